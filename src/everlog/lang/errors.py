@@ -1,0 +1,108 @@
+"""Errors for the person who has to fix the input.
+
+Everything a user can cause is an :class:`EverlogError`. The command line prints it and ends with
+status 1; it never shows a traceback for one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where in an input something is: a file (or what stands for one), line, column, the line itself.
+
+    Lines and columns count from 1. ``width`` is how many characters the caret underlines.
+    """
+
+    file: str
+    line: int | None = None
+    column: int | None = None
+    text: str | None = None
+    width: int = 1
+
+    def __str__(self) -> str:
+        return ":".join(str(part) for part in (self.file, self.line, self.column) if part is not None)
+
+
+@dataclass(frozen=True, slots=True)
+class Diagnostic:
+    """One thing that is wrong: a stable code, what, where, and what to do about it.
+
+    >>> place = Place("r.rls", 1, 6, "p(?x, ?y) :- q(?x) .", 2)
+    >>> print(Diagnostic("unsafe-variable", "?y is not bound", place, "use ?y in a positive atom"))
+    error[unsafe-variable]: ?y is not bound
+      --> r.rls:1:6
+       |
+     1 | p(?x, ?y) :- q(?x) .
+       |      ^^
+      = help: use ?y in a positive atom
+    """
+
+    code: str
+    message: str
+    place: Place | None = None
+    hint: str | None = None
+    notes: tuple[tuple[str, Place | None], ...] = ()
+    severity: str = "error"
+
+    def __str__(self) -> str:
+        lines = [f"{self.severity}[{self.code}]: {self.message}", *_excerpt(self.place)]
+        for note, place in self.notes:
+            lines += [f"  = note: {note}", *_excerpt(place)]
+        if self.hint:
+            lines.append(f"  = help: {self.hint}")
+        return "\n".join(lines)
+
+
+def _excerpt(place: Place | None) -> list[str]:
+    if place is None:
+        return []
+    lines = [f"  --> {place}"]
+    if place.text is not None and place.line is not None:
+        gutter = " " * len(str(place.line))
+        shown = place.text.replace("\t", " ")
+        lines += [f" {gutter} |", f" {place.line} | {shown}"]
+        if place.column is not None:
+            width = max(1, min(place.width, len(shown) - place.column + 1))
+            lines.append(f" {gutter} | {' ' * (place.column - 1)}{'^' * width}")
+    return lines
+
+
+class EverlogError(Exception):
+    """Something the user can fix. Holds every diagnostic that was found at once."""
+
+    def __init__(self, diagnostics: Diagnostic | Iterable[Diagnostic]) -> None:
+        found = (diagnostics,) if isinstance(diagnostics, Diagnostic) else tuple(diagnostics)
+        self.diagnostics: tuple[Diagnostic, ...] = found
+        super().__init__(found)
+
+    def __str__(self) -> str:
+        return "\n\n".join(map(str, self.diagnostics))
+
+    @classmethod
+    def of(cls, code: str, message: str, place: Place | None = None, hint: str | None = None) -> EverlogError:
+        """An error with one diagnostic."""
+        return cls(Diagnostic(code, message, place, hint))
+
+
+class RuleError(EverlogError):
+    """A rule file, program text or query is wrong."""
+
+
+class DataError(EverlogError):
+    """A fact file or a value is wrong."""
+
+
+class StoreError(EverlogError):
+    """A store cannot be used as asked."""
+
+
+class UnknownPredicateError(EverlogError, KeyError):
+    """A predicate that the knowledge base does not know."""
+
+
+class LimitError(EverlogError):
+    """A limit on facts, time or memory was reached; nothing was changed."""

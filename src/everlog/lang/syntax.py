@@ -1,0 +1,127 @@
+"""What a program is made of: terms, atoms, rules, programs, each with its place in the source.
+
+All types are frozen and compare by content; places do not take part in comparison.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+
+from everlog.lang.terms import Value, value_of
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A text that was read, and what to call it in messages."""
+
+    name: str
+    text: str = field(repr=False)
+
+    def line(self, number: int) -> str:
+        """The line with this number, counted from 1, without its end."""
+        lines = self.text.splitlines()
+        return lines[number - 1] if 0 < number <= len(lines) else ""
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """A stretch of a source. Lines and columns count from 1; the end column is exclusive."""
+
+    source: Source
+    line: int
+    column: int
+    end_line: int
+    end_column: int
+
+
+@dataclass(frozen=True, slots=True)
+class Variable:
+    """``?x``"""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Wildcard:
+    """``_``: any value in a positive atom, no value in a negated one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Constant:
+    """A constant by its canonical text (see :mod:`everlog.lang.terms`)."""
+
+    text: str
+
+    @property
+    def value(self) -> Value:
+        return value_of(self.text)
+
+
+Term = Variable | Wildcard | Constant
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Predicate:
+    """A predicate is a name, bare or ``<iri>``, and an arity.
+
+    >>> str(Predicate("ancestor", 2)), Predicate.parse("<http://e.org/p>/1").arity
+    ('ancestor/2', 1)
+    """
+
+    name: str
+    arity: int
+
+    def __str__(self) -> str:
+        """The text that stands for the predicate in a store."""
+        return f"{self.name}/{self.arity}"
+
+    @classmethod
+    def parse(cls, text: str) -> Predicate:
+        """The inverse of ``str``."""
+        name, _, arity = text.rpartition("/")
+        return cls(name, int(arity))
+
+
+@dataclass(frozen=True, slots=True)
+class Atom:
+    """``p(t1, ..., tn)``"""
+
+    predicate: Predicate
+    terms: tuple[Term, ...]
+    span: Span | None = field(default=None, compare=False, repr=False)
+
+    def __post_init__(self) -> None:
+        assert len(self.terms) == self.predicate.arity
+
+    def variables(self) -> Iterator[Variable]:
+        """The variables in order, repeated as they occur."""
+        return (term for term in self.terms if isinstance(term, Variable))
+
+    @property
+    def is_ground(self) -> bool:
+        return all(isinstance(term, Constant) for term in self.terms)
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """``head :- positive, ~negative .`` Written rules with several heads become several of these."""
+
+    head: Atom
+    positive: tuple[Atom, ...]
+    negative: tuple[Atom, ...] = ()
+    span: Span | None = field(default=None, compare=False, repr=False)
+
+    @property
+    def body(self) -> tuple[Atom, ...]:
+        return self.positive + self.negative
+
+
+@dataclass(frozen=True, slots=True)
+class Program:
+    """Rules and explicit facts as they were written, prefixes resolved, nothing checked yet."""
+
+    rules: tuple[Rule, ...]
+    facts: tuple[Atom, ...] = ()
+    prefixes: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
