@@ -1,0 +1,66 @@
+"""Everlog keeps derived data true.
+
+>>> import everlog
+>>> kb = everlog.KnowledgeBase("grandparent(?x, ?z) :- parent(?x, ?y), parent(?y, ?z) .")
+>>> kb.insert("parent", [("ann", "bob"), ("bob", "cid")])
+>>> kb.query("grandparent(ann, ?who)").rows()
+[('cid',)]
+
+Names are loaded when they are first used, so that importing the package is quick.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from everlog.change import Change as Change
+    from everlog.knowledge_base import KnowledgeBase as KnowledgeBase
+    from everlog.lang.errors import DataError as DataError
+    from everlog.lang.errors import EverlogError as EverlogError
+    from everlog.lang.errors import LimitError as LimitError
+    from everlog.lang.errors import RuleError as RuleError
+    from everlog.lang.errors import StoreError as StoreError
+    from everlog.lang.errors import UnknownPredicateError as UnknownPredicateError
+    from everlog.lang.terms import IRI as IRI
+    from everlog.lang.terms import BlankNode as BlankNode
+    from everlog.lang.terms import Literal as Literal
+    from everlog.query.answers import RelationRows as RelationRows
+    from everlog.query.answers import Rows as Rows
+    from everlog.reasoning.statistics import Statistics as Statistics
+    from everlog.stores import open_store as open
+
+_PLACES = {
+    "IRI": "lang.terms",
+    "BlankNode": "lang.terms",
+    "Literal": "lang.terms",
+    "EverlogError": "lang.errors",
+    "DataError": "lang.errors",
+    "LimitError": "lang.errors",
+    "RuleError": "lang.errors",
+    "StoreError": "lang.errors",
+    "UnknownPredicateError": "lang.errors",
+    "KnowledgeBase": "knowledge_base",
+    "Change": "change",
+    "Rows": "query.answers",
+    "RelationRows": "query.answers",
+    "Statistics": "reasoning.statistics",
+    "open": "stores",
+}
+
+__all__ = list(_PLACES)
+__version__ = "0.1.0"
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _PLACES:
+        raise AttributeError(f"module 'everlog' has no attribute {name!r}")
+    module = importlib.import_module(f"everlog.{_PLACES[name]}")
+    found = getattr(module, "open_store" if name == "open" else name)
+    globals()[name] = found
+    return found
+
+
+def __dir__() -> list[str]:
+    return [*__all__, "__version__"]

@@ -1,0 +1,1 @@
+"""What can be said about a program before it meets facts: arity, safety, dependencies, strata."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Self
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +84,7 @@ class EverlogError(Exception):
         return "\n\n".join(map(str, self.diagnostics))
 
     @classmethod
-    def of(cls, code: str, message: str, place: Place | None = None, hint: str | None = None) -> EverlogError:
+    def of(cls, code: str, message: str, place: Place | None = None, hint: str | None = None) -> Self:
         """An error with one diagnostic."""
         return cls(Diagnostic(code, message, place, hint))
 

@@ -7,8 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 from types import MappingProxyType
 
+from everlog.lang.errors import Place
 from everlog.lang.terms import Value, value_of
 
 
@@ -21,8 +23,13 @@ class Source:
 
     def line(self, number: int) -> str:
         """The line with this number, counted from 1, without its end."""
-        lines = self.text.splitlines()
+        lines = _lines(self.text)
         return lines[number - 1] if 0 < number <= len(lines) else ""
+
+
+@lru_cache(maxsize=4)
+def _lines(text: str) -> list[str]:
+    return [line.rstrip("\r") for line in text.split("\n")]
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +41,13 @@ class Span:
     column: int
     end_line: int
     end_column: int
+
+    @property
+    def place(self) -> Place:
+        """The start of the span, with its line, for a message."""
+        line = self.source.line(self.line)
+        end = self.end_column if self.end_line == self.line else len(line) + 1
+        return Place(self.source.name, self.line, self.column, line, max(1, end - self.column))
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,3 +139,17 @@ class Program:
     rules: tuple[Rule, ...]
     facts: tuple[Atom, ...] = ()
     prefixes: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """``positive, ~negative``: its answers are the values of ``variables``, in order of first appearance."""
+
+    positive: tuple[Atom, ...]
+    negative: tuple[Atom, ...] = ()
+    variables: tuple[Variable, ...] = ()
+    span: Span | None = field(default=None, compare=False, repr=False)
+
+    @property
+    def body(self) -> tuple[Atom, ...]:
+        return self.positive + self.negative

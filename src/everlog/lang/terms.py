@@ -25,6 +25,7 @@ A number whose lexical form is not canonical (``"007"^^xsd:integer``) is an *oth
 from __future__ import annotations
 
 import datetime
+import math
 import re
 from dataclasses import dataclass
 from decimal import Decimal
@@ -126,7 +127,7 @@ def double_text(number: float) -> str:
     >>> double_text(1.0), double_text(-1250.0), double_text(float("inf"))
     ('1.0E0', '-1.25E3', '"INF"^^<http://www.w3.org/2001/XMLSchema#double>')
     """
-    if number != number:
+    if math.isnan(number):
         return literal_text("NaN", XSD + "double")
     if number in (float("inf"), float("-inf")):
         return literal_text("INF" if number > 0 else "-INF", XSD + "double")
@@ -163,12 +164,19 @@ def text_of(value: object) -> str:
     if isinstance(value, Literal):
         return literal_text(value.lexical, value.datatype, value.language)
     if isinstance(value, datetime.datetime):
-        return literal_text(value.isoformat(), XSD + "dateTime")
+        return literal_text(_moment(value), XSD + "dateTime")
     if isinstance(value, datetime.date):
         return literal_text(value.isoformat(), XSD + "date")
     if type(value).__module__ == "numpy" and hasattr(value, "item"):
         return text_of(value.item())
     raise TypeError(f"{value!r} of type {type(value).__name__} cannot be a term")
+
+
+def _moment(value: datetime.datetime) -> str:
+    """XSD's canonical form: in UTC if there is a zone, no zeros at the end of the fraction."""
+    if value.tzinfo is None:
+        return re.sub(r"(\.\d*?)0+$", r"\1", value.isoformat())
+    return _moment(value.astimezone(datetime.UTC).replace(tzinfo=None)) + "Z"
 
 
 def value_of(text: str) -> Value:

@@ -1,0 +1,60 @@
+"""One measured task in a process of its own: ``python -m bench.child JOB``, a JSON object on stdout.
+
+A process of its own keeps the peak memory honest and lets a task be stopped when its time is up.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+
+def main() -> None:
+    """Run the job given as JSON: ``task``, ``one_core`` to pin the process, and
+    what the task needs."""
+    job = json.loads(sys.argv[1])
+    if job.pop("one_core", False) and hasattr(os, "sched_setaffinity"):
+        os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
+    print(json.dumps(TASKS[job.pop("task")](**job)))
+
+
+def run(system: str, program: str, directory: str) -> dict[str, Any]:
+    """Run a program on prepared inputs by one system."""
+    from dataclasses import asdict
+
+    from bench.inputs import read
+    from bench.peers import SYSTEMS, peak_mb
+    from bench.programs import PROGRAMS
+
+    chosen, inputs = SYSTEMS[system], read(Path(directory))
+    if chosen.warmed:
+        chosen.run(PROGRAMS[program], inputs.head(10))
+    outcome = asdict(chosen.run(PROGRAMS[program], inputs))
+    if outcome["peak_mb"] is None:
+        outcome["peak_mb"] = peak_mb()
+    return outcome
+
+
+def memory(directory: str, maintain: str) -> dict[str, Any]:
+    """What a closure takes while held, in both orders of its pairs."""
+    from bench.memory import held_in_two_orders
+
+    return held_in_two_orders(Path(directory), maintain)
+
+
+def ten_facts() -> dict[str, Any]:
+    """Answer a query over a program with ten facts."""
+    from bench.startup import answer_ten_facts
+
+    return answer_ten_facts()
+
+
+TASKS: dict[str, Callable[..., dict[str, Any]]] = {"run": run, "memory": memory, "ten_facts": ten_facts}
+
+
+if __name__ == "__main__":
+    main()

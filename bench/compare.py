@@ -1,0 +1,113 @@
+"""Runs one workload by all of its systems and keeps each one's best run."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from bench.inputs import write
+from bench.measure import Report, start
+from bench.peers import EVERLOG, SORT_KERNEL, SYSTEMS, Outcome
+from bench.workloads import OURS, Workload
+
+PATIENCE = 10.0
+"""A system is run again while its runs so far took less than so many seconds together."""
+
+
+@dataclass(frozen=True)
+class Row:
+    """One system's best run of a workload, or the reason why there is none."""
+
+    system: str
+    outcome: Outcome | None
+    runs: int
+    error: str | None = None
+    stopped_after: float | None = None
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """All systems on one workload."""
+
+    workload: str
+    program: str
+    rows: tuple[Row, ...]
+    disagreements: tuple[str, ...]
+    skipped: str | None = None
+
+    def row(self, system: str) -> Row | None:
+        """How a system did, if it took part."""
+        return next((row for row in self.rows if row.system == system), None)
+
+    def outcome(self, system: str) -> Outcome | None:
+        """The best run of a system, if it has one."""
+        row = self.row(system)
+        return row.outcome if row else None
+
+
+def compare(workload: Workload, runs: int | None, tell: Callable[[str], None]) -> Comparison:
+    """Measure the systems in turns, so that a slow minute of the machine meets all of them."""
+    if not workload.available():
+        return Comparison(workload.name, workload.program.name, (), (), f"{workload.shared} is not there")
+    systems = [name for name in workload.systems if SYSTEMS[name].available()]
+    reports: dict[str, list[Report]] = {name: [] for name in systems}
+    with tempfile.TemporaryDirectory(prefix="everlog-bench-") as scratch:
+        write(workload.tables(), Path(scratch))
+        for turn in range(runs or workload.runs):
+            for name in systems:
+                if turn == 0 or _worth_repeating(reports[name]):
+                    tell(f"{workload.name}: {name}, run {turn + 1}")
+                    reports[name].append(_measure(workload, name, scratch))
+    rows = tuple(_best(name, reports[name]) for name in systems)
+    return Comparison(workload.name, workload.program.name, rows, tuple(disagreements(workload, rows)))
+
+
+def _measure(workload: Workload, system: str, directory: str) -> Report:
+    job = {
+        "task": "run",
+        "system": system,
+        "program": workload.program.name,
+        "directory": directory,
+        "one_core": SYSTEMS[system].one_core,
+    }
+    return start(job, workload.timeout)
+
+
+def _worth_repeating(reports: list[Report]) -> bool:
+    return all(report.error is None for report in reports) and sum(report.wall for report in reports) < PATIENCE
+
+
+def _best(system: str, reports: list[Report]) -> Row:
+    outcomes = [Outcome(**report.result) for report in reports if report.result]
+    if not outcomes:
+        last = reports[-1]
+        return Row(system, None, len(reports), last.error, last.wall if last.timed_out else None)
+    return Row(system, min(outcomes, key=lambda outcome: outcome.seconds), len(reports))
+
+
+def disagreements(workload: Workload, rows: tuple[Row, ...]) -> list[str]:
+    """Counts of answers, and of instances where two systems count them, that differ from what is
+    known from elsewhere, or from what a peer says where nothing is."""
+    outcomes = {row.system: row.outcome for row in rows if row.outcome is not None}
+    facts = {name: outcome.facts for name, outcome in outcomes.items() if outcome.facts is not None}
+    instances = {name: outcome.instances for name, outcome in outcomes.items() if outcome.instances is not None}
+    peers = [count for name, count in facts.items() if name not in OURS]
+    expected = workload.facts if workload.facts is not None else next(iter([*peers, *facts.values()]), None)
+    told = [f"{name}: {count:,} facts, not {expected:,}" for name, count in facts.items() if count != expected]
+    yardstick = instances.get(SORT_KERNEL, next(iter(instances.values()), None))
+    for name, count in instances.items():
+        if count != yardstick:
+            told.append(f"{name}: {count:,} rule instances, not {yardstick:,}")
+    return told
+
+
+def ratio(comparison: Comparison, system: str, against: str = EVERLOG) -> float | None:
+    """How many times longer a system takes than another, by the whole work; of a system that was
+    stopped, how many times longer it takes at least."""
+    mine, other = comparison.row(system), comparison.outcome(against)
+    if mine is None or other is None:
+        return None
+    seconds = mine.outcome.seconds if mine.outcome else mine.stopped_after
+    return seconds / other.seconds if seconds else None

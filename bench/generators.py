@@ -1,0 +1,82 @@
+"""Seeded graphs: every generator gives its edges as an ``(n, 2)`` array of int64."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+Edges = npt.NDArray[np.int64]
+
+
+def random_dag(nodes: int, edges: int, seed: int = 0) -> Edges:
+    """Distinct pairs ``i < j`` drawn uniformly.
+
+    >>> drawn = random_dag(10, 20, seed=1)
+    >>> drawn.shape, bool((drawn[:, 0] < drawn[:, 1]).all())
+    ((20, 2), True)
+    """
+    if edges > nodes * (nodes - 1) // 2:
+        raise ValueError(f"{nodes} nodes have fewer than {edges} pairs")
+    rng = np.random.default_rng(seed)
+    keys = np.empty(0, np.int64)
+    while len(keys) < edges:
+        ends = np.sort(rng.integers(0, nodes, size=(2 * edges, 2)), axis=1)
+        ends = ends[ends[:, 0] < ends[:, 1]]
+        keys = np.concatenate([keys, ends[:, 0] * nodes + ends[:, 1]])
+        keys = keys[np.sort(np.unique(keys, return_index=True)[1])]
+    return np.stack(np.divmod(keys[:edges], nodes), axis=1)
+
+
+def chain(edges: int) -> Edges:
+    """A path of so many edges; its closure has ``edges * (edges + 1) / 2`` pairs.
+
+    >>> chain(2).tolist()
+    [[0, 1], [1, 2]]
+    """
+    starts = np.arange(edges, dtype=np.int64)
+    return np.stack([starts, starts + 1], axis=1)
+
+
+def grid(side: int) -> Edges:
+    """A square grid with edges to the right and down; ``side`` edges along each border.
+
+    >>> len(grid(2))
+    12
+    """
+    width = side + 1
+    node = np.arange(width * width, dtype=np.int64).reshape(width, width)
+    right = np.stack([node[:, :-1].ravel(), node[:, 1:].ravel()], axis=1)
+    down = np.stack([node[:-1].ravel(), node[1:].ravel()], axis=1)
+    return np.concatenate([right, down])
+
+
+def tree(height: int, fewest: int = 2, most: int = 6, seed: int = 0, limit: int = 1 << 20) -> Edges:
+    """A tree of that height whose inner nodes have between ``fewest`` and ``most`` children, grown
+    until ``limit`` edges.
+
+    >>> tree(2, 2, 2).tolist()
+    [[0, 1], [0, 2], [1, 3], [1, 4], [2, 5], [2, 6]]
+    """
+    rng = np.random.default_rng(seed)
+    level, edges = np.zeros(1, np.int64), 0
+    parents: list[npt.NDArray[np.int64]] = []
+    for _ in range(height):
+        children = np.repeat(level, rng.integers(fewest, most + 1, size=len(level)))[: limit - edges]
+        level = np.arange(edges + 1, edges + 1 + len(children), dtype=np.int64)
+        edges += len(children)
+        parents.append(children)
+    return np.stack([np.concatenate(parents), np.arange(1, edges + 1, dtype=np.int64)], axis=1)
+
+
+def generations(width: int, depth: int, parents: int = 2, seed: int = 0) -> Edges:
+    """Layers of ``width`` people, each with ``parents`` distinct parents drawn from the layer above:
+    the family trees of the same-generation program, with several derivations of most answers.
+
+    >>> generations(10, 3).shape
+    (40, 2)
+    """
+    rng = np.random.default_rng(seed)
+    picked = rng.random((depth - 1, width, width)).argpartition(parents, axis=2)[:, :, :parents]
+    layer = np.arange(depth - 1)[:, None, None]
+    child = np.broadcast_to((layer + 1) * width + np.arange(width)[:, None], picked.shape)
+    return np.stack([(picked + layer * width).ravel(), child.ravel()], axis=1).astype(np.int64)

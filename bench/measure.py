@@ -1,0 +1,62 @@
+"""Starts measured processes and collects what they report."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from time import perf_counter
+from typing import Any
+
+ROOT = Path(__file__).resolve().parents[1]
+
+
+@dataclass(frozen=True)
+class Report:
+    """A task's own report, or why there is none; ``wall`` is the process from start to end."""
+
+    result: dict[str, Any] | None
+    wall: float
+    error: str | None = None
+    stderr: str = ""
+    timed_out: bool = False
+
+
+def start(job: Mapping[str, Any], timeout: float, environment: Mapping[str, str] | None = None) -> Report:
+    """Run a task of :mod:`bench.child` to its end or to the timeout."""
+    return run_python(["-m", "bench.child", json.dumps(dict(job))], timeout, environment)
+
+
+def run_python(arguments: list[str], timeout: float, environment: Mapping[str, str] | None = None) -> Report:
+    """Run this interpreter; the last line it prints, if any, is the report."""
+    began = perf_counter()
+    process = subprocess.Popen(
+        [sys.executable, *arguments],
+        cwd=ROOT,
+        env={**os.environ, **(environment or {})},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+    try:
+        out, err = process.communicate(timeout=timeout)
+    except subprocess.TimeoutExpired:
+        os.killpg(process.pid, signal.SIGKILL)
+        process.communicate()
+        return Report(None, timeout, f">{timeout:g} s", timed_out=True)
+    wall = perf_counter() - began
+    if process.returncode:
+        return Report(None, wall, _reason(err, process.returncode), err)
+    lines = out.strip().splitlines()
+    return Report(json.loads(lines[-1]) if lines else {}, wall, stderr=err)
+
+
+def _reason(err: str, status: int) -> str:
+    lines = [line for line in err.strip().splitlines() if line.strip()]
+    return lines[-1].strip() if lines else f"ended with status {status}"

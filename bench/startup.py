@@ -1,0 +1,79 @@
+"""How long a person waits: the import, a small program, the first run of a fresh installation."""
+
+from __future__ import annotations
+
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+from time import perf_counter
+from typing import Any
+
+from bench.inputs import table_of, write
+from bench.measure import Report, run_python, start
+from bench.peers import EVERLOG
+from bench.programs import LINEAR
+from bench.workloads import dag_s
+
+TEN_FACTS = "ancestor(?x, ?y) :- parent(?x, ?y) .\nancestor(?x, ?z) :- ancestor(?x, ?y), parent(?y, ?z) ."
+
+
+@dataclass(frozen=True)
+class Startup:
+    """Seconds of whole processes; None where the run failed, with the reason in ``error``."""
+
+    interpreter: float | None
+    imported: float | None
+    knowledge_base_imported: float | None
+    ten_facts: float | None
+    first_run: float | None
+    first_closure: float | None
+    first_run_printed: bool | None
+    error: str | None = None
+
+
+def answer_ten_facts() -> dict[str, Any]:
+    """Materialise and query ten facts, in the process that calls it."""
+    from everlog import KnowledgeBase  # type: ignore[attr-defined,unused-ignore]
+
+    began = perf_counter()
+    kb: Any = KnowledgeBase(TEN_FACTS)
+    kb.insert("parent", [(f"p{i}", f"p{i + 1}") for i in range(10)])
+    answers = len(kb.query("ancestor(p0, ?x)"))
+    if answers != 10:
+        raise RuntimeError(f"expected 10 answers, not {answers}")
+    return {"seconds": perf_counter() - began}
+
+
+def startup(first_runs: bool = True) -> Startup:
+    """Best of five imports, best of three small programs; with an empty kernel cache, one small
+    program and one closure of DAG-S."""
+    bare = [run_python(["-c", "pass"], 60) for _ in range(5)]
+    imports = [run_python(["-c", "import everlog"], 60) for _ in range(5)]
+    attributes = [run_python(["-c", "import everlog; everlog.KnowledgeBase"], 60) for _ in range(5)]
+    with tempfile.TemporaryDirectory(prefix="everlog-bench-") as cache:
+        environment = {"NUMBA_CACHE_DIR": cache} if first_runs else {}
+        first = start({"task": "ten_facts"}, 300, environment)
+        small = [start({"task": "ten_facts"}, 300, environment) for _ in range(3)]
+    closure = first_closure() if first_runs else None
+    return Startup(
+        _best(bare),
+        _best(imports),
+        _best(attributes),
+        _best(small),
+        _best([first]) if first_runs else None,
+        _best([closure]) if closure else None,
+        bool(first.stderr.strip()) if first_runs else None,
+        first.error or (closure.error if closure else None),
+    )
+
+
+def first_closure() -> Report:
+    """The linear closure of DAG-S with an empty kernel cache."""
+    with tempfile.TemporaryDirectory(prefix="everlog-bench-") as scratch:
+        write({"edge": table_of(dag_s())}, Path(scratch, "dag-s"))
+        job = {"task": "run", "system": EVERLOG, "program": LINEAR.name, "directory": str(Path(scratch, "dag-s"))}
+        return start(job, 300, {"NUMBA_CACHE_DIR": str(Path(scratch, "cache"))})
+
+
+def _best(reports: list[Report]) -> float | None:
+    return min((report.wall for report in reports if report.error is None), default=None)

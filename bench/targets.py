@@ -1,0 +1,158 @@
+"""The promises that are measured here: general rules, memory, start."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from bench.compare import Comparison, ratio
+from bench.peers import EVERLOG, SORT_KERNEL
+from bench.startup import Startup
+
+NONLINEAR_PEERS = ("duckdb loop", "souffle", "clingo", "nemo")
+
+
+@dataclass(frozen=True)
+class Target:
+    """A promise, what was measured, and whether it was kept; None if it was not measured."""
+
+    topic: str
+    promise: str
+    measured: str
+    met: bool | None
+
+    @property
+    def verdict(self) -> str:
+        """In words."""
+        return {True: "met", False: "missed", None: "not measured"}[self.met]
+
+
+def targets(comparisons: Mapping[str, Comparison], held: Mapping[str, Any], startup: Startup | None) -> list[Target]:
+    """All targets, from whatever was measured in this run."""
+    return [*_general(comparisons), *_memory(comparisons, held), *_start(startup)]
+
+
+def _general(comparisons: Mapping[str, Comparison]) -> list[Target]:
+    dag_r, nonlinear = comparisons.get("dag-r-linear"), comparisons.get("dag-s-nonlinear")
+    chain = comparisons.get("chain2500-linear")
+    factor, share = _least_ratio(dag_r, "duckdb"), _share_of_rate(dag_r)
+    topic = "general rules"
+    return [
+        _failed(topic, "linear closure of DAG-R twice as fast as DuckDB with two threads", dag_r)
+        or _at_least(topic, "linear closure of DAG-R twice as fast as DuckDB with two threads", factor, 2, "times"),
+        _failed(topic, "0.8 of the rate of the sort kernel on DAG-R", dag_r)
+        or _at_least(topic, "0.8 of the rate of the sort kernel on DAG-R", share, 0.8, "of its rate"),
+        _ahead_nonlinear(topic, nonlinear),
+        _failed(topic, "a round under 0.6 ms (chain of 2,500 edges)", chain)
+        or _at_most(topic, "a round under 0.6 ms (chain of 2,500 edges)", _round_ms(chain), 0.6, "ms"),
+    ]
+
+
+def _failed(topic: str, promise: str, comparison: Comparison | None) -> Target | None:
+    """A missed target if Everlog was started and did not finish."""
+    row = comparison.row(EVERLOG) if comparison else None
+    return Target(topic, promise, f"everlog: {row.error}", False) if row and row.error else None
+
+
+def _least_ratio(comparison: Comparison | None, system: str) -> float | None:
+    return ratio(comparison, system) if comparison else None
+
+
+def _share_of_rate(comparison: Comparison | None) -> float | None:
+    ours, kernel = (_rate(comparison, name) for name in (EVERLOG, SORT_KERNEL))
+    return ours / kernel if ours and kernel else None
+
+
+def _rate(comparison: Comparison | None, system: str) -> float | None:
+    outcome = comparison.outcome(system) if comparison else None
+    if outcome is None or outcome.instances is None:
+        return None
+    return outcome.instances / (outcome.closure or outcome.seconds)
+
+
+def _round_ms(comparison: Comparison | None) -> float | None:
+    outcome = comparison.outcome(EVERLOG) if comparison else None
+    return (outcome.closure or outcome.seconds) / 2_500 * 1_000 if outcome else None
+
+
+def _ahead_nonlinear(topic: str, comparison: Comparison | None) -> Target:
+    promise = "nonlinear DAG-S ahead of DuckDB, Souffle (if there), clingo, Nemo"
+    failed = _failed(topic, promise, comparison)
+    if failed:
+        return failed
+    factors = {name: _least_ratio(comparison, name) for name in NONLINEAR_PEERS}
+    known = {name: factor for name, factor in factors.items() if factor is not None}
+    if not known:
+        return Target(topic, promise, "-", None)
+    shown = ", ".join(f"{name} takes {factor:.2f} times ours" for name, factor in known.items())
+    absent = [name for name in NONLINEAR_PEERS if name not in known]
+    shown += f" (without {', '.join(absent)})" if absent else ""
+    return Target(topic, promise, shown, min(known.values()) > 1)
+
+
+def _memory(comparisons: Mapping[str, Comparison], held: Mapping[str, Any]) -> list[Target]:
+    nonlinear = comparisons.get("dag-r-nonlinear")
+    outcome = nonlinear.outcome(EVERLOG) if nonlinear else None
+    peak = outcome.peak_mb / 1_000 if outcome and outcome.peak_mb else None
+    promise = "nonlinear closure of DAG-R in under 4 GB"
+    return [
+        _bytes("16 bytes per binary fact in two orders", held.get("none"), 16),
+        _bytes("28 bytes with the default counters", held.get("dredc"), 28),
+        _failed("memory", promise, nonlinear) or _at_most("memory", promise, peak, 4, "GB"),
+    ]
+
+
+def _bytes(promise: str, held: Mapping[str, Any] | None, limit: float) -> Target:
+    """Judged by the relation's own account, or else by the growth of the process; both are shown."""
+    if held is None:
+        return Target("memory", promise, "-", None)
+    if "error" in held:
+        return Target("memory", promise, f"everlog: {held['error']}", False)
+    accounted, resident = held["accounted"], held["resident"]
+    judged = resident if accounted is None else accounted
+    grown = f"the process grew by {resident:.1f}"
+    shown = grown if accounted is None else f"{accounted:.1f} ({grown})"
+    shown += f", {held['orders']} orders" if held["orders"] is not None else ", orders held not told"
+    return Target("memory", promise, shown, judged <= limit)
+
+
+def _start(startup: Startup | None) -> list[Target]:
+    promises = (
+        "import everlog under 0.5 s",
+        "ten-fact program answered under 3 s after the first run",
+        "first run, kernels compiled, under 60 s",
+        "the first run shows a progress line",
+    )
+    if startup is None:
+        return [Target("start", promise, "-", None) for promise in promises]
+    imported, answered, compiled, progress = promises
+    whole = startup.knowledge_base_imported
+    measured = _at_most("start", imported, startup.imported, 0.5, "s")
+    if whole is not None:
+        measured = Target("start", imported, f"{measured.measured} ({whole:.3g} s with KnowledgeBase)", measured.met)
+    firsts = [seconds for seconds in (startup.first_run, startup.first_closure) if seconds is not None]
+    shown = {True: "yes", False: "no", None: "-"}[startup.first_run_printed]
+    lines = [
+        measured,
+        _at_most("start", answered, startup.ten_facts, 3, "s"),
+        _at_most("start", compiled, max(firsts, default=None), 60, "s"),
+        Target("start", progress, shown, startup.first_run_printed),
+    ]
+    if startup.error is None:
+        return lines
+    return [lines[0], *(Target("start", promise, f"everlog: {startup.error}", False) for promise in promises[1:])]
+
+
+def _at_least(topic: str, promise: str, measured: float | None, limit: float, unit: str) -> Target:
+    met = None if measured is None else measured >= limit
+    return Target(topic, promise, _shown(measured, unit), met)
+
+
+def _at_most(topic: str, promise: str, measured: float | None, limit: float, unit: str) -> Target:
+    met = None if measured is None else measured <= limit
+    return Target(topic, promise, _shown(measured, unit), met)
+
+
+def _shown(measured: float | None, unit: str) -> str:
+    return "-" if measured is None else f"{measured:.3g} {unit}"

@@ -1,0 +1,204 @@
+"""Arity and safety: whether a program or a query means something. All mistakes are found at once.
+
+In what passes, every positive wildcard is a fresh variable, so that whoever joins positive atoms
+meets variables and constants only. Wildcards remain in negated atoms, where they mean "no value".
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import chain, count
+from types import MappingProxyType
+
+from everlog.analysis.names import closest
+from everlog.analysis.places import atom_place, position, term_place
+from everlog.analysis.warnings import warnings_about
+from everlog.lang.errors import Diagnostic, EverlogError, Place, RuleError, UnknownPredicateError
+from everlog.lang.syntax import Atom, Predicate, Program, Query, Rule, Term, Variable, Wildcard
+
+
+@dataclass(frozen=True)
+class CheckedProgram:
+    """A program whose predicates have one arity each and whose rules are safe."""
+
+    rules: tuple[Rule, ...]
+    facts: tuple[Atom, ...] = ()
+    prefixes: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
+    predicates: tuple[Predicate, ...] = ()
+    """Every predicate of the program, in order of appearance in rules, then facts."""
+    written: Program | None = field(default=None, compare=False, repr=False)
+    """The program as it was before it was checked."""
+
+    @cached_property
+    def warnings(self) -> tuple[Diagnostic, ...]:
+        """What is allowed but probably not meant, in the order of the text."""
+        return tuple(sorted(warnings_about(self.written), key=position)) if self.written is not None else ()
+
+    @property
+    def derived(self) -> frozenset[Predicate]:
+        """The predicates that have rules."""
+        return frozenset(rule.head.predicate for rule in self.rules)
+
+    @property
+    def arities(self) -> dict[str, int]:
+        """The arity of each bare name."""
+        return {predicate.name: predicate.arity for predicate in self.predicates if not _is_iri(predicate)}
+
+
+@dataclass(frozen=True)
+class CheckedQuery:
+    """A safe query over known predicates; its answers are the values of ``variables``."""
+
+    positive: tuple[Atom, ...]
+    negative: tuple[Atom, ...] = ()
+    variables: tuple[Variable, ...] = ()
+
+    @property
+    def body(self) -> tuple[Atom, ...]:
+        return self.positive + self.negative
+
+
+def check(program: Program) -> CheckedProgram:
+    """The program, checked; otherwise a :class:`RuleError` with everything that is wrong.
+
+    >>> from everlog.lang.parser import parse_program
+    >>> check(parse_program("p(?x) :- q(?x, _) .")).rules[0].positive[0].terms
+    (Variable(name='x'), Variable(name='_1'))
+    """
+    atoms = [*chain.from_iterable((rule.head, *rule.body) for rule in program.rules), *program.facts]
+    predicates = tuple(dict.fromkeys(atom.predicate for atom in atoms))
+    checked = [*program.rules, *(Rule(fact, ()) for fact in program.facts if not fact.is_ground)]
+    wrong = [*_arity_errors(atoms, predicates), *chain.from_iterable(map(_unsafe, checked))]
+    if wrong:
+        raise RuleError(sorted(wrong, key=position))
+    return CheckedProgram(
+        tuple(
+            Rule(rule.head, _without_wildcards(rule.positive, rule.body), rule.negative, rule.span)
+            for rule in program.rules
+        ),
+        program.facts,
+        program.prefixes,
+        predicates,
+        program,
+    )
+
+
+def check_query(query: Query, known: Collection[Predicate]) -> CheckedQuery:
+    """The query, checked against the predicates that are known.
+
+    Raises :class:`UnknownPredicateError` if all that is wrong is predicates that are not known,
+    otherwise :class:`RuleError`.
+    """
+    wrong: list[Diagnostic] = list(_unsafe_negation(query.positive, query.negative))
+    unknown: list[Diagnostic] = []
+    for atom in query.body:
+        if atom.predicate not in known:
+            found = unknown_predicate(atom.predicate, known, atom_place(atom))
+            (unknown if found.code == "unknown-predicate" else wrong).append(found)
+    if wrong or unknown:
+        error: type[EverlogError] = RuleError if wrong else UnknownPredicateError
+        raise error(sorted(wrong + unknown, key=position))
+    return CheckedQuery(_without_wildcards(query.positive, query.body), query.negative, query.variables)
+
+
+def unknown_predicate(predicate: Predicate, known: Iterable[Predicate], place: Place | None = None) -> Diagnostic:
+    """What to say about a predicate that is not among the known ones."""
+    same_name = sorted(other for other in known if other.name == predicate.name)
+    if same_name and not _is_iri(predicate):
+        arity = same_name[0].arity
+        message = f"`{predicate.name}` is used with {_arguments(predicate.arity)}, but has {_arguments(arity)}"
+        return Diagnostic("arity", message, place)
+    if same_name:
+        near = f"it is known with {' and '.join(_arguments(other.arity) for other in same_name)}"
+    else:
+        names = closest(predicate.name, sorted({other.name for other in known}))
+        near = f"did you mean {' or '.join(f'`{name}`' for name in names)}?" if names else ""
+    message = f"there is no predicate `{predicate.name}` with {_arguments(predicate.arity)}"
+    return Diagnostic("unknown-predicate", message, place, near or None)
+
+
+def _arity_errors(atoms: Iterable[Atom], predicates: Iterable[Predicate]) -> Iterable[Diagnostic]:
+    names = Counter(predicate.name for predicate in predicates if not _is_iri(predicate))
+    if not names or max(names.values()) == 1:
+        return
+    first: dict[str, Atom] = {}
+    reported: set[Predicate] = set()
+    for atom in sorted(atoms, key=_start):
+        predicate = atom.predicate
+        before = first.setdefault(predicate.name, atom)
+        if before.predicate.arity == predicate.arity or predicate in reported or _is_iri(predicate):
+            continue
+        reported.add(predicate)
+        yield Diagnostic(
+            "arity",
+            f"`{predicate.name}` is used with {_arguments(predicate.arity)} here, "
+            f"but with {_arguments(before.predicate.arity)} before",
+            atom_place(atom),
+            "a bare name has one arity; give one of the two another name",
+            ((f"here it has {_arguments(before.predicate.arity)}", atom_place(before)),),
+        )
+
+
+def _start(atom: Atom) -> tuple[int, int]:
+    return (atom.span.line, atom.span.column) if atom.span is not None else (0, 0)
+
+
+def _unsafe(rule: Rule) -> Iterable[Diagnostic]:
+    bound = {variable for atom in rule.positive for variable in atom.variables()}
+    for variable in dict.fromkeys(rule.head.variables()):
+        if variable in bound:
+            continue
+        if not rule.body:
+            message, hint = f"the variable `?{variable.name}` stands in a fact", "a fact contains constants only"
+        else:
+            message = f"the variable `?{variable.name}` of the head is not in any positive atom of the body"
+            hint = f"add a positive atom with `?{variable.name}` to the body"
+        yield Diagnostic("unsafe-variable", message, term_place(rule.head, variable), hint)
+    if any(isinstance(term, Wildcard) for term in rule.head.terms):
+        hint = "write a constant, or a variable that the body binds"
+        place = term_place(rule.head, Wildcard())
+        yield Diagnostic("wildcard-in-head", "`_` cannot stand in a head or a fact", place, hint)
+    yield from _unsafe_negation(rule.positive, rule.negative, frozenset(rule.head.variables()))
+
+
+def _unsafe_negation(
+    positive: Iterable[Atom], negative: tuple[Atom, ...], head: frozenset[Variable] = frozenset()
+) -> Iterable[Diagnostic]:
+    bound = {variable for atom in positive for variable in atom.variables()}
+    occurrences = [variable for atom in negative for variable in atom.variables()]
+    reported = set(head)
+    for atom in negative:
+        for variable in dict.fromkeys(atom.variables()):
+            if variable in bound or variable in reported:
+                continue
+            reported.add(variable)
+            once = occurrences.count(variable) == 1
+            hint = f"add a positive atom with `?{variable.name}`"
+            if once:
+                hint = f'write `_` instead if you mean "for no value", otherwise {hint}'
+            message = f"the variable `?{variable.name}` is only in negated atoms"
+            yield Diagnostic("unsafe-variable", message, term_place(atom, variable), hint)
+
+
+def _without_wildcards(atoms: tuple[Atom, ...], body: tuple[Atom, ...]) -> tuple[Atom, ...]:
+    """The atoms with a fresh variable for each wildcard."""
+    if not any(isinstance(term, Wildcard) for atom in atoms for term in atom.terms):
+        return atoms
+    used = {variable.name for atom in body for variable in atom.variables()}
+    fresh = (Variable(name) for name in map("_{}".format, count(1)) if name not in used)
+
+    def replace(term: Term) -> Term:
+        return next(fresh) if isinstance(term, Wildcard) else term
+
+    return tuple(Atom(atom.predicate, tuple(map(replace, atom.terms)), atom.span) for atom in atoms)
+
+
+def _arguments(arity: int) -> str:
+    return "1 argument" if arity == 1 else f"{arity} arguments"
+
+
+def _is_iri(predicate: Predicate) -> bool:
+    return predicate.name.startswith("<")

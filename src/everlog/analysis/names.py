@@ -1,0 +1,74 @@
+"""Names that are nearly the same, for messages that say what was probably meant."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from difflib import get_close_matches
+
+_LOCAL = re.compile(r"[#/:]([^#/:]*)>$")
+
+
+def local_part(name: str) -> str:
+    """A bare name itself, or what follows the namespace of an IRI.
+
+    >>> local_part("<http://e.org/a#knows>"), local_part("knows")
+    ('knows', 'knows')
+    """
+    match = _LOCAL.search(name) if name.startswith("<") else None
+    return match.group(1) if match is not None else name
+
+
+def closest(name: str, known: Iterable[str], limit: int = 3) -> list[str]:
+    """The known names that are most like a name.
+
+    >>> closest("ancestr", ["parent", "ancestor"])
+    ['ancestor']
+    """
+    by_local: dict[str, list[str]] = {}
+    for other in known:
+        by_local.setdefault(local_part(other).lower(), []).append(other)
+    near = get_close_matches(local_part(name).lower(), by_local, n=limit)
+    return [other for local in near for other in by_local[local]][:limit]
+
+
+def likely_typos(names: Iterable[str], known: Iterable[str]) -> Iterator[tuple[str, str]]:
+    """The names that are one slip away from a known name: a letter more, less, other, or swapped.
+
+    Numbered names (``p1``, ``p2``) are not slips. Time is linear in the number of names.
+
+    >>> list(likely_typos(["parnet", "edge2"], ["parent", "edge1"]))
+    [('parnet', 'parent')]
+    """
+    near: dict[str, str] = {}
+    for other in known:
+        for form in _shortened(other):
+            near.setdefault(form, other)
+    for name in names:
+        for form in _shortened(name):
+            other = near.get(form, name)
+            if other != name and _one_slip(name, other):
+                yield name, other
+                break
+
+
+def _shortened(name: str) -> Iterator[str]:
+    """The name, and the name without one letter of its local part."""
+    local = local_part(name)
+    if len(local) < 4:
+        return
+    start = name.rindex(local)
+    yield name
+    for at in range(start, start + len(local)):
+        yield name[:at] + name[at + 1 :]
+
+
+def _one_slip(name: str, other: str) -> bool:
+    if re.sub(r"\d+", "", name) == re.sub(r"\d+", "", other):
+        return False
+    if len(name) != len(other):
+        return True
+    different = [at for at in range(len(name)) if name[at] != other[at]]
+    return len(different) == 1 or (
+        len(different) == 2 and name[different[0]] == other[different[1]] and name[different[1]] == other[different[0]]
+    )

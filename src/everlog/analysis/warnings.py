@@ -1,0 +1,128 @@
+"""What is allowed but probably not meant."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from itertools import chain
+
+from everlog.analysis.names import likely_typos
+from everlog.analysis.places import atom_place, term_place
+from everlog.lang.errors import Diagnostic
+from everlog.lang.syntax import Atom, Constant, Predicate, Program, Rule, Term, Variable
+from everlog.lang.terms import RDF_TYPE
+
+_LIKE_VARIABLE = re.compile(r'"(?:[A-Z][A-Za-z0-9_]*|[a-z])"')
+
+
+def warnings_about(program: Program) -> Iterator[Diagnostic]:
+    """The warnings about a program whose rules are safe."""
+    written = _as_written(program.rules)
+    yield from _typos(program)
+    yield from _duplicates(program.rules)
+    yield from chain.from_iterable(_used_once(rules) for rules in written)
+    yield from chain.from_iterable(_like_variables(rules[0]) for rules in written)
+    yield from _rdf_type(program)
+
+
+def _as_written(rules: Iterable[Rule]) -> list[list[Rule]]:
+    """The rules of each statement: those with several heads share their span."""
+    statements: list[list[Rule]] = []
+    for rule in rules:
+        if statements and rule.span is not None and statements[-1][0].span is rule.span:
+            statements[-1].append(rule)
+        else:
+            statements.append([rule])
+    return statements
+
+
+def _typos(program: Program) -> Iterator[Diagnostic]:
+    known = {rule.head.predicate for rule in program.rules} | {fact.predicate for fact in program.facts}
+    used: dict[Predicate, Atom] = {}
+    for rule in program.rules:
+        for atom in rule.body:
+            if atom.predicate not in known:
+                used.setdefault(atom.predicate, atom)
+    arities = {predicate.arity for predicate in used}
+    for arity in sorted(arities):
+        names = [predicate.name for predicate in used if predicate.arity == arity]
+        for name, other in likely_typos(names, sorted(each.name for each in known if each.arity == arity)):
+            yield _warning(
+                "possible-typo",
+                f"`{name}` has no rule and no fact in the program",
+                used[Predicate(name, arity)],
+                f"did you mean `{other}`? Ignore this if `{name}` comes with the data",
+            )
+
+
+def _duplicates(rules: Iterable[Rule]) -> Iterator[Diagnostic]:
+    first: dict[object, Rule] = {}
+    for rule in rules:
+        before = first.setdefault(_up_to_names(rule), rule)
+        if before is not rule:
+            place = before.span.place if before.span is not None else None
+            yield Diagnostic(
+                "duplicate-rule",
+                f"the rule for `{rule.head.predicate.name}` says the same as one before",
+                rule.span.place if rule.span is not None else None,
+                "remove one of them",
+                (("the first one", place),),
+                "warning",
+            )
+
+
+def _up_to_names(rule: Rule) -> object:
+    """The rule with its variables numbered: equal for rules that differ in variable names only."""
+    numbers: dict[Variable, int] = {}
+
+    def shape(term: Term) -> object:
+        return numbers.setdefault(term, len(numbers)) if isinstance(term, Variable) else term
+
+    def shapes(atoms: Iterable[Atom]) -> tuple[object, ...]:
+        return tuple((atom.predicate, tuple(map(shape, atom.terms))) for atom in atoms)
+
+    return shapes((rule.head,)), shapes(rule.positive), shapes(rule.negative)
+
+
+def _used_once(rules: list[Rule]) -> Iterator[Diagnostic]:
+    body = rules[0].body
+    heads = [rule.head for rule in rules]
+    uses = Counter(variable for atom in chain(heads, body) for variable in atom.variables())
+    for atom in body:
+        for variable in atom.variables():
+            if uses[variable] == 1 and not variable.name.startswith("_"):
+                message = f"the variable `?{variable.name}` is used once"
+                yield _warning("single-use", message, atom, "write `_` if its value does not matter", variable)
+
+
+def _like_variables(rule: Rule) -> Iterator[Diagnostic]:
+    """Constants in several atoms of a rule that look like the variables of other Datalogs."""
+    where: dict[Constant, Atom] = {}
+    for atom in (rule.head, *rule.body):
+        for term in dict.fromkeys(atom.terms):
+            if isinstance(term, Constant) and _LIKE_VARIABLE.fullmatch(term.text):
+                if where.setdefault(term, atom) is atom:
+                    continue
+                name = term.text[1:-1]
+                message = f"`{name}` is a constant here, in several atoms"
+                yield _warning("like-a-variable", message, where[term], f"a variable is written `?{name}`", term)
+                return
+
+
+def _rdf_type(program: Program) -> Iterator[Diagnostic]:
+    """RDF types are unary predicates, so that nothing is ever in the binary one unless a rule puts it there."""
+    derived = {rule.head.predicate for rule in program.rules} | {fact.predicate for fact in program.facts}
+    predicate = Predicate(RDF_TYPE, 2)
+    if predicate in derived:
+        return
+    for rule in program.rules:
+        for atom in rule.body:
+            if atom.predicate == predicate:
+                hint = "write `[?x, a, ex:C]` or `ex:C(?x)`"
+                yield _warning("rdf-type", "types in RDF data are read as `ex:C(?x)`, not as `rdf:type`", atom, hint)
+
+
+def _warning(code: str, message: str, atom: Atom, hint: str, term: Term | None = None) -> Diagnostic:
+    place = atom_place(atom) if term is None else term_place(atom, term)
+    return Diagnostic(code, message, place, hint, severity="warning")

@@ -1,0 +1,245 @@
+"""Running a plan: blocks of bindings go down the steps, each at most so many rows long."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from everlog.engine.collect import CountCollector, FactCollector, NewFacts
+from everlog.engine.keys import Column, Keys, Layout, Mask, layout_for, pack, reorder, unpack
+from everlog.engine.kernels import joins, search, wide
+from everlog.engine.plan import Plan, Step
+from everlog.engine.relation import Relation
+from everlog.lang.syntax import Atom, Constant, Term, Variable
+
+if TYPE_CHECKING:
+    from everlog.engine.match import Engine
+
+Bindings = Mapping[Variable, Column]
+Condition = Sequence[tuple[Atom, Relation]]
+
+SCAN = 1 << 17
+"""How many rows a scan hands on at once."""
+
+NO_TABLE = np.empty((0, 4), np.int64)
+
+
+class Execution:
+    """One run of a plan. ``relations`` are those of each step: one, or for a negated atom several."""
+
+    def __init__(
+        self,
+        engine: Engine,
+        plan: Plan,
+        relations: Sequence[tuple[Relation, ...]],
+        conditions: Sequence[Condition],
+        collector: FactCollector | CountCollector,
+    ) -> None:
+        self.engine = engine
+        self.plan = plan
+        self.relations = relations
+        self.conditions = conditions
+        self.collector = collector
+        head = plan.rule.head
+        self.layout = layout_for(head.predicate.arity, engine.universe)
+        self.sink = collector.of(head.predicate, self.layout)
+        self.instances = 0
+
+    def run(self) -> int:
+        """Collects the heads of all instances and returns their number."""
+        self._descend(0, 1, {})
+        return self.instances
+
+    def _descend(self, number: int, size: int, bindings: Bindings) -> None:
+        if size == 0:
+            return
+        if number == len(self.plan.steps):
+            self._finish(size, bindings)
+            return
+        step = self.plan.steps[number]
+        if step.kind in ("check", "absent"):
+            mask = self._holds(step, self.relations[number], size, bindings)
+            if mask.all():
+                self._descend(number + 1, size, {v: bindings[v] for v in step.keep})
+            else:
+                kept = {v: bindings[v][mask] for v in step.keep}
+                self._descend(number + 1, int(np.count_nonzero(mask)), kept)
+        elif step.kind == "scan":
+            self._scan(number, step, self.relations[number][0])
+        else:
+            self._join(number, step, self.relations[number][0], size, bindings)
+
+    # terms ------------------------------------------------------------------------------------
+
+    def _value(self, term: Term, bindings: Bindings) -> Column | int:
+        if isinstance(term, Variable):
+            return bindings[term]
+        assert isinstance(term, Constant)
+        return self.engine.constant(term)
+
+    def _known(self, terms: Sequence[Term]) -> bool:
+        """Whether all constants among the terms occur in facts at all."""
+        return all(self.engine.constant(term) >= 0 for term in terms if isinstance(term, Constant))
+
+    def _prefix(self, layout: Layout, terms: Sequence[Term], size: int, bindings: Bindings) -> Keys:
+        """Keys with the values of the terms in their first columns and zeros behind."""
+        return pack(layout, [self._value(term, bindings) for term in terms], size)
+
+    # steps ------------------------------------------------------------------------------------
+
+    def _scan(self, number: int, step: Step, relation: Relation) -> None:
+        if not self._known(step.bound):
+            return
+        for run in relation.runs:
+            keys = run.keys(step.order)
+            if step.bound:
+                low, high = _wide_range(relation.layout, keys, self._prefix(relation.layout, step.bound, 1, {}), step)
+                keys = keys[int(low[0]) : int(high[0])]
+            for start in range(0, len(keys), SCAN):
+                self._hand_on(number, step, relation, keys[start : start + SCAN], None, {})
+
+    def _hand_on(
+        self, number: int, step: Step, relation: Relation, keys: Keys, rows: Column | None, bindings: Bindings
+    ) -> None:
+        """Drops deleted facts and unequal repeats, binds the new variables, and goes on."""
+        self.engine.limits.check(self.engine.held + self.collector.held)
+        layout = relation.layout
+        mask = _distinct_facts(relation, step, keys)
+        for first, second in step.same:
+            equal = unpack(layout, keys, first) == unpack(layout, keys, second)
+            mask = equal if mask is None else mask & equal
+        if mask is not None:
+            keys, rows = keys[mask], rows[mask] if rows is not None else None
+        found = {v: unpack(layout, keys, position) for position, v in step.binds if v in step.keep}
+        if rows is not None:
+            found.update({v: bindings[v][rows] for v in step.keep if v not in found})
+        self._descend(number + 1, len(keys), found)
+
+    def _join(self, number: int, step: Step, relation: Relation, size: int, bindings: Bindings) -> None:
+        if not self._known(step.bound):
+            return
+        prefix = self._prefix(relation.layout, step.bound, size, bindings)
+        if not relation.layout.is_packed:
+            self._join_wide(number, step, relation, prefix, bindings)
+            return
+        table = relation.table(step.order, indexed=bool(step.bound))
+        span, shift = relation.layout.span(len(step.bound)), relation.layout.lead_shift
+        starts, counts, totals = search.ranges(table, prefix, span, shift)
+        total = int(totals[-1])
+        last = number + 1 == len(self.plan.steps)
+        if last and self.plan.grouped and self._can_group(relation):
+            self._finish_groups(relation, table, starts, counts, totals, size, bindings)
+            return
+        for first in range(0, total, self.engine.block):
+            until = min(total, first + self.engine.block)
+            rows, keys = joins.expand(table, starts, counts, totals, first, until)
+            self._hand_on(number, step, relation, keys, rows, bindings)
+
+    def _join_wide(self, number: int, step: Step, relation: Relation, prefix: Keys, bindings: Bindings) -> None:
+        for run in relation.runs:
+            source = run.keys(step.order)
+            low, high = _wide_range(relation.layout, source, prefix, step)
+            totals = np.zeros(len(prefix) + 1, np.int64)
+            np.cumsum(high - low, out=totals[1:])
+            for first in range(0, int(totals[-1]), self.engine.block):
+                until = min(int(totals[-1]), first + self.engine.block)
+                rows, positions = wide.expand_ranges(low, totals, first, until)
+                self._hand_on(number, step, relation, source[positions], rows, bindings)
+
+    def _holds(self, step: Step, relations: Sequence[Relation], size: int, bindings: Bindings) -> Mask:
+        """Which bindings pass a check, or the absence of a negated atom."""
+        wanted = step.kind == "check"
+        if not self._known(step.bound):
+            return np.full(size, not wanted)
+        found = np.zeros(size, np.bool_)
+        for relation in relations:
+            if not relation:
+                continue
+            if len(step.bound) == len(step.order):
+                terms = [step.bound[step.order.index(c)] for c in range(len(step.order))]
+                found |= relation.contains(self._prefix(relation.layout, terms, size, bindings))
+            else:
+                found |= self._exists(step, relation, size, bindings)
+        return found if wanted else ~found
+
+    def _exists(self, step: Step, relation: Relation, size: int, bindings: Bindings) -> Mask:
+        """Which bindings have any fact with the bound columns of the step."""
+        prefix = self._prefix(relation.layout, step.bound, size, bindings)
+        found = np.zeros(size, np.bool_)
+        for run in relation.runs:
+            keys = run.keys(step.order)
+            low, high = _wide_range(relation.layout, keys, prefix, step)
+            if not relation.gone:
+                found |= high > low
+                continue
+            totals = np.zeros(size + 1, np.int64)
+            np.cumsum(high - low, out=totals[1:])
+            for first in range(0, int(totals[-1]), self.engine.block):
+                until = min(int(totals[-1]), first + self.engine.block)
+                rows, positions = wide.expand_ranges(low, totals, first, until)
+                mask = _distinct_facts(relation, step, keys[positions])
+                found[rows if mask is None else rows[mask]] = True
+        return found
+
+    # heads ------------------------------------------------------------------------------------
+
+    def _finish(self, size: int, bindings: Bindings) -> None:
+        for condition in self.conditions:
+            met = np.zeros(size, np.bool_)
+            for atom, relation in condition:
+                if self._known(atom.terms):
+                    met |= relation.contains(self._prefix(relation.layout, atom.terms, size, bindings))
+            bindings = {v: column[met] for v, column in bindings.items()}
+            size = int(np.count_nonzero(met))
+        self.instances += size
+        if size:
+            self.sink.add(self._prefix(self.layout, self.plan.rule.head.terms, size, bindings))
+
+    def _can_group(self, relation: Relation) -> bool:
+        return isinstance(self.sink, NewFacts) and self.layout.is_packed and not relation.gone
+
+    def _finish_groups(
+        self, relation: Relation, table: Keys, starts: Keys, counts: Keys, totals: Keys, size: int, bindings: Bindings
+    ) -> None:
+        """The last join and the collection of its heads at once (see ``kernels.joins.join_groups``)."""
+        assert isinstance(self.sink, NewFacts)
+        self.instances += int(totals[-1])
+        base = self._prefix(self.layout, self.plan.rule.head.terms[:-1], size, bindings)
+        known = self.sink.known
+        plain = bool(known) and not known.gone
+        known_table = known.table(self.layout.primary) if plain else NO_TABLE
+        free = (1 << min(relation.layout.width, self.layout.width, 31)) - 1
+        row, out = 0, self.engine.out
+        while row < size:
+            self.engine.limits.check(self.engine.held + self.collector.held)
+            row, written = joins.join_groups(
+                table, starts, counts, totals, base, free, known_table, self.layout.lead_shift, self.engine.bits, out, row
+            )
+            new = out[:written].copy()
+            if known.gone:
+                new = new[~known.contains(new)]
+            self.sink.add_new(new)
+
+
+def _distinct_facts(relation: Relation, step: Step, keys: Keys) -> Mask | None:
+    """Which keys, found in the runs in the order of the step, are not tombstones; none if all are facts."""
+    if not relation.gone:
+        return None
+    primary = reorder(relation.layout, keys, step.order, relation.layout.primary)
+    graves = Relation(relation.layout, relation.gone)
+    return ~graves.contains(primary)
+
+
+def _wide_range(layout: Layout, keys: Keys, prefix: Keys, step: Step) -> tuple[Column, Column]:
+    """For each prefix the positions ``[low, high)`` of the keys that start with it."""
+    bound = len(step.bound)
+    if bound == 0:
+        return np.zeros(len(prefix), np.int64), np.full(len(prefix), len(keys), np.int64)
+    word, shift = layout.place(bound - 1)
+    if layout.is_packed:
+        keys, prefix = keys.reshape(-1, 1), prefix.reshape(-1, 1)
+    after = prefix.copy()
+    after[:, word] += 1 << shift
+    return wide.lower_bounds(keys, prefix), wide.lower_bounds(keys, after)

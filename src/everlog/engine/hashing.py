@@ -1,0 +1,75 @@
+"""Ids of terms and predicates in the lake: xxHash64 of their UTF-8 text."""
+
+from __future__ import annotations
+
+import numpy as np
+import pyarrow as pa
+import xxhash
+from numpy.typing import NDArray
+
+from everlog.engine.kernels.hashing import xxhash64_texts
+
+SEED = 42
+"""The seed of Spark's ``xxhash64`` expression."""
+
+
+def seed_of(salt: int = 0) -> int:
+    """The seed for a salt.
+
+    Spark's expression has a fixed seed, but hashes several columns by using the hash of one as the
+    seed for the next. So salt 0 is ``xxhash64(text)``, any other is ``xxhash64(salt, text)`` with
+    the salt as a bigint.
+
+    >>> seed_of(), seed_of(1) != seed_of(2)
+    (42, True)
+    """
+    return SEED if salt == 0 else xxhash.xxh64_intdigest(salt.to_bytes(8, "little", signed=True), SEED)
+
+
+def hash_text(text: str, bits: int = 64, salt: int = 0) -> int:
+    """The id of one text.
+
+    >>> hash_text('"alice"') == int(hash_texts(pa.array(['"alice"']))[0])
+    True
+    """
+    digest = xxhash.xxh64_intdigest(text.encode(), seed_of(salt))
+    if bits < 64:
+        return digest & ((1 << bits) - 1)
+    return digest - (1 << 64) if digest >> 63 else digest
+
+
+def hash_texts(texts: pa.Array | pa.ChunkedArray, bits: int = 64, salt: int = 0) -> NDArray[np.int64]:
+    """The ids of an array of strings, read from its Arrow buffers without a copy.
+
+    ``bits`` below 64 keeps only that many low bits, which makes collisions likely. A null is hashed
+    as whatever its (normally empty) slot holds, so mask nulls afterwards.
+
+    >>> hash_texts(pa.array(["", "a"])).tolist()
+    [-7444071767201028348, -8582455328737087284]
+    """
+    if isinstance(texts, pa.ChunkedArray):
+        parts = [hash_texts(chunk, bits, salt) for chunk in texts.chunks]
+        return np.concatenate(parts) if parts else np.empty(0, np.int64)
+    data, offsets = text_buffers(texts)
+    hashes: NDArray[np.int64] = xxhash64_texts(data, offsets, np.uint64(seed_of(salt)))
+    if bits < 64:
+        hashes &= (1 << bits) - 1
+    return hashes
+
+
+def text_buffers(texts: pa.Array) -> tuple[NDArray[np.uint8], NDArray[np.int32] | NDArray[np.int64]]:
+    """The bytes and the offsets of a string array: text i is ``bytes[offsets[i]:offsets[i + 1]]``.
+
+    >>> data, offsets = text_buffers(pa.array(["ab", "c"]).slice(1))
+    >>> offsets.tolist(), data[2:3].tobytes()
+    ([2, 3], b'c')
+    """
+    if not (pa.types.is_string(texts.type) or pa.types.is_large_string(texts.type)):
+        raise TypeError(f"expected an array of strings, got {texts.type}")
+    _, offset_buffer, data_buffer = texts.buffers()
+    dtype = np.dtype(np.int64 if pa.types.is_large_string(texts.type) else np.int32)
+    if len(texts) == 0:
+        return np.empty(0, np.uint8), np.zeros(1, dtype)
+    offsets = np.frombuffer(offset_buffer, dtype, len(texts) + 1, texts.offset * dtype.itemsize)
+    data = np.empty(0, np.uint8) if data_buffer is None else np.frombuffer(data_buffer, np.uint8)
+    return data, offsets

@@ -1,0 +1,52 @@
+"""What kernels need from the machine: arrays behind addresses, and counting bits.
+
+A relation is several runs. To keep one compiled kernel for any number of runs, a kernel receives
+a *table* with one row a run: (address of the keys, number of keys, address of the index, its
+size). Whoever builds a table keeps the arrays alive while it is used.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from llvmlite import ir
+from numba import carray, njit, types
+from numba.extending import intrinsic
+
+
+@intrinsic
+def _pointer64(typingctx: Any, address: Any) -> Any:
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        return builder.inttoptr(args[0], context.get_value_type(signature.return_type))
+
+    return types.CPointer(types.int64)(types.int64), codegen
+
+
+@intrinsic
+def _pointer32(typingctx: Any, address: Any) -> Any:
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        return builder.inttoptr(args[0], context.get_value_type(signature.return_type))
+
+    return types.CPointer(types.int32)(types.int64), codegen
+
+
+@intrinsic
+def trailing_zeros(typingctx: Any, word: Any) -> Any:
+    """The position of the lowest bit set in a nonzero 64-bit word."""
+
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        return builder.cttz(args[0], ir.Constant(ir.IntType(1), 1))
+
+    return types.int64(types.uint64), codegen
+
+
+@njit(inline="always")
+def run_keys(table, run):  # type: ignore[no-untyped-def]
+    """The keys of a run."""
+    return carray(_pointer64(table[run, 0]), (table[run, 1],))
+
+
+@njit(inline="always")
+def run_index(table, run):  # type: ignore[no-untyped-def]
+    """The index of a run: where each value of the leading column starts; empty if there is none."""
+    return carray(_pointer32(table[run, 2]), (table[run, 3],))

@@ -1,0 +1,305 @@
+"""Lines of N-Triples and N-Quads: finding the terms of simple lines and writing them as columns of texts.
+
+A line is *simple* if its terms are certainly valid and written without escapes; everything that
+would need a closer look is left to a full parser, which gives the same texts for simple lines too.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numba import njit
+
+from everlog.engine.kernels.numbers import BOOLEAN, DECIMAL, DOUBLE, INTEGER, number_kind
+
+EMPTY, SIMPLE, OTHER = 0, 1, 2
+
+_XSD = np.frombuffer(b"<http://www.w3.org/2001/XMLSchema#", np.uint8)
+_RDF = np.frombuffer(b"<http://www.w3.org/1999/02/22-rdf-syntax-ns#", np.uint8)
+_TYPE = np.frombuffer(b"<http://www.w3.org/1999/02/22-rdf-syntax-ns#type>", np.uint8)
+_STRING = np.frombuffer(b"string>", np.uint8)
+_INTEGER = np.frombuffer(b"integer>", np.uint8)
+_DECIMAL = np.frombuffer(b"decimal>", np.uint8)
+_DOUBLE = np.frombuffer(b"double>", np.uint8)
+_BOOLEAN = np.frombuffer(b"boolean>", np.uint8)
+
+
+def _byte_classes() -> np.ndarray[Any, Any]:
+    """For each byte: 1 if it may stand in a host, a scheme or a label, 2 if anywhere in an IRI.
+
+    Beyond ASCII the first bytes of the letters U+00C0 to U+CFFF count, all of which IRIs allow; the
+    bytes are known to be valid UTF-8.
+    """
+    classes = np.zeros(256, np.uint8)
+    classes[[ord(c) for c in "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-"]] = 1
+    classes[[ord(c) for c in "._~!$&'()*+,;=:@/?"]] = 2
+    classes[0x80:0xC0] = 2
+    classes[0xC3:0xED] = 2
+    return classes
+
+
+_CLASS = _byte_classes()
+
+
+@njit(cache=True, nogil=True)
+def _starts_with(data: Any, start: int, end: int, text: Any) -> bool:
+    if end - start < len(text):
+        return False
+    for i in range(len(text)):  # noqa: SIM110
+        if data[start + i] != text[i]:
+            return False
+    return True
+
+
+@njit(cache=True, nogil=True)
+def _is_hex(byte: int) -> bool:
+    return 48 <= byte <= 57 or 65 <= (byte & 0xDF) <= 70
+
+
+@njit(cache=True, nogil=True)
+def _iri_end(data: Any, start: int, end: int) -> int:
+    """Where an absolute IRI in angle brackets that starts here ends; -1 if it is not surely valid."""
+    i = start + 1
+    if i >= end or data[start] != 60 or not 65 <= (data[i] & 0xDF) <= 90:
+        return -1
+    while i < end and (_CLASS[data[i]] == 1 or data[i] == 43 or data[i] == 46):
+        i += 1
+    if i >= end or data[i] != 58:
+        return -1
+    i += 1
+    if i + 1 < end and data[i] == 47 and data[i + 1] == 47:
+        i += 2
+        while i < end and (_CLASS[data[i]] == 1 or data[i] == 46):
+            i += 1
+        if i >= end or not (data[i] == 47 or data[i] == 63 or data[i] == 35 or data[i] == 62):
+            return -1
+    fragment = False
+    while i < end:
+        byte = data[i]
+        if byte == 62:
+            return i + 1
+        if byte == 35:
+            if fragment:
+                return -1
+            fragment = True
+        elif byte == 37:
+            if i + 2 >= end or not _is_hex(data[i + 1]) or not _is_hex(data[i + 2]):
+                return -1
+        elif _CLASS[byte] == 0:
+            return -1
+        i += 1
+    return -1
+
+
+@njit(cache=True, nogil=True)
+def _blank_end(data: Any, start: int, end: int) -> int:
+    """Where a blank node with a plain label ends; a blank must follow it."""
+    if start + 2 >= end or data[start] != 95 or data[start + 1] != 58:
+        return -1
+    i = start + 2
+    if data[i] == 45:
+        return -1
+    while i < end and (_CLASS[data[i]] == 1 or data[i] == 95):
+        i += 1
+    return i if start + 2 < i < end and (data[i] == 32 or data[i] == 9) else -1
+
+
+@njit(cache=True, nogil=True)
+def _language_end(data: Any, start: int, end: int) -> int:
+    """Where a language tag like ``@en`` or ``@en-GB`` ends."""
+    i = start + 1
+    while i < end and 65 <= (data[i] & 0xDF) <= 90:
+        i += 1
+    if not 3 <= i - start <= 4:
+        return -1
+    if i < end and data[i] == 45:
+        region = i + 1
+        i = region
+        while i < end and 65 <= (data[i] & 0xDF) <= 90:
+            i += 1
+        if i - region != 2:
+            return -1
+    return i if i < end and (data[i] == 32 or data[i] == 9 or data[i] == 46) else -1
+
+
+@njit(cache=True, nogil=True)
+def _skip_blanks(data: Any, start: int, end: int) -> int:
+    i = start
+    while i < end and (data[i] == 32 or data[i] == 9):
+        i += 1
+    return i
+
+
+@njit(cache=True, nogil=True)
+def _is_bare(data: Any, start: int, end: int, datatype: int, datatype_end: int) -> bool:
+    """Whether the literal is a canonical number or boolean, which is written without its datatype."""
+    local = datatype + len(_XSD)
+    kind = number_kind(data, start, end)
+    if kind == INTEGER:
+        return _starts_with(data, local, datatype_end, _INTEGER)
+    if kind == DECIMAL:
+        return _starts_with(data, local, datatype_end, _DECIMAL)
+    if kind == DOUBLE:
+        return _starts_with(data, local, datatype_end, _DOUBLE)
+    return kind == BOOLEAN and _starts_with(data, local, datatype_end, _BOOLEAN)
+
+
+@njit(cache=True, nogil=True)
+def _object(data: Any, start: int, end: int) -> Any:
+    """Where the object's text begins and ends, where the object ends, and where its language tag begins."""
+    if data[start] == 60:
+        after = _iri_end(data, start, end)
+        return start, after, after, -1
+    if data[start] == 95:
+        after = _blank_end(data, start, end)
+        return start, after, after, -1
+    if data[start] != 34:
+        return start, -1, -1, -1
+    i = start + 1
+    while i < end and data[i] != 34:
+        if data[i] == 92 or data[i] == 13:
+            return start, -1, -1, -1
+        i += 1
+    i += 1
+    if i >= end:
+        return start, -1, -1, -1
+    if data[i] == 64:
+        after = _language_end(data, i, end)
+        return start, after, after, i
+    if data[i] != 94:
+        return start, i, i, -1
+    if i + 2 >= end or data[i + 1] != 94:
+        return start, -1, -1, -1
+    after = _iri_end(data, i + 2, end)
+    if after < 0 or _starts_with(data, i + 2, after, _RDF):
+        return start, -1, -1, -1
+    if _starts_with(data, i + 2, after, _XSD):
+        if _starts_with(data, i + 2 + len(_XSD), after, _STRING):
+            return start, i, after, -1
+        if _is_bare(data, start + 1, i - 1, i + 2, after):
+            return start + 1, i - 1, after, -1
+    return start, after, after, -1
+
+
+@njit(cache=True, nogil=True)
+def _simple_line(data: Any, start: int, end: int, quads: bool, spans: Any, row: int) -> bool:
+    """Find the terms of one line, given without its end, and note where they are; False if it is not simple."""
+    subject = start
+    i = _blank_end(data, start, end) if data[start] == 95 else _iri_end(data, start, end)
+    if i < 0:
+        return False
+    subject_end = i
+    predicate = _skip_blanks(data, i, end)
+    i = _iri_end(data, predicate, end) if predicate < end else -1
+    if i < 0:
+        return False
+    predicate_end = i
+    i = _skip_blanks(data, i, end)
+    if i >= end:
+        return False
+    text, text_end, i, language = _object(data, i, end)
+    if i < 0:
+        return False
+    i = _skip_blanks(data, i, end)
+    if quads and i < end and data[i] != 46:
+        i = _blank_end(data, i, end) if data[i] == 95 else _iri_end(data, i, end)
+        if i < 0:
+            return False
+        i = _skip_blanks(data, i, end)
+    if i >= end or data[i] != 46 or _skip_blanks(data, i + 1, end) != end:
+        return False
+    if language >= 0:
+        for tag in range(language, text_end):
+            if 65 <= data[tag] <= 90:
+                data[tag] += 32
+    spans[row, 0], spans[row, 1] = subject, subject_end
+    spans[row, 2], spans[row, 3] = predicate, predicate_end
+    spans[row, 4], spans[row, 5] = text, text_end
+    return True
+
+
+@njit(cache=True, nogil=True)
+def parse_lines(data: Any, quads: bool) -> Any:
+    """The form of each line of a block of whole lines, where the lines begin, and the terms of the simple ones.
+
+    Language tags of simple lines are made lower case in place.
+    """
+    size = len(data)
+    capacity = 1
+    for i in range(size):
+        capacity += data[i] == 10
+    line_starts = np.empty(capacity + 1, np.int64)
+    forms = np.empty(capacity, np.uint8)
+    spans = np.empty((capacity, 6), np.int64)
+    line, simple, start = 0, 0, 0
+    line_starts[0] = 0
+    while start < size:
+        end = start
+        while end < size and data[end] != 10:
+            end += 1
+        after = end + 1 if end < size else end
+        if end > start and data[end - 1] == 13:
+            end -= 1
+        first = _skip_blanks(data, start, end)
+        if first == end or data[first] == 35:
+            forms[line] = EMPTY
+        elif _simple_line(data, first, end, quads, spans, simple):
+            forms[line] = SIMPLE
+            simple += 1
+        else:
+            forms[line] = OTHER
+        line += 1
+        line_starts[line] = after
+        start = after
+    return forms[:line], line_starts[: line + 1], spans[:simple]
+
+
+@njit(cache=True, nogil=True)
+def _copy(data: Any, start: int, end: int, out: Any, written: int) -> int:
+    for i in range(start, end):
+        out[written] = data[i]
+        written += 1
+    return written
+
+
+@njit(cache=True, nogil=True)
+def _copy_term(data: Any, start: int, end: int, blank: Any, out: Any, written: int) -> int:
+    """Write a term; a blank node gets ``blank`` in place of its ``_:``."""
+    if data[start] == 95:
+        written = _copy(blank, 0, len(blank), out, written)
+        start += 2
+    return _copy(data, start, end, out, written)
+
+
+@njit(cache=True, nogil=True)
+def write_triples(data: Any, spans: Any, blank: Any) -> Any:
+    """The texts of predicates, subjects and objects of simple lines, and which facts are unary.
+
+    A triple that types a subject with an IRI is the unary fact of that IRI; its object is left empty.
+    """
+    rows = len(spans)
+    sizes = np.zeros(3, np.int64)
+    unary = np.zeros(rows, np.bool_)
+    for row in range(rows):
+        unary[row] = data[spans[row, 4]] == 60 and (
+            spans[row, 3] - spans[row, 2] == len(_TYPE) and _starts_with(data, spans[row, 2], spans[row, 3], _TYPE)
+        )
+        sizes[0] += max(spans[row, 3] - spans[row, 2], spans[row, 5] - spans[row, 4] if unary[row] else 0) + 2
+        sizes[1] += spans[row, 1] - spans[row, 0] + len(blank)
+        sizes[2] += spans[row, 5] - spans[row, 4] + len(blank)
+    predicates, predicate_ends = np.empty(sizes[0], np.uint8), np.zeros(rows + 1, np.int32)
+    subjects, subject_ends = np.empty(sizes[1], np.uint8), np.zeros(rows + 1, np.int64)
+    objects, object_ends = np.empty(sizes[2], np.uint8), np.zeros(rows + 1, np.int64)
+    p, s, o = 0, 0, 0
+    for row in range(rows):
+        named = 4 if unary[row] else 2
+        p = _copy(data, spans[row, named], spans[row, named + 1], predicates, p)
+        predicates[p] = 47
+        predicates[p + 1] = 49 if unary[row] else 50
+        p += 2
+        s = _copy_term(data, spans[row, 0], spans[row, 1], blank, subjects, s)
+        if not unary[row]:
+            o = _copy_term(data, spans[row, 4], spans[row, 5], blank, objects, o)
+        predicate_ends[row + 1], subject_ends[row + 1], object_ends[row + 1] = p, s, o
+    return predicates[:p], predicate_ends, subjects[:s], subject_ends, objects[:o], object_ends, unary

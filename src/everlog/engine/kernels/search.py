@@ -1,0 +1,138 @@
+"""Finding keys in sorted runs."""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+from everlog.engine.kernels.memory import run_index, run_keys
+
+# ruff: noqa: ANN001
+
+
+@njit(cache=True, nogil=True)
+def lower_bound(keys, key, low, high):  # type: ignore[no-untyped-def]
+    """The first position in ``keys[low:high]`` whose key is not below ``key``."""
+    while low < high:
+        middle = (low + high) >> 1
+        if keys[middle] < key:
+            low = middle + 1
+        else:
+            high = middle
+    return low
+
+
+@njit(cache=True, nogil=True)
+def gallop(keys, key, low):  # type: ignore[no-untyped-def]
+    """The first position at or after ``low`` whose key is not below ``key``, by doubling steps."""
+    size = keys.shape[0]
+    step = 1
+    high = low
+    while high < size and keys[high] < key:
+        low = high + 1
+        high += step
+        step <<= 1
+    return lower_bound(keys, key, low, min(high, size))
+
+
+@njit(cache=True, nogil=True)
+def key_range(keys, index, key, span, shift):  # type: ignore[no-untyped-def]
+    """Positions ``[low, high)`` of the keys in ``[key, key + span)``; ``shift`` gives the leading column."""
+    low, high = 0, keys.shape[0]
+    if index.shape[0] > 0:
+        lead = key >> shift
+        if lead + 1 >= index.shape[0]:
+            return high, high
+        low, high = np.int64(index[lead]), np.int64(index[lead + 1])
+        if span >> shift == 1:
+            return low, high
+    low = lower_bound(keys, key, low, high)
+    if low == high or keys[low] >= key + span:
+        return low, low
+    return low, lower_bound(keys, key + span, low, high)
+
+
+@njit(cache=True, nogil=True)
+def ranges(table, wanted, span, shift):  # type: ignore[no-untyped-def]
+    """For each wanted key and run, where ``[key, key + span)`` starts and how many keys it has.
+
+    Returns starts and counts of shape (wanted, runs), and the running total over the wanted keys.
+    """
+    runs = table.shape[0]
+    starts = np.empty((wanted.shape[0], runs), np.int64)
+    counts = np.empty((wanted.shape[0], runs), np.int64)
+    totals = np.zeros(wanted.shape[0] + 1, np.int64)
+    for r in range(runs):
+        keys, index = run_keys(table, r), run_index(table, r)
+        for i in range(wanted.shape[0]):
+            if i > 0 and wanted[i] == wanted[i - 1]:
+                starts[i, r], counts[i, r] = starts[i - 1, r], counts[i - 1, r]
+            elif wanted[i] < 0:
+                starts[i, r], counts[i, r] = 0, 0
+            else:
+                low, high = key_range(keys, index, wanted[i], span, shift)
+                starts[i, r], counts[i, r] = low, high - low
+            totals[i + 1] += counts[i, r]
+    for i in range(wanted.shape[0]):
+        totals[i + 1] += totals[i]
+    return starts, counts, totals
+
+
+@njit(cache=True, nogil=True)
+def contained(table, wanted, shift):  # type: ignore[no-untyped-def]
+    """Which of the wanted keys are in any of the runs. Ascending keys are found by galloping."""
+    found = np.zeros(wanted.shape[0], np.bool_)
+    for r in range(table.shape[0]):
+        keys, index = run_keys(table, r), run_index(table, r)
+        size = keys.shape[0]
+        if size == 0:
+            continue
+        indexed = index.shape[0] > 0
+        position = 0
+        previous = np.int64(-1)
+        for i in range(wanted.shape[0]):
+            key = wanted[i]
+            if key < 0 or found[i]:
+                continue
+            if indexed:
+                lead = key >> shift
+                if lead + 1 >= index.shape[0]:
+                    continue
+                low, high = np.int64(index[lead]), np.int64(index[lead + 1])
+                if key >= previous and position > low:
+                    low = min(position, high)
+                position = lower_bound(keys, key, low, high)
+            elif key >= previous:
+                position = gallop(keys, key, position)
+            else:
+                position = lower_bound(keys, key, 0, size)
+            previous = key
+            if position < size and keys[position] == key:
+                found[i] = True
+    return found
+
+
+@njit(cache=True, nogil=True)
+def leading_offsets(keys, shift, size):  # type: ignore[no-untyped-def]
+    """Where each value of the leading column starts: ``offsets[v]`` for ``v`` in ``range(size)``."""
+    offsets = np.empty(size, np.int32)
+    value = 0
+    for i in range(keys.shape[0]):
+        lead = keys[i] >> shift
+        while value <= lead:
+            offsets[value] = i
+            value += 1
+    while value < size:
+        offsets[value] = keys.shape[0]
+        value += 1
+    return offsets
+
+
+@njit(cache=True, nogil=True)
+def count_prefixes(keys, shift):  # type: ignore[no-untyped-def]
+    """How many different values ``key >> shift`` has, in ascending keys."""
+    count = 0
+    for i in range(keys.shape[0]):
+        if i == 0 or keys[i] >> shift != keys[i - 1] >> shift:
+            count += 1
+    return count

@@ -1,0 +1,143 @@
+"""Looking up and copying texts that lie one after the other in a buffer of bytes."""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+
+@njit(cache=True, nogil=True)
+def same_bytes(left, left_start, left_end, right, right_start, right_end):  # type: ignore[no-untyped-def]
+    """Whether two stretches of bytes are equal."""
+    if left_end - left_start != right_end - right_start:
+        return False
+    for i in range(left_end - left_start):
+        if left[left_start + i] != right[right_start + i]:
+            return False
+    return True
+
+
+@njit(cache=True, nogil=True)
+def intern(data, offsets, hashes, old_data, old_offsets, old_hashes, old_count, slots, first_id):  # type: ignore[no-untyped-def]
+    """Numbers texts: known ones get their number, new ones the next after ``old_count``.
+
+    ``slots`` is an open-addressing table of numbers (-1 is free) whose size is a power of two at
+    least twice what it will hold. Numbers start at ``first_id``. Returns the number of each text,
+    and the positions of the new ones.
+    """
+    mask = slots.shape[0] - 1
+    ids = np.empty(hashes.shape[0], np.int64)
+    fresh = np.empty(hashes.shape[0], np.int64)
+    count = 0
+    for i in range(hashes.shape[0]):
+        slot = hashes[i] & mask
+        while True:
+            held = np.int64(slots[slot])
+            if held < 0:
+                slots[slot] = old_count + count
+                ids[i] = first_id + old_count + count
+                fresh[count] = i
+                count += 1
+                break
+            if held < old_count:
+                if old_hashes[held] == hashes[i] and same_bytes(
+                    old_data, old_offsets[held], old_offsets[held + 1], data, offsets[i], offsets[i + 1]
+                ):
+                    ids[i] = first_id + held
+                    break
+            else:
+                other = fresh[held - old_count]
+                if hashes[other] == hashes[i] and same_bytes(
+                    data, offsets[other], offsets[other + 1], data, offsets[i], offsets[i + 1]
+                ):
+                    ids[i] = first_id + held
+                    break
+            slot = (slot + 1) & mask
+    return ids, fresh[:count]
+
+
+@njit(cache=True, nogil=True)
+def fill_slots(hashes, count, slots):  # type: ignore[no-untyped-def]
+    """Enters the first ``count`` texts, all different, into a new table of slots."""
+    mask = slots.shape[0] - 1
+    for i in range(count):
+        slot = hashes[i] & mask
+        while slots[slot] >= 0:
+            slot = (slot + 1) & mask
+        slots[slot] = i
+
+
+@njit(cache=True, nogil=True)
+def lookup_sorted(data, offsets, hashes, old_data, old_offsets, old_hashes):  # type: ignore[no-untyped-def]
+    """The number of each text among texts in ascending order of their hashes, or -1.
+
+    Hashes are spread evenly, so the search starts in a narrow window around the expected place.
+    """
+    ids = np.full(hashes.shape[0], -1, np.int64)
+    size = old_hashes.shape[0]
+    window = np.int64(2 * np.sqrt(size)) + 1
+    for i in range(hashes.shape[0]):
+        expected = np.int64((hashes[i] * 2.0**-64 + 0.5) * size)
+        low, high = max(expected - window, 0), min(expected + window, size)
+        if low > 0 and old_hashes[low - 1] >= hashes[i]:
+            low = 0
+        if high < size and old_hashes[high] < hashes[i]:
+            high = size
+        while low < high:
+            middle = (low + high) >> 1
+            if old_hashes[middle] < hashes[i]:
+                low = middle + 1
+            else:
+                high = middle
+        while low < size and old_hashes[low] == hashes[i]:
+            if same_bytes(old_data, old_offsets[low], old_offsets[low + 1], data, offsets[i], offsets[i + 1]):
+                ids[i] = low
+                break
+            low += 1
+    return ids
+
+
+@njit(cache=True, nogil=True)
+def gather_sizes(offsets, positions, out):  # type: ignore[no-untyped-def]
+    """Sets ``out`` to the running total of the lengths of the texts at the positions, from 0."""
+    out[0] = 0
+    for i in range(positions.shape[0]):
+        p = positions[i]
+        out[i + 1] = out[i] + (offsets[p + 1] - offsets[p])
+
+
+@njit(cache=True, nogil=True)
+def gather_bytes(data, offsets, positions, out, at):  # type: ignore[no-untyped-def]
+    """Copies the texts at the positions one after the other to ``out`` from ``at`` on."""
+    for i in range(positions.shape[0]):
+        p = positions[i]
+        for k in range(offsets[p], offsets[p + 1]):
+            out[at] = data[k]
+            at += 1
+
+
+@njit(cache=True, nogil=True)
+def ranks(hashes, wanted):  # type: ignore[no-untyped-def]
+    """Where each wanted number stands among ascending hashes, or -1; see ``lookup_sorted``."""
+    out = np.full(wanted.shape[0], -1, np.int64)
+    size = hashes.shape[0]
+    window = np.int64(2 * np.sqrt(size)) + 1
+    for i in range(wanted.shape[0]):
+        if i > 0 and wanted[i] == wanted[i - 1]:
+            out[i] = out[i - 1]
+            continue
+        expected = np.int64((wanted[i] * 2.0**-64 + 0.5) * size)
+        low, high = max(expected - window, 0), min(expected + window, size)
+        if low > 0 and hashes[low - 1] >= wanted[i]:
+            low = 0
+        if high < size and hashes[high] < wanted[i]:
+            high = size
+        while low < high:
+            middle = (low + high) >> 1
+            if hashes[middle] < wanted[i]:
+                low = middle + 1
+            else:
+                high = middle
+        if low < size and hashes[low] == wanted[i]:
+            out[i] = low
+    return out

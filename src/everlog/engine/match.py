@@ -1,0 +1,228 @@
+"""Matching: the only place where rules meet facts.
+
+``match(rules, pos, neg, changed)`` stands for the papers' rule application with conditions,
+Π⟦I⁺, I⁻ : P₁, N₁ : P₂, N₂⟧: every instance whose positive body atoms are in ``pos``, whose
+negated ones are outside ``neg``, and which for each (P, N) in ``changed`` has a positive atom in
+P or a negated atom in N. As in the papers P lies within ``pos`` and N outside ``neg``. Each
+instance is found exactly once: the changed atom is tried at every position of the body, and
+atoms before it are matched outside P (negated ones outside N too), as in section 9.2 of the
+journal paper. With several conditions the one with the fewest facts drives, and the others are
+tested on each whole instance before its head is taken.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+import numpy.typing as npt
+
+from everlog.engine.collect import CountCollector, FactCollector, Multiset
+from everlog.engine.execute import Execution
+from everlog.engine.factset import NONE, FactSet
+from everlog.engine.plan import Plan, PlannedRule
+from everlog.engine.relation import Relation
+from everlog.lang.errors import LimitError
+from everlog.lang.syntax import Atom, Constant, Predicate, Rule, Wildcard
+
+BLOCK = 1 << 20
+"""How many matches are held at once."""
+
+UNKNOWN = -1
+"""The id of a constant that no fact has."""
+
+Change = tuple[FactSet, FactSet]
+
+
+@dataclass
+class Limits:
+    """When to stop: checked between blocks, by raising; what was there before stays as it was."""
+
+    max_facts: int | None = None
+    deadline: float | None = None
+    cancelled: Callable[[], bool] = lambda: False
+
+    def check(self, held: int) -> None:
+        if self.max_facts is not None and held > self.max_facts:
+            raise LimitError.of("max-facts", f"more than {self.max_facts:,} facts were derived", None, "raise max_facts")
+        if self.deadline is not None and time.monotonic() > self.deadline:
+            raise LimitError.of("timeout", "the time allowed ran out", None, "raise the timeout")
+        if self.cancelled():
+            raise LimitError.of("cancelled", "cancelled")
+
+
+@dataclass
+class Work:
+    """What matching has done so far: instances by phase, and by rule."""
+
+    instances: Counter[str] = field(default_factory=Counter)
+    by_rule: Counter[Rule] = field(default_factory=Counter)
+
+
+class RuleSet:
+    """Rules prepared for matching, found by the predicates of their bodies."""
+
+    def __init__(self, rules: Sequence[Rule]) -> None:
+        self.rules = [PlannedRule(rule) for rule in rules]
+        self.occurrences: dict[Predicate, list[tuple[int, int]]] = {}
+        for number, rule in enumerate(self.rules):
+            for body, atom in enumerate((*rule.positive, *rule.negative)):
+                self.occurrences.setdefault(atom.predicate, []).append((number, body))
+
+    def __len__(self) -> int:
+        return len(self.rules)
+
+
+class Engine:
+    """The local engine: ids below ``universe``, constants by their id, limits, and counts of the work done."""
+
+    def __init__(
+        self,
+        universe: int,
+        constants: Mapping[str, int],
+        *,
+        limits: Limits | None = None,
+        block: int = BLOCK,
+    ) -> None:
+        self.universe = universe
+        self.constants = constants
+        self.limits = limits or Limits()
+        self.block = block
+        self.work = Work()
+        self.held = 0
+        self._bits: npt.NDArray[np.uint64] | None = None
+        self._out: npt.NDArray[np.int64] | None = None
+
+    def constant(self, constant: Constant) -> int:
+        return self.constants.get(constant.text, UNKNOWN)
+
+    @property
+    def bits(self) -> npt.NDArray[np.uint64]:
+        """A zeroed bitmap over all ids, for kernels that leave it zeroed."""
+        if self._bits is None:
+            self._bits = np.zeros((self.universe >> 6) + 1, np.uint64)
+        return self._bits
+
+    @property
+    def out(self) -> npt.NDArray[np.int64]:
+        """Room for the heads of at least one group."""
+        if self._out is None:
+            self._out = np.empty(max(4 * self.block, len(self.bits) << 6), np.int64)
+        return self._out
+
+    def match(
+        self, rules: RuleSet, pos: FactSet, neg: FactSet, changed: Sequence[Change] = (), phase: str = "forward"
+    ) -> Matches:
+        """The instances of the rules (see the module); nothing is computed before they are asked for."""
+        return Matches(self, rules, pos, neg, tuple(changed), phase)
+
+
+@dataclass(frozen=True)
+class Matches:
+    """Instances still to be found, as the multiset of their heads."""
+
+    engine: Engine
+    rules: RuleSet
+    pos: FactSet
+    neg: FactSet
+    changed: tuple[Change, ...]
+    phase: str
+
+    def facts(self, without: FactSet = NONE) -> FactSet:
+        """The different heads that are not in ``without``."""
+        collector = FactCollector(without)
+        self._run(collector)
+        return collector.facts()
+
+    def counts(self) -> Mapping[Predicate, Multiset]:
+        """The heads, each with the number of its instances."""
+        collector = CountCollector()
+        self._run(collector)
+        return collector.multisets()
+
+    def _run(self, collector: FactCollector | CountCollector) -> None:
+        if not self.changed:
+            for rule in self.rules.rules:
+                self._variant(rule, None, NONE, NONE, (), collector)
+            return
+        driving = min(range(len(self.changed)), key=lambda i: self.changed[i][0].count + self.changed[i][1].count)
+        inside, outside = self.changed[driving]
+        others = self.changed[:driving] + self.changed[driving + 1 :]
+        for number, body in sorted({o for p in (*inside, *outside) for o in self.rules.occurrences.get(p, ())}):
+            rule = self.rules.rules[number]
+            part = inside if body < len(rule.positive) else outside
+            if rule.atom(body).predicate in part:
+                self._variant(rule, body, inside, outside, others, collector)
+
+    def _variant(
+        self,
+        rule: PlannedRule,
+        pivot: int | None,
+        inside: FactSet,
+        outside: FactSet,
+        others: tuple[Change, ...],
+        collector: FactCollector | CountCollector,
+    ) -> None:
+        """The instances whose first changed body atom is the pivot."""
+        sources = self._sources(rule, pivot, inside, outside)
+        if sources is None:
+            return
+        sizes = [len(relations[0]) if relations else 0 for relations in sources]
+        plan = rule.plan(pivot, sizes, keep_all=bool(others))
+        filters = [self._condition(rule, change) for change in others]
+        execution = Execution(self.engine, plan, self._by_step(rule, plan, sources), filters, collector)
+        found = execution.run()
+        self.engine.work.instances[self.phase] += found
+        self.engine.work.by_rule[rule.rule] += found
+
+    def _by_step(
+        self, rule: PlannedRule, plan: Plan, sources: Sequence[tuple[Relation, ...]]
+    ) -> list[tuple[Relation, ...]]:
+        """The relations of each step; a negated pivot stays outside ``neg`` itself, by another step."""
+        return [
+            (self.neg.relation(rule.atom(step.body).predicate),)
+            if step.kind == "absent" and step.body == plan.pivot
+            else sources[step.body]
+            for step in plan.steps
+        ]
+
+    def _sources(
+        self, rule: PlannedRule, pivot: int | None, inside: FactSet, outside: FactSet
+    ) -> list[tuple[Relation, ...]] | None:
+        """Where each body atom is matched, or none if some positive atom has nothing to match."""
+        sources: list[tuple[Relation, ...]] = []
+        for body, atom in enumerate(rule.positive):
+            relation = self.pos.relation(atom.predicate)
+            if pivot is not None and body == pivot:
+                relation = inside.relation(atom.predicate)
+            elif pivot is not None and body < pivot:
+                relation = relation - inside.relation(atom.predicate)
+            if not relation:
+                return None
+            sources.append((relation,))
+        for body, atom in enumerate(rule.negative, len(rule.positive)):
+            relations: tuple[Relation, ...] = (self.neg.relation(atom.predicate),)
+            if pivot == body:
+                relations = (self._shadow(atom, outside.relation(atom.predicate)),)
+            elif pivot is not None and body < pivot:
+                relations += (outside.relation(atom.predicate),)
+            sources.append(relations)
+        return sources
+
+    def _shadow(self, atom: Atom, relation: Relation) -> Relation:
+        """The changes of a negated atom without the columns of its wildcards."""
+        positions = [c for c, term in enumerate(atom.terms) if not isinstance(term, Wildcard)]
+        if len(positions) == len(atom.terms):
+            return relation
+        return relation.projected(positions, self.engine.universe)
+
+    def _condition(self, rule: PlannedRule, change: Change) -> list[tuple[Atom, Relation]]:
+        """The atoms of a rule, each with the facts one of which must be among them."""
+        inside, outside = change
+        tests = [(atom, inside.relation(atom.predicate)) for atom in rule.positive]
+        shadows = zip(rule.negative, rule.shadows, strict=True)
+        tests += [(shadow, self._shadow(atom, outside.relation(atom.predicate))) for atom, shadow in shadows]
+        return [(atom, relation) for atom, relation in tests if relation]

@@ -1,0 +1,257 @@
+"""Plans: in which order the atoms of a rule are matched, and by which sort order of each relation.
+
+A plan is data. Its first step scans a relation, each further one extends every binding found so
+far: a *join* binds new variables by a range of sorted keys, a *check* looks up a fact whose terms
+are all bound, *absent* does so for a negated atom. The changed atom, if there is one, comes
+first, unless another atom can lead so that the heads come grouped by their leading columns:
+then duplicates are removed group by group, without sorting, as they appear.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from everlog.engine.keys import Order
+from everlog.lang.printer import print_atom
+from everlog.lang.syntax import Atom, Constant, Predicate, Rule, Term, Variable, Wildcard
+
+GROUPING_FACTOR = 4
+"""An atom may lead for the sake of grouping if it has at most so many facts per expected instance."""
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One atom of a plan.
+
+    ``order`` is the sort order used: first the columns of ``bound``, whose terms are known, then
+    those of ``binds``, then wildcards. ``same`` are positions of the order whose values must agree.
+    """
+
+    kind: str
+    body: int
+    atom: Atom
+    order: Order
+    bound: tuple[Variable | Constant, ...]
+    binds: tuple[tuple[int, Variable], ...] = ()
+    same: tuple[tuple[int, int], ...] = ()
+    keep: tuple[Variable, ...] = ()
+
+    def __str__(self) -> str:
+        sign = "~" if self.kind == "absent" else ""
+        by = f" by {self.order}" if self.order != tuple(sorted(self.order)) else ""
+        return f"{self.kind:6} {sign}{print_atom(self.atom)}{by}"
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """The steps for a rule, with body atom ``pivot`` matched in the changes (none if ``None``)."""
+
+    rule: Rule
+    pivot: int | None
+    steps: tuple[Step, ...]
+    grouped: bool
+
+    def __str__(self) -> str:
+        lines = [f"{step}{' (changed)' if step.body == self.pivot else ''}" for step in self.steps]
+        return "\n".join([*lines, f"head   {print_atom(self.rule.head)}{' (grouped)' if self.grouped else ''}"])
+
+
+class PlannedRule:
+    """A rule with the plans made for it so far."""
+
+    def __init__(self, rule: Rule) -> None:
+        self.rule = rule
+        self._plans: dict[tuple[int | None, tuple[int, ...], bool], Plan] = {}
+
+    @cached_property
+    def positive(self) -> tuple[Atom, ...]:
+        """The positive body atoms with a variable of its own for each wildcard."""
+        return tuple(
+            Atom(
+                atom.predicate,
+                tuple(Variable(f"_{i}.{j}") if isinstance(t, Wildcard) else t for j, t in enumerate(atom.terms)),
+            )
+            for i, atom in enumerate(self.rule.positive)
+        )
+
+    @cached_property
+    def negative(self) -> tuple[Atom, ...]:
+        return self.rule.negative
+
+    @cached_property
+    def shadows(self) -> tuple[Atom, ...]:
+        """The negated atoms without their wildcards: how they are matched when something in them changed."""
+        return tuple(_without_wildcards(atom) for atom in self.negative)
+
+    def atom(self, body: int) -> Atom:
+        count = len(self.positive)
+        return self.positive[body] if body < count else self.negative[body - count]
+
+    def plan(self, pivot: int | None, sizes: Sequence[int], keep_all: bool = False) -> Plan:
+        """A plan for relations of these sizes (one a body atom; the pivot's is that of the change).
+
+        With ``keep_all`` every variable is still bound at the end, for a condition on whole instances.
+        """
+        lead = pivot if pivot is not None else _smallest(self.positive, sizes)
+        plan = self._plan(pivot, self._arranged(lead, pivot, sizes), keep_all)
+        if plan.grouped or keep_all or lead is None or len(self.positive) < 2:
+            return plan
+        expected = GROUPING_FACTOR * self._expected_instances(plan, sizes)
+        leads = [i for i in range(len(self.positive)) if i != lead and sizes[i] <= expected]
+        for other in sorted(leads, key=lambda i: sizes[i]):
+            rival = self._plan(pivot, self._arranged(other, pivot, sizes), keep_all)
+            if rival.grouped:
+                return rival
+        return plan
+
+    def _expected_instances(self, plan: Plan, sizes: Sequence[int]) -> float:
+        expected = 1.0
+        for step in plan.steps:
+            if step.kind in ("scan", "join") and step.order:
+                expected *= max(1.0, _fanout(sizes[step.body], len(step.bound), len(step.order)))
+        return expected
+
+    def _arranged(self, lead: int | None, pivot: int | None, sizes: Sequence[int]) -> tuple[int, ...]:
+        """All positive atoms (and a negated pivot) in the order of matching, greedily."""
+        waiting = [i for i in range(len(self.positive)) if i != lead]
+        if pivot is not None and pivot >= len(self.positive) and pivot != lead:
+            waiting.append(pivot)
+        order = [] if lead is None else [lead]
+        known: set[Term] = set() if lead is None else set(self._pattern(lead, pivot).terms)
+        while waiting:
+
+            def cost(i: int) -> tuple[bool, float, int]:
+                terms = self._pattern(i, pivot).terms
+                bound = sum(isinstance(t, Constant) or t in known for t in terms)
+                return not bound and bool(terms), _fanout(sizes[i], bound, len(terms)), i
+
+            best = min(waiting, key=cost)
+            waiting.remove(best)
+            order.append(best)
+            known.update(self._pattern(best, pivot).terms)
+        return tuple(order)
+
+    def _pattern(self, body: int, pivot: int | None) -> Atom:
+        if body == pivot and body >= len(self.positive):
+            return self.shadows[body - len(self.positive)]
+        return self.atom(body)
+
+    def _plan(self, pivot: int | None, arrangement: tuple[int, ...], keep_all: bool) -> Plan:
+        if (pivot, arrangement, keep_all) not in self._plans:
+            self._plans[pivot, arrangement, keep_all] = self._make(pivot, arrangement, keep_all)
+        return self._plans[pivot, arrangement, keep_all]
+
+    def _make(self, pivot: int | None, arrangement: tuple[int, ...], keep_all: bool) -> Plan:
+        groups = _group_variables(self.rule.head)
+        absent = [i for i in range(len(self.positive), len(self.rule.body)) if i != pivot or self._has_wildcard(i)]
+        known: set[Variable] = set()
+        steps: list[Step] = []
+
+        def place_negations() -> None:
+            for body in list(absent):
+                if set(self.atom(body).variables()) <= known:
+                    absent.remove(body)
+                    steps.append(_step("absent", body, self.atom(body), known, ()))
+
+        place_negations()
+        for body in arrangement:
+            atom = self._pattern(body, pivot)
+            step = _step("join", body, atom, known, groups if not known else _last_first(atom, self.rule.head))
+            kind = "check" if not step.binds else "join" if known else "scan"
+            steps.append(Step(kind, body, atom, step.order, step.bound, step.binds, step.same))
+            known.update(atom.variables())
+            place_negations()
+        grouped = not keep_all and _is_grouped(self.rule.head, steps, groups)
+        needed = known if keep_all else set(self.rule.head.variables())
+        kept: list[Step] = []
+        for step in reversed(steps):
+            keep = tuple(sorted(needed & _known_until(steps, step), key=lambda v: v.name))
+            kept.append(Step(step.kind, step.body, step.atom, step.order, step.bound, step.binds, step.same, keep))
+            needed = needed | {term for term in step.bound if isinstance(term, Variable)}
+        return Plan(self.rule, pivot, tuple(reversed(kept)), grouped)
+
+    def _has_wildcard(self, body: int) -> bool:
+        return any(isinstance(term, Wildcard) for term in self.atom(body).terms)
+
+
+def _known_until(steps: Sequence[Step], last: Step) -> set[Variable]:
+    known: set[Variable] = set()
+    for step in steps:
+        known.update(variable for _, variable in step.binds)
+        if step is last:
+            break
+    return known
+
+
+def _without_wildcards(atom: Atom) -> Atom:
+    terms = tuple(term for term in atom.terms if not isinstance(term, Wildcard))
+    return Atom(Predicate(atom.predicate.name, len(terms)), terms)
+
+
+def _smallest(atoms: Sequence[Atom], sizes: Sequence[int]) -> int | None:
+    def cost(i: int) -> tuple[float, int]:
+        constants = sum(isinstance(term, Constant) for term in atoms[i].terms)
+        return _fanout(sizes[i], constants, atoms[i].predicate.arity), i
+
+    return min(range(len(atoms)), key=cost, default=None)
+
+
+def _fanout(size: int, bound: int, arity: int) -> float:
+    """Roughly how many of ``size`` facts agree with ``bound`` given columns."""
+    return float(size) ** ((arity - bound) / arity) if arity else 1.0
+
+
+def _step(kind: str, body: int, atom: Atom, known: set[Variable], preferred: Sequence[Variable]) -> Step:
+    """Orders the columns: bound terms, then preferred variables, then the other new ones, then wildcards."""
+    columns = range(len(atom.terms))
+    bound = [c for c in columns if isinstance(atom.terms[c], Constant) or atom.terms[c] in known]
+    fresh: dict[Variable, list[int]] = {}
+    for c in columns:
+        term = atom.terms[c]
+        if isinstance(term, Variable) and term not in known:
+            fresh.setdefault(term, []).append(c)
+    ranked = sorted(fresh, key=lambda v: preferred.index(v) if v in preferred else len(preferred))
+    order = [*bound, *(c for variable in ranked for c in fresh[variable])]
+    order += [c for c in columns if isinstance(atom.terms[c], Wildcard)]
+    binds = tuple((order.index(fresh[variable][0]), variable) for variable in ranked)
+    same = tuple((order.index(c[0]), order.index(other)) for c in fresh.values() for other in c[1:])
+    terms = tuple(t for t in (atom.terms[c] for c in bound) if isinstance(t, Variable | Constant))
+    return Step(kind, body, atom, tuple(order), terms, binds, same)
+
+
+def _group_variables(head: Atom) -> tuple[Variable, ...]:
+    """The variables of the head in order, without those that only its last column has."""
+    return tuple(dict.fromkeys(t for t in head.terms[:-1] if isinstance(t, Variable)))
+
+
+def _last_first(atom: Atom, head: Atom) -> tuple[Variable, ...]:
+    """New variables in the order in which the head has them."""
+    return tuple(dict.fromkeys(head.variables()))
+
+
+def _is_grouped(head: Atom, steps: Sequence[Step], groups: Sequence[Variable]) -> bool:
+    """Whether equal heads but for their last column come together, the last atom giving that column alone."""
+    if len(steps) < 2 or not head.terms:
+        return False
+    first, last, free = steps[0], steps[-1], head.terms[-1]
+    if first.kind != "scan" or last.kind != "join" or last.same or free in groups:
+        return False
+    if [variable for _, variable in last.binds] != [free] or len(last.order) != len(last.bound) + 1:
+        return False
+    leading = [variable for _, variable in first.binds][: len(groups)]
+    return leading == list(groups)
+
+
+def plan_rules(rules: Sequence[Rule], size: Callable[[Predicate], int]) -> list[Plan]:
+    """The plans that seminaive evaluation would use, for printing: a variant per changed atom.
+
+    ``size`` gives the number of facts of a predicate.
+    """
+    plans = []
+    for rule in rules:
+        planned = PlannedRule(rule)
+        sizes = [size(atom.predicate) for atom in (*planned.positive, *planned.negative)]
+        plans.append(planned.plan(None, sizes))
+    return plans

@@ -1,0 +1,203 @@
+"""A relation: the facts of one predicate as an immutable value.
+
+A relation is a few runs of geometrically growing size and a few runs of tombstones:
+
+    facts = (union of ``runs``) minus (union of ``gone``)
+
+Invariants: the runs are pairwise disjoint, so are the tombstones, and every tombstone is in a
+run. Adding appends a run after merging the earlier ones that are less than twice as large as
+the next (so the newest run stays as it was given, and ``relation - newest`` costs nothing);
+deleting appends tombstones; when these are no longer few, the runs are rewritten without them.
+Values share runs: an older value stays readable and costs only what was rewritten since.
+
+``a | b``, ``a - b`` and ``a & b`` look up the smaller side in the larger, so that the sets the
+papers write, I \\ (D \\ A) or (I \\ D) u A, cost what their small parts cost.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+
+import numpy as np
+
+from everlog.engine.keys import Column, Keys, Layout, Mask, Order, columns_of, layout_for, pack, sort_unique, unpack
+from everlog.engine.kernels import search
+from everlog.engine.runs import Run, merge_runs, table_of, wide_contained
+
+REWRITE_SHARE = 4
+"""The runs are rewritten when more than one fact in so many is a tombstone."""
+
+
+class Relation:
+    """See the module.
+
+    >>> r = Relation.from_columns([[1, 1, 2], [2, 2, 3]])
+    >>> len(r), len(r - r), len(r | Relation.from_columns([[5], [5]]))
+    (2, 0, 3)
+    """
+
+    def __init__(self, layout: Layout, runs: tuple[Run, ...] = (), gone: tuple[Run, ...] = ()) -> None:
+        self.layout = layout
+        self.runs = runs
+        self.gone = gone
+        self._tables: dict[tuple[Order, bool], Keys] = {}
+
+    @classmethod
+    def empty(cls, arity: int, universe: int = 0) -> Relation:
+        return cls(layout_for(arity, universe))
+
+    @classmethod
+    def from_keys(cls, layout: Layout, keys: Keys) -> Relation:
+        """The relation of any keys in the primary order. May reuse their memory."""
+        return cls.from_run(Run.of(layout, sort_unique(keys))) if len(keys) else cls(layout)
+
+    @classmethod
+    def from_run(cls, run: Run) -> Relation:
+        return cls(run.layout, (run,) if len(run) else ())
+
+    @classmethod
+    def from_columns(cls, columns: Sequence[Column | Sequence[int]], universe: int = 0, size: int | None = None) -> Relation:
+        """The relation of rows given by columns; ``size`` is needed only for arity 0."""
+        arrays = [np.asarray(column, np.int64) for column in columns]
+        size = len(arrays[0]) if arrays else int(bool(size))
+        layout = layout_for(len(arrays), universe)
+        return cls.from_keys(layout, pack(layout, arrays, size))
+
+    def __len__(self) -> int:
+        return sum(map(len, self.runs)) - sum(map(len, self.gone))
+
+    def __bool__(self) -> bool:
+        return bool(self.runs) and len(self) > 0
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Relation):
+            return NotImplemented
+        return len(self) == len(other) and not self - other
+
+    __hash__ = None  # type: ignore[assignment]
+
+    @property
+    def nbytes(self) -> int:
+        """The memory that the facts take, in all orders."""
+        return sum(run.nbytes for run in self.runs + self.gone)
+
+    def table(self, order: Order, indexed: bool = True) -> Keys:
+        """How kernels see the runs in an order; valid as long as the relation lives."""
+        if (order, indexed) not in self._tables:
+            self._tables[order, indexed] = table_of(self.runs, order, indexed)
+        return self._tables[order, indexed]
+
+    @cached_property
+    def _graves(self) -> Relation:
+        """The tombstones as a relation."""
+        return Relation(self.layout, self.gone)
+
+    def contains(self, keys: Keys) -> Mask:
+        """Which keys (primary order) are facts of the relation."""
+        if not self.runs:
+            return np.zeros(len(keys), np.bool_)
+        if self.layout.is_packed:
+            found: Mask = search.contained(self.table(self.layout.primary), keys, self.layout.lead_shift)
+        else:
+            found = wide_contained(self.runs, keys)
+        return found & ~self._graves.contains(keys) if self.gone else found
+
+    def run(self) -> Run:
+        """All facts as one run."""
+        if self.gone:
+            return self._rewritten().run()
+        if not self.runs:
+            return Run.of(self.layout, self.layout.empty())
+        merged = self.runs[-1]
+        for run in reversed(self.runs[:-1]):
+            merged = merge_runs(run, merged)
+        return merged
+
+    def keys(self) -> Keys:
+        """The keys of all facts, ascending."""
+        return self.run().keys()
+
+    def columns(self) -> list[Column]:
+        """The columns of all facts, sorted by the first column, then the second, and so on."""
+        return columns_of(self.layout, self.keys())
+
+    def extended(self, run: Run) -> Relation:
+        """The relation with the facts of a run, none of which it has."""
+        if not len(run):
+            return self
+        gone = self.gone
+        if gone:
+            back = self._graves.contains(run.keys())
+            if back.any():
+                gone = (self._graves - Relation.from_run(run)).runs
+                run = run.without(back)
+        runs = list(self.runs)
+        while len(runs) > 1 and len(runs[-2]) < 2 * len(runs[-1]):
+            runs[-2:] = [merge_runs(runs[-2], runs[-1])]
+        return Relation(self.layout, (*runs, run) if len(run) else tuple(runs), gone)
+
+    def shrunk(self, run: Run) -> Relation:
+        """The relation without the facts of a run, all of which it has."""
+        if not len(run):
+            return self
+        if any(run is mine for mine in self.runs):
+            return Relation(self.layout, tuple(mine for mine in self.runs if mine is not run), self.gone)
+        buried = self._graves.extended(run)
+        less = Relation(self.layout, self.runs, buried.runs)
+        return less._rewritten() if len(buried) * REWRITE_SHARE > sum(map(len, self.runs)) else less
+
+    def _rewritten(self) -> Relation:
+        """The same facts without tombstones."""
+        runs = (run.without(self._graves.contains(run.keys())) for run in self.runs)
+        return Relation(self.layout, tuple(run for run in runs if len(run)))
+
+    def _filtered(self, other: Relation, keep: bool) -> Relation:
+        """The facts that are (or are not) in the other relation, by looking each up there."""
+        run = self.run()
+        found = other.contains(run.keys())
+        marked = found if keep else ~found
+        if marked.all():
+            return self
+        return Relation.from_run(Run.of(self.layout, run.keys()[marked]))
+
+    def __or__(self, other: Relation) -> Relation:
+        if not self or not other:
+            return self or other
+        small, large = (self, other) if len(self) < len(other) else (other, self)
+        return large.extended(small._filtered(large, keep=False).run())
+
+    def __sub__(self, other: Relation) -> Relation:
+        if not self or not other:
+            return self
+        rest = self
+        if not self.gone and not other.gone and any(a is b for a in self.runs for b in other.runs):
+            rest = Relation(self.layout, tuple(run for run in self.runs if all(run is not b for b in other.runs)))
+            other = Relation(other.layout, tuple(run for run in other.runs if all(run is not a for a in self.runs)))
+            return rest - other
+        if len(self) <= len(other):
+            return self._filtered(other, keep=False)
+        return rest.shrunk(other._filtered(self, keep=True).run())
+
+    def __and__(self, other: Relation) -> Relation:
+        if not self or not other:
+            return Relation(self.layout)
+        small, large = (self, other) if len(self) < len(other) else (other, self)
+        return small._filtered(large, keep=True)
+
+    def fitted(self, universe: int) -> Relation:
+        """The same facts in a layout that holds ids below ``universe``."""
+        layout = layout_for(self.layout.arity, universe)
+        if layout == self.layout or self.layout.fits(universe):
+            return self
+        return Relation.from_keys(layout, pack(layout, self.columns(), len(self)))
+
+    def renumbered(self, ids: Column, universe: int) -> Relation:
+        """The relation with ``ids[i]`` in the place of ``i``."""
+        return Relation.from_columns([ids[column] for column in self.columns()], universe, len(self))
+
+    def projected(self, positions: Sequence[int], universe: int) -> Relation:
+        """The relation of some of the columns."""
+        keys = self.keys()
+        columns = [unpack(self.layout, keys, position) for position in positions]
+        return Relation.from_columns(columns, universe, len(keys))

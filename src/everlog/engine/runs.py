@@ -1,0 +1,119 @@
+"""A run: an immutable set of facts of one predicate, sorted, in as many orders as were asked for.
+
+Invariants: the keys of every order are ascending and unique, and hold the same facts. The first
+order is given, others are sorted on demand and kept. The index of an order says where each value
+of the leading column starts; it is made for runs that are large against the values they have.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+import numpy as np
+import numpy.typing as npt
+
+from everlog.engine.keys import Keys, Layout, Mask, Order, reorder, sort_unique
+from everlog.engine.kernels import search, sets, wide
+
+NO_INDEX = np.empty(0, np.int32)
+INDEXED_FROM = 256
+"""Runs with fewer facts are searched without an index."""
+
+
+class Run:
+    """See the module."""
+
+    __slots__ = ("_indexes", "_orders", "_prefixes", "layout", "size")
+
+    def __init__(self, layout: Layout, orders: Mapping[Order, Keys]) -> None:
+        self.layout = layout
+        self._orders = dict(orders)
+        self._indexes: dict[Order, npt.NDArray[np.int32]] = {}
+        self._prefixes: dict[int, int] = {}
+        self.size = len(next(iter(orders.values())))
+
+    @classmethod
+    def of(cls, layout: Layout, keys: Keys) -> Run:
+        """The run of ascending, unique keys in the primary order."""
+        return cls(layout, {layout.primary: keys})
+
+    def __len__(self) -> int:
+        return self.size
+
+    @property
+    def orders(self) -> Mapping[Order, Keys]:
+        return self._orders
+
+    @property
+    def nbytes(self) -> int:
+        """The memory of the keys in all orders and of their indexes."""
+        return sum(a.nbytes for a in self._orders.values()) + sum(a.nbytes for a in self._indexes.values())
+
+    def keys(self, order: Order | None = None) -> Keys:
+        """The keys in an order of the columns."""
+        order = order or self.layout.primary
+        if order not in self._orders:
+            source, keys = next(iter(self._orders.items()))
+            turned = reorder(self.layout, keys, source, order)
+            self._orders[order] = sort_unique(turned)
+        return self._orders[order]
+
+    def index(self, order: Order) -> npt.NDArray[np.int32]:
+        """Where each value of the leading column starts, or an empty array."""
+        if self.size < INDEXED_FROM or not self.layout.is_packed:
+            return NO_INDEX
+        if order not in self._indexes:
+            keys, shift = self.keys(order), self.layout.lead_shift
+            values = int(keys[-1] >> shift) + 2
+            worth = values <= max(self.size // 4, min(2 * self.size, 1 << 20))
+            self._indexes[order] = search.leading_offsets(keys, shift, values) if worth else NO_INDEX
+        return self._indexes[order]
+
+    def distinct_leads(self, order: Order) -> int:
+        """How many values the leading column of an order has; an estimate if that is cheaper."""
+        column = order[0]
+        if column not in self._prefixes:
+            if not self.layout.is_packed or order not in self._orders:
+                return max(1, int(self.size**0.5))
+            self._prefixes[column] = search.count_prefixes(self._orders[order], self.layout.lead_shift)
+        return self._prefixes[column]
+
+    def without(self, mask: Mask) -> Run:
+        """The run of the facts whose place in the primary order is not marked."""
+        return Run.of(self.layout, self.keys()[~mask])
+
+
+def merge_runs(left: Run, right: Run) -> Run:
+    """The union of two runs, in the orders of the larger one."""
+    larger = left if left.size >= right.size else right
+    return Run(left.layout, {order: merge_keys(left.keys(order), right.keys(order)) for order in larger.orders})
+
+
+def merge_keys(left: Keys, right: Keys) -> Keys:
+    """The union of two sets of keys."""
+    if len(left) == 0 or len(right) == 0:
+        return left if len(right) == 0 else right
+    if left.ndim == 1:
+        return sets.merge(left, right)
+    return sort_unique(np.concatenate([left, right]))
+
+
+def table_of(runs: Iterable[Run], order: Order, indexed: bool = True) -> Keys:
+    """The table by which kernels see runs (see ``kernels.memory``); the runs must outlive it."""
+    rows = []
+    for run in runs:
+        keys = run.keys(order)
+        index = run.index(order) if indexed else NO_INDEX
+        rows.append((keys.ctypes.data, len(keys), index.ctypes.data, len(index)))
+    return np.array(rows, np.int64).reshape(len(rows), 4)
+
+
+def wide_contained(runs: Iterable[Run], wanted: Keys) -> Mask:
+    """Which of the wanted keys of several words are in any of the runs."""
+    found = np.zeros(len(wanted), np.bool_)
+    for run in runs:
+        rows = run.keys()
+        if len(rows):
+            at = wide.lower_bounds(rows, wanted)
+            found |= (rows[np.minimum(at, len(rows) - 1)] == wanted).all(axis=1) & (at < len(rows))
+    return found

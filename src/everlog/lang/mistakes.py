@@ -1,0 +1,223 @@
+"""What a message says when a statement cannot be read: what was found, what was expected, what to do."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from lark import Token
+
+from everlog.lang.errors import Diagnostic, Place
+from everlog.lang.syntax import Source, Span
+
+
+def token_span(source: Source, first: Token, last: Token | None = None) -> Span:
+    """The stretch from the first token to the end of the last."""
+    last = first if last is None else last
+    return Span(source, first.line or 1, first.column or 1, last.end_line or 1, last.end_column or 1)
+
+
+def missing_dot(source: Source, last: Token) -> Diagnostic:
+    """The statement that ends with this token has no dot."""
+    return Diagnostic(
+        "missing-dot", "the statement has no `.` at its end", _after(source, last), "every statement ends with a dot"
+    )
+
+
+def explain(source: Source, tokens: Sequence[Token], at: int, expected: set[str]) -> Diagnostic:
+    """Why ``tokens[at]`` (or the end, if there is none) cannot stand where it does."""
+    if not tokens:
+        return Diagnostic("syntax", "there is nothing to read", Place(source.name), "write an atom, such as `p(?x)`")
+    if at < len(tokens):
+        wrong = _wrong_token(source, tokens, at)
+        if wrong is not None:
+            return wrong
+    return _wrong_order(source, tokens, at, expected)
+
+
+def _wrong_token(source: Source, tokens: Sequence[Token], at: int) -> Diagnostic | None:
+    """The token is wrong wherever it stands."""
+    token = tokens[at]
+    place = token_span(source, token).place
+    match token.type:
+        case "UNCLOSED" | "UNCLOSED_LONG":
+            quote = token[:3] if token.type == "UNCLOSED_LONG" else token[0]
+            hint = f"close it with `{quote}`"
+            if token.type == "UNCLOSED":
+                hint += '; a string over several lines stands between `"""`'
+            return Diagnostic("unclosed-string", "the string that starts here is not closed", place, hint)
+        case "UNCLOSED_IRI":
+            hint = "end it with `>`; an IRI contains no blanks, quotes, braces or backslashes"
+            return Diagnostic("unclosed-iri", "the IRI that starts here is not closed", place, hint)
+        case "ARROW":
+            hint = "write `:-` between the head and the body of a rule, the head first"
+            return Diagnostic("syntax", f"`{token}` is not part of the language", place, hint)
+        case "DIRECTIVE":
+            return Diagnostic("unknown-directive", f"there is no `{token}`", place, "the only directive is `@prefix`")
+        case "STRAY":
+            hint = _stray_hint(str(token))
+            if token == "?" and at == 0 and len(tokens) > 1 and tokens[1] == "-":
+                hint = "a program contains no queries; they are asked of what it derives"
+            return Diagnostic("syntax", f"`{token}` cannot stand here", place, hint)
+    return None
+
+
+_STRAY_HINTS = {
+    "!¬-": "negation is written `~p(?x)`",
+    ";&∧": "the atoms of a body are separated by `,`",
+    "|∨": "there is no disjunction: write one rule for each alternative",
+    "#/*": "a comment starts with `%`",
+    "$": "a variable is written `?x`",
+    "?": "a variable is `?` and a name right after it, such as `?x`",
+    "=<>≤≥": "there are no comparisons: use one variable in both places, or add the comparison as facts",
+    "+": "there is no arithmetic",
+    "“”„‘’«»": 'a string stands between straight quotes, such as `"alice"`',
+    ":": "a rule is written `head :- body .`",
+    "@": "a directive is `@prefix`, a language tag follows its string without a blank",
+}
+
+
+def _stray_hint(character: str) -> str:
+    for characters, hint in _STRAY_HINTS.items():
+        if character in characters:
+            return hint
+    return 'values with other characters than letters, digits, `_` and `-` are written in quotes, such as `"alice"`'
+
+
+def _wrong_order(source: Source, tokens: Sequence[Token], at: int, expected: set[str]) -> Diagnostic:
+    """The token is right elsewhere, but not here."""
+    token = tokens[at] if at < len(tokens) else None
+    previous = tokens[at - 1] if at > 0 else None
+    place = token_span(source, token).place if token is not None else _after(source, tokens[-1])
+    found = _found(token)
+    kind = token.type if token is not None else "$END"
+
+    if previous is not None and previous.lower() == "not" and previous.type == "NAME":
+        return _not(source, previous)
+    if kind == "VARIABLE" and "TILDE" in expected:
+        if at + 1 < len(tokens) and tokens[at + 1].type == "_LPAR":
+            return Diagnostic("variable-predicate", f"the variable {found} cannot be a predicate", place, _NO_VARIABLE)
+        return Diagnostic("syntax", f"found {found}, expected an atom", place, _STRAY_HINTS["=<>≤≥"])
+    if kind == "LANGUAGE" and previous is None:
+        return Diagnostic("unknown-directive", f"there is no {found}", place, "the only directive is `@prefix`")
+    if expected == {"_LPAR"} and previous is not None and kind in ("_COMMA", "IMPLIES", "$END", "RPAR"):
+        where = token_span(source, previous).place
+        hint = f"an atom without arguments is written `{previous}()`"
+        return Diagnostic("missing-parentheses", f"`{previous}` is no atom", where, hint)
+    opened = _open_bracket(tokens[:at])
+    if opened is not None and kind in ("IMPLIES", "TILDE", "$END", "RBRACKET", "RPAR", "_LPAR", "LBRACKET"):
+        return _unclosed(source, tokens[opened - 1] if opened > 0 else None, tokens[opened], token, place)
+    advice = _order_hint(tokens, at, kind, previous, expected)
+    return Diagnostic("syntax", f"found {found}, expected {_expected(expected)}", place, advice)
+
+
+_NO_VARIABLE = "a predicate is a name, a prefixed name or an IRI; write one rule for each predicate you mean"
+
+
+def _unclosed(source: Source, before: Token | None, opened: Token, token: Token | None, place: Place) -> Diagnostic:
+    """A parenthesis is still open where it cannot be."""
+    closing = ")" if opened.type == "_LPAR" else "]"
+    note = (f"`{opened}` is opened here", token_span(source, opened).place)
+    if token is not None and token.type in ("_LPAR", "LBRACKET"):
+        if before is not None and before.lower() == "not":
+            return _not(source, before)
+        message, hint = (
+            "an atom cannot stand inside another",
+            f"close the first one with `{closing}`; terms have no arguments",
+        )
+        return Diagnostic("syntax", message, place, hint, (note,))
+    found = _found(token)
+    message = f"found {found}, but `{opened}` is not closed"
+    return Diagnostic("unclosed-parenthesis", message, place, f"add `{closing}`", (note,))
+
+
+def _not(source: Source, token: Token) -> Diagnostic:
+    place = token_span(source, token).place
+    return Diagnostic("syntax", f"negation is not written `{token}`", place, "write `~` before the atom: `~p(?x)`")
+
+
+def _order_hint(tokens: Sequence[Token], at: int, kind: str, previous: Token | None, expected: set[str]) -> str | None:
+    seen = {token.type for token in tokens[:at]}
+    if previous is None:
+        if kind == "IMPLIES":
+            return "every rule has a head; there are no constraints"
+        return "a statement is a rule, a fact or `@prefix`" if "PREFIX" in expected else None
+    if kind == "IMPLIES" and "IMPLIES" in seen:
+        return "a rule has one `:-`; does the statement before it end with a dot?"
+    if previous.type == "_COMMA" and kind in ("$END", "IMPLIES", "RPAR", "_COMMA", "RBRACKET"):
+        return "remove the `,` or add what should follow it"
+    if kind == "$END" and previous.type == "IMPLIES":
+        return "a fact is written without `:-`"
+    if previous.lower() == "prefix" and previous.type == "NAME":
+        return "a prefix is declared by `@prefix ex: <http://example.org/> .`"
+    if "PREFIX" in seen:
+        return "a prefix is declared by `@prefix ex: <http://example.org/> .`"
+    if previous.type in ("INTEGER", "DECIMAL", "DOUBLE"):
+        return "a value that is neither a name nor a number is written in quotes"
+    if kind == "BOOLEAN":
+        return "`true` and `false` are constants and cannot be predicates"
+    if "_LPAR" in expected:
+        return f"an atom is written `{previous}(?x, ?y)`"
+    if kind in ("NAME", "PNAME", "IRI", "LBRACKET", "TILDE") and "_COMMA" in expected:
+        return "is there a `,` missing before it?"
+    if kind == "RPAR":
+        return "is there a `)` too many?"
+    return None
+
+
+def _open_bracket(tokens: Sequence[Token]) -> int | None:
+    """Where the innermost bracket that is not closed stands."""
+    opened: list[int] = []
+    for at, token in enumerate(tokens):
+        if token.type in ("_LPAR", "LBRACKET"):
+            opened.append(at)
+        elif token.type in ("RPAR", "RBRACKET") and opened:
+            opened.pop()
+    return opened[-1] if opened else None
+
+
+def _found(token: Token | None) -> str:
+    if token is None:
+        return "the end of the statement"
+    text = str(token)
+    return f"`{text if len(text) <= 40 else text[:37] + '...'}`"
+
+
+_WORDS = {
+    "IMPLIES": "`:-`",
+    "_COMMA": "`,`",
+    "_LPAR": "`(`",
+    "RPAR": "`)`",
+    "RBRACKET": "`]`",
+    "PREFIX": "`@prefix`",
+    "LANGUAGE": "a language tag",
+    "_DATATYPE": "`^^`",
+    "PNAME": "a prefixed name",
+    "IRI": "an IRI",
+    "$END": "`.`",
+}
+
+
+def _expected(expected: Iterable[str]) -> str:
+    """The tokens that could stand here, in words."""
+    rest = set(expected)
+    words = []
+    if "VARIABLE" in rest:
+        words.append("a term")
+        rest -= _TERM
+    elif "TILDE" in rest:
+        words.append("an atom")
+        rest -= _ATOM
+    words += [word for kind, word in _WORDS.items() if kind in rest - {"LANGUAGE", "_DATATYPE"}]
+    return " or ".join(filter(None, [", ".join(words[:-1]), words[-1]])) if words else "something else"
+
+
+_ATOM = frozenset({"NAME", "PNAME", "IRI", "LBRACKET", "TILDE"})
+_TERM = frozenset(
+    ["VARIABLE", "WILDCARD", "NAME", "PNAME", "IRI", "BLANK", "BOOLEAN", "INTEGER", "DECIMAL", "DOUBLE", "STRING"]
+)
+
+
+def _after(source: Source, last: Token) -> Place:
+    """The place right after a token."""
+    span = token_span(source, last)
+    return Place(source.name, span.end_line, span.end_column, source.line(span.end_line))

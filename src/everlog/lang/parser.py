@@ -1,0 +1,106 @@
+"""Read programs, queries and facts.
+
+>>> program = parse_program("person(alice) . orphan(?x) :- person(?x), ~parent(_, ?x) .")
+>>> len(program.facts), len(program.rules)
+(1, 1)
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from types import MappingProxyType
+
+from everlog.lang.builder import Builder
+from everlog.lang.errors import Diagnostic, Place, RuleError
+from everlog.lang.statements import query_tree, statement_trees
+from everlog.lang.syntax import Atom, Program, Query, Rule, Source
+
+NO_PREFIXES: Mapping[str, str] = MappingProxyType({})
+
+_BARE = re.compile(r"(?!(?:true|false|_)$)[A-Za-z_][A-Za-z0-9_-]*")
+
+
+def parse_program(text: str, name: str = "<program>") -> Program:
+    """The program that a text says, or a :class:`RuleError` with every mistake in it.
+
+    ``name`` is what messages call the text.
+    """
+    builder = Builder(Source(name, text), {})
+    rules: list[Rule] = []
+    facts: list[Atom] = []
+    for tokens, tree in statement_trees(builder.source, builder.report):
+        if tree is None:
+            builder.assume_prefix(tokens)
+            continue
+        for rule in builder.statement(tree):
+            if not rule.body and rule.head.is_ground:
+                facts.append(rule.head)
+            else:
+                rules.append(rule)
+    builder.finish()
+    return Program(tuple(rules), tuple(facts), MappingProxyType(builder.prefixes))
+
+
+def parse_file(path: str | Path) -> Program:
+    """The program in a file of UTF-8 text."""
+    name = str(path)
+    try:
+        data = Path(path).read_bytes()
+    except OSError as error:
+        reason = error.strerror or type(error).__name__
+        raise RuleError.of("unreadable-file", f"the rules cannot be read: {reason}", Place(name)) from error
+    try:
+        text = data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        column = error.start - data.rfind(b"\n", 0, error.start)
+        raise RuleError.of(
+            "not-utf-8", "the file is not UTF-8 text", Place(name, line, column), "save it as UTF-8"
+        ) from error
+    return parse_program(text, name)
+
+
+def parse_query(text: str, prefixes: Mapping[str, str] = NO_PREFIXES) -> Query:
+    """The query that a text says; a dot at its end is optional.
+
+    >>> [v.name for v in parse_query("ancestor(alice, ?x), ~orphan(?x)").variables]
+    ['x']
+    """
+    builder = Builder(Source("<query>", text), prefixes)
+    tree = query_tree(builder.source, builder.report)
+    query = builder.query(tree) if tree is not None else Query(())
+    builder.finish()
+    return query
+
+
+def parse_fact(text: str, prefixes: Mapping[str, str] = NO_PREFIXES) -> Atom:
+    """The fact that a text says; a dot at its end is optional.
+
+    >>> parse_fact("age(alice, 42)").terms
+    (Constant(text='"alice"'), Constant(text='42'))
+    """
+    builder = Builder(Source("<fact>", text), prefixes)
+    tree = query_tree(builder.source, builder.report)
+    query = builder.query(tree) if tree is not None else Query(())
+    builder.finish()
+    if len(query.positive) != 1 or query.negative or not query.positive[0].is_ground:
+        place = query.span.place if query.span is not None else None
+        hint = "write one atom without variables, such as `person(alice)`"
+        raise RuleError(Diagnostic("not-a-fact", "this is not a single fact", place, hint))
+    return query.positive[0]
+
+
+def resolve_predicate_name(text: str, prefixes: Mapping[str, str] = NO_PREFIXES) -> str:
+    """The name of the predicate that a person calls by a bare name, a prefixed name or ``<iri>``.
+
+    >>> resolve_predicate_name("ex:p", {"ex": "http://example.org/"})
+    '<http://example.org/p>'
+    """
+    if _BARE.fullmatch(text):
+        return text
+    builder = Builder(Source("<predicate>", text), prefixes)
+    name = builder.predicate_named(text)
+    builder.finish()
+    return name

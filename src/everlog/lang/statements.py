@@ -1,0 +1,89 @@
+"""From text to the syntax trees of its statements, each statement on its own.
+
+A statement that cannot be read is reported and left out; reading goes on after its dot.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from functools import cache
+from pathlib import Path
+
+from lark import Lark, Token, Tree
+from lark.exceptions import UnexpectedToken
+
+from everlog.lang.errors import Diagnostic
+from everlog.lang.mistakes import explain, missing_dot
+from everlog.lang.syntax import Source
+
+Report = Callable[[Diagnostic], None]
+
+
+@cache
+def grammar() -> Lark:
+    """The grammar of the language, built on first use."""
+    text = Path(__file__).with_name("grammar.lark").read_text(encoding="utf-8")
+    starts = ["program", "statement", "query", "mistake"]
+    return Lark(text, parser="lalr", lexer="basic", start=starts, maybe_placeholders=False)
+
+
+def statement_trees(source: Source, report: Report) -> Iterator[tuple[list[Token], Tree[Token] | None]]:
+    """The tokens and the tree of each statement, ``None`` for a tree that is reported as wrong."""
+    for tokens, ended in _cut(grammar().lex(source.text)):
+        start = 0
+        while start < len(tokens):
+            stop, tree = _read("statement", tokens, start, source, report)
+            if tree is not None and stop == len(tokens) and not ended:
+                report(missing_dot(source, tokens[-1]))
+            yield tokens[start:stop], tree
+            start = stop
+
+
+def query_tree(source: Source, report: Report) -> Tree[Token] | None:
+    """The tree of a text that is one conjunction, with or without a dot at its end."""
+    tokens = list(grammar().lex(source.text))
+    if tokens and tokens[-1].type == "DOT":
+        tokens.pop()
+    return _read("query", tokens, 0, source, report)[1]
+
+
+def _cut(tokens: Iterator[Token]) -> Iterator[tuple[list[Token], bool]]:
+    """The tokens between the dots, and whether a dot followed."""
+    statement: list[Token] = []
+    for token in tokens:
+        if token.type != "DOT":
+            statement.append(token)
+        if token.type == "DOT" or (token.type == "UNCLOSED" and token.rstrip().endswith(".")):
+            yield statement, True
+            statement = []
+    if statement:
+        yield statement, False
+
+
+def _read(rule: str, tokens: list[Token], start: int, source: Source, report: Report) -> tuple[int, Tree[Token] | None]:
+    """Read tokens from ``start`` as ``rule``: where reading stopped, and the tree."""
+    parser = grammar().parse_interactive(start=rule)
+    at = start
+    try:
+        while at < len(tokens):
+            parser.feed_token(tokens[at])
+            at += 1
+        return at, parser.feed_token(_end_after(tokens[-1:]))
+    except UnexpectedToken:
+        expected: set[str] = parser.accepts()  # type: ignore[no-untyped-call]
+        if rule == "statement" and "$END" in expected and start < at < len(tokens) and _starts_line(tokens, at):
+            report(missing_dot(source, tokens[at - 1]))
+            return at, parser.feed_token(_end_after(tokens[at - 1 : at]))
+        report(explain(source, tokens[start:], at - start, expected))
+        return len(tokens), None
+
+
+def _end_after(last: list[Token]) -> Token:
+    return Token.new_borrow_pos("$END", "", last[0]) if last else Token("$END", "", 0, 1, 1)
+
+
+def _starts_line(tokens: list[Token], at: int) -> bool:
+    return tokens[at].type in _STARTS and (tokens[at].line or 0) > (tokens[at - 1].end_line or 0)
+
+
+_STARTS = frozenset({"NAME", "PNAME", "IRI", "LBRACKET", "PREFIX"})

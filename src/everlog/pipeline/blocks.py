@@ -1,0 +1,169 @@
+"""The bytes of a split, block by block, in rows that are whole.
+
+A range of a file begins after the first newline at or after the byte before its start, and goes on
+to the end of the line that its last byte is in. So ranges that touch read every line once,
+wherever they are cut. A compressed file is one stream, never whole in memory.
+"""
+
+from __future__ import annotations
+
+import gzip
+import zlib
+from collections.abc import Iterable
+from types import TracebackType
+from typing import Any, BinaryIO
+
+import numpy as np
+import pyarrow as pa
+
+from everlog.lang.errors import DataError, Place
+
+BLOCK = 8 << 20
+MAX_ROW = 256 << 20
+SHOWN = 200
+NEWLINE = 10
+BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+
+
+class Blocks:
+    """A window over the rows of a file or of a range of it; it starts with a row and moves forward.
+
+    ``data`` are the bytes in the window, ``final`` says that none follow.
+    """
+
+    def __init__(self, path: str, compressed: bool, start: int = 0, end: int | None = None, block: int = BLOCK) -> None:
+        self.path = path
+        self.block = block
+        self.data = np.empty(0, np.uint8)
+        self.final = False
+        self._lines = 0
+        self._lines_before: int | None = None if start else 0
+        self._file: BinaryIO = open_bytes(path, compressed)
+        self._begin = _after_newline(self._file, start) if start else 0
+        self._left = _after_newline(self._file, end) - self._begin if end is not None else None
+        if start or end is not None:
+            self._file.seek(self._begin)
+        if start == 0:
+            self._skip_mark()
+
+    def __enter__(self) -> Blocks:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._file.close()
+
+    def read(self) -> bool:
+        """Take in more bytes behind those in the window; False if there is nothing left to look at."""
+        if self.final:
+            return len(self.data) > 0
+        if len(self.data) > MAX_ROW:
+            raise DataError.of(
+                "row-too-long",
+                f"a row is longer than {MAX_ROW >> 20} MB",
+                self.places([0])[0],
+                "is a quote never closed?",
+            )
+        kept = len(self.data)
+        size = max(self.block, kept)
+        window = np.empty(kept + size, np.uint8)
+        window[:kept] = self.data
+        filled = kept + self._fill(window.data[kept:])
+        self.data = window[:filled]
+        return filled > 0
+
+    def drop(self, count: int) -> None:
+        """Move the window forward past rows that are done with."""
+        self._lines += int(np.count_nonzero(self.data[:count] == NEWLINE))
+        self.data = self.data[count:]
+
+    def places(self, offsets: Iterable[int], columns: Iterable[int | None] | None = None) -> list[Place]:
+        """Where in the file the lines that start at these offsets of the window are."""
+        if self._lines_before is None:
+            self._lines_before = _count_lines(self.path, self._begin)
+        newlines = np.flatnonzero(self.data == NEWLINE)
+        starts = list(offsets)
+        numbers = np.searchsorted(newlines, starts) + self._lines_before + self._lines + 1
+        cuts = iter(columns) if columns is not None else iter([None] * len(starts))
+        return [
+            Place(self.path, int(number), next(cuts), self._line(start, newlines))
+            for start, number in zip(starts, numbers, strict=True)
+        ]
+
+    def _line(self, start: int, newlines: np.ndarray[Any, Any]) -> str:
+        after = int(np.searchsorted(newlines, start))
+        end = int(newlines[after]) if after < len(newlines) else len(self.data)
+        line = self.data[start : min(end, start + 4 * SHOWN)].tobytes().decode(errors="replace")
+        return line.rstrip("\r")[:SHOWN]
+
+    def _skip_mark(self) -> None:
+        head = self._take(3)
+        if head != BYTE_ORDER_MARK:
+            self.data = np.frombuffer(bytearray(head), np.uint8)
+
+    def _take(self, count: int) -> bytes:
+        window = bytearray(count)
+        return bytes(window[: self._fill(memoryview(window))])
+
+    def _fill(self, view: memoryview) -> int:
+        """Read until the view is full or nothing is left, which sets ``final``."""
+        if self._left is not None and self._left <= len(view):
+            view, self.final = view[: self._left], True
+        filled = 0
+        try:
+            while filled < len(view):
+                count = self._file.readinto(view[filled:])  # type: ignore[attr-defined]
+                if not count:
+                    self.final = True
+                    break
+                filled += count
+        except (OSError, EOFError, zlib.error) as error:
+            raise unreadable(self.path, error) from error
+        if self._left is not None:
+            self._left -= filled
+        return filled
+
+
+def open_bytes(path: str, compressed: bool) -> BinaryIO:
+    """The bytes of a file, uncompressed."""
+    try:
+        return gzip.open(path, "rb") if compressed else open(path, "rb", buffering=0)  # type: ignore[return-value]
+    except OSError as error:
+        raise unreadable(path, error) from error
+
+
+def unreadable(path: str, error: BaseException) -> DataError:
+    """The error for a file that the system or a decoder refuses."""
+    reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+    return DataError.of("unreadable-file", f"the file cannot be read: {reason}", Place(path))
+
+
+def is_utf8(data: np.ndarray[Any, Any]) -> bool:
+    """Whether bytes are valid UTF-8."""
+    offsets = pa.py_buffer(np.array([0, len(data)], np.int64))
+    try:
+        pa.LargeStringArray.from_buffers(1, offsets, pa.py_buffer(data)).validate(full=True)
+    except pa.ArrowInvalid:
+        return False
+    return True
+
+
+def _after_newline(file: BinaryIO, position: int) -> int:
+    """The first position at or after this one where a line begins, or the end of the file."""
+    at = file.seek(position - 1)
+    while chunk := file.read(1 << 16):
+        found = chunk.find(b"\n")
+        if found >= 0:
+            return at + found + 1
+        at += len(chunk)
+    return at
+
+
+def _count_lines(path: str, end: int) -> int:
+    count = 0
+    with open(path, "rb", buffering=0) as file:
+        while end > 0 and (chunk := file.read(min(BLOCK, end))):
+            count += chunk.count(b"\n")
+            end -= len(chunk)
+    return count

@@ -1,0 +1,179 @@
+"""The one place where Spark sessions are started and stopped.
+
+A session is quiet: the JVM's own output goes to a log file in a directory of the session's own, which
+also holds the warehouse, and nothing is written to the working directory. The log is shown
+(its end) when the start fails, and kept where ``EVERLOG_SPARK_LOG`` says, if it is set.
+"""
+
+from __future__ import annotations
+
+import atexit
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from everlog.lang.errors import EverlogError
+
+if TYPE_CHECKING:
+    from pyspark import SparkConf
+    from pyspark.sql import SparkSession
+
+OLDEST_JAVA = 17
+JAVA_REMEDY = (
+    f"install a Java runtime of version {OLDEST_JAVA} or later (Debian: apt-get install openjdk-17-jre-headless) "
+    "and put `java` on the PATH or set JAVA_HOME"
+)
+
+LOGGING = """\
+rootLogger.level = warn
+rootLogger.appenderRef.stderr.ref = stderr
+appender.stderr.type = Console
+appender.stderr.name = stderr
+appender.stderr.target = SYSTEM_ERR
+appender.stderr.layout.type = PatternLayout
+appender.stderr.layout.pattern = %d{HH:mm:ss} %p %c{1}: %m%n%ex
+"""
+"""Spark's log4j2 properties: warnings and errors only."""
+
+
+def session(master: str | None = None, app: str = "everlog", **conf: object) -> SparkSession:
+    """The active Spark session, or a new one.
+
+    ``master`` is a Spark master URL, by default ``EVERLOG_MASTER`` or ``local[*]``: Spark embedded in
+    this process, on all cores. Workers of a cluster need everlog installed and a file system
+    shared with this process. ``conf`` sets Spark's options; write ``_`` twice for a dot
+    (``spark__sql__shuffle__partitions=4``) or pass a mapping with ``**``.
+
+    An active session is returned as it is, whoever started it. Takes 3 to 10 seconds otherwise.
+    """
+    from pyspark import SparkContext
+    from pyspark.sql import SparkSession
+
+    if SparkContext._active_spark_context is not None:
+        return SparkSession.builder.getOrCreate()
+    require_java()
+    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+    os.environ.setdefault("PYSPARK_DRIVER_PYTHON", sys.executable)
+    master = master or os.environ.get("EVERLOG_MASTER") or "local[*]"
+    options = _defaults(master) | {key.replace("__", "."): _option(value) for key, value in conf.items()}
+    return _start(master, app, options)
+
+
+def stop() -> None:
+    """Stop the active session, if there is one. The JVM itself ends with this process."""
+    from pyspark import SparkContext
+    from pyspark.sql import SparkSession
+
+    if SparkContext._active_spark_context is not None:
+        SparkSession.builder.getOrCreate().stop()
+
+
+def require_java() -> None:
+    """Raise an error with the remedy unless a Java that Spark can use is there."""
+    home = os.environ.get("JAVA_HOME")
+    command = str(Path(home, "bin", "java")) if home else "java"
+    path = shutil.which(command)
+    if path is None:
+        where = f"in JAVA_HOME ({home})" if home else "on the PATH"
+        raise EverlogError.of("no-java", f"Spark needs Java, and there is no `java` {where}", hint=JAVA_REMEDY)
+    version = _java_version(path)
+    if version is not None and version < OLDEST_JAVA:
+        raise EverlogError.of("old-java", f"Spark needs Java {OLDEST_JAVA}, and {path} is {version}", hint=JAVA_REMEDY)
+
+
+@cache
+def _java_version(path: str) -> int | None:
+    """The major version of a Java: 17 for ``17.0.15``, 8 for ``1.8.0``; None if it does not say."""
+    printed = subprocess.run([path, "-version"], capture_output=True, text=True, check=False).stderr
+    found = re.search(r'version "(?:1\.)?(\d+)', printed)
+    return int(found[1]) if found else None
+
+
+def _option(value: object) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def _defaults(master: str) -> dict[str, str]:
+    """Options for a laptop. Those of a cluster's own configuration are left alone where that matters."""
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    own = _own_directory()
+    logging = own / "log4j2.properties"
+    logging.write_text(LOGGING)
+    options = {
+        "spark.ui.enabled": "false",
+        "spark.ui.showConsoleProgress": "false",
+        "spark.driver.extraJavaOptions": f"-Dlog4j.configurationFile={logging.as_uri()}",
+        "spark.sql.warehouse.dir": (own / "warehouse").as_uri(),
+        "spark.sql.catalogImplementation": "in-memory",
+        "spark.sql.session.timeZone": "UTC",
+        "spark.sql.adaptive.enabled": "true",
+        "spark.sql.shuffle.partitions": str(2 * cores),
+        "spark.sql.execution.arrow.pyspark.enabled": "true",
+        "spark.sql.execution.arrow.maxRecordsPerBatch": "65536",
+        "spark.sql.files.ignoreMissingFiles": "false",
+    }
+    if master.startswith("local"):
+        options |= {
+            "spark.driver.host": "localhost",
+            "spark.driver.bindAddress": "127.0.0.1",
+            "spark.driver.memory": os.environ.get("EVERLOG_SPARK_MEMORY") or f"{_heap_megabytes()}m",
+        }
+    elif memory := os.environ.get("EVERLOG_SPARK_MEMORY"):
+        options["spark.driver.memory"] = memory
+    return options
+
+
+def _heap_megabytes() -> int:
+    """A quarter of the machine for the JVM, 1 to 8 GB: the rest is for Python workers and the local engine."""
+    total = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    limit = Path("/sys/fs/cgroup/memory.max")
+    if limit.exists() and (text := limit.read_text().strip()).isdigit():
+        total = min(total, int(text))
+    return max(1024, min(8192, total // 4 >> 20))
+
+
+@cache
+def _own_directory() -> Path:
+    """A directory for this process's sessions, removed when it ends."""
+    path = Path(tempfile.mkdtemp(prefix="everlog-spark-"))
+    atexit.register(shutil.rmtree, path, ignore_errors=True)
+    return path
+
+
+def _start(master: str, app: str, options: dict[str, str]) -> SparkSession:
+    from py4j.protocol import Py4JError
+    from pyspark import SparkConf, SparkContext
+    from pyspark.errors import PySparkException
+    from pyspark.sql import SparkSession
+
+    conf = SparkConf(loadDefaults=False).setMaster(master).setAppName(app).setAll(list(options.items()))
+    log = Path(os.environ.get("EVERLOG_SPARK_LOG") or _own_directory() / "spark.log")
+    try:
+        if SparkContext._gateway is None:
+            SparkContext._ensure_initialized(gateway=_launch(conf, log))
+        return SparkSession.builder.config(conf=conf).getOrCreate()
+    except (PySparkException, Py4JError, OSError) as error:
+        raise _start_error(str(error).splitlines()[0], log) from error
+
+
+def _launch(conf: SparkConf, log: Path) -> object:
+    """Start the JVM with its output in a file: it prints lines that no logging option silences."""
+    from pyspark.java_gateway import launch_gateway
+
+    with log.open("ab") as output:
+        return launch_gateway(conf, popen_kwargs={"stdout": output, "stderr": output})
+
+
+def _start_error(reason: str, log: Path) -> EverlogError:
+    lines = log.read_text(errors="replace").splitlines() if log.exists() else []
+    told = [line for line in lines if not line.lstrip().startswith("at ")]
+    message = "\n".join([f"Spark did not start: {reason}", *(f"  {line}" for line in told[-6:])])
+    return EverlogError.of(
+        "spark-start", message, hint="check --master, the memory (EVERLOG_SPARK_MEMORY) and the lines above"
+    )

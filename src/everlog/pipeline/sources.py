@@ -1,0 +1,240 @@
+"""Which files a ``[NAME=]PATH`` argument means, and what is in them.
+
+A path is a file, a directory or a glob. The kind of a file follows from its extension. A directory
+stands for everything in it, except that a Delta table and a directory of part files are one relation.
+"""
+
+from __future__ import annotations
+
+import glob
+import os
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from everlog.lang.errors import DataError, Place
+from everlog.pipeline.cells import iri_of
+
+KINDS: Mapping[str, str] = {
+    ".csv": "csv",
+    ".tsv": "tsv",
+    ".facts": "tsv",
+    ".parquet": "parquet",
+    ".nt": "nt",
+    ".nq": "nq",
+    ".ttl": "ttl",
+    ".trig": "trig",
+    ".rdf": "rdf",
+    ".owl": "rdf",
+    ".xml": "rdf",
+}
+"""The kind of a file by its extension."""
+
+RDF_KINDS = frozenset({"nt", "nq", "ttl", "trig", "rdf"})
+BARE_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_-]*")
+_ARGUMENT = re.compile(r"(?P<name><[^<>]*>|[^=/]*)=(?P<path>.*)", re.DOTALL)
+
+
+@dataclass(frozen=True)
+class Source:
+    """One relation or RDF document to read."""
+
+    path: str
+    kind: str
+    predicate: str | None
+    """The predicate of a tabular source, a bare name or ``<iri>``; None for RDF."""
+    compressed: bool
+    name: str
+    """What blank nodes are labelled from: the path relative to the argument."""
+
+
+@dataclass(frozen=True)
+class ReadOptions:
+    """What a load may say about its files."""
+
+    header: bool = False
+    types: str = "auto"
+    prefixes: Mapping[str, str] = field(default_factory=dict)
+    base: str | None = None
+    source: str | None = None
+    arities: Mapping[str, int] = field(default_factory=dict)
+    """How many columns the known bare predicates have."""
+
+
+def resolve(arguments: Sequence[str], options: ReadOptions) -> list[Source]:
+    """The sources that arguments of the form ``[NAME=]PATH`` stand for.
+
+    All arguments that are wrong are reported together in one :class:`DataError`.
+    """
+    found: dict[tuple[str, str | None], Source] = {}
+    problems: list[DataError] = []
+    for argument in arguments:
+        try:
+            for source in _argument(argument, options):
+                found.setdefault((source.path, source.predicate), source)
+        except DataError as error:
+            problems.append(error)
+    if problems:
+        raise DataError(diagnostic for error in problems for diagnostic in error.diagnostics)
+    return _with_distinct_names(list(found.values()))
+
+
+def _argument(argument: str, options: ReadOptions) -> Iterator[Source]:
+    name, path = _split(argument, options)
+    if os.path.isdir(path):
+        yield from _directory(Path(path), Path(path), name, options)
+    elif os.path.exists(path):
+        yield _file(Path(path), Path(path).name, name, options)
+    else:
+        matches = sorted(glob.glob(path, recursive=True)) if glob.has_magic(path) else []
+        matches = [match for match in matches if not os.path.basename(match).startswith(("_", "."))]
+        if not matches:
+            raise _nothing(path)
+        root = Path(re.split(r"[*?\[]", path, maxsplit=1)[0] or ".")
+        root = root if path.startswith(f"{root}/") or str(root) == "." else root.parent
+        for match in map(Path, matches):
+            if match.is_dir():
+                yield from _directory(match, root, name, options)
+            else:
+                yield _file(match, os.path.relpath(match, root), name, options)
+
+
+def _split(argument: str, options: ReadOptions) -> tuple[str | None, str]:
+    """The predicate, if one is given, and the path."""
+    match = _ARGUMENT.fullmatch(argument)
+    if match is None or (os.path.exists(argument) and not os.path.exists(match["path"])):
+        return None, argument
+    name = match["name"]
+    if BARE_NAME.fullmatch(name):
+        return name, match["path"]
+    iri = iri_of(name, options.prefixes)
+    if iri is not None:
+        return f"<{iri}>", match["path"]
+    prefix, colon, _ = name.partition(":")
+    if colon and prefix not in options.prefixes:
+        known = ", ".join(f"{prefix}:" for prefix in sorted(options.prefixes))
+        raise DataError.of(
+            "unknown-prefix",
+            f"the prefix {prefix}: of the predicate {name} is not declared",
+            hint=f"the rules declare {known}" if known else "declare it in the rules with @prefix, or write the <iri>",
+        )
+    raise DataError.of(
+        "bad-name",
+        f"{name!r} cannot be the name of a predicate",
+        hint="use letters, digits, _ and -, starting with a letter or _; a prefixed name; or <iri>",
+    )
+
+
+def _file(path: Path, relative: str, name: str | None, options: ReadOptions) -> Source:
+    kind, stem, compressed = _kind(path)
+    if kind is None:
+        known = " ".join(KINDS)
+        raise DataError.of(
+            "unknown-kind",
+            "the extension says nothing about what is in the file",
+            Place(str(path)),
+            f"known are {known}, each also with .gz",
+        )
+    if kind in RDF_KINDS:
+        if name is not None:
+            raise _named_rdf(path, name)
+        return Source(str(path), kind, None, compressed, _source_name(relative, path, options))
+    return Source(str(path), kind, name or _predicate(stem, path), compressed, _source_name(relative, path, options))
+
+
+def _kind(path: Path) -> tuple[str | None, str, bool]:
+    """Kind by extension, the name without it, whether it is compressed."""
+    name = path.name
+    compressed = name.lower().endswith(".gz")
+    stem, extension = os.path.splitext(name[:-3] if compressed else name)
+    return KINDS.get(extension.lower()), stem, compressed
+
+
+def _predicate(stem: str, path: Path) -> str:
+    if BARE_NAME.fullmatch(stem):
+        return stem
+    raise DataError.of(
+        "bad-name",
+        f"{stem!r} cannot be the name of a predicate",
+        Place(str(path)),
+        f"name the predicate: NAME={path}",
+    )
+
+
+def _directory(path: Path, root: Path, name: str | None, options: ReadOptions) -> Iterator[Source]:
+    """Everything in a directory. ``root`` is what the names of the sources are relative to."""
+    if (path / "_delta_log").is_dir():
+        relative = os.path.relpath(path, root)
+        yield Source(
+            str(path), "delta", name or _directory_predicate(path), False, _source_name(relative, path, options)
+        )
+        return
+    count = 0
+    for source in _entries(path, root, name, options):
+        count += 1
+        yield source
+    if count == 0 and path == root:
+        raise DataError.of(
+            "nothing-to-read",
+            "there is no file of a known kind in the directory",
+            Place(str(path)),
+            f"known are {' '.join(KINDS)}, each also with .gz",
+        )
+
+
+def _entries(path: Path, root: Path, name: str | None, options: ReadOptions) -> Iterator[Source]:
+    entries = sorted(entry for entry in path.iterdir() if not entry.name.startswith(("_", ".")))
+    for entry in entries:
+        kind, _, _ = _kind(entry)
+        if entry.is_dir():
+            if "=" in entry.name:
+                raise DataError.of(
+                    "partitioned-directory",
+                    "the directory is partitioned: its names hold values of a column",
+                    Place(str(entry)),
+                    "write it as a Delta table or without partitions",
+                )
+            yield from _directory(entry, root, name, options)
+        elif kind is not None:
+            part = entry.name.startswith("part-") and kind not in RDF_KINDS
+            predicate = name or (_directory_predicate(path) if part else None)
+            yield _file(entry, os.path.relpath(entry, root), predicate, options)
+
+
+def _directory_predicate(path: Path) -> str:
+    kind, stem, _ = _kind(path.absolute())
+    return _predicate(stem if kind else path.absolute().name, path)
+
+
+def _source_name(relative: str, path: Path, options: ReadOptions) -> str:
+    relative = path.absolute().name if relative == "." else relative
+    if options.source is None:
+        return relative
+    return options.source if relative == path.name else f"{options.source}/{relative}"
+
+
+def _with_distinct_names(sources: list[Source]) -> list[Source]:
+    """Files of the same name in different places must not share blank nodes."""
+    names = [source.name for source in sources]
+    return [
+        replace(source, name=source.path) if source.predicate is None and names.count(source.name) > 1 else source
+        for source in sources
+    ]
+
+
+def _nothing(path: str) -> DataError:
+    if glob.has_magic(path):
+        return DataError.of("nothing-to-read", "no file matches the pattern", Place(path))
+    folder = os.path.dirname(path) or "."
+    hint = "check the path" if os.path.isdir(folder) else f"there is no directory {folder}"
+    return DataError.of("no-such-file", "the file does not exist", Place(path), hint)
+
+
+def _named_rdf(path: Path, name: str) -> DataError:
+    return DataError.of(
+        "named-rdf",
+        f"an RDF file has predicates of its own, so it cannot be read as {name}",
+        Place(str(path)),
+        f"leave out {name}=",
+    )

@@ -1,0 +1,103 @@
+"""What a task writes: encoded facts and their terms as Parquet files, in bounded memory."""
+
+from __future__ import annotations
+
+import uuid
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from everlog.pipeline.encode import TERMS, Encoder
+
+FLUSH_ROWS = 2_000_000
+FLUSH_TEXT_BYTES = 128 << 20
+
+
+def facts_schema(width: int) -> pa.Schema:
+    """Facts as ids: ``predicate`` and as many arguments as the widest predicate has.
+
+    >>> facts_schema(2).names
+    ['predicate', 'c0', 'c1']
+    """
+    arguments = [pa.field(f"c{i}", pa.int64()) for i in range(width)]
+    return pa.schema([pa.field("predicate", pa.int64(), nullable=False), *arguments])
+
+
+class Spill:
+    """Takes batches of texts and writes files of facts and of terms into a directory.
+
+    Facts are sorted and distinct within a file, and so are terms. A file's name is used once and
+    never again: when Spark runs a task a second time, the files of the first attempt are simply not
+    in the result.
+    """
+
+    def __init__(self, work: Path, width: int, bits: int = 64, salt: int = 0) -> None:
+        self.fact_files: list[str] = []
+        self.term_files: list[str] = []
+        self.rows = 0
+        self._work = work
+        self._schema = facts_schema(width)
+        self._encoder = Encoder(bits, salt)
+        self._facts: list[pa.RecordBatch] = []
+        self._terms: list[pa.RecordBatch] = []
+        self._held_rows = self._held_bytes = 0
+
+    def add(self, batch: pa.RecordBatch) -> None:
+        """Encode a batch of texts; write files when enough has come together."""
+        facts, terms = self._encoder.encode(batch)
+        self._facts.append(widen(facts, self._schema))
+        self._terms.append(terms)
+        self.rows += facts.num_rows
+        self._held_rows += facts.num_rows
+        self._held_bytes += terms.nbytes
+        if self._held_rows >= FLUSH_ROWS or self._held_bytes >= FLUSH_TEXT_BYTES:
+            self.flush()
+
+    def flush(self) -> None:
+        """Write what is held."""
+        if self._held_rows:
+            facts = sorted_distinct(pa.Table.from_batches(self._facts, self._schema))
+            self.fact_files.append(write_parquet(facts, self._work, "facts"))
+        if self._held_bytes:
+            terms = pa.Table.from_batches(self._terms, TERMS)
+            order = np.argsort(terms.column("id").to_numpy(), kind="stable")
+            self.term_files.append(write_parquet(terms.take(pa.array(order)), self._work, "terms"))
+        self._facts, self._terms = [], []
+        self._held_rows = self._held_bytes = 0
+
+
+def widen(facts: pa.RecordBatch, schema: pa.Schema) -> pa.RecordBatch:
+    """The same facts with null columns up to the schema's width."""
+    if facts.num_columns > len(schema):
+        raise ValueError(f"facts with {facts.num_columns - 1} arguments where at most {len(schema) - 1} were announced")
+    missing = [pa.nulls(facts.num_rows, pa.int64())] * (len(schema) - facts.num_columns)
+    return pa.RecordBatch.from_arrays([*facts.columns, *missing], schema=schema)
+
+
+def sorted_distinct(facts: pa.Table) -> pa.Table:
+    """Facts by predicate, then arguments, each once. Nulls follow from the predicate, so 0 can stand for them.
+
+    >>> sorted_distinct(pa.table({"predicate": [2, 1, 2], "c0": [5, 7, 5]})).to_pydict()
+    {'predicate': [1, 2], 'c0': [7, 5]}
+    """
+    keys = [column.fill_null(0).to_numpy() for column in facts.columns if column.null_count < len(column)]
+    order = np.lexsort(keys[::-1])
+    differs = np.zeros(len(order), np.bool_)
+    differs[:1] = True
+    for key in keys:
+        by_order = key[order]
+        differs[1:] |= by_order[1:] != by_order[:-1]
+    return facts.take(pa.array(order[differs]))
+
+
+def write_parquet(table: pa.Table, directory: Path, kind: str) -> str:
+    """Write a file under a name that no other attempt has; returns its path."""
+    path = directory / f"{kind}-{uuid.uuid4().hex}.parquet"
+    strings = [field.name for field in table.schema if pa.types.is_string(field.type)]
+    pq.write_table(
+        table, path, compression={name: "zstd" if name in strings else "none" for name in table.schema.names},
+        use_dictionary=["predicate"] if "predicate" in table.schema.names else False, row_group_size=1 << 16,
+    )  # fmt: skip
+    return str(path)

@@ -1,0 +1,97 @@
+"""Cutting sources into pieces of similar size that can be read apart."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from itertools import pairwise
+
+import numpy as np
+
+from everlog.engine.kernels.delimited import CELL_START, record_starts
+from everlog.lang.errors import DataError, Place
+from everlog.pipeline.blocks import BLOCK, BYTE_ORDER_MARK, open_bytes, unreadable
+from everlog.pipeline.delimited import first_row_width
+from everlog.pipeline.parquet import delta_files, parquet_width, row_group_ranges
+from everlog.pipeline.sources import ReadOptions, Source
+from everlog.pipeline.split import Split
+
+TARGET = 64 << 20
+RANGED = frozenset({"csv", "tsv", "nt", "nq"})
+
+
+def splits(sources: Sequence[Source], options: ReadOptions, target_bytes: int = TARGET) -> list[Split]:
+    """The pieces of all sources, each about ``target_bytes`` long where its kind can be cut.
+
+    Tabular sources get their number of columns here: what ``options`` know of the predicate, or the
+    width of the first row. A bare predicate with two widths is a :class:`DataError`.
+    """
+    known: dict[str, Split] = {}
+    found = []
+    for source in sources:
+        for split in _splits(source, options, target_bytes):
+            if source.predicate is not None and not source.predicate.startswith("<"):
+                _check_width(known.setdefault(source.predicate, split), split)
+            found.append(split)
+    return found
+
+
+def _splits(source: Source, options: ReadOptions, target_bytes: int) -> Iterator[Split]:
+    arity = None if source.predicate is None else options.arities.get(source.predicate)
+    whole = Split(source, source.path, 0, None, arity)
+    try:
+        for file in delta_files(whole) if source.kind == "delta" else [whole]:
+            yield from _file_splits(file, options, target_bytes)
+    except OSError as error:
+        raise unreadable(source.path, error) from error
+
+
+def _file_splits(split: Split, options: ReadOptions, target_bytes: int) -> Iterable[Split]:
+    source = split.source
+    if source.kind in ("parquet", "delta"):
+        ranges = row_group_ranges(split.path, source.compressed, target_bytes)
+        width = split.arity if split.arity is not None else parquet_width(split)
+        return [replace(split, start=start, end=end, arity=width) for start, end in ranges]
+    if source.kind in ("csv", "tsv") and split.arity is None:
+        split = replace(split, arity=first_row_width(source))
+        if split.arity is None:
+            return []
+    if source.kind not in RANGED or source.compressed:
+        return [split]
+    size = os.path.getsize(split.path)
+    if source.kind == "csv" and size > target_bytes:
+        cuts = [0, *_record_starts(split.path, target_bytes), size]
+    else:
+        cuts = [*range(0, size, target_bytes), size]
+    return [replace(split, start=start, end=end) for start, end in pairwise(cuts) if start < end]
+
+
+def _record_starts(path: str, step: int) -> list[int]:
+    """Where rows of a comma-separated file begin, one about every ``step`` bytes: a newline in quotes is none."""
+    found: list[int] = []
+    with open_bytes(path, False) as file:
+        position = len(BYTE_ORDER_MARK) if file.read(3) == BYTE_ORDER_MARK else 0
+        file.seek(position)
+        state, target = CELL_START, step
+        while chunk := file.read(BLOCK):
+            data = np.frombuffer(bytearray(chunk), np.uint8)
+            starts, state, target = record_starts(data, state, position, step, target)
+            found += starts.tolist()
+            position += len(chunk)
+    return found
+
+
+def _check_width(first: Split, other: Split) -> None:
+    if first.arity == other.arity:
+        return
+    name = first.source.predicate
+    raise DataError.of(
+        "two-arities",
+        f"{name} has {other.arity} columns here and {first.arity} in {first.path}",
+        Place(other.path),
+        "a bare name has one number of columns; give one of them another NAME=PATH",
+    )
+
+
+__all__ = ["Split", "splits"]

@@ -1,0 +1,365 @@
+"""From columns of values in memory to columns of canonical texts.
+
+Everything that holds columns becomes Arrow columns first, without a copy where the library allows
+it, and an Arrow column becomes texts with one vectorised rule per type. Python objects, which have
+no such column, become texts one by one.
+"""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Iterable, Mapping, Sequence
+from decimal import Decimal
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from everlog.engine.kernels.numbers import canonical_doubles
+from everlog.lang.errors import DataError
+from everlog.lang.terms import XSD, decimal_text, double_text, text_of
+
+TEXT = pa.large_string()
+
+ARROW_TYPES: Mapping[type, Any] = {str: TEXT, int: pa.int64(), float: pa.float64(), bool: pa.bool_()}
+"""Python types whose columns Arrow can take over whole."""
+
+
+def texts_of(array: pa.Array | pa.ChunkedArray, column: str = "values") -> pa.LargeStringArray:
+    """The canonical texts of an Arrow column; a null stays null.
+
+    Strings are strings as they stand, whatever they look like. A timestamp with a zone is written
+    in UTC. A type that cannot be a term is a :class:`DataError` that names the column.
+
+    >>> texts_of(pa.array([1.0, None, -1250.0])).to_pylist()
+    ['1.0E0', None, '-1.25E3']
+    >>> texts_of(pa.array(["a", "42"]).dictionary_encode()).to_pylist()
+    ['"a"', '"42"']
+    """
+    if isinstance(array, pa.ChunkedArray):
+        array = array.combine_chunks()
+        if isinstance(array, pa.ChunkedArray):
+            return pa.concat_arrays([texts_of(chunk, column) for chunk in array.chunks])
+    kind = array.type
+    if pa.types.is_dictionary(kind):
+        return texts_of(array.dictionary, column).take(array.indices)
+    if pa.types.is_run_end_encoded(kind):
+        return texts_of(pc.run_end_decode(array), column)
+    if _is_string(kind):
+        return _string_texts(array, column)
+    if pa.types.is_integer(kind) or pa.types.is_boolean(kind) or pa.types.is_null(kind):
+        return array.cast(TEXT)
+    if pa.types.is_floating(kind):
+        return _double_texts(array.cast(pa.float64()))
+    if pa.types.is_decimal(kind):
+        return _decimal_texts(array)
+    if pa.types.is_date(kind):
+        return _typed(array.cast(pa.date32()).cast(TEXT), "date")
+    if pa.types.is_timestamp(kind):
+        return _timestamp_texts(array)
+    raise DataError.of(
+        "unsupported-type",
+        f"column {column!r} has the type {kind}, which cannot be a term",
+        hint="strings, numbers, booleans, dates and timestamps can; convert or leave out the column",
+    )
+
+
+def text_columns(data: Any, arity: int | None = None) -> tuple[list[pa.LargeStringArray], int]:
+    """The columns of texts of whatever holds rows in memory, and how many rows there are.
+
+    Takes rows (tuples of Python values), a mapping from names to columns, pandas, Polars, Arrow,
+    NumPy (one or two dimensions, or structured), and anything with the Arrow stream protocol.
+    With ``arity``, data of another width is an error, and no rows at all have that many columns.
+
+    >>> columns, rows = text_columns([("a", 1), ("b", 2.5)])
+    >>> [column.to_pylist() for column in columns], rows
+    ([['"a"', '"b"'], ['1', '2.5E0']], 2)
+    >>> text_columns([()])
+    ([], 1)
+    """
+    columns, rows = _columns(data)
+    if rows == 0 and not columns and arity:
+        return [pa.array([], TEXT) for _ in range(arity)], 0
+    if arity is not None and len(columns) != arity:
+        raise DataError.of("wrong-arity", f"the rows have {_count(len(columns), 'value')}, not {arity}")
+    for index, column in enumerate(columns):
+        if column.null_count:
+            _null(int(pc.index(pc.is_null(column), True).as_py()), f"column {index + 1}")
+    return columns, rows
+
+
+def _columns(data: Any) -> tuple[list[pa.LargeStringArray], int]:
+    module = type(data).__module__.partition(".")[0]
+    if isinstance(data, np.ndarray):
+        return _numpy_columns(data)
+    if isinstance(data, pa.Array | pa.ChunkedArray):
+        return [texts_of(data)], len(data)
+    if module == "pandas":
+        return _pandas_columns(data)
+    if module == "polars":
+        return _polars_columns(data)
+    if module == "pyspark" and hasattr(data, "toArrow"):
+        data = data.toArrow()
+    if isinstance(data, pa.Table | pa.RecordBatch) or hasattr(data, "__arrow_c_stream__"):
+        table = data if isinstance(data, pa.Table | pa.RecordBatch) else pa.table(data)
+        return [texts_of(table.column(i), name) for i, name in enumerate(table.schema.names)], table.num_rows
+    if isinstance(data, Mapping):
+        return _same_length([(str(name), _one_column(values, str(name))) for name, values in data.items()])
+    if isinstance(data, Iterable) and not isinstance(data, str | bytes):
+        return _row_columns(data)
+    raise DataError.of(
+        "wrong-data",
+        f"rows cannot be taken from a value of type {type(data).__name__}",
+        hint="pass a list of tuples, a mapping of columns, or a pandas, Polars, Arrow or NumPy table",
+    )
+
+
+def _row_columns(data: Iterable[Any]) -> tuple[list[pa.LargeStringArray], int]:
+    rows = data if isinstance(data, Sequence) else list(data)
+    if not rows:
+        return [], 0
+    for kind in set(map(type, rows)):
+        if not issubclass(kind, tuple | list):
+            index = next(i for i, row in enumerate(rows) if type(row) is kind)
+            raise DataError.of(
+                "not-a-row",
+                f"row {index} is {rows[index]!r}, not a tuple",
+                hint=f"a row with one value is written ({rows[index]!r},)",
+            )
+    width = len(rows[0])
+    if set(map(len, rows)) != {width}:
+        index = next(i for i, row in enumerate(rows) if len(row) != width)
+        raise DataError.of(
+            "ragged-row", f"row {index} has {_count(len(rows[index]), 'value')}, the rows before it have {width}"
+        )
+    columns = list(zip(*rows, strict=True)) if width else []
+    return [_object_texts(column, f"column {i + 1}") for i, column in enumerate(columns)], len(rows)
+
+
+def _object_texts(values: Sequence[Any], column: str) -> pa.LargeStringArray:
+    """The texts of Python objects; values of one plain type go through Arrow together."""
+    kinds = set(map(type, values))
+    arrow_type = ARROW_TYPES.get(next(iter(kinds))) if len(kinds) == 1 else None
+    if arrow_type is not None:
+        try:
+            return texts_of(pa.array(values, arrow_type), column)
+        except (pa.ArrowInvalid, OverflowError, UnicodeEncodeError):
+            pass  # an integer over 64 bits, or a string that is not Unicode: found or told apart one by one
+    texts = []
+    for row, value in enumerate(values):
+        try:
+            text = _text_of_object(value)
+            text.encode()
+        except TypeError as error:
+            raise DataError.of(
+                "unsupported-value",
+                f"row {row}, {column}: {error}",
+                hint="a value is a str, int, float, bool, Decimal, date, datetime, IRI, BlankNode or Literal",
+            ) from None
+        except ValueError as error:
+            raise DataError.of("bad-value", f"row {row}, {column}: {error}") from None
+        except _NullValueError:
+            _null(row, column)
+        texts.append(text)
+    return pa.array(texts, TEXT)
+
+
+class _NullValueError(Exception):
+    pass
+
+
+def _text_of_object(value: Any) -> str:
+    if value is None or (isinstance(value, datetime.datetime | np.datetime64) and str(value) == "NaT"):
+        raise _NullValueError
+    if isinstance(value, np.datetime64):
+        return str(texts_of(pa.array([value]))[0])
+    return text_of(value)
+
+
+def _one_column(values: Any, name: str) -> pa.LargeStringArray:
+    """One column given on its own, of any of the libraries."""
+    module = type(values).__module__.partition(".")[0]
+    if isinstance(values, pa.Array | pa.ChunkedArray):
+        return texts_of(values, name)
+    if isinstance(values, np.ndarray):
+        return _numpy_texts(values, name)
+    if module == "pandas":
+        return _series_texts(values, name)
+    if module == "polars":
+        return _polars_columns(values.to_frame())[0][0]
+    if isinstance(values, str | bytes) or not isinstance(values, Iterable):
+        raise DataError.of("wrong-data", f"column {name!r} is {values!r}, not a list of values")
+    return _object_texts(values if isinstance(values, Sequence) else list(values), f"column {name!r}")
+
+
+def _same_length(columns: list[tuple[str, pa.LargeStringArray]]) -> tuple[list[pa.LargeStringArray], int]:
+    rows = len(columns[0][1]) if columns else 0
+    for name, column in columns:
+        if len(column) != rows:
+            raise DataError.of(
+                "ragged-column", f"column {name!r} has {_count(len(column), 'value')}, column {columns[0][0]!r} {rows}"
+            )
+    return [column for _, column in columns], rows
+
+
+def _numpy_columns(data: np.ndarray[Any, Any]) -> tuple[list[pa.LargeStringArray], int]:
+    if data.dtype.names and data.ndim == 1:
+        return [_numpy_texts(data[name], name) for name in data.dtype.names], len(data)
+    if data.ndim == 1:
+        return [_numpy_texts(data, "values")], len(data)
+    if data.ndim == 2:
+        return [_numpy_texts(data[:, i], f"column {i + 1}") for i in range(data.shape[1])], len(data)
+    raise DataError.of(
+        "wrong-data",
+        f"rows cannot be taken from a NumPy array of shape {data.shape}",
+        hint="pass one column as a 1-D array, rows as a 2-D array, or a structured array",
+    )
+
+
+def _numpy_texts(values: np.ndarray[Any, Any], column: str) -> pa.LargeStringArray:
+    if values.dtype.kind == "O":
+        return _object_texts(values.tolist(), f"column {column!r}")
+    try:
+        array = pa.array(np.ascontiguousarray(values))
+    except (pa.ArrowNotImplementedError, pa.ArrowInvalid, pa.ArrowTypeError) as error:
+        raise DataError.of(
+            "unsupported-type", f"column {column!r} has the NumPy type {values.dtype}, which cannot be a term"
+        ) from error
+    return texts_of(array, column)
+
+
+def _pandas_columns(data: Any) -> tuple[list[pa.LargeStringArray], int]:
+    if not hasattr(data, "columns"):
+        return [_series_texts(data, str(data.name))], len(data)
+    names = data.columns
+    return [_series_texts(data.iloc[:, i], str(names[i])) for i in range(len(names))], len(data)
+
+
+def _series_texts(series: Any, name: str) -> pa.LargeStringArray:
+    """The texts of a pandas column; whatever pandas counts as missing, NaN too, is a null."""
+    missing = np.asarray(series.isna())
+    if missing.any():
+        _null(int(missing.argmax()), f"column {name!r}")
+    if str(series.dtype) == "category":
+        categories = _series_texts(series.cat.categories.to_series(), name)
+        return categories.take(pa.array(np.asarray(series.cat.codes)))
+    if series.dtype == object:
+        return _object_texts(series.tolist(), f"column {name!r}")
+    try:
+        array = pa.array(series)
+    except (pa.ArrowNotImplementedError, pa.ArrowInvalid, pa.ArrowTypeError) as error:
+        raise DataError.of(
+            "unsupported-type", f"column {name!r} has the pandas type {series.dtype}, which cannot be a term"
+        ) from error
+    return texts_of(array, name)
+
+
+def _polars_columns(data: Any) -> tuple[list[pa.LargeStringArray], int]:
+    if hasattr(data, "collect"):
+        data = data.collect()
+    elif hasattr(data, "to_frame"):
+        data = data.to_frame()
+    columns = []
+    for series in data.iter_columns():
+        name = str(series.name)
+        if str(series.dtype) == "Object":
+            columns.append(_object_texts(series.to_list(), f"column {name!r}"))
+        else:
+            columns.append(texts_of(series.to_arrow(), name))
+    return columns, int(data.height)
+
+
+def _is_string(kind: Any) -> bool:
+    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind))
+
+
+def _string_texts(array: pa.Array, column: str) -> pa.LargeStringArray:
+    array = array.cast(TEXT)
+    try:
+        array.validate(full=True)
+    except pa.ArrowInvalid as error:
+        raise DataError.of("not-utf8", f"column {column!r} holds a string that is not valid UTF-8: {error}") from None
+    return _quoted(array)
+
+
+def _quoted(array: pa.LargeStringArray) -> pa.LargeStringArray:
+    quote = pa.scalar('"', TEXT)
+    return pc.binary_join_element_wise(quote, array, quote, pa.scalar("", TEXT))
+
+
+def _typed(lexical: pa.LargeStringArray, datatype: str) -> pa.LargeStringArray:
+    ends = pa.scalar('"', TEXT), pa.scalar(f'"^^<{XSD}{datatype}>', TEXT)
+    return pc.binary_join_element_wise(ends[0], lexical, ends[1], pa.scalar("", TEXT))
+
+
+def _double_texts(array: pa.DoubleArray) -> pa.LargeStringArray:
+    finite = pc.is_finite(array)
+    lexical = array.cast(TEXT)
+    _, offsets, data = lexical.buffers()
+    if len(lexical) == 0:
+        return lexical
+    starts = np.frombuffer(offsets, np.int64, len(lexical) + 1, lexical.offset * 8)
+    if starts[-1] == starts[0]:
+        return lexical
+    plain = pc.if_else(finite, lexical, None) if not pc.all(finite, min_count=0).as_py() else lexical
+    _, offsets, data = plain.buffers()
+    written, ends = canonical_doubles(
+        np.frombuffer(data, np.uint8), np.frombuffer(offsets, np.int64, len(plain) + 1, plain.offset * 8)
+    )
+    texts = large_strings(written, ends)
+    if array.null_count == 0 and plain is lexical:
+        return texts
+    names = {value: pa.scalar(double_text(float(value)), TEXT) for value in ("nan", "inf", "-inf")}
+    special = pc.if_else(pc.equal(array, float("inf")), names["inf"], names["-inf"])
+    special = pc.if_else(pc.is_nan(array), names["nan"], special)
+    return pc.if_else(finite, texts, special)
+
+
+def large_strings(data: np.ndarray[Any, Any], offsets: np.ndarray[Any, Any]) -> pa.LargeStringArray:
+    """An Arrow array over the bytes and offsets of texts."""
+    return pa.LargeStringArray.from_buffers(len(offsets) - 1, pa.py_buffer(offsets), pa.py_buffer(data))
+
+
+def _decimal_texts(array: pa.Array) -> pa.LargeStringArray:
+    """Arrow writes all digits of the scale, and zero or a huge number in scientific notation."""
+    lexical = array.cast(TEXT)
+    scientific = pc.fill_null(pc.match_substring(lexical, "E"), False)
+    texts = lexical
+    if array.type.scale > 0:
+        texts = pc.replace_substring_regex(texts, r"0+$", "")
+        texts = pc.replace_substring_regex(texts, r"\.$", ".0")
+    else:
+        texts = pc.binary_join_element_wise(texts, pa.scalar(".0", TEXT), pa.scalar("", TEXT))
+    if pc.any(scientific).as_py():
+        distinct = lexical.filter(scientific).dictionary_encode()
+        written = pa.array([decimal_text(Decimal(text)) for text in distinct.dictionary.to_pylist()], TEXT)
+        texts = pc.replace_with_mask(texts, scientific, written.take(distinct.indices))
+    return texts
+
+
+def _timestamp_texts(array: pa.TimestampArray) -> pa.LargeStringArray:
+    zone = "Z" if array.type.tz is not None else ""
+    lexical = array.cast(pa.timestamp(array.type.unit)).cast(TEXT)
+    lexical = pc.replace_substring(lexical, " ", "T")
+    if array.type.unit != "s":
+        lexical = pc.replace_substring_regex(lexical, r"\.?0+$", "")
+    return _typed(pc.binary_join_element_wise(lexical, pa.scalar(zone, TEXT), pa.scalar("", TEXT)), "dateTime")
+
+
+def _null(row: int, column: str) -> None:
+    raise DataError.of(
+        "null-value", f"row {row}, {column}: there is no value", hint="drop or fill the rows with missing values first"
+    )
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+
+
+def constant_column(text: str, rows: int) -> pa.StringArray:
+    """The same text for every row, as the ``predicate`` column needs it."""
+    return pa.repeat(pa.scalar(text, pa.string()), rows)
+
+
+__all__ = ["TEXT", "constant_column", "large_strings", "text_columns", "texts_of"]

@@ -1,0 +1,84 @@
+"""Finding a predicate by the ways a user may write it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from everlog.analysis.check import unknown_predicate
+from everlog.lang.errors import DataError, RuleError, UnknownPredicateError
+from everlog.lang.parser import resolve_predicate_name
+from everlog.lang.syntax import Predicate
+from everlog.lang.terms import IRI
+
+Key = str | IRI | tuple[str | IRI, int] | Predicate
+"""A bare name, a prefixed name, ``"<iri>"``, an IRI, one of these with an arity, or a predicate."""
+
+
+class Names:
+    """The predicates a knowledge base knows, by name.
+
+    >>> names = Names([Predicate("edge", 2)], {"ex": "http://e.org/"})
+    >>> names.find("edge"), names.for_data("ex:p", 1)
+    (Predicate(name='edge', arity=2), Predicate(name='<http://e.org/p>', arity=1))
+    """
+
+    def __init__(self, predicates: Iterable[Predicate], prefixes: Mapping[str, str]) -> None:
+        self._prefixes = prefixes
+        self._by_name: dict[str, list[Predicate]] = {}
+        for predicate in predicates:
+            self.add(predicate)
+
+    def add(self, predicate: Predicate) -> None:
+        known = self._by_name.setdefault(predicate.name, [])
+        if predicate not in known:
+            known.append(predicate)
+
+    def all(self) -> list[Predicate]:
+        return [predicate for known in self._by_name.values() for predicate in known]
+
+    def find(self, key: Key) -> Predicate:
+        """The predicate of a key; an error that names the closest ones if there is none."""
+        name, arity = self._split(key)
+        known = [p for p in self._by_name.get(name, ()) if arity is None or p.arity == arity]
+        if len(known) == 1:
+            return known[0]
+        if not known:
+            wanted = Predicate(name, arity if arity is not None else self._arity_of_closest(name))
+            raise UnknownPredicateError(unknown_predicate(wanted, self.all()))
+        arities = " and ".join(str(p.arity) for p in known)
+        hint = f'say which, as in ("{name}", {known[0].arity})'
+        raise UnknownPredicateError.of("ambiguous-predicate", f"`{name}` has the arities {arities}", None, hint)
+
+    def for_data(self, key: Key, arity: int) -> Predicate:
+        """The predicate for rows of some arity, new or known."""
+        name, wanted = self._split(key)
+        if wanted is not None and wanted != arity:
+            raise DataError.of("wrong-arity", f"the rows have {arity} values, not {wanted}")
+        known = self._by_name.get(name, [])
+        if known and not name.startswith("<") and known[0].arity != arity:
+            raise DataError.of("wrong-arity", f"`{name}` has {known[0].arity} arguments, but the rows have {arity} values")
+        return Predicate(name, arity)
+
+    def arity_for(self, key: Key) -> int | None:
+        """The arity that rows for a key must have, if that is known beforehand."""
+        name, arity = self._split(key)
+        known = self._by_name.get(name, [])
+        if arity is None and len(known) == 1 and not name.startswith("<"):
+            return known[0].arity
+        return arity
+
+    def _split(self, key: Key) -> tuple[str, int | None]:
+        if isinstance(key, Predicate):
+            return key.name, key.arity
+        if isinstance(key, tuple):
+            name, _ = self._split(key[0])
+            return name, key[1]
+        if isinstance(key, IRI):
+            return f"<{key.value}>", None
+        try:
+            return resolve_predicate_name(key, self._prefixes), None
+        except RuleError as error:
+            raise UnknownPredicateError(error.diagnostics) from None
+
+    def _arity_of_closest(self, name: str) -> int:
+        return 2

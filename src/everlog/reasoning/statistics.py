@@ -1,0 +1,63 @@
+"""What reasoning did: facts, instances, rounds and seconds, in total and by stratum."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import asdict, dataclass, field
+
+
+@dataclass(frozen=True, slots=True)
+class StratumStatistics:
+    """One stratum: its rules, and what evaluating them took."""
+
+    index: int
+    rules: int
+    recursive: int
+    facts: int
+    """Facts of the stratum's predicates, explicit ones included."""
+    instances: int
+    rounds: int
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class Statistics:
+    """A materialisation: ``facts`` in all, of which ``derived`` are not explicit.
+
+    >>> Statistics(facts=3, explicit=2, instances=1, rounds=1, seconds=0.5).derived
+    1
+    """
+
+    facts: int
+    explicit: int
+    instances: int
+    rounds: int
+    seconds: float
+    strata: tuple[StratumStatistics, ...] = ()
+
+    @property
+    def derived(self) -> int:
+        return self.facts - self.explicit
+
+    def as_dict(self) -> dict[str, object]:
+        """The figures as plain data, for logs and the store."""
+        return {**asdict(self), "derived": self.derived}
+
+
+@dataclass(frozen=True, slots=True)
+class RoundEvent:
+    """Sent after each round of a stratum to whoever shows progress."""
+
+    stratum: int
+    strata: int
+    round: int
+    new_facts: int
+    facts: int
+    instances: int
+
+
+@dataclass(frozen=True, slots=True)
+class Listener:
+    """Who is told how reasoning gets on."""
+
+    round_done: Callable[[RoundEvent], None] = field(default=lambda event: None)

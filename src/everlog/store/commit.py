@@ -1,0 +1,261 @@
+"""The one function through which every Delta commit goes.
+
+delta-rs writes whatever actions it is given: missing files, wrong sizes and statistics, nulls in
+NOT NULL columns, other types. So actions are built here, from the files as they lie on the disk,
+and anything that does not fit is refused before the log is touched.
+
+The commit is optimistic: it succeeds only if the table still is at the version it was prepared
+for, and is never retried.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+from deltalake import DeltaTable, Schema
+from deltalake.exceptions import DeltaError
+from deltalake.transaction import (
+    AddAction,
+    CommitProperties,
+    PostCommitHookProperties,
+    RemoveAction,
+    create_table_with_add_actions,
+)
+
+from everlog.lang.errors import StoreError
+from everlog.store import steps
+from everlog.store.errors import store_error
+from everlog.store.log import METADATA_KEY, active_files, commit_info, newest_version, open_table
+
+CONFIGURATION = {
+    "delta.logRetentionDuration": "interval 3650 days",
+    "delta.deletedFileRetentionDuration": "interval 3650 days",
+    "delta.enableExpiredLogCleanup": "false",
+    "delta.checkpointInterval": "10",
+}
+"""Versions stay readable until ``vacuum``; a checkpoint every ten commits keeps opening quick."""
+
+
+@dataclass(frozen=True, slots=True)
+class NewFile:
+    """A data file to add, lying in the table's directory, and what its writer knows of it.
+
+    ``stats``, if given, must be what the file's footer says.
+    """
+
+    name: str
+    size: int
+    rows: int
+    stats: str | None = None
+
+
+def commit(
+    table: Path,
+    base: int | None,
+    schema: pa.Schema,
+    *,
+    adds: Sequence[NewFile],
+    removes: Sequence[str] = (),
+    metadata: dict[str, Any],
+    data_change: bool = True,
+) -> int:
+    """Commit the next version of a Delta table and return its number.
+
+    ``base`` is the version the change was prepared for, None for a new table. ``schema`` is what
+    the table has afterwards: columns it does not have yet are added by a commit of their own, just
+    before, that changes no row. ``metadata`` travels in the commit and must name its ``writer``.
+    """
+    delta = None if base is None else open_table(table, base)
+    if delta is not None and newest_version(table) != base:
+        raise conflict(table)
+    _check_names(table, delta, [file.name for file in adds], removes)
+    actions: list[AddAction | RemoveAction] = [_add_action(table, file, schema, data_change) for file in adds]
+    now = int(time.time() * 1000)
+    actions += [RemoveAction(name, data_change=data_change, deletion_timestamp=now) for name in removes]
+    if delta is None:
+        return _create(table, schema, actions, metadata)
+    missing = _missing_fields(table, delta, schema)
+    if missing:
+        delta = _widen(table, delta, missing, metadata["writer"])
+    return _append(table, delta, schema, actions, metadata)
+
+
+def _check_names(table: Path, delta: DeltaTable | None, adds: Sequence[str], removes: Sequence[str]) -> None:
+    active = set() if delta is None else {file.name for file in active_files(delta)}
+    for name in adds:
+        if Path(name).name != name or not name.endswith(".parquet") or name[0] in "._":
+            raise refused(table / name, "it is not a plain name of a Parquet file")
+        if name in active:
+            raise refused(table / name, "the table already has it")
+    kinds = ((adds, "added twice"), (removes, "removed twice"), ([*adds, *removes], "both added and removed"))
+    for names, what in kinds:
+        repeated = next((name for position, name in enumerate(names) if name in names[:position]), None)
+        if repeated is not None:
+            raise refused(table / repeated, f"it is {what}")
+    for name in removes:
+        if name not in active:
+            raise refused(table / name, "it is to be removed but the table does not have it")
+
+
+def _add_action(table: Path, file: NewFile, schema: pa.Schema, data_change: bool) -> AddAction:
+    path = table / file.name
+    stats = file_stats(path, schema)
+    status = path.stat()
+    if status.st_size != file.size:
+        raise refused(path, f"it has {status.st_size} bytes, not {file.size}")
+    if stats["numRecords"] != file.rows:
+        raise refused(path, f"it has {stats['numRecords']} rows, not {file.rows}")
+    if file.stats is not None and json.loads(file.stats) != stats:
+        raise refused(path, f"its statistics are {json.dumps(stats)}, not {file.stats}")
+    return AddAction(file.name, file.size, {}, int(status.st_mtime * 1000), data_change, json.dumps(stats))
+
+
+def file_stats(path: Path, schema: pa.Schema) -> dict[str, Any]:
+    """Delta's statistics of a data file from its footer; refuses a file that does not fit the schema."""
+    try:
+        footer = pq.read_metadata(path)
+    except FileNotFoundError as error:
+        raise refused(path, "it is missing") from error
+    except (OSError, pa.ArrowInvalid) as error:
+        raise refused(path, f"it is not a Parquet file: {error}") from error
+    _check_schema(path, footer.schema.to_arrow_schema(), schema)
+    stats: dict[str, Any] = {"numRecords": footer.num_rows, "minValues": {}, "maxValues": {}, "nullCount": {}}
+    for position in range(footer.num_columns):
+        _gather(path, footer, position, schema.field(footer.schema.column(position).name), stats)
+    return stats
+
+
+def _check_schema(path: Path, found: pa.Schema, wanted: pa.Schema) -> None:
+    if len(set(found.names)) != len(found.names) or set(found.names) != set(wanted.names):
+        raise refused(path, f"its columns are {', '.join(found.names)}, not {', '.join(wanted.names)}")
+    for field in wanted:
+        kind = found.field(field.name).type
+        if kind != field.type and not (pa.types.is_string(field.type) and pa.types.is_large_string(kind)):
+            raise refused(path, f"column {field.name} is {kind}, not {field.type}")
+
+
+def _gather(path: Path, footer: Any, position: int, field: Any, into: dict[str, Any]) -> None:
+    """Add one column's statistics, over all row groups."""
+    low, high, nulls = into["minValues"], into["maxValues"], into["nullCount"]
+    nulls[field.name] = 0
+    for group in range(footer.num_row_groups):
+        column = footer.row_group(group).column(position)
+        stats = column.statistics
+        if stats is None or not stats.has_null_count:
+            raise refused(path, f"column {field.name} has no statistics")
+        if stats.null_count and not field.nullable:
+            raise refused(path, f"column {field.name} has {stats.null_count} nulls and must have none")
+        nulls[field.name] += stats.null_count
+        if stats.null_count == column.num_values or not pa.types.is_integer(field.type):
+            continue
+        if not stats.has_min_max:
+            raise refused(path, f"column {field.name} has no smallest and largest value")
+        low[field.name] = min(low.get(field.name, stats.min), stats.min)
+        high[field.name] = max(high.get(field.name, stats.max), stats.max)
+
+
+def _missing_fields(table: Path, delta: DeltaTable, schema: pa.Schema) -> list[Any]:
+    has = {field.name: field for field in pa.schema(delta.schema().to_arrow())}
+    for field in schema:
+        if field.name in has and not _same_type(has[field.name].type, field.type):
+            raise refused(table, f"column {field.name} of the table is {has[field.name].type}, not {field.type}")
+    extra = [name for name in has if name not in schema.names]
+    if extra:
+        raise refused(table, f"the new files lack the table's columns {', '.join(extra)}")
+    return [field for field in schema if field.name not in has]
+
+
+def _same_type(left: pa.DataType, right: pa.DataType) -> bool:
+    texts = (pa.string(), pa.large_string(), pa.string_view())
+    return left == right or (left in texts and right in texts)
+
+
+def _properties(metadata: dict[str, Any]) -> CommitProperties:
+    return CommitProperties(custom_metadata={METADATA_KEY: metadata}, max_commit_retries=0)
+
+
+HOOKS = PostCommitHookProperties(create_checkpoint=True, cleanup_expired_logs=False)
+
+
+def _create(table: Path, schema: pa.Schema, actions: list[Any], metadata: dict[str, Any]) -> int:
+    try:
+        create_table_with_add_actions(
+            str(table.absolute()),
+            Schema.from_arrow(schema),
+            actions,
+            mode="error",
+            name=table.name,
+            configuration=CONFIGURATION,
+            commit_properties=_properties(metadata),
+            post_commithook_properties=HOOKS,
+        )
+    except DeltaError as error:
+        _failed(table, None, metadata, error)
+    return 0
+
+
+def _widen(table: Path, delta: DeltaTable, fields: list[Any], writer: str) -> DeltaTable:
+    base = delta.version()
+    metadata = {**commit_info(table, base).get(METADATA_KEY, {}), "operation": "widen", "writer": writer}
+    if "rules" in metadata:
+        metadata["rules_at"] = base
+        del metadata["rules"]
+    try:
+        delta.alter.add_columns(
+            list(Schema.from_arrow(pa.schema(fields)).fields),
+            commit_properties=_properties(metadata),
+            post_commithook_properties=HOOKS,
+        )
+    except DeltaError as error:
+        _failed(table, base, metadata, error)
+    steps.reached(steps.WIDENED)
+    return open_table(table, base + 1)
+
+
+def _append(table: Path, delta: DeltaTable, schema: pa.Schema, actions: list[Any], metadata: dict[str, Any]) -> int:
+    base: int = delta.version()
+    try:
+        delta.create_write_transaction(
+            actions,
+            "append",
+            schema,
+            commit_properties=_properties(metadata),
+            post_commithook_properties=HOOKS,
+        )
+    except DeltaError as error:
+        _failed(table, base, metadata, error)
+    return base + 1
+
+
+def _failed(table: Path, base: int | None, metadata: dict[str, Any], error: DeltaError) -> None:
+    """Say why a commit failed; return if it did not: a checkpoint after the commit may fail alone."""
+    newest = newest_version(table)
+    expected = 0 if base is None else base + 1
+    if newest is None or newest < expected:
+        raise store_error("commit-failed", f"the commit failed: {error}", table, "the store is as before") from error
+    done = commit_info(table, expected).get(METADATA_KEY, {})
+    if (done.get("writer"), done.get("operation")) != (metadata["writer"], metadata["operation"]):
+        raise conflict(table) from error
+
+
+def conflict(table: Path) -> StoreError:
+    """The error for a table that is no longer at the version a change was prepared for."""
+    newest = newest_version(table)
+    return store_error(
+        "another-writer",
+        f"another writer committed version {newest} in the meantime",
+        table,
+        "nothing was changed; run again",
+    )
+
+
+def refused(path: Path, reason: str) -> StoreError:
+    """The error for a file or action that must not be committed."""
+    return store_error("bad-file", f"{path.name} cannot be committed: {reason}", path)

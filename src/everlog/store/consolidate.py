@@ -1,0 +1,152 @@
+"""From signed rows to facts: the sums, in order, in bounded memory where the store is compacted.
+
+The files of a version are chained into *runs*: files sorted in themselves and following each other
+without overlap. The largest run is the base, usually nearly everything, and is streamed row group
+by row group; all other rows (the changes since compaction) are summed in memory and merged into
+the stream. Cost: the base is read once; the changes are sorted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from everlog.store import schema
+from everlog.store.errors import store_error
+from everlog.store.log import ActiveFile
+from everlog.store.parquet import wanted_groups
+from everlog.store.rows import equal_at, key_of, lower_bound, plain, row_key, summed
+
+
+@dataclass(frozen=True, slots=True)
+class Bounds:
+    """A file with the keys of its first and last row."""
+
+    path: Path
+    rows: int
+    first: tuple[int, ...]
+    last: tuple[int, ...]
+
+
+def sums(
+    table: Path, files: Sequence[ActiveFile], width: int, predicates: Sequence[int] | None = None
+) -> Iterator[pa.Table]:
+    """Every fact with its summed weights, sorted, one row each, also those whose sums are 0."""
+    runs = _runs([_bounds(table / file.name, width) for file in files if _may_have(file, predicates)])
+    if not runs:
+        return
+    base = max(runs, key=lambda run: sum(file.rows for file in run))
+    rest = [rows for run in runs if run is not base for rows in _stream(run, width, predicates)]
+    stream = _stream(base, width, predicates)
+    if rest:
+        yield from _merge(stream, summed(pa.concat_tables(rest), width), width)
+    else:
+        yield from stream
+
+
+def _may_have(file: ActiveFile, predicates: Sequence[int] | None) -> bool:
+    """May the file have rows of one of the predicates, by the log's statistics?"""
+    if file.rows == 0 or predicates is None or "predicate" not in file.low:
+        return file.rows != 0
+    return any(file.low["predicate"] <= predicate <= file.high["predicate"] for predicate in predicates)
+
+
+def holding(tables: Iterator[pa.Table]) -> Iterator[pa.RecordBatch]:
+    """Only the facts that hold, without the column that says so."""
+    for table in tables:
+        rows = table
+        holds = plain(table.column("holds"))
+        if len(holds) and (holds.min() != 1 or holds.max() != 1):
+            rows = table.filter(pa.array(holds > 0))
+        yield from rows.drop_columns(["holds"]).combine_chunks().to_batches()
+
+
+def _bounds(path: Path, width: int) -> Bounds:
+    file = _open(path)
+    last = file.num_row_groups - 1
+    names = schema.keys(width)
+    ends = []
+    for group in (0, last):
+        rows = _read(file, group, width)
+        key = key_of(rows, names)
+        ends.append((row_key(key, 0), row_key(key, rows.num_rows - 1)))
+    return Bounds(path, file.metadata.num_rows, ends[0][0], ends[1][1])
+
+
+def _runs(files: Sequence[Bounds]) -> list[list[Bounds]]:
+    """Chain files into as few runs as a first-fit by first key gives."""
+    runs: list[list[Bounds]] = []
+    for file in sorted(files, key=lambda file: (file.first, file.last)):
+        run = next((run for run in runs if run[-1].last < file.first), None)
+        if run is None:
+            runs.append([file])
+        else:
+            run.append(file)
+    return runs
+
+
+def _open(path: Path) -> pq.ParquetFile:
+    try:
+        return pq.ParquetFile(path, memory_map=True)
+    except FileNotFoundError as error:
+        hint = "if this version was vacuumed, read a newer one; otherwise restore the file from a backup"
+        raise store_error("version-gone", f"data file {path.name} is gone", path, hint) from error
+    except (OSError, pa.ArrowInvalid) as error:
+        hint = "restore the file from a backup, or read an older version"
+        raise store_error("damaged-file", f"data file {path.name} cannot be read: {error}", path, hint) from error
+
+
+def _read(file: pq.ParquetFile, group: int, width: int) -> pa.Table:
+    return schema.conform(file.read_row_group(group), width)
+
+
+def _stream(run: Sequence[Bounds], width: int, predicates: Sequence[int] | None) -> Iterator[pa.Table]:
+    wanted = None if predicates is None else sorted(predicates)
+    chosen = None if wanted is None else pa.array(wanted, pa.int64())
+    for bounds in run:
+        file = _open(bounds.path)
+        for group in wanted_groups(file, wanted):
+            rows = _read(file, group, width)
+            if chosen is not None:
+                rows = rows.filter(pc.is_in(rows.column("predicate"), chosen))
+            if rows.num_rows:
+                yield rows
+
+
+def _merge(stream: Iterator[pa.Table], changes: pa.Table, width: int) -> Iterator[pa.Table]:
+    """Merge sorted changes into a sorted stream, adding the weights of the same fact."""
+    names = schema.keys(width)
+    key = key_of(changes, names)
+    done = 0
+    for rows in stream:
+        base = key_of(rows, names)
+        last = [column[-1:] for column in base]
+        end = int(lower_bound(key, last)[0])
+        end += int(equal_at(key, np.array([end]), last)[0])
+        yield _merge_block(rows, changes.slice(done, end - done), width) if end > done else rows
+        done = end
+    if done < changes.num_rows:
+        yield changes.slice(done)
+
+
+def _merge_block(rows: pa.Table, changes: pa.Table, width: int) -> pa.Table:
+    names = schema.keys(width)
+    base, key = key_of(rows, names), key_of(changes, names)
+    at = lower_bound(base, key)
+    same = equal_at(base, at, key)
+    fresh = np.flatnonzero(~same)
+    joined = pa.concat_tables([rows, changes.take(fresh)])
+    for position, name in enumerate(joined.schema.names):
+        if name in schema.WEIGHTS:
+            weights = plain(joined.column(name)).copy()
+            weights[at[same]] += plain(changes.column(name))[same]
+            joined = joined.set_column(position, joined.schema.field(name), pa.array(weights))
+    if not len(fresh):
+        return joined
+    return joined.take(np.insert(np.arange(rows.num_rows), at[fresh], rows.num_rows + np.arange(len(fresh))))

@@ -1,0 +1,44 @@
+"""How failures of files and Delta become errors for the person who has to fix them."""
+
+from __future__ import annotations
+
+import errno
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from everlog.lang.errors import Place, StoreError
+
+
+def store_error(code: str, message: str, where: Path | str | None = None, hint: str | None = None) -> StoreError:
+    """A :class:`StoreError` with one diagnostic.
+
+    >>> print(store_error("not-a-store", "no facts table", "kb", "run everlog materialise"))
+    error[not-a-store]: no facts table
+      --> kb
+      = help: run everlog materialise
+    """
+    place = None if where is None else Place(str(where))
+    found = StoreError.of(code, message, place, hint)
+    assert isinstance(found, StoreError)
+    return found
+
+
+@contextmanager
+def file_errors(doing: str, where: Path) -> Iterator[None]:
+    """Turn an operating-system error while ``doing`` something into a StoreError that names it."""
+    try:
+        yield
+    except OSError as error:
+        raise os_error(error, doing, where) from error
+
+
+def os_error(error: OSError, doing: str, where: Path) -> StoreError:
+    """The StoreError for an operating-system error."""
+    place = error.filename or where
+    if error.errno in (errno.ENOSPC, errno.EDQUOT) or "No space left" in str(error):
+        hint = "free some space (everlog vacuum removes what old versions need) and run again; the store is as before"
+        return store_error("disk-full", f"no space left on the disk while {doing}", place, hint)
+    if error.errno in (errno.EACCES, errno.EPERM, errno.EROFS):
+        return store_error("not-permitted", f"not allowed while {doing}: {error.strerror}", place)
+    return store_error("input-output", f"{error.strerror or error} while {doing}", place)

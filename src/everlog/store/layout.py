@@ -1,0 +1,89 @@
+"""Where everything in a store lies. No other module joins store paths.
+
+::
+
+    STORE/facts/      Delta table: signed changes of facts
+    STORE/terms/      Delta table: id and text of every term and predicate
+    STORE/snapshot/   memory-mapped copies, rebuildable, never the truth
+    STORE/work/       staging of the writers at work and their locks
+
+A data file carries the name of the transaction that wrote it, so that a file nobody committed can
+be told from one whose writer is still alive.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+FILE_NAME = re.compile(r"part-\d{5}-(?P<writer>[0-9a-f]{32})\.parquet")
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """The paths of one store.
+
+    >>> Layout(Path("kb")).commit_file(Layout(Path("kb")).facts, 3).as_posix()
+    'kb/facts/_delta_log/00000000000000000003.json'
+    """
+
+    root: Path
+
+    @property
+    def facts(self) -> Path:
+        """The Delta table of facts."""
+        return self.root / "facts"
+
+    @property
+    def terms(self) -> Path:
+        """The Delta table of terms."""
+        return self.root / "terms"
+
+    @property
+    def snapshots(self) -> Path:
+        """The directory of snapshots."""
+        return self.root / "snapshot"
+
+    @property
+    def work(self) -> Path:
+        """The directory of staging directories and locks."""
+        return self.root / "work"
+
+    @property
+    def guard(self) -> Path:
+        """The lock under which writers come and go."""
+        return self.work / "guard"
+
+    def lock(self, writer: str) -> Path:
+        """The lock a writer holds as long as it lives."""
+        return self.work / f"{writer}.lock"
+
+    def staging(self, writer: str) -> Path:
+        """The private directory of a writer."""
+        return self.work / writer
+
+    @staticmethod
+    def log(table: Path) -> Path:
+        """The log of a Delta table."""
+        return table / "_delta_log"
+
+    @staticmethod
+    def commit_file(table: Path, version: int) -> Path:
+        """The log entry of one version of a Delta table."""
+        return Layout.log(table) / f"{version:020}.json"
+
+    @staticmethod
+    def file_name(number: int, writer: str) -> str:
+        """The name of a writer's n-th data file of a table."""
+        return f"part-{number:05}-{writer}.parquet"
+
+
+def writer_of(file_name: str) -> str | None:
+    """The transaction that wrote a data file, None if it was not one of ours.
+
+    >>> writer_of("part-00000-" + "ab" * 16 + ".parquet") == "ab" * 16, writer_of("other.parquet")
+    (True, None)
+    """
+    found = FILE_NAME.fullmatch(file_name)
+    return found["writer"] if found else None

@@ -1,0 +1,115 @@
+"""Data files: written sorted and in bounded row groups, read by row group.
+
+Ids are hashes, so argument columns are plain (a dictionary doubled the time of writing and of
+reading and saved 4%); ``predicate`` and the weights repeat, so they are dictionary encoded. Row
+groups are small enough for their statistics to prune by predicate.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from everlog.store import schema
+from everlog.store.errors import store_error
+from everlog.store.rows import Key, first_disorder, key_of, row_key, sort_order
+
+FILE_ROWS = 1 << 23
+FACT_GROUP_ROWS = 1 << 19
+TERM_GROUP_ROWS = 1 << 17
+
+
+def chunks(batches: Iterable[pa.RecordBatch | pa.Table], rows: int) -> Iterator[pa.Table]:
+    """The same rows in tables of ``rows`` rows, the last one smaller.
+
+    >>> batch = pa.record_batch({"x": list(range(5))})
+    >>> [table.num_rows for table in chunks([batch, batch], 4)]
+    [4, 4, 2]
+    """
+    held: list[pa.Table] = []
+    count = 0
+    for batch in batches:
+        table = batch if isinstance(batch, pa.Table) else pa.Table.from_batches([batch])
+        while table.num_rows:
+            piece = table.slice(0, rows - count)
+            table = table.slice(piece.num_rows)
+            held.append(piece)
+            count += piece.num_rows
+            if count == rows:
+                yield pa.concat_tables(held)
+                held, count = [], 0
+    if held:
+        yield pa.concat_tables(held)
+
+
+def write_facts(rows: pa.Table, path: Path) -> None:
+    """Write the rows of one file, sorted; refuses a fact that comes twice."""
+    width = schema.width_of(rows.schema.names)
+    _write(_sorted(rows, schema.keys(width), path), path, ["predicate", *schema.WEIGHTS], FACT_GROUP_ROWS)
+
+
+def write_terms(rows: pa.Table, path: Path) -> None:
+    """Write the terms of one file, sorted; refuses an id that comes twice."""
+    _write(_sorted(rows, ["id"], path), path, False, TERM_GROUP_ROWS)
+
+
+def _write(rows: pa.Table, path: Path, dictionary: Any, group_rows: int) -> None:
+    pq.write_table(
+        rows,
+        path,
+        row_group_size=group_rows,
+        use_dictionary=dictionary,
+        compression="zstd",
+        compression_level=1,
+        store_schema=False,
+    )
+
+
+def _sorted(rows: pa.Table, names: list[str], path: Path) -> pa.Table:
+    key = key_of(rows, names)
+    if first_disorder(key) is None:
+        return rows
+    order = sort_order(key)
+    rows = rows.take(order)
+    key = [column[order] for column in key]
+    check_order(key, path)
+    return rows
+
+
+def check_order(key: Key, path: Path) -> None:
+    """Refuse rows that do not strictly increase."""
+    wrong = first_disorder(key)
+    if wrong is None:
+        return
+    here, before = row_key(key, wrong), row_key(key, wrong - 1)
+    what = "comes twice" if here == before else f"is below {before} before it"
+    raise store_error("bad-rows", f"row {wrong} with key {here} {what}; rows must be sorted and distinct", path)
+
+
+def check_file_order(path: Path, names: list[str]) -> None:
+    """Refuse a file whose rows do not strictly increase by the given columns."""
+    file = pq.ParquetFile(path)
+    last: pa.Table | None = None
+    for group in range(file.num_row_groups):
+        rows = file.read_row_group(group, columns=names)
+        joined = rows if last is None else pa.concat_tables([last, rows])
+        check_order(key_of(joined, names), path)
+        last = rows.slice(rows.num_rows - 1)
+
+
+def wanted_groups(file: pq.ParquetFile, predicates: list[int] | None) -> list[int]:
+    """The row groups that may hold one of the (sorted) predicates, by their statistics."""
+    groups = range(file.num_row_groups)
+    if predicates is None:
+        return list(groups)
+    position = file.schema_arrow.get_field_index("predicate")
+    found = []
+    for group in groups:
+        stats: Any = file.metadata.row_group(group).column(position).statistics
+        if stats is None or not stats.has_min_max or any(stats.min <= p <= stats.max for p in predicates):
+            found.append(group)
+    return found

@@ -1,0 +1,42 @@
+"""The named steps of a write, in order. Tests stop a process dead at each of them.
+
+Setting ``EVERLOG_STOP_AT`` to a step's name kills the process, without any clean-up, the moment it
+reaches that step.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+
+BEGUN = "begun"
+TERMS_WRITTEN = "terms files written"
+FACTS_HALFWAY = "midway in the facts files"
+FACTS_WRITTEN = "facts files written"
+TERMS_MOVED = "terms files in place"
+TERMS_COMMITTED = "terms committed"
+WIDENED = "facts table widened"
+FACTS_MOVED = "facts files in place"
+FACTS_COMMITTED = "facts committed"
+STAGING_REMOVED = "staging removed"
+SNAPSHOT_WRITTEN = "snapshot written, not in place"
+
+ALL = (
+    BEGUN,
+    TERMS_WRITTEN,
+    FACTS_HALFWAY,
+    FACTS_WRITTEN,
+    TERMS_MOVED,
+    TERMS_COMMITTED,
+    WIDENED,
+    FACTS_MOVED,
+    FACTS_COMMITTED,
+    STAGING_REMOVED,
+    SNAPSHOT_WRITTEN,
+)
+
+
+def reached(step: str) -> None:
+    """Say that a step has been reached."""
+    if os.environ.get("EVERLOG_STOP_AT") == step:
+        os.kill(os.getpid(), signal.SIGKILL)

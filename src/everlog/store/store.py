@@ -1,0 +1,205 @@
+"""A store as a reader sees it: cheap to open, fixed at the version that was newest then."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+from deltalake import DeltaTable
+from numpy.typing import NDArray
+
+from everlog.store import consolidate, schema, snapshot
+from everlog.store.errors import store_error
+from everlog.store.layout import Layout
+from everlog.store.log import ActiveFile, active_files, is_table, newest_version, open_table
+from everlog.store.rows import plain, summed
+from everlog.store.snapshot import Snapshot
+from everlog.store.versions import VersionInfo, read_version
+
+
+class Store:
+    """A store at one path. ``version`` is the newest one when it was opened.
+
+    Everything that takes a version reads that one, and ``version`` without. Readers take no locks
+    and are never in a writer's way: files of a version stay until ``vacuum``.
+    """
+
+    def __init__(self, layout: Layout, version: int) -> None:
+        self.layout = layout
+        self.path = layout.root
+        self.version = version
+
+    @classmethod
+    def open(cls, path: Path | str) -> Store:
+        """Open a store, or say what is wrong with it.
+
+        >>> Store.open("no/such/place")
+        Traceback (most recent call last):
+        ...
+        everlog.lang.errors.StoreError: error[not-a-store]: there is no store here
+          --> no/such/place
+          = help: make one with everlog materialise RULES --facts ... --store no/such/place
+        """
+        layout = Layout(Path(path))
+        newest = newest_version(layout.facts) if is_table(layout.facts) else None
+        if newest is None:
+            what = (
+                "a write was begun here but none was finished" if layout.guard.exists() else "there is no store here"
+            )
+            hint = f"make one with everlog materialise RULES --facts ... --store {path}"
+            raise store_error("not-a-store", what, layout.root, hint)
+        if not is_table(layout.terms):
+            hint = "restore terms/ from a backup, or materialise again with --overwrite"
+            raise store_error("no-terms", "the store has no terms table", layout.terms, hint)
+        store = cls(layout, newest)
+        store.info()
+        return store
+
+    def info(self, version: int | None = None) -> VersionInfo:
+        """What a version says about itself: rules, statistics, when, by which operation."""
+        return read_version(self.layout.facts, self._existing(version))
+
+    def versions(self) -> list[VersionInfo]:
+        """All versions up to the one that was newest on opening, oldest first."""
+        return [self.info(version) for version in range(self.version + 1)]
+
+    def files(self, version: int | None = None) -> list[ActiveFile]:
+        """The data files of the facts of a version."""
+        return active_files(self._facts_table(version))
+
+    def term_files(self, version: int | None = None) -> list[ActiveFile]:
+        """The data files of the terms of a version."""
+        return active_files(self._terms_table(version))
+
+    def width(self, version: int | None = None) -> int:
+        """How many argument columns the facts of a version have."""
+        return _width(self._facts_table(version))
+
+    def facts(self, version: int | None = None, predicates: Collection[int] | None = None) -> Iterator[pa.RecordBatch]:
+        """The facts that hold: ``predicate``, ``c0``, ..., ``explicit``, ``nr``, ``rec``, sorted, one row each.
+
+        With ``predicates`` only those; row groups that have none of them are not read. Streams; holds
+        a few row groups, and all changes since the last compaction.
+        """
+        return consolidate.holding(self.sums(version, predicates))
+
+    def sums(self, version: int | None = None, predicates: Collection[int] | None = None) -> Iterator[pa.Table]:
+        """Every fact that ever held since the last compaction, sorted, with the sums of its weights."""
+        table = self._facts_table(version)
+        chosen = None if predicates is None else sorted(predicates)
+        return consolidate.sums(self.layout.facts, active_files(table), _width(table), chosen)
+
+    def changes(self, from_version: int, to_version: int) -> pa.Table:
+        """What changed after ``from_version`` (-1 for all) up to ``to_version``: weights summed per fact.
+
+        ``holds`` 1 is a fact that appeared, -1 one that went. Reads only the files those versions
+        added or removed; a compaction changes nothing and is not read.
+        """
+        width = self.width(to_version)
+        first = 0 if from_version == -1 else self._existing(from_version) + 1
+        parts = [
+            part
+            for version in range(first, self._existing(to_version) + 1)
+            for part in self._signed_rows(version, width)
+        ]
+        total = summed(pa.concat_tables(parts), width) if parts else schema.facts(width).empty_table()
+        changed = np.zeros(total.num_rows, np.bool_)
+        for name in schema.WEIGHTS:
+            changed |= plain(total.column(name)) != 0
+        return total.filter(pa.array(changed))
+
+    def _signed_rows(self, version: int, width: int) -> Iterator[pa.Table]:
+        if self.info(version).operation in ("compact", "widen"):
+            return
+        before = {file.name: file for file in self.files(version - 1)} if version else {}
+        after = {file.name: file for file in self.files(version)}
+        added = [file for name, file in after.items() if name not in before]
+        removed = [file for name, file in before.items() if name not in after]
+        yield from consolidate.sums(self.layout.facts, added, width)
+        for rows in consolidate.sums(self.layout.facts, removed, width):
+            yield negated(rows)
+
+    def terms(self, version: int | None = None) -> pa.Table:
+        """The terms: ``id`` and ``text`` (large_string), sorted by id, each once."""
+        wanted = pa.schema([schema.TERMS.field("id"), pa.field("text", pa.large_string(), nullable=False)])
+        parts = [self._read_terms(file.name, wanted) for file in self.term_files(version) if file.rows != 0]
+        if not parts:
+            return wanted.empty_table()
+        rows = pa.concat_tables(parts)
+        ids = plain(rows.column("id"))
+        if (ids[:-1] < ids[1:]).all():
+            return rows
+        return rows.take(np.argsort(ids, kind="stable"))
+
+    def _read_terms(self, name: str, wanted: pa.Schema) -> pa.Table:
+        path = self.layout.terms / name
+        try:
+            return pq.ParquetFile(path).read(columns=wanted.names).cast(wanted)
+        except (OSError, pa.ArrowInvalid) as error:
+            hint = "if this version was vacuumed, read a newer one; otherwise restore the file from a backup"
+            raise store_error("damaged-file", f"terms file {name} cannot be read: {error}", path, hint) from error
+
+    def snapshot(self, version: int | None = None) -> Snapshot | None:
+        """The memory-mapped snapshot of a version, None if there is none."""
+        version = self._existing(version)
+        return snapshot.read(self.layout.snapshots, version, self._identity(version))
+
+    def write_snapshot(self, version: int, arrays: Mapping[str, NDArray[Any]], manifest: dict[str, Any]) -> None:
+        """Keep arrays as the snapshot of a version, in place of others; ``manifest`` must be JSON."""
+        snapshot.write(self.layout.snapshots, version, self._identity(version), arrays, manifest)
+
+    def verify(self) -> list[str]:
+        """Check everything there is to check about the version; an empty list is a clean store."""
+        from everlog.store.verify import verify
+
+        return verify(self)
+
+    def compact(self) -> int:
+        """Rewrite the newest version so that each fact is one row; returns the new version."""
+        from everlog.store.compaction import compact
+
+        version = compact(self.path)
+        self.version = version
+        return version
+
+    def vacuum(
+        self, keep_versions: int | None = None, keep_hours: float | None = None, *, dry_run: bool = False
+    ) -> list[Path]:
+        """Delete files that only older versions need; see :func:`everlog.store.vacuum.vacuum`."""
+        from everlog.store.vacuum import vacuum
+
+        return vacuum(self, keep_versions, keep_hours, dry_run=dry_run)
+
+    def _identity(self, version: int) -> str:
+        info = self.info(version)
+        return f"{info.writer}-{info.timestamp.timestamp()}"
+
+    def _existing(self, version: int | None) -> int:
+        if version is None:
+            return self.version
+        if not 0 <= version <= self.version:
+            hint = f"the versions are 0 to {self.version}"
+            raise store_error("no-such-version", f"there is no version {version}", self.path, hint)
+        return version
+
+    def _facts_table(self, version: int | None) -> DeltaTable:
+        return open_table(self.layout.facts, self._existing(version))
+
+    def _terms_table(self, version: int | None) -> DeltaTable:
+        return open_table(self.layout.terms, self.info(version).terms_version)
+
+
+def _width(table: DeltaTable) -> int:
+    return schema.width_of(field.name for field in table.schema().fields)
+
+
+def negated(rows: pa.Table) -> pa.Table:
+    """The same rows with the opposite weights."""
+    for position, name in enumerate(rows.schema.names):
+        if name in schema.WEIGHTS:
+            rows = rows.set_column(position, rows.schema.field(name), pa.array(-plain(rows.column(name))))
+    return rows

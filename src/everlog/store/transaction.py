@@ -1,0 +1,391 @@
+"""Writing the next version of a store.
+
+The steps, in order (their names are in :mod:`everlog.store.steps`):
+
+1. register: a lock that lasts as long as the process, and a private directory ``work/<writer>/``;
+   what dead writers left is removed on the way;
+2. data files are written into the private directory;
+3. term files move into ``terms/`` and are committed;
+4. fact files move into ``facts/`` and are committed: *this* commit makes the version;
+5. private directory and lock go.
+
+A process that dies before step 4's commit leaves the last version as it was. Terms it may have
+committed belong to no version of the facts: each version names the version of the terms it was
+written with, and the next terms commit starts from those files only. A process that dies after it
+leaves nothing but its private directory.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import shutil
+import uuid
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from everlog.lang.errors import StoreError
+from everlog.store import locking, parquet, schema, steps
+from everlog.store.commit import NewFile, commit, conflict
+from everlog.store.errors import file_errors, os_error, store_error
+from everlog.store.layout import Layout, writer_of
+from everlog.store.log import active_files, is_table, named_files, newest_version, open_table
+from everlog.store.versions import VersionInfo, metadata_for, read_version
+
+OWN_NAMES = {"facts", "terms", "snapshot", "work"}
+
+
+def exists(path: Path | str) -> bool:
+    """Is there a store with at least one version at ``path``?
+
+    >>> exists("no/such/place")
+    False
+    """
+    return is_table(Layout(Path(path)).facts)
+
+
+def begin(path: Path | str, *, overwrite: bool = False) -> Transaction:
+    """Begin the first version of a store, or the next one of an existing store.
+
+    With ``overwrite`` the new version starts from nothing: it replaces all facts and all terms.
+    Older versions stay readable. A directory that holds anything but a store is refused.
+    """
+    layout = Layout(Path(path))
+    _refuse_strangers(layout)
+    made = next((p for p in reversed([layout.root, *layout.root.parents]) if not p.exists()), None)
+    with file_errors("beginning a write", layout.root):
+        return Transaction(layout, overwrite=overwrite, made=made)
+
+
+def _refuse_strangers(layout: Layout) -> None:
+    root = layout.root
+    if not root.exists() or is_table(layout.facts):
+        return
+    if not root.is_dir():
+        raise store_error("not-a-store", "this is a file, not a directory", root, "choose another path for the store")
+    names = {entry.name for entry in root.iterdir()}
+    if names and not (names <= OWN_NAMES and layout.guard.is_file()):
+        shown = ", ".join(sorted(names)[:5])
+        hint = "choose an empty or new directory for the store"
+        raise store_error("not-a-store", f"the directory is no Everlog store but has {shown}", root, hint)
+
+
+class Transaction:
+    """One write to a store; a context manager that undoes everything unless committed.
+
+    ``base_version`` is the version it builds on, None in a new store. ``work`` is a directory of
+    its own inside the store, for files on their way.
+    """
+
+    def __init__(self, layout: Layout, *, overwrite: bool, made: Path | None) -> None:
+        self.layout = layout
+        self.writer = uuid.uuid4().hex
+        self.work = layout.staging(self.writer)
+        self._made = made
+        self._replace_facts = overwrite
+        self._replace_terms = overwrite
+        self._data_change = True
+        self._facts: list[Path] = []
+        self._terms: list[Path] = []
+        self._width = schema.MIN_WIDTH
+        self._moved: list[Path] = []
+        self._open = True
+        with locking.guarded(layout):
+            self._lock = locking.register(layout, self.writer)
+            try:
+                self._read_base()
+                _clean_dead(layout)
+            except BaseException:
+                self._leave()
+                raise
+        steps.reached(steps.BEGUN)
+
+    def _read_base(self) -> None:
+        self.base: VersionInfo | None = None
+        self._base_facts: list[str] = []
+        self._base_terms: list[str] = []
+        self._terms_version = newest_version(self.layout.terms)
+        newest = newest_version(self.layout.facts)
+        if newest is None:
+            return
+        self.base = read_version(self.layout.facts, newest)
+        facts = open_table(self.layout.facts, newest)
+        self._base_facts = [file.name for file in active_files(facts)]
+        self._width = schema.width_of(field.name for field in facts.schema().fields)
+        terms = open_table(self.layout.terms, self.base.terms_version)
+        self._base_terms = [file.name for file in active_files(terms)]
+
+    @property
+    def base_version(self) -> int | None:
+        """The version this write builds on, None in a new store."""
+        return None if self.base is None else self.base.version
+
+    def replace_all_facts(self) -> None:
+        """The new version has only the facts added here, not those of the base."""
+        self._replace_facts = True
+
+    def rewrite_all(self) -> None:
+        """What is added says the same as the base in other files: replace all facts, change no data."""
+        self._replace_facts = True
+        self._data_change = False
+
+    def rewrite_terms(self) -> None:
+        """What is added are the base's terms in other files."""
+        self._replace_terms = True
+
+    def add_terms(self, batches: Iterable[pa.RecordBatch | pa.Table]) -> None:
+        """Add terms (``id``, ``text``) that the base does not have, in any order."""
+        with self._writing():
+            for rows in parquet.chunks(batches, parquet.FILE_ROWS):
+                _refuse_nulls(rows, schema.TERMS, self.work)
+                path = self._next_path("terms", self._terms)
+                parquet.write_terms(rows.select(schema.TERMS.names), path)
+                self._terms.append(path)
+        steps.reached(steps.TERMS_WRITTEN)
+
+    def add_term_files(self, paths: Iterable[Path | str]) -> None:
+        """Add Parquet files of terms, each sorted by id, from inside ``work``; they are moved."""
+        with self._writing():
+            for path in map(Path, paths):
+                self._refuse_outside(path)
+                parquet.check_file_order(path, ["id"])
+                self._terms.append(path)
+
+    def add_facts(self, batches: Iterable[pa.RecordBatch | pa.Table]) -> None:
+        """Add rows of facts: ``predicate``, ``c0``, ... and the signed weights.
+
+        A file takes up to ``parquet.FILE_ROWS`` rows and is sorted if they are not; rows that come
+        sorted are written as they stand. ``explicit``, ``nr`` and ``rec`` may be left out for 0,
+        ``holds`` for 1.
+        """
+        with self._writing():
+            for rows in parquet.chunks(batches, parquet.FILE_ROWS):
+                _refuse_nulls(rows, schema.facts(self._width), self.work)
+                width = schema.width_of(rows.schema.names)
+                self._width = max(self._width, width)
+                path = self._next_path("facts", self._facts)
+                parquet.write_facts(schema.conform(rows, self._width), path)
+                self._facts.append(path)
+                steps.reached(steps.FACTS_HALFWAY)
+        steps.reached(steps.FACTS_WRITTEN)
+
+    def add_fact_files(self, paths: Iterable[Path | str]) -> None:
+        """Add Parquet files of facts, each sorted, from inside ``work``; they are moved."""
+        with self._writing():
+            for path in map(Path, paths):
+                self._refuse_outside(path)
+                width = schema.width_of(pq.read_schema(path).names)
+                parquet.check_file_order(path, schema.keys(width))
+                self._width = max(self._width, width)
+                self._facts.append(path)
+
+    def commit(
+        self,
+        *,
+        rules: str,
+        statistics: dict[str, Any],
+        bookkeeping: str,
+        operation: str,
+        salt: int = 0,
+    ) -> int:
+        """Make what was added the next version, all or nothing, and return its number."""
+        self._require_open()
+        try:
+            with file_errors("committing", self.layout.root):
+                self._widen_files()
+                terms_version = self._commit_terms()
+                metadata = metadata_for(
+                    self.layout.facts,
+                    self.base,
+                    rules=rules,
+                    statistics=statistics,
+                    bookkeeping=bookkeeping,
+                    operation=operation,
+                    terms_version=terms_version,
+                    salt=salt,
+                    writer=self.writer,
+                )
+                version = self._commit_facts(metadata)
+        except BaseException:
+            self.abort()
+            raise
+        steps.reached(steps.FACTS_COMMITTED)
+        self._finish()
+        return version
+
+    def _commit_terms(self) -> int:
+        """Bring the terms to those of the base and the new ones; nothing to do costs no commit."""
+        table = self.layout.terms
+        kept = [] if self._replace_terms else self._base_terms
+        at = newest_version(table)
+        if newest_version(self.layout.facts) != self.base_version:
+            raise conflict(self.layout.facts)
+        if at != self._terms_version:
+            hint = "nothing was changed; run again"
+            raise store_error("another-writer", "another writer is about to commit a version", table, hint)
+        has = [] if at is None else [file.name for file in active_files(open_table(table, at))]
+        new = self._move(self._terms, table)
+        steps.reached(steps.TERMS_MOVED)
+        if at is not None and not new and set(has) == set(kept):
+            return at
+        return self._set_terms(at, has, kept, new)
+
+    def _set_terms(self, at: int | None, has: Sequence[str], kept: Sequence[str], new: list[NewFile]) -> int:
+        table = self.layout.terms
+        again = [_known(table / name) for name in kept if name not in has]
+        version = commit(
+            table,
+            at,
+            schema.TERMS,
+            adds=[*again, *new],
+            removes=[name for name in has if name not in kept],
+            metadata={"operation": "terms", "writer": self.writer},
+            data_change=self._data_change,
+        )
+        steps.reached(steps.TERMS_COMMITTED)
+        return version
+
+    def _commit_facts(self, metadata: dict[str, Any]) -> int:
+        table = self.layout.facts
+        adds = self._move(self._facts, table)
+        steps.reached(steps.FACTS_MOVED)
+        return commit(
+            table,
+            self.base_version,
+            schema.facts(self._width),
+            adds=adds,
+            removes=self._base_facts if self._replace_facts else (),
+            metadata=metadata,
+            data_change=self._data_change,
+        )
+
+    def _widen_files(self) -> None:
+        """Rewrite files that were written before a larger arity came."""
+        for path in self._facts:
+            if schema.width_of(pq.read_schema(path).names) < self._width:
+                parquet.write_facts(schema.conform(pq.read_table(path), self._width), path)
+
+    def _move(self, paths: list[Path], table: Path) -> list[NewFile]:
+        table.mkdir(exist_ok=True)
+        files = []
+        for number, path in enumerate(paths):
+            target = table / Layout.file_name(number, self.writer)
+            self._moved.append(target)
+            path.rename(target)
+            files.append(_known(target))
+        return files
+
+    def _next_path(self, kind: str, paths: list[Path]) -> Path:
+        return self.work / f"{kind}-{len(paths):05}.parquet"
+
+    @contextlib.contextmanager
+    def _writing(self) -> Any:
+        self._require_open()
+        try:
+            with file_errors("writing data files", self.work):
+                yield
+        except BaseException:
+            self.abort()
+            raise
+
+    def _require_open(self) -> None:
+        if not self._open:
+            raise store_error("transaction-over", "this transaction is over", self.layout.root, "begin another one")
+
+    def _refuse_outside(self, path: Path) -> None:
+        if not path.resolve().is_relative_to(self.work.resolve()):
+            raise store_error("bad-file", f"{path} is outside the transaction's directory", self.work)
+
+    def abort(self) -> None:
+        """Undo everything; the store is as it was at the beginning."""
+        if not self._open:
+            return
+        with contextlib.suppress(FileNotFoundError), locking.guarded(self.layout):
+            self._restore_terms()
+            for path in self._moved:
+                if path.name not in named_files(path.parent):
+                    path.unlink(missing_ok=True)
+            self._leave()
+
+    def _restore_terms(self) -> None:
+        """Bring the newest terms back to those of the newest facts, for those who read them alone."""
+        facts, terms = newest_version(self.layout.facts), newest_version(self.layout.terms)
+        if facts is None or terms is None:
+            return
+        wanted = read_version(self.layout.facts, facts).terms_version
+        if wanted == terms:
+            return
+        has = [file.name for file in active_files(open_table(self.layout.terms, terms))]
+        kept = [file.name for file in active_files(open_table(self.layout.terms, wanted))]
+        if set(has) != set(kept):
+            with contextlib.suppress(StoreError):  # the next write does it
+                self._set_terms(terms, has, kept, [])
+
+    def _finish(self) -> None:
+        with locking.guarded(self.layout):
+            self._restore_terms()
+            self._leave()
+        steps.reached(steps.STAGING_REMOVED)
+
+    def _leave(self) -> None:
+        """Give up lock and private directory, and what a store that never was would leave."""
+        self._open = False
+        locking.leave(self.layout, self.writer, self._lock)
+        if not is_table(self.layout.facts) and not locking.writers(self.layout):
+            _remove_unfinished(self.layout, self._made)
+
+    def __enter__(self) -> Transaction:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        if self._open:
+            self.abort()
+
+
+def _known(path: Path) -> NewFile:
+    """What is known of a file that was just written or committed before."""
+    try:
+        return NewFile(path.name, path.stat().st_size, pq.read_metadata(path).num_rows)
+    except FileNotFoundError:
+        return NewFile(path.name, 0, 0)
+    except OSError as error:
+        raise os_error(error, "reading a data file", path) from error
+
+
+def _refuse_nulls(rows: pa.Table, wanted: pa.Schema, where: Path) -> None:
+    for field in wanted:
+        if not field.nullable and field.name in rows.schema.names and rows.column(field.name).null_count:
+            raise store_error("bad-rows", f"column {field.name} has nulls and must have none", where)
+
+
+def _clean_dead(layout: Layout) -> None:
+    """Remove what dead writers left: staging, locks, data files no log entry names. Under the guard."""
+    dead = {writer for writer in locking.writers(layout) if not locking.is_alive(layout, writer)}
+    if not dead:
+        return
+    for table in (layout.facts, layout.terms):
+        files = [path for path in table.glob("*.parquet") if writer_of(path.name) in dead]
+        named = named_files(table) if files else set()
+        for path in files:
+            if path.name not in named:
+                path.unlink(missing_ok=True)
+    for writer in dead:
+        locking.remove_dead(layout, writer)
+
+
+def _remove_unfinished(layout: Layout, made: Path | None) -> None:
+    for directory in (layout.facts, layout.terms, layout.snapshots):
+        shutil.rmtree(directory, ignore_errors=True)
+    layout.guard.unlink(missing_ok=True)
+    with contextlib.suppress(OSError):
+        layout.work.rmdir()
+    if made is not None:
+        for directory in (layout.root, *layout.root.parents):
+            with contextlib.suppress(OSError):
+                directory.rmdir()
+            if directory == made:
+                return

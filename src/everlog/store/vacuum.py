@@ -1,0 +1,69 @@
+"""Vacuum: delete the files that only versions nobody wants any more need.
+
+Deleted are data files that no retained version refers to, unless a living writer wrote them; what
+dead writers left; snapshots of other versions than the newest. The log stays, so a version that
+lost its files is still listed and says so when it is read.
+"""
+
+from __future__ import annotations
+
+import datetime
+from pathlib import Path
+
+from everlog.store import locking, snapshot
+from everlog.store.errors import store_error
+from everlog.store.layout import writer_of
+from everlog.store.log import active_files, named_files, newest_version, open_table
+from everlog.store.store import Store
+
+
+def vacuum(
+    store: Store, keep_versions: int | None = None, keep_hours: float | None = None, *, dry_run: bool = False
+) -> list[Path]:
+    """Delete what versions outside the retained ones need, and return the paths.
+
+    Retained are the newest version, the newest ``keep_versions`` and those younger than
+    ``keep_hours``. With neither given only files that no version refers to are deleted. With
+    ``dry_run`` nothing is.
+    """
+    if keep_versions is not None and keep_versions < 1:
+        raise store_error("bad-option", f"cannot keep {keep_versions} versions", store.path, "keep at least 1")
+    with locking.guarded(store.layout):
+        fresh = Store.open(store.path)
+        kept = _retained(fresh, keep_versions, keep_hours)
+        alive = locking.living(fresh.layout)
+        facts = _unwanted(fresh.layout.facts, kept, alive)
+        terms_kept = {fresh.info(version).terms_version for version in kept}
+        newest_terms = newest_version(fresh.layout.terms)
+        terms = _unwanted(fresh.layout.terms, terms_kept | {newest_terms or 0}, alive)
+        dead = [w for w in locking.writers(fresh.layout) if w not in alive]
+        found = [*facts, *terms, *(fresh.layout.staging(writer) for writer in dead)]
+        if dry_run:
+            return found
+        for path in (*facts, *terms):
+            path.unlink(missing_ok=True)
+        for writer in dead:
+            locking.remove_dead(fresh.layout, writer)
+        return [*found, *snapshot.remove_old(fresh.layout.snapshots, keep=fresh.version)]
+
+
+def _retained(store: Store, keep_versions: int | None, keep_hours: float | None) -> set[int]:
+    newest = store.version
+    if keep_versions is None and keep_hours is None:
+        return set(range(newest + 1))
+    kept = set(range(max(0, newest + 1 - (keep_versions or 1)), newest + 1))
+    if keep_hours is not None:
+        since = datetime.datetime.now(datetime.UTC) - datetime.timedelta(hours=keep_hours)
+        kept |= {info.version for info in store.versions() if info.timestamp >= since}
+    return kept
+
+
+def _unwanted(table: Path, kept: set[int], alive: set[str]) -> list[Path]:
+    wanted = {file.name for version in kept for file in active_files(open_table(table, version))}
+    named = named_files(table)
+    found = []
+    for path in sorted(table.glob("*.parquet")):
+        ours = writer_of(path.name)
+        if path.name not in wanted and ours not in alive and (ours is not None or path.name in named):
+            found.append(path)
+    return found

@@ -1,0 +1,161 @@
+"""Check a version against everything a store promises.
+
+Files: present, of the size, rows and statistics the log says, of the table's columns, sorted.
+Terms: each id the hash of its text, none twice. Facts: each sums to 0 or 1, explicit ones hold,
+counters are not negative, every id is a term. Every finding says what and where.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+from numpy.typing import NDArray
+
+from everlog.lang.errors import EverlogError
+from everlog.store import schema
+from everlog.store.commit import file_stats
+from everlog.store.log import ActiveFile
+from everlog.store.parquet import check_file_order
+from everlog.store.rows import key_of, plain, row_key
+from everlog.store.store import Store
+
+PARTS = ("rows", "smallest values", "largest values", "nulls")
+SHOWN = 5
+"""How many facts or terms a finding names."""
+
+
+def verify(store: Store) -> list[str]:
+    """All that is wrong with the store's version; reads every file once or twice."""
+    width = store.width()
+    findings = [
+        *_check_files(store.layout.facts, store.files(), schema.facts(width), schema.keys(width)),
+        *_check_files(store.layout.terms, store.term_files(), schema.TERMS, ["id"]),
+    ]
+    if findings:
+        return findings  # sums over files that are missing or wrong would only repeat them
+    terms = store.terms()
+    return [*_check_terms(terms, store.info().salt), *_check_facts(store, plain(terms.column("id")), width)]
+
+
+def _check_files(table: Path, files: list[ActiveFile], wanted: pa.Schema, key: list[str]) -> Iterator[str]:
+    for file in files:
+        path = table / file.name
+        try:
+            yield from _check_file(path, file, wanted, key)
+        except EverlogError as error:
+            yield from (f"{path}: {found.message}" for found in error.diagnostics)
+        except (OSError, pa.ArrowException) as error:
+            yield f"{path}: cannot be read: {error}"
+
+
+def _check_file(path: Path, file: ActiveFile, wanted: pa.Schema, key: list[str]) -> Iterator[str]:
+    names = pq.read_schema(path).names
+    own = schema.facts(schema.width_of(names)) if "predicate" in key else wanted
+    footer = file_stats(path, own)
+    size = path.stat().st_size
+    if size != file.size:
+        yield f"{path}: has {size} bytes, the log says {file.size}"
+    said = (file.rows, file.low, file.high, file.nulls)
+    for what, log, found in zip(PARTS, said, _parts(footer), strict=True):
+        if _known(log, own) != found:
+            yield f"{path}: {what} are {found}, the log says {log}"
+    for what, log, found in zip(PARTS[1:3], _parts(footer)[1:3], _extremes(path), strict=True):
+        if log != found:
+            yield f"{path}: {what} are {found}, its footer says {log}"
+    check_file_order(path, [name for name in key if name in names])
+
+
+def _parts(stats: dict[str, Any]) -> tuple[Any, ...]:
+    return stats["numRecords"], stats["minValues"], stats["maxValues"], stats["nullCount"]
+
+
+def _known(said: Any, own: pa.Schema) -> Any:
+    """Statistics without those of columns the file does not have."""
+    return {name: value for name, value in said.items() if name in own.names} if isinstance(said, dict) else said
+
+
+def _extremes(path: Path) -> tuple[dict[str, int], dict[str, int]]:
+    """The smallest and largest value of each integer column, from the data itself."""
+    low: dict[str, int] = {}
+    high: dict[str, int] = {}
+    file = pq.ParquetFile(path)
+    names = [field.name for field in file.schema_arrow if pa.types.is_integer(field.type)]
+    for group in range(file.num_row_groups):
+        rows = file.read_row_group(group, columns=names)
+        for name in names:
+            values = rows.column(name).drop_null().to_numpy()
+            if len(values):
+                low[name] = min(low.get(name, int(values.min())), int(values.min()))
+                high[name] = max(high.get(name, int(values.max())), int(values.max()))
+    return low, high
+
+
+def _check_terms(terms: pa.Table, salt: int) -> Iterator[str]:
+    ids = plain(terms.column("id"))
+    twice = np.flatnonzero(ids[1:] == ids[:-1]) + 1
+    if len(twice):
+        yield f"terms: {len(twice)} ids come more than once: {_texts(terms, twice)}"
+    texts: Any = terms.column("text")
+    done = 0
+    wrong = []
+    for chunk in texts.chunks:
+        found = schema.hash_texts(chunk.to_pylist(), salt)
+        wrong.append(done + np.flatnonzero(found != ids[done : done + len(found)]))
+        done += len(found)
+    rows = np.concatenate(wrong) if wrong else np.empty(0, np.int64)
+    if len(rows):
+        yield f"terms: the ids of {len(rows)} terms are not the hashes of their texts: {_texts(terms, rows)}"
+
+
+def _texts(terms: pa.Table, rows: NDArray[np.int64]) -> str:
+    texts: Any = terms.column("text")
+    shown = texts.take(rows[:SHOWN]).to_pylist()
+    return ", ".join(shown) + (", ..." if len(rows) > SHOWN else "")
+
+
+def _check_facts(store: Store, ids: NDArray[np.int64], width: int) -> Iterator[str]:
+    names = schema.keys(width)
+    wrong: dict[str, list[tuple[int, ...]]] = {}
+    unknown: list[NDArray[np.int64]] = []
+    for rows in store.sums():
+        weights = {name: plain(rows.column(name)) for name in schema.WEIGHTS}
+        for what, found in _wrong_sums(weights):
+            key = key_of(rows, names)
+            wrong.setdefault(what, []).extend(row_key(key, int(row)) for row in np.flatnonzero(found))
+        for name in names:
+            unknown.append(_missing(rows.column(name), ids))
+    for what, facts in wrong.items():
+        shown = ", ".join(map(str, facts[:SHOWN])) + (", ..." if len(facts) > SHOWN else "")
+        yield f"facts: {len(facts)} facts {what}: {shown}"
+    strangers = np.unique(np.concatenate(unknown)) if unknown else np.empty(0, np.int64)
+    if len(strangers):
+        yield f"facts: {len(strangers)} ids are not in the terms: {strangers[:SHOWN].tolist()}"
+
+
+def _wrong_sums(weights: dict[str, NDArray[Any]]) -> Iterator[tuple[str, NDArray[np.bool_]]]:
+    holds, explicit = weights["holds"], weights["explicit"]
+    checks = {
+        "have holds that do not sum to 0 or 1": (holds < 0) | (holds > 1),
+        "have explicit that do not sum to 0 or 1": (explicit < 0) | (explicit > 1),
+        "are explicit and do not hold": (explicit > 0) & (holds <= 0),
+        "have a negative nr": weights["nr"] < 0,
+        "have a negative rec": weights["rec"] < 0,
+    }
+    return ((what, found) for what, found in checks.items() if found.any())
+
+
+def _missing(column: Any, ids: NDArray[np.int64]) -> NDArray[np.int64]:
+    """The distinct values of a column that are not among sorted ids."""
+    values = np.sort(column.drop_null().to_numpy())
+    if not len(values):
+        return values
+    values = values[np.concatenate(([True], values[1:] != values[:-1]))]
+    at = np.searchsorted(ids, values)
+    known = at < len(ids)
+    known[known] = ids[at[known]] == values[known]
+    return values[~known]

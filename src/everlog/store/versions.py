@@ -1,0 +1,106 @@
+"""What a version says about itself, carried in its commit.
+
+Rules are written out only by the version that changes them; the others point to it.
+"""
+
+from __future__ import annotations
+
+import datetime
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from everlog.store.errors import store_error
+from everlog.store.log import METADATA_KEY, commit_info
+from everlog.store.schema import FORMAT
+
+
+@dataclass(frozen=True, slots=True)
+class VersionInfo:
+    """One version of a knowledge base.
+
+    ``terms_version`` is the version of the terms table that has the terms of this one.
+    ``bookkeeping`` names what ``nr`` and ``rec`` hold. ``salt`` is that of the ids.
+    """
+
+    version: int
+    timestamp: datetime.datetime
+    operation: str
+    rules: str
+    statistics: dict[str, Any]
+    bookkeeping: str
+    terms_version: int
+    salt: int
+    format: int
+    writer: str | None = None
+
+
+def read_version(table: Path, version: int) -> VersionInfo:
+    """The version's own account of itself.
+
+    A commit made by another tool (say, Spark's OPTIMIZE) says nothing about rules and terms; what
+    held before it then holds on.
+    """
+    info = commit_info(table, version)
+    ours: dict[str, Any] = info.get(METADATA_KEY, {})
+    said, at = ours, version
+    while not said and at > 0:
+        at -= 1
+        said = commit_info(table, at).get(METADATA_KEY, {})
+    _refuse_unknown(table, said)
+    return VersionInfo(
+        version=version,
+        timestamp=datetime.datetime.fromtimestamp(info.get("timestamp", 0) / 1000, datetime.UTC),
+        operation=ours.get("operation", info.get("operation", "unknown")),
+        rules=_rules(table, said),
+        statistics=said.get("statistics", {}),
+        bookkeeping=said.get("bookkeeping", "none"),
+        terms_version=said["terms_version"],
+        salt=said.get("salt", 0),
+        format=said["format"],
+        writer=ours.get("writer"),
+    )
+
+
+def _refuse_unknown(table: Path, said: dict[str, Any]) -> None:
+    if not said:
+        hint = "choose another path for the store"
+        raise store_error("not-a-store", f"{table.name}/ is a Delta table that Everlog did not write", table, hint)
+    if said["format"] > FORMAT:
+        hint = "use a newer Everlog"
+        message = f"the store has format {said['format']}, this Everlog knows formats up to {FORMAT}"
+        raise store_error("store-format", message, table, hint)
+
+
+def _rules(table: Path, said: dict[str, Any]) -> str:
+    if "rules_at" not in said:
+        return str(said.get("rules", ""))
+    return str(commit_info(table, said["rules_at"]).get(METADATA_KEY, {}).get("rules", ""))
+
+
+def metadata_for(
+    table: Path,
+    base: VersionInfo | None,
+    *,
+    rules: str,
+    statistics: dict[str, Any],
+    bookkeeping: str,
+    operation: str,
+    terms_version: int,
+    salt: int,
+    writer: str,
+) -> dict[str, Any]:
+    """The metadata of a commit on top of ``base``."""
+    said: dict[str, Any] = {
+        "format": FORMAT,
+        "operation": operation,
+        "statistics": statistics,
+        "bookkeeping": bookkeeping,
+        "terms_version": terms_version,
+        "salt": salt,
+        "writer": writer,
+    }
+    if base is not None and base.rules == rules:
+        before = commit_info(table, base.version).get(METADATA_KEY, {})
+        return {**said, "rules_at": before.get("rules_at", base.version)} if before else {**said, "rules": rules}
+    return {**said, "rules": rules}

@@ -1,0 +1,36 @@
+"""Fixtures and hypothesis profiles for every test."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, settings
+
+SHARED_DATA = Path(__file__).resolve().parents[2] / "shared" / "data"
+
+SLOW_TO_DRAW = (HealthCheck.too_slow, HealthCheck.data_too_large)
+settings.register_profile("default", deadline=None, max_examples=60, suppress_health_check=SLOW_TO_DRAW)
+settings.register_profile("thorough", deadline=None, max_examples=2000, suppress_health_check=SLOW_TO_DRAW)
+settings.load_profile(os.environ.get("EVERLOG_HYPOTHESIS", "default"))
+
+
+@pytest.fixture(scope="session")
+def shared_data() -> Path:
+    """The directory of real data sets beside the repository."""
+    if not SHARED_DATA.is_dir():
+        pytest.skip(f"the shared data sets are not at {SHARED_DATA}")
+    return SHARED_DATA
+
+
+@pytest.fixture(scope="session")
+def spark() -> Iterator[Any]:
+    """One Spark session for all tests that need one."""
+    from everlog.pipeline.session import session
+
+    started = session()
+    yield started
+    started.stop()

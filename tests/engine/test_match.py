@@ -1,0 +1,168 @@
+"""Matching equals its definition, instance by instance, whatever the layout, the runs and the blocks."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+
+from everlog.engine.collect import Multiset
+from everlog.engine.factset import FactSet
+from everlog.engine.keys import columns_of
+from everlog.engine.match import Engine, Matches, RuleSet
+from everlog.engine.relation import Relation
+from everlog.lang.syntax import Atom, Constant, Predicate, Rule, Term, Variable, Wildcard
+from tests.oracle import naive
+from tests.oracle.naive import Fact, Facts, Row
+from tests.strategies import Case, cases, facts, lists
+
+UNIVERSES = (64, 1 << 16, 1 << 22)
+"""Arity 3 and 4 packed; only arity 3 packed; neither."""
+
+
+@dataclass(frozen=True)
+class Setting:
+    """How texts become ids, and how large the blocks are."""
+
+    universe: int
+    block: int
+    ids: dict[str, int]
+
+    def engine(self) -> Engine:
+        return Engine(self.universe, self.ids, block=self.block)
+
+    def relation(self, arity: int, rows: Sequence[Row]) -> Relation:
+        columns = [np.array([self.ids[row[c]] for row in rows], np.int64) for c in range(arity)]
+        return Relation.from_columns(columns, self.universe, len(rows))
+
+    def texts(self, columns: Sequence[Sequence[int]], size: int) -> list[Row]:
+        named = {number: text for text, number in self.ids.items()}
+        return [tuple(named[int(column[i])] for column in columns) for i in range(size)]
+
+    def decoded(self, found: FactSet) -> set[Fact]:
+        return {(p, row) for p, relation in found.items() for row in self.texts(relation.columns(), len(relation))}
+
+    def counted(self, predicate: Predicate, found: Multiset) -> Counter[Fact]:
+        rows = self.texts(columns_of(found.layout, found.keys), len(found))
+        return Counter({(predicate, row): int(n) for row, n in zip(rows, found.weights, strict=True)})
+
+    def counts(self, matches: Matches) -> Counter[Fact]:
+        return sum((self.counted(p, found) for p, found in matches.counts().items()), Counter())
+
+
+@st.composite
+def settings_for(draw: st.DrawFn, case: Case) -> Setting:
+    """Ids spread over the universe up to its last one, for every constant that facts and heads may have."""
+    universe = draw(st.sampled_from(UNIVERSES))
+    texts = sorted({*case.domain, "42"})
+    step = draw(st.sampled_from([1, (universe - 1) // max(1, len(texts) - 1)]))
+    block = draw(st.sampled_from([1 << 20, 1, 2, 5]))
+    return Setting(universe, block, {text: i * step for i, text in enumerate(texts)})
+
+
+@st.composite
+def fact_sets(draw: st.DrawFn, case: Case, setting: Setting, within: Facts | None = None) -> tuple[Facts, FactSet]:
+    """Facts, as the oracle and as the engine sees them: added in pieces, with others added and taken out again.
+
+    With ``within`` a subset of those facts.
+    """
+    if within is None:
+        drawn = draw(lists(facts(case.predicates, case.domain), max_size=24))
+    else:
+        known = sorted(naive.flat(within))
+        drawn = draw(lists(st.sampled_from(known), max_size=len(known))) if known else []
+    pieces = draw(st.integers(1, 3))
+    extra = draw(lists(facts(case.predicates, case.domain), max_size=3))
+    found = FactSet()
+    for number in range(pieces):
+        found |= encoded(setting, drawn[number::pieces])
+    noise = encoded(setting, [fact for fact in extra if fact not in set(drawn)])
+    return naive.grouped(drawn), (found | noise) - noise
+
+
+def encoded(setting: Setting, found: Sequence[Fact]) -> FactSet:
+    by_predicate = naive.grouped(found)
+    return FactSet({p: setting.relation(p.arity, sorted(rows)) for p, rows in by_predicate.items()})
+
+
+Conditions = tuple[Facts, Facts, list[tuple[Facts, Facts]]]
+EngineConditions = tuple[FactSet, FactSet, list[tuple[FactSet, FactSet]]]
+Problem = tuple[Case, Setting, Conditions, EngineConditions]
+
+
+@st.composite
+def problems(draw: st.DrawFn, max_conditions: int = 3) -> Problem:
+    """Rules, facts and change conditions (P, N) with P within the positive and N outside the negative facts."""
+    case = draw(cases(empty_bodies=True, max_rules=4))
+    setting = draw(settings_for(case))
+    pos, engine_pos = draw(fact_sets(case, setting))
+    neg, engine_neg = draw(st.one_of(st.just((pos, engine_pos)), fact_sets(case, setting)))
+    changed, engine_changed = [], []
+    for _ in range(draw(st.integers(0, max_conditions))):
+        inside, engine_inside = draw(fact_sets(case, setting, within=pos))
+        any_facts, engine_any = draw(fact_sets(case, setting))
+        outside = naive.grouped(naive.flat(any_facts) - naive.flat(neg))
+        changed.append((inside, outside))
+        engine_changed.append((engine_inside, engine_any - engine_neg))
+    return case, setting, (pos, neg, changed), (engine_pos, engine_neg, engine_changed)
+
+
+@given(problems())
+def test_facts_and_counts(problem: Problem) -> None:
+    case, setting, given_facts, engine_facts = problem
+    rules = case.program.rules
+    expected = naive.heads(rules, *given_facts)
+    engine = setting.engine()
+    assert setting.counts(engine.match(RuleSet(rules), *engine_facts)) == expected
+    assert engine.work.instances.total() == expected.total()
+    assert setting.decoded(setting.engine().match(RuleSet(rules), *engine_facts).facts()) == set(expected)
+
+
+@given(problems(max_conditions=1))
+def test_facts_without_known_ones(problem: Problem) -> None:
+    case, setting, given_facts, engine_facts = problem
+    rules = case.program.rules
+    engine = setting.engine()
+    found = engine.match(RuleSet(rules), *engine_facts).facts(without=engine_facts[0])
+    expected = naive.heads(rules, *given_facts)
+    assert setting.decoded(found) == set(expected) - naive.flat(given_facts[0])
+    assert engine.work.instances.total() == expected.total()
+
+
+@given(problems())
+def test_each_instance_once(problem: Problem) -> None:
+    """With heads that spell out the whole substitution, every count is one."""
+    case, setting, given_facts, engine_facts = problem
+    rules = [spelled(index, rule) for index, rule in enumerate(case.program.rules)]
+    engine = setting.engine()
+    found = setting.counts(engine.match(RuleSet(rules), *engine_facts))
+    assert found == dict.fromkeys(naive.heads(rules, *given_facts), 1)
+    by_rule = Counter(index for index, _ in naive.instances(case.program.rules, *given_facts))
+    assert {rules.index(rule): n for rule, n in engine.work.by_rule.items() if n} == by_rule
+
+
+def spelled(index: int, rule: Rule) -> Rule:
+    """The rule with a head that has each variable of its body, wildcards of positive atoms included."""
+    positive = tuple(replace(atom, terms=tuple(named(atom, i))) for i, atom in enumerate(rule.positive))
+    variables = tuple(dict.fromkeys(variable for atom in positive for variable in atom.variables()))
+    return Rule(Atom(Predicate(f"instance{index}", len(variables)), variables), positive, rule.negative)
+
+
+def named(atom: Atom, number: int) -> list[Term]:
+    return [Variable(f"any{number}-{c}") if isinstance(t, Wildcard) else t for c, t in enumerate(atom.terms)]
+
+
+def test_a_constant_that_no_fact_has_matches_nothing() -> None:
+    p, q = Predicate("p", 1), Predicate("q", 1)
+    setting = Setting(64, 1 << 20, {'"a"': 0})
+    known = encoded(setting, [(p, ('"a"',))])
+    unknown = Constant('"nowhere"')
+    x = Variable("x")
+    positive = RuleSet([Rule(Atom(q, (x,)), (Atom(p, (x,)), Atom(p, (unknown,))))])
+    negative = RuleSet([Rule(Atom(q, (x,)), (Atom(p, (x,)),), (Atom(p, (unknown,)),))])
+    assert not setting.engine().match(positive, known, known).facts()
+    assert setting.decoded(setting.engine().match(negative, known, known).facts()) == {(q, ('"a"',))}

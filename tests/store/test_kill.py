@@ -1,0 +1,98 @@
+"""A process killed at any step leaves the last version readable, and the next write cleans up."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from everlog.store import Store, begin, exists, steps
+from tests.store.small import EDGES, MORE, fact, fill, finish, read, tree, write
+
+WIDE = [*MORE, fact("wide", "a", "b", "new")]
+AFTER = (steps.FACTS_COMMITTED, steps.STAGING_REMOVED, steps.SNAPSHOT_WRITTEN)
+
+
+def write_and_snapshot(path: Path) -> None:
+    """The job that is killed: a version with new terms and a larger arity, then a snapshot."""
+    version = write(path, WIDE, EDGES[:1])
+    Store.open(path).write_snapshot(version, {"a": np.arange(3)}, {})
+
+
+def killed_at(step: str, path: Path) -> None:
+    code = f"from pathlib import Path; from tests.store.test_kill import *; write_and_snapshot(Path({str(path)!r}))"
+    environment = {**os.environ, "EVERLOG_STOP_AT": step, "PYTHONPATH": str(Path(__file__).resolve().parents[2])}
+    ended = subprocess.run([sys.executable, "-c", code], env=environment, check=False, capture_output=True)
+    assert ended.returncode == -signal.SIGKILL, ended.stderr.decode()
+
+
+@pytest.mark.parametrize("step", steps.ALL)
+def test_killed_while_updating(tmp_path: Path, step: str) -> None:
+    write(tmp_path, EDGES)
+    killed_at(step, tmp_path)
+    done = {*EDGES[1:], *WIDE}
+    assert read(tmp_path) == (done if step in AFTER else set(EDGES))
+    assert read(tmp_path, 0) == set(EDGES)
+    store = Store.open(tmp_path)
+    assert store.verify() == []
+    assert store.snapshot() is None
+
+    write(tmp_path, [fact("edge", "x", "new")])
+    assert read(tmp_path) == {*(done if step in AFTER else EDGES), fact("edge", "x", "new")}
+    store = Store.open(tmp_path)
+    assert store.verify() == []
+    assert tree(tmp_path / "work") == {"guard"}
+    needed = {
+        *(f"facts/{file.name}" for version in range(store.version + 1) for file in store.files(version)),
+        *(f"terms/{file.name}" for version in range(store.version + 1) for file in store.term_files(version)),
+    }
+    present = {name for name in tree(tmp_path) if name.endswith(".parquet") and "_delta_log" not in name}
+    assert needed <= present
+    if step != steps.TERMS_COMMITTED and step not in (steps.WIDENED, steps.FACTS_MOVED):
+        assert present == needed
+    store.vacuum()
+    assert {name for name in tree(tmp_path) if name.endswith(".parquet") and "_delta_log" not in name} == needed
+    assert [read(tmp_path, version) for version in (0, store.version)] == [set(EDGES), read(tmp_path)]
+
+
+@pytest.mark.parametrize("step", [step for step in steps.ALL if step not in (*AFTER, steps.WIDENED)])
+def test_killed_while_creating(tmp_path: Path, step: str) -> None:
+    kb = tmp_path / "kb"
+    killed_at(step, kb)
+    assert not exists(kb)
+    write(kb, EDGES)
+    assert read(kb) == set(EDGES)
+    store = Store.open(kb)
+    assert store.verify() == []
+    assert store.version == 0
+    assert {path.name for path in (kb / "facts").glob("*.parquet")} == {file.name for file in store.files()}
+
+
+def test_a_killed_creation_can_be_given_up(tmp_path: Path) -> None:
+    kb = tmp_path / "kb"
+    killed_at(steps.TERMS_COMMITTED, kb)
+    with begin(kb):
+        pass
+    assert tree(kb) == set()
+
+
+def test_a_living_writer_is_left_alone(tmp_path: Path) -> None:
+    write(tmp_path, EDGES)
+    living = begin(tmp_path)
+    fill(living, MORE)
+    living._commit_terms()
+    killed_at(steps.TERMS_MOVED, tmp_path)
+    with begin(tmp_path) as other:
+        assert {path.name for path in (tmp_path / "work").glob("*.lock")} == {
+            f"{living.writer}.lock",
+            f"{other.writer}.lock",
+        }
+    Store.open(tmp_path).vacuum(keep_versions=1)
+    assert finish(living) == 1
+    assert read(tmp_path) == {*EDGES, *MORE}
+    assert Store.open(tmp_path).verify() == []
