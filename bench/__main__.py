@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 import tempfile
 from collections.abc import Sequence
@@ -13,6 +14,7 @@ from bench import report
 from bench.compare import Comparison, compare
 from bench.inputs import table_of, write
 from bench.measure import start
+from bench.peers import SYSTEMS
 from bench.startup import Startup, startup
 from bench.targets import targets
 from bench.workloads import WORKLOADS, chosen, dag_r
@@ -20,6 +22,8 @@ from bench.workloads import WORKLOADS, chosen, dag_r
 RESULTS = Path(__file__).parent / "results"
 BOOKKEEPING = ("none", "dredc")
 EXTRAS = ("start", "memory")
+BUSY = 0.5
+"""A load at which times say little about the systems."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -29,13 +33,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
     everything = not options.names
     if not everything and all(name in EXTRAS for name in options.names):
         workloads = []
+    load = os.getloadavg()[0]
+    if load > BUSY:
+        _tell(f"the machine is busy (load {load:.1f}): compare by cpu, or measure again")
     comparisons = []
     for workload in workloads:
-        comparisons.append(compare(workload, 1 if options.quick else options.runs, _tell))
+        comparisons.append(compare(workload, 1 if options.quick else options.runs, _tell, options.systems))
         print(report.comparison_text(comparisons[-1]), end="\n\n", flush=True)
     began = startup(first_runs=not options.quick) if everything or "start" in options.names else None
     held = _memory() if (everything and not options.quick) or "memory" in options.names else {}
-    results = _results(comparisons, began, held)
+    results = _results(comparisons, began, held, load)
     _finish(results, options)
     return 0 if results.agreed else 1
 
@@ -46,7 +53,13 @@ def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--quick", action="store_true", help="small workloads, one run each; under a minute")
     parser.add_argument("--full", action="store_true", help="the long workloads too")
     parser.add_argument("--runs", type=int, help="at most so many runs of each system (3)")
+    parser.add_argument(
+        "--systems", type=lambda names: names.split(","), default=[], help=f"only these of {', '.join(SYSTEMS)}"
+    )
     options = parser.parse_args(arguments)
+    strangers = [name for name in options.systems if name not in SYSTEMS]
+    if strangers:
+        parser.error(f"no system {strangers[0]}; there are {'; '.join(SYSTEMS)}")
     unknown = [name for name in options.names if name not in WORKLOADS and name not in EXTRAS]
     if unknown:
         parser.error(f"no workload {unknown[0]}; there are {', '.join([*WORKLOADS, *EXTRAS])}")
@@ -65,10 +78,10 @@ def _memory() -> dict[str, Any]:
     return held
 
 
-def _results(comparisons: list[Comparison], began: Startup | None, held: dict[str, Any]) -> report.Results:
+def _results(comparisons: list[Comparison], began: Startup | None, held: dict[str, Any], load: float) -> report.Results:
     by_name = {comparison.workload: comparison for comparison in comparisons}
     command = " ".join(["python -m bench", *sys.argv[1:]])
-    return report.Results(command, comparisons, held, began, targets(by_name, held, began))
+    return report.Results(command, comparisons, held, began, targets(by_name, held, began), load)
 
 
 def _finish(results: report.Results, options: argparse.Namespace) -> None:
@@ -77,7 +90,7 @@ def _finish(results: report.Results, options: argparse.Namespace) -> None:
     if results.held:
         print(report.held_text(results.held), end="\n\n")
     print(report.targets_text(results.targets))
-    name = "selected" if options.names else "quick" if options.quick else "general"
+    name = "selected" if options.names or options.systems else "quick" if options.quick else "general"
     report.write(results, RESULTS, name)
     print(f"\nwritten to {RESULTS.name}/{name}.json, .md, .png")
 

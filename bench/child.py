@@ -25,6 +25,7 @@ def main() -> None:
 def run(system: str, program: str, directory: str) -> dict[str, Any]:
     """Run a program on prepared inputs by one system."""
     from dataclasses import asdict
+    from time import process_time
 
     from bench.inputs import read
     from bench.peers import SYSTEMS, peak_mb
@@ -33,9 +34,10 @@ def run(system: str, program: str, directory: str) -> dict[str, Any]:
     chosen, inputs = SYSTEMS[system], read(Path(directory))
     if chosen.warmed:
         chosen.run(PROGRAMS[program], inputs.head(10))
+    began = process_time()
     outcome = asdict(chosen.run(PROGRAMS[program], inputs))
     if outcome["peak_mb"] is None:
-        outcome["peak_mb"] = peak_mb()
+        outcome.update(peak_mb=peak_mb(), cpu=process_time() - began)
     return outcome
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -47,11 +47,13 @@ class Comparison:
         return row.outcome if row else None
 
 
-def compare(workload: Workload, runs: int | None, tell: Callable[[str], None]) -> Comparison:
+def compare(
+    workload: Workload, runs: int | None, tell: Callable[[str], None], only: Collection[str] = ()
+) -> Comparison:
     """Measure the systems in turns, so that a slow minute of the machine meets all of them."""
     if not workload.available():
         return Comparison(workload.name, workload.program.name, (), (), f"{workload.shared} is not there")
-    systems = [name for name in workload.systems if SYSTEMS[name].available()]
+    systems = [name for name in workload.systems if SYSTEMS[name].available() and (not only or name in only)]
     reports: dict[str, list[Report]] = {name: [] for name in systems}
     with tempfile.TemporaryDirectory(prefix="everlog-bench-") as scratch:
         write(workload.tables(), Path(scratch))

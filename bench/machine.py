@@ -19,7 +19,6 @@ def machine() -> dict[str, str]:
         "memory": f"{pages / 1e9:.0f} GB",
         "system": f"{platform.system()} {platform.release()}",
         "python": platform.python_version(),
-        "load when written": " ".join(f"{load:.1f}" for load in os.getloadavg()),
     }
 
 

@@ -32,8 +32,9 @@ class NotExpressibleError(Exception):
 
 @dataclass(frozen=True)
 class Outcome:
-    """What one system did with one workload. ``peak_mb`` is given by systems that run in a process of
-    their own; for the others the measured process reports its own."""
+    """What one system did with one workload. ``peak_mb`` is given by a system that knows better than
+    the measured process; ``cpu`` is the processor time of the work, on all cores, by which systems
+    can be compared on a busy machine."""
 
     facts: int | None
     seconds: float
@@ -41,6 +42,7 @@ class Outcome:
     instances: int | None = None
     rounds: int | None = None
     peak_mb: float | None = None
+    cpu: float | None = None
 
 
 def everlog(program: Program, inputs: Inputs) -> Outcome:
@@ -251,7 +253,7 @@ SYSTEMS = {
     system.name: system
     for system in (
         System(EVERLOG, everlog, package="everlog", one_core=True, warmed=True),
-        System("everlog, all cores", everlog, package="everlog", warmed=True),
+        System("everlog all cores", everlog, package="everlog", warmed=True),
         System(SORT_KERNEL, sort_kernel, one_core=True, warmed=True),
         System("stamp kernel", stamp_kernel, one_core=True, warmed=True),
         System("duckdb", duckdb_recursive, package="duckdb", warmed=True),

@@ -15,7 +15,7 @@ from bench.startup import Startup
 from bench.targets import Target
 from bench.workloads import OURS
 
-HEADINGS = ("system", "seconds", "closure", "peak MB", "facts", "M instances/s", "x everlog", "x sort kernel")
+HEADINGS = ("system", "seconds", "closure", "cpu", "peak MB", "facts", "M instances/s", "x everlog", "x sort kernel")
 
 
 @dataclass(frozen=True)
@@ -27,6 +27,7 @@ class Results:
     held: dict[str, Any]
     startup: Startup | None
     targets: Sequence[Target]
+    load: float
 
     @property
     def agreed(self) -> bool:
@@ -76,6 +77,7 @@ def _cells(comparison: Comparison, row: Row) -> list[str]:
         row.system,
         f"{outcome.seconds:.3f}",
         _number(outcome.closure, ".3f"),
+        _number(outcome.cpu, ".3f"),
         _number(outcome.peak_mb, ",.0f"),
         _number(outcome.facts, ",d"),
         _number(rate, ".1f"),
@@ -120,6 +122,7 @@ def held_text(held: dict[str, Any]) -> str:
 def document(results: Results) -> str:
     """The whole report as Markdown."""
     facts = [f"- {name}: {value}" for name, value in {**machine(), **versions()}.items()]
+    facts.append(f"- load before: {results.load:.1f}")
     parts = ["# General rules", f"`{results.command}`", "\n".join(facts), "## Targets", targets_text(results.targets)]
     if results.startup:
         parts += ["## Start", startup_text(results.startup)]

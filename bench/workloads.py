@@ -10,7 +10,7 @@ from bench import generators
 from bench.inputs import SHARED, read_shared, table_of
 from bench.programs import LINEAR, NONLINEAR, SAME_GENERATION, Program
 
-OURS = ("everlog", "everlog, all cores")
+OURS = ("everlog", "everlog all cores")
 KERNELS = ("sort kernel", "stamp kernel")
 TEXT_PEERS = ("clingo", "nemo", "souffle")
 LINEAR_PEERS = (*OURS, *KERNELS, "duckdb", *TEXT_PEERS)

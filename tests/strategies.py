@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 
 from everlog.lang.syntax import Atom, Constant, Predicate, Program, Query, Rule, Term, Variable, Wildcard
 from everlog.lang.terms import XSD
-from tests.oracle.naive import Fact, Facts, Row, grouped
+from tests.oracle.naive import Fact, Row
 
 Element = TypeVar("Element")
 
@@ -92,16 +92,15 @@ def _shown(atom: Atom) -> str:
 
 
 @st.composite
-def cases(draw: st.DrawFn, *, empty_bodies: bool = False, max_rules: int = 8) -> Case:
+def cases(draw: st.DrawFn, *, empty_bodies: bool = False, max_rules: int = 8, max_predicates: int = 6) -> Case:
     """Arbitrary rules over a few predicates; with ``empty_bodies`` also rules without any body atom."""
-    predicates = draw(predicate_lists())
+    predicates = draw(predicate_lists(max_predicates))
     levels = draw(st.tuples(*[st.integers(0, 2) for _ in predicates]))
     domain = draw(domains())
     rule = rules(predicates, levels, domain, empty_bodies=empty_bodies)
     drawn = dict.fromkeys(draw(lists(rule, min_size=1, max_size=max_rules)))
     program = Program(tuple(drawn), tuple(draw(lists(ground_atoms(predicates, domain), max_size=2))))
-    given = {(predicate, row) for predicate in predicates for row in draw(relations(predicate, domain))}
-    return Case(program, frozenset(given), predicates, domain)
+    return Case(program, frozenset(draw(fact_sets(predicates, domain))), predicates, domain)
 
 
 def lists(
@@ -120,10 +119,10 @@ def relations(predicate: Predicate, domain: Sequence[str]) -> st.SearchStrategy[
 
 
 @st.composite
-def predicate_lists(draw: st.DrawFn) -> tuple[Predicate, ...]:
+def predicate_lists(draw: st.DrawFn, max_size: int = 6) -> tuple[Predicate, ...]:
     """Predicates ``p0``, ``p1``, ..., some of which are the shared IRI at different arities."""
     found: list[Predicate] = [Predicate("p", 2)]
-    for index, arity in enumerate(draw(lists(st.sampled_from(ARITIES), max_size=5))):
+    for index, arity in enumerate(draw(lists(st.sampled_from(ARITIES), max_size=max_size - 1))):
         shared = Predicate(SHARED_IRI, arity)
         use_shared = shared not in found and draw(st.integers(0, 4)) == 4
         found.append(shared if use_shared else Predicate(f"p{index}", arity))
@@ -230,9 +229,10 @@ def ground_atoms(predicates: Sequence[Predicate], domain: Sequence[str]) -> st.S
     return facts(predicates, domain).map(lambda fact: Atom(fact[0], tuple(map(Constant, fact[1]))))
 
 
-def fact_sets(case: Case, max_size: int = 20) -> st.SearchStrategy[Facts]:
-    """Any facts over the predicates and the domain of a case, by predicate."""
-    return st.lists(facts(case.predicates, case.domain), max_size=max_size).map(grouped)
+@st.composite
+def fact_sets(draw: st.DrawFn, predicates: Sequence[Predicate], domain: Sequence[str]) -> set[Fact]:
+    """Any facts over the predicates and the domain."""
+    return {(predicate, row) for predicate in predicates for row in draw(relations(predicate, domain))}
 
 
 @st.composite

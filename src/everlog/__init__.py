@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from everlog.query.answers import RelationRows as RelationRows
     from everlog.query.answers import Rows as Rows
     from everlog.reasoning.statistics import Statistics as Statistics
-    from everlog.stores import open_store as open
+    from everlog.stores import open as open
 
 _PLACES = {
     "IRI": "lang.terms",
@@ -57,7 +57,7 @@ def __getattr__(name: str) -> Any:
     if name not in _PLACES:
         raise AttributeError(f"module 'everlog' has no attribute {name!r}")
     module = importlib.import_module(f"everlog.{_PLACES[name]}")
-    found = getattr(module, "open_store" if name == "open" else name)
+    found = getattr(module, name)
     globals()[name] = found
     return found
 

@@ -247,7 +247,9 @@ class KnowledgeBase:
     def _encode_constants(self) -> None:
         """Gives every constant of the rules an id, so that deriving facts makes no new ones."""
         rules = self.program.program.rules
-        texts = {t.text for rule in rules for atom in (rule.head, *rule.body) for t in atom.terms if isinstance(t, Constant)}
+        texts = {
+            t.text for rule in rules for atom in (rule.head, *rule.body) for t in atom.terms if isinstance(t, Constant)
+        }
         self._state.dictionary.encode(pa.array(sorted(texts), pa.large_string()))
         self._constants = Constants(self._state.dictionary)
 
@@ -300,5 +302,3 @@ def _require(option: str, value: object, allowed: tuple[object, ...]) -> None:
     if value not in allowed:
         choices = ", ".join(repr(choice) for choice in allowed)
         raise ValueError(f"{option}={value!r}: choose one of {choices}")
-
-

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import logging
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
@@ -65,9 +66,7 @@ def dictionary_of(terms: pa.Table, salt: int = 0) -> Dictionary:
     return Dictionary(Texts(data, np.asarray(offsets, np.int64), np.ascontiguousarray(ids)), salt)
 
 
-def facts_of(
-    batches: Iterable[pa.RecordBatch], dictionary: Dictionary, *, explicit_only: bool = False
-) -> FactSet:
+def facts_of(batches: Iterable[pa.RecordBatch], dictionary: Dictionary, *, explicit_only: bool = False) -> FactSet:
     """The facts of rows of ids: ``predicate``, ``c0``, ... in any order, repeated or not."""
     rows = pa.Table.from_batches(list(batches)) if (batches := list(batches)) else None
     if rows is None or not rows.num_rows:
@@ -80,7 +79,7 @@ def facts_of(
     starts = [0, *(np.flatnonzero(grouped[1:] != grouped[:-1]) + 1).tolist(), len(grouped)]
     dense = _Dense(rows, dictionary, order)
     found: dict[Predicate, Relation] = {}
-    for start, end in zip(starts[:-1], starts[1:], strict=True):
+    for start, end in itertools.pairwise(starts):
         predicate = _predicate(dictionary, int(grouped[start]))
         columns = [dense.column(i, start, end) for i in range(predicate.arity)]
         found[predicate] = Relation.from_columns(columns, len(dictionary), end - start)

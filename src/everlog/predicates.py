@@ -56,7 +56,9 @@ class Names:
             raise DataError.of("wrong-arity", f"the rows have {arity} values, not {wanted}")
         known = self._by_name.get(name, [])
         if known and not name.startswith("<") and known[0].arity != arity:
-            raise DataError.of("wrong-arity", f"`{name}` has {known[0].arity} arguments, but the rows have {arity} values")
+            raise DataError.of(
+                "wrong-arity", f"`{name}` has {known[0].arity} arguments, but the rows have {arity} values"
+            )
         return Predicate(name, arity)
 
     def arity_for(self, key: Key) -> int | None:

@@ -26,14 +26,14 @@ def save(kb: KnowledgeBase, path: str | Path, *, overwrite: bool = False) -> int
     return version
 
 
-def open_store(path: str | Path, version: int | None = None, **options: Any) -> KnowledgeBase:
+def open(path: str | Path, version: int | None = None, **options: Any) -> KnowledgeBase:
     """The knowledge base in a store, in its newest or another version, ready to be queried.
 
     >>> import tempfile
     >>> place = tempfile.mkdtemp() + "/kb"
     >>> KnowledgeBase("p(?x) :- q(?x) . q(a) .").save(place)
     0
-    >>> open_store(place)["p"].rows()
+    >>> open(place)["p"].rows()
     [('a',)]
     """
     store = Store.open(path)
@@ -51,7 +51,12 @@ def refuse_existing(path: str | Path, overwrite: bool) -> None:
 
 
 def commit_state(
-    transaction: Transaction, state: State, rules: str, statistics: Statistics, operation: str, bookkeeping: str = "none"
+    transaction: Transaction,
+    state: State,
+    rules: str,
+    statistics: Statistics,
+    operation: str,
+    bookkeeping: str = "none",
 ) -> int:
     """Write the facts of a ranked state, whose terms are added already, and commit."""
     transaction.add_facts(fact_batches(state))

@@ -67,7 +67,7 @@ def test_a_workload_is_measured_in_processes_and_reported(graph: Any, tmp_path: 
     comparison = compare(workload, 1, lambda line: None)
     assert comparison.disagreements == ()
     assert all(row.outcome and row.outcome.peak_mb and row.outcome.peak_mb > 10 for row in comparison.rows)
-    results = report.Results("test", [comparison], {}, None, targets({}, {}, None))
+    results = report.Results("test", [comparison], {}, None, targets({}, {}, None), 0.0)
     report.write(results, tmp_path, "tiny")
     assert json.loads((tmp_path / "tiny.json").read_text())["comparisons"][0]["workload"] == "dag-s-linear"
     assert "| sort kernel" in (tmp_path / "tiny.md").read_text()

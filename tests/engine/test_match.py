@@ -18,7 +18,7 @@ from everlog.engine.relation import Relation
 from everlog.lang.syntax import Atom, Constant, Predicate, Rule, Term, Variable, Wildcard
 from tests.oracle import naive
 from tests.oracle.naive import Fact, Facts, Row
-from tests.strategies import Case, cases, facts, lists
+from tests.strategies import Case, cases, fact_sets, facts, lists
 
 UNIVERSES = (64, 1 << 16, 1 << 22)
 """Arity 3 and 4 packed; only arity 3 packed; neither."""
@@ -65,23 +65,16 @@ def settings_for(draw: st.DrawFn, case: Case) -> Setting:
 
 
 @st.composite
-def fact_sets(draw: st.DrawFn, case: Case, setting: Setting, within: Facts | None = None) -> tuple[Facts, FactSet]:
-    """Facts, as the oracle and as the engine sees them: added in pieces, with others added and taken out again.
-
-    With ``within`` a subset of those facts.
-    """
-    if within is None:
-        drawn = draw(lists(facts(case.predicates, case.domain), max_size=24))
-    else:
-        known = sorted(naive.flat(within))
-        drawn = draw(lists(st.sampled_from(known), max_size=len(known))) if known else []
+def built(draw: st.DrawFn, case: Case, setting: Setting, wanted: set[Fact]) -> FactSet:
+    """The facts as the engine holds them: added in pieces, with others added and taken out again."""
     pieces = draw(st.integers(1, 3))
-    extra = draw(lists(facts(case.predicates, case.domain), max_size=3))
     found = FactSet()
     for number in range(pieces):
-        found |= encoded(setting, drawn[number::pieces])
-    noise = encoded(setting, [fact for fact in extra if fact not in set(drawn)])
-    return naive.grouped(drawn), (found | noise) - noise
+        found |= encoded(setting, sorted(wanted)[number::pieces])
+    noise = encoded(
+        setting, draw(lists(facts(case.predicates, case.domain).filter(lambda f: f not in wanted), max_size=3))
+    )
+    return (found | noise) - noise
 
 
 def encoded(setting: Setting, found: Sequence[Fact]) -> FactSet:
@@ -95,19 +88,23 @@ Problem = tuple[Case, Setting, Conditions, EngineConditions]
 
 
 @st.composite
-def problems(draw: st.DrawFn, max_conditions: int = 3) -> Problem:
+def problems(draw: st.DrawFn, max_conditions: int = 2) -> Problem:
     """Rules, facts and change conditions (P, N) with P within the positive and N outside the negative facts."""
-    case = draw(cases(empty_bodies=True, max_rules=4))
+    case = draw(cases(empty_bodies=True, max_rules=4, max_predicates=3))
     setting = draw(settings_for(case))
-    pos, engine_pos = draw(fact_sets(case, setting))
-    neg, engine_neg = draw(st.one_of(st.just((pos, engine_pos)), fact_sets(case, setting)))
+    some = fact_sets(case.predicates, case.domain)
+
+    def both(wanted: set[Fact]) -> tuple[Facts, FactSet]:
+        return naive.grouped(wanted), draw(built(case, setting, wanted))
+
+    positive = draw(some)
+    negative = draw(st.one_of(st.just(positive), some))
+    (pos, engine_pos), (neg, engine_neg) = both(positive), both(negative)
     changed, engine_changed = [], []
     for _ in range(draw(st.integers(0, max_conditions))):
-        inside, engine_inside = draw(fact_sets(case, setting, within=pos))
-        any_facts, engine_any = draw(fact_sets(case, setting))
-        outside = naive.grouped(naive.flat(any_facts) - naive.flat(neg))
+        (inside, engine_inside), (outside, engine_outside) = both(draw(some) & positive), both(draw(some) - negative)
         changed.append((inside, outside))
-        engine_changed.append((engine_inside, engine_any - engine_neg))
+        engine_changed.append((engine_inside, engine_outside))
     return case, setting, (pos, neg, changed), (engine_pos, engine_neg, engine_changed)
 
 

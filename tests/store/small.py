@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 
-from everlog.store import Store, begin
+from everlog.store import Store, begin, steps
 from everlog.store.schema import hash_texts
 from everlog.store.transaction import Transaction
 
@@ -22,6 +23,7 @@ def fact(name: str, *arguments: str) -> Fact:
 
 EDGES = [fact("edge", "a", "b"), fact("edge", "b", "c"), fact("node", "a"), fact("empty")]
 MORE = [fact("edge", "c", "d"), fact("edge", "a", "d")]
+WIDE = [*MORE, fact("wide", "a", "b", "new")]
 
 
 def id_of(text: str) -> int:
@@ -67,6 +69,23 @@ def write(path: Path, add: Iterable[Fact] = (), remove: Iterable[Fact] = (), ope
     with begin(path) as transaction:
         fill(transaction, add, remove)
         return finish(transaction, operation)
+
+
+def job(path: str) -> None:
+    """A version with new terms and a larger arity, then a snapshot."""
+    version = write(Path(path), WIDE, EDGES[:1])
+    Store.open(path).write_snapshot(version, {"a": np.arange(3)}, {})
+
+
+def at_step(monkeypatch: Any, step: str, act: Callable[[], None]) -> None:
+    """Do something when a write first reaches a step."""
+    waiting = [act]
+
+    def reached(name: str) -> None:
+        if name == step and waiting:
+            waiting.pop()()
+
+    monkeypatch.setattr(steps, "reached", reached)
 
 
 def read(path: Path, version: int | None = None) -> set[Fact]:

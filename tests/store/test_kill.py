@@ -8,24 +8,17 @@ import subprocess
 import sys
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 from everlog.store import Store, begin, exists, steps
-from tests.store.small import EDGES, MORE, fact, fill, finish, read, tree, write
+from tests.store.small import EDGES, MORE, WIDE, at_step, fact, fill, finish, read, tree, write
 
-WIDE = [*MORE, fact("wide", "a", "b", "new")]
 AFTER = (steps.FACTS_COMMITTED, steps.STAGING_REMOVED, steps.SNAPSHOT_WRITTEN)
 
 
-def write_and_snapshot(path: Path) -> None:
-    """The job that is killed: a version with new terms and a larger arity, then a snapshot."""
-    version = write(path, WIDE, EDGES[:1])
-    Store.open(path).write_snapshot(version, {"a": np.arange(3)}, {})
-
-
 def killed_at(step: str, path: Path) -> None:
-    code = f"from pathlib import Path; from tests.store.test_kill import *; write_and_snapshot(Path({str(path)!r}))"
+    """Run the job in a process of its own that is killed when it reaches the step."""
+    code = f"from tests.store.small import job; job({str(path)!r})"
     environment = {**os.environ, "EVERLOG_STOP_AT": step, "PYTHONPATH": str(Path(__file__).resolve().parents[2])}
     ended = subprocess.run([sys.executable, "-c", code], env=environment, check=False, capture_output=True)
     assert ended.returncode == -signal.SIGKILL, ended.stderr.decode()
@@ -81,18 +74,20 @@ def test_a_killed_creation_can_be_given_up(tmp_path: Path) -> None:
     assert tree(kb) == set()
 
 
-def test_a_living_writer_is_left_alone(tmp_path: Path) -> None:
+def test_a_living_writer_is_left_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Others come, die, give up and vacuum while a writer is between its two commits."""
     write(tmp_path, EDGES)
     living = begin(tmp_path)
     fill(living, MORE)
-    living._commit_terms()
-    killed_at(steps.TERMS_MOVED, tmp_path)
-    with begin(tmp_path) as other:
-        assert {path.name for path in (tmp_path / "work").glob("*.lock")} == {
-            f"{living.writer}.lock",
-            f"{other.writer}.lock",
-        }
-    Store.open(tmp_path).vacuum(keep_versions=1)
+
+    def meanwhile() -> None:
+        killed_at(steps.TERMS_MOVED, tmp_path)
+        with begin(tmp_path) as other:
+            locks = {path.name for path in (tmp_path / "work").glob("*.lock")}
+            assert locks == {f"{living.writer}.lock", f"{other.writer}.lock"}
+        Store.open(tmp_path).vacuum(keep_versions=1)
+
+    at_step(monkeypatch, steps.TERMS_COMMITTED, meanwhile)
     assert finish(living) == 1
     assert read(tmp_path) == {*EDGES, *MORE}
     assert Store.open(tmp_path).verify() == []

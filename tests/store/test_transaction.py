@@ -11,8 +11,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from everlog.lang.errors import StoreError
-from everlog.store import Store, begin, exists, parquet
-from tests.store.small import EDGES, MORE, fact, fill, finish, read, rows_of, terms_of, tree, write
+from everlog.store import Store, begin, exists, parquet, schema, steps
+from tests.store.small import EDGES, MORE, at_step, fact, fill, finish, read, rows_of, terms_of, tree, write
 
 
 def test_first_version(tmp_path: Path) -> None:
@@ -121,8 +121,7 @@ def test_a_larger_arity_within_one_version(tmp_path: Path, monkeypatch: pytest.M
 
 def test_files_of_executors(tmp_path: Path) -> None:
     with begin(tmp_path) as transaction:
-        names = {"predicate": "predicate", "c0": "c0", "c1": "c1"}
-        rows = pa.table(parquet.schema.conform(rows_of(EDGES), 2)).sort_by([(n, "ascending") for n in names])
+        rows = schema.conform(rows_of(EDGES), 2).sort_by([(n, "ascending") for n in schema.keys(2)])
         files = [transaction.work / f"e{number}.parquet" for number in range(3)]
         pq.write_table(rows.slice(0, 2), files[0])
         pq.write_table(rows.slice(2), files[1])
@@ -137,7 +136,7 @@ def test_files_of_executors(tmp_path: Path) -> None:
 def test_an_unsorted_file_of_an_executor_is_refused(tmp_path: Path) -> None:
     kb = tmp_path / "kb"
     with begin(kb) as transaction:
-        rows = parquet.schema.conform(rows_of(EDGES), 2).sort_by([("predicate", "descending")])
+        rows = schema.conform(rows_of(EDGES), 2).sort_by([("predicate", "descending")])
         pq.write_table(rows, transaction.work / "f.parquet")
         with pytest.raises(StoreError, match="rows must be sorted"):
             transaction.add_fact_files([transaction.work / "f.parquet"])
@@ -145,7 +144,7 @@ def test_an_unsorted_file_of_an_executor_is_refused(tmp_path: Path) -> None:
 
 
 def test_a_file_outside_the_private_directory_is_refused(tmp_path: Path) -> None:
-    pq.write_table(parquet.schema.conform(rows_of(EDGES[:1]), 2), tmp_path / "f.parquet")
+    pq.write_table(schema.conform(rows_of(EDGES[:1]), 2), tmp_path / "f.parquet")
     with begin(tmp_path / "kb") as transaction, pytest.raises(StoreError, match="outside"):
         transaction.add_fact_files([tmp_path / "f.parquet"])
     assert tree(tmp_path) == {"f.parquet"}
@@ -167,6 +166,23 @@ def test_bad_rows_are_refused_and_nothing_is_left(tmp_path: Path, what: str, row
 def test_a_term_that_comes_twice_is_refused(tmp_path: Path) -> None:
     with begin(tmp_path) as transaction, pytest.raises(StoreError, match="comes twice"):
         transaction.add_terms([terms_of(EDGES), terms_of(EDGES)])
+
+
+def test_a_term_in_two_files_is_refused(tmp_path: Path) -> None:
+    with begin(tmp_path / "kb") as transaction:
+        transaction.add_terms([terms_of(EDGES)])
+        transaction.add_terms([terms_of(EDGES[:1])])
+        with pytest.raises(StoreError, match="comes twice"):
+            finish(transaction)
+    assert tree(tmp_path) == set()
+
+
+def test_an_executors_file_with_other_columns_is_refused(tmp_path: Path) -> None:
+    with begin(tmp_path / "kb") as transaction:
+        pq.write_table(rows_of(EDGES[:1]), transaction.work / "f.parquet")
+        with pytest.raises(StoreError, match="columns are"):
+            transaction.add_fact_files([transaction.work / "f.parquet"])
+    assert tree(tmp_path) == set()
 
 
 def test_leaving_without_commit_leaves_nothing(tmp_path: Path) -> None:
@@ -222,15 +238,12 @@ def test_two_writers_of_a_new_store(tmp_path: Path) -> None:
     assert tree(kb / "work") == {"guard"}
 
 
-def test_terms_of_a_writer_that_lost_do_not_stay(tmp_path: Path) -> None:
+def test_terms_of_a_writer_that_lost_do_not_stay(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The interleaving in which both commit terms before either commits facts."""
     write(tmp_path, EDGES)
     first = begin(tmp_path)
     fill(first, [fact("edge", "z", "z")])
-    first._commit_terms()
-    second = begin(tmp_path)
-    fill(second, [fact("edge", "y", "y")])
-    finish(second)
+    at_step(monkeypatch, steps.TERMS_COMMITTED, lambda: _write_one(tmp_path, fact("edge", "y", "y")))
     with pytest.raises(StoreError, match="another writer"):
         finish(first)
     assert read(tmp_path) == {*EDGES, fact("edge", "y", "y")}
@@ -252,7 +265,7 @@ def test_a_full_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str)
     with begin(tmp_path) as transaction:
         if kind == "facts":
             transaction.add_terms([terms_of([fact("z", "z")])])
-        monkeypatch.setattr(parquet.pq, "write_table", full)
+        monkeypatch.setattr("everlog.store.parquet.pq.write_table", full)
         with pytest.raises(StoreError, match=r"no space left on the disk while writing") as caught:
             fill(transaction, [fact("z", "z")]) if kind == "terms" else transaction.add_facts([rows_of(MORE)])
     assert caught.value.diagnostics[0].code == "disk-full"
@@ -262,11 +275,36 @@ def test_a_full_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str)
     assert write(tmp_path, MORE) == 1
 
 
+@pytest.mark.parametrize("step", [steps.TERMS_MOVED, steps.FACTS_MOVED])
+def test_a_disk_that_is_full_for_the_log(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, step: str) -> None:
+    write(tmp_path, EDGES)
+    before = tree(tmp_path)
+
+    def full(*_: Any, **__: Any) -> None:
+        raise OSError("Generic LocalFileSystem error: No space left on device (os error 28)")
+
+    def fill_up() -> None:
+        monkeypatch.setattr("everlog.store.commit.DeltaTable.create_write_transaction", full)
+
+    at_step(monkeypatch, step, fill_up)
+    with begin(tmp_path) as transaction:
+        fill(transaction, MORE)
+        with pytest.raises(StoreError, match=r"no space left on the disk while committing"):
+            finish(transaction)
+    monkeypatch.undo()
+    left = tree(tmp_path) - before
+    assert not [name for name in left if name.startswith(("work", "facts"))]
+    assert read(tmp_path) == set(EDGES)
+    assert Store.open(tmp_path).verify() == []
+    assert write(tmp_path, MORE) == 1
+    assert read(tmp_path) == {*EDGES, *MORE}
+
+
 def test_a_full_disk_for_a_new_store_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def full(*_: Any, **__: Any) -> None:
         raise OSError(errno.ENOSPC, "No space left on device")
 
-    monkeypatch.setattr(parquet.pq, "write_table", full)
+    monkeypatch.setattr("everlog.store.parquet.pq.write_table", full)
     with begin(tmp_path / "kb") as transaction, pytest.raises(StoreError, match="no space left"):
         fill(transaction, EDGES)
     assert tree(tmp_path) == set()
@@ -320,6 +358,10 @@ def test_opening_after_many_versions_reads_a_checkpoint(tmp_path: Path) -> None:
     assert len(list(log.glob("*.json"))) == 26
     assert read(tmp_path) == {*EDGES[1:], *MORE}
     assert read(tmp_path, 2) == set(EDGES)
+
+
+def _write_one(path: Path, one: tuple[str, ...]) -> None:
+    write(path, [one])
 
 
 def _in_one_line(transaction: Any) -> None:

@@ -8,8 +8,8 @@ import numpy as np
 import numpy.typing as npt
 
 from everlog.engine.factset import NONE, FactSet
-from everlog.engine.keys import Keys, Layout, first_of_equal, sort_unique
 from everlog.engine.kernels import sets
+from everlog.engine.keys import Keys, Layout, first_of_equal, sort_unique
 from everlog.engine.relation import Relation
 from everlog.engine.runs import Run, merge_keys
 from everlog.lang.syntax import Predicate

@@ -12,8 +12,9 @@ Nothing is ever removed. There is no Python object per term.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from typing import Any, TypeVar
 
 import numpy as np
 import pyarrow as pa
@@ -70,10 +71,10 @@ class Dictionary:
         self.base = base
         self.salt = salt
         self._count = 0
-        self._data = np.empty(1 << 12, np.uint8)
-        self._offsets = np.zeros(1 << 8, np.int64)
-        self._hashes = np.empty(1 << 8, np.int64)
-        self._slots = np.full(1 << 9, -1, np.int32)
+        self._data: Bytes = np.empty(1 << 12, np.uint8)
+        self._offsets: Numbers = np.zeros(1 << 8, np.int64)
+        self._hashes: Numbers = np.empty(1 << 8, np.int64)
+        self._slots: NDArray[np.int32] = np.full(1 << 9, -1, np.int32)
 
     def __len__(self) -> int:
         return len(self.base) + self._count
@@ -170,7 +171,7 @@ class Dictionary:
             *_buffers(texts), self._data, self._offsets, self._hashes, self._count, self._slots, len(self.base)
         )
         self._append(_gathered(texts, fresh) if len(fresh) < len(texts) else texts)
-        return ids  # type: ignore[no-any-return]
+        return ids
 
     def _append(self, new: Texts) -> None:
         if len(self) + len(new) > MAX_TERMS:
@@ -214,14 +215,17 @@ class Constants(Mapping[str, int]):
             self._ids[text] = found
         return self._ids[text]
 
-    def __iter__(self) -> Iterable[str]:  # type: ignore[override]
+    def __iter__(self) -> Iterator[str]:
         return iter(self._ids)
 
     def __len__(self) -> int:
         return len(self._ids)
 
 
-def _grown(array: NDArray[np.generic], used: int, needed: int) -> NDArray[np.generic]:  # type: ignore[misc]
+Item = TypeVar("Item", bound=np.generic)
+
+
+def _grown(array: NDArray[Item], used: int, needed: int) -> NDArray[Item]:
     if needed <= len(array):
         return array
     larger = np.empty(max(needed, len(array) * 3 // 2), array.dtype)
@@ -229,14 +233,14 @@ def _grown(array: NDArray[np.generic], used: int, needed: int) -> NDArray[np.gen
     return larger
 
 
-def _frozen(array: NDArray[np.generic]) -> NDArray[np.generic]:
+def _frozen(array: NDArray[Item]) -> NDArray[Item]:
     """Read-only, so that kernels see one type whatever buffer a text comes from."""
     view = array.view()
     view.flags.writeable = False
     return view
 
 
-def _buffers(texts: Texts) -> tuple[NDArray[np.generic], ...]:
+def _buffers(texts: Texts) -> tuple[NDArray[Any], ...]:
     return _frozen(texts.data), _frozen(texts.offsets), _frozen(texts.hashes)
 
 

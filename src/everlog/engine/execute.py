@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from everlog.engine.collect import CountCollector, FactCollector, NewFacts
-from everlog.engine.keys import Column, Keys, Layout, Mask, layout_for, pack, reorder, unpack
 from everlog.engine.kernels import joins, search, wide
+from everlog.engine.keys import Column, Keys, Layout, Mask, layout_for, pack, reorder, unpack
 from everlog.engine.plan import Plan, Step
 from everlog.engine.relation import Relation
 from everlog.lang.syntax import Atom, Constant, Term, Variable
@@ -215,7 +215,17 @@ class Execution:
         while row < size:
             self.engine.limits.check(self.engine.held + self.collector.held)
             row, written = joins.join_groups(
-                table, starts, counts, totals, base, free, known_table, self.layout.lead_shift, self.engine.bits, out, row
+                table,
+                starts,
+                counts,
+                totals,
+                base,
+                free,
+                known_table,
+                self.layout.lead_shift,
+                self.engine.bits,
+                out,
+                row,
             )
             new = out[:written].copy()
             if known.gone:

@@ -47,7 +47,9 @@ class Limits:
 
     def check(self, held: int) -> None:
         if self.max_facts is not None and held > self.max_facts:
-            raise LimitError.of("max-facts", f"more than {self.max_facts:,} facts were derived", None, "raise max_facts")
+            raise LimitError.of(
+                "max-facts", f"more than {self.max_facts:,} facts were derived", None, "raise max_facts"
+            )
         if self.deadline is not None and time.monotonic() > self.deadline:
             raise LimitError.of("timeout", "the time allowed ran out", None, "raise the timeout")
         if self.cancelled():

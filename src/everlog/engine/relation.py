@@ -21,8 +21,8 @@ from functools import cached_property
 
 import numpy as np
 
-from everlog.engine.keys import Column, Keys, Layout, Mask, Order, columns_of, layout_for, pack, sort_unique, unpack
 from everlog.engine.kernels import search
+from everlog.engine.keys import Column, Keys, Layout, Mask, Order, columns_of, layout_for, pack, sort_unique, unpack
 from everlog.engine.runs import Run, merge_runs, table_of, wide_contained
 
 REWRITE_SHARE = 4
@@ -57,7 +57,9 @@ class Relation:
         return cls(run.layout, (run,) if len(run) else ())
 
     @classmethod
-    def from_columns(cls, columns: Sequence[Column | Sequence[int]], universe: int = 0, size: int | None = None) -> Relation:
+    def from_columns(
+        cls, columns: Sequence[Column | Sequence[int]], universe: int = 0, size: int | None = None
+    ) -> Relation:
         """The relation of rows given by columns; ``size`` is needed only for arity 0."""
         arrays = [np.asarray(column, np.int64) for column in columns]
         size = len(arrays[0]) if arrays else int(bool(size))

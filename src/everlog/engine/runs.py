@@ -12,8 +12,8 @@ from collections.abc import Iterable, Mapping
 import numpy as np
 import numpy.typing as npt
 
-from everlog.engine.keys import Keys, Layout, Mask, Order, reorder, sort_unique
 from everlog.engine.kernels import search, sets, wide
+from everlog.engine.keys import Keys, Layout, Mask, Order, reorder, sort_unique
 
 NO_INDEX = np.empty(0, np.int32)
 INDEXED_FROM = 256

@@ -70,7 +70,7 @@ def _read(rule: str, tokens: list[Token], start: int, source: Source, report: Re
             at += 1
         return at, parser.feed_token(_end_after(tokens[-1:]))
     except UnexpectedToken:
-        expected: set[str] = parser.accepts()  # type: ignore[no-untyped-call]
+        expected: set[str] = parser.accepts()
         if rule == "statement" and "$END" in expected and start < at < len(tokens) and _starts_line(tokens, at):
             report(missing_dot(source, tokens[at - 1]))
             return at, parser.feed_token(_end_after(tokens[at - 1 : at]))

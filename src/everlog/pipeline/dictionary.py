@@ -140,11 +140,12 @@ class _Range:
 def distinct_terms(terms: pa.Table) -> tuple[pa.Table, list[Collision]]:
     """Terms sorted by id, each id once, and the pairs of different texts that share one.
 
-    >>> distinct_terms(pa.table({"id": [3, 1, 3, 1], "text": ["c", "a", "c", "b"]}))[1]
-    [(1, 'a', 'b')]
+    >>> terms, collisions = distinct_terms(pa.table({"id": [3, 1, 3, 1], "text": ["c", "a", "c", "b"]}))
+    >>> terms.column("id").to_pylist(), [sorted(texts) for _, *texts in collisions]
+    ([1, 3], [['a', 'b']])
     """
     ids = terms.column("id").to_numpy()
-    order = np.argsort(ids, kind="stable")
+    order = np.argsort(ids)
     first = np.ones(len(order), np.bool_)
     first[1:] = ids[order[1:]] != ids[order[:-1]]
     again = np.flatnonzero(~first)

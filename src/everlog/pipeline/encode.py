@@ -79,25 +79,24 @@ class _Seen:
     """The (id, check) pairs given out so far, in a hash table that is at most half full."""
 
     def __init__(self) -> None:
-        self._ids = np.zeros(0, np.int64)
-        self._checks = np.zeros(0, np.int64)
+        self._slots = np.zeros((0, 2), np.int64)
         self._used = 0
 
     def add(self, ids: NDArray[np.int64], checks: NDArray[np.int64]) -> NDArray[np.int64]:
         """Positions of the pairs that are new, each once."""
         if self._used > _MOST_REMEMBERED:
-            self.__init__()  # type: ignore[misc]
+            self._slots, self._used = np.zeros((0, 2), np.int64), 0
+        if (ids == ids[0]).all() and (checks == checks[0]).all():
+            ids, checks = ids[:1], checks[:1]
         self._make_room(len(ids))
-        fresh: NDArray[np.int64] = remember(self._ids, self._checks, ids, checks)
+        fresh: NDArray[np.int64] = remember(self._slots, ids, checks)
         self._used += len(fresh)
         return fresh
 
     def _make_room(self, count: int) -> None:
         needed = 2 * (self._used + count)
-        if needed <= len(self._ids):
+        if needed <= len(self._slots):
             return
-        used = np.flatnonzero(self._checks)
-        ids, checks = self._ids[used], self._checks[used]
-        slots = 1 << max(16, needed.bit_length())
-        self._ids, self._checks = np.zeros(slots, np.int64), np.zeros(slots, np.int64)
-        remember(self._ids, self._checks, ids, checks)
+        used = self._slots[self._slots[:, 1] != 0]
+        self._slots = np.zeros((1 << max(16, needed.bit_length() + 1), 2), np.int64)
+        remember(self._slots, used[:, 0].copy(), used[:, 1].copy())

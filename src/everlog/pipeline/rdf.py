@@ -13,7 +13,7 @@ import zlib
 from collections.abc import Iterable, Iterator
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO, cast
 
 import numpy as np
 import pyarrow as pa
@@ -71,7 +71,7 @@ def read_document(split: Split, options: ReadOptions, bad: list[BadRow]) -> Iter
     base = options.base or Path(split.path).absolute().as_uri()
     labels = _Labels(blank_prefix(split.source.name))
     with open_bytes(split.path, split.source.compressed) as file:
-        triples = _triples(ox.parse(_Document(file), FORMATS[split.source.kind], base_iri=base), labels)
+        triples = _triples(_parse(_Document(file), split, base), labels)
         while True:
             found: list[Triple] = []
             try:
@@ -215,7 +215,8 @@ def _bad_line(place: Place, error: Exception) -> BadRow:
     if isinstance(error, SyntaxError) and error.offset is not None and error.lineno == 1:
         width = max(1, error.end_offset - error.offset) if error.end_offset and error.end_lineno == 1 else 1
         place = Place(place.file, place.line, error.offset, place.text, width)
-    return BadRow(place, _reason(error))
+    reason = _reason(error)
+    return BadRow(place, "the line ends inside a term" if reason == "Unexpected end of file" else reason)
 
 
 def _bad_document(split: Split, base: str, error: Exception) -> BadRow:
@@ -226,12 +227,16 @@ def _bad_document(split: Split, base: str, error: Exception) -> BadRow:
     return BadRow(place, f"{_reason(error)}; the rest of the file is not read")
 
 
+def _parse(document: _Document, split: Split, base: str) -> Iterator[Any]:
+    return ox.parse(cast(BinaryIO, document), FORMATS[split.source.kind], base_iri=base)
+
+
 def _line_of_error(split: Split, base: str) -> int:
     """The line of a mistake that the parser does not place: the last one it asked for when fed line by line."""
     with open_bytes(split.path, split.source.compressed) as file:
         document = _Document(file, by_line=True)
         try:
-            for _ in _triples(ox.parse(document, FORMATS[split.source.kind], base_iri=base), _Kept("")):
+            for _ in _triples(_parse(document, split, base), _Kept("")):
                 pass
         except (SyntaxError, UnsupportedTermError):
             pass
@@ -244,7 +249,7 @@ def _line(split: Split, number: int) -> str:
     return text.decode(errors="replace").rstrip("\r\n")[:SHOWN]
 
 
-class _Document(io.RawIOBase):
+class _Document:
     """The bytes of a document as the parser takes them.
 
     pyoxigraph refuses entities in single quotes, which OWL files often declare, so those in the first

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import uuid
 from pathlib import Path
 
@@ -13,6 +14,7 @@ from everlog.pipeline.encode import TERMS, Encoder
 
 FLUSH_ROWS = 2_000_000
 FLUSH_TEXT_BYTES = 128 << 20
+_MULTIPLIER = np.int64(-7046029254386353131)
 
 
 def facts_schema(width: int) -> pa.Schema:
@@ -28,7 +30,7 @@ def facts_schema(width: int) -> pa.Schema:
 class Spill:
     """Takes batches of texts and writes files of facts and of terms into a directory.
 
-    Facts are sorted and distinct within a file, and so are terms. A file's name is used once and
+    Facts and terms are distinct within a file, terms also sorted by id. A file's name is used once and
     never again: when Spark runs a task a second time, the files of the first attempt are simply not
     in the result.
     """
@@ -58,11 +60,11 @@ class Spill:
     def flush(self) -> None:
         """Write what is held."""
         if self._held_rows:
-            facts = sorted_distinct(pa.Table.from_batches(self._facts, self._schema))
+            facts = distinct(pa.Table.from_batches(self._facts, self._schema))
             self.fact_files.append(write_parquet(facts, self._work, "facts"))
         if self._held_bytes:
             terms = pa.Table.from_batches(self._terms, TERMS)
-            order = np.argsort(terms.column("id").to_numpy(), kind="stable")
+            order = np.argsort(terms.column("id").to_numpy())
             self.term_files.append(write_parquet(terms.take(pa.array(order)), self._work, "terms"))
         self._facts, self._terms = [], []
         self._held_rows = self._held_bytes = 0
@@ -76,20 +78,29 @@ def widen(facts: pa.RecordBatch, schema: pa.Schema) -> pa.RecordBatch:
     return pa.RecordBatch.from_arrays([*facts.columns, *missing], schema=schema)
 
 
-def sorted_distinct(facts: pa.Table) -> pa.Table:
-    """Facts by predicate, then arguments, each once. Nulls follow from the predicate, so 0 can stand for them.
+def distinct(facts: pa.Table) -> pa.Table:
+    """Facts each once, in the order they come in.
 
-    >>> sorted_distinct(pa.table({"predicate": [2, 1, 2], "c0": [5, 7, 5]})).to_pydict()
-    {'predicate': [1, 2], 'c0': [7, 5]}
+    Rows are sorted by a mix of their columns, so that equal rows become neighbours, and compared
+    exactly. Nulls follow from the predicate, so 0 can stand for them.
+
+    >>> distinct(pa.table({"predicate": [2, 1, 2], "c0": [5, 7, 5]})).num_rows
+    2
     """
-    keys = [column.fill_null(0).to_numpy() for column in facts.columns if column.null_count < len(column)]
-    order = np.lexsort(keys[::-1])
-    differs = np.zeros(len(order), np.bool_)
-    differs[:1] = True
-    for key in keys:
-        by_order = key[order]
-        differs[1:] |= by_order[1:] != by_order[:-1]
-    return facts.take(pa.array(order[differs]))
+    if facts.num_rows < 2:
+        return facts
+    columns = [column.fill_null(0).to_numpy() for column in facts.columns if column.null_count < len(column)]
+    mix = functools.reduce(lambda mixed, column: mixed * _MULTIPLIER + column, columns)
+    order = np.argsort(mix)
+    same = np.ones(len(order) - 1, np.bool_)
+    for column in (mix, *columns):
+        ordered = column[order]
+        same &= ordered[1:] == ordered[:-1]
+        if not same.any():
+            return facts
+    keep = np.ones(len(order), np.bool_)
+    keep[order[1:][same]] = False
+    return facts.filter(pa.array(keep))
 
 
 def write_parquet(table: pa.Table, directory: Path, kind: str) -> str:

@@ -105,7 +105,9 @@ class Rows:
 
             session = start()
         table = self.to_arrow()
-        large = [field.with_type(pa.string()) if pa.types.is_large_string(field.type) else field for field in table.schema]
+        large = [
+            field.with_type(pa.string()) if pa.types.is_large_string(field.type) else field for field in table.schema
+        ]
         return session.createDataFrame(table.cast(pa.schema(large)))
 
     @cached_property
@@ -168,7 +170,11 @@ def typed_texts(texts: pa.LargeStringArray) -> pa.Array:
     >>> typed_texts(pa.array(["1", "2"], pa.large_string())).type, typed_texts(pa.array(['"a"'])).to_pylist()
     (DataType(int64), ['a'])
     """
-    for pattern, kind in ((r"^-?[0-9]{1,18}$", pa.int64()), (r"^-?[0-9.]+E", pa.float64()), (r"^(true|false)$", pa.bool_())):
+    for pattern, kind in (
+        (r"^-?[0-9]{1,18}$", pa.int64()),
+        (r"^-?[0-9.]+E", pa.float64()),
+        (r"^(true|false)$", pa.bool_()),
+    ):
         if len(texts) and pc.all(pc.match_substring_regex(texts, pattern)).as_py():
             return pc.cast(texts, kind)
     if pc.all(pc.match_substring_regex(texts, r'(?s)^".*"$')).as_py() is not False:

@@ -10,6 +10,7 @@ for, and is never retried.
 
 from __future__ import annotations
 
+import errno
 import json
 import time
 from collections.abc import Sequence
@@ -31,7 +32,7 @@ from deltalake.transaction import (
 
 from everlog.lang.errors import StoreError
 from everlog.store import steps
-from everlog.store.errors import store_error
+from everlog.store.errors import os_error, store_error
 from everlog.store.log import METADATA_KEY, active_files, commit_info, newest_version, open_table
 
 CONFIGURATION = {
@@ -196,7 +197,7 @@ def _create(table: Path, schema: pa.Schema, actions: list[Any], metadata: dict[s
             commit_properties=_properties(metadata),
             post_commithook_properties=HOOKS,
         )
-    except DeltaError as error:
+    except (DeltaError, OSError) as error:
         _failed(table, None, metadata, error)
     return 0
 
@@ -213,7 +214,7 @@ def _widen(table: Path, delta: DeltaTable, fields: list[Any], writer: str) -> De
             commit_properties=_properties(metadata),
             post_commithook_properties=HOOKS,
         )
-    except DeltaError as error:
+    except (DeltaError, OSError) as error:
         _failed(table, base, metadata, error)
     steps.reached(steps.WIDENED)
     return open_table(table, base + 1)
@@ -229,16 +230,18 @@ def _append(table: Path, delta: DeltaTable, schema: pa.Schema, actions: list[Any
             commit_properties=_properties(metadata),
             post_commithook_properties=HOOKS,
         )
-    except DeltaError as error:
+    except (DeltaError, OSError) as error:
         _failed(table, base, metadata, error)
     return base + 1
 
 
-def _failed(table: Path, base: int | None, metadata: dict[str, Any], error: DeltaError) -> None:
+def _failed(table: Path, base: int | None, metadata: dict[str, Any], error: Exception) -> None:
     """Say why a commit failed; return if it did not: a checkpoint after the commit may fail alone."""
     newest = newest_version(table)
     expected = 0 if base is None else base + 1
     if newest is None or newest < expected:
+        if "No space left" in str(error):
+            raise os_error(OSError(errno.ENOSPC, str(error)), "committing", table) from error
         raise store_error("commit-failed", f"the commit failed: {error}", table, "the store is as before") from error
     done = commit_info(table, expected).get(METADATA_KEY, {})
     if (done.get("writer"), done.get("operation")) != (metadata["writer"], metadata["operation"]):

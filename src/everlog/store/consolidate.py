@@ -18,9 +18,8 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from everlog.store import schema
-from everlog.store.errors import store_error
 from everlog.store.log import ActiveFile
-from everlog.store.parquet import wanted_groups
+from everlog.store.parquet import open_file, wanted_groups
 from everlog.store.rows import equal_at, key_of, lower_bound, plain, row_key, summed
 
 
@@ -68,7 +67,7 @@ def holding(tables: Iterator[pa.Table]) -> Iterator[pa.RecordBatch]:
 
 
 def _bounds(path: Path, width: int) -> Bounds:
-    file = _open(path)
+    file = open_file(path)
     last = file.num_row_groups - 1
     names = schema.keys(width)
     ends = []
@@ -91,17 +90,6 @@ def _runs(files: Sequence[Bounds]) -> list[list[Bounds]]:
     return runs
 
 
-def _open(path: Path) -> pq.ParquetFile:
-    try:
-        return pq.ParquetFile(path, memory_map=True)
-    except FileNotFoundError as error:
-        hint = "if this version was vacuumed, read a newer one; otherwise restore the file from a backup"
-        raise store_error("version-gone", f"data file {path.name} is gone", path, hint) from error
-    except (OSError, pa.ArrowInvalid) as error:
-        hint = "restore the file from a backup, or read an older version"
-        raise store_error("damaged-file", f"data file {path.name} cannot be read: {error}", path, hint) from error
-
-
 def _read(file: pq.ParquetFile, group: int, width: int) -> pa.Table:
     return schema.conform(file.read_row_group(group), width)
 
@@ -110,7 +98,7 @@ def _stream(run: Sequence[Bounds], width: int, predicates: Sequence[int] | None)
     wanted = None if predicates is None else sorted(predicates)
     chosen = None if wanted is None else pa.array(wanted, pa.int64())
     for bounds in run:
-        file = _open(bounds.path)
+        file = open_file(bounds.path)
         for group in wanted_groups(file, wanted):
             rows = _read(file, group, width)
             if chosen is not None:

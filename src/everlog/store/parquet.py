@@ -113,3 +113,15 @@ def wanted_groups(file: pq.ParquetFile, predicates: list[int] | None) -> list[in
         if stats is None or not stats.has_min_max or any(stats.min <= p <= stats.max for p in predicates):
             found.append(group)
     return found
+
+
+def open_file(path: Path) -> pq.ParquetFile:
+    """Open a data file of a version, or say why it cannot be."""
+    try:
+        return pq.ParquetFile(path, memory_map=True)
+    except FileNotFoundError as error:
+        hint = "if this version was vacuumed, read a newer one; otherwise restore the file from a backup"
+        raise store_error("version-gone", f"data file {path.name} is gone", path, hint) from error
+    except (OSError, pa.ArrowInvalid) as error:
+        hint = "restore the file from a backup, or read an older version"
+        raise store_error("damaged-file", f"data file {path.name} cannot be read: {error}", path, hint) from error

@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.parquet as pq
 from deltalake import DeltaTable
 from numpy.typing import NDArray
 
@@ -16,6 +15,7 @@ from everlog.store import consolidate, schema, snapshot
 from everlog.store.errors import store_error
 from everlog.store.layout import Layout
 from everlog.store.log import ActiveFile, active_files, is_table, newest_version, open_table
+from everlog.store.parquet import open_file
 from everlog.store.rows import plain, summed
 from everlog.store.snapshot import Snapshot
 from everlog.store.versions import VersionInfo, read_version
@@ -47,9 +47,7 @@ class Store:
         layout = Layout(Path(path))
         newest = newest_version(layout.facts) if is_table(layout.facts) else None
         if newest is None:
-            what = (
-                "a write was begun here but none was finished" if layout.guard.exists() else "there is no store here"
-            )
+            what = "a write was begun here but none was finished" if layout.guard.exists() else "there is no store here"
             hint = f"make one with everlog materialise RULES --facts ... --store {path}"
             raise store_error("not-a-store", what, layout.root, hint)
         if not is_table(layout.terms):
@@ -136,12 +134,7 @@ class Store:
         return rows.take(np.argsort(ids, kind="stable"))
 
     def _read_terms(self, name: str, wanted: pa.Schema) -> pa.Table:
-        path = self.layout.terms / name
-        try:
-            return pq.ParquetFile(path).read(columns=wanted.names).cast(wanted)
-        except (OSError, pa.ArrowInvalid) as error:
-            hint = "if this version was vacuumed, read a newer one; otherwise restore the file from a backup"
-            raise store_error("damaged-file", f"terms file {name} cannot be read: {error}", path, hint) from error
+        return open_file(self.layout.terms / name).read(columns=wanted.names).cast(wanted)
 
     def snapshot(self, version: int | None = None) -> Snapshot | None:
         """The memory-mapped snapshot of a version, None if there is none."""

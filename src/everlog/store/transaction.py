@@ -25,12 +25,13 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
 from everlog.lang.errors import StoreError
 from everlog.store import locking, parquet, schema, steps
-from everlog.store.commit import NewFile, commit, conflict
+from everlog.store.commit import NewFile, commit, conflict, file_stats
 from everlog.store.errors import file_errors, os_error, store_error
 from everlog.store.layout import Layout, writer_of
 from everlog.store.log import active_files, is_table, named_files, newest_version, open_table
@@ -93,6 +94,7 @@ class Transaction:
         self._terms: list[Path] = []
         self._width = schema.MIN_WIDTH
         self._moved: list[Path] = []
+        self._terms_committed = False
         self._open = True
         with locking.guarded(layout):
             self._lock = locking.register(layout, self.writer)
@@ -152,6 +154,7 @@ class Transaction:
         with self._writing():
             for path in map(Path, paths):
                 self._refuse_outside(path)
+                file_stats(path, schema.TERMS)
                 parquet.check_file_order(path, ["id"])
                 self._terms.append(path)
 
@@ -179,6 +182,7 @@ class Transaction:
             for path in map(Path, paths):
                 self._refuse_outside(path)
                 width = schema.width_of(pq.read_schema(path).names)
+                file_stats(path, schema.facts(width))
                 parquet.check_file_order(path, schema.keys(width))
                 self._width = max(self._width, width)
                 self._facts.append(path)
@@ -197,6 +201,7 @@ class Transaction:
         try:
             with file_errors("committing", self.layout.root):
                 self._widen_files()
+                _refuse_repeated_ids(self._terms)
                 terms_version = self._commit_terms()
                 metadata = metadata_for(
                     self.layout.facts,
@@ -246,6 +251,7 @@ class Transaction:
             metadata={"operation": "terms", "writer": self.writer},
             data_change=self._data_change,
         )
+        self._terms_committed = True
         steps.reached(steps.TERMS_COMMITTED)
         return version
 
@@ -305,10 +311,12 @@ class Transaction:
         if not self._open:
             return
         with contextlib.suppress(FileNotFoundError), locking.guarded(self.layout):
-            self._restore_terms()
             for path in self._moved:
                 if path.name not in named_files(path.parent):
                     path.unlink(missing_ok=True)
+            shutil.rmtree(self.work, ignore_errors=True)
+            if self._terms_committed:
+                self._restore_terms()
             self._leave()
 
     def _restore_terms(self) -> None:
@@ -360,6 +368,16 @@ def _refuse_nulls(rows: pa.Table, wanted: pa.Schema, where: Path) -> None:
     for field in wanted:
         if not field.nullable and field.name in rows.schema.names and rows.column(field.name).null_count:
             raise store_error("bad-rows", f"column {field.name} has nulls and must have none", where)
+
+
+def _refuse_repeated_ids(paths: Sequence[Path]) -> None:
+    """Each file has an id once; check that no two files share one."""
+    if len(paths) < 2:
+        return
+    ids = np.sort(np.concatenate([pq.read_table(path, columns=["id"]).column("id").to_numpy() for path in paths]))
+    twice = np.flatnonzero(ids[1:] == ids[:-1])
+    if len(twice):
+        raise store_error("bad-rows", f"term {ids[twice[0]]} comes twice", paths[0].parent)
 
 
 def _clean_dead(layout: Layout) -> None:

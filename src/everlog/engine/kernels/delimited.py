@@ -177,7 +177,9 @@ def _is_local_name(data: Any, start: int, end: int) -> int:
         letter = 65 <= (byte & 0xDF) <= 90 or 48 <= byte <= 58 or byte == 95
         if letter or (i > start and (byte == 45 or (byte == 46 and i + 1 < end))):
             continue
-        if byte in (37, 92) or byte >= 128:
+        if byte == 92:
+            return RARE
+        if byte == 37 or byte >= 128:
             form = RARE
         else:
             return QUOTED

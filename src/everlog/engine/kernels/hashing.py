@@ -18,12 +18,12 @@ _P5 = np.uint64(0x27D4EB2F165667C5)
 
 
 @njit(inline="always")
-def _rotate(x, bits):  # type: ignore[no-untyped-def]
+def _rotate(x, bits):
     return (x << np.uint64(bits)) | (x >> np.uint64(64 - bits))
 
 
 @njit(inline="always")
-def _word(data, at):  # type: ignore[no-untyped-def]
+def _word(data, at):
     """Four little-endian bytes. LLVM turns the shifts into one load."""
     at = np.uint64(at)
     return (
@@ -35,22 +35,22 @@ def _word(data, at):  # type: ignore[no-untyped-def]
 
 
 @njit(inline="always")
-def _long(data, at):  # type: ignore[no-untyped-def]
+def _long(data, at):
     return _word(data, at) | _word(data, at + 4) << np.uint64(32)
 
 
 @njit(inline="always")
-def _lane(lane, value):  # type: ignore[no-untyped-def]
+def _lane(lane, value):
     return _rotate(lane + value * _P2, 31) * _P1
 
 
 @njit(inline="always")
-def _fold(state, lane):  # type: ignore[no-untyped-def]
+def _fold(state, lane):
     return (state ^ _lane(np.uint64(0), lane)) * _P1 + _P4
 
 
 @njit(inline="always")
-def _avalanche(state):  # type: ignore[no-untyped-def]
+def _avalanche(state):
     state = (state ^ (state >> np.uint64(33))) * _P2
     state = (state ^ (state >> np.uint64(29))) * _P3
     return state ^ (state >> np.uint64(32))
@@ -93,28 +93,23 @@ def xxhash64_texts(
 
 
 @njit(cache=True, nogil=True)
-def remember(
-    slot_ids: NDArray[np.int64],
-    slot_checks: NDArray[np.int64],
-    ids: NDArray[np.int64],
-    checks: NDArray[np.int64],
-) -> NDArray[np.int64]:
+def remember(slots: NDArray[np.int64], ids: NDArray[np.int64], checks: NDArray[np.int64]) -> NDArray[np.int64]:
     """Put (id, check) pairs into an open-addressing table; the positions of those that were not there.
 
-    The table's length is a power of two and must keep free slots. A check of 0 marks a free slot, so
-    the lowest bit of every check is set before it is stored or compared.
+    The table has two columns and a power of two of rows, and must keep free ones. A check of 0
+    marks a free row, so the lowest bit of every check is set before it is stored or compared.
     """
-    mask = len(slot_ids) - 1
+    mask = len(slots) - 1
     fresh = np.empty(len(ids), np.int64)
     count = 0
     for i in range(len(ids)):
-        check = checks[i] | 1
+        id, check = ids[i], checks[i] | 1
         slot = (check >> 1) & mask
-        while slot_checks[slot] != 0 and (slot_checks[slot] != check or slot_ids[slot] != ids[i]):
+        while slots[slot, 1] != 0 and (slots[slot, 1] != check or slots[slot, 0] != id):
             slot = (slot + 1) & mask
-        if slot_checks[slot] == 0:
-            slot_checks[slot] = check
-            slot_ids[slot] = ids[i]
+        if slots[slot, 1] == 0:
+            slots[slot, 0] = id
+            slots[slot, 1] = check
             fresh[count] = i
             count += 1
     return fresh[:count]

@@ -12,7 +12,7 @@ SMALL_GROUP = 32
 
 
 @njit(cache=True, nogil=True)
-def expand(table, starts, counts, totals, first, last):  # type: ignore[no-untyped-def]
+def expand(table, starts, counts, totals, first, last):
     """Matches number ``first`` to ``last`` of a block: the row of each, and the key that matched.
 
     Matches are numbered row by row, and within a row run by run (see ``search.ranges``).
@@ -36,7 +36,7 @@ def expand(table, starts, counts, totals, first, last):  # type: ignore[no-untyp
 
 
 @njit(cache=True, nogil=True)
-def join_groups(table, starts, counts, totals, base, free, known, known_shift, bits, out, row):  # type: ignore[no-untyped-def]
+def join_groups(table, starts, counts, totals, base, free, known, known_shift, bits, out, row):
     """Finish a rule whose heads come grouped: join the last atom and keep the new heads, sorted.
 
     The head of a match is ``base[row] | (key & free)``, rows with equal base stand together. Each

@@ -41,12 +41,12 @@ def trailing_zeros(typingctx: Any, word: Any) -> Any:
 
 
 @njit(inline="always")
-def run_keys(table, run):  # type: ignore[no-untyped-def]
+def run_keys(table, run):
     """The keys of a run."""
     return carray(_pointer64(table[run, 0]), (table[run, 1],))
 
 
 @njit(inline="always")
-def run_index(table, run):  # type: ignore[no-untyped-def]
+def run_index(table, run):
     """The index of a run: where each value of the leading column starts; empty if there is none."""
     return carray(_pointer32(table[run, 2]), (table[run, 3],))

@@ -7,11 +7,9 @@ from numba import njit
 
 from everlog.engine.kernels.memory import run_index, run_keys
 
-# ruff: noqa: ANN001
-
 
 @njit(cache=True, nogil=True)
-def lower_bound(keys, key, low, high):  # type: ignore[no-untyped-def]
+def lower_bound(keys, key, low, high):
     """The first position in ``keys[low:high]`` whose key is not below ``key``."""
     while low < high:
         middle = (low + high) >> 1
@@ -23,7 +21,7 @@ def lower_bound(keys, key, low, high):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True)
-def gallop(keys, key, low):  # type: ignore[no-untyped-def]
+def gallop(keys, key, low):
     """The first position at or after ``low`` whose key is not below ``key``, by doubling steps."""
     size = keys.shape[0]
     step = 1
@@ -36,7 +34,7 @@ def gallop(keys, key, low):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True)
-def key_range(keys, index, key, span, shift):  # type: ignore[no-untyped-def]
+def key_range(keys, index, key, span, shift):
     """Positions ``[low, high)`` of the keys in ``[key, key + span)``; ``shift`` gives the leading column."""
     low, high = 0, keys.shape[0]
     if index.shape[0] > 0:
@@ -53,7 +51,7 @@ def key_range(keys, index, key, span, shift):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True)
-def ranges(table, wanted, span, shift):  # type: ignore[no-untyped-def]
+def ranges(table, wanted, span, shift):
     """For each wanted key and run, where ``[key, key + span)`` starts and how many keys it has.
 
     Returns starts and counts of shape (wanted, runs), and the running total over the wanted keys.
@@ -79,7 +77,7 @@ def ranges(table, wanted, span, shift):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True)
-def contained(table, wanted, shift):  # type: ignore[no-untyped-def]
+def contained(table, wanted, shift):
     """Which of the wanted keys are in any of the runs. Ascending keys are found by galloping."""
     found = np.zeros(wanted.shape[0], np.bool_)
     for r in range(table.shape[0]):
@@ -113,7 +111,7 @@ def contained(table, wanted, shift):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True)
-def leading_offsets(keys, shift, size):  # type: ignore[no-untyped-def]
+def leading_offsets(keys, shift, size):
     """Where each value of the leading column starts: ``offsets[v]`` for ``v`` in ``range(size)``."""
     offsets = np.empty(size, np.int32)
     value = 0
@@ -129,7 +127,7 @@ def leading_offsets(keys, shift, size):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True)
-def count_prefixes(keys, shift):  # type: ignore[no-untyped-def]
+def count_prefixes(keys, shift):
     """How many different values ``key >> shift`` has, in ascending keys."""
     count = 0
     for i in range(keys.shape[0]):

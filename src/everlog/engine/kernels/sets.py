@@ -9,7 +9,7 @@ from everlog.engine.kernels.search import gallop
 
 
 @njit(cache=True, nogil=True)
-def squeeze(keys):  # type: ignore[no-untyped-def]
+def squeeze(keys):
     """Drop repeated keys of an ascending array in place; returns how many are left."""
     size = keys.shape[0]
     if size == 0:
@@ -23,7 +23,7 @@ def squeeze(keys):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True)
-def merge(left, right):  # type: ignore[no-untyped-def]
+def merge(left, right):
     """The union of two sets."""
     out = np.empty(left.shape[0] + right.shape[0], np.int64)
     i = j = n = 0
@@ -45,7 +45,7 @@ def merge(left, right):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True)
-def difference(left, right):  # type: ignore[no-untyped-def]
+def difference(left, right):
     """The keys of ``left`` that are not in ``right``."""
     out = np.empty(left.shape[0], np.int64)
     j = n = 0
@@ -59,7 +59,7 @@ def difference(left, right):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True)
-def add_weights(left, left_weights, right, right_weights):  # type: ignore[no-untyped-def]
+def add_weights(left, left_weights, right, right_weights):
     """The sum of two multisets; keys whose weights cancel disappear."""
     out = np.empty(left.shape[0] + right.shape[0], np.int64)
     weights = np.empty(out.shape[0], np.int64)
@@ -81,7 +81,7 @@ def add_weights(left, left_weights, right, right_weights):  # type: ignore[no-un
 
 
 @njit(cache=True, nogil=True)
-def count_equal(keys):  # type: ignore[no-untyped-def]
+def count_equal(keys):
     """The different keys of an ascending array, and how often each occurs."""
     out = np.empty(keys.shape[0], np.int64)
     weights = np.empty(keys.shape[0], np.int64)

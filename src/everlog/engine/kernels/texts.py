@@ -7,7 +7,7 @@ from numba import njit
 
 
 @njit(cache=True, nogil=True)
-def same_bytes(left, left_start, left_end, right, right_start, right_end):  # type: ignore[no-untyped-def]
+def same_bytes(left, left_start, left_end, right, right_start, right_end):
     """Whether two stretches of bytes are equal."""
     if left_end - left_start != right_end - right_start:
         return False
@@ -18,7 +18,7 @@ def same_bytes(left, left_start, left_end, right, right_start, right_end):  # ty
 
 
 @njit(cache=True, nogil=True)
-def intern(data, offsets, hashes, old_data, old_offsets, old_hashes, old_count, slots, first_id):  # type: ignore[no-untyped-def]
+def intern(data, offsets, hashes, old_data, old_offsets, old_hashes, old_count, slots, first_id):
     """Numbers texts: known ones get their number, new ones the next after ``old_count``.
 
     ``slots`` is an open-addressing table of numbers (-1 is free) whose size is a power of two at
@@ -57,7 +57,7 @@ def intern(data, offsets, hashes, old_data, old_offsets, old_hashes, old_count, 
 
 
 @njit(cache=True, nogil=True)
-def fill_slots(hashes, count, slots):  # type: ignore[no-untyped-def]
+def fill_slots(hashes, count, slots):
     """Enters the first ``count`` texts, all different, into a new table of slots."""
     mask = slots.shape[0] - 1
     for i in range(count):
@@ -68,7 +68,7 @@ def fill_slots(hashes, count, slots):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True)
-def lookup_sorted(data, offsets, hashes, old_data, old_offsets, old_hashes):  # type: ignore[no-untyped-def]
+def lookup_sorted(data, offsets, hashes, old_data, old_offsets, old_hashes):
     """The number of each text among texts in ascending order of their hashes, or -1.
 
     Hashes are spread evenly, so the search starts in a narrow window around the expected place.
@@ -98,7 +98,7 @@ def lookup_sorted(data, offsets, hashes, old_data, old_offsets, old_hashes):  # 
 
 
 @njit(cache=True, nogil=True)
-def gather_sizes(offsets, positions, out):  # type: ignore[no-untyped-def]
+def gather_sizes(offsets, positions, out):
     """Sets ``out`` to the running total of the lengths of the texts at the positions, from 0."""
     out[0] = 0
     for i in range(positions.shape[0]):
@@ -107,7 +107,7 @@ def gather_sizes(offsets, positions, out):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True)
-def gather_bytes(data, offsets, positions, out, at):  # type: ignore[no-untyped-def]
+def gather_bytes(data, offsets, positions, out, at):
     """Copies the texts at the positions one after the other to ``out`` from ``at`` on."""
     for i in range(positions.shape[0]):
         p = positions[i]
@@ -117,7 +117,7 @@ def gather_bytes(data, offsets, positions, out, at):  # type: ignore[no-untyped-
 
 
 @njit(cache=True, nogil=True)
-def ranks(hashes, wanted):  # type: ignore[no-untyped-def]
+def ranks(hashes, wanted):
     """Where each wanted number stands among ascending hashes, or -1; see ``lookup_sorted``."""
     out = np.full(wanted.shape[0], -1, np.int64)
     size = hashes.shape[0]

@@ -7,7 +7,7 @@ from numba import njit
 
 
 @njit(cache=True, nogil=True)
-def lower_bounds(rows, wanted):  # type: ignore[no-untyped-def]
+def lower_bounds(rows, wanted):
     """For each wanted row the first position in the ascending ``rows`` that is not below it."""
     out = np.empty(wanted.shape[0], np.int64)
     words = rows.shape[1]
@@ -29,7 +29,7 @@ def lower_bounds(rows, wanted):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True)
-def expand_ranges(starts, totals, first, last):  # type: ignore[no-untyped-def]
+def expand_ranges(starts, totals, first, last):
     """Matches number ``first`` to ``last``: the row of each and its position in the run."""
     rows = np.empty(last - first, np.int64)
     positions = np.empty(last - first, np.int64)

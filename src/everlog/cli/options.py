@@ -1,0 +1,59 @@
+"""Options that several commands share, made from the settings."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import click
+
+from everlog.settings import SETTINGS, Setting
+
+F = TypeVar("F", bound=Callable[..., Any])
+Decorator = Callable[[F], F]
+
+
+def setting(*names: str) -> Decorator[Any]:
+    """Options for settings: flag over environment over ``everlog.toml`` over the default."""
+
+    def decorate(function: F) -> F:
+        for name in reversed(names):
+            function = _option(SETTINGS[name])(function)
+        return function
+
+    return decorate
+
+
+def _option(found: Setting) -> Decorator[Any]:
+    common: dict[str, Any] = {"envvar": found.variable, "help": found.help}
+    if found.kind is bool:
+        return click.option(f"--{found.name}", is_flag=True, default=found.default, **common)
+    kind: Any = found.kind
+    if found.choices:
+        kind = click.Choice(found.choices)
+    elif found.least is not None:
+        kind = click.IntRange(found.least) if found.kind is int else click.FloatRange(found.least)
+    shown = found.default is not None
+    return click.option(
+        f"--{found.name}", type=kind, default=found.default, show_default=shown, metavar=found.metavar, **common
+    )
+
+
+def logging_options(function: F) -> F:
+    """``--quiet`` and ``--json-logs``."""
+    found: F = setting("quiet", "json-logs")(function)
+    return found
+
+
+def store_argument(function: F) -> F:
+    """The store that a command reads."""
+    found: F = click.argument("store", metavar="STORE", type=click.Path())(function)
+    return found
+
+
+def at_option(function: F) -> F:
+    """``--at VERSION``."""
+    found: F = click.option(
+        "--at", type=click.IntRange(0), metavar="VERSION", help="Read this version instead of the newest."
+    )(function)
+    return found

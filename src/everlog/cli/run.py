@@ -1,0 +1,79 @@
+"""Running a command: what went wrong becomes a message and an exit status, never a traceback.
+
+0 done, 1 the data or the rules are wrong (or the machine: a full disk, no Java), 2 wrong usage,
+130 interrupted.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import sys
+from collections.abc import Sequence
+
+import click
+
+from everlog.cli.console import Console
+from everlog.cli.group import everlog
+from everlog.lang.errors import Diagnostic, EverlogError, Place
+
+DONE, WRONG, INTERRUPTED = 0, 1, 130
+
+
+def run(arguments: Sequence[str]) -> int:
+    """Run a command line and return its exit status."""
+    console = Console()
+    try:
+        with everlog.make_context("everlog", list(arguments), obj=console) as context:
+            everlog.invoke(context)
+            sys.stdout.flush()
+        return DONE
+    except click.exceptions.Exit as done:
+        return done.exit_code
+    except click.ClickException as wrong:
+        wrong.show()
+        return wrong.exit_code
+    except (KeyboardInterrupt, click.Abort):
+        console.failed([Diagnostic("interrupted", "interrupted; nothing was changed")])
+        return INTERRUPTED
+    except EverlogError as error:
+        console.failed(error.diagnostics)
+    except BrokenPipeError:
+        _forget_stdout()
+        return DONE
+    except OSError as error:
+        console.failed([_of_system(error)])
+    except MemoryError as error:
+        hint = "give the process more memory, or stop earlier with --max-facts"
+        console.failed([Diagnostic("out-of-memory", f"there is not enough memory: {error}", hint=hint)])
+    except Exception as error:
+        if not _is_spark(error):
+            raise
+        console.failed([_of_spark(error)])
+    finally:
+        console.close()
+    return WRONG
+
+
+def _forget_stdout() -> None:
+    """Whoever read the output has enough: leave nothing that the interpreter would flush at its end."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def _of_system(error: OSError) -> Diagnostic:
+    place = Place(str(error.filename)) if error.filename else None
+    if error.errno in (errno.ENOSPC, errno.EDQUOT):
+        return Diagnostic("disk-full", "no space left on the disk", place, "free some space and run again")
+    if error.errno in (errno.EACCES, errno.EPERM, errno.EROFS):
+        return Diagnostic("not-permitted", f"not allowed: {error.strerror}", place)
+    return Diagnostic("input-output", error.strerror or str(error), place)
+
+
+def _is_spark(error: Exception) -> bool:
+    return type(error).__module__.split(".")[0] in ("pyspark", "py4j")
+
+
+def _of_spark(error: Exception) -> Diagnostic:
+    lines = [line for line in str(error).splitlines() if line.strip()] or [type(error).__name__]
+    hint = "run again with --spark-log FILE and read that file"
+    return Diagnostic("spark-failed", f"Spark failed: {lines[0]}", hint=hint)

@@ -1,0 +1,136 @@
+"""Settings: a flag counts before the environment, the environment before ``everlog.toml``.
+
+This is the one place that knows which settings there are, what they may be, and where they come
+from. A setting ``on-error`` is the flag ``--on-error``, the variable ``EVERLOG_ON_ERROR`` and the
+key ``on-error`` of the ``everlog.toml`` in the working directory or the nearest one above it.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from difflib import get_close_matches
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+
+from everlog.lang.errors import Diagnostic, EverlogError, Place
+
+FILE = "everlog.toml"
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """One setting. ``default`` is its value where nobody says anything."""
+
+    name: str
+    kind: type
+    help: str
+    default: Any = None
+    choices: tuple[str, ...] = ()
+    least: float | None = None
+    metavar: str | None = None
+
+    @property
+    def variable(self) -> str:
+        """The environment variable.
+
+        >>> SETTINGS["on-error"].variable
+        'EVERLOG_ON_ERROR'
+        """
+        return "EVERLOG_" + self.name.upper().replace("-", "_")
+
+    @property
+    def parameter(self) -> str:
+        """The name as Python writes it."""
+        return self.name.replace("-", "_")
+
+    def problem(self, value: object) -> str | None:
+        """What is wrong with a value from a file, None if nothing.
+
+        >>> SETTINGS["salt"].problem("7"), SETTINGS["format"].problem("xml")
+        ('is not an integer', 'is none of table, csv, json, parquet, arrow')
+        """
+        fits = (int, float) if self.kind is float else self.kind
+        if not isinstance(value, fits) or (isinstance(value, bool) and self.kind is not bool):
+            return f"is not {KINDS[self.kind]}"
+        if self.choices and value not in self.choices:
+            return f"is none of {', '.join(self.choices)}"
+        if self.least is not None and isinstance(value, int | float) and value < self.least:
+            return f"is less than {self.least:g}"
+        return None
+
+
+KINDS: Mapping[type, str] = {str: "a string", int: "an integer", float: "a number", bool: "true or false"}
+
+_ALL = (
+    Setting("engine", str, "Where rules are applied.", "auto", ("auto", "local", "spark")),
+    Setting("master", str, "Spark's master; embedded in this process without one.", metavar="URL"),
+    Setting("spark-memory", str, "Memory of Spark's JVM, such as 2g.", metavar="SIZE"),
+    Setting("spark-log", str, "Keep Spark's own log in this file.", metavar="FILE"),
+    Setting("modules", str, "Special algorithms for rules such as closures.", "on", ("on", "off")),
+    Setting("stratification", str, "How rules are put into strata.", "levels", ("levels", "single")),
+    Setting("header", bool, "The first row of CSV and TSV files names the columns.", False),
+    Setting("types", str, "Whether cells may be numbers, IRIs, ... or strings only.", "auto", ("auto", "string")),
+    Setting("base", str, "Base IRI of RDF files, by default the file's own.", metavar="IRI"),
+    Setting("on-error", str, "What to do with bad rows.", "stop", ("stop", "skip")),
+    Setting("salt", int, "Another number gives terms other ids, after two had the same.", 0, metavar="N"),
+    Setting("max-facts", int, "Stop with an error above so many facts.", least=1, metavar="N"),
+    Setting("timeout", float, "Stop reasoning with an error after so many seconds.", least=0, metavar="SECONDS"),
+    Setting("format", str, "How answers are written.", "table", ("table", "csv", "json", "parquet", "arrow")),
+    Setting("limit", int, "Write at most so many answers.", least=0, metavar="N"),
+    Setting("quiet", bool, "No progress and no logs, only results and errors.", False),
+    Setting("json-logs", bool, "Progress, logs and errors as one JSON object a line on stderr.", False),
+)
+
+SETTINGS: Mapping[str, Setting] = MappingProxyType({setting.name: setting for setting in _ALL})
+
+
+def find_file(start: Path) -> Path | None:
+    """The ``everlog.toml`` of a directory or of the nearest directory above it."""
+    return next((path / FILE for path in (start, *start.parents) if (path / FILE).is_file()), None)
+
+
+def read_file(path: Path) -> dict[str, Any]:
+    """The settings in a file by parameter name; an error that lists everything wrong with it."""
+    try:
+        text = path.read_text(encoding="utf-8")
+        found = tomllib.loads(text)
+    except OSError as error:
+        raise EverlogError.of("unreadable-file", f"cannot be read: {error.strerror}", Place(str(path))) from error
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise EverlogError.of("bad-settings", f"this is not TOML: {error}", Place(str(path))) from error
+    problems = [problem for key, value in found.items() for problem in _problems(key, value, path, text)]
+    if problems:
+        raise EverlogError(problems)
+    return {SETTINGS[_dashed(key)].parameter: value for key, value in found.items()}
+
+
+def file_settings(start: Path | None = None) -> dict[str, Any]:
+    """What the nearest ``everlog.toml`` says, by parameter name; nothing if there is none."""
+    path = find_file(Path.cwd() if start is None else start)
+    return {} if path is None else read_file(path)
+
+
+def _dashed(key: str) -> str:
+    return key.replace("_", "-")
+
+
+def _problems(key: str, value: object, path: Path, text: str) -> list[Diagnostic]:
+    setting = SETTINGS.get(_dashed(key))
+    place = _place(key, path, text)
+    if setting is None:
+        close = get_close_matches(_dashed(key), SETTINGS, n=1)
+        hint = f"did you mean `{close[0]}`?" if close else f"the settings are {', '.join(SETTINGS)}"
+        return [Diagnostic("unknown-setting", f"there is no setting `{key}`", place, hint)]
+    problem = setting.problem(value)
+    return [Diagnostic("bad-setting", f"`{key}`: {value!r} {problem}", place)] if problem else []
+
+
+def _place(key: str, path: Path, text: str) -> Place:
+    """The first line that begins with the key."""
+    for number, line in enumerate(text.splitlines(), 1):
+        if line.lstrip(' \t["').startswith(key):
+            return Place(str(path), number, line.index(key) + 1, line, len(key))
+    return Place(str(path))

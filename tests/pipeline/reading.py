@@ -1,0 +1,45 @@
+"""What the tests of the readers share: reading files whole, in one process, at any size of split."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from everlog.pipeline.read import read
+from everlog.pipeline.sources import ReadOptions, resolve
+from everlog.pipeline.split import BadRow
+from everlog.pipeline.splits import splits
+
+PLAIN = ReadOptions()
+Facts = list[tuple[str, ...]]
+
+
+def rows_of(batch: Any) -> Facts:
+    """The facts of a batch as tuples of predicate and terms, checked for shape."""
+    assert batch.schema.field("predicate").type == pa.string()
+    batch.validate(full=True)
+    facts = []
+    for row in zip(*(column.to_pylist() for column in batch.columns), strict=True):
+        arity = int(row[0].rpartition("/")[2])
+        assert all(value is None for value in row[1 + arity :])
+        facts.append(tuple(row[: 1 + arity]))
+    return facts
+
+
+def read_all(
+    *arguments: str | Path, options: ReadOptions = PLAIN, target_bytes: int = 64 << 20
+) -> tuple[Facts, list[BadRow]]:
+    """Everything that the arguments stand for, and what is wrong in it, in the order of the files."""
+    bad: list[BadRow] = []
+    facts: Facts = []
+    for split in splits(resolve([str(argument) for argument in arguments], options), options, target_bytes):
+        for batch in read(split, options, bad):
+            facts += rows_of(batch)
+    return facts, bad
+
+
+def shown(bad: list[BadRow]) -> list[str]:
+    """Bad rows in one line each, without the directory."""
+    return [f"{Path(row.place.file).name}:{row.place.line}: {row.reason}" for row in bad]

@@ -1,0 +1,126 @@
+"""Parquet files and Delta tables."""
+
+from __future__ import annotations
+
+import gzip
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from deltalake import DeltaTable, write_deltalake
+
+from everlog.lang.errors import DataError
+from everlog.pipeline.sources import ReadOptions, resolve
+from everlog.pipeline.splits import splits
+from tests.pipeline.reading import read_all, shown
+
+EDGES: Any = pa.table({"s": ["a", "b", "42"], "o": pa.array([1, 2, 3], pa.int16())})
+FACTS = [("edge/2", '"a"', "1"), ("edge/2", '"b"', "2"), ("edge/2", '"42"', "3")]
+
+
+def test_a_file(tmp_path: Path) -> None:
+    pq.write_table(EDGES, tmp_path / "edge.parquet")
+    assert read_all(tmp_path / "edge.parquet") == (FACTS, [])
+    (tmp_path / "edge.parquet.gz").write_bytes(gzip.compress((tmp_path / "edge.parquet").read_bytes()))
+    assert read_all(tmp_path / "edge.parquet.gz") == (FACTS, [])
+
+
+def test_row_groups_are_splits(tmp_path: Path) -> None:
+    path = tmp_path / "edge.parquet"
+    pq.write_table(EDGES, path, row_group_size=1)
+    sources = resolve([str(path)], ReadOptions())
+    assert [(split.start, split.end) for split in splits(sources, ReadOptions(), 1)] == [(0, 1), (1, 2), (2, 3)]
+    assert [(split.start, split.end) for split in splits(sources, ReadOptions(), 1 << 30)] == [(0, 3)]
+    assert read_all(path, target_bytes=1) == (FACTS, [])
+
+
+def test_nulls_are_bad_rows(tmp_path: Path) -> None:
+    path = tmp_path / "p.parquet"
+    pq.write_table(pa.table({"s": ["a", None, "c", None], "o": [1, 2, None, None]}), path, row_group_size=1)
+    for size in (1, 1 << 20):
+        found, bad = read_all(path, target_bytes=size)
+        assert found == [("p/2", '"a"', "1")]
+        assert sorted(row.reason for row in bad) == [
+            "row 2 has no value in column 's'",
+            "row 3 has no value in column 'o'",
+            "row 4 has no value in column 's'",
+        ]
+
+
+def test_no_rows_and_no_columns(tmp_path: Path) -> None:
+    pq.write_table(EDGES.slice(0, 0), tmp_path / "edge.parquet")
+    assert read_all(tmp_path / "edge.parquet") == ([], [])
+
+
+def test_types_that_cannot_be_terms(tmp_path: Path) -> None:
+    path = tmp_path / "p.parquet"
+    pq.write_table(pa.table({"s": [[1]], "o": [1]}), path)
+    with pytest.raises(DataError, match=rf"column 's' has the type list<.*>, which cannot be a term\n  --> {path}"):
+        read_all(path)
+
+
+def test_wrong_width(tmp_path: Path) -> None:
+    path = tmp_path / "p.parquet"
+    pq.write_table(EDGES, path)
+    with pytest.raises(DataError, match=r"the file has 2 columns, p/3 needs 3"):
+        read_all(path, options=ReadOptions(arities={"p": 3}))
+
+
+@pytest.mark.parametrize("data", [b"", b"PAR1 not really PAR1", b"a,b\n" * 100])
+def test_files_that_are_no_parquet(tmp_path: Path, data: bytes) -> None:
+    (tmp_path / "p.parquet").write_bytes(data)
+    with pytest.raises(DataError, match=r"error\[unreadable-file\]"):
+        read_all(tmp_path / "p.parquet")
+
+
+def test_a_damaged_page(tmp_path: Path) -> None:
+    path = tmp_path / "p.parquet"
+    pq.write_table(pa.table({"s": [str(i) for i in range(10_000)]}), path)
+    data = bytearray(path.read_bytes())
+    data[100:2000] = b"\xff" * 1900
+    path.write_bytes(data)
+    with pytest.raises(DataError, match=r"error\[unreadable-file\]"):
+        read_all(path)
+
+
+def test_part_files_with_parquet(tmp_path: Path) -> None:
+    folder = tmp_path / "edge.parquet"
+    folder.mkdir()
+    pq.write_table(EDGES.slice(0, 1), folder / "part-0.parquet")
+    pq.write_table(EDGES.slice(1), folder / "part-1.snappy.parquet")
+    assert read_all(folder) == (FACTS, [])
+
+
+def test_a_delta_table(tmp_path: Path) -> None:
+    table = str(tmp_path / "edge")
+    write_deltalake(table, EDGES.slice(0, 2))
+    write_deltalake(table, EDGES.slice(2), mode="append")
+    assert sorted(read_all(table)[0]) == sorted(FACTS)
+    DeltaTable(table).delete("s = 'b'")
+    assert sorted(read_all(table)[0]) == sorted([FACTS[0], FACTS[2]])
+
+
+def test_partition_columns_come_from_the_log(tmp_path: Path) -> None:
+    table = str(tmp_path / "p")
+    data = pa.table({"year": [2025, 2026], "s": ["a b", "c/d"], "o": [0.5, 1.5]})
+    write_deltalake(table, data, partition_by=["s", "year"])
+    found, bad = read_all(table)
+    assert sorted(found) == [("p/3", "2025", '"a b"', "5.0E-1"), ("p/3", "2026", '"c/d"', "1.5E0")]
+    assert bad == []
+
+
+def test_columns_added_later_are_null_before(tmp_path: Path) -> None:
+    table = str(tmp_path / "p")
+    write_deltalake(table, pa.table({"a": [1]}))
+    write_deltalake(table, pa.table({"a": [2], "b": [3]}), mode="append", schema_mode="merge")
+    found, bad = read_all(table)
+    assert found == [("p/2", "2", "3")]
+    assert [reason.rpartition(": ")[2] for reason in shown(bad)] == ["row 1 has no value in column 'b'"]
+
+
+def test_a_broken_delta_table(tmp_path: Path) -> None:
+    (tmp_path / "p" / "_delta_log").mkdir(parents=True)
+    with pytest.raises(DataError, match=r"error\[unreadable-table\]"):
+        read_all(tmp_path / "p")
