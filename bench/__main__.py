@@ -22,8 +22,6 @@ from bench.workloads import WORKLOADS, chosen, dag_r
 RESULTS = Path(__file__).parent / "results"
 BOOKKEEPING = ("none", "dredc")
 EXTRAS = ("start", "memory")
-BUSY = 0.5
-"""A load at which times say little about the systems."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -34,8 +32,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if not everything and all(name in EXTRAS for name in options.names):
         workloads = []
     load = os.getloadavg()[0]
-    if load > BUSY:
-        _tell(f"the machine is busy (load {load:.1f}): compare by cpu, or measure again")
     comparisons = []
     for workload in workloads:
         comparisons.append(compare(workload, 1 if options.quick else options.runs, _tell, options.systems))
@@ -89,7 +85,7 @@ def _finish(results: report.Results, options: argparse.Namespace) -> None:
         print(report.startup_text(results.startup), end="\n\n")
     if results.held:
         print(report.held_text(results.held), end="\n\n")
-    print(report.targets_text(results.targets))
+    print(report.targets_text(results))
     name = "selected" if options.names or options.systems else "quick" if options.quick else "general"
     report.write(results, RESULTS, name)
     print(f"\nwritten to {RESULTS.name}/{name}.json, .md, .png")

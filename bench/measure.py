@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -58,5 +59,7 @@ def run_python(arguments: list[str], timeout: float, environment: Mapping[str, s
 
 
 def _reason(err: str, status: int) -> str:
-    lines = [line for line in err.strip().splitlines() if line.strip()]
-    return lines[-1].strip() if lines else f"ended with status {status}"
+    """The line that names the exception; a message may go on below it."""
+    lines = [line.strip() for line in err.splitlines() if line.strip()]
+    named = [line for line in lines if re.match(r"[\w.]+(Error|Exception|Exit|Interrupt)\b", line)]
+    return next(reversed(named or lines), f"ended with status {status}")

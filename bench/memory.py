@@ -12,11 +12,11 @@ from bench.inputs import read
 from bench.programs import LINEAR
 
 
-def held_in_two_orders(directory: Path, maintain: str) -> dict[str, Any]:
+def held_in_two_orders(directory: Path, maintain: Any) -> dict[str, Any]:
     """Close the graph, match the pairs by their second argument too, and give bytes per fact: by the
     relation's own account if it has one, and by the growth of the resident process, which also
     counts the dictionary, the edges and what the allocator keeps."""
-    from everlog import KnowledgeBase  # type: ignore[attr-defined,unused-ignore]
+    from everlog import KnowledgeBase
 
     warm: Any = KnowledgeBase(LINEAR.rules, maintain=maintain, modules=False)
     inputs = read(directory)
@@ -40,7 +40,6 @@ def held_in_two_orders(directory: Path, maintain: str) -> dict[str, Any]:
         "accounted": None if accounted is None else accounted / facts,
         "resident_one_order": one_order / facts,
         "resident": two_orders / facts,
-        "orders": getattr(path, "orders", None),
     }
 
 

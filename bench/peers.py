@@ -47,7 +47,7 @@ class Outcome:
 
 def everlog(program: Program, inputs: Inputs) -> Outcome:
     """Everlog's general rules in memory, without bookkeeping for updates and without modules."""
-    from everlog import KnowledgeBase  # type: ignore[attr-defined,unused-ignore]
+    from everlog import KnowledgeBase
 
     start = perf_counter()
     kb: Any = KnowledgeBase(program.rules, maintain="none", modules=False)

@@ -18,6 +18,10 @@ from bench.workloads import OURS
 HEADINGS = ("system", "seconds", "closure", "cpu", "peak MB", "facts", "M instances/s", "x everlog", "x sort kernel")
 
 
+BUSY = 0.5
+"""A load at which times say little about the systems."""
+
+
 @dataclass(frozen=True)
 class Results:
     """Everything one run measured."""
@@ -90,12 +94,13 @@ def _number(value: float | None, form: str) -> str:
     return "-" if value is None else format(value, form)
 
 
-def targets_text(targets: Sequence[Target]) -> str:
-    """The targets, one a line."""
-    return table(
-        ("topic", "target", "measured", "verdict"),
-        [(target.topic, target.promise, target.measured, target.verdict) for target in targets],
-    )
+def targets_text(results: Results) -> str:
+    """The targets, one a line, with a warning if other work was going on."""
+    lines = [(target.topic, target.promise, target.measured, target.verdict) for target in results.targets]
+    text = table(("topic", "target", "measured", "verdict"), lines)
+    if results.load <= BUSY:
+        return text
+    return f"{text}\n\nThe machine was busy (load {results.load:.1f} before the run): the verdicts are provisional."
 
 
 def startup_text(startup: Startup) -> str:
@@ -111,7 +116,7 @@ def held_text(held: dict[str, Any]) -> str:
     rows = [
         (maintain, figures["error"], "-", "-")
         if "error" in figures
-        else (maintain, *(_number(figures[column], ".1f") for column in columns))
+        else (maintain, *(_number(figures[column], ".3f") for column in columns))
         for maintain, figures in held.items()
     ]
     return table(
@@ -123,7 +128,7 @@ def document(results: Results) -> str:
     """The whole report as Markdown."""
     facts = [f"- {name}: {value}" for name, value in {**machine(), **versions()}.items()]
     facts.append(f"- load before: {results.load:.1f}")
-    parts = ["# General rules", f"`{results.command}`", "\n".join(facts), "## Targets", targets_text(results.targets)]
+    parts = ["# General rules", f"`{results.command}`", "\n".join(facts), "## Targets", targets_text(results)]
     if results.startup:
         parts += ["## Start", startup_text(results.startup)]
     if results.held:

@@ -33,7 +33,7 @@ class Startup:
 
 def answer_ten_facts() -> dict[str, Any]:
     """Materialise and query ten facts, in the process that calls it."""
-    from everlog import KnowledgeBase  # type: ignore[attr-defined,unused-ignore]
+    from everlog import KnowledgeBase
 
     began = perf_counter()
     kb: Any = KnowledgeBase(TEN_FACTS)

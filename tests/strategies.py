@@ -162,12 +162,12 @@ def rules(
 
 
 @st.composite
-def queries(draw: st.DrawFn, case: Case) -> Query:
-    """Safe conjunctive queries over the predicates of a case, without variables now and then."""
-    positive = _capped(draw(st.lists(atoms(case.predicates, body_terms(case.domain)), min_size=1, max_size=3)))
+def queries(draw: st.DrawFn, predicates: Sequence[Predicate], domain: Sequence[str]) -> Query:
+    """Safe conjunctive queries over the predicates, without variables now and then."""
+    positive = _capped(draw(st.lists(atoms(predicates, body_terms(domain)), min_size=1, max_size=3)))
     bound = list(dict.fromkeys(variable for atom in positive for variable in atom.variables()))
-    term = st.one_of(bound_terms(bound, case.domain), st.just(Wildcard()))
-    negative = draw(st.lists(atoms(case.predicates, term), max_size=2))
+    term = st.one_of(bound_terms(bound, domain), st.just(Wildcard()))
+    negative = draw(st.lists(atoms(predicates, term), max_size=2))
     return Query(tuple(positive), tuple(negative), tuple(bound))
 
 
@@ -261,7 +261,7 @@ def _atom(text: str) -> Atom:
     return Atom(Predicate(name, len(terms)), tuple(terms))
 
 
-def _rule(text: str) -> Rule:
+def rule_from(text: str) -> Rule:
     """``head <- atom, ~atom`` in the notation of :func:`_atom`."""
     head, _, body = text.partition(" <- ")
     written = body.split(", ")
@@ -311,6 +311,6 @@ def graph_cases(draw: st.DrawFn, max_nodes: int = 9) -> Case:
     edges = {(str(x), str(x + 1)) for x in range(chain)} | set(draw(st.lists(st.tuples(node, node), max_size=8)))
     marks = draw(st.lists(node, max_size=2))
     found = {(EDGE, edge) for edge in edges} | {(MARK, (mark,)) for mark in marks}
-    written = tuple(dict.fromkeys(_rule(text) for group in groups for text in group))
+    written = tuple(dict.fromkeys(rule_from(text) for group in groups for text in group))
     predicates = tuple(sorted({atom.predicate for rule in written for atom in (rule.head, *rule.body)} | {EDGE, MARK}))
     return Case(Program(written), frozenset(found), predicates, domain)

@@ -68,11 +68,13 @@ def dictionary_of(terms: pa.Table, salt: int = 0) -> Dictionary:
 
 def facts_of(batches: Iterable[pa.RecordBatch], dictionary: Dictionary, *, explicit_only: bool = False) -> FactSet:
     """The facts of rows of ids: ``predicate``, ``c0``, ... in any order, repeated or not."""
-    rows = pa.Table.from_batches(list(batches)) if (batches := list(batches)) else None
-    if rows is None or not rows.num_rows:
+    if not (batches := list(batches)):
         return FactSet()
+    rows = pa.Table.from_batches(batches)
     if explicit_only:
         rows = rows.filter(pa.array(rows.column("explicit").to_numpy() > 0))
+    if not rows.num_rows:
+        return FactSet()
     predicates = rows.column("predicate").to_numpy()
     order = None if (predicates[:-1] <= predicates[1:]).all() else np.argsort(predicates, kind="stable")
     grouped = predicates if order is None else predicates[order]

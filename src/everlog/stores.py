@@ -11,8 +11,7 @@ from everlog.lake import fact_batches, load, term_batches
 from everlog.lang.errors import StoreError
 from everlog.lang.parser import parse_program
 from everlog.reasoning.statistics import Statistics, StratumStatistics
-from everlog.store.store import Store
-from everlog.store.transaction import Transaction, begin, exists
+from everlog.store import Store, Transaction, begin, exists
 
 
 def save(kb: KnowledgeBase, path: str | Path, *, overwrite: bool = False) -> int:

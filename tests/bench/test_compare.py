@@ -150,3 +150,25 @@ def test_everlog_counts_instances_as_the_definition_does(seed: int, tmp_path: Pa
         reach = np.minimum(reach + reach @ reach, 1)
     assert nonlinear.facts == reach.sum()
     assert nonlinear.instances == edges.num_rows + (reach @ reach).sum()
+
+
+def held(accounted: float, one_order: float, both: float) -> dict[str, float]:
+    return {"facts": 10, "accounted": accounted, "resident_one_order": one_order, "resident": both}
+
+
+@pytest.mark.parametrize(
+    ("counted", "expected"),
+    [
+        (None, ["met", "not measured"]),
+        (held(15.5, 8.5, 16.5), ["met", "not measured"]),
+        (held(15.5, 16.0, 24.0), ["met", "met"]),
+        (held(15.5, 24.0, 34.0), ["met", "missed"]),
+    ],
+)
+def test_counters_are_judged_only_if_they_are_kept(counted: dict[str, float] | None, expected: list[str]) -> None:
+    figures = {"none": held(15.5, 8.5, 16.5)} | ({"dredc": counted} if counted else {})
+    assert [target.verdict for target in targets({}, figures, None)[4:6]] == expected
+
+
+def test_one_order_says_nothing_about_two() -> None:
+    assert targets({}, {"none": held(8.0, 8.5, 8.5)}, None)[4].verdict == "not measured"

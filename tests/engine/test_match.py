@@ -5,20 +5,23 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import product
+from random import Random
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from everlog.engine.collect import Multiset
 from everlog.engine.factset import FactSet
-from everlog.engine.keys import columns_of
+from everlog.engine.keys import Column, columns_of
 from everlog.engine.match import Engine, Matches, RuleSet
 from everlog.engine.relation import Relation
 from everlog.lang.syntax import Atom, Constant, Predicate, Rule, Term, Variable, Wildcard
 from tests.oracle import naive
 from tests.oracle.naive import Fact, Facts, Row
-from tests.strategies import Case, cases, fact_sets, facts, lists
+from tests.strategies import Case, cases, fact_sets, facts, lists, rule_from
 
 UNIVERSES = (64, 1 << 16, 1 << 22)
 """Arity 3 and 4 packed; only arity 3 packed; neither."""
@@ -39,7 +42,7 @@ class Setting:
         columns = [np.array([self.ids[row[c]] for row in rows], np.int64) for c in range(arity)]
         return Relation.from_columns(columns, self.universe, len(rows))
 
-    def texts(self, columns: Sequence[Sequence[int]], size: int) -> list[Row]:
+    def texts(self, columns: Sequence[Column], size: int) -> list[Row]:
         named = {number: text for text, number in self.ids.items()}
         return [tuple(named[int(column[i])] for column in columns) for i in range(size)]
 
@@ -71,9 +74,8 @@ def built(draw: st.DrawFn, case: Case, setting: Setting, wanted: set[Fact]) -> F
     found = FactSet()
     for number in range(pieces):
         found |= encoded(setting, sorted(wanted)[number::pieces])
-    noise = encoded(
-        setting, draw(lists(facts(case.predicates, case.domain).filter(lambda f: f not in wanted), max_size=3))
-    )
+    others = [fact for fact in draw(lists(facts(case.predicates, case.domain), max_size=3)) if fact not in wanted]
+    noise = encoded(setting, others)
     return (found | noise) - noise
 
 
@@ -151,6 +153,65 @@ def spelled(index: int, rule: Rule) -> Rule:
 
 def named(atom: Atom, number: int) -> list[Term]:
     return [Variable(f"any{number}-{c}") if isinstance(t, Wildcard) else t for c, t in enumerate(atom.terms)]
+
+
+DENSE = tuple(
+    map(
+        rule_from,
+        (
+            "p x z <- q x y, q y z",
+            "p x z <- q x y, q y z, q z x",
+            "p x y <- q x y, p y x, ~r x, ~r y",
+            "p x y <- q x y, ~p x _, ~p _ y",
+            "p x y <- r x, r y, ~q x y, ~q y x",
+            "p x y <- r x, r y, ~q x y, ~p y x, ~r y",
+            "r x <- t x y z, t z y x, ~q x z",
+            "r x <- t x x _, ~t _ x x, ~t x _ _",
+            "t x y z <- t x y _, t _ y z, ~u x y z _",
+            "u x y z w <- t x y z, t y z w, ~u w z y x",
+            "u x y z w <- u z w x y, q x y, ~u x _ _ w, ~t y z _",
+            "s <- q x x, ~s",
+            "r x <- r x, ~s, ~u _ _ _ _",
+        ),
+    )
+)
+"""Heads are of any level: a single application of rules needs no stratification."""
+
+
+@pytest.mark.parametrize("seed", range(48))
+def test_dense_facts(seed: int) -> None:
+    """Facts that are each there or not with even chances, so that conditions often hold and often fail."""
+    random = Random(seed)
+    domain = [str(n) for n in range(3)]
+    universe = random.choice(UNIVERSES)
+    setting = Setting(universe, random.choice([1, 7, 1 << 20]), {text: int(text) * (universe // 3) for text in domain})
+    predicates = sorted({atom.predicate for rule in DENSE for atom in (rule.head, *rule.body)})
+
+    def some() -> set[Fact]:
+        share = random.choice([0.1, 0.3, 0.5])
+        return {(p, row) for p in predicates for row in product(domain, repeat=p.arity) if random.random() < share}
+
+    def both(wanted: set[Fact]) -> tuple[Facts, FactSet]:
+        return naive.grouped(wanted), encoded(setting, sorted(wanted))
+
+    pos = some()
+    neg = pos if seed % 2 else some()
+    conditions = [(both(some() & pos), both(some() - neg)) for _ in range(seed % 4)]
+    for index, rule in enumerate(DENSE):
+        for changed_rule in (rule, spelled(index, rule)):
+            expected = naive.heads(
+                [changed_rule], both(pos)[0], both(neg)[0], [(inside[0], outside[0]) for inside, outside in conditions]
+            )
+            engine = setting.engine()
+            matches = engine.match(
+                RuleSet([changed_rule]),
+                both(pos)[1],
+                both(neg)[1],
+                [(inside[1], outside[1]) for inside, outside in conditions],
+            )
+            assert setting.counts(matches) == expected
+            assert engine.work.instances.total() == expected.total()
+            assert setting.decoded(matches.facts(both(pos)[1])) == set(expected) - pos
 
 
 def test_a_constant_that_no_fact_has_matches_nothing() -> None:

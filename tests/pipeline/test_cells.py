@@ -101,7 +101,10 @@ def test_types_string_takes_cells_as_they_stand() -> None:
     assert kernel_texts(list(CELLS), PREFIXES, "string") == [f'"{cell}"' for cell in CELLS]
 
 
-PIECES = ["0", "1", "42", "-", ".", "E", "+", "true", "false", "<", ">", '"', "\\", "@en", "^^", "ex:", ":", "a", " ", "é", "%4", "_"]  # fmt: skip
+PIECES = [
+    "0", "1", "42", "-", ".", "E", "+", "true", "false", "<", ">", '"', "\\", "@en", "^^", "ex:", ":", "a", " ", "é",
+    "%4", "_",
+]  # fmt: skip
 LIKELY = st.lists(st.sampled_from(PIECES), max_size=7).map("".join)
 ANY = st.text(st.characters(codec="utf-8"), max_size=6)
 

@@ -146,7 +146,8 @@ def test_corrupt_compression(tmp_path: Path) -> None:
 def plain_rows(data: str, kind: str) -> list[list[str]]:
     """The rows of a well-formed file, by a reader written for the purpose, one character at a time."""
     rows: list[list[str]] = []
-    row, cell, quoted, i = [], "", False, 0
+    row: list[str] = []
+    cell, quoted, i = "", False, 0
     while i < len(data):
         char = data[i]
         if kind == "csv" and char == '"':

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -61,7 +62,7 @@ def colliding() -> tuple[str, str]:
     """Two texts with the same low 8 bits."""
     texts = [f'"{number}"' for number in range(300)]
     ids = hash_texts(pa.array(texts), 8).tolist()
-    first = {}
+    first: dict[int, str] = {}
     for text, id in zip(texts, ids, strict=True):
         if id in first:
             return first[id], text
@@ -92,7 +93,7 @@ def test_another_salt_removes_the_collision() -> None:
 def test_ranges_cover_all_ids_once(count: int) -> None:
     ranges = id_ranges(count)
     assert (ranges[0][0], ranges[-1][1], len(ranges)) == (-(1 << 63), (1 << 63) - 1, count)
-    assert all(end + 1 == start for (_, end), (start, _) in zip(ranges, ranges[1:], strict=False))
+    assert all(end + 1 == start for (_, end), (start, _) in pairwise(ranges))
 
 
 def test_an_unreadable_file_is_an_error_that_names_it(spark: Any, tmp_path: Path) -> None:

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from everlog.engine.hashing import hash_text, hash_texts
 from everlog.pipeline import encode as encode_module
 from everlog.pipeline.encode import Encoder, encode
-from everlog.pipeline.spill import Spill, facts_schema, distinct, widen
+from everlog.pipeline.spill import Spill, distinct, facts_schema, widen
 
 unicode_text = st.text(st.characters(exclude_categories=["Cs"]), max_size=80)
 

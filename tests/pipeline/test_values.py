@@ -115,15 +115,17 @@ def test_strings_that_are_not_unicode_are_refused() -> None:
 VALUES = [
     "alice", "", 42, -7, 2**70, 1.5, math.inf, True, Decimal("1.50"), IRI("http://e.org/a"), BlankNode("b"),
     Literal("A", language="EN"), Literal("x", "http://e.org/t"), dt.date(2026, 1, 2), MOMENT,
-    MOMENT.replace(tzinfo=SUMMER), np.int32(5), np.float32(0.5), np.str_("s"), np.bool_(False), np.datetime64("2026-01-02T03:04:05.250000000"),
+    MOMENT.replace(tzinfo=SUMMER), np.int32(5), np.float32(0.5), np.str_("s"), np.bool_(False),
+    np.datetime64("2026-01-02T03:04:05.250000000"),
 ]  # fmt: skip
 
 
 def test_rows_of_python_values() -> None:
     expected = [
-        '"alice"', '""', "42", "-7", str(2**70), "1.5E0", f'"INF"^^<{XSD}double>', "true", "1.5", "<http://e.org/a>", "_:b",
-        '"A"@en', '"x"^^<http://e.org/t>', f'"2026-01-02"^^<{XSD}date>', f'"2026-01-02T03:04:05.25"^^<{XSD}dateTime>',
-        f'"2026-01-02T01:04:05.25Z"^^<{XSD}dateTime>', "5", "5.0E-1", '"s"', "false", f'"2026-01-02T03:04:05.25"^^<{XSD}dateTime>',
+        '"alice"', '""', "42", "-7", str(2**70), "1.5E0", f'"INF"^^<{XSD}double>', "true", "1.5", "<http://e.org/a>",
+        "_:b", '"A"@en', '"x"^^<http://e.org/t>', f'"2026-01-02"^^<{XSD}date>',
+        f'"2026-01-02T03:04:05.25"^^<{XSD}dateTime>', f'"2026-01-02T01:04:05.25Z"^^<{XSD}dateTime>', "5", "5.0E-1",
+        '"s"', "false", f'"2026-01-02T03:04:05.25"^^<{XSD}dateTime>',
     ]  # fmt: skip
     assert lists([(value,) for value in VALUES]) == [expected]
     assert [lists([(value,)])[0][0] for value in VALUES] == expected
@@ -197,7 +199,10 @@ def test_two_dimensional_numpy() -> None:
         ([("a", None)], "error[null-value]: row 0, column 2: there is no value"),
         ([("a",), ("b", "c")], "error[ragged-row]: row 1 has 2 values, the rows before it have 1"),
         (["a", "b"], "error[not-a-row]: row 0 is 'a', not a tuple"),
-        ([("a",), (object,)], "error[unsupported-value]: row 1, column 1: <class 'object'> of type type cannot be a term"),
+        (
+            [("a",), (object,)],
+            "error[unsupported-value]: row 1, column 1: <class 'object'> of type type cannot be a term",
+        ),
         ([(Decimal("NaN"),)], "error[bad-value]: row 0, column 1: NaN is not a decimal number"),
         ([(pd.NaT,)], "error[null-value]: row 0, column 1: there is no value"),
         (pd.DataFrame({"a": [1.0, math.nan]}), "error[null-value]: row 1, column 'a': there is no value"),
@@ -206,11 +211,14 @@ def test_two_dimensional_numpy() -> None:
         ({"a": [1], "b": [1, 2]}, "error[ragged-column]: column 'b' has 2 values, column 'a' 1"),
         ({"a": "xyz"}, "error[wrong-data]: column 'a' is 'xyz', not a list of values"),
         (np.zeros((1, 1, 1)), "error[wrong-data]: rows cannot be taken from a NumPy array of shape (1, 1, 1)"),
-        (np.array([1j]), "error[unsupported-type]: column 'values' has the NumPy type complex128, which cannot be a term"),
+        (
+            np.array([1j]),
+            "error[unsupported-type]: column 'values' has the NumPy type complex128, which cannot be a term",
+        ),
         (7, "error[wrong-data]: rows cannot be taken from a value of type int"),
         ("abc", "error[wrong-data]: rows cannot be taken from a value of type str"),
     ],
-)  # fmt: skip
+)
 def test_errors_say_where(data: Any, message: str) -> None:
     with pytest.raises(DataError) as caught:
         text_columns(data)

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from random import Random
+
 import pytest
 from hypothesis import given
 
+from everlog.lang.syntax import Program
 from tests.oracle import asp, naive
 from tests.running import knowledge_base, materialised
-from tests.strategies import Case, cases, graph_cases
+from tests.strategies import EDGE, MARK, RECURSIONS, Case, cases, graph_cases, rule_from
 
 STRATIFICATIONS = ["levels", "single"]
 
@@ -32,6 +35,22 @@ def assert_equals_the_oracle(case: Case, stratification: str) -> None:
 @given(cases() | graph_cases())
 def test_equals_clingo(case: Case) -> None:
     assert materialised(case.program, case.facts, case.predicates) == asp.materialise(case.program, case.facts)
+
+
+@pytest.mark.parametrize("group", RECURSIONS, ids=lambda group: group[-1])
+def test_equals_clingo_on_larger_graphs(group: tuple[str, ...]) -> None:
+    """Relations large enough to be indexed, in runs of several sizes, over ids of every size."""
+    random = Random(len(group[-1]))
+    nodes = [f'"n{number}"' for number in range(40)]
+    edges = {(EDGE, (random.choice(nodes), random.choice(nodes))) for _ in range(60)}
+    facts = edges | {(MARK, (node,)) for node in nodes[:3]}
+    rules = tuple(map(rule_from, ("path x y <- edge x y", *group, "apart x y <- edge x _, edge _ y, ~path x y")))
+    program = Program(tuple(dict.fromkeys(rules)))
+    predicates = {atom.predicate for rule in rules for atom in (rule.head, *rule.body)} | {EDGE, MARK}
+    expected = asp.materialise(program, facts)
+    assert sum(map(len, expected.values())) > 500
+    for stratification in STRATIFICATIONS:
+        assert materialised(program, facts, predicates, stratification=stratification) == expected
 
 
 @pytest.mark.parametrize("stratification", STRATIFICATIONS)

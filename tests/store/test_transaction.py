@@ -330,7 +330,19 @@ def test_a_foreign_delta_table_is_refused(tmp_path: Path) -> None:
     before = tree(tmp_path)
     with pytest.raises(StoreError, match="did not write"):
         begin(tmp_path, overwrite=True)
-    assert tree(tmp_path) - {"work", "work/guard"} == before
+    assert tree(tmp_path) == before
+
+
+@pytest.mark.parametrize("function", ["guarded", "register"])
+def test_a_beginning_that_fails_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, function: str) -> None:
+    def full(layout: Any, *_: Any) -> None:
+        layout.work.mkdir(parents=True, exist_ok=True)
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(f"everlog.store.locking.{function}", full)
+    with pytest.raises(StoreError, match="no space left on the disk while beginning"):
+        begin(tmp_path / "deep" / "kb")
+    assert tree(tmp_path) == set()
 
 
 def test_opening_says_what_is_wrong(tmp_path: Path) -> None:

@@ -32,7 +32,7 @@ def _option(found: Setting) -> Decorator[Any]:
     if found.choices:
         kind = click.Choice(found.choices)
     elif found.least is not None:
-        kind = click.IntRange(found.least) if found.kind is int else click.FloatRange(found.least)
+        kind = click.IntRange(int(found.least)) if found.kind is int else click.FloatRange(found.least)
     shown = found.default is not None
     return click.option(
         f"--{found.name}", type=kind, default=found.default, show_default=shown, metavar=found.metavar, **common

@@ -32,10 +32,12 @@ class NewFacts:
 
     def add(self, keys: Keys) -> None:
         """Any keys, in the primary order of columns; their memory is reused."""
-        keys = sort_unique(keys)
+        unique = sort_unique(keys)
         if self.known:
-            keys = keys[~self.known.contains(keys)]
-        self.add_new(keys)
+            unique = unique[~self.known.contains(unique)]
+        elif 2 * len(unique) < len(keys):
+            unique = unique.copy()  # a view would keep the whole block
+        self.add_new(unique)
 
     def add_new(self, keys: Keys) -> None:
         """Ascending, unique keys that are not known."""

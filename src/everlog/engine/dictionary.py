@@ -24,8 +24,8 @@ from everlog.engine.hashing import hash_text, hash_texts, text_buffers
 from everlog.engine.kernels import texts as kernels
 from everlog.lang.errors import LimitError
 
-MAX_TERMS = 1 << 31
-"""Ids are below this, so that two of them make a 64-bit key."""
+MAX_TERMS = (1 << 31) - 1
+"""Ids are below this, so that two of them make a 64-bit key, and so does the end of a range of keys."""
 
 Bytes = NDArray[np.uint8]
 Numbers = NDArray[np.int64]

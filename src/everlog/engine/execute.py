@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
+from itertools import chain, pairwise
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -22,6 +23,9 @@ Condition = Sequence[tuple[Atom, Relation]]
 
 SCAN = 1 << 17
 """How many rows a scan hands on at once."""
+
+THREAD_MATCHES = 1 << 18
+"""A thread is worth its while for so many matches."""
 
 NO_TABLE = np.empty((0, 4), np.int64)
 
@@ -126,15 +130,15 @@ class Execution:
             return
         table = relation.table(step.order, indexed=bool(step.bound))
         span, shift = relation.layout.span(len(step.bound)), relation.layout.lead_shift
-        starts, counts, totals = search.ranges(table, prefix, span, shift)
-        total = int(totals[-1])
+        matched = Matched(table, *search.ranges(table, prefix, span, shift))
+        total = int(matched.totals[-1])
         last = number + 1 == len(self.plan.steps)
         if last and self.plan.grouped and self._can_group(relation):
-            self._finish_groups(relation, table, starts, counts, totals, size, bindings)
+            self._finish_groups(relation, matched, size, bindings)
             return
         for first in range(0, total, self.engine.block):
             until = min(total, first + self.engine.block)
-            rows, keys = joins.expand(table, starts, counts, totals, first, until)
+            rows, keys = joins.expand(*matched, first, until)
             self._hand_on(number, step, relation, keys, rows, bindings)
 
     def _join_wide(self, number: int, step: Step, relation: Relation, prefix: Keys, bindings: Bindings) -> None:
@@ -200,37 +204,59 @@ class Execution:
     def _can_group(self, relation: Relation) -> bool:
         return isinstance(self.sink, NewFacts) and self.layout.is_packed and not relation.gone
 
-    def _finish_groups(
-        self, relation: Relation, table: Keys, starts: Keys, counts: Keys, totals: Keys, size: int, bindings: Bindings
-    ) -> None:
-        """The last join and the collection of its heads at once (see ``kernels.joins.join_groups``)."""
+    def _finish_groups(self, relation: Relation, matched: Matched, size: int, bindings: Bindings) -> None:
+        """The last join and the collection of its heads at once, on several threads if there is much to do."""
         assert isinstance(self.sink, NewFacts)
-        self.instances += int(totals[-1])
+        self.instances += int(matched.totals[-1])
         base = self._prefix(self.layout, self.plan.rule.head.terms[:-1], size, bindings)
-        known = self.sink.known
-        plain = bool(known) and not known.gone
-        known_table = known.table(self.layout.primary) if plain else NO_TABLE
         free = (1 << min(relation.layout.width, self.layout.width, 31)) - 1
-        row, out = 0, self.engine.out
-        while row < size:
+        bounds = self._thread_bounds(base, matched.totals)
+        if len(bounds) == 2:
+            found = [self._join_groups(0, matched, base, free)]
+        else:
+            parts = [(t, matched.part(a, b), base[a:b], free) for t, (a, b) in enumerate(pairwise(bounds))]
+            found = list(self.engine.pool.map(lambda part: self._join_groups(*part), parts))
+        for new in chain.from_iterable(found):
+            self.sink.add_new(new[~self.sink.known.contains(new)] if self.sink.known.gone else new)
+
+    def _thread_bounds(self, base: Keys, totals: Keys) -> list[int]:
+        """Where the rows are cut so that each thread gets about the same number of matches, groups being kept whole."""
+        bounds, size = [0], len(base)
+        threads = min(self.engine.threads, int(totals[-1]) // THREAD_MATCHES)
+        for thread in range(1, threads):
+            row = max(int(np.searchsorted(totals, totals[-1] * thread // threads)), bounds[-1] + 1)
+            if row < size:
+                others = np.flatnonzero(base[row:] != base[row - 1])
+                if len(others):
+                    bounds.append(row + int(others[0]))
+        return [*bounds, size]
+
+    def _join_groups(self, thread: int, matched: Matched, base: Keys, free: int) -> list[Keys]:
+        """New heads, ascending within each array; see ``kernels.joins.join_groups``."""
+        assert isinstance(self.sink, NewFacts)
+        known = self.sink.known
+        held = known.table(self.layout.primary) if known and not known.gone else NO_TABLE
+        scratch, row, found = self.engine.scratch(thread), 0, []
+        while row < len(base):
             self.engine.limits.check(self.engine.held + self.collector.held)
             row, written = joins.join_groups(
-                table,
-                starts,
-                counts,
-                totals,
-                base,
-                free,
-                known_table,
-                self.layout.lead_shift,
-                self.engine.bits,
-                out,
-                row,
+                *matched, base, free, held, self.layout.lead_shift, scratch.bits, scratch.out, row
             )
-            new = out[:written].copy()
-            if known.gone:
-                new = new[~known.contains(new)]
-            self.sink.add_new(new)
+            found.append(scratch.out[:written].copy())
+        return found
+
+
+class Matched(NamedTuple):
+    """Where the matches of a block of rows are: the runs, and for each row and run start and number."""
+
+    table: Keys
+    starts: Keys
+    counts: Keys
+    totals: Keys
+
+    def part(self, first: int, last: int) -> Matched:
+        """The same for some of the rows."""
+        return Matched(self.table, self.starts[first:last], self.counts[first:last], self.totals[first : last + 1])
 
 
 def _distinct_facts(relation: Relation, step: Step, keys: Keys) -> Mask | None:

@@ -25,7 +25,7 @@ KEY_BITS = 63
 """Bits of a packed key; the sign stays free."""
 
 ID_BITS = 32
-"""Bits of an id in keys of arity one and two and in keys of several words; ids are below 2**31."""
+"""Bits of an id in keys of arity one and two and in keys of several words; ids are below 2**31 - 1."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,8 +55,11 @@ class Layout:
         return tuple(range(self.arity))
 
     def fits(self, universe: int) -> bool:
-        """Whether ids below ``universe`` fit the columns."""
-        return universe <= 1 << min(self.width, 31)
+        """Whether ids below ``universe`` fit the columns, and so does ``universe`` itself.
+
+        The end of a range of keys is that of the next id, which must not overflow either.
+        """
+        return universe < 1 << min(self.width, 31)
 
     def place(self, position: int) -> tuple[int, int]:
         """The word and the shift of a column."""

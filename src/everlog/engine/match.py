@@ -12,10 +12,13 @@ tested on each whole instance before its head is taken.
 
 from __future__ import annotations
 
+import os
 import time
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
@@ -78,6 +81,16 @@ class RuleSet:
         return len(self.rules)
 
 
+@dataclass(frozen=True)
+class Scratch:
+    """Memory that kernels work in: a zeroed bitmap over all ids, which they leave zeroed, and room for
+    the heads of at least one group.
+    """
+
+    bits: npt.NDArray[np.uint64]
+    out: npt.NDArray[np.int64]
+
+
 class Engine:
     """The local engine: ids below ``universe``, constants by their id, limits, and counts of the work done."""
 
@@ -88,6 +101,7 @@ class Engine:
         *,
         limits: Limits | None = None,
         block: int = BLOCK,
+        threads: int | None = None,
     ) -> None:
         self.universe = universe
         self.constants = constants
@@ -95,25 +109,23 @@ class Engine:
         self.block = block
         self.work = Work()
         self.held = 0
-        self._bits: npt.NDArray[np.uint64] | None = None
-        self._out: npt.NDArray[np.int64] | None = None
+        self.threads = threads or len(os.sched_getaffinity(0))
+        self._scratch: list[Scratch] = []
 
     def constant(self, constant: Constant) -> int:
         return self.constants.get(constant.text, UNKNOWN)
 
-    @property
-    def bits(self) -> npt.NDArray[np.uint64]:
-        """A zeroed bitmap over all ids, for kernels that leave it zeroed."""
-        if self._bits is None:
-            self._bits = np.zeros((self.universe >> 6) + 1, np.uint64)
-        return self._bits
+    def scratch(self, thread: int) -> Scratch:
+        """The working memory of a thread."""
+        while len(self._scratch) <= thread:
+            bits = np.zeros((self.universe >> 6) + 1, np.uint64)
+            self._scratch.append(Scratch(bits, np.empty(max(4 * self.block, len(bits) << 6), np.int64)))
+        return self._scratch[thread]
 
-    @property
-    def out(self) -> npt.NDArray[np.int64]:
-        """Room for the heads of at least one group."""
-        if self._out is None:
-            self._out = np.empty(max(4 * self.block, len(self.bits) << 6), np.int64)
-        return self._out
+    @cached_property
+    def pool(self) -> ThreadPoolExecutor:
+        """Threads for kernels, which run without the interpreter's lock."""
+        return ThreadPoolExecutor(self.threads)
 
     def match(
         self, rules: RuleSet, pos: FactSet, neg: FactSet, changed: Sequence[Change] = (), phase: str = "forward"

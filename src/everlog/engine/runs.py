@@ -23,13 +23,13 @@ INDEXED_FROM = 256
 class Run:
     """See the module."""
 
-    __slots__ = ("_indexes", "_orders", "_prefixes", "layout", "size")
+    __slots__ = ("_indexes", "_orders", "_rows", "layout", "size")
 
     def __init__(self, layout: Layout, orders: Mapping[Order, Keys]) -> None:
         self.layout = layout
         self._orders = dict(orders)
         self._indexes: dict[Order, npt.NDArray[np.int32]] = {}
-        self._prefixes: dict[int, int] = {}
+        self._rows: dict[tuple[Order, bool], tuple[int, int, int, int]] = {}
         self.size = len(next(iter(orders.values())))
 
     @classmethod
@@ -69,14 +69,12 @@ class Run:
             self._indexes[order] = search.leading_offsets(keys, shift, values) if worth else NO_INDEX
         return self._indexes[order]
 
-    def distinct_leads(self, order: Order) -> int:
-        """How many values the leading column of an order has; an estimate if that is cheaper."""
-        column = order[0]
-        if column not in self._prefixes:
-            if not self.layout.is_packed or order not in self._orders:
-                return max(1, int(self.size**0.5))
-            self._prefixes[column] = search.count_prefixes(self._orders[order], self.layout.lead_shift)
-        return self._prefixes[column]
+    def row(self, order: Order, indexed: bool) -> tuple[int, int, int, int]:
+        """How kernels see the run (see ``kernels.memory``)."""
+        if (order, indexed) not in self._rows:
+            keys, index = self.keys(order), self.index(order) if indexed else NO_INDEX
+            self._rows[order, indexed] = (keys.ctypes.data, len(keys), index.ctypes.data, len(index))
+        return self._rows[order, indexed]
 
     def without(self, mask: Mask) -> Run:
         """The run of the facts whose place in the primary order is not marked."""
@@ -100,11 +98,7 @@ def merge_keys(left: Keys, right: Keys) -> Keys:
 
 def table_of(runs: Iterable[Run], order: Order, indexed: bool = True) -> Keys:
     """The table by which kernels see runs (see ``kernels.memory``); the runs must outlive it."""
-    rows = []
-    for run in runs:
-        keys = run.keys(order)
-        index = run.index(order) if indexed else NO_INDEX
-        rows.append((keys.ctypes.data, len(keys), index.ctypes.data, len(index)))
+    rows = [run.row(order, indexed) for run in runs]
     return np.array(rows, np.int64).reshape(len(rows), 4)
 
 

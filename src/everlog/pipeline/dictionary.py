@@ -8,7 +8,8 @@ partitioned, so nothing is shuffled.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import os
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
@@ -22,7 +23,7 @@ from numpy.typing import NDArray
 
 from everlog.lang.errors import DataError, Diagnostic
 from everlog.pipeline.spill import write_parquet
-from everlog.pipeline.tasks import run_tasks
+from everlog.pipeline.tasks import parallelism, run_tasks, work_directory
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -42,19 +43,19 @@ class NewTerms:
 
 
 def new_terms(
-    spark: SparkSession, staged: Sequence[str], existing: Sequence[str], work: Path | str, *, salt: int = 0
+    spark: SparkSession | None, staged: Sequence[str], existing: Sequence[str], work: Path | str, *, salt: int = 0
 ) -> NewTerms:
     """The terms in ``staged`` files that no ``existing`` file has, written into ``work`` by the workers.
 
     Staged files are as :class:`~everlog.pipeline.spill.Spill` writes them; existing ones need
     columns ``id`` and ``text`` in any order. Two texts with one id, staged or existing, are an
     error with the code ``hash-collision`` that names both. Each range of ids is held in memory by
-    one task; their number grows with the data.
+    one task; their number grows with the data. Without a session it is done in process.
     """
-    work = Path(work).absolute()
-    work.mkdir(parents=True, exist_ok=True)
-    ranges = id_ranges(_range_count(spark, staged))
-    tasks = [_Range(low, high, tuple(staged), tuple(existing), work) for low, high in ranges if staged]
+    directory = work_directory(work)
+    ranges = id_ranges(_range_count(parallelism(spark), staged)) if staged else []
+    files = tuple(map(os.path.abspath, staged)), tuple(map(os.path.abspath, existing))
+    tasks = [_Range(low, high, *files, directory) for low, high in ranges]
     merged = run_tasks(spark, _Range.merge, tasks)
     collisions = [collision for part in merged for collision in part.collisions]
     if collisions:
@@ -161,16 +162,12 @@ def _differences(terms: pa.Table, texts: pa.ChunkedArray) -> list[Collision]:
     return list(zip(*(pc.filter(column, differ).slice(0, MOST_SHOWN).to_pylist() for column in columns), strict=True))
 
 
-def _range_count(spark: SparkSession, files: Sequence[str]) -> int:
+def _range_count(wanted: int, files: Sequence[str]) -> int:
     """As many ranges as memory needs, and for parallel work if there is enough of it."""
     rows = size = 0
-    for metadata in _metadata(files):
+    for file in files:
+        metadata = pq.read_metadata(file)
         rows += metadata.num_rows
         size += sum(metadata.row_group(i).total_byte_size for i in range(metadata.num_row_groups))
-    useful = min(int(spark.conf.get("spark.sql.shuffle.partitions", "4")), rows // SMALLEST_RANGE_ROWS)
+    useful = min(wanted, rows // SMALLEST_RANGE_ROWS)
     return max(1, useful, -(-rows // LARGEST_RANGE_ROWS), -(-size // LARGEST_RANGE_BYTES))
-
-
-def _metadata(files: Sequence[str]) -> Iterator[pq.FileMetaData]:
-    for file in files:
-        yield pq.read_metadata(file)

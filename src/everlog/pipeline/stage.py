@@ -23,7 +23,7 @@ from everlog.pipeline.read import read
 from everlog.pipeline.sources import ReadOptions
 from everlog.pipeline.spill import Spill
 from everlog.pipeline.split import BadRow, Split
-from everlog.pipeline.tasks import RESULT, gather, packed, run_tasks
+from everlog.pipeline.tasks import RESULT, gather, packed, parallelism, run_tasks, work_directory
 from everlog.pipeline.values import constant_column, texts_of
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ class Staged:
 
 
 def stage(
-    spark: SparkSession,
+    spark: SparkSession | None,
     splits: Sequence[Split],
     options: ReadOptions,
     work: Path | str,
@@ -61,14 +61,14 @@ def stage(
     hash_bits: int = 64,
     salt: int = 0,
 ) -> Staged:
-    """Read splits on Spark into files in ``work``, a directory that all workers share.
+    """Read splits into files in ``work``, a directory that all workers share; without a session in process.
 
     ``width`` is the largest arity, by default that of the splits. With ``on_error="stop"`` bad rows
     are an error that lists them; with ``"skip"`` they are counted and the first 1,000 returned.
     """
     width = width if width is not None else max([2, *(split.arity or 2 for split in splits)])
-    tasks = pack(list(map(_absolute, splits)), wanted=int(spark.conf.get("spark.sql.shuffle.partitions", "4")))
-    task = _ReadTask(options, _Target.at(work, width, hash_bits, salt))
+    tasks = pack(list(map(_absolute, splits)), wanted=parallelism(spark))
+    task = _ReadTask(options, _Target(work_directory(work), width, hash_bits, salt))
     given = {os.path.abspath(split.path): split.path for split in splits}
     try:
         return _staged(run_tasks(spark, task, tasks), width, on_error, given)
@@ -81,6 +81,7 @@ def stage_dataframe(
     predicate: Predicate,
     work: Path | str,
     *,
+    width: int | None = None,
     on_error: str = "stop",
     hash_bits: int = 64,
     salt: int = 0,
@@ -89,8 +90,8 @@ def stage_dataframe(
     if len(frame.columns) != predicate.arity:
         names = ", ".join(frame.columns)
         raise DataError.of("wrong-arity", f"{predicate} needs {predicate.arity} columns, the DataFrame has {names}")
-    width = max(2, predicate.arity)
-    task = _FrameTask(predicate, _Target.at(work, width, hash_bits, salt))
+    width = max(width or 2, predicate.arity)
+    task = _FrameTask(predicate, _Target(work_directory(work), width, hash_bits, salt))
     return _staged(gather(frame.mapInArrow(task, RESULT)), width, on_error)
 
 
@@ -145,13 +146,6 @@ class _Target:
     width: int
     bits: int
     salt: int
-
-    @classmethod
-    def at(cls, work: Path | str, width: int, bits: int, salt: int) -> _Target:
-        """A target whose directory exists."""
-        path = Path(work).absolute()
-        path.mkdir(parents=True, exist_ok=True)
-        return cls(path, width, bits, salt)
 
     def write(self, batches: Iterable[pa.RecordBatch], bad: list[BadRow]) -> _Part:
         """Write batches of texts, and take along the bad rows that were found on the way."""

@@ -1,10 +1,14 @@
-"""Functions run by Spark's workers, one task each, with small results that come back to the driver."""
+"""Functions run by Spark's workers, one task each, with small results that come back to the driver.
+
+Without a session the same functions run in this process, one after the other.
+"""
 
 from __future__ import annotations
 
 import pickle
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 import pyarrow as pa
@@ -21,40 +25,67 @@ RESULT = "result binary"
 """The schema of a DataFrame of results, see :func:`gather`."""
 
 
-def run_tasks(spark: SparkSession, function: Callable[[T], R], tasks: Sequence[T]) -> list[R]:
+def run_tasks(spark: SparkSession | None, function: Callable[[T], R], tasks: Sequence[T]) -> list[R]:
     """Apply a function to each of the tasks, each as a Spark task of its own, started in this order.
 
     The function must be importable by the workers or picklable, and leave nothing behind that a
     second attempt would trip over: Spark may run a task twice and takes one result.
     """
+    if spark is None:
+        return opened([attempt(lambda task=task: function(task)) for task in tasks])  # type: ignore[misc]
     if not tasks:
         return []
     job = _Job(function, tuple(pickle.dumps(task) for task in tasks))
     return gather(spark.range(0, len(tasks), 1, len(tasks)).mapInArrow(job, RESULT))
 
 
+def parallelism(spark: SparkSession | None) -> int:
+    """How many tasks it takes to keep all cores busy."""
+    return 1 if spark is None else int(spark.conf.get("spark.sql.shuffle.partitions", "4"))
+
+
+def work_directory(path: Path | str) -> Path:
+    """An existing directory, by its absolute path, for tasks to write into."""
+    absolute = Path(path).absolute()
+    try:
+        absolute.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise DataError(_input_output(error)) from error
+    return absolute
+
+
 def gather(frame: DataFrame) -> list[Any]:
-    """The results in a DataFrame that :func:`packed` made; raises what the tasks found wrong, all of it."""
-    results = [pickle.loads(row["result"]) for row in frame.collect()]
-    wrong = [error for result in results if isinstance(result, _Wrong) for error in result.diagnostics]
-    if wrong:
-        raise DataError(dict.fromkeys(wrong))
-    return results
+    """The results in a DataFrame of :func:`packed` ones."""
+    return opened([pickle.loads(row["result"]) for row in frame.collect()])
 
 
 def packed(function: Callable[[], Any]) -> pa.RecordBatch:
-    """Call a function and pack its result. What a user has to fix is a result too, not a failed task."""
+    """Call a function and pack its result into a row."""
+    return pa.record_batch({"result": pa.array([pickle.dumps(attempt(function))], pa.binary())})
+
+
+def attempt(function: Callable[[], R]) -> R | Wrong:
+    """Call a function. What a user has to fix is a result too, not a failed task."""
     try:
-        result = function()
+        return function()
     except EverlogError as error:
-        result = _Wrong(error.diagnostics)
+        return Wrong(error.diagnostics)
     except OSError as error:
-        result = _Wrong((_input_output(error),))
-    return pa.record_batch({"result": pa.array([pickle.dumps(result)], pa.binary())})
+        return Wrong((_input_output(error),))
+
+
+def opened(results: Sequence[R | Wrong]) -> list[R]:
+    """The results; or an error with all that tasks found wrong."""
+    wrong = [diagnostic for result in results if isinstance(result, Wrong) for diagnostic in result.diagnostics]
+    if wrong:
+        raise DataError(dict.fromkeys(wrong))
+    return [result for result in results if not isinstance(result, Wrong)]
 
 
 @dataclass(frozen=True)
-class _Wrong:
+class Wrong:
+    """What a task found that a user has to fix."""
+
     diagnostics: tuple[Diagnostic, ...]
 
 

@@ -86,7 +86,20 @@ class Rows:
         """An Arrow table. A column of only integers, doubles, booleans or strings has that type;
         any other holds terms as text, the way CSV output does.
         """
-        return pa.table([self._typed(column) for column in self._ids], names=list(self.columns))
+        columns = [typed.take(ids) for typed, ids in zip(self._typed, self._ids, strict=True)]
+        return pa.table(columns, names=list(self.columns))
+
+    @property
+    def schema(self) -> pa.Schema:
+        """The schema of :meth:`to_arrow`."""
+        return pa.schema([pa.field(name, typed.type) for name, typed in zip(self.columns, self._typed, strict=True)])
+
+    def batches(self, start: int = 0, stop: int | None = None) -> Iterator[pa.RecordBatch]:
+        """The rows of :meth:`to_arrow`, all or some, without having them in memory at once."""
+        for first in range(start, len(self) if stop is None else stop, BATCH):
+            last = first + BATCH if stop is None else min(first + BATCH, stop)
+            columns = [typed.take(ids[first:last]) for typed, ids in zip(self._typed, self._ids, strict=True)]
+            yield pa.record_batch(columns, schema=self.schema)
 
     def to_pandas(self) -> Any:
         """A pandas DataFrame; see :meth:`to_arrow`."""
@@ -144,11 +157,27 @@ class Rows:
         values = [value_of(text) for text in self._dictionary.decode(different).to_pylist()]
         return [values[place] for place in places.tolist()]
 
-    def _typed(self, ids: Column) -> pa.Array:
-        used = _used([ids], len(self._dictionary))
-        places = np.zeros(len(self._dictionary), np.int64)
-        places[used] = np.arange(len(used))
-        return typed_texts(self._dictionary.decode(used)).take(pa.array(places[ids]))
+    @cached_property
+    def _typed(self) -> list[_TypedTerms]:
+        """For each column its terms as values of one type."""
+        return [_TypedTerms(self._dictionary, column) for column in self._ids]
+
+
+class _TypedTerms:
+    """The different terms of a column as values of one type, to be looked up by id."""
+
+    def __init__(self, dictionary: Dictionary, ids: Column) -> None:
+        used = _used([ids], len(dictionary))
+        self._values = typed_texts(dictionary.decode(used))
+        self._places = np.zeros(len(dictionary), np.int64)
+        self._places[used] = np.arange(len(used))
+
+    @property
+    def type(self) -> pa.DataType:
+        return self._values.type
+
+    def take(self, ids: Column) -> pa.Array:
+        return self._values.take(pa.array(self._places[ids]))
 
 
 class RelationRows(Rows):

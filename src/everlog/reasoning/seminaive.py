@@ -50,6 +50,7 @@ def close_stratum(
         rounds += 1
         facts = facts.extended(delta)  # l. 7
         engine.held = facts.count
+        engine.limits.check(engine.held)
         instances = engine.work.instances["forward"] - before
         listener.round_done(RoundEvent(stratum.index, strata, rounds, delta.count, facts.count, instances))
         delta = engine.match(recursive, facts, facts, changed=[(delta, NONE)]).facts(without=facts)  # l. 8 and 5

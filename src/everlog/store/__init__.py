@@ -4,9 +4,10 @@ It knows ids, Parquet and Delta, not rules or engines. Readers use :class:`Store
 :func:`begin`.
 """
 
+from everlog.store.cleaning import exists
 from everlog.store.snapshot import Snapshot
 from everlog.store.store import Store
-from everlog.store.transaction import Transaction, begin, exists
+from everlog.store.transaction import Transaction, begin
 from everlog.store.versions import VersionInfo
 
 __all__ = ["Snapshot", "Store", "Transaction", "VersionInfo", "begin", "exists"]

@@ -33,7 +33,7 @@ from deltalake.transaction import (
 from everlog.lang.errors import StoreError
 from everlog.store import steps
 from everlog.store.errors import os_error, store_error
-from everlog.store.log import METADATA_KEY, active_files, commit_info, newest_version, open_table
+from everlog.store.log import METADATA_KEY, commit_info, file_names, newest_version, open_table
 
 CONFIGURATION = {
     "delta.logRetentionDuration": "interval 3650 days",
@@ -89,7 +89,7 @@ def commit(
 
 
 def _check_names(table: Path, delta: DeltaTable | None, adds: Sequence[str], removes: Sequence[str]) -> None:
-    active = set() if delta is None else {file.name for file in active_files(delta)}
+    active = set() if delta is None else set(file_names(table, delta.version()))
     for name in adds:
         if Path(name).name != name or not name.endswith(".parquet") or name[0] in "._":
             raise refused(table / name, "it is not a plain name of a Parquet file")

@@ -18,7 +18,6 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from everlog.store import schema
-from everlog.store.log import ActiveFile
 from everlog.store.parquet import open_file, wanted_groups
 from everlog.store.rows import equal_at, key_of, lower_bound, plain, row_key, summed
 
@@ -33,11 +32,9 @@ class Bounds:
     last: tuple[int, ...]
 
 
-def sums(
-    table: Path, files: Sequence[ActiveFile], width: int, predicates: Sequence[int] | None = None
-) -> Iterator[pa.Table]:
+def sums(paths: Sequence[Path], width: int, predicates: Sequence[int] | None = None) -> Iterator[pa.Table]:
     """Every fact with its summed weights, sorted, one row each, also those whose sums are 0."""
-    runs = _runs([_bounds(table / file.name, width) for file in files if _may_have(file, predicates)])
+    runs = _runs([bounds for path in paths if (bounds := _bounds(path, width)) is not None])
     if not runs:
         return
     base = max(runs, key=lambda run: sum(file.rows for file in run))
@@ -47,13 +44,6 @@ def sums(
         yield from _merge(stream, summed(pa.concat_tables(rest), width), width)
     else:
         yield from stream
-
-
-def _may_have(file: ActiveFile, predicates: Sequence[int] | None) -> bool:
-    """May the file have rows of one of the predicates, by the log's statistics?"""
-    if file.rows == 0 or predicates is None or "predicate" not in file.low:
-        return file.rows != 0
-    return any(file.low["predicate"] <= predicate <= file.high["predicate"] for predicate in predicates)
 
 
 def holding(tables: Iterator[pa.Table]) -> Iterator[pa.RecordBatch]:
@@ -66,16 +56,13 @@ def holding(tables: Iterator[pa.Table]) -> Iterator[pa.RecordBatch]:
         yield from rows.drop_columns(["holds"]).combine_chunks().to_batches()
 
 
-def _bounds(path: Path, width: int) -> Bounds:
+def _bounds(path: Path, width: int) -> Bounds | None:
+    """The bounds of a file, None if it has no rows."""
     file = open_file(path)
-    last = file.num_row_groups - 1
-    names = schema.keys(width)
-    ends = []
-    for group in (0, last):
-        rows = _read(file, group, width)
-        key = key_of(rows, names)
-        ends.append((row_key(key, 0), row_key(key, rows.num_rows - 1)))
-    return Bounds(path, file.metadata.num_rows, ends[0][0], ends[1][1])
+    if not file.metadata.num_rows:
+        return None
+    first, last = (key_of(_read(file, group, width), schema.keys(width)) for group in (0, file.num_row_groups - 1))
+    return Bounds(path, file.metadata.num_rows, row_key(first, 0), row_key(last, -1))
 
 
 def _runs(files: Sequence[Bounds]) -> list[list[Bounds]]:

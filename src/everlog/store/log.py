@@ -7,6 +7,7 @@ wrongly for a table loaded at an older version (measured with 1.6).
 from __future__ import annotations
 
 import json
+import os
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -58,8 +59,17 @@ def open_table(table: Path, version: int | None = None) -> DeltaTable:
 
 def newest_version(table: Path) -> int | None:
     """The newest version by the names of the log entries, None without any."""
-    numbers = [int(entry.stem) for entry in Layout.log(table).glob("*.json") if entry.stem.isdigit()]
-    return max(numbers, default=None)
+    try:
+        names = os.listdir(Layout.log(table))
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    return max((int(name[:-5]) for name in names if name.endswith(".json") and name[:-5].isdigit()), default=None)
+
+
+def file_names(table: Path, version: int) -> list[str]:
+    """The names of the files of a version."""
+    names: list[str] = pa.table(open_table(table, version).get_add_actions(flatten=True)).column("path").to_pylist()
+    return sorted(names)
 
 
 def active_files(delta: DeltaTable) -> list[ActiveFile]:
@@ -78,30 +88,39 @@ def _active_file(row: dict[str, Any]) -> ActiveFile:
     )
 
 
-def commit_info(table: Path, version: int) -> dict[str, Any]:
-    """What the log entry of a version says about its commit."""
+def actions(table: Path, version: int) -> list[dict[str, Any]]:
+    """Everything the log entry of a version says."""
     entry = Layout.commit_file(table, version)
     try:
-        with entry.open(encoding="utf-8") as lines:
-            for line in lines:
-                action = json.loads(line)
-                if "commitInfo" in action:
-                    found: dict[str, Any] = action["commitInfo"]
-                    return found
+        return [json.loads(line) for line in entry.read_text(encoding="utf-8").splitlines() if line]
     except FileNotFoundError as error:
         hint = "its log entry was removed by another tool; newer versions can still be read"
         raise store_error("version-gone", f"version {version} has no log entry", entry, hint) from error
     except json.JSONDecodeError as error:
         raise store_error("damaged-log", f"the log entry is not JSON: {error}", entry) from error
-    return {}
+
+
+def commit_info(table: Path, version: int) -> dict[str, Any]:
+    """What the log entry of a version says about its commit."""
+    return next((action["commitInfo"] for action in actions(table, version) if "commitInfo" in action), {})
+
+
+def changed_files(table: Path, version: int) -> tuple[list[str], list[str]]:
+    """The files by which a version added and removed data; rewriting the same data is not counted."""
+    added, removed = (
+        [action[kind]["path"] for action in actions(table, version) if action.get(kind, {}).get("dataChange")]
+        for kind in ("add", "remove")
+    )
+    return added, removed
 
 
 def named_files(table: Path) -> set[str]:
     """Every data file that any log entry ever named."""
-    found: set[str] = set()
-    for entry in sorted(Layout.log(table).glob("*.json")):
-        with entry.open(encoding="utf-8") as lines:
-            for line in lines:
-                action = json.loads(line)
-                found.update(action[kind]["path"] for kind in ("add", "remove") if kind in action)
-    return found
+    return {
+        action[kind]["path"]
+        for entry in Layout.log(table).glob("*.json")
+        if entry.stem.isdigit()
+        for action in actions(table, int(entry.stem))
+        for kind in ("add", "remove")
+        if kind in action
+    }

@@ -7,10 +7,11 @@ groups are small enough for their statistics to prune by predicate.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
@@ -40,10 +41,10 @@ def chunks(batches: Iterable[pa.RecordBatch | pa.Table], rows: int) -> Iterator[
             held.append(piece)
             count += piece.num_rows
             if count == rows:
-                yield pa.concat_tables(held)
+                yield pa.concat_tables(held, promote_options="default")
                 held, count = [], 0
     if held:
-        yield pa.concat_tables(held)
+        yield pa.concat_tables(held, promote_options="default")
 
 
 def write_facts(rows: pa.Table, path: Path) -> None:
@@ -99,6 +100,23 @@ def check_file_order(path: Path, names: list[str]) -> None:
         joined = rows if last is None else pa.concat_tables([last, rows])
         check_order(key_of(joined, names), path)
         last = rows.slice(rows.num_rows - 1)
+
+
+def refuse_nulls(rows: pa.Table, wanted: pa.Schema, where: Path) -> None:
+    """Refuse rows with a null in a column that must have none."""
+    for field in wanted:
+        if not field.nullable and field.name in rows.schema.names and rows.column(field.name).null_count:
+            raise store_error("bad-rows", f"column {field.name} has nulls and must have none", where)
+
+
+def refuse_repeated_ids(paths: Sequence[Path]) -> None:
+    """Refuse files of terms that share an id; in itself each has an id once."""
+    if len(paths) < 2:
+        return
+    ids = np.sort(np.concatenate([pq.read_table(path, columns=["id"]).column("id").to_numpy() for path in paths]))
+    twice = np.flatnonzero(ids[1:] == ids[:-1])
+    if len(twice):
+        raise store_error("bad-rows", f"term {ids[twice[0]]} comes twice", paths[0].parent)
 
 
 def wanted_groups(file: pq.ParquetFile, predicates: list[int] | None) -> list[int]:

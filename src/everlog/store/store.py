@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from everlog.store import consolidate, schema, snapshot
 from everlog.store.errors import store_error
 from everlog.store.layout import Layout
-from everlog.store.log import ActiveFile, active_files, is_table, newest_version, open_table
+from everlog.store.log import ActiveFile, active_files, changed_files, is_table, newest_version, open_table
 from everlog.store.parquet import open_file
 from everlog.store.rows import plain, summed
 from everlog.store.snapshot import Snapshot
@@ -89,7 +89,8 @@ class Store:
         """Every fact that ever held since the last compaction, sorted, with the sums of its weights."""
         table = self._facts_table(version)
         chosen = None if predicates is None else sorted(predicates)
-        return consolidate.sums(self.layout.facts, active_files(table), _width(table), chosen)
+        paths = [self.layout.facts / file.name for file in active_files(table) if _may_have(file, chosen)]
+        return consolidate.sums(paths, _width(table), chosen)
 
     def changes(self, from_version: int, to_version: int) -> pa.Table:
         """What changed after ``from_version`` (-1 for all) up to ``to_version``: weights summed per fact.
@@ -111,14 +112,9 @@ class Store:
         return total.filter(pa.array(changed))
 
     def _signed_rows(self, version: int, width: int) -> Iterator[pa.Table]:
-        if self.info(version).operation in ("compact", "widen"):
-            return
-        before = {file.name: file for file in self.files(version - 1)} if version else {}
-        after = {file.name: file for file in self.files(version)}
-        added = [file for name, file in after.items() if name not in before]
-        removed = [file for name, file in before.items() if name not in after]
-        yield from consolidate.sums(self.layout.facts, added, width)
-        for rows in consolidate.sums(self.layout.facts, removed, width):
+        added, removed = changed_files(self.layout.facts, version)
+        yield from consolidate.sums([self.layout.facts / name for name in added], width)
+        for rows in consolidate.sums([self.layout.facts / name for name in removed], width):
             yield negated(rows)
 
     def terms(self, version: int | None = None) -> pa.Table:
@@ -188,6 +184,13 @@ class Store:
 
 def _width(table: DeltaTable) -> int:
     return schema.width_of(field.name for field in table.schema().fields)
+
+
+def _may_have(file: ActiveFile, predicates: list[int] | None) -> bool:
+    """May the file have rows of one of the predicates, by the log's statistics?"""
+    if file.rows == 0 or predicates is None or "predicate" not in file.low:
+        return file.rows != 0
+    return any(file.low["predicate"] <= predicate <= file.high["predicate"] for predicate in predicates)
 
 
 def negated(rows: pa.Table) -> pa.Table:

@@ -25,28 +25,17 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
-import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
 from everlog.lang.errors import StoreError
 from everlog.store import locking, parquet, schema, steps
+from everlog.store.cleaning import clean_dead, refuse_strangers, remove_if_unfinished, remove_unfinished
 from everlog.store.commit import NewFile, commit, conflict, file_stats
 from everlog.store.errors import file_errors, os_error, store_error
-from everlog.store.layout import Layout, writer_of
-from everlog.store.log import active_files, is_table, named_files, newest_version, open_table
+from everlog.store.layout import Layout
+from everlog.store.log import file_names, named_files, newest_version, open_table
 from everlog.store.versions import VersionInfo, metadata_for, read_version
-
-OWN_NAMES = {"facts", "terms", "snapshot", "work"}
-
-
-def exists(path: Path | str) -> bool:
-    """Is there a store with at least one version at ``path``?
-
-    >>> exists("no/such/place")
-    False
-    """
-    return is_table(Layout(Path(path)).facts)
 
 
 def begin(path: Path | str, *, overwrite: bool = False) -> Transaction:
@@ -56,23 +45,14 @@ def begin(path: Path | str, *, overwrite: bool = False) -> Transaction:
     Older versions stay readable. A directory that holds anything but a store is refused.
     """
     layout = Layout(Path(path))
-    _refuse_strangers(layout)
+    refuse_strangers(layout)
     made = next((p for p in reversed([layout.root, *layout.root.parents]) if not p.exists()), None)
-    with file_errors("beginning a write", layout.root):
-        return Transaction(layout, overwrite=overwrite, made=made)
-
-
-def _refuse_strangers(layout: Layout) -> None:
-    root = layout.root
-    if not root.exists() or is_table(layout.facts):
-        return
-    if not root.is_dir():
-        raise store_error("not-a-store", "this is a file, not a directory", root, "choose another path for the store")
-    names = {entry.name for entry in root.iterdir()}
-    if names and not (names <= OWN_NAMES and layout.guard.is_file()):
-        shown = ", ".join(sorted(names)[:5])
-        hint = "choose an empty or new directory for the store"
-        raise store_error("not-a-store", f"the directory is no Everlog store but has {shown}", root, hint)
+    try:
+        with file_errors("beginning a write", layout.root):
+            return Transaction(layout, overwrite=overwrite, made=made)
+    except BaseException:
+        remove_if_unfinished(layout, made)
+        raise
 
 
 class Transaction:
@@ -100,7 +80,7 @@ class Transaction:
             self._lock = locking.register(layout, self.writer)
             try:
                 self._read_base()
-                _clean_dead(layout)
+                clean_dead(layout)
             except BaseException:
                 self._leave()
                 raise
@@ -116,10 +96,9 @@ class Transaction:
             return
         self.base = read_version(self.layout.facts, newest)
         facts = open_table(self.layout.facts, newest)
-        self._base_facts = [file.name for file in active_files(facts)]
+        self._base_facts = file_names(self.layout.facts, newest)
         self._width = schema.width_of(field.name for field in facts.schema().fields)
-        terms = open_table(self.layout.terms, self.base.terms_version)
-        self._base_terms = [file.name for file in active_files(terms)]
+        self._base_terms = file_names(self.layout.terms, self.base.terms_version)
 
     @property
     def base_version(self) -> int | None:
@@ -143,7 +122,7 @@ class Transaction:
         """Add terms (``id``, ``text``) that the base does not have, in any order."""
         with self._writing():
             for rows in parquet.chunks(batches, parquet.FILE_ROWS):
-                _refuse_nulls(rows, schema.TERMS, self.work)
+                parquet.refuse_nulls(rows, schema.TERMS, self.work)
                 path = self._next_path("terms", self._terms)
                 parquet.write_terms(rows.select(schema.TERMS.names), path)
                 self._terms.append(path)
@@ -154,9 +133,9 @@ class Transaction:
         with self._writing():
             for path in map(Path, paths):
                 self._refuse_outside(path)
-                file_stats(path, schema.TERMS)
+                stats = file_stats(path, schema.TERMS)
                 parquet.check_file_order(path, ["id"])
-                self._terms.append(path)
+                self._terms += [path] if stats["numRecords"] else []
 
     def add_facts(self, batches: Iterable[pa.RecordBatch | pa.Table]) -> None:
         """Add rows of facts: ``predicate``, ``c0``, ... and the signed weights.
@@ -167,7 +146,7 @@ class Transaction:
         """
         with self._writing():
             for rows in parquet.chunks(batches, parquet.FILE_ROWS):
-                _refuse_nulls(rows, schema.facts(self._width), self.work)
+                parquet.refuse_nulls(rows, schema.facts(self._width), self.work)
                 width = schema.width_of(rows.schema.names)
                 self._width = max(self._width, width)
                 path = self._next_path("facts", self._facts)
@@ -182,10 +161,10 @@ class Transaction:
             for path in map(Path, paths):
                 self._refuse_outside(path)
                 width = schema.width_of(pq.read_schema(path).names)
-                file_stats(path, schema.facts(width))
+                stats = file_stats(path, schema.facts(width))
                 parquet.check_file_order(path, schema.keys(width))
                 self._width = max(self._width, width)
-                self._facts.append(path)
+                self._facts += [path] if stats["numRecords"] else []
 
     def commit(
         self,
@@ -194,14 +173,17 @@ class Transaction:
         statistics: dict[str, Any],
         bookkeeping: str,
         operation: str,
-        salt: int = 0,
+        salt: int | None = None,
     ) -> int:
-        """Make what was added the next version, all or nothing, and return its number."""
+        """Make what was added the next version, all or nothing, and return its number.
+
+        ``salt`` is that of the ids: the base's if not given, 0 where the base's terms are replaced.
+        """
         self._require_open()
         try:
             with file_errors("committing", self.layout.root):
                 self._widen_files()
-                _refuse_repeated_ids(self._terms)
+                parquet.refuse_repeated_ids(self._terms)
                 terms_version = self._commit_terms()
                 metadata = metadata_for(
                     self.layout.facts,
@@ -211,7 +193,7 @@ class Transaction:
                     bookkeeping=bookkeeping,
                     operation=operation,
                     terms_version=terms_version,
-                    salt=salt,
+                    salt=self._base_salt() if salt is None else salt,
                     writer=self.writer,
                 )
                 version = self._commit_facts(metadata)
@@ -221,6 +203,9 @@ class Transaction:
         steps.reached(steps.FACTS_COMMITTED)
         self._finish()
         return version
+
+    def _base_salt(self) -> int:
+        return 0 if self.base is None or self._replace_terms else self.base.salt
 
     def _commit_terms(self) -> int:
         """Bring the terms to those of the base and the new ones; nothing to do costs no commit."""
@@ -232,7 +217,7 @@ class Transaction:
         if at != self._terms_version:
             hint = "nothing was changed; run again"
             raise store_error("another-writer", "another writer is about to commit a version", table, hint)
-        has = [] if at is None else [file.name for file in active_files(open_table(table, at))]
+        has = [] if at is None else file_names(table, at)
         new = self._move(self._terms, table)
         steps.reached(steps.TERMS_MOVED)
         if at is not None and not new and set(has) == set(kept):
@@ -327,8 +312,7 @@ class Transaction:
         wanted = read_version(self.layout.facts, facts).terms_version
         if wanted == terms:
             return
-        has = [file.name for file in active_files(open_table(self.layout.terms, terms))]
-        kept = [file.name for file in active_files(open_table(self.layout.terms, wanted))]
+        has, kept = file_names(self.layout.terms, terms), file_names(self.layout.terms, wanted)
         if set(has) != set(kept):
             with contextlib.suppress(StoreError):  # the next write does it
                 self._set_terms(terms, has, kept, [])
@@ -343,8 +327,7 @@ class Transaction:
         """Give up lock and private directory, and what a store that never was would leave."""
         self._open = False
         locking.leave(self.layout, self.writer, self._lock)
-        if not is_table(self.layout.facts) and not locking.writers(self.layout):
-            _remove_unfinished(self.layout, self._made)
+        remove_unfinished(self.layout, self._made)
 
     def __enter__(self) -> Transaction:
         return self
@@ -362,48 +345,3 @@ def _known(path: Path) -> NewFile:
         return NewFile(path.name, 0, 0)
     except OSError as error:
         raise os_error(error, "reading a data file", path) from error
-
-
-def _refuse_nulls(rows: pa.Table, wanted: pa.Schema, where: Path) -> None:
-    for field in wanted:
-        if not field.nullable and field.name in rows.schema.names and rows.column(field.name).null_count:
-            raise store_error("bad-rows", f"column {field.name} has nulls and must have none", where)
-
-
-def _refuse_repeated_ids(paths: Sequence[Path]) -> None:
-    """Each file has an id once; check that no two files share one."""
-    if len(paths) < 2:
-        return
-    ids = np.sort(np.concatenate([pq.read_table(path, columns=["id"]).column("id").to_numpy() for path in paths]))
-    twice = np.flatnonzero(ids[1:] == ids[:-1])
-    if len(twice):
-        raise store_error("bad-rows", f"term {ids[twice[0]]} comes twice", paths[0].parent)
-
-
-def _clean_dead(layout: Layout) -> None:
-    """Remove what dead writers left: staging, locks, data files no log entry names. Under the guard."""
-    dead = {writer for writer in locking.writers(layout) if not locking.is_alive(layout, writer)}
-    if not dead:
-        return
-    for table in (layout.facts, layout.terms):
-        files = [path for path in table.glob("*.parquet") if writer_of(path.name) in dead]
-        named = named_files(table) if files else set()
-        for path in files:
-            if path.name not in named:
-                path.unlink(missing_ok=True)
-    for writer in dead:
-        locking.remove_dead(layout, writer)
-
-
-def _remove_unfinished(layout: Layout, made: Path | None) -> None:
-    for directory in (layout.facts, layout.terms, layout.snapshots):
-        shutil.rmtree(directory, ignore_errors=True)
-    layout.guard.unlink(missing_ok=True)
-    with contextlib.suppress(OSError):
-        layout.work.rmdir()
-    if made is not None:
-        for directory in (layout.root, *layout.root.parents):
-            with contextlib.suppress(OSError):
-                directory.rmdir()
-            if directory == made:
-                return

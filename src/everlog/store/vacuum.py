@@ -13,7 +13,7 @@ from pathlib import Path
 from everlog.store import locking, snapshot
 from everlog.store.errors import store_error
 from everlog.store.layout import writer_of
-from everlog.store.log import active_files, named_files, newest_version, open_table
+from everlog.store.log import file_names, named_files, newest_version
 from everlog.store.store import Store
 
 
@@ -59,7 +59,7 @@ def _retained(store: Store, keep_versions: int | None, keep_hours: float | None)
 
 
 def _unwanted(table: Path, kept: set[int], alive: set[str]) -> list[Path]:
-    wanted = {file.name for version in kept for file in active_files(open_table(table, version))}
+    wanted = {name for version in kept for name in file_names(table, version)}
     named = named_files(table)
     found = []
     for path in sorted(table.glob("*.parquet")):

@@ -162,7 +162,7 @@ def _is_literal(data: Any, start: int, end: int) -> int:
 def _equals(data: Any, start: int, end: int, other: Any, other_start: int, other_end: int) -> bool:
     if end - start != other_end - other_start:
         return False
-    for i in range(end - start):  # noqa: SIM110
+    for i in range(end - start):
         if data[start + i] != other[other_start + i]:
             return False
     return True
@@ -188,9 +188,7 @@ def _is_local_name(data: Any, start: int, end: int) -> int:
 
 @njit(cache=True, nogil=True)
 def _form(data: Any, start: int, end: int, names: Any, name_offsets: Any) -> Any:
-    """How the cell ``data[start:end]`` is written, and the index of its prefix."""
-    if start == end:
-        return QUOTED, 0, 0
+    """How the cell ``data[start:end]`` is written, which prefix it has, and where its local name begins."""
     first = data[start]
     if number_kind(data, start, end) != NOT_A_NUMBER:
         return BARE, 0, 0
@@ -210,6 +208,17 @@ def _form(data: Any, start: int, end: int, names: Any, name_offsets: Any) -> Any
 
 
 @njit(cache=True, nogil=True)
+def _undouble(data: Any, start: int, end: int) -> int:
+    """Make doubled quotes single, in place; where the cell now ends."""
+    to, i = start, start
+    while i < end:
+        data[to] = data[i]
+        i += 2 if data[i] == QUOTE else 1
+        to += 1
+    return to
+
+
+@njit(cache=True, nogil=True)
 def write_cells(
     data: Any,
     status: Any,
@@ -226,40 +235,39 @@ def write_cells(
     """The texts of one column of the good rows, as the bytes and offsets of an Arrow array.
 
     ``strings`` takes every cell as a string. ``names`` and ``iris`` are the declared prefixes. The
-    rows listed in ``rare`` hold the cell as it stands, to be made a text elsewhere.
+    rows listed in ``rare`` hold the cell as it stands, to be made a text elsewhere. Doubled quotes are
+    undone in place.
     """
-    rows = len(status)
-    size, longest, expansion = 0, 0, 2
-    for prefix in range(len(iri_offsets) - 1):
+    rows, prefixes = len(status), len(iri_offsets) - 1
+    size, expansion = 0, 2
+    for prefix in range(prefixes):
         expansion = max(expansion, 2 + iri_offsets[prefix + 1] - iri_offsets[prefix])
     for row in range(rows):
         if status[row] == GOOD:
-            end = ends[row * arity + column]
-            length = (end if end >= 0 else ~end) - starts[row * arity + column]
-            size += length + expansion
-            if end < 0:
-                longest = max(longest, length)
+            cell = row * arity + column
+            if ends[cell] < 0:
+                ends[cell] = _undouble(data, starts[cell], ~ends[cell])
+            size += ends[cell] - starts[cell] + expansion
     out = np.empty(size, np.uint8)
     offsets = np.empty(rows + 1, np.int64)
     rare = np.empty(rows, np.int64)
-    unquoted = np.empty(longest, np.uint8)
     written, good, rares = 0, 0, 0
     offsets[0] = 0
     for row in range(rows):
         if status[row] != GOOD:
             continue
-        source, start, end = data, starts[row * arity + column], ends[row * arity + column]
-        if end < 0:
-            length, i = 0, start
-            while i < ~end:
-                unquoted[length] = data[i]
-                i += 2 if data[i] == QUOTE else 1
-                length += 1
-            source, start, end = unquoted, 0, length
-        if strings:
-            form, prefix, local = QUOTED, 0, 0
-        else:
-            form, prefix, local = _form(source, start, end, names, name_offsets)
+        start, end = starts[row * arity + column], ends[row * arity + column]
+        form, prefix, local = QUOTED, 0, 0
+        if start < end and not strings:
+            # The two commonest forms are told here: calls with arrays cost more than the cell.
+            first = data[start]
+            digits_end = start
+            while digits_end < end and 48 <= data[digits_end] <= 57:
+                digits_end += 1
+            if digits_end == end:
+                form = BARE if first != 48 or end == start + 1 else QUOTED
+            elif prefixes > 0 or digits_end > start or first in (QUOTE, 45, 60, 102, 116):
+                form, prefix, local = _form(data, start, end, names, name_offsets)
         if form == QUOTED:
             out[written] = QUOTE
             written += 1
@@ -274,7 +282,7 @@ def write_cells(
             rare[rares] = good
             rares += 1
         for i in range(start, end):
-            out[written] = source[i]
+            out[written] = data[i]
             written += 1
         if form == QUOTED:
             out[written] = QUOTE

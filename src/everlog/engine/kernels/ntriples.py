@@ -1,7 +1,7 @@
-"""Lines of N-Triples and N-Quads: finding the terms of simple lines and writing them as columns of texts.
+r"""Lines of N-Triples and N-Quads: finding the terms of simple lines and writing them as columns of texts.
 
-A line is *simple* if its terms are certainly valid and written without escapes; everything that
-would need a closer look is left to a full parser, which gives the same texts for simple lines too.
+A line is *simple* if its terms are certainly valid and written without ``\u``; everything that would
+need a closer look is left to a full parser, which gives the same texts for simple lines too.
 """
 
 from __future__ import annotations
@@ -25,6 +25,14 @@ _DOUBLE = np.frombuffer(b"double>", np.uint8)
 _BOOLEAN = np.frombuffer(b"boolean>", np.uint8)
 
 
+def _escapes() -> np.ndarray[Any, Any]:
+    """What each byte means after a backslash; 0 if nothing, or not a single character."""
+    meanings = np.zeros(256, np.uint8)
+    for escape, character in zip(b"tbnrf\"'\\", b"\t\b\n\r\f\"'\\", strict=True):
+        meanings[escape] = character
+    return meanings
+
+
 def _byte_classes() -> np.ndarray[Any, Any]:
     """For each byte: 1 if it may stand in a host, a scheme or a label, 2 if anywhere in an IRI.
 
@@ -40,13 +48,14 @@ def _byte_classes() -> np.ndarray[Any, Any]:
 
 
 _CLASS = _byte_classes()
+_ESCAPE = _escapes()
 
 
 @njit(cache=True, nogil=True)
 def _starts_with(data: Any, start: int, end: int, text: Any) -> bool:
     if end - start < len(text):
         return False
-    for i in range(len(text)):  # noqa: SIM110
+    for i in range(len(text)):
         if data[start + i] != text[i]:
             return False
     return True
@@ -147,7 +156,10 @@ def _is_bare(data: Any, start: int, end: int, datatype: int, datatype_end: int) 
 
 @njit(cache=True, nogil=True)
 def _object(data: Any, start: int, end: int) -> Any:
-    """Where the object's text begins and ends, where the object ends, and where its language tag begins."""
+    """Where the object's text begins and ends, where the object ends, and where its language tag begins.
+
+    An end below 0 is ``~end`` of a text with escapes; an object that ends at -1 is not simple.
+    """
     if data[start] == 60:
         after = _iri_end(data, start, end)
         return start, after, after, -1
@@ -157,18 +169,24 @@ def _object(data: Any, start: int, end: int) -> Any:
     if data[start] != 34:
         return start, -1, -1, -1
     i = start + 1
+    escaped = False
     while i < end and data[i] != 34:
-        if data[i] == 92 or data[i] == 13:
+        if data[i] == 13:
             return start, -1, -1, -1
+        if data[i] == 92:
+            escaped = True
+            i += 1
+            if i >= end or _ESCAPE[data[i]] == 0:
+                return start, -1, -1, -1
         i += 1
     i += 1
     if i >= end:
         return start, -1, -1, -1
     if data[i] == 64:
         after = _language_end(data, i, end)
-        return start, after, after, i
+        return start, ~after if escaped else after, after, i
     if data[i] != 94:
-        return start, i, i, -1
+        return start, ~i if escaped else i, i, -1
     if i + 2 >= end or data[i + 1] != 94:
         return start, -1, -1, -1
     after = _iri_end(data, i + 2, end)
@@ -176,10 +194,10 @@ def _object(data: Any, start: int, end: int) -> Any:
         return start, -1, -1, -1
     if _starts_with(data, i + 2, after, _XSD):
         if _starts_with(data, i + 2 + len(_XSD), after, _STRING):
-            return start, i, after, -1
+            return start, ~i if escaped else i, after, -1
         if _is_bare(data, start + 1, i - 1, i + 2, after):
             return start + 1, i - 1, after, -1
-    return start, after, after, -1
+    return start, ~after if escaped else after, after, -1
 
 
 @njit(cache=True, nogil=True)
@@ -210,7 +228,7 @@ def _simple_line(data: Any, start: int, end: int, quads: bool, spans: Any, row: 
     if i >= end or data[i] != 46 or _skip_blanks(data, i + 1, end) != end:
         return False
     if language >= 0:
-        for tag in range(language, text_end):
+        for tag in range(language, max(text_end, ~text_end)):
             if 65 <= data[tag] <= 90:
                 data[tag] += 32
     spans[row, 0], spans[row, 1] = subject, subject_end
@@ -265,7 +283,16 @@ def _copy(data: Any, start: int, end: int, out: Any, written: int) -> int:
 
 @njit(cache=True, nogil=True)
 def _copy_term(data: Any, start: int, end: int, blank: Any, out: Any, written: int) -> int:
-    """Write a term; a blank node gets ``blank`` in place of its ``_:``."""
+    """Write a term; a blank node gets ``blank`` in place of its ``_:``, an end below 0 marks escapes."""
+    if end < 0:
+        i = start
+        while i < ~end:
+            escape = data[i] == 92
+            i += escape
+            out[written] = _ESCAPE[data[i]] if escape else data[i]
+            i += 1
+            written += 1
+        return written
     if data[start] == 95:
         written = _copy(blank, 0, len(blank), out, written)
         start += 2
@@ -287,7 +314,7 @@ def write_triples(data: Any, spans: Any, blank: Any) -> Any:
         )
         sizes[0] += max(spans[row, 3] - spans[row, 2], spans[row, 5] - spans[row, 4] if unary[row] else 0) + 2
         sizes[1] += spans[row, 1] - spans[row, 0] + len(blank)
-        sizes[2] += spans[row, 5] - spans[row, 4] + len(blank)
+        sizes[2] += max(spans[row, 5], ~spans[row, 5]) - spans[row, 4] + len(blank)
     predicates, predicate_ends = np.empty(sizes[0], np.uint8), np.zeros(rows + 1, np.int32)
     subjects, subject_ends = np.empty(sizes[1], np.uint8), np.zeros(rows + 1, np.int64)
     objects, object_ends = np.empty(sizes[2], np.uint8), np.zeros(rows + 1, np.int64)

@@ -40,7 +40,7 @@ def _is_boolean(data: Any, start: int, end: int) -> bool:
     first = 0 if end - start == 4 else 4
     if not 4 <= end - start <= 5:
         return False
-    for i in range(end - start):  # noqa: SIM110
+    for i in range(end - start):
         if data[start + i] != _TRUE_FALSE[first + i]:
             return False
     return True

@@ -124,13 +124,3 @@ def leading_offsets(keys, shift, size):
         offsets[value] = keys.shape[0]
         value += 1
     return offsets
-
-
-@njit(cache=True, nogil=True)
-def count_prefixes(keys, shift):
-    """How many different values ``key >> shift`` has, in ascending keys."""
-    count = 0
-    for i in range(keys.shape[0]):
-        if i == 0 or keys[i] >> shift != keys[i - 1] >> shift:
-            count += 1
-    return count

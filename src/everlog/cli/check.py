@@ -1,0 +1,101 @@
+"""``everlog check``"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from everlog.cli.console import Console
+from everlog.cli.options import logging_options, setting
+
+if TYPE_CHECKING:
+    from everlog.analysis.stratify import StratifiedProgram, Stratum
+    from everlog.engine.plan import Plan
+    from everlog.lang.syntax import Rule
+
+FACTS, CHANGED = 1_000_000, 1_000
+"""How many facts the plans assume in a relation, and in a round's change of one."""
+
+
+@click.command("check")
+@click.argument("rules", metavar="RULES", type=click.Path())
+@setting("stratification")
+@click.option("--plans/--no-plans", default=True, help="Show how each rule is matched.")
+@logging_options
+@click.pass_obj
+def command(console: Console, rules: str, stratification: Any, plans: bool, quiet: bool, json_logs: bool) -> None:
+    """Check RULES and show strata, plans and warnings.
+
+    A plan is the order in which the atoms of a rule are matched, here for relations of equal size;
+    of a recursive rule there is one for each atom that may have changed.
+    """
+    console.configure(quiet, json_logs)
+    from everlog.analysis.check import check
+    from everlog.analysis.stratify import stratify
+    from everlog.lang.parser import parse_file
+
+    program = stratify(check(parse_file(rules)), stratification)
+    for line in describe(rules, program, plans):
+        click.echo(line)
+
+
+def describe(name: str, program: StratifiedProgram, plans: bool = True) -> Iterator[str]:
+    """What there is to say about a program, line by line."""
+    checked = program.program
+    yield (
+        f"{name}: {_count(len(checked.rules), 'rule')}, {_count(len(checked.facts), 'fact')}, "
+        f"{_count(len(checked.predicates), 'predicate')}; {_count(len(program.strata), 'stratum', 'strata')} "
+        f"({program.kind}); {_count(len(checked.warnings), 'warning')}"
+    )
+    given = [str(predicate) for predicate, stratum in program.stratum_of.items() if stratum == 0]
+    if given:
+        yield f"facts only: {', '.join(given)}"
+    for stratum in program.strata:
+        yield ""
+        yield from _describe_stratum(stratum, program, plans)
+    for warning in checked.warnings:
+        yield ""
+        yield str(warning)
+
+
+def _describe_stratum(stratum: Stratum, program: StratifiedProgram, plans: bool) -> Iterator[str]:
+    yield f"stratum {stratum.index}: {', '.join(map(str, stratum.predicates))}"
+    for kind, rules in (("nonrecursive", stratum.nonrecursive), ("recursive", stratum.recursive)):
+        for rule in rules:
+            yield from _describe_rule(rule, kind, stratum, program.program.prefixes, plans)
+
+
+def _describe_rule(rule: Rule, kind: str, stratum: Stratum, prefixes: Mapping[str, str], plans: bool) -> Iterator[str]:
+    from everlog.lang.printer import print_rule
+
+    where = f", line {rule.span.line}" if rule.span is not None else ""
+    yield f"  {print_rule(rule, prefixes)}"
+    if not plans:
+        return
+    for number, plan in enumerate(_plans(rule, kind == "recursive", stratum)):
+        yield f"    {kind}{where}" if number == 0 else "    or"
+        yield from (f"      {line}" for line in str(plan).splitlines())
+
+
+def _plans(rule: Rule, recursive: bool, stratum: Stratum) -> Iterator[Plan]:
+    """The plan of a nonrecursive rule, or those of a recursive one, one a changed atom."""
+    from everlog.engine.plan import PlannedRule
+
+    planned, sizes = PlannedRule(rule), [FACTS] * len(rule.body)
+    if not recursive:
+        yield planned.plan(None, sizes)
+        return
+    for pivot, atom in enumerate(rule.positive):
+        if atom.predicate in stratum.predicates:
+            yield planned.plan(pivot, [CHANGED if i == pivot else size for i, size in enumerate(sizes)])
+
+
+def _count(number: int, one: str, many: str | None = None) -> str:
+    """A number with its noun.
+
+    >>> _count(1, "rule"), _count(2, "stratum", "strata")
+    ('1 rule', '2 strata')
+    """
+    return f"{number:,} {one if number == 1 else many or one + 's'}"

@@ -1,0 +1,63 @@
+"""Where a command says how it gets on: which display, and how log records and compilations reach it."""
+
+from __future__ import annotations
+
+import logging
+import sys
+from collections.abc import Iterable
+
+from everlog.cli.progress import JsonLines, Lines, Progress
+from everlog.lang.errors import Diagnostic
+
+
+class Console:
+    """The display of one command. ``configure`` chooses it; before, there are only errors."""
+
+    def __init__(self) -> None:
+        self.progress = Progress()
+        self._handler: logging.Handler | None = None
+
+    def configure(self, quiet: bool, json_logs: bool) -> Progress:
+        """Choose the display: JSON if asked for, none if quiet, live on a terminal, lines otherwise."""
+        if json_logs:
+            self.progress = JsonLines()
+        elif quiet:
+            self.progress = Progress()
+        elif sys.stderr.isatty():
+            from everlog.cli.live import Live
+
+            self.progress = Live()
+        else:
+            self.progress = Lines()
+        self._handler = _Handler(self.progress)
+        logger = logging.getLogger("everlog")
+        logger.setLevel(logging.INFO)
+        logger.addHandler(self._handler)
+        return self.progress
+
+    def watch_compilation(self) -> None:
+        """Tell the display about kernels that have to be compiled. Imports Numba."""
+        from everlog.cli.compiling import watch
+
+        watch(self.progress)
+
+    def failed(self, found: Iterable[Diagnostic]) -> None:
+        """Show what went wrong."""
+        self.progress.failed(found)
+
+    def close(self) -> None:
+        """End the display."""
+        self.progress.close()
+        if self._handler is not None:
+            logging.getLogger("everlog").removeHandler(self._handler)
+
+
+class _Handler(logging.Handler):
+    """Passes records of Everlog's loggers on."""
+
+    def __init__(self, progress: Progress) -> None:
+        super().__init__(logging.INFO)
+        self._progress = progress
+
+    def emit(self, record: logging.LogRecord) -> None:
+        self._progress.note(record.getMessage(), level=record.levelname.lower(), logger=record.name)

@@ -1,0 +1,101 @@
+"""``everlog materialise``"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from everlog.cli.console import Console
+from everlog.cli.options import logging_options, setting
+from everlog.lang.errors import EverlogError
+
+if TYPE_CHECKING:
+    from everlog.pipeline.jobs import Result
+
+
+@click.command("materialise")
+@click.argument("rules", metavar="RULES", type=click.Path())
+@click.option(
+    "--facts",
+    multiple=True,
+    metavar="[NAME=]PATH",
+    help="A file, directory or glob of facts, for the predicate NAME or that of the file's name. May be repeated.",
+)
+@click.option("--store", required=True, type=click.Path(), metavar="DIR", help="Where the store is, or is made.")
+@click.option("--overwrite", is_flag=True, help="Make a new version of an existing store, with nothing of the old one.")
+@click.option("--source", metavar="NAME", help="Label blank nodes by this name instead of the file's.")
+@setting("header", "types", "base", "on-error", "engine", "modules", "stratification", "max-facts", "timeout", "salt")
+@setting("master", "spark-memory", "spark-log")
+@logging_options
+@click.pass_obj
+def command(
+    console: Console,
+    /,
+    rules: str,
+    facts: tuple[str, ...],
+    store: str,
+    overwrite: bool,
+    source: str | None,
+    engine: str,
+    modules: str,
+    spark_memory: str | None,
+    spark_log: str | None,
+    quiet: bool,
+    json_logs: bool,
+    **options: Any,
+) -> None:
+    """Derive everything that follows from RULES and facts, into a store.
+
+    Files are read and encoded by Spark, embedded in this process unless --master says otherwise;
+    rules are applied on this machine. After an error the store is as before.
+    """
+    progress = console.configure(quiet, json_logs)
+    _refuse_engine(engine)
+    for variable, value in (("EVERLOG_SPARK_MEMORY", spark_memory), ("EVERLOG_SPARK_LOG", spark_log)):
+        if value is not None:
+            os.environ[variable] = value
+    from everlog.pipeline.jobs import MaterialiseJob, Report, materialise
+
+    console.watch_compilation()
+    job = MaterialiseJob(rules=rules, facts=facts, store=store, overwrite=overwrite, source=source, **options)
+    result = materialise(job, Report(progress.phase, progress.round_done, progress.warning))
+    progress.close()
+    for row in result.bad:
+        click.echo(f"skipped {row.place}: {row.reason}", err=True)
+    if result.bad_count > len(result.bad):
+        click.echo(f"skipped {result.bad_count - len(result.bad):,} more rows", err=True)
+    for line in describe(store, result):
+        click.echo(line)
+    progress.result(store=store, **_data(result))
+
+
+def describe(store: str, result: Result) -> Iterator[str]:
+    """A materialisation as people read it, line by line."""
+    figures = result.statistics
+    seconds = ", ".join(f"{name} {taken:.1f}" for name, taken in result.seconds.items())
+    skipped = f", {result.bad_count:,} skipped" if result.bad_count else ""
+    yield f"store      {store}, version {result.version}"
+    yield f"read       {result.rows:,} rows{skipped}"
+    yield f"facts      {figures.facts:,}: {figures.explicit:,} explicit, {figures.derived:,} derived"
+    yield f"reasoning  {figures.instances:,} instances in {figures.rounds:,} rounds, {len(figures.strata)} strata"
+    yield f"seconds    {sum(result.seconds.values()):.1f}: {seconds}"
+
+
+def _data(result: Result) -> dict[str, Any]:
+    return {
+        "version": result.version,
+        "rows": result.rows,
+        "skipped": result.bad_count,
+        "seconds": {name: round(taken, 3) for name, taken in result.seconds.items()},
+        "statistics": result.statistics.as_dict(),
+    }
+
+
+def _refuse_engine(engine: str) -> None:
+    if engine == "spark":
+        message = "rules cannot be applied by Spark yet, only on this machine"
+        hint = "use --engine local; files are read, checked and encoded by Spark in any case"
+        raise EverlogError.of("no-such-engine", message, None, hint)

@@ -1,0 +1,149 @@
+"""What a command tells while it works, on stderr: nothing, plain lines, or JSON. See also ``live``."""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from collections.abc import Iterable
+from datetime import UTC, datetime
+from typing import Any
+
+from everlog.lang.errors import Diagnostic
+from everlog.reasoning.statistics import RoundEvent
+
+SECONDS_BETWEEN = 2.0
+"""Plain lines about rounds come at most this often."""
+
+
+class Progress:
+    """Someone who is told how a command gets on. This one keeps it all to itself, errors aside."""
+
+    def phase(self, name: str) -> None:
+        """A phase begins, and the one before is over."""
+
+    def round_done(self, event: RoundEvent) -> None:
+        """A round of reasoning is over."""
+
+    def compiling(self, kernel: str) -> None:
+        """A kernel has to be compiled: after installation, or after a change of the machine."""
+
+    def warning(self, found: Diagnostic) -> None:
+        """Something is allowed but probably not meant."""
+
+    def note(self, message: str, **data: Any) -> None:
+        """Something worth a line; ``data`` is more about it, for programs."""
+
+    def result(self, message: str = "", **data: Any) -> None:
+        """The command is done; ``data`` says for programs what stdout says for people."""
+
+    def failed(self, found: Iterable[Diagnostic]) -> None:
+        """The command cannot go on."""
+        self.close()
+        print("\n\n".join(map(str, found)), file=sys.stderr)
+
+    def close(self) -> None:
+        """The command is over."""
+
+
+class Lines(Progress):
+    """A line for each phase, and now and then one for a round."""
+
+    def __init__(self) -> None:
+        self._begun = time.monotonic()
+        self._last = self._begun
+        self._compiling = False
+
+    def phase(self, name: str) -> None:
+        self._print(name)
+
+    def round_done(self, event: RoundEvent) -> None:
+        if time.monotonic() - self._last >= SECONDS_BETWEEN:
+            self._print(round_text(event))
+
+    def compiling(self, kernel: str) -> None:
+        if not self._compiling:
+            self._compiling = True
+            self._print(COMPILING)
+
+    def warning(self, found: Diagnostic) -> None:
+        print(found, file=sys.stderr)
+
+    def note(self, message: str, **data: Any) -> None:
+        self._print(message)
+
+    def result(self, message: str = "", **data: Any) -> None:
+        if message:
+            self._print(message)
+
+    def _print(self, message: str) -> None:
+        self._last = time.monotonic()
+        print(f"everlog {self._last - self._begun:6.1f} s  {message}", file=sys.stderr, flush=True)
+
+
+class JsonLines(Progress):
+    """One JSON object a line: ``time``, ``event``, and what belongs to the event."""
+
+    def __init__(self) -> None:
+        self._begun = time.monotonic()
+
+    def phase(self, name: str) -> None:
+        self._print("phase", phase=name)
+
+    def round_done(self, event: RoundEvent) -> None:
+        self._print(
+            "round",
+            stratum=event.stratum,
+            strata=event.strata,
+            round=event.round,
+            new_facts=event.new_facts,
+            facts=event.facts,
+            instances=event.instances,
+        )
+
+    def compiling(self, kernel: str) -> None:
+        self._print("compile", kernel=kernel)
+
+    def warning(self, found: Diagnostic) -> None:
+        self._print("warning", **diagnostic_data(found))
+
+    def note(self, message: str, **data: Any) -> None:
+        self._print("log", message=message, **data)
+
+    def result(self, message: str = "", **data: Any) -> None:
+        self._print("result", **data)
+
+    def failed(self, found: Iterable[Diagnostic]) -> None:
+        for each in found:
+            self._print("error", **diagnostic_data(each))
+
+    def _print(self, event: str, **data: Any) -> None:
+        seconds = round(time.monotonic() - self._begun, 3)
+        said = {"time": datetime.now(UTC).isoformat(), "seconds_so_far": seconds, "event": event, **data}
+        print(json.dumps(said, ensure_ascii=False), file=sys.stderr, flush=True)
+
+
+COMPILING = "compiling kernels; this happens once after installation"
+
+
+def round_text(event: RoundEvent) -> str:
+    """A round as people read it.
+
+    >>> round_text(RoundEvent(1, 2, 7, 10, 1234, 5000))
+    'stratum 1 of 2, round 7: 1,234 facts, 10 new'
+    """
+    where = f"stratum {event.stratum} of {event.strata}, round {event.round}"
+    return f"{where}: {event.facts:,} facts, {event.new_facts:,} new"
+
+
+def diagnostic_data(found: Diagnostic) -> dict[str, Any]:
+    """A diagnostic as plain data.
+
+    >>> diagnostic_data(Diagnostic("arity", "two arities"))
+    {'code': 'arity', 'message': 'two arities'}
+    """
+    said: dict[str, Any] = {"code": found.code, "message": found.message, "hint": found.hint}
+    if found.place is not None:
+        said |= {"file": found.place.file, "line": found.place.line, "column": found.place.column}
+    said["notes"] = [note if place is None else f"{note} ({place})" for note, place in found.notes]
+    return {key: value for key, value in said.items() if value not in (None, [])}

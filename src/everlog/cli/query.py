@@ -1,0 +1,57 @@
+"""``everlog query``"""
+
+from __future__ import annotations
+
+import sys
+import time
+
+import click
+
+from everlog.cli.console import Console
+from everlog.cli.options import at_option, logging_options, setting, store_argument
+
+
+@click.command("query")
+@store_argument
+@click.argument("text", metavar="QUERY")
+@setting("format", "limit")
+@at_option
+@click.option("--output", type=click.Path(dir_okay=False), metavar="FILE", help="Write to a file instead of stdout.")
+@logging_options
+@click.pass_obj
+def command(
+    console: Console,
+    store: str,
+    text: str,
+    format: str,
+    limit: int | None,
+    at: int | None,
+    output: str | None,
+    quiet: bool,
+    json_logs: bool,
+) -> None:
+    """Answer a QUERY such as 'ancestor(alice, ?x), ~orphan(?x)'.
+
+    The columns are the named variables in order of appearance; `_` stands for any value. A query
+    without variables prints true or false. The default format is a table; parquet and arrow go to a
+    file or a pipe.
+    """
+    _refuse_terminal(format, output)
+    progress = console.configure(quiet, json_logs)
+    begun = time.monotonic()
+    from everlog.cli.writers import write_answers
+    from everlog.stores import open as open_store
+
+    console.watch_compilation()
+    kb = open_store(store, at)
+    answers = kb.query(text)
+    written = write_answers(answers, format, output, limit=limit, prefixes=kb.program.program.prefixes)
+    seconds = time.monotonic() - begun
+    shown = f"{written:,} of {len(answers):,}" if written < len(answers) else f"{written:,}"
+    told = f"{shown} {'answer' if len(answers) == 1 else 'answers'} in {seconds:.2f} s"
+    progress.result(told, answers=len(answers), written=written, seconds=round(seconds, 3))
+
+
+def _refuse_terminal(form: str, output: str | None) -> None:
+    if form in ("parquet", "arrow") and output is None and sys.stdout.isatty():
+        raise click.UsageError(f"{form} is no format for a terminal: add --output FILE, or redirect stdout")

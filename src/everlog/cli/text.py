@@ -1,0 +1,31 @@
+"""Small pieces of text output."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+
+def aligned(names: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterator[str]:
+    """A table, its first column to the left and the others, numbers, to the right.
+
+    >>> print("\\n".join(aligned(("what", "n"), [("edges", "7"), ("paths", "12")])))
+    what    n
+    edges   7
+    paths  12
+    """
+    widths = [max(map(len, column)) for column in zip(names, *rows, strict=True)]
+    for row in (names, *rows):
+        first, *others = zip(row, widths, strict=True)
+        yield "  ".join([first[0].ljust(first[1]), *(cell.rjust(width) for cell, width in others)]).rstrip()
+
+
+def bytes_text(size: int) -> str:
+    """A number of bytes as people read it.
+
+    >>> bytes_text(512), bytes_text(1_500_000)
+    ('512 bytes', '1.5 MB')
+    """
+    for unit, name in ((1e9, "GB"), (1e6, "MB"), (1e3, "kB")):
+        if size >= unit:
+            return f"{size / unit:.1f} {name}"
+    return f"{size} bytes"

@@ -1,0 +1,58 @@
+"""``everlog verify``"""
+
+from __future__ import annotations
+
+import time
+
+import click
+
+from everlog.cli.console import Console
+from everlog.cli.options import logging_options, store_argument
+from everlog.lang.errors import Diagnostic, Place, StoreError
+
+
+@click.command("verify")
+@store_argument
+@click.option("--rules", type=click.Path(), metavar="RULES", help="Apply these rules instead of the store's own.")
+@click.option("--quick", is_flag=True, help="Check the files only, do not reason again.")
+@logging_options
+@click.pass_obj
+def command(console: Console, store: str, rules: str | None, quick: bool, quiet: bool, json_logs: bool) -> None:
+    """Check the newest version of a STORE.
+
+    Files, sums, terms and statistics must agree with each other, the snapshot with the tables, and
+    the facts with what the rules derive from the explicit facts, computed again from nothing.
+    """
+    progress = console.configure(quiet, json_logs)
+    begun = time.monotonic()
+    from everlog.cli.recompute import recompute, stored_state, wrong_snapshot
+    from everlog.store.store import Store
+
+    console.watch_compilation()
+    opened = Store.open(store)
+    progress.phase("check files")
+    _stop_if_any(opened.verify(), store)
+    click.echo(
+        f"version {opened.version}: {len(opened.files())} files of facts and {len(opened.term_files())} of terms agree"
+    )
+    progress.phase("load")
+    state = stored_state(opened)
+    _stop_if_any(wrong_snapshot(opened, state), store)
+    if not quick:
+        progress.phase("reason")
+        _stop_if_any(recompute(opened, state, rules, progress), store)
+        told = f"{state.facts.count:,} facts follow from {state.explicit.count:,} explicit ones, as stored"
+        click.echo(told)
+    seconds = time.monotonic() - begun
+    progress.result(f"verified in {seconds:.1f} s", facts=state.facts.count, seconds=round(seconds, 3))
+
+
+def _stop_if_any(findings: list[str], store: str) -> None:
+    if findings:
+        hint = "restore the store from a backup, or materialise again with --overwrite"
+        place = Place(store)
+        last = len(findings) - 1
+        raise StoreError(
+            Diagnostic("not-verified", found, place, hint if number == last else None)
+            for number, found in enumerate(findings)
+        )

@@ -1,0 +1,93 @@
+"""What may be begun on, and what must not be left behind.
+
+Everything here is about writers that died or gave up; it never touches a version or the files of a
+writer that lives.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import shutil
+from pathlib import Path
+
+from everlog.store import locking
+from everlog.store.errors import store_error
+from everlog.store.layout import Layout, writer_of
+from everlog.store.log import is_table, named_files, newest_version
+from everlog.store.versions import read_version
+
+OWN_NAMES = {"facts", "terms", "snapshot", "work"}
+
+
+def exists(path: Path | str) -> bool:
+    """Is there a store with at least one version at ``path``?
+
+    >>> exists("no/such/place")
+    False
+    """
+    return is_table(Layout(Path(path)).facts)
+
+
+def refuse_strangers(layout: Layout) -> None:
+    """Refuse to write where anything but a store, an unfinished store, or nothing is."""
+    root = layout.root
+    newest = newest_version(layout.facts)
+    if newest is not None:
+        read_version(layout.facts, newest)
+        return
+    if not root.exists():
+        return
+    if not root.is_dir():
+        raise store_error("not-a-store", "this is a file, not a directory", root, "choose another path for the store")
+    names = {entry.name for entry in root.iterdir()}
+    if names and not (names <= OWN_NAMES and layout.guard.is_file()):
+        shown = ", ".join(sorted(names)[:5])
+        hint = "choose an empty or new directory for the store"
+        raise store_error("not-a-store", f"the directory is no Everlog store but has {shown}", root, hint)
+
+
+def clean_dead(layout: Layout) -> None:
+    """Remove what dead writers left: staging, locks, data files no log entry names. Under the guard."""
+    dead = {writer for writer in locking.writers(layout) if not locking.is_alive(layout, writer)}
+    if not dead:
+        return
+    for table in (layout.facts, layout.terms):
+        files = [path for path in table.glob("*.parquet") if writer_of(path.name) in dead]
+        named = named_files(table) if files else set()
+        for path in files:
+            if path.name not in named:
+                path.unlink(missing_ok=True)
+    for writer in dead:
+        locking.remove_dead(layout, writer)
+
+
+def remove_unfinished(layout: Layout, made: Path | None) -> None:
+    """Remove a store that has no version and no writer, and the directories made for it. Under the guard."""
+    if is_table(layout.facts) or locking.writers(layout):
+        return
+    for directory in (layout.facts, layout.terms, layout.snapshots):
+        shutil.rmtree(directory, ignore_errors=True)
+    layout.guard.unlink(missing_ok=True)
+    remove_empty(layout, made)
+
+
+def remove_if_unfinished(layout: Layout, made: Path | None) -> None:
+    """The same, taking the guard; where that cannot be had, remove only what is empty."""
+    try:
+        with locking.guarded(layout):
+            remove_unfinished(layout, made)
+    except OSError:
+        remove_empty(layout, made)
+
+
+def remove_empty(layout: Layout, made: Path | None) -> None:
+    """Remove ``work/`` and the directories up to the first one made, as far as they are empty."""
+    with contextlib.suppress(OSError):
+        layout.work.rmdir()
+    if made is None:
+        return
+    for directory in (layout.root, *layout.root.parents):
+        with contextlib.suppress(OSError):
+            directory.rmdir()
+        if directory == made:
+            return
