@@ -96,14 +96,17 @@ class KnowledgeBase:
         >>> kb["age"].rows()
         [('alice', 42), ('bob', 7)]
         """
-        queued = self._queued(True, predicate, data)
-        self._names.add(queued.predicate)
-        self._queue.append(queued)
+        queued = self._queued(True, predicate, data, self._names)
+        for change in queued:
+            self._names.add(change.predicate)
+        self._queue += queued
 
     def delete(self, predicate: Key, data: Rows_) -> None:
         """Queue the removal of explicit facts; facts that are not explicit are left alone."""
-        self._names.find(predicate)
-        self._queue.append(self._queued(False, predicate, data))
+        queued = self._queued(False, predicate, data, self._names)
+        for change in queued:
+            self._names.find(change.predicate)
+        self._queue += queued
 
     def materialise(self, *, fresh: bool = False, progress: Listener | None = None) -> Statistics:
         """Derive everything that follows, if that is not done already; ``fresh`` starts over."""
@@ -127,14 +130,19 @@ class KnowledgeBase:
         All or nothing: after an error the knowledge base is as before.
         """
         _require("algorithm", algorithm, get_args(Algorithm))
-        deletions = [self._queued(False, key, data) for key, data in (delete or {}).items()]
-        insertions = [self._queued(True, key, data) for key, data in (insert or {}).items()]
+        names, queue = self._names.copy(), []
+        for key, data in (delete or {}).items():
+            queue += self._queued(False, key, data, names)
+        for key, data in (insert or {}).items():
+            queued = self._queued(True, key, data, names)
+            for change in queued:
+                names.add(change.predicate)
+            queue += queued
         self._up_to_date()
         before = self._state
-        explicit, added, removed, idle = self._applied([*deletions, *insertions])
-        for queued in insertions:
-            self._names.add(queued.predicate)
+        explicit, added, removed, idle = self._applied(queue)
         self._recompute(explicit, None)
+        self._names = names
         assert self._statistics is not None
         return Change(
             inserted=self._changed(self._state.facts - before.facts),
@@ -166,10 +174,9 @@ class KnowledgeBase:
 
     def __contains__(self, predicate: object) -> bool:
         try:
-            self._names.find(predicate)  # type: ignore[arg-type]
+            return self._names.knows(predicate)  # type: ignore[arg-type]
         except EverlogError:
             return False
-        return True
 
     @property
     def predicates(self) -> list[Predicate]:
@@ -226,10 +233,14 @@ class KnowledgeBase:
         assert written is not None
         return written
 
-    def _queued(self, insert: bool, key: Key, data: Rows_) -> Queued:
-        columns, size = text_columns(data, self._names.arity_for(key))
-        predicate = self._names.for_data(key, len(columns))
-        return Queued(insert, predicate, self._encoded(columns, size))
+    def _queued(self, insert: bool, key: Key, data: Rows_, names: Names) -> list[Queued]:
+        """The change to be applied; none if there are no rows and nothing else tells the arity."""
+        arity = names.arity_for(key)
+        columns, size = text_columns(data, arity)
+        if arity is None and not columns and not size:
+            return []
+        predicate = names.for_data(key, len(columns))
+        return [Queued(insert, predicate, self._encoded(columns, size))]
 
     def _encoded(self, columns: list[pa.LargeStringArray], size: int) -> Relation:
         ids = [self._state.dictionary.encode(column) for column in columns]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 
 from everlog.analysis.check import unknown_predicate
 from everlog.lang.errors import DataError, RuleError, UnknownPredicateError
@@ -33,8 +34,16 @@ class Names:
         if predicate not in known:
             known.append(predicate)
 
+    def copy(self) -> Names:
+        return Names(self.all(), self._prefixes)
+
     def all(self) -> list[Predicate]:
         return [predicate for known in self._by_name.values() for predicate in known]
+
+    def knows(self, key: Key) -> bool:
+        """Whether there is a predicate of that name, and of that arity if the key has one."""
+        name, arity = self._split(key)
+        return any(arity is None or p.arity == arity for p in self._by_name.get(name, ()))
 
     def find(self, key: Key) -> Predicate:
         """The predicate of a key; an error that names the closest ones if there is none."""
@@ -43,8 +52,10 @@ class Names:
         if len(known) == 1:
             return known[0]
         if not known:
-            wanted = Predicate(name, arity if arity is not None else self._arity_of_closest(name))
-            raise UnknownPredicateError(unknown_predicate(wanted, self.all()))
+            unknown = unknown_predicate(Predicate(name, arity or 0), self.all())
+            if arity is None:
+                unknown = replace(unknown, message=f"there is no predicate `{name}`")
+            raise UnknownPredicateError(unknown)
         arities = " and ".join(str(p.arity) for p in known)
         hint = f'say which, as in ("{name}", {known[0].arity})'
         raise UnknownPredicateError.of("ambiguous-predicate", f"`{name}` has the arities {arities}", None, hint)
@@ -81,6 +92,3 @@ class Names:
             return resolve_predicate_name(key, self._prefixes), None
         except RuleError as error:
             raise UnknownPredicateError(error.diagnostics) from None
-
-    def _arity_of_closest(self, name: str) -> int:
-        return 2

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import pickle
 from pathlib import Path
+from types import MappingProxyType
 
 import pytest
 
 from everlog.lang.errors import DataError
 from everlog.pipeline.sources import ReadOptions, Source, resolve
+from everlog.pipeline.splits import splits
 
 PREFIXED = ReadOptions(prefixes={"ex": "http://e.org/"})
 
@@ -164,3 +167,10 @@ def test_errors_name_the_path_and_the_remedy() -> None:
 
 def test_all_errors_at_once() -> None:
     assert message("no.csv", "nor.csv").count("error[no-such-file]") == 2
+
+
+def test_options_and_splits_travel() -> None:
+    Path("a.csv").write_text("1,2\n")
+    options = ReadOptions(prefixes=MappingProxyType({"e": "http://e.org/"}))
+    pieces = splits(resolve(["a.csv"], options), options)
+    assert pickle.loads(pickle.dumps((pieces, options))) == (pieces, options)

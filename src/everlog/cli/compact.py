@@ -24,6 +24,7 @@ def command(console: Console, store: str, quiet: bool, json_logs: bool) -> None:
     before, files = opened.version, len(opened.files()) + len(opened.term_files())
     progress.phase("compact")
     version = opened.compact()
+    progress.close()
     after = len(opened.files()) + len(opened.term_files())
     if version == before:
         click.echo(f"version {version} is compact already: {files} files")

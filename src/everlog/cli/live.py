@@ -11,7 +11,7 @@ from rich.console import Console
 from rich.live import Live as RichLive
 from rich.table import Table
 
-from everlog.cli.progress import COMPILING, Progress, round_text
+from everlog.cli.progress import COMPILING, Progress
 from everlog.lang.errors import Diagnostic
 from everlog.reasoning.statistics import RoundEvent
 
@@ -50,7 +50,8 @@ class Live(Progress):
         if self._phases:
             phase = self._phases[-1]
             rate = event.instances / max(phase.seconds, 1e-3)
-            phase.detail = f"{round_text(event)}, {_short(rate)} instances/s"
+            where = f"stratum {event.stratum} of {event.strata}, round {event.round}"
+            phase.detail = f"{where}: {event.facts:,} facts, {_short(rate)} instances/s"
 
     def compiling(self, kernel: str) -> None:
         if not self._compiled:
@@ -85,7 +86,7 @@ class Live(Progress):
         grid = Table.grid(padding=(0, 2))
         grid.add_column(style="bold")
         grid.add_column(justify="right")
-        grid.add_column(style="dim")
+        grid.add_column(style="dim", no_wrap=True, overflow="ellipsis")
         for phase in self._phases:
             grid.add_row(phase.name, f"{phase.seconds:.1f} s", phase.detail)
         return grid

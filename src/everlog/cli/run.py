@@ -34,7 +34,9 @@ def run(arguments: Sequence[str]) -> int:
         wrong.show()
         return wrong.exit_code
     except (KeyboardInterrupt, click.Abort):
-        console.failed([Diagnostic("interrupted", "interrupted; nothing was changed")])
+        console.failed(
+            [Diagnostic("interrupted", "interrupted; a store that was being written is as its last commit left it")]
+        )
         return INTERRUPTED
     except EverlogError as error:
         console.failed(error.diagnostics)

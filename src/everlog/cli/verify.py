@@ -32,17 +32,17 @@ def command(console: Console, store: str, rules: str | None, quick: bool, quiet:
     opened = Store.open(store)
     progress.phase("check files")
     _stop_if_any(opened.verify(), store)
-    click.echo(
-        f"version {opened.version}: {len(opened.files())} files of facts and {len(opened.term_files())} of terms agree"
-    )
     progress.phase("load")
     state = stored_state(opened)
     _stop_if_any(wrong_snapshot(opened, state), store)
     if not quick:
         progress.phase("reason")
         _stop_if_any(recompute(opened, state, rules, progress), store)
-        told = f"{state.facts.count:,} facts follow from {state.explicit.count:,} explicit ones, as stored"
-        click.echo(told)
+    progress.close()
+    files = f"{len(opened.files())} files of facts and {len(opened.term_files())} of terms agree"
+    click.echo(f"version {opened.version}: {files}")
+    if not quick:
+        click.echo(f"{state.facts.count:,} facts follow from {state.explicit.count:,} explicit ones, as stored")
     seconds = time.monotonic() - begun
     progress.result(f"verified in {seconds:.1f} s", facts=state.facts.count, seconds=round(seconds, 3))
 

@@ -68,6 +68,7 @@ class Dictionary:
     """
 
     def __init__(self, base: Texts = NO_TEXTS, salt: int = 0) -> None:
+        _require_room(len(base))
         self.base = base
         self.salt = salt
         self._count = 0
@@ -174,9 +175,11 @@ class Dictionary:
         return ids
 
     def _append(self, new: Texts) -> None:
-        if len(self) + len(new) > MAX_TERMS:
+        try:
+            _require_room(len(self) + len(new))
+        except LimitError:
             self._forget_slots()
-            raise LimitError.of("too-many-terms", f"more than {MAX_TERMS:,} different terms", None, "split the data")
+            raise
         used, start = int(self._offsets[self._count]), int(new.offsets[0])
         size = int(new.offsets[-1]) - start
         self._data = _grown(self._data, used, used + size)
@@ -223,6 +226,11 @@ class Constants(Mapping[str, int]):
 
 
 Item = TypeVar("Item", bound=np.generic)
+
+
+def _require_room(terms: int) -> None:
+    if terms > MAX_TERMS:
+        raise LimitError.of("too-many-terms", f"more than {MAX_TERMS:,} different terms", None, "split the data")
 
 
 def _grown(array: NDArray[Item], used: int, needed: int) -> NDArray[Item]:

@@ -16,7 +16,7 @@ from everlog.engine.relation import Relation
 from everlog.lang.syntax import Atom, Constant, Term, Variable
 
 if TYPE_CHECKING:
-    from everlog.engine.match import Engine
+    from everlog.engine.match import Engine, Scratch
 
 Bindings = Mapping[Variable, Column]
 Condition = Sequence[tuple[Atom, Relation]]
@@ -171,21 +171,12 @@ class Execution:
     def _exists(self, step: Step, relation: Relation, size: int, bindings: Bindings) -> Mask:
         """Which bindings have any fact with the bound columns of the step."""
         prefix = self._prefix(relation.layout, step.bound, size, bindings)
-        found = np.zeros(size, np.bool_)
-        for run in relation.runs:
-            keys = run.keys(step.order)
-            low, high = _wide_range(relation.layout, keys, prefix, step)
-            if not relation.gone:
-                found |= high > low
-                continue
-            totals = np.zeros(size + 1, np.int64)
-            np.cumsum(high - low, out=totals[1:])
-            for first in range(0, int(totals[-1]), self.engine.block):
-                until = min(int(totals[-1]), first + self.engine.block)
-                rows, positions = wide.expand_ranges(low, totals, first, until)
-                mask = _distinct_facts(relation, step, keys[positions])
-                found[rows if mask is None else rows[mask]] = True
-        return found
+        counts = np.zeros(size, np.int64)
+        for runs, sign in ((relation.runs, 1), (relation.gone, -1)):
+            for run in runs:
+                low, high = _wide_range(relation.layout, run.keys(step.order), prefix, step)
+                counts += sign * (high - low)
+        return counts > 0
 
     # heads ------------------------------------------------------------------------------------
 
@@ -210,14 +201,18 @@ class Execution:
         self.instances += int(matched.totals[-1])
         base = self._prefix(self.layout, self.plan.rule.head.terms[:-1], size, bindings)
         free = (1 << min(relation.layout.width, self.layout.width, 31)) - 1
-        bounds = self._thread_bounds(base, matched.totals)
-        if len(bounds) == 2:
-            found = [self._join_groups(0, matched, base, free)]
+        known = self.sink.known
+        held = known.table(self.layout.primary) if known and not known.gone else NO_TABLE
+        parts = [
+            (self.engine.scratch(thread), matched.part(first, last), base[first:last], free, held)
+            for thread, (first, last) in enumerate(pairwise(self._thread_bounds(base, matched.totals)))
+        ]
+        if len(parts) == 1:
+            found = [self._join_groups(*parts[0])]
         else:
-            parts = [(t, matched.part(a, b), base[a:b], free) for t, (a, b) in enumerate(pairwise(bounds))]
             found = list(self.engine.pool.map(lambda part: self._join_groups(*part), parts))
         for new in chain.from_iterable(found):
-            self.sink.add_new(new[~self.sink.known.contains(new)] if self.sink.known.gone else new)
+            self.sink.add_new(new[~known.contains(new)] if known.gone else new)
 
     def _thread_bounds(self, base: Keys, totals: Keys) -> list[int]:
         """Where the rows are cut so that each thread gets about the same number of matches, groups being kept whole."""
@@ -231,12 +226,9 @@ class Execution:
                     bounds.append(row + int(others[0]))
         return [*bounds, size]
 
-    def _join_groups(self, thread: int, matched: Matched, base: Keys, free: int) -> list[Keys]:
+    def _join_groups(self, scratch: Scratch, matched: Matched, base: Keys, free: int, held: Keys) -> list[Keys]:
         """New heads, ascending within each array; see ``kernels.joins.join_groups``."""
-        assert isinstance(self.sink, NewFacts)
-        known = self.sink.known
-        held = known.table(self.layout.primary) if known and not known.gone else NO_TABLE
-        scratch, row, found = self.engine.scratch(thread), 0, []
+        row, found = 0, []
         while row < len(base):
             self.engine.limits.check(self.engine.held + self.collector.held)
             row, written = joins.join_groups(

@@ -245,8 +245,7 @@ def _is_grouped(head: Atom, steps: Sequence[Step], groups: Sequence[Variable]) -
 
 
 def plan_rules(rules: Sequence[Rule], size: Callable[[Predicate], int]) -> list[Plan]:
-    """The plans for matching whole rules, for printing. ``size`` gives the number of facts of a predicate.
-    """
+    """The plans for matching whole rules, for printing. ``size`` gives the number of facts of a predicate."""
     plans = []
     for rule in rules:
         planned = PlannedRule(rule)

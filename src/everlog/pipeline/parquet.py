@@ -31,11 +31,6 @@ def read_parquet(split: Split, options: ReadOptions, bad: list[BadRow]) -> Itera
     assert split.arity is not None
     predicate = Predicate(split.source.predicate, split.arity)
     with _open(split.path, split.source.compressed) as file:
-        width = len(split.columns) or len(file.schema_arrow.names)
-        if width != predicate.arity:
-            raise DataError.of(
-                "wrong-arity", f"the file has {width} columns, {predicate} needs {predicate.arity}", Place(split.path)
-            )
         row = sum(file.metadata.row_group(group).num_rows for group in range(split.start))
         groups = list(range(split.start, split.end if split.end is not None else file.num_row_groups))
         try:
@@ -84,25 +79,24 @@ def _texts(split: Split, batch: pa.RecordBatch, index: int, name: str) -> pa.Lar
         raise DataError(replace(diagnostic, place=Place(split.path)) for diagnostic in error.diagnostics) from None
 
 
-def row_group_ranges(path: str, compressed: bool, target_bytes: int) -> list[tuple[int, int]]:
-    """Neighbouring row groups, together about as large as the target."""
-    with _open(path, compressed) as file:
+def parquet_splits(whole: Split, target_bytes: int) -> list[Split]:
+    """Neighbouring row groups, together about as large as the target, of a file whose width fits."""
+    with _open(whole.path, whole.source.compressed) as file:
+        width = len(whole.columns) or len(file.schema_arrow.names)
         sizes = [file.metadata.row_group(group).total_byte_size for group in range(file.num_row_groups)]
-    ranges, start, size = [], 0, 0
+    if whole.arity not in (None, width):
+        raise DataError.of(
+            "wrong-arity",
+            f"the file has {width} columns, {whole.source.predicate}/{whole.arity} needs {whole.arity}",
+            Place(whole.path),
+        )
+    found, start, size = [], 0, 0
     for group, group_size in enumerate(sizes):
         size += group_size
         if size >= target_bytes or group + 1 == len(sizes):
-            ranges.append((start, group + 1))
+            found.append(replace(whole, start=start, end=group + 1, arity=width))
             start, size = group + 1, 0
-    return ranges
-
-
-def parquet_width(split: Split) -> int:
-    """How many columns a file, or the table it belongs to, has."""
-    if split.columns:
-        return len(split.columns)
-    with _open(split.path, split.source.compressed) as file:
-        return len(file.schema_arrow.names)
+    return found
 
 
 def delta_files(table: Split) -> list[Split]:

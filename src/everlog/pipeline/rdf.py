@@ -23,7 +23,7 @@ import xxhash
 from everlog.engine.kernels import ntriples as kernel
 from everlog.lang.errors import Place
 from everlog.lang.terms import RDF_TYPE, literal_text
-from everlog.pipeline.blocks import BLOCK, SHOWN, Blocks, is_utf8, open_bytes, unreadable
+from everlog.pipeline.blocks import BLOCK, BYTE_ORDER_MARK, SHOWN, Blocks, is_utf8, open_bytes, unreadable
 from everlog.pipeline.sources import ReadOptions
 from everlog.pipeline.split import BadRow, Split
 from everlog.pipeline.values import TEXT, large_strings
@@ -89,7 +89,7 @@ def blank_prefix(source: str) -> str:
     """What comes before the label of the blank nodes of a source, so that those of two sources differ.
 
     >>> blank_prefix("data.nt")
-    '_:65efa7b8f9ba-'
+    '_:d14f5d3717b5-'
     """
     return f"_:{xxhash.xxh64_hexdigest(source.encode(), 42)[:12]}-"
 
@@ -252,15 +252,16 @@ def _line(split: Split, number: int) -> str:
 class _Document:
     """The bytes of a document as the parser takes them.
 
-    pyoxigraph refuses entities in single quotes, which OWL files often declare, so those in the first
-    block get double quotes.
+    pyoxigraph refuses a byte order mark, and entities in single quotes, which OWL files often declare:
+    the mark is left out, and the entities in the first block get double quotes.
     """
 
     ENTITY = re.compile(rb"(<!ENTITY\s+[^\s\"'>]+\s+)'([^'\"]*)'")
 
     def __init__(self, file: Any, by_line: bool = False) -> None:
         self._file = file
-        self._head = self.ENTITY.sub(rb'\1"\2"', _read_exactly(file, 1 << 16))
+        head = _read_exactly(file, 1 << 16).removeprefix(BYTE_ORDER_MARK)
+        self._head = self.ENTITY.sub(rb'\1"\2"', head)
         self._by_line = by_line
         self._line_ended = True
         self.lines = 0

@@ -9,11 +9,13 @@ from __future__ import annotations
 import glob
 import os
 import re
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from everlog.lang.errors import DataError, Place
+from everlog.pipeline.blocks import unreadable
 from everlog.pipeline.cells import iri_of
 
 KINDS: Mapping[str, str] = {
@@ -61,6 +63,11 @@ class ReadOptions:
     arities: Mapping[str, int] = field(default_factory=dict)
     """How many columns the known bare predicates have."""
 
+    def __post_init__(self) -> None:
+        # Plain dictionaries can be pickled, whatever kind of mapping was given.
+        object.__setattr__(self, "prefixes", dict(self.prefixes))
+        object.__setattr__(self, "arities", dict(self.arities))
+
 
 def resolve(arguments: Sequence[str], options: ReadOptions) -> list[Source]:
     """The sources that arguments of the form ``[NAME=]PATH`` stand for.
@@ -75,6 +82,8 @@ def resolve(arguments: Sequence[str], options: ReadOptions) -> list[Source]:
                 found.setdefault((source.path, source.predicate), source)
         except DataError as error:
             problems.append(error)
+        except OSError as error:
+            problems.append(unreadable(error.filename or argument, error))
     if problems:
         raise DataError(diagnostic for error in problems for diagnostic in error.diagnostics)
     return _with_distinct_names(list(found.values()))
@@ -216,9 +225,9 @@ def _source_name(relative: str, path: Path, options: ReadOptions) -> str:
 
 def _with_distinct_names(sources: list[Source]) -> list[Source]:
     """Files of the same name in different places must not share blank nodes."""
-    names = [source.name for source in sources]
+    names = Counter(source.name for source in sources)
     return [
-        replace(source, name=source.path) if source.predicate is None and names.count(source.name) > 1 else source
+        replace(source, name=source.path) if source.predicate is None and names[source.name] > 1 else source
         for source in sources
     ]
 

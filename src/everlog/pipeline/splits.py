@@ -13,7 +13,7 @@ from everlog.engine.kernels.delimited import CELL_START, record_starts
 from everlog.lang.errors import DataError, Place
 from everlog.pipeline.blocks import BLOCK, BYTE_ORDER_MARK, open_bytes, unreadable
 from everlog.pipeline.delimited import first_row_width
-from everlog.pipeline.parquet import delta_files, parquet_width, row_group_ranges
+from everlog.pipeline.parquet import delta_files, parquet_splits
 from everlog.pipeline.sources import ReadOptions, Source
 from everlog.pipeline.split import Split
 
@@ -42,17 +42,15 @@ def _splits(source: Source, options: ReadOptions, target_bytes: int) -> Iterator
     whole = Split(source, source.path, 0, None, arity)
     try:
         for file in delta_files(whole) if source.kind == "delta" else [whole]:
-            yield from _file_splits(file, options, target_bytes)
+            yield from _file_splits(file, target_bytes)
     except OSError as error:
         raise unreadable(source.path, error) from error
 
 
-def _file_splits(split: Split, options: ReadOptions, target_bytes: int) -> Iterable[Split]:
+def _file_splits(split: Split, target_bytes: int) -> Iterable[Split]:
     source = split.source
     if source.kind in ("parquet", "delta"):
-        ranges = row_group_ranges(split.path, source.compressed, target_bytes)
-        width = split.arity if split.arity is not None else parquet_width(split)
-        return [replace(split, start=start, end=end, arity=width) for start, end in ranges]
+        return parquet_splits(split, target_bytes)
     if source.kind in ("csv", "tsv") and split.arity is None:
         split = replace(split, arity=first_row_width(source))
         if split.arity is None:

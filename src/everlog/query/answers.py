@@ -19,12 +19,19 @@ from everlog.engine.dictionary import Dictionary
 from everlog.engine.keys import Column, pack
 from everlog.engine.relation import Relation
 from everlog.lang.printer import cell_text
-from everlog.lang.terms import Value, text_of, value_of
+from everlog.lang.terms import XSD, Value, text_of, value_of
 
 SORTED_BELOW = 1_000_000
 """Up to so many rows are put in the order of their values."""
 
 BATCH = 1 << 16
+
+KINDS = (
+    (r"^-?[0-9]{1,19}$", pa.int64()),
+    (rf'^-?[0-9.]+E|^"(-?INF|NaN)"\^\^<{XSD}double>$', pa.float64()),
+    (r"^(true|false)$", pa.bool_()),
+)
+"""What the texts of a column look like that has a type of its own."""
 
 
 class Rows:
@@ -58,7 +65,7 @@ class Rows:
         if not isinstance(row, tuple) or len(row) != len(self.columns):
             return False
         ids = [self._dictionary.find(text_of(value)) for value in row]
-        if any(found < 0 for found in ids):
+        if any(found < 0 for found in ids) or not self._relation.layout.fits(max(ids, default=-1) + 1):
             return False
         return bool(self._relation.contains(pack(self._relation.layout, ids, 1))[0])
 
@@ -199,13 +206,12 @@ def typed_texts(texts: pa.LargeStringArray) -> pa.Array:
     >>> typed_texts(pa.array(["1", "2"], pa.large_string())).type, typed_texts(pa.array(['"a"'])).to_pylist()
     (DataType(int64), ['a'])
     """
-    for pattern, kind in (
-        (r"^-?[0-9]{1,18}$", pa.int64()),
-        (r"^-?[0-9.]+E", pa.float64()),
-        (r"^(true|false)$", pa.bool_()),
-    ):
+    for pattern, kind in KINDS:
         if len(texts) and pc.all(pc.match_substring_regex(texts, pattern)).as_py():
-            return pc.cast(texts, kind)
+            try:
+                return pc.cast(pc.replace_substring_regex(texts, r'^"(.*)"\^\^.*$', r"\1"), kind)
+            except pa.ArrowInvalid:  # an integer over 64 bits
+                break
     if pc.all(pc.match_substring_regex(texts, r'(?s)^".*"$')).as_py() is not False:
         return pc.utf8_slice_codeunits(texts, 1, -1)
     if pc.all(pc.starts_with(texts, "<")).as_py():
