@@ -13,10 +13,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from everlog.engine.collect import Multiset
 from everlog.engine.factset import FactSet
 from everlog.engine.keys import Column, columns_of
 from everlog.engine.match import Engine, Matches, RuleSet
+from everlog.engine.multiset import Multiset
 from everlog.engine.relation import Relation
 from everlog.lang.syntax import Atom, Constant, Predicate, Rule, Term, Variable, Wildcard
 from tests.oracle import naive
@@ -50,8 +50,9 @@ class Setting:
         return {(p, row) for p, relation in found.items() for row in self.texts(relation.columns(), len(relation))}
 
     def counted(self, predicate: Predicate, found: Multiset) -> Counter[Fact]:
-        rows = self.texts(columns_of(found.layout, found.keys), len(found))
-        return Counter({(predicate, row): int(n) for row, n in zip(rows, found.weights, strict=True)})
+        keys, weights = found.whole()
+        rows = self.texts(columns_of(found.layout, keys), len(keys))
+        return Counter({(predicate, row): int(n) for row, n in zip(rows, weights, strict=True)})
 
     def counts(self, matches: Matches) -> Counter[Fact]:
         return sum((self.counted(p, found) for p, found in matches.counts().items()), Counter())

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from everlog.cli.console import Console
 from everlog.cli.options import logging_options, setting
+from everlog.cli.text import counted
 
 if TYPE_CHECKING:
     from everlog.analysis.stratify import StratifiedProgram, Stratum
     from everlog.engine.plan import Plan
-    from everlog.lang.syntax import Rule
+    from everlog.lang.syntax import Predicate, Rule
 
 FACTS, CHANGED = 1_000_000, 1_000
 """How many facts the plans assume in a relation, and in a round's change of one."""
@@ -45,11 +46,11 @@ def describe(name: str, program: StratifiedProgram, plans: bool = True) -> Itera
     """What there is to say about a program, line by line."""
     checked = program.program
     yield (
-        f"{name}: {_count(len(checked.rules), 'rule')}, {_count(len(checked.facts), 'fact')}, "
-        f"{_count(len(checked.predicates), 'predicate')}; {_count(len(program.strata), 'stratum', 'strata')} "
-        f"({program.kind}); {_count(len(checked.warnings), 'warning')}"
+        f"{name}: {counted(len(checked.rules), 'rule')}, {counted(len(checked.facts), 'fact')}, "
+        f"{counted(len(checked.predicates), 'predicate')}; {counted(len(program.strata), 'stratum', 'strata')} "
+        f"({program.kind}); {counted(len(checked.warnings), 'warning')}"
     )
-    given = [str(predicate) for predicate, stratum in program.stratum_of.items() if stratum == 0]
+    given = [_named(predicate, program) for predicate, stratum in program.stratum_of.items() if stratum == 0]
     if given:
         yield f"facts only: {', '.join(given)}"
     for stratum in program.strata:
@@ -61,19 +62,27 @@ def describe(name: str, program: StratifiedProgram, plans: bool = True) -> Itera
 
 
 def _describe_stratum(stratum: Stratum, program: StratifiedProgram, plans: bool) -> Iterator[str]:
-    yield f"stratum {stratum.index}: {', '.join(map(str, stratum.predicates))}"
-    for kind, rules in (("nonrecursive", stratum.nonrecursive), ("recursive", stratum.recursive)):
-        for rule in rules:
-            yield from _describe_rule(rule, kind, stratum, program.program.prefixes, plans)
-
-
-def _describe_rule(rule: Rule, kind: str, stratum: Stratum, prefixes: Mapping[str, str], plans: bool) -> Iterator[str]:
     from everlog.lang.printer import print_rule
 
+    checked = program.program
+    as_written = checked.written.rules if checked.written is not None else checked.rules
+    written = {id(rule): before for rule, before in zip(checked.rules, as_written, strict=True)}
+    yield f"stratum {stratum.index}: {', '.join(_named(predicate, program) for predicate in stratum.predicates)}"
+    for kind, rules in (("nonrecursive", stratum.nonrecursive), ("recursive", stratum.recursive)):
+        for rule in rules:
+            yield f"  {print_rule(written.get(id(rule), rule), checked.prefixes)}"
+            if plans:
+                yield from _describe_plans(rule, kind, stratum)
+
+
+def _named(predicate: Predicate, program: StratifiedProgram) -> str:
+    from everlog.lang.printer import print_name
+
+    return f"{print_name(predicate.name, program.program.prefixes)}/{predicate.arity}"
+
+
+def _describe_plans(rule: Rule, kind: str, stratum: Stratum) -> Iterator[str]:
     where = f", line {rule.span.line}" if rule.span is not None else ""
-    yield f"  {print_rule(rule, prefixes)}"
-    if not plans:
-        return
     for number, plan in enumerate(_plans(rule, kind == "recursive", stratum)):
         yield f"    {kind}{where}" if number == 0 else "    or"
         yield from (f"      {line}" for line in str(plan).splitlines())
@@ -90,12 +99,3 @@ def _plans(rule: Rule, recursive: bool, stratum: Stratum) -> Iterator[Plan]:
     for pivot, atom in enumerate(rule.positive):
         if atom.predicate in stratum.predicates:
             yield planned.plan(pivot, [CHANGED if i == pivot else size for i, size in enumerate(sizes)])
-
-
-def _count(number: int, one: str, many: str | None = None) -> str:
-    """A number with its noun.
-
-    >>> _count(1, "rule"), _count(2, "stratum", "strata")
-    ('1 rule', '2 strata')
-    """
-    return f"{number:,} {one if number == 1 else many or one + 's'}"

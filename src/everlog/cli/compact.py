@@ -6,6 +6,7 @@ import click
 
 from everlog.cli.console import Console
 from everlog.cli.options import logging_options, store_argument
+from everlog.cli.text import counted
 
 
 @click.command("compact")
@@ -27,7 +28,7 @@ def command(console: Console, store: str, quiet: bool, json_logs: bool) -> None:
     progress.close()
     after = len(opened.files()) + len(opened.term_files())
     if version == before:
-        click.echo(f"version {version} is compact already: {files} files")
+        click.echo(f"version {version} is compact already: {counted(files, 'file')}")
     else:
-        click.echo(f"version {version}: {after} files instead of {files}")
+        click.echo(f"version {version}: {counted(after, 'file')} instead of {files}")
     progress.result(version=version, files=after, files_before=files)

@@ -8,6 +8,7 @@ import click
 
 from everlog.cli.console import Console
 from everlog.cli.options import at_option, logging_options, store_argument
+from everlog.cli.text import counted
 
 if TYPE_CHECKING:
     from everlog.knowledge_base import KnowledgeBase
@@ -57,8 +58,8 @@ def command(
         written, skipped = export_files(parts, form, output, kb.program.program.prefixes)
     progress.close()
     for reason, count in skipped.items():
-        click.echo(f"left out {count:,} facts: {reason}", err=True)
-    told = f"wrote {written:,} facts"
+        click.echo(f"left out {counted(count, 'fact')}: {reason}", err=True)
+    told = f"wrote {counted(written, 'fact')}"
     progress.result(told, written=written, left_out=sum(skipped.values()))
 
 

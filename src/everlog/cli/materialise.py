@@ -10,6 +10,7 @@ import click
 
 from everlog.cli.console import Console
 from everlog.cli.options import logging_options, setting
+from everlog.cli.text import counted
 from everlog.lang.errors import EverlogError
 
 if TYPE_CHECKING:
@@ -78,9 +79,10 @@ def describe(store: str, result: Result) -> Iterator[str]:
     seconds = ", ".join(f"{name} {taken:.1f}" for name, taken in result.seconds.items())
     skipped = f", {result.bad_count:,} skipped" if result.bad_count else ""
     yield f"store      {store}, version {result.version}"
-    yield f"read       {result.rows:,} rows{skipped}"
+    yield f"read       {counted(result.rows, 'row')}{skipped}"
     yield f"facts      {figures.facts:,}: {figures.explicit:,} explicit, {figures.derived:,} derived"
-    yield f"reasoning  {figures.instances:,} instances in {figures.rounds:,} rounds, {len(figures.strata)} strata"
+    work = f"{counted(figures.instances, 'instance')} in {counted(figures.rounds, 'round')}"
+    yield f"reasoning  {work}, {counted(len(figures.strata), 'stratum', 'strata')}"
     yield f"seconds    {sum(result.seconds.values()):.1f}: {seconds}"
 
 

@@ -9,6 +9,7 @@ import click
 
 from everlog.cli.console import Console
 from everlog.cli.options import at_option, logging_options, setting, store_argument
+from everlog.cli.text import counted
 
 
 @click.command("query")
@@ -47,8 +48,8 @@ def command(
     answers = kb.query(text)
     written = write_answers(answers, format, output, limit=limit, prefixes=kb.program.program.prefixes)
     seconds = time.monotonic() - begun
-    shown = f"{written:,} of {len(answers):,}" if written < len(answers) else f"{written:,}"
-    told = f"{shown} {'answer' if len(answers) == 1 else 'answers'} in {seconds:.2f} s"
+    count = counted(len(answers), "answer") if answers.columns else "answered"
+    told = f"{f'{written:,} of ' if written < len(answers) else ''}{count} in {seconds:.2f} s"
     progress.result(told, answers=len(answers), written=written, seconds=round(seconds, 3))
 
 

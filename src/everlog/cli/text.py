@@ -29,3 +29,12 @@ def bytes_text(size: int) -> str:
         if size >= unit:
             return f"{size / unit:.1f} {name}"
     return f"{size} bytes"
+
+
+def counted(number: int, one: str, many: str | None = None) -> str:
+    """A number with its noun.
+
+    >>> counted(1, "rule"), counted(2, "stratum", "strata")
+    ('1 rule', '2 strata')
+    """
+    return f"{number:,} {one if number == 1 else many or one + 's'}"

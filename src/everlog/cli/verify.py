@@ -8,6 +8,7 @@ import click
 
 from everlog.cli.console import Console
 from everlog.cli.options import logging_options, store_argument
+from everlog.cli.text import counted
 from everlog.lang.errors import Diagnostic, Place, StoreError
 
 
@@ -39,8 +40,8 @@ def command(console: Console, store: str, rules: str | None, quick: bool, quiet:
         progress.phase("reason")
         _stop_if_any(recompute(opened, state, rules, progress), store)
     progress.close()
-    files = f"{len(opened.files())} files of facts and {len(opened.term_files())} of terms agree"
-    click.echo(f"version {opened.version}: {files}")
+    files = counted(len(opened.files()) + len(opened.term_files()), "file")
+    click.echo(f"version {opened.version}: {files}, all as the log says")
     if not quick:
         click.echo(f"{state.facts.count:,} facts follow from {state.explicit.count:,} explicit ones, as stored")
     seconds = time.monotonic() - begun

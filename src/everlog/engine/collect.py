@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 import numpy as np
-import numpy.typing as npt
 
 from everlog.engine.factset import NONE, FactSet
-from everlog.engine.kernels import sets
-from everlog.engine.keys import Keys, Layout, first_of_equal, sort_unique
+from everlog.engine.keys import Keys, Layout, sort_unique
+from everlog.engine.multiset import Counts, Multiset
 from everlog.engine.relation import Relation
 from everlog.engine.runs import Run, merge_keys
 from everlog.lang.syntax import Predicate
-
-Weights = npt.NDArray[np.int64]
 
 
 class NewFacts:
@@ -78,70 +73,11 @@ class Counted:
 
     def __init__(self, layout: Layout) -> None:
         self.layout = layout
-        self._pieces: list[tuple[Keys, Weights]] = []
+        self.multiset = Multiset(layout)
 
     def add(self, keys: Keys) -> None:
         """Any keys, in the primary order of columns; their memory is reused."""
-        self._pieces.append(count_keys(keys))
-        while len(self._pieces) > 1 and len(self._pieces[-2][0]) < 2 * len(self._pieces[-1][0]):
-            self._join()
-
-    def _join(self) -> None:
-        right, weights = self._pieces.pop()
-        left, left_weights = self._pieces.pop()
-        self._pieces.append(add_multisets(left, left_weights, right, weights))
-
-    def multiset(self) -> Multiset:
-        """What was collected."""
-        while len(self._pieces) > 1:
-            self._join()
-        if not self._pieces:
-            return Multiset(self.layout, self.layout.empty(), np.empty(0, np.int64))
-        return Multiset(self.layout, *self._pieces[0])
-
-
-class Multiset:
-    """Facts of one predicate with a number each; ascending keys, no number is zero."""
-
-    def __init__(self, layout: Layout, keys: Keys, weights: Weights) -> None:
-        self.layout = layout
-        self.keys = keys
-        self.weights = weights
-
-    def __len__(self) -> int:
-        """How many different facts there are."""
-        return len(self.keys)
-
-    def __add__(self, other: Multiset) -> Multiset:
-        return Multiset(self.layout, *add_multisets(self.keys, self.weights, other.keys, other.weights))
-
-    def relation(self) -> Relation:
-        """The different facts."""
-        return Relation.from_run(Run.of(self.layout, self.keys))
-
-
-def count_keys(keys: Keys) -> tuple[Keys, Weights]:
-    """The different keys, ascending, and how often each occurs."""
-    if keys.ndim == 1:
-        keys.sort()
-        counted: tuple[Keys, Weights] = sets.count_equal(keys)
-        return counted
-    ordered = keys[np.lexsort(keys.T[::-1])]
-    first = np.flatnonzero(first_of_equal(ordered))
-    return ordered[first], np.diff(np.append(first, len(ordered)))
-
-
-def add_multisets(left: Keys, left_weights: Weights, right: Keys, right_weights: Weights) -> tuple[Keys, Weights]:
-    """The sum of two multisets."""
-    if left.ndim == 1:
-        added: tuple[Keys, Weights] = sets.add_weights(left, left_weights, right, right_weights)
-        return added
-    keys, weights = np.concatenate([left, right]), np.concatenate([left_weights, right_weights])
-    ranks = np.lexsort(keys.T[::-1])
-    ordered = keys[ranks]
-    first = np.flatnonzero(first_of_equal(ordered))
-    sums = np.add.reduceat(weights[ranks], first) if len(first) else weights
-    return ordered[first][sums != 0], sums[sums != 0]
+        self.multiset += Multiset.counted(self.layout, keys)
 
 
 class FactCollector:
@@ -177,5 +113,5 @@ class CountCollector:
             self._collectors[predicate] = Counted(layout)
         return self._collectors[predicate]
 
-    def multisets(self) -> Mapping[Predicate, Multiset]:
-        return {p: collector.multiset() for p, collector in self._collectors.items()}
+    def counts(self) -> Counts:
+        return Counts({p: collector.multiset for p, collector in self._collectors.items()})

@@ -31,7 +31,10 @@ NO_TABLE = np.empty((0, 4), np.int64)
 
 
 class Execution:
-    """One run of a plan. ``relations`` are those of each step: one, or for a negated atom several."""
+    """One run of a plan. ``relations`` are those of each step: one, or for a negated atom several.
+
+    ``heads`` are the atoms to collect for each instance, the rule's head unless others are given.
+    """
 
     def __init__(
         self,
@@ -40,15 +43,17 @@ class Execution:
         relations: Sequence[tuple[Relation, ...]],
         conditions: Sequence[Condition],
         collector: FactCollector | CountCollector,
+        heads: Sequence[Atom] = (),
     ) -> None:
         self.engine = engine
         self.plan = plan
         self.relations = relations
         self.conditions = conditions
         self.collector = collector
-        head = plan.rule.head
-        self.layout = layout_for(head.predicate.arity, engine.universe)
-        self.sink = collector.of(head.predicate, self.layout)
+        self.heads = heads or (plan.rule.head,)
+        layouts = [layout_for(head.predicate.arity, engine.universe) for head in self.heads]
+        self.sinks = [collector.of(head.predicate, layout) for head, layout in zip(self.heads, layouts, strict=True)]
+        self.layout, self.sink = layouts[0], self.sinks[0]
         self.instances = 0
 
     def run(self) -> int:
@@ -190,7 +195,8 @@ class Execution:
             size = int(np.count_nonzero(met))
         self.instances += size
         if size:
-            self.sink.add(self._prefix(self.layout, self.plan.rule.head.terms, size, bindings))
+            for head, sink in zip(self.heads, self.sinks, strict=True):
+                sink.add(self._prefix(sink.layout, head.terms, size, bindings))
 
     def _can_group(self, relation: Relation) -> bool:
         return isinstance(self.sink, NewFacts) and self.layout.is_packed and not relation.gone

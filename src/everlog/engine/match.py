@@ -15,7 +15,7 @@ from __future__ import annotations
 import os
 import time
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -23,9 +23,10 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from everlog.engine.collect import CountCollector, FactCollector, Multiset
+from everlog.engine.collect import CountCollector, FactCollector
 from everlog.engine.execute import Execution
 from everlog.engine.factset import NONE, FactSet
+from everlog.engine.multiset import Counts
 from everlog.engine.plan import Plan, PlannedRule
 from everlog.engine.relation import Relation
 from everlog.lang.errors import LimitError
@@ -73,7 +74,9 @@ class RuleSet:
     def __init__(self, rules: Sequence[Rule]) -> None:
         self.rules = [PlannedRule(rule) for rule in rules]
         self.occurrences: dict[Predicate, list[tuple[int, int]]] = {}
+        self.by_head: dict[Predicate, list[PlannedRule]] = {}
         for number, rule in enumerate(self.rules):
+            self.by_head.setdefault(rule.rule.head.predicate, []).append(rule)
             for body, atom in enumerate((*rule.positive, *rule.negative)):
                 self.occurrences.setdefault(atom.predicate, []).append((number, body))
 
@@ -127,11 +130,20 @@ class Engine:
         """Threads for kernels, which run without the interpreter's lock."""
         return ThreadPoolExecutor(self.threads)
 
+    def note(self, rule: Rule, phase: str, instances: int) -> None:
+        """Count instances of a rule."""
+        self.work.instances[phase] += instances
+        self.work.by_rule[rule] += instances
+
     def match(
         self, rules: RuleSet, pos: FactSet, neg: FactSet, changed: Sequence[Change] = (), phase: str = "forward"
     ) -> Matches:
         """The instances of the rules (see the module); nothing is computed before they are asked for."""
         return Matches(self, rules, pos, neg, tuple(changed), phase)
+
+    def prove(self, rules: RuleSet, facts: FactSet, pos: FactSet, neg: FactSet, phase: str = "backward") -> Proofs:
+        """The instances of the rules that derive some of the given facts: rules backwards, all facts at once."""
+        return Proofs(self, rules, facts, pos, neg, phase)
 
 
 @dataclass(frozen=True)
@@ -151,11 +163,11 @@ class Matches:
         self._run(collector)
         return collector.facts()
 
-    def counts(self) -> Mapping[Predicate, Multiset]:
+    def counts(self) -> Counts:
         """The heads, each with the number of its instances."""
         collector = CountCollector()
         self._run(collector)
-        return collector.multisets()
+        return collector.counts()
 
     def _run(self, collector: FactCollector | CountCollector) -> None:
         if not self.changed:
@@ -184,13 +196,10 @@ class Matches:
         sources = self._sources(rule, pivot, inside, outside)
         if sources is None:
             return
-        sizes = [len(relations[0]) if relations else 0 for relations in sources]
-        plan = rule.plan(pivot, sizes, keep_all=bool(others))
+        plan = rule.plan(pivot, _sizes(sources), keep_all=bool(others))
         filters = [self._condition(rule, change) for change in others]
         execution = Execution(self.engine, plan, self._by_step(rule, plan, sources), filters, collector)
-        found = execution.run()
-        self.engine.work.instances[self.phase] += found
-        self.engine.work.by_rule[rule.rule] += found
+        self.engine.note(rule.rule, self.phase, execution.run())
 
     def _by_step(
         self, rule: PlannedRule, plan: Plan, sources: Sequence[tuple[Relation, ...]]
@@ -240,3 +249,47 @@ class Matches:
         shadows = zip(rule.negative, rule.shadows, strict=True)
         tests += [(shadow, self._shadow(atom, outside.relation(atom.predicate))) for atom, shadow in shadows]
         return [(atom, relation) for atom, relation in tests if relation]
+
+
+@dataclass(frozen=True)
+class Proofs:
+    """Instances that derive given facts, still to be found."""
+
+    engine: Engine
+    rules: RuleSet
+    wanted: FactSet
+    pos: FactSet
+    neg: FactSet
+    phase: str
+
+    def facts(self) -> FactSet:
+        """Those of the given facts that have an instance."""
+        collector = FactCollector()
+        for rule in self._rules():
+            self._run(rule, (), collector)
+        return collector.facts()
+
+    def bodies(self, predicates: Collection[Predicate]) -> FactSet:
+        """The positive body atoms of all these instances that are facts of the given predicates."""
+        collector = FactCollector()
+        for rule in self._rules():
+            atoms = tuple(atom for atom in rule.positive if atom.predicate in predicates)
+            self._run(rule, atoms, collector)
+        return collector.facts()
+
+    def _rules(self) -> Iterator[PlannedRule]:
+        for predicate in self.wanted:
+            yield from self.rules.by_head.get(predicate, ())
+
+    def _run(self, rule: PlannedRule, heads: tuple[Atom, ...], collector: FactCollector) -> None:
+        matches = Matches(self.engine, self.rules, self.pos, self.neg, (), self.phase)
+        backwards = rule.backwards
+        sources = matches._sources(backwards, 0, self.wanted, NONE)
+        if sources is not None:
+            plan = backwards.plan(0, _sizes(sources), keep_all=bool(heads), any_lead=True)
+            execution = Execution(self.engine, plan, matches._by_step(backwards, plan, sources), (), collector, heads)
+            self.engine.note(rule.rule, self.phase, execution.run())
+
+
+def _sizes(sources: Sequence[tuple[Relation, ...]]) -> list[int]:
+    return [len(relations[0]) if relations else 0 for relations in sources]

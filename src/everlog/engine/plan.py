@@ -89,12 +89,18 @@ class PlannedRule:
         count = len(self.positive)
         return self.positive[body] if body < count else self.negative[body - count]
 
-    def plan(self, pivot: int | None, sizes: Sequence[int], keep_all: bool = False) -> Plan:
+    @cached_property
+    def backwards(self) -> PlannedRule:
+        """The rule with its head as first atom of its body, to be matched in the facts to prove."""
+        return PlannedRule(Rule(self.rule.head, (self.rule.head, *self.positive), self.negative))
+
+    def plan(self, pivot: int | None, sizes: Sequence[int], keep_all: bool = False, any_lead: bool = False) -> Plan:
         """A plan for relations of these sizes (one a body atom; the pivot's is that of the change).
 
         With ``keep_all`` every variable is still bound at the end, for a condition on whole instances.
+        With ``any_lead`` the smallest atom leads, be it the pivot or not.
         """
-        lead = pivot if pivot is not None else _smallest(self.positive, sizes)
+        lead = pivot if pivot is not None and not any_lead else _smallest(self.positive, sizes)
         plan = self._plan(pivot, self._arranged(lead, pivot, sizes), keep_all)
         if plan.grouped or keep_all or lead is None or len(self.positive) < 2:
             return plan

@@ -124,3 +124,17 @@ def leading_offsets(keys, shift, size):
         offsets[value] = keys.shape[0]
         value += 1
     return offsets
+
+
+@njit(cache=True, nogil=True)
+def add_found(keys, weights, wanted, total):
+    """Adds to ``total`` the weight of each wanted key that is among the ascending keys."""
+    size = keys.shape[0]
+    position = 0
+    previous = np.int64(-1)
+    for i in range(wanted.shape[0]):
+        key = wanted[i]
+        position = gallop(keys, key, position) if key >= previous else lower_bound(keys, key, 0, size)
+        previous = key
+        if position < size and keys[position] == key:
+            total[i] += weights[position]

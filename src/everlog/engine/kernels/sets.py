@@ -62,7 +62,7 @@ def difference(left, right):
 def add_weights(left, left_weights, right, right_weights):
     """The sum of two multisets; keys whose weights cancel disappear."""
     out = np.empty(left.shape[0] + right.shape[0], np.int64)
-    weights = np.empty(out.shape[0], np.int64)
+    weights = np.empty(out.shape[0], np.int32)
     i = j = n = 0
     while i < left.shape[0] or j < right.shape[0]:
         if j == right.shape[0] or (i < left.shape[0] and left[i] < right[j]):
@@ -84,7 +84,7 @@ def add_weights(left, left_weights, right, right_weights):
 def count_equal(keys):
     """The different keys of an ascending array, and how often each occurs."""
     out = np.empty(keys.shape[0], np.int64)
-    weights = np.empty(keys.shape[0], np.int64)
+    weights = np.empty(keys.shape[0], np.int32)
     n = 0
     for i in range(keys.shape[0]):
         if n > 0 and out[n - 1] == keys[i]:

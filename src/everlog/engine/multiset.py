@@ -1,0 +1,206 @@
+"""Facts with a number each: how often they are derived.
+
+A multiset is a few pieces of sorted keys with signed weights, of geometrically growing size; the
+weight of a fact is the sum over the pieces. Adding appends a piece after merging the earlier ones
+that are less than twice as large, so that a small change costs what it is and an older value stays
+readable. Multisets are immutable values.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+
+import numpy as np
+import numpy.typing as npt
+
+from everlog.engine.factset import FactSet
+from everlog.engine.kernels import search, sets, wide
+from everlog.engine.keys import Keys, Layout, columns_of, first_of_equal, layout_for, pack
+from everlog.engine.relation import Relation
+from everlog.engine.runs import Run
+from everlog.lang.syntax import Predicate
+
+Weights = npt.NDArray[np.int32]
+Piece = tuple[Keys, Weights]
+
+
+class Multiset:
+    """The numbers of the facts of one predicate; see the module.
+
+    >>> layout = layout_for(1, 9)
+    >>> twice = Multiset.counted(layout, np.array([3, 5, 3]))
+    >>> twice.weights(np.array([3, 4, 5])).tolist(), (twice - twice).is_zero
+    ([2, 0, 1], True)
+    """
+
+    __slots__ = ("layout", "pieces")
+
+    def __init__(self, layout: Layout, pieces: tuple[Piece, ...] = ()) -> None:
+        self.layout = layout
+        self.pieces = tuple(piece for piece in pieces if len(piece[0]))
+
+    @classmethod
+    def counted(cls, layout: Layout, keys: Keys) -> Multiset:
+        """How often each key occurs. May reuse the memory of ``keys``."""
+        return cls(layout, (count_keys(keys),))
+
+    @classmethod
+    def once(cls, relation: Relation) -> Multiset:
+        """Each fact of a relation once."""
+        keys = relation.keys()
+        return cls(relation.layout, ((keys, np.ones(len(keys), np.int32)),))
+
+    @property
+    def nbytes(self) -> int:
+        return sum(keys.nbytes + weights.nbytes for keys, weights in self.pieces)
+
+    @property
+    def is_zero(self) -> bool:
+        """Whether every weight is zero."""
+        return not len(self.whole()[0])
+
+    def __len__(self) -> int:
+        """How many different facts have a weight."""
+        return len(self.whole()[0])
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Multiset) and (self - other).is_zero
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def whole(self) -> Piece:
+        """All keys whose weight is not zero, ascending, with their weights."""
+        if not self.pieces:
+            return self.layout.empty(), np.empty(0, np.int32)
+        keys, weights = self.pieces[-1]
+        for piece in reversed(self.pieces[:-1]):
+            keys, weights = add_pieces(piece, (keys, weights))
+        return keys, weights
+
+    def weights(self, keys: Keys) -> npt.NDArray[np.int64]:
+        """The weight of each key."""
+        total = np.zeros(len(keys), np.int64)
+        for mine, weights in self.pieces:
+            if self.layout.is_packed:
+                search.add_found(mine, weights, keys, total)
+            else:
+                at = np.minimum(wide.lower_bounds(mine, keys), len(mine) - 1)
+                total += np.where((mine[at] == keys).all(axis=1), weights[at], 0)
+        return total
+
+    def __add__(self, other: Multiset) -> Multiset:
+        return self._appended(other.whole())
+
+    def __sub__(self, other: Multiset) -> Multiset:
+        keys, weights = other.whole()
+        return self._appended((keys, -weights))
+
+    def _appended(self, piece: Piece) -> Multiset:
+        if not len(piece[0]):
+            return self
+        pieces = [*self.pieces, piece]
+        while len(pieces) > 1 and len(pieces[-2][0]) < 2 * len(pieces[-1][0]):
+            pieces[-2:] = [add_pieces(pieces[-2], pieces[-1])]
+        return Multiset(self.layout, tuple(pieces))
+
+    def relation(self) -> Relation:
+        """The facts whose weight is not zero."""
+        return Relation.from_run(Run.of(self.layout, self.whole()[0]))
+
+    def fitted(self, universe: int) -> Multiset:
+        """The same numbers in a layout that holds ids below ``universe``."""
+        layout = layout_for(self.layout.arity, universe)
+        if self.layout.fits(universe):
+            return self
+        keys, weights = self.whole()
+        return Multiset(layout, ((pack(layout, columns_of(self.layout, keys), len(keys)), weights),))
+
+
+class Counts(Mapping[Predicate, Multiset]):
+    """A multiset per predicate, as an immutable value."""
+
+    __slots__ = ("_multisets",)
+
+    def __init__(self, multisets: Mapping[Predicate, Multiset] | Iterable[tuple[Predicate, Multiset]] = ()) -> None:
+        self._multisets = {p: multiset for p, multiset in dict(multisets).items() if multiset.pieces}
+
+    @classmethod
+    def once(cls, facts: FactSet) -> Counts:
+        """Each fact once."""
+        return cls({p: Multiset.once(relation) for p, relation in facts.items()})
+
+    def __getitem__(self, predicate: Predicate) -> Multiset:
+        return self._multisets[predicate]
+
+    def __iter__(self) -> Iterator[Predicate]:
+        return iter(self._multisets)
+
+    def __len__(self) -> int:
+        return len(self._multisets)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Counts) and all(m.is_zero for m in (self - other).values())
+
+    __hash__ = None  # type: ignore[assignment]
+
+    @property
+    def nbytes(self) -> int:
+        return sum(multiset.nbytes for multiset in self._multisets.values())
+
+    def __add__(self, other: Counts) -> Counts:
+        both = dict(self._multisets)
+        for predicate, multiset in other.items():
+            both[predicate] = both[predicate] + multiset if predicate in both else multiset
+        return Counts(both)
+
+    def __sub__(self, other: Counts) -> Counts:
+        both = dict(self._multisets)
+        for predicate, multiset in other.items():
+            both[predicate] = both.get(predicate, Multiset(multiset.layout)) - multiset
+        return Counts(both)
+
+    def facts(self) -> FactSet:
+        """The facts whose number is not zero."""
+        return FactSet({p: multiset.relation() for p, multiset in self._multisets.items()})
+
+    def counted(self, facts: FactSet) -> FactSet:
+        """Those of the facts whose number is above zero."""
+        return FactSet({p: self._counted(p, relation) for p, relation in facts.items()})
+
+    def _counted(self, predicate: Predicate, relation: Relation) -> Relation:
+        multiset = self._multisets.get(predicate)
+        if multiset is None:
+            return Relation(relation.layout)
+        keys = relation.keys()
+        positive = multiset.weights(keys) > 0
+        return relation if positive.all() else Relation.from_run(Run.of(relation.layout, keys[positive]))
+
+    def fitted(self, universe: int) -> Counts:
+        return Counts({p: multiset.fitted(universe) for p, multiset in self._multisets.items()})
+
+
+NO_COUNTS = Counts()
+
+
+def count_keys(keys: Keys) -> Piece:
+    """The different keys, ascending, and how often each occurs. May reuse the memory of ``keys``."""
+    if keys.ndim == 1:
+        keys.sort()
+        counted: Piece = sets.count_equal(keys)
+        return counted
+    ordered = keys[np.lexsort(keys.T[::-1])]
+    first = np.flatnonzero(first_of_equal(ordered))
+    return ordered[first], np.diff(np.append(first, len(ordered))).astype(np.int32)
+
+
+def add_pieces(left: Piece, right: Piece) -> Piece:
+    """The sum of two pieces; keys whose weights cancel disappear."""
+    if left[0].ndim == 1:
+        added: Piece = sets.add_weights(*left, *right)
+        return added
+    keys, weights = np.concatenate([left[0], right[0]]), np.concatenate([left[1], right[1]])
+    ranks = np.lexsort(keys.T[::-1])
+    ordered = keys[ranks]
+    first = np.flatnonzero(first_of_equal(ordered))
+    sums = np.add.reduceat(weights[ranks], first).astype(np.int32) if len(first) else weights
+    return ordered[first][sums != 0], sums[sums != 0]

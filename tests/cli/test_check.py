@@ -1,0 +1,61 @@
+"""``everlog check`` shows strata, plans and warnings, or everything that is wrong."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from tests.cli.running import FAMILY, CommandLine
+
+
+def test_strata_and_plans(everlog_command: CommandLine, tmp_path: Path) -> None:
+    (tmp_path / "r.rls").write_text(FAMILY)
+    done = everlog_command("check", "r.rls")
+    assert done.status == 0
+    assert done.out.startswith("r.rls: 5 rules, 7 facts, 7 predicates; 1 stratum (levels); 0 warnings\n")
+    assert "facts only: parent/2, ex:met/2, rainy/0\n" in done.out
+    assert (
+        """\
+  ancestor(?x, ?z) :- ancestor(?x, ?y), parent(?y, ?z) .
+    recursive, line 4
+      scan   ancestor(?x, ?y) (changed)
+      join   parent(?y, ?z)
+      head   ancestor(?x, ?z) (grouped)
+"""
+        in done.out
+    )
+    assert done.out.count("    nonrecursive, line") == 4
+
+
+def test_a_plan_for_each_atom_that_may_change(everlog_command: CommandLine, tmp_path: Path) -> None:
+    (tmp_path / "r.rls").write_text("p(?x, ?z) :- p(?x, ?y), p(?y, ?z) . p(?x, ?y) :- e(?x, ?y) .")
+    assert everlog_command("check", "r.rls").out.count("(changed)") == 2
+    assert "scan" not in everlog_command("check", "r.rls", "--no-plans").out
+
+
+def test_stratification(everlog_command: CommandLine, tmp_path: Path) -> None:
+    (tmp_path / "r.rls").write_text("p(?x) :- e(?x) . q(?x) :- p(?x) . r(?x) :- q(?x), ~p(?x) .")
+    assert "3 strata (levels)" in everlog_command("check", "r.rls").out
+    assert "2 strata (single)" in everlog_command("check", "r.rls", "--stratification", "single").out
+
+
+def test_warnings_are_shown(everlog_command: CommandLine, tmp_path: Path) -> None:
+    (tmp_path / "r.rls").write_text("p(?x) :- q(?x, ?y) .")
+    done = everlog_command("check", "r.rls")
+    assert done.status == 0
+    assert "1 warning" in done.out
+    assert "warning[single-use]" in done.out
+
+
+def test_all_errors_at_once(everlog_command: CommandLine, tmp_path: Path) -> None:
+    (tmp_path / "r.rls").write_text("p(?x) :- q(?y) .\nr(?z) :- s(_), ~q(?z) .\n")
+    done = everlog_command("check", "r.rls")
+    assert (done.status, done.out) == (1, "")
+    assert done.err.count("error[unsafe-variable]") == 2
+    assert "r.rls:1:3" in done.err
+    assert "r.rls:2:3" in done.err
+
+
+def test_no_file(everlog_command: CommandLine) -> None:
+    done = everlog_command("check", "nothing.rls")
+    assert done.status == 1
+    assert "unreadable-file" in done.err
