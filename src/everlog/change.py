@@ -13,7 +13,7 @@ from everlog.query.answers import Rows
 from everlog.reasoning.statistics import Statistics
 
 
-class ChangedRelations(Mapping[Predicate, Rows]):
+class ChangedRelations(Mapping[Key, Rows]):
     """The changed predicates with their rows; a key may be written as for a knowledge base."""
 
     def __init__(self, names: Names, dictionary: Dictionary, facts: FactSet) -> None:

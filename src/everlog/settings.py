@@ -69,7 +69,7 @@ _ALL = (
     Setting("master", str, "Spark's master; embedded in this process without one.", metavar="URL"),
     Setting("spark-memory", str, "Memory of Spark's JVM, such as 2g.", metavar="SIZE"),
     Setting("spark-log", str, "Keep Spark's own log in this file.", metavar="FILE"),
-    Setting("modules", str, "Special algorithms for rules such as closures.", "on", ("on", "off")),
+    Setting("modules", str, "Special algorithms for closures and the like; there are none yet.", "on", ("on", "off")),
     Setting("stratification", str, "How rules are put into strata.", "levels", ("levels", "single")),
     Setting("header", bool, "The first row of CSV and TSV files names the columns.", False),
     Setting("types", str, "Whether cells may be numbers, IRIs, ... or strings only.", "auto", ("auto", "string")),

@@ -234,13 +234,14 @@ class Execution:
 
     def _join_groups(self, scratch: Scratch, matched: Matched, base: Keys, free: int, held: Keys) -> list[Keys]:
         """New heads, ascending within each array; see ``kernels.joins.join_groups``."""
-        row, found = 0, []
+        row, new, found = 0, 0, []
         while row < len(base):
-            self.engine.limits.check(self.engine.held + self.collector.held)
+            self.engine.limits.check(self.engine.held + self.collector.held + new)
             row, written = joins.join_groups(
                 *matched, base, free, held, self.layout.lead_shift, scratch.bits, scratch.out, row
             )
             found.append(scratch.out[:written].copy())
+            new += written
         return found
 
 

@@ -132,7 +132,7 @@ class Relation:
         if gone:
             back = self._graves.contains(run.keys())
             if back.any():
-                gone = (self._graves - Relation.from_run(run)).runs
+                gone = self._graves._filtered(Relation.from_run(run), keep=False).runs
                 run = run.without(back)
         runs = list(self.runs)
         while len(runs) > 1 and len(runs[-2]) < 2 * len(runs[-1]):

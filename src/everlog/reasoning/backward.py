@@ -1,0 +1,94 @@
+"""Backward chaining in frontiers: which facts still have a proof (journal paper, Algorithm 5; thesis, Algorithm 5).
+
+The papers check a fact by recursion, depth first: CHECK looks for the instances of recursive rules
+that derive it and checks their body atoms. Here all facts that are asked for are checked at once,
+level by level. To stay exact,
+
+- a fact enters C (checked) when its level is expanded, not when it is first seen, so that saturation
+  proves just the facts the papers' would;
+- once all facts asked for are proved, the facts of the next level stay *pending*, and are resumed
+  whenever a later asked fact is not proved;
+- only with nothing pending is a checked fact that is not in P (proved) disproved.
+
+Each fact is expanded at most once, so each recursive instance of the old materialisation is
+considered at most once (Theorem 25 d), though not in the papers' order, and more of them may be
+considered before a proof is found.
+"""
+
+from __future__ import annotations
+
+from everlog.engine.factset import NONE, FactSet
+from everlog.reasoning.maintenance import Maintenance, Rules
+
+
+class BackwardChaining(Maintenance):
+    """Deletion that asks for another proof before it deletes; subclasses say what is proved without recursion."""
+
+    max_depth: int | None = None
+    """How many levels are expanded for one question; beyond, facts are blocked. None is no limit."""
+
+    def start_stratum(self) -> None:
+        """C, P, Y and B are those of the stratum."""
+        self.C: FactSet = NONE
+        self.P: FactSet = NONE
+        self.Y: FactSet = NONE
+        self.B: FactSet = NONE
+        self.pending: FactSet = NONE
+
+    def delete_unproved(self, rules: Rules) -> FactSet:
+        """Remove the facts of the stratum that have no proof any more (DELETEUNPROVED)."""
+        engine, changed = self.engine, [(self.gone, self.fresh)]
+        explicit = self.E_minus.restricted(rules.predicates)
+        lost = self.lose_nr(engine.match(rules.nonrecursive, self.I, self.I, changed, "delete"), explicit)  # l. 68
+        lost |= self.lose_rec(engine.match(rules.recursive, self.I, self.I, changed, "delete"))
+        deleted = NONE
+        while delta := self.unproved(rules, lost - self.D):  # l. 71 to 74
+            lost = self.lose_rec(
+                engine.match(rules.recursive, self.alive, self.either, [(delta, NONE)], "delete")
+            )  # l. 75
+            self.delete(delta)  # l. 76
+            deleted = deleted.extended(delta)
+        return deleted
+
+    def unproved(self, rules: Rules, asked: FactSet) -> FactSet:
+        """Those of the facts that cannot be proved, or are blocked from being (CHECK)."""
+        depth = 0
+        frontier = asked - self.C
+        while asked - self.P:
+            level = (frontier | self.pending) - self.C
+            self.pending = NONE
+            if not level:
+                break
+            if self.max_depth is not None and depth >= self.max_depth:  # l. 79
+                self.B = self.B | level
+                break
+            self.C = self.C.extended(level)  # l. 87
+            self.saturate(rules, self.proved_at_once(rules, level))  # l. 88
+            open_facts = level - self.P
+            if not asked - self.P:
+                self.pending = open_facts
+                self.C = self.C - open_facts
+                break
+            support = self.alive | (self.D & self.B) if self.B else self.alive
+            found = self.engine.prove(rules.recursive, open_facts, support, self.either)  # l. 81
+            frontier = found.bodies(rules.predicates) - self.C  # l. 82
+            depth += 1
+        return asked - self.P
+
+    def saturate(self, rules: Rules, proved: FactSet) -> None:
+        """Add to P what follows from it among the checked facts; what is not checked is delayed (SATURATE)."""
+        lower = self.alive.restricted(p for p in self.alive if p not in rules.predicates)
+        found = proved
+        while True:
+            checked = found & self.C
+            self.Y = self.Y | (found - checked)  # l. 91
+            delta = checked - self.P
+            if not delta:
+                return
+            self.P = self.P.extended(delta)  # l. 93
+            known = FactSet({**lower, **self.P})
+            found = self.engine.match(rules.recursive, known, self.either, [(delta, NONE)]).facts()  # l. 94
+
+    def proved_at_once(self, rules: Rules, facts: FactSet) -> FactSet:
+        """The facts that are delayed, explicit, or derived by a nonrecursive rule."""
+        raise NotImplementedError

@@ -1,0 +1,96 @@
+"""Counting for recursive rules, with traces (journal paper, Algorithm 3)."""
+
+from __future__ import annotations
+
+from everlog.analysis.stratify import StratifiedProgram
+from everlog.engine.factset import NONE, FactSet
+from everlog.engine.match import Engine, RuleSet
+from everlog.engine.multiset import NO_COUNTS, Counts
+from everlog.reasoning.maintenance import Maintenance, Rules
+from everlog.reasoning.materialisation import Materialisation, Trace, trimmed
+
+
+class Counting(Maintenance):
+    """Replay the old and the new seminaive evaluation side by side, on the instances in which they differ.
+
+    Needs and keeps the trace: for each round of each stratum the multiset of its derivations. Each
+    instance of the old and of the new materialisation is considered at most once (Theorem 12);
+    without recursion just those that only one of the two has. The two counters are the first round
+    and the sum of the others, and are kept right along the way if there are any.
+    """
+
+    name = "counting"
+
+    def __init__(
+        self, engine: Engine, program: StratifiedProgram, old: Materialisation, delete: FactSet, insert: FactSet
+    ) -> None:
+        super().__init__(engine, program, old, delete, insert)
+        assert self.old.trace is not None
+        self.traces: list[tuple[Counts, ...]] = list(self.old.trace)
+
+    def new_trace(self) -> Trace:
+        return tuple(self.traces)
+
+    def maintain(self, rules: Rules) -> None:
+        """One stratum, round by round. I_o and I_n are the old and new facts derived so far, I_on and
+        I_no their differences; N_o and N_n the derivations of the round.
+        """
+        others = [p for p in {*self.I, *self.new} if p not in rules.predicates]
+        I_o, I_n = self.I.restricted(others), self.new.restricted(others)
+        I_on, I_no = self.gone, self.fresh
+        old, rounds = list(self.traces[rules.number]), []
+        N_o = old[0] if old else NO_COUNTS
+        N_n = self.change_nr(rules, N_o, I_o, I_n, I_on, I_no)  # l. 22 to 25
+        while True:
+            rounds.append(N_n)
+            delta_o, delta_n = N_o.facts() - I_o, N_n.facts() - I_n  # l. 27
+            if not delta_o and not delta_n:
+                break
+            I_o, I_n = I_o.extended(delta_o), I_n.extended(delta_n)  # l. 29
+            I_on, I_no = (I_on - delta_n) | (delta_o - I_n), (I_no - delta_o) | (delta_n - I_o)  # l. 30
+            if not I_on and not I_no and not delta_o - delta_n and not delta_n - delta_o:  # l. 31
+                rounds += old[len(rounds) :]
+                break
+            N_o = old[len(rounds)] if len(rounds) < len(old) else NO_COUNTS  # l. 35
+            lost = self.only(rules, "deleted", I_o, I_n, delta_o, delta_n, I_on, I_no)  # l. 36
+            won = self.only(rules, "added", I_n, I_o, delta_n, delta_o, I_no, I_on)  # l. 37
+            N_n = N_o - lost + won
+            if self.C_r is not None:
+                self.C_r = self.C_r - lost + won
+        self.traces[rules.number] = trimmed(rounds)
+        self.delete(I_on.restricted(rules.predicates))
+        self.add(I_no.restricted(rules.predicates))
+
+    def change_nr(self, rules: Rules, N: Counts, I_o: FactSet, I_n: FactSet, I_on: FactSet, I_no: FactSet) -> Counts:
+        """The derivations of the first round: explicit facts and nonrecursive rules."""
+        explicit_lost, explicit_won = (Counts.once(e.restricted(rules.predicates)) for e in (self.E_minus, self.E_plus))
+        lost = explicit_lost + self.matched(rules.nonrecursive, "deleted", I_o, I_o, [(I_on, I_no)])  # l. 23
+        won = explicit_won + self.matched(rules.nonrecursive, "added", I_n, I_n, [(I_no, I_on)])  # l. 24
+        if self.C_nr is not None:
+            self.C_nr = self.C_nr - lost + won
+        return N - lost + won
+
+    def only(
+        self,
+        rules: Rules,
+        phase: str,
+        I_1: FactSet,
+        I_2: FactSet,
+        delta_1: FactSet,
+        delta_2: FactSet,
+        I_12: FactSet,
+        I_21: FactSet,
+    ) -> Counts:
+        """The derivations of a round that one evaluation has and the other has not (equation 69).
+
+        Either a body atom differs, or the body holds in both but was complete before in the other.
+        """
+        differing = self.matched(rules.recursive, phase, I_1, I_1, [(delta_1, NONE), (I_12, I_21)])
+        earlier = (delta_1 & I_2) - delta_2
+        both = (I_1 - I_12) - delta_2
+        return differing + self.matched(rules.recursive, phase, both, I_1 | I_21, [(earlier, NONE)])
+
+    def matched(
+        self, rules: RuleSet, phase: str, pos: FactSet, neg: FactSet, changed: list[tuple[FactSet, FactSet]]
+    ) -> Counts:
+        return self.engine.match(rules, pos, neg, changed, phase).counts()

@@ -1,0 +1,207 @@
+"""What the algorithms that repair a materialisation have in common: the sets they work with.
+
+I is the old materialisation, D the facts deleted from it so far and A the facts added, rederived
+ones among them. At each point D is within I, and what is in A and in I is in D. From these come
+the sets in which rules are matched, each kept up to date as D and A grow, at the cost of the growth:
+
+- ``alive``: I \\ (D \\ A), the facts that survive the deletions;
+- ``new``: (I \\ D) u A, the result so far;
+- ``either``: I u A;
+- ``gone``: D \\ A, and ``fresh``: A \\ D, what has changed so far in both directions.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, field
+
+from everlog.analysis.stratify import StratifiedProgram, Stratum
+from everlog.engine.factset import NONE, FactSet
+from everlog.engine.match import Engine, Matches, RuleSet
+from everlog.engine.multiset import Counts
+from everlog.lang.syntax import Predicate
+from everlog.reasoning.materialisation import Materialisation, Trace
+
+
+@dataclass
+class UpdateStatistics:
+    """An update in the columns of the papers' tables.
+
+    Instances by phase: ``delete`` (overdeletion), ``backward`` (rederivation and backward chaining),
+    ``forward`` (insertion, and saturation); for Counting ``deleted`` and ``added``.
+    """
+
+    algorithm: str
+    reason: str = ""
+    instances: dict[str, int] = field(default_factory=dict)
+    overdeleted: int = 0
+    rederived: int = 0
+    checked: int = 0
+    proved: int = 0
+    blocked: int = 0
+    seconds: float = 0.0
+
+    @property
+    def total_instances(self) -> int:
+        return sum(self.instances.values())
+
+
+@dataclass(frozen=True)
+class Update:
+    """The result of an update: the new materialisation, and how the facts differ from the old ones."""
+
+    materialisation: Materialisation
+    inserted: FactSet
+    deleted: FactSet
+    statistics: UpdateStatistics
+
+
+@dataclass(frozen=True)
+class Rules:
+    """The rules of a stratum, prepared for matching."""
+
+    number: int
+    """The position of the stratum among all, from 0."""
+    every: RuleSet
+    recursive: RuleSet
+    nonrecursive: RuleSet
+    predicates: frozenset[Predicate]
+    body: frozenset[Predicate]
+
+    @classmethod
+    def of(cls, number: int, stratum: Stratum) -> Rules:
+        return cls(
+            number,
+            RuleSet(stratum.rules),
+            RuleSet(stratum.recursive),
+            RuleSet(stratum.nonrecursive),
+            frozenset(stratum.predicates),
+            frozenset(atom.predicate for rule in stratum.rules for atom in rule.body),
+        )
+
+
+class Maintenance:
+    """The sets of one update; see the module. Subclasses are the algorithms and implement ``maintain``."""
+
+    name = ""
+
+    def __init__(
+        self, engine: Engine, program: StratifiedProgram, old: Materialisation, delete: FactSet, insert: FactSet
+    ) -> None:
+        self.engine = engine
+        self.program = program
+        self.old = old
+        self.E_minus = (delete & old.explicit) - insert
+        self.E_plus = insert - old.explicit
+        self.kept = old.explicit - self.E_minus
+        self.I = old.facts
+        self.D: FactSet = NONE
+        self.A: FactSet = NONE
+        self.alive = self.new = self.either = self.I
+        self.gone: FactSet = NONE
+        self.fresh: FactSet = NONE
+        self.C_nr = old.nr
+        self.C_r = old.rec
+        self.statistics = UpdateStatistics(self.name)
+
+    def run(self) -> Update:
+        """Repair the materialisation stratum by stratum; the old one stays as it is."""
+        begin, before = time.perf_counter(), dict(self.engine.work.instances)
+        self.change_unruled()
+        for number, stratum in enumerate(self.program.strata):
+            rules = Rules.of(number, stratum)
+            if self.is_affected(rules):
+                self.maintain(rules)
+        explicit = self.kept | self.E_plus
+        materialisation = Materialisation(explicit, self.new, self.C_nr, self.C_r, self.new_trace())
+        work = self.engine.work.instances
+        self.statistics.instances = {phase: n - before.get(phase, 0) for phase, n in work.items()}
+        self.statistics.seconds = time.perf_counter() - begin
+        return Update(materialisation, self.fresh, self.gone, self.statistics)
+
+    def maintain(self, rules: Rules) -> None:
+        """Bring D and A up to date for one stratum."""
+        raise NotImplementedError
+
+    def new_trace(self) -> Trace | None:
+        """The trace after the update; only Counting keeps it."""
+        return None
+
+    def is_affected(self, rules: Rules) -> bool:
+        """Whether anything that the stratum depends on has changed."""
+        changed = {*self.gone, *self.fresh, *self.E_minus, *self.E_plus}
+        return not changed.isdisjoint(rules.body) or not changed.isdisjoint(rules.predicates)
+
+    def change_unruled(self) -> None:
+        """Facts of predicates without rules hold just if they are explicit."""
+        unruled = [p for p in {*self.E_minus, *self.E_plus} if not self.program.stratum_of.get(p)]
+        self.delete(self.E_minus.restricted(unruled))
+        self.add(self.E_plus.restricted(unruled))
+
+    def delete(self, facts: FactSet) -> None:
+        """D := D u facts; they are in I, and not in A."""
+        self.D = self.D.extended(facts)
+        self.gone = self.gone.extended(facts)
+        self.alive = self.alive - facts
+        self.new = self.new - facts
+
+    def add(self, facts: FactSet) -> None:
+        """A := A u facts; they are not in (I \\ D) u A."""
+        back = facts & self.D
+        self.A = self.A.extended(facts)
+        self.gone = self.gone - back
+        self.alive = self.alive.extended(back)
+        brand_new = facts - back
+        self.fresh = self.fresh.extended(brand_new)
+        self.either = self.either.extended(brand_new)
+        self.new = self.new.extended(facts)
+
+    def insert(self, rules: Rules, rederived: FactSet) -> None:
+        """Derive what follows from new facts, and from rederived ones (journal paper, Algorithm 4, INSERT).
+
+        The counters that are kept are incremented on the way (thesis, Algorithm 4).
+        """
+        changed = [(self.fresh, self.gone)]
+        explicit = self.E_plus.restricted(rules.predicates)
+        found = rederived | explicit  # l. 53
+        found |= self.gain_nr(self.engine.match(rules.nonrecursive, self.new, self.new, changed), explicit)
+        found |= self.gain_rec(self.engine.match(rules.recursive, self.new, self.new, changed))
+        while delta := found - self.new:  # l. 55
+            self.add(delta)  # l. 57
+            found = self.gain_rec(
+                self.engine.match(rules.recursive, self.new, self.new, changed=[(delta, NONE)])
+            )  # l. 58
+
+    # Counters. Where they are not kept, only the facts of the instances are collected. -------------
+
+    def lose_nr(self, matches: Matches, explicit: FactSet) -> FactSet:
+        """Nonrecursive instances, and explicit facts, that are no more."""
+        if self.C_nr is None:
+            return matches.facts() | explicit
+        lost = matches.counts() + Counts.once(explicit)
+        self.C_nr = self.C_nr - lost
+        return lost.facts()
+
+    def lose_rec(self, matches: Matches) -> FactSet:
+        """Recursive instances that are no more, or whose body is not certain any more."""
+        if self.C_r is None:
+            return matches.facts()
+        lost = matches.counts()
+        self.C_r = self.C_r - lost
+        return lost.facts()
+
+    def gain_nr(self, matches: Matches, explicit: FactSet) -> FactSet:
+        """New nonrecursive instances, and explicit facts."""
+        if self.C_nr is None:
+            return matches.facts(without=self.new) | explicit
+        won = matches.counts() + Counts.once(explicit)
+        self.C_nr = self.C_nr + won
+        return won.facts()
+
+    def gain_rec(self, matches: Matches) -> FactSet:
+        """New recursive instances."""
+        if self.C_r is None:
+            return matches.facts(without=self.new)
+        won = matches.counts()
+        self.C_r = self.C_r + won
+        return won.facts()

@@ -1,0 +1,87 @@
+"""What reasoning keeps between updates: the facts, and the bookkeeping of the algorithms."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from everlog.analysis.stratify import StratifiedProgram
+from everlog.engine.factset import NONE, FactSet
+from everlog.engine.match import Engine, RuleSet
+from everlog.engine.multiset import NO_COUNTS, Counts
+
+Trace = tuple[tuple[Counts, ...], ...]
+"""For each stratum and round, the facts derived in it with the number of their derivations."""
+
+
+@dataclass(frozen=True)
+class Materialisation:
+    """The explicit facts, everything that follows, and what is known about how it follows.
+
+    ``nr`` counts for each fact of a rule's predicate its being explicit and its instances of
+    nonrecursive rules, ``rec`` its instances of recursive ones (the thesis's C_nr and C_r);
+    ``trace`` is that of the Counting algorithm. Each is None if it is not kept, or no longer right.
+    """
+
+    explicit: FactSet
+    facts: FactSet
+    nr: Counts | None = None
+    rec: Counts | None = None
+    trace: Trace | None = None
+
+    @property
+    def nbytes(self) -> int:
+        """The memory of the bookkeeping."""
+        counters = sum(counts.nbytes for counts in (self.nr, self.rec) if counts is not None)
+        return counters + sum(counts.nbytes for rounds in self.trace or () for counts in rounds)
+
+    def fitted(self, universe: int) -> Materialisation:
+        """The same in layouts that hold ids below ``universe``."""
+        facts = self.facts
+        if all(relation.layout.fits(universe) for relation in (*facts.values(), *self.explicit.values())):
+            return self
+        return Materialisation(
+            self.explicit.fitted(universe),
+            facts.fitted(universe),
+            None if self.nr is None else self.nr.fitted(universe),
+            None if self.rec is None else self.rec.fitted(universe),
+            None if self.trace is None else tuple(tuple(c.fitted(universe) for c in rounds) for rounds in self.trace),
+        )
+
+
+def with_counters(engine: Engine, program: StratifiedProgram, old: Materialisation) -> Materialisation:
+    """The materialisation with its counters, computed anew from the facts where they are not known."""
+    if old.nr is not None and old.rec is not None:
+        return old
+    nr, rec = NO_COUNTS, NO_COUNTS
+    for stratum in program.strata:
+        facts = old.facts
+        nr += Counts.once(old.explicit.restricted(stratum.predicates))
+        nr += engine.match(RuleSet(stratum.nonrecursive), facts, facts, phase="bookkeeping").counts()
+        rec += engine.match(RuleSet(stratum.recursive), facts, facts, phase="bookkeeping").counts()
+    return replace(old, nr=nr, rec=rec)
+
+
+def with_trace(engine: Engine, program: StratifiedProgram, old: Materialisation) -> Materialisation:
+    """The materialisation with its trace, computed anew if it is not known (journal paper, Algorithm 2)."""
+    if old.trace is not None:
+        return old
+    derived = {predicate for stratum in program.strata for predicate in stratum.predicates}
+    facts = old.explicit.restricted(predicate for predicate in old.explicit if predicate not in derived)
+    trace = []
+    for stratum in program.strata:
+        recursive, rounds = RuleSet(stratum.recursive), []
+        counts = Counts.once(old.explicit.restricted(stratum.predicates))
+        counts += engine.match(RuleSet(stratum.nonrecursive), facts, facts, phase="bookkeeping").counts()  # l. 12
+        while delta := counts.facts() - facts:  # l. 14
+            rounds.append(counts)
+            facts = facts.extended(delta)  # l. 16
+            counts = engine.match(recursive, facts, facts, [(delta, NONE)], phase="bookkeeping").counts()  # l. 18
+        trace.append(trimmed([*rounds, counts]))
+    return replace(old, trace=tuple(trace))
+
+
+def trimmed(rounds: list[Counts]) -> tuple[Counts, ...]:
+    """The rounds without those at the end that derive nothing."""
+    while rounds and all(multiset.is_zero for multiset in rounds[-1].values()):
+        rounds = rounds[:-1]
+    return tuple(rounds)

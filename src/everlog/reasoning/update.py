@@ -1,0 +1,68 @@
+"""Updates: which algorithm repairs a materialisation, and what it needs beforehand."""
+
+from __future__ import annotations
+
+import logging
+import time
+from typing import Literal
+
+from everlog.analysis.stratify import StratifiedProgram
+from everlog.engine.factset import FactSet
+from everlog.engine.match import Engine
+from everlog.reasoning.bfc import BFC
+from everlog.reasoning.counting import Counting
+from everlog.reasoning.dred import DRed
+from everlog.reasoning.dredc import DRedC
+from everlog.reasoning.fbf import FBF
+from everlog.reasoning.maintenance import Update, UpdateStatistics
+from everlog.reasoning.materialisation import Materialisation, with_counters, with_trace
+from everlog.reasoning.seminaive import seminaive
+
+Algorithm = Literal["auto", "dredc", "bfc", "fbf", "dred", "counting", "rematerialise"]
+Strategy = Literal["never", "always"] | int
+"""When FBF gives up looking for a proof: never (B/F), always (DRed), or after so many levels."""
+
+log = logging.getLogger(__name__)
+
+
+def update(
+    engine: Engine,
+    program: StratifiedProgram,
+    old: Materialisation,
+    delete: FactSet,
+    insert: FactSet,
+    algorithm: Algorithm,
+    strategy: Strategy = "never",
+) -> Update:
+    """The materialisation of (E \\ delete) ∪ insert, by one of the algorithms.
+
+    Bookkeeping that the algorithm needs and an earlier update did not keep is computed first.
+    """
+    if algorithm == "rematerialise":
+        return rematerialise(engine, program, old, delete, insert)
+    if algorithm in ("dredc", "bfc"):
+        if old.nr is None or old.rec is None:
+            log.info("counting derivations, which %s needs and the last update did not keep", algorithm)
+        counted = with_counters(engine, program, old)
+        return (DRedC if algorithm == "dredc" else BFC)(engine, program, counted, delete, insert).run()
+    if algorithm == "counting":
+        if old.trace is None:
+            log.info("computing the trace, which counting needs and the last update did not keep")
+        return Counting(engine, program, with_trace(engine, program, old), delete, insert).run()
+    if algorithm == "dred":
+        return DRed(engine, program, old, delete, insert).run()
+    depth = None if strategy == "never" else 0 if strategy == "always" else strategy
+    return FBF(engine, program, old, delete, insert, depth).run()
+
+
+def rematerialise(
+    engine: Engine, program: StratifiedProgram, old: Materialisation, delete: FactSet, insert: FactSet
+) -> Update:
+    """Compute everything again, and compare."""
+    begin = time.perf_counter()
+    explicit = (old.explicit - delete) | insert
+    facts, statistics = seminaive(engine, program, explicit)
+    figures = UpdateStatistics("rematerialise", instances={"forward": statistics.instances})
+    inserted, deleted = facts - old.facts, old.facts - facts
+    figures.seconds = time.perf_counter() - begin
+    return Update(Materialisation(explicit, facts), inserted, deleted, figures)
