@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -18,7 +19,7 @@ from hypothesis import strategies as st
 import everlog
 from everlog import IRI, BlankNode, DataError, KnowledgeBase, Literal, RuleError, UnknownPredicateError
 from everlog.lang.syntax import Predicate
-from everlog.lang.terms import XSD, text_of
+from everlog.lang.terms import XSD, text_of, value_of
 from everlog.reasoning.statistics import Listener, RoundEvent
 from tests.oracle import naive
 from tests.oracle.naive import Fact, Row
@@ -235,7 +236,7 @@ ODD: list[Any] = [
 
 
 def same(left: object, right: object) -> bool:
-    return type(left) is type(right) and text_of(left) == text_of(right)  # type: ignore[arg-type]
+    return type(left) is type(right) and text_of(left) == text_of(right)
 
 
 def test_values_are_told_apart_by_kind() -> None:
@@ -383,8 +384,6 @@ def texts_of(changed: Any) -> set[Fact]:
 
 
 def given_rows(found: set[Fact]) -> dict[Any, list[tuple[Any, ...]]]:
-    from everlog.lang.terms import value_of
-
     return {p: [tuple(map(value_of, row)) for row in rows] for p, rows in naive.grouped(found).items()}
 
 
@@ -412,8 +411,6 @@ def test_changes_are_exactly_the_difference(case: Case, data: st.DataObject) -> 
 
 def replace_facts(case: Case) -> Any:
     """The program without facts of its own, which may have been deleted."""
-    from dataclasses import replace
-
     return replace(case.program, facts=())
 
 

@@ -85,7 +85,7 @@ def test_count_equal(keys: Keys) -> None:
 def test_gallop_and_lower_bound(keys: Keys, key: int, low: int) -> None:
     low = min(low, len(keys))
     expected = max(low, int(np.searchsorted(keys, key)))
-    assert search.gallop(keys, key, low) == expected
+    assert search.gallop(keys, key, low, len(keys)) == expected
     assert search.lower_bound(keys, key, low, len(keys)) == expected
 
 

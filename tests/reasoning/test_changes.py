@@ -26,7 +26,7 @@ def rows_of(facts: Iterable[Fact]) -> dict[Key, list[tuple[Value, ...]]]:
 
 def decoded(changed: ChangedRelations) -> set[Fact]:
     assert all(len(rows) for rows in changed.values()), "only predicates that changed are keys"
-    return {(predicate, tuple(map(text_of, row))) for predicate, rows in changed.items() for row in rows}
+    return {(predicate, tuple(map(text_of, row))) for predicate in changed for row in changed[predicate]}
 
 
 @given(st.data(), cases(max_rules=5) | graph_cases(max_nodes=6))

@@ -136,4 +136,3 @@ def test_partial_strategy_keeps_facts_that_depend_on_blocked_ones() -> None:
     Deletion.delete = delete  # type: ignore[attr-defined]
     for strategy in ("never", "always", 1, 2, 3):
         check_update(program, ids, state, Deletion, ("fbf", strategy))
-

@@ -6,7 +6,7 @@ import numpy as np
 
 from everlog.engine.factset import NONE, FactSet
 from everlog.engine.keys import Keys, Layout, sort_unique
-from everlog.engine.multiset import Counts, Multiset
+from everlog.engine.multiset import Counts, Multiset, Piece, Weights, count_keys
 from everlog.engine.relation import Relation
 from everlog.engine.runs import Run, merge_keys
 from everlog.lang.syntax import Predicate
@@ -69,15 +69,38 @@ class NewFacts:
 
 
 class Counted:
-    """Collects keys with how often they came: a multiset of facts."""
+    """Collects keys with how often they came: a multiset of facts.
+
+    As with :class:`NewFacts`, pieces that follow each other in order are chained first.
+    """
 
     def __init__(self, layout: Layout) -> None:
         self.layout = layout
-        self.multiset = Multiset(layout)
+        self._multiset = Multiset(layout)
+        self._chain: list[Piece] = []
 
     def add(self, keys: Keys) -> None:
         """Any keys, in the primary order of columns; their memory is reused."""
-        self.multiset += Multiset.counted(self.layout, keys)
+        self.add_counted(*count_keys(keys))
+
+    def add_counted(self, keys: Keys, weights: Weights) -> None:
+        """Ascending, unique keys with their numbers."""
+        if not len(keys):
+            return
+        if self._chain and not (keys.ndim == 1 and keys[0] > self._chain[-1][0][-1]):
+            self._unchain()
+        self._chain.append((keys, weights))
+
+    def _unchain(self) -> None:
+        if self._chain:
+            keys, weights = zip(*self._chain, strict=True)
+            self._multiset += Multiset(self.layout, ((np.concatenate(keys), np.concatenate(weights)),))
+            self._chain = []
+
+    def multiset(self) -> Multiset:
+        """What was collected."""
+        self._unchain()
+        return Multiset(self.layout, (self._multiset.whole(),))
 
 
 class FactCollector:
@@ -114,4 +137,4 @@ class CountCollector:
         return self._collectors[predicate]
 
     def counts(self) -> Counts:
-        return Counts({p: collector.multiset for p, collector in self._collectors.items()})
+        return Counts({p: collector.multiset() for p, collector in self._collectors.items()})

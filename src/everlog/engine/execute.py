@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import chain, pairwise
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 import numpy as np
 
 from everlog.engine.collect import CountCollector, FactCollector, NewFacts
 from everlog.engine.kernels import joins, search, wide
 from everlog.engine.keys import Column, Keys, Layout, Mask, layout_for, pack, reorder, unpack
+from everlog.engine.multiset import Piece
 from everlog.engine.plan import Plan, Step
 from everlog.engine.relation import Relation
 from everlog.lang.syntax import Atom, Constant, Term, Variable
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
 
 Bindings = Mapping[Variable, Column]
 Condition = Sequence[tuple[Atom, Relation]]
+Part = tuple["Scratch", "Matched", Keys, int]
+Found = TypeVar("Found")
 
 SCAN = 1 << 17
 """How many rows a scan hands on at once."""
@@ -199,26 +202,30 @@ class Execution:
                 sink.add(self._prefix(sink.layout, head.terms, size, bindings))
 
     def _can_group(self, relation: Relation) -> bool:
-        return isinstance(self.sink, NewFacts) and self.layout.is_packed and not relation.gone
+        return len(self.heads) == 1 and self.layout.is_packed and not relation.gone
 
     def _finish_groups(self, relation: Relation, matched: Matched, size: int, bindings: Bindings) -> None:
         """The last join and the collection of its heads at once, on several threads if there is much to do."""
-        assert isinstance(self.sink, NewFacts)
         self.instances += int(matched.totals[-1])
         base = self._prefix(self.layout, self.plan.rule.head.terms[:-1], size, bindings)
         free = (1 << min(relation.layout.width, self.layout.width, 31)) - 1
-        known = self.sink.known
-        held = known.table(self.layout.primary) if known and not known.gone else NO_TABLE
         parts = [
-            (self.engine.scratch(thread), matched.part(first, last), base[first:last], free, held)
+            (self.engine.scratch(thread), matched.part(first, last), base[first:last], free)
             for thread, (first, last) in enumerate(pairwise(self._thread_bounds(base, matched.totals)))
         ]
-        if len(parts) == 1:
-            found = [self._join_groups(*parts[0])]
+        if isinstance(self.sink, NewFacts):
+            known = self.sink.known
+            held = known.table(self.layout.primary) if known and not known.gone else NO_TABLE
+            for new in self._in_parallel(lambda part: self._join_groups(*part, held), parts):
+                self.sink.add_new(new[~known.contains(new)] if known.gone else new)
         else:
-            found = list(self.engine.pool.map(lambda part: self._join_groups(*part), parts))
-        for new in chain.from_iterable(found):
-            self.sink.add_new(new[~known.contains(new)] if known.gone else new)
+            for keys, weights in self._in_parallel(lambda part: self._count_groups(*part), parts):
+                self.sink.add_counted(keys, weights)
+
+    def _in_parallel(self, work: Callable[[Part], list[Found]], parts: Sequence[Part]) -> Iterator[Found]:
+        """What the work finds in all parts, in their order."""
+        found = map(work, parts) if len(parts) == 1 else self.engine.pool.map(work, parts)
+        return chain.from_iterable(list(found))
 
     def _thread_bounds(self, base: Keys, totals: Keys) -> list[int]:
         """Where the rows are cut so that each thread gets about the same number of matches, groups being kept whole."""
@@ -234,14 +241,24 @@ class Execution:
 
     def _join_groups(self, scratch: Scratch, matched: Matched, base: Keys, free: int, held: Keys) -> list[Keys]:
         """New heads, ascending within each array; see ``kernels.joins.join_groups``."""
-        row, new, found = 0, 0, []
+        row, found = 0, []
         while row < len(base):
-            self.engine.limits.check(self.engine.held + self.collector.held + new)
+            self.engine.limits.check(self.engine.held + self.collector.held)
             row, written = joins.join_groups(
                 *matched, base, free, held, self.layout.lead_shift, scratch.bits, scratch.out, row
             )
             found.append(scratch.out[:written].copy())
-            new += written
+        return found
+
+    def _count_groups(self, scratch: Scratch, matched: Matched, base: Keys, free: int) -> list[Piece]:
+        """Heads, ascending within each array, with their numbers; see ``kernels.joins.count_groups``."""
+        row, found = 0, []
+        while row < len(base):
+            self.engine.limits.check(self.engine.held + self.collector.held)
+            row, written = joins.count_groups(
+                *matched, base, free, scratch.bits, scratch.tally, scratch.out, scratch.weights, row
+            )
+            found.append((scratch.out[:written].copy(), scratch.weights[:written].copy()))
         return found
 
 

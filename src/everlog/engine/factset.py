@@ -17,10 +17,18 @@ class FactSet(Mapping[Predicate, Relation]):
     (1, 0, 1, 1)
     """
 
-    __slots__ = ("_relations",)
+    __slots__ = ("_count", "_relations")
 
     def __init__(self, relations: Mapping[Predicate, Relation] | Iterable[tuple[Predicate, Relation]] = ()) -> None:
         self._relations = {predicate: relation for predicate, relation in dict(relations).items() if relation}
+        self._count: int | None = None
+
+    @classmethod
+    def _of(cls, relations: dict[Predicate, Relation], count: int | None = None) -> FactSet:
+        """Of relations none of which is empty, so that an operation costs what its small part costs."""
+        found = cls()
+        found._relations, found._count = relations, count
+        return found
 
     def __getitem__(self, predicate: Predicate) -> Relation:
         return self._relations[predicate]
@@ -40,7 +48,9 @@ class FactSet(Mapping[Predicate, Relation]):
     @property
     def count(self) -> int:
         """The number of facts."""
-        return sum(map(len, self._relations.values()))
+        if self._count is None:
+            self._count = sum(map(len, self._relations.values()))
+        return self._count
 
     @property
     def nbytes(self) -> int:
@@ -53,7 +63,7 @@ class FactSet(Mapping[Predicate, Relation]):
         joined = dict(self._relations)
         for predicate, relation in other.items():
             joined[predicate] = joined[predicate] | relation if predicate in joined else relation
-        return FactSet(joined)
+        return FactSet._of(joined)
 
     def __sub__(self, other: FactSet) -> FactSet:
         return self._combined(other, Relation.__sub__)
@@ -67,11 +77,15 @@ class FactSet(Mapping[Predicate, Relation]):
         for predicate, relation in new.items():
             mine = joined.get(predicate)
             joined[predicate] = relation if mine is None else mine.extended(relation.run())
-        return FactSet(joined)
+        return FactSet._of(joined, self.count + new.count)
 
     def restricted(self, predicates: Iterable[Predicate]) -> FactSet:
         """The facts of some predicates."""
-        return FactSet({p: self._relations[p] for p in predicates if p in self._relations})
+        return FactSet._of({p: self._relations[p] for p in predicates if p in self._relations})
+
+    def settled(self) -> FactSet:
+        """The same facts, each relation as one run."""
+        return FactSet({p: relation.settled() for p, relation in self._relations.items()})
 
     def fitted(self, universe: int) -> FactSet:
         """The same facts in layouts that hold ids below ``universe``."""

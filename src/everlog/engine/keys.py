@@ -115,6 +115,8 @@ def reorder(layout: Layout, keys: Keys, source: Order, target: Order) -> Keys:
     """The keys with their columns in another order, not sorted."""
     if source == target:
         return keys
+    if layout.arity == 2:
+        return (keys << layout.width) | (keys >> layout.width)
     columns = [unpack(layout, keys, source.index(column)) for column in target]
     return pack(layout, columns, len(keys))
 

@@ -86,12 +86,20 @@ class RuleSet:
 
 @dataclass(frozen=True)
 class Scratch:
-    """Memory that kernels work in: a zeroed bitmap over all ids, which they leave zeroed, and room for
-    the heads of at least one group.
+    """Memory that kernels work in: a bitmap and a tally over all ids, which they leave zeroed, and room for
+    the heads of at least one group, with their weights.
     """
 
     bits: npt.NDArray[np.uint64]
     out: npt.NDArray[np.int64]
+
+    @cached_property
+    def tally(self) -> npt.NDArray[np.int32]:
+        return np.zeros(len(self.bits) << 6, np.int32)
+
+    @cached_property
+    def weights(self) -> npt.NDArray[np.int32]:
+        return np.empty(len(self.out), np.int32)
 
 
 class Engine:

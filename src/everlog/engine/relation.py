@@ -116,6 +116,10 @@ class Relation:
             merged = merge_runs(run, merged)
         return merged
 
+    def settled(self) -> Relation:
+        """The same facts as one run, which is what look-ups and memory like best."""
+        return self if len(self.runs) <= 1 and not self.gone else Relation.from_run(self.run())
+
     def keys(self) -> Keys:
         """The keys of all facts, ascending."""
         return self.run().keys()

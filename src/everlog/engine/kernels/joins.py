@@ -121,3 +121,64 @@ def join_groups(table, starts, counts, totals, base, free, known, known_shift, b
                 written = kept
         row = end
     return row, written
+
+
+@njit(cache=True, nogil=True)
+def count_groups(table, starts, counts, totals, base, free, bits, tally, out, weights, row):
+    """The same as ``join_groups`` for all heads, known or not, with the number of their matches.
+
+    ``tally`` has a zero for every id and is left so. Returns the row it stopped at and how many
+    heads, with their weights, were written.
+    """
+    size = base.shape[0]
+    runs = table.shape[0]
+    universe = bits.shape[0] << 6
+    written = 0
+    buffer = np.empty(max(SMALL_GROUP, universe >> 10), np.int64)
+    while row < size:
+        group = base[row]
+        end = row + 1
+        while end < size and base[end] == group:
+            end += 1
+        total = totals[end] - totals[row]
+        if written + min(total, universe) > out.shape[0]:
+            break
+        if total <= buffer.shape[0]:
+            n = 0
+            for i in range(row, end):
+                for r in range(runs):
+                    source = run_keys(table, r)
+                    for k in range(starts[i, r], starts[i, r] + counts[i, r]):
+                        buffer[n] = source[k] & free
+                        n += 1
+            found = buffer[:n]
+            if n > 1:
+                found.sort()
+            for i in range(n):
+                if i > 0 and found[i] == found[i - 1]:
+                    weights[written - 1] += 1
+                else:
+                    out[written] = group | found[i]
+                    weights[written] = 1
+                    written += 1
+        else:
+            for i in range(row, end):
+                for r in range(runs):
+                    source = run_keys(table, r)
+                    for k in range(starts[i, r], starts[i, r] + counts[i, r]):
+                        value = source[k] & free
+                        bits[value >> 6] |= np.uint64(1) << np.uint64(value & 63)
+                        tally[value] += 1
+            for w in range(bits.shape[0]):
+                word = bits[w]
+                if word != 0:
+                    bits[w] = 0
+                    while word != 0:
+                        value = (w << 6) | trailing_zeros(word)
+                        out[written] = group | value
+                        weights[written] = tally[value]
+                        tally[value] = 0
+                        written += 1
+                        word &= word - np.uint64(1)
+        row = end
+    return row, written

@@ -21,16 +21,13 @@ def lower_bound(keys, key, low, high):
 
 
 @njit(cache=True, nogil=True)
-def gallop(keys, key, low):
-    """The first position at or after ``low`` whose key is not below ``key``, by doubling steps."""
-    size = keys.shape[0]
+def gallop(keys, key, low, high):
+    """The same as ``lower_bound`` by doubling steps from ``low``: quick if the position is near."""
     step = 1
-    high = low
-    while high < size and keys[high] < key:
-        low = high + 1
-        high += step
+    while low + step - 1 < high and keys[low + step - 1] < key:
+        low += step
         step <<= 1
-    return lower_bound(keys, key, low, min(high, size))
+    return lower_bound(keys, key, low, min(low + step - 1, high))
 
 
 @njit(cache=True, nogil=True)
@@ -99,9 +96,9 @@ def contained(table, wanted, shift):
                 low, high = np.int64(index[lead]), np.int64(index[lead + 1])
                 if key >= previous and position > low:
                     low = min(position, high)
-                position = lower_bound(keys, key, low, high)
+                position = gallop(keys, key, low, high)
             elif key >= previous:
-                position = gallop(keys, key, position)
+                position = gallop(keys, key, position, size)
             else:
                 position = lower_bound(keys, key, 0, size)
             previous = key
@@ -134,7 +131,7 @@ def add_found(keys, weights, wanted, total):
     previous = np.int64(-1)
     for i in range(wanted.shape[0]):
         key = wanted[i]
-        position = gallop(keys, key, position) if key >= previous else lower_bound(keys, key, 0, size)
+        position = gallop(keys, key, position, size) if key >= previous else lower_bound(keys, key, 0, size)
         previous = key
         if position < size and keys[position] == key:
             total[i] += weights[position]

@@ -51,7 +51,7 @@ def difference(left, right):
     j = n = 0
     for i in range(left.shape[0]):
         key = left[i]
-        j = gallop(right, key, j)
+        j = gallop(right, key, j, right.shape[0])
         if j == right.shape[0] or right[j] != key:
             out[n] = key
             n += 1

@@ -1,0 +1,183 @@
+"""Knowledge bases saved and opened again."""
+
+from __future__ import annotations
+
+import shutil
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+
+import everlog
+from everlog import IRI, BlankNode, KnowledgeBase, Literal, StoreError
+from everlog.lang.syntax import Predicate
+from everlog.lang.terms import XSD, text_of
+from everlog.store.store import Store
+from tests.oracle.naive import Row
+from tests.running import knowledge_base, relation
+from tests.strategies import Case, cases
+
+RULES = """
+@prefix ex: <http://e.org/> .
+path(?x, ?y) :- edge(?x, ?y) .
+path(?x, ?z) :- path(?x, ?y), edge(?y, ?z) .
+ex:three(?x, ?y, "fixed") :- path(?x, ?y), ~edge(?x, ?y) .
+four(?x, ?y, ?z, ?x) :- edge(?x, ?y), edge(?y, ?z) .
+any() :- edge(_, _) .
+none(?x) :- edge(?x, ?x) .
+edge(a, b) . edge(b, c) .
+"""
+ODD: list[Any] = [
+    1, 1.0, True, "1", Decimal("1.0"), IRI("http://e.org/1"), BlankNode("b"), Literal("A", language="en"),
+    Literal("01", XSD + "integer"), "", " ", "ünï 日本 😀", "line\nbreak", 'quo"te', "\x00", float("inf"), -0.0, 2**70,
+]  # fmt: skip
+
+
+def everything(kb: KnowledgeBase) -> dict[Predicate, tuple[set[Row], set[Row]]]:
+    """What holds and what is explicit, by predicate, as texts."""
+    found = {}
+    for predicate in kb.predicates:
+        explicit = {tuple(map(text_of, row)) for row in kb[predicate].explicit}
+        found[predicate] = (relation(kb, predicate), explicit)
+    return found
+
+
+def without_snapshot(path: Path) -> KnowledgeBase:
+    shutil.rmtree(path / "snapshot")
+    return everlog.open(path)
+
+
+def example() -> KnowledgeBase:
+    kb = KnowledgeBase(RULES)
+    kb.insert("edge", [("c", "d"), ("c", "c")])
+    kb.insert("odd", [(value, i) for i, value in enumerate(ODD)])
+    return kb
+
+
+def test_what_is_saved_is_opened(tmp_path: Path) -> None:
+    kb, path = example(), tmp_path / "kb"
+    assert kb.save(path) == 0
+    expected = everything(kb)
+    opened = everlog.open(path)
+    assert everything(opened) == expected
+    assert everything(without_snapshot(path)) == expected
+    assert everything(everlog.open(path)) == expected, "the snapshot that opening left behind"
+    assert opened.rules == kb.rules
+    assert opened.statistics.facts == kb.statistics.facts
+    assert [s.instances for s in opened.statistics.strata] == [s.instances for s in kb.statistics.strata]
+    assert Store.open(path).verify() == []
+
+
+def test_odd_values_come_back_as_they_were(tmp_path: Path) -> None:
+    example().save(tmp_path / "kb")
+    for kb in (everlog.open(tmp_path / "kb"), without_snapshot(tmp_path / "kb")):
+        found = {i: value for value, i in kb["odd"]}
+        assert [(type(found[i]), text_of(found[i])) for i in range(len(ODD))] == [(type(v), text_of(v)) for v in ODD]
+        assert all((value, i) in kb["odd"] for i, value in enumerate(ODD))
+
+
+def test_an_opened_knowledge_base_goes_on(tmp_path: Path) -> None:
+    """Changes, queries and saving again, with and without a snapshot, equal those of the one in memory."""
+    kb = example()
+    kb.save(tmp_path / "kb")
+    for opened in (everlog.open(tmp_path / "kb"), without_snapshot(tmp_path / "kb")):
+        mine = example()
+        for change in (
+            {"insert": {"edge": [("d", "new")], "fresh": [("x", "y", "z")]}, "delete": {"edge": [("a", "b")]}},
+            {"insert": {"edge": [("a", "b")]}, "delete": {"odd": [(1, 0), (1, 1)]}},
+        ):
+            one, other = mine.update(**change), opened.update(**change)  # type: ignore[arg-type]
+            for part in ("inserted", "deleted", "explicit_inserted", "explicit_deleted"):
+                assert repr_of(getattr(one, part)) == repr_of(getattr(other, part))
+            assert one.not_explicit == other.not_explicit
+            assert everything(mine) == everything(opened)
+        assert opened.query("path(a, ?x)").rows() == mine.query("path(a, ?x)").rows()
+        version = opened.save(tmp_path / "kb", overwrite=True)
+        assert everything(everlog.open(tmp_path / "kb", version)) == everything(mine)
+
+
+def repr_of(changed: Any) -> dict[str, list[Any]]:
+    return {str(p): changed[p].rows() for p in sorted(changed)}
+
+
+def test_facts_of_the_program_that_were_deleted_stay_deleted(tmp_path: Path) -> None:
+    kb = KnowledgeBase(RULES)
+    kb.delete("edge", [("a", "b")])
+    kb.save(tmp_path / "kb")
+    for opened in (everlog.open(tmp_path / "kb"), without_snapshot(tmp_path / "kb")):
+        assert opened["edge"].rows() == [("b", "c")]
+        opened.materialise(fresh=True)
+        assert opened["edge"].rows() == [("b", "c")]
+        opened.insert("edge", [("x", "y")])
+        assert opened["edge"].rows() == [("b", "c"), ("x", "y")]
+
+
+@pytest.mark.parametrize(
+    "rules",
+    ["", "p(?x) :- q(?x) .", "p(a) :- ~q(b) .", "yes() .", "yes() :- ~no() .", "p(a) :- ~q(_, _) . r(?x) :- p(?x) ."],
+)
+def test_little_or_nothing_in_it(tmp_path: Path, rules: str) -> None:
+    """No facts at all, none that are explicit, none with arguments."""
+    kb = KnowledgeBase(rules)
+    kb.save(tmp_path / "kb")
+    expected = everything(kb)
+    assert everything(everlog.open(tmp_path / "kb")) == expected
+    assert everything(without_snapshot(tmp_path / "kb")) == expected
+    assert Store.open(tmp_path / "kb").verify() == []
+
+
+def test_overwriting_and_older_versions(tmp_path: Path) -> None:
+    path = tmp_path / "kb"
+    first, second = example(), KnowledgeBase("q(?x, ?y, ?z) :- p(?x, ?y, ?z) . p(1, 2, 3) .")
+    first.save(path)
+    with pytest.raises(StoreError, match="store-exists"):
+        second.save(path)
+    assert everything(everlog.open(path)) == everything(first)
+    assert second.save(path, overwrite=True) == 1
+    assert everything(everlog.open(path)) == everything(second)
+    old = everlog.open(path, version=0)
+    assert everything(old) == everything(first)
+    assert old.rules == first.rules
+    assert everything(everlog.open(path, version=1)) == everything(second)
+    with pytest.raises(StoreError, match="no-such-version"):
+        everlog.open(path, version=2)
+
+
+def test_queued_changes_are_saved_too(tmp_path: Path) -> None:
+    kb = example()
+    kb.materialise()
+    kb.insert("edge", [("late", "later")])
+    kb.save(tmp_path / "kb")
+    assert ("late", "later") in everlog.open(tmp_path / "kb")["path"]
+
+
+def test_options_of_an_opened_knowledge_base(tmp_path: Path) -> None:
+    example().save(tmp_path / "kb")
+    kb = everlog.open(tmp_path / "kb", max_facts=3)
+    assert len(kb["edge"]) == 4
+    with pytest.raises(everlog.LimitError):
+        kb.update(insert={"edge": [("p", "q")]})
+
+
+def test_there_is_no_store(tmp_path: Path) -> None:
+    with pytest.raises(StoreError, match="not-a-store"):
+        everlog.open(tmp_path / "nowhere")
+    (tmp_path / "other").mkdir()
+    (tmp_path / "other" / "file").write_text("mine", encoding="utf-8")
+    with pytest.raises(StoreError, match="not-a-store"):
+        example().save(tmp_path / "other")
+    assert [entry.name for entry in (tmp_path / "other").iterdir()] == ["file"]
+
+
+@settings(max_examples=8, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
+@given(case=cases())
+def test_any_knowledge_base_comes_back(tmp_path_factory: pytest.TempPathFactory, case: Case) -> None:
+    path = tmp_path_factory.mktemp("store") / "kb"
+    kb = knowledge_base(case.program, case.facts)
+    kb.save(path)
+    expected = everything(kb)
+    for opened in (everlog.open(path), without_snapshot(path)):
+        assert everything(opened) == expected
+    shutil.rmtree(path)
