@@ -241,20 +241,21 @@ class Execution:
 
     def _join_groups(self, scratch: Scratch, matched: Matched, base: Keys, free: int, held: Keys) -> list[Keys]:
         """New heads, ascending within each array; see ``kernels.joins.join_groups``."""
-        row, found = 0, []
+        row, found, count = 0, [], self.engine.held + self.collector.held
         while row < len(base):
-            self.engine.limits.check(self.engine.held + self.collector.held)
+            self.engine.limits.check(count)
             row, written = joins.join_groups(
                 *matched, base, free, held, self.layout.lead_shift, scratch.bits, scratch.out, row
             )
             found.append(scratch.out[:written].copy())
+            count += written
         return found
 
     def _count_groups(self, scratch: Scratch, matched: Matched, base: Keys, free: int) -> list[Piece]:
         """Heads, ascending within each array, with their numbers; see ``kernels.joins.count_groups``."""
         row, found = 0, []
         while row < len(base):
-            self.engine.limits.check(self.engine.held + self.collector.held)
+            self.engine.limits.check(self.engine.held)
             row, written = joins.count_groups(
                 *matched, base, free, scratch.bits, scratch.tally, scratch.out, scratch.weights, row
             )

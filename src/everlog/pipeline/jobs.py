@@ -213,6 +213,8 @@ def _program_terms(program: CheckedProgram, salt: int) -> pa.Table:
 def _terms(files: Sequence[str]) -> pa.Table:
     """All terms, sorted by id; the files are sorted, and their ranges of ids are disjoint."""
     tables = [pq.read_table(file, memory_map=True) for file in files]
+    if not tables:
+        return TERMS.empty_table()
     return pa.concat_tables(sorted(tables, key=lambda table: table.column("id")[0].as_py()))
 
 
