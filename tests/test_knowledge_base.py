@@ -141,7 +141,7 @@ def test_known_and_empty_has_length_zero() -> None:
 
 def test_unknown_is_a_key_error_with_the_closest() -> None:
     kb = closure(("a", "b"))
-    for ask in (lambda: kb["pth"], lambda: kb.query("pth(?x, ?y)"), lambda: kb.delete("pth", [("a", "b")])):
+    for ask in (lambda: kb["pth"], lambda: kb.query("pth(?x, ?y)")):
         with pytest.raises(KeyError, match="did you mean `path`"):
             ask()
         with pytest.raises(UnknownPredicateError):
@@ -261,7 +261,17 @@ def test_not_a_number_is_a_term_like_others() -> None:
 
 def test_what_is_no_row_of_the_relation_is_not_in_it() -> None:
     kb = closure(("a", "b"))
-    for row in (("a",), ("a", "b", "c"), "ab", ["a", "b"], ("b", "a"), ("nowhere", "b"), 3):
+    for row in (
+        ("a",),
+        ("a", "b", "c"),
+        "ab",
+        ["a", "b"],
+        ("b", "a"),
+        ("nowhere", "b"),
+        3,
+        (None, "b"),
+        ("a", "\ud800"),
+    ):
         assert row not in kb["edge"]
 
 
@@ -368,7 +378,7 @@ def test_the_keys_of_a_change() -> None:
         change.deleted["q"]
     with pytest.raises(KeyError):
         change.inserted["nowhere"]
-    assert change.stats.facts == 3
+    assert change.stats.algorithm == "rematerialise"
 
 
 def test_an_update_after_queued_changes_reports_only_its_own() -> None:

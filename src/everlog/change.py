@@ -10,7 +10,7 @@ from everlog.engine.factset import FactSet
 from everlog.lang.syntax import Predicate
 from everlog.predicates import Key, Names
 from everlog.query.answers import Rows
-from everlog.reasoning.statistics import Statistics
+from everlog.reasoning.maintenance import UpdateStatistics
 
 
 class ChangedRelations(Mapping[Key, Rows]):
@@ -53,7 +53,7 @@ class Change:
     explicit_deleted: ChangedRelations
     not_explicit: int
     """Deletions that did nothing because the fact was not explicit."""
-    stats: Statistics
+    stats: UpdateStatistics
 
     def __bool__(self) -> bool:
         return bool(self.inserted or self.deleted or self.explicit_inserted or self.explicit_deleted)

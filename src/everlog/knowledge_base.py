@@ -27,11 +27,12 @@ from everlog.pipeline.values import text_columns
 from everlog.predicates import Key, Names
 from everlog.query.answers import RelationRows, Rows
 from everlog.query.conjunctive import answer
+from everlog.reasoning.maintenance import Update
+from everlog.reasoning.materialisation import Maintain, Materialisation, booked
 from everlog.reasoning.seminaive import seminaive
 from everlog.reasoning.statistics import Listener, Statistics
+from everlog.reasoning.update import Algorithm, Strategy, update
 
-Maintain = Literal["dredc", "bfc", "counting", "none"]
-Algorithm = Literal["auto", "rematerialise"]
 Rows_ = Any
 """Rows in any form that ``everlog.pipeline.values.text_columns`` takes."""
 
@@ -43,6 +44,16 @@ class Queued:
     insert: bool
     predicate: Predicate
     relation: Relation
+
+
+@dataclass(frozen=True)
+class ExplicitChange:
+    """The explicit facts after a change, what it added and removed, and how many deletions did nothing."""
+
+    explicit: FactSet
+    inserted: FactSet
+    deleted: FactSet
+    idle: int
 
 
 class KnowledgeBase:
@@ -81,7 +92,8 @@ class KnowledgeBase:
         self.max_facts = max_facts
         self.timeout = timeout
         self._names = Names(self.program.program.predicates, self.program.program.prefixes)
-        self._state = State(Dictionary(), NONE, NONE)
+        self._dictionary = Dictionary()
+        self._kept = Materialisation(NONE, NONE)
         self._statistics: Statistics | None = None
         self._queue: list[Queued] = list(self._program_facts())
         self._encode_constants()
@@ -103,16 +115,18 @@ class KnowledgeBase:
 
     def delete(self, predicate: Key, data: Rows_) -> None:
         """Queue the removal of explicit facts; facts that are not explicit are left alone."""
-        queued = self._queued(False, predicate, data, self._names)
-        for change in queued:
-            self._names.find(change.predicate)
-        self._queue += queued
+        self._queue += self._queued(False, predicate, data, self._names)
 
     def materialise(self, *, fresh: bool = False, progress: Listener | None = None) -> Statistics:
-        """Derive everything that follows, if that is not done already; ``fresh`` starts over."""
-        if fresh or self._queue or self._statistics is None:
-            explicit, _, _, _ = self._applied(self._queue)
-            self._recompute(explicit, progress)
+        """Derive everything that follows, if that is not done already; ``fresh`` starts over.
+
+        The first time everything is computed, later the materialisation is repaired.
+        """
+        if fresh or self._statistics is None:
+            self._compute(self._applied(self._queue).explicit, progress)
+        elif self._queue:
+            changed = self._applied(self._queue)
+            self._repair(changed, "auto", "never")
         assert self._statistics is not None
         return self._statistics
 
@@ -124,12 +138,18 @@ class KnowledgeBase:
         delete: Mapping[Key, Rows_] | None = None,
         *,
         algorithm: Algorithm = "auto",
+        strategy: Strategy = "never",
     ) -> Change:
         """Change the explicit facts to (E \\ delete) ∪ insert and say exactly what that changed.
 
-        All or nothing: after an error the knowledge base is as before.
+        ``algorithm`` is one of dredc, bfc, fbf, dred, counting, rematerialise; auto chooses, and says
+        what and why in ``change.stats``. All give the same result. ``strategy`` is when fbf gives up
+        looking for other proofs: never, always, or after so many steps back. All or nothing: after
+        an error the knowledge base is as before.
         """
         _require("algorithm", algorithm, get_args(Algorithm))
+        if not isinstance(strategy, int):
+            _require("strategy", strategy, ("never", "always"))
         names, queue = self._names.copy(), []
         for key, data in (delete or {}).items():
             queue += self._queued(False, key, data, names)
@@ -139,18 +159,16 @@ class KnowledgeBase:
                 names.add(change.predicate)
             queue += queued
         self._up_to_date()
-        before = self._state
-        explicit, added, removed, idle = self._applied(queue)
-        self._recompute(explicit, None)
+        changed = self._applied(queue)
+        done = self._repair(changed, algorithm, strategy)
         self._names = names
-        assert self._statistics is not None
         return Change(
-            inserted=self._changed(self._state.facts - before.facts),
-            deleted=self._changed(before.facts - self._state.facts),
-            explicit_inserted=self._changed(added),
-            explicit_deleted=self._changed(removed),
-            not_explicit=idle,
-            stats=self._statistics,
+            inserted=self._changed(done.inserted),
+            deleted=self._changed(done.deleted),
+            explicit_inserted=self._changed(changed.inserted),
+            explicit_deleted=self._changed(changed.deleted),
+            not_explicit=changed.idle,
+            stats=done.statistics,
         )
 
     # reading ------------------------------------------------------------------------------------
@@ -162,15 +180,14 @@ class KnowledgeBase:
         row (true) or none (false).
         """
         query = check_query(parse_query(text, self.program.program.prefixes), set(self._names.all()))
-        self._up_to_date()
-        return answer(query, self._state, self._engine())
+        return answer(query, self.state(), self._engine())
 
     def __getitem__(self, predicate: Key) -> RelationRows:
         """The facts of a predicate: a bare name, a prefixed name, ``"<iri>"``, an IRI, or (name, arity)."""
         found = self._names.find(predicate)
         self._up_to_date()
-        facts, explicit = self._state.facts.relation(found), self._state.explicit.relation(found)
-        return RelationRows(self._state.dictionary, facts, explicit)
+        facts, explicit = self._kept.facts.relation(found), self._kept.explicit.relation(found)
+        return RelationRows(self._dictionary, facts, explicit)
 
     def __contains__(self, predicate: object) -> bool:
         try:
@@ -195,13 +212,14 @@ class KnowledgeBase:
 
     @property
     def nbytes(self) -> int:
-        """The memory of facts and dictionary."""
-        return self._state.facts.nbytes + self._state.dictionary.nbytes
+        """The memory of facts, bookkeeping and dictionary."""
+        return self._kept.facts.nbytes + self._kept.nbytes + self._dictionary.nbytes
 
     def state(self) -> State:
         """The facts as the engine has them, up to date."""
         self._up_to_date()
-        return self._state
+        kept = self._kept
+        return State(self._dictionary, kept.explicit, kept.facts, kept.nr, kept.rec)
 
     def save(self, path: str | Path, *, overwrite: bool = False) -> int:
         """Write a store, or with ``overwrite`` the next version of one; returns the version.
@@ -218,7 +236,8 @@ class KnowledgeBase:
         """A knowledge base whose materialisation is known already."""
         kb = cls(program, **options)
         kb._queue = []
-        kb._state = state
+        kb._dictionary = state.dictionary
+        kb._kept = Materialisation(state.explicit, state.facts, state.nr, state.rec, instances=statistics.instances)
         kb._statistics = statistics
         for predicate in state.facts:
             kb._names.add(predicate)
@@ -243,8 +262,8 @@ class KnowledgeBase:
         return [Queued(insert, predicate, self._encoded(columns, size))]
 
     def _encoded(self, columns: list[pa.LargeStringArray], size: int) -> Relation:
-        ids = [self._state.dictionary.encode(column) for column in columns]
-        return Relation.from_columns(ids, len(self._state.dictionary), size)
+        ids = [self._dictionary.encode(column) for column in columns]
+        return Relation.from_columns(ids, len(self._dictionary), size)
 
     def _program_facts(self) -> Iterable[Queued]:
         by_predicate: dict[Predicate, list[tuple[str, ...]]] = {}
@@ -261,43 +280,64 @@ class KnowledgeBase:
         texts = {
             t.text for rule in rules for atom in (rule.head, *rule.body) for t in atom.terms if isinstance(t, Constant)
         }
-        self._state.dictionary.encode(pa.array(sorted(texts), pa.large_string()))
-        self._constants = Constants(self._state.dictionary)
+        self._dictionary.encode(pa.array(sorted(texts), pa.large_string()))
+        self._constants = Constants(self._dictionary)
 
     def _engine(self) -> Engine:
         deadline = None if self.timeout is None else time.monotonic() + self.timeout
         limits = Limits(self.max_facts, deadline)
-        return Engine(len(self._state.dictionary), self._constants, limits=limits)
+        return Engine(len(self._dictionary), self._constants, limits=limits)
 
-    def _applied(self, queue: Iterable[Queued]) -> tuple[FactSet, FactSet, FactSet, int]:
-        """The explicit facts after some changes, what they added and removed, and deletions in vain."""
-        universe = len(self._state.dictionary)
-        before = explicit = self._state.explicit.fitted(universe)
-        idle = 0
+    def _applied(self, queue: Iterable[Queued]) -> ExplicitChange:
+        """What changes do to the explicit facts, one after the other, at the cost of the changes."""
+        universe = len(self._dictionary)
+        explicit = self._kept.explicit.fitted(universe)
+        inserted, deleted, idle = NONE, NONE, 0
         for change in queue:
             facts = FactSet({change.predicate: change.relation.fitted(universe)})
+            there = facts & explicit
             if change.insert:
-                explicit = explicit | facts
+                new = facts - there
+                explicit = explicit.extended(new)
+                inserted, deleted = inserted | (new - deleted), deleted - new
             else:
-                idle += (facts - explicit).count
-                explicit = explicit - facts
-        return explicit, explicit - before, before - explicit, idle
+                idle += facts.count - there.count
+                explicit = explicit - there
+                inserted, deleted = inserted - there, deleted | (there - inserted)
+        return ExplicitChange(explicit, inserted, deleted, idle)
 
-    def _recompute(self, explicit: FactSet, progress: Listener | None) -> None:
-        facts, statistics = seminaive(self._engine(), self.program, explicit, progress)
-        self._state = State(self._state.dictionary, explicit, facts)
+    def _compute(self, explicit: FactSet, progress: Listener | None) -> None:
+        """Materialise from nothing, with the bookkeeping that ``maintain`` asks for."""
+        engine = self._engine()
+        facts, statistics = seminaive(engine, self.program, explicit, progress)
+        self._kept = booked(
+            engine, self.program, Materialisation(explicit, facts, instances=statistics.instances), self.maintain
+        )
         self._statistics = statistics
         self._queue = []
 
+    def _repair(self, changed: ExplicitChange, algorithm: Algorithm, strategy: Strategy) -> Update:
+        """Bring the materialisation up to date with changed explicit facts."""
+        old = self._kept.fitted(len(self._dictionary))
+        done = update(self._engine(), self.program, old, changed.deleted, changed.inserted, algorithm, strategy)
+        kept = done.materialisation
+        self._kept = kept
+        self._statistics = Statistics(
+            facts=kept.facts.count,
+            explicit=kept.explicit.count,
+            instances=done.statistics.total_instances,
+            rounds=0,
+            seconds=done.statistics.seconds,
+        )
+        self._queue = []
+        return done
+
     def _up_to_date(self) -> None:
         self.materialise()
-        universe = len(self._state.dictionary)
-        facts = self._state.facts
-        if any(not relation.layout.fits(universe) for relation in facts.values()):
-            self._state = State(self._state.dictionary, self._state.explicit.fitted(universe), facts.fitted(universe))
+        self._kept = self._kept.fitted(len(self._dictionary))
 
     def _changed(self, facts: FactSet) -> ChangedRelations:
-        return ChangedRelations(self._names, self._state.dictionary, facts)
+        return ChangedRelations(self._names, self._dictionary, facts)
 
 
 def _program(rules: str | Path | Program) -> Program:

@@ -41,6 +41,7 @@ def test_operations_are_those_of_sets(left: set[Fact], right: set[Fact]) -> None
     assert decoded(a - b) == left - right
     assert decoded(a & b) == left & right
     assert decoded(a.extended(b - a)) == left | right
+    assert a.extended(b - a).count == len(left | right)
     assert (a | b).count == len(left | right)
 
 

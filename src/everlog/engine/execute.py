@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import chain, pairwise
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
@@ -29,6 +30,9 @@ SCAN = 1 << 17
 
 THREAD_MATCHES = 1 << 18
 """A thread is worth its while for so many matches."""
+
+FRAMES_PER_STEP = 4
+"""Blocks go down the steps by recursion, which takes so many Python frames a step."""
 
 NO_TABLE = np.empty((0, 4), np.int64)
 
@@ -61,6 +65,9 @@ class Execution:
 
     def run(self) -> int:
         """Collects the heads of all instances and returns their number."""
+        deepest = 1000 + FRAMES_PER_STEP * len(self.plan.steps)
+        if sys.getrecursionlimit() < deepest:
+            sys.setrecursionlimit(deepest)
         self._descend(0, 1, {})
         return self.instances
 

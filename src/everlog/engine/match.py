@@ -60,6 +60,10 @@ class Limits:
             raise LimitError.of("cancelled", "cancelled")
 
 
+class OverBudgetError(Exception):
+    """More instances were considered than the engine's budget allows."""
+
+
 @dataclass
 class Work:
     """What matching has done so far: instances by phase, and by rule."""
@@ -121,6 +125,8 @@ class Engine:
         self.work = Work()
         self.held = 0
         self.threads = threads or len(os.sched_getaffinity(0))
+        self.budget: int | None = None
+        """How many instances may be considered in all before :class:`OverBudgetError` is raised."""
         self._scratch: list[Scratch] = []
 
     def constant(self, constant: Constant) -> int:
@@ -142,6 +148,8 @@ class Engine:
         """Count instances of a rule."""
         self.work.instances[phase] += instances
         self.work.by_rule[rule] += instances
+        if self.budget is not None and self.work.instances.total() > self.budget:
+            raise OverBudgetError
 
     def match(
         self, rules: RuleSet, pos: FactSet, neg: FactSet, changed: Sequence[Change] = (), phase: str = "forward"

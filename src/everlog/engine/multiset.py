@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from everlog.engine.factset import FactSet
 from everlog.engine.kernels import search, sets, wide
-from everlog.engine.keys import Keys, Layout, columns_of, first_of_equal, layout_for, pack
+from everlog.engine.keys import Column, Keys, Layout, columns_of, first_of_equal, layout_for, pack
 from everlog.engine.relation import Relation
 from everlog.engine.runs import Run
 from everlog.lang.syntax import Predicate
@@ -109,11 +109,18 @@ class Multiset:
 
     def fitted(self, universe: int) -> Multiset:
         """The same numbers in a layout that holds ids below ``universe``."""
-        layout = layout_for(self.layout.arity, universe)
         if self.layout.fits(universe):
             return self
+        return self.renumbered(None, universe)
+
+    def renumbered(self, ids: Column | None, universe: int) -> Multiset:
+        """The multiset with ``ids[i]`` in the place of ``i``, if there are such, in a layout that fits."""
         keys, weights = self.whole()
-        return Multiset(layout, ((pack(layout, columns_of(self.layout, keys), len(keys)), weights),))
+        columns = columns_of(self.layout, keys)
+        layout = layout_for(self.layout.arity, universe)
+        turned = pack(layout, columns if ids is None else [ids[column] for column in columns], len(keys))
+        order = np.argsort(turned) if layout.is_packed else np.lexsort(turned.T[::-1])
+        return Multiset(layout, ((turned[order], weights[order]),))
 
 
 class Counts(Mapping[Predicate, Multiset]):
@@ -174,6 +181,9 @@ class Counts(Mapping[Predicate, Multiset]):
         keys = relation.keys()
         positive = multiset.weights(keys) > 0
         return relation if positive.all() else Relation.from_run(Run.of(relation.layout, keys[positive]))
+
+    def renumbered(self, ids: Column, universe: int) -> Counts:
+        return Counts({p: multiset.renumbered(ids, universe) for p, multiset in self._multisets.items()})
 
     def fitted(self, universe: int) -> Counts:
         return Counts({p: multiset.fitted(universe) for p, multiset in self._multisets.items()})

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from everlog.engine.dictionary import Dictionary, Texts
 from everlog.engine.factset import FactSet
 from everlog.engine.keys import Keys, layout_for
+from everlog.engine.multiset import Counts, Multiset
 from everlog.engine.relation import Relation
 from everlog.engine.runs import Run
 from everlog.lang.syntax import Predicate
@@ -19,11 +20,16 @@ from everlog.lang.syntax import Predicate
 
 @dataclass(frozen=True)
 class State:
-    """Facts over one dictionary; ``explicit`` is a subset of ``facts``."""
+    """Facts over one dictionary; ``explicit`` is a subset of ``facts``.
+
+    ``nr`` and ``rec`` are the numbers of nonrecursive and recursive derivations, if they are kept.
+    """
 
     dictionary: Dictionary
     explicit: FactSet
     facts: FactSet
+    nr: Counts | None = None
+    rec: Counts | None = None
 
     def ranked(self) -> State:
         """The same state with ids in the order of the terms' hashes, as stores have them."""
@@ -35,7 +41,8 @@ class State:
             p: facts[p] if self.facts.get(p) is r or len(r) == len(self.facts[p]) else r.renumbered(ids, len(ids))
             for p, r in self.explicit.items()
         }
-        return State(dictionary, FactSet(explicit), facts)
+        nr, rec = (None if c is None else c.renumbered(ids, len(ids)) for c in (self.nr, self.rec))
+        return State(dictionary, FactSet(explicit), facts, nr, rec)
 
 
 def to_arrays(state: State) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
@@ -58,6 +65,9 @@ def to_arrays(state: State) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
         "explicit_starts": _starts(explicit),
         "same": np.array(same, np.bool_),
     }
+    for name, counts in (("nr", state.nr), ("rec", state.rec)):
+        if counts is not None:
+            arrays.update(_counts_arrays(name, counts, predicates))
     return arrays, {"predicates": [str(p) for p in predicates], "salt": state.dictionary.salt}
 
 
@@ -69,7 +79,29 @@ def from_arrays(arrays: Mapping[str, NDArray[Any]], manifest: Mapping[str, Any])
     explicit = dict(_relations(predicates, arrays["explicit"], arrays["explicit_starts"], len(texts)))
     same = arrays["same"].tolist()
     explicit.update({p: facts[p] for p, all_explicit in zip(predicates, same, strict=True) if all_explicit})
-    return State(Dictionary(texts, int(manifest["salt"])), FactSet(explicit), FactSet(facts))
+    nr, rec = (_counts_from(name, arrays, predicates, len(texts)) for name in ("nr", "rec"))
+    return State(Dictionary(texts, int(manifest["salt"])), FactSet(explicit), FactSet(facts), nr, rec)
+
+
+def _counts_arrays(name: str, counts: Counts, predicates: list[Predicate]) -> dict[str, NDArray[Any]]:
+    pieces = [counts[p].whole() if p in counts else (np.empty(0, np.int64), np.empty(0, np.int32)) for p in predicates]
+    keys = [keys.reshape(-1) for keys, _ in pieces]
+    weights = np.concatenate([weights for _, weights in pieces]) if pieces else np.empty(0, np.int32)
+    return {f"{name}_keys": _joined(keys), f"{name}_starts": _starts(keys), f"{name}_weights": weights}
+
+
+def _counts_from(
+    name: str, arrays: Mapping[str, NDArray[Any]], predicates: list[Predicate], universe: int
+) -> Counts | None:
+    if f"{name}_keys" not in arrays:
+        return None
+    keys, weights = arrays[f"{name}_keys"], arrays[f"{name}_weights"]
+    found, at = {}, 0
+    for predicate, mine in _slices(predicates, keys, arrays[f"{name}_starts"], universe):
+        layout = layout_for(predicate.arity, universe)
+        found[predicate] = Multiset(layout, ((mine, weights[at : at + len(mine)]),))
+        at += len(mine)
+    return Counts(found)
 
 
 def _joined(parts: list[Keys]) -> Keys:
@@ -83,9 +115,16 @@ def _starts(parts: list[Keys]) -> NDArray[np.int64]:
 def _relations(
     predicates: list[Predicate], keys: Keys, starts: NDArray[np.int64], universe: int
 ) -> Iterator[tuple[Predicate, Relation]]:
+    for predicate, mine in _slices(predicates, keys, starts, universe):
+        yield predicate, Relation.from_run(Run.of(layout_for(predicate.arity, universe), mine))
+
+
+def _slices(
+    predicates: list[Predicate], keys: Keys, starts: NDArray[np.int64], universe: int
+) -> Iterator[tuple[Predicate, Keys]]:
+    """The keys of each predicate."""
     bounds = starts.tolist()
     for number, predicate in enumerate(predicates):
         layout = layout_for(predicate.arity, universe)
         mine = keys[bounds[number] : bounds[number + 1]]
-        shaped = mine if layout.is_packed else mine.reshape(-1, layout.words)
-        yield predicate, Relation.from_run(Run.of(layout, shaped))
+        yield predicate, mine if layout.is_packed else mine.reshape(-1, layout.words)

@@ -64,7 +64,10 @@ class Rows:
         """Whether a row of values is there; values are told apart as terms: 1, 1.0 and True differ."""
         if not isinstance(row, tuple) or len(row) != len(self.columns):
             return False
-        ids = [self._dictionary.find(text_of(value)) for value in row]
+        try:
+            ids = [self._dictionary.find(text_of(value)) for value in row]
+        except (TypeError, ValueError):  # not a term
+            return False
         if any(found < 0 for found in ids) or not self._relation.layout.fits(max(ids, default=-1) + 1):
             return False
         return bool(self._relation.contains(pack(self._relation.layout, ids, 1))[0])

@@ -39,6 +39,8 @@ class UpdateStatistics:
     checked: int = 0
     proved: int = 0
     blocked: int = 0
+    budget: int | None = None
+    """How many instances the algorithm might consider before another was tried."""
     seconds: float = 0.0
 
     @property
@@ -107,13 +109,14 @@ class Maintenance:
     def run(self) -> Update:
         """Repair the materialisation stratum by stratum; the old one stays as it is."""
         begin, before = time.perf_counter(), dict(self.engine.work.instances)
+        self.engine.held = self.I.count
         self.change_unruled()
         for number, stratum in enumerate(self.program.strata):
             rules = Rules.of(number, stratum)
             if self.is_affected(rules):
                 self.maintain(rules)
         explicit = self.kept | self.E_plus
-        materialisation = Materialisation(explicit, self.new, self.C_nr, self.C_r, self.new_trace())
+        materialisation = Materialisation(explicit, self.new, self.C_nr, self.C_r, self.new_trace(), self.old.instances)
         work = self.engine.work.instances
         self.statistics.instances = {phase: n - before.get(phase, 0) for phase, n in work.items()}
         self.statistics.seconds = time.perf_counter() - begin
@@ -140,6 +143,7 @@ class Maintenance:
 
     def delete(self, facts: FactSet) -> None:
         """D := D u facts; they are in I, and not in A."""
+        self.engine.held -= facts.count
         self.D = self.D.extended(facts)
         self.gone = self.gone.extended(facts)
         self.alive = self.alive - facts
@@ -147,6 +151,8 @@ class Maintenance:
 
     def add(self, facts: FactSet) -> None:
         """A := A u facts; they are not in (I \\ D) u A."""
+        self.engine.held += facts.count
+        self.engine.limits.check(self.engine.held)
         back = facts & self.D
         self.A = self.A.extended(facts)
         self.gone = self.gone - back

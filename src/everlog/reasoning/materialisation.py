@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import Literal
 
 from everlog.analysis.stratify import StratifiedProgram
 from everlog.engine.factset import NONE, FactSet
 from everlog.engine.match import Engine, RuleSet
 from everlog.engine.multiset import NO_COUNTS, Counts
+
+Maintain = Literal["dredc", "bfc", "counting", "none"]
+"""For which algorithm the bookkeeping is kept."""
 
 Trace = tuple[tuple[Counts, ...], ...]
 """For each stratum and round, the facts derived in it with the number of their derivations."""
@@ -27,6 +31,8 @@ class Materialisation:
     nr: Counts | None = None
     rec: Counts | None = None
     trace: Trace | None = None
+    instances: int = 0
+    """How many instances materialising takes, as far as is known."""
 
     @property
     def nbytes(self) -> int:
@@ -45,7 +51,16 @@ class Materialisation:
             None if self.nr is None else self.nr.fitted(universe),
             None if self.rec is None else self.rec.fitted(universe),
             None if self.trace is None else tuple(tuple(c.fitted(universe) for c in rounds) for rounds in self.trace),
+            self.instances,
         )
+
+
+def booked(engine: Engine, program: StratifiedProgram, fresh: Materialisation, maintain: Maintain) -> Materialisation:
+    """A new materialisation with the bookkeeping for an algorithm, ready for updates."""
+    if maintain == "none":
+        return fresh
+    settled = replace(fresh, facts=fresh.facts.settled())
+    return (with_trace if maintain == "counting" else with_counters)(engine, program, settled)
 
 
 def with_counters(engine: Engine, program: StratifiedProgram, old: Materialisation) -> Materialisation:

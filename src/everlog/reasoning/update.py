@@ -8,14 +8,15 @@ from typing import Literal
 
 from everlog.analysis.stratify import StratifiedProgram
 from everlog.engine.factset import FactSet
-from everlog.engine.match import Engine
+from everlog.engine.match import Engine, OverBudgetError
 from everlog.reasoning.bfc import BFC
+from everlog.reasoning.choose import attempts
 from everlog.reasoning.counting import Counting
 from everlog.reasoning.dred import DRed
 from everlog.reasoning.dredc import DRedC
 from everlog.reasoning.fbf import FBF
 from everlog.reasoning.maintenance import Update, UpdateStatistics
-from everlog.reasoning.materialisation import Materialisation, with_counters, with_trace
+from everlog.reasoning.materialisation import Maintain, Materialisation, booked, with_counters, with_trace
 from everlog.reasoning.seminaive import seminaive
 
 Algorithm = Literal["auto", "dredc", "bfc", "fbf", "dred", "counting", "rematerialise"]
@@ -38,6 +39,8 @@ def update(
 
     Bookkeeping that the algorithm needs and an earlier update did not keep is computed first.
     """
+    if algorithm == "auto":
+        return best_update(engine, program, old, delete, insert)
     if algorithm == "rematerialise":
         return rematerialise(engine, program, old, delete, insert)
     if algorithm in ("dredc", "bfc"):
@@ -55,14 +58,37 @@ def update(
     return FBF(engine, program, old, delete, insert, depth).run()
 
 
+def best_update(
+    engine: Engine, program: StratifiedProgram, old: Materialisation, delete: FactSet, insert: FactSet
+) -> Update:
+    """The same by what seems cheapest; see :mod:`everlog.reasoning.choose`."""
+    tried: list[str] = []
+    for attempt in attempts(program, old, delete, insert):
+        considered = engine.work.instances.total()
+        engine.budget = None if attempt.budget is None else considered + attempt.budget
+        try:
+            done = update(engine, program, old, delete, insert, attempt.algorithm)
+        except OverBudgetError:
+            tried.append(f"{attempt.algorithm} given up after {engine.work.instances.total() - considered:,} instances")
+            continue
+        finally:
+            engine.budget = None
+        done.statistics.reason = "; ".join([*tried, attempt.reason])
+        done.statistics.budget = attempt.budget
+        return done
+    raise AssertionError("the last attempt has no budget")
+
+
 def rematerialise(
     engine: Engine, program: StratifiedProgram, old: Materialisation, delete: FactSet, insert: FactSet
 ) -> Update:
-    """Compute everything again, and compare."""
+    """Compute everything again, with the bookkeeping there was, and compare."""
     begin = time.perf_counter()
     explicit = (old.explicit - delete) | insert
     facts, statistics = seminaive(engine, program, explicit)
     figures = UpdateStatistics("rematerialise", instances={"forward": statistics.instances})
     inserted, deleted = facts - old.facts, old.facts - facts
     figures.seconds = time.perf_counter() - begin
-    return Update(Materialisation(explicit, facts), inserted, deleted, figures)
+    maintain: Maintain = "counting" if old.trace is not None else "none" if old.nr is None else "dredc"
+    new = booked(engine, program, Materialisation(explicit, facts, instances=statistics.instances), maintain)
+    return Update(new, inserted, deleted, figures)

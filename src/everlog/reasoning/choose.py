@@ -1,0 +1,77 @@
+"""Choosing how to repair a materialisation, from evidence that costs next to nothing.
+
+Rematerialising costs a known number of instances, W; what an algorithm will cost depends on how far
+the deletions spread, which nobody knows beforehand. So the choice is made in attempts with budgets:
+each may consider so many instances, a fraction of W, and is given up beyond that, which bounds what
+is lost on a wrong guess.
+
+- A change of more than half of the explicit facts: rematerialise.
+- Nothing is deleted, or no recursive rule is affected: DRed^c (without counters, DRed), which then
+  considers only instances that come or go, so no budget is needed.
+- Otherwise DRed^c up to W / 8, then B/F^c up to W / 4, then rematerialise. Without counters, whose
+  computation would cost W, DRed up to W / 4, then rematerialise.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Literal
+
+from everlog.analysis.stratify import StratifiedProgram
+from everlog.engine.factset import FactSet
+from everlog.lang.syntax import Predicate
+from everlog.reasoning.materialisation import Materialisation
+
+LARGE_CHANGE = 2
+"""Rematerialise if more than one explicit fact in so many changes."""
+
+SMALLEST_BUDGET = 100_000
+"""Instances that any attempt may consider: below this nothing is slow."""
+
+
+@dataclass(frozen=True)
+class Attempt:
+    """An algorithm to try, why, and how many instances it may consider (None: any number)."""
+
+    algorithm: Literal["dredc", "bfc", "dred", "rematerialise"]
+    reason: str
+    budget: int | None = None
+
+
+def attempts(program: StratifiedProgram, old: Materialisation, delete: FactSet, insert: FactSet) -> Iterator[Attempt]:
+    """What to try, one after the other; the last has no budget."""
+    size, total = delete.count + insert.count, old.explicit.count
+    if size * LARGE_CHANGE > total:
+        yield Attempt("rematerialise", f"{size:,} of {total:,} explicit facts change")
+        return
+    counted = old.nr is not None and old.rec is not None
+    exact: Literal["dredc", "dred"] = "dredc" if counted else "dred"
+    work = max(old.instances, old.facts.count)
+    if not delete and not _has_negation(program):
+        yield Attempt(exact, "nothing is deleted")
+    elif not _recursion_affected(program, {*delete, *insert}):
+        yield Attempt(exact, "no recursive rule is affected")
+    elif counted:
+        yield Attempt("dredc", "a recursive rule is affected", max(SMALLEST_BUDGET, work // 8))
+        yield Attempt("bfc", "overdeletion went too far", max(SMALLEST_BUDGET, work // 4))
+        yield Attempt("rematerialise", "proofs are hard to find, too")
+    else:
+        yield Attempt("dred", "a recursive rule is affected, no counters are kept", max(SMALLEST_BUDGET, work // 4))
+        yield Attempt("rematerialise", "overdeletion went too far, and no counters are kept")
+
+
+def _has_negation(program: StratifiedProgram) -> bool:
+    return any(rule.negative for stratum in program.strata for rule in stratum.rules)
+
+
+def _recursion_affected(program: StratifiedProgram, changed: set[Predicate]) -> bool:
+    """Whether changed predicates reach a recursive rule."""
+    reached = set(changed)
+    for stratum in program.strata:
+        rules = [rule for rule in stratum.rules if any(atom.predicate in reached for atom in rule.body)]
+        own = reached.intersection(stratum.predicates)
+        if stratum.recursive and (own or rules):
+            return True
+        reached.update(rule.head.predicate for rule in rules)
+    return False
