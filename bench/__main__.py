@@ -21,7 +21,11 @@ from bench.workloads import WORKLOADS, chosen, dag_r
 
 RESULTS = Path(__file__).parent / "results"
 BOOKKEEPING = ("none", "dredc")
-EXTRAS = ("start", "memory")
+EXTRAS = ("start", "memory", "updates", "dictionary")
+FOREST = {"trees": 1_350, "size": 1_000}
+"""About ten million facts."""
+
+TERMS = 5_000_000
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -38,7 +42,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(report.comparison_text(comparisons[-1]), end="\n\n", flush=True)
     began = startup(first_runs=not options.quick) if everything or "start" in options.names else None
     held = _memory() if (everything and not options.quick) or "memory" in options.names else {}
-    results = _results(comparisons, began, held, load)
+    whole = everything and not options.quick
+    updated = _task("updates", FOREST) if whole or "updates" in options.names else {}
+    terms = _task("dictionary", {"terms": TERMS}) if whole or "dictionary" in options.names else {}
+    results = _results(comparisons, began, held, load, updated, terms)
     _finish(results, options)
     return 0 if results.agreed else 1
 
@@ -74,10 +81,24 @@ def _memory() -> dict[str, Any]:
     return held
 
 
-def _results(comparisons: list[Comparison], began: Startup | None, held: dict[str, Any], load: float) -> report.Results:
+def _task(name: str, arguments: dict[str, Any]) -> dict[str, Any]:
+    _tell(name)
+    ran = start({"task": name, **arguments, "one_core": True}, 600)
+    return ran.result if ran.result is not None else {"error": ran.error}
+
+
+def _results(
+    comparisons: list[Comparison],
+    began: Startup | None,
+    held: dict[str, Any],
+    load: float,
+    updated: dict[str, Any],
+    terms: dict[str, Any],
+) -> report.Results:
     by_name = {comparison.workload: comparison for comparison in comparisons}
     command = " ".join(["python -m bench", *sys.argv[1:]])
-    return report.Results(command, comparisons, held, began, targets(by_name, held, began), load)
+    verdicts = targets(by_name, held, began, updated, terms)
+    return report.Results(command, comparisons, held, began, verdicts, load, updated, terms)
 
 
 def _finish(results: report.Results, options: argparse.Namespace) -> None:
@@ -85,6 +106,8 @@ def _finish(results: report.Results, options: argparse.Namespace) -> None:
         print(report.startup_text(results.startup), end="\n\n")
     if results.held:
         print(report.held_text(results.held), end="\n\n")
+    if results.updated:
+        print(report.updates_text(results.updated), end="\n\n")
     print(report.targets_text(results))
     name = "selected" if options.names or options.systems else "quick" if options.quick else "general"
     report.write(results, RESULTS, name)

@@ -55,7 +55,27 @@ def ten_facts() -> dict[str, Any]:
     return answer_ten_facts()
 
 
-TASKS: dict[str, Callable[..., dict[str, Any]]] = {"run": run, "memory": memory, "ten_facts": ten_facts}
+def updates(trees: int, size: int) -> dict[str, Any]:
+    """Small updates of a large forest's closure."""
+    from bench.updates import small_updates
+
+    return small_updates(trees, size)
+
+
+def dictionary(terms: int) -> dict[str, Any]:
+    """Terms a second that are encoded and decoded."""
+    from bench.dictionary import terms_a_second
+
+    return terms_a_second(terms)
+
+
+TASKS: dict[str, Callable[..., dict[str, Any]]] = {
+    "run": run,
+    "memory": memory,
+    "ten_facts": ten_facts,
+    "updates": updates,
+    "dictionary": dictionary,
+}
 
 
 if __name__ == "__main__":

@@ -80,3 +80,12 @@ def generations(width: int, depth: int, parents: int = 2, seed: int = 0) -> Edge
     layer = np.arange(depth - 1)[:, None, None]
     child = np.broadcast_to((layer + 1) * width + np.arange(width)[:, None], picked.shape)
     return np.stack([(picked + layer * width).ravel(), child.ravel()], axis=1).astype(np.int64)
+
+
+def forest(trees: int, size: int, seed: int) -> Edges:
+    """Random recursive trees: every node but a tree's first has one of the nodes before it as parent."""
+    random = np.random.default_rng(seed)
+    children = np.tile(np.arange(1, size), trees)
+    parents = (random.random(len(children)) * children).astype(np.int64)
+    tree = np.repeat(np.arange(trees), size - 1) * size
+    return np.stack([children + tree, parents + tree], axis=1)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -32,6 +32,8 @@ class Results:
     startup: Startup | None
     targets: Sequence[Target]
     load: float
+    updated: dict[str, Any] = field(default_factory=dict)
+    terms: dict[str, Any] = field(default_factory=dict)
 
     @property
     def agreed(self) -> bool:
@@ -124,6 +126,19 @@ def held_text(held: dict[str, Any]) -> str:
     )
 
 
+def updates_text(updated: dict[str, Any]) -> str:
+    """The median of small updates by algorithm, beside computing everything again."""
+    if "error" in updated:
+        return f"updates: {updated['error']}"
+    again = updated["rematerialise"]
+    rows = [("materialise again", f"{again * 1000:.1f}", "100%", "-", "-")]
+    for algorithm, figures in updated["updates"].items():
+        instances = ", ".join(f"{phase} {count:,}" for phase, count in figures["instances"].items() if count)
+        seconds = figures["median"]
+        rows.append((algorithm, f"{seconds * 1000:.1f}", f"{seconds / again:.2%}", figures["chosen"], instances))
+    return table(("algorithm", "ms", "of materialising", "chosen", "instances of the last update"), rows)
+
+
 def document(results: Results) -> str:
     """The whole report as Markdown."""
     facts = [f"- {name}: {value}" for name, value in {**machine(), **versions()}.items()]
@@ -133,6 +148,11 @@ def document(results: Results) -> str:
         parts += ["## Start", startup_text(results.startup)]
     if results.held:
         parts += ["## Memory held by the closure of DAG-R", held_text(results.held)]
+    if results.updated:
+        title = (
+            f"## {results.updated.get('changed', 0):,} facts changed of {results.updated.get('facts', 0):,}, in memory"
+        )
+        parts += [title, updates_text(results.updated)]
     parts += ["## Workloads", "Best of the runs; `x everlog` above 1 is slower than Everlog on one core."]
     parts += [comparison_text(comparison) for comparison in results.comparisons]
     return "\n\n".join(parts) + "\n"

@@ -69,7 +69,6 @@ WORKLOADS = {
             _edges(dag_r),
             ("everlog",),
             facts=22_405_629,
-            long=True,
             timeout=1800,
             runs=1,
         ),
