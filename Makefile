@@ -32,6 +32,7 @@ test-slow: setup
 
 bench: setup
 	$(BIN)/python -m bench
+	$(BIN)/python -m bench.maintenance
 
 clean:
 	rm -rf $(VENV) build dist .mypy_cache .ruff_cache .pytest_cache

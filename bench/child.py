@@ -69,12 +69,44 @@ def dictionary(terms: int) -> dict[str, Any]:
     return terms_a_second(terms)
 
 
+def robustness(**experiment: Any) -> dict[str, Any]:
+    """Samples deleted and added again by every maintenance algorithm."""
+    from bench.maintenance.robustness import robustness as measured
+
+    return measured(**experiment)
+
+
+def break_even(**experiment: Any) -> dict[str, Any]:
+    """How large a deletion pays."""
+    from bench.maintenance.break_even import break_even as searched
+
+    return searched(**experiment)
+
+
+def example(**experiment: Any) -> dict[str, Any]:
+    """The join that is quadratic backwards."""
+    from bench.maintenance.example import example as measured
+
+    return measured(**experiment)
+
+
+def command_update(trees: int, size: int) -> dict[str, Any]:
+    """A small update of a large store by the command line."""
+    from bench.maintenance.command import command_update as measured
+
+    return measured(trees, size)
+
+
 TASKS: dict[str, Callable[..., dict[str, Any]]] = {
     "run": run,
     "memory": memory,
     "ten_facts": ten_facts,
     "updates": updates,
     "dictionary": dictionary,
+    "robustness": robustness,
+    "break_even": break_even,
+    "example": example,
+    "command_update": command_update,
 }
 
 

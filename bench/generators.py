@@ -89,3 +89,40 @@ def forest(trees: int, size: int, seed: int) -> Edges:
     parents = (random.random(len(children)) * children).astype(np.int64)
     tree = np.repeat(np.arange(trees), size - 1) * size
     return np.stack([children + tree, parents + tree], axis=1)
+
+
+def sparse_component(nodes: int, surplus: float, seed: int) -> Edges:
+    """A connected graph: a random spanning tree, and a share of as many edges again between random nodes.
+
+    >>> len(sparse_component(11, 0.1, seed=1))
+    11
+    """
+    random = np.random.default_rng(seed)
+    children = np.arange(1, nodes)
+    parents = (random.random(nodes - 1) * children).astype(np.int64)
+    more = random.integers(0, nodes, size=(8 * nodes, 2))
+    more = more[more[:, 0] > more[:, 1]]
+    keys = np.concatenate([children * nodes + parents, more[:, 0] * nodes + more[:, 1]])
+    first = np.sort(np.unique(keys, return_index=True)[1])
+    return np.stack(np.divmod(keys[first][: nodes - 1 + round(surplus * (nodes - 1))], nodes), axis=1)
+
+
+def random_graph(nodes: int, edges: int, seed: int) -> Edges:
+    """So many directed edges between random nodes, fewer where one is drawn twice.
+
+    >>> random_graph(100, 20, seed=1).shape[1]
+    2
+    """
+    return distinct(np.random.default_rng(seed).integers(0, nodes, size=(edges, 2)))
+
+
+def distinct(rows: Edges) -> Edges:
+    """The different rows of one or two columns, in order.
+
+    >>> distinct(np.array([[2, 1], [1, 5], [2, 1]])).tolist()
+    [[1, 5], [2, 1]]
+    """
+    width = int(rows.max(initial=0)) + 1
+    keys = np.sort(rows[:, 0] if rows.shape[1] == 1 else rows[:, 0] * width + rows[:, 1])
+    keys = keys[np.concatenate([[True], keys[1:] != keys[:-1]])]
+    return keys[:, None] if rows.shape[1] == 1 else np.stack(np.divmod(keys, width), axis=1)

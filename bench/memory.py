@@ -38,6 +38,7 @@ def held_in_two_orders(directory: Path, maintain: Any) -> dict[str, Any]:
     return {
         "facts": facts,
         "accounted": None if accounted is None else accounted / facts,
+        "counters": kb.memory["bookkeeping"] / facts,
         "resident_one_order": one_order / facts,
         "resident": two_orders / facts,
     }

@@ -75,7 +75,7 @@ def first_command(cache: str) -> bool:
     store = Path(cache, "store")
     KnowledgeBase("p(?x) :- q(?x) . q(a) .").save(store)
     environment = {"NUMBA_CACHE_DIR": str(Path(cache, "commands"))}
-    ran = run_python(["-m", "everlog.cli", "query", str(store), "p(?x), q(?x)"], 300, environment)
+    ran = run_python(["-m", "everlog.cli", "query", str(store), "p(?x), q(?x)", "--format", "json"], 300, environment)
     return "compil" in ran.stderr
 
 

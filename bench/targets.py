@@ -154,16 +154,18 @@ def _bytes(promise: str, held: Mapping[str, Any] | None, limit: float) -> Target
 def _bytes_with_counters(
     promise: str, plain: Mapping[str, Any] | None, counted: Mapping[str, Any] | None, limit: float
 ) -> Target:
-    """What the relation takes, and what the process grew by on account of the counters. Most facts of
-    DAG-R have several derivations, so counters that take nothing are not kept."""
+    """What the relation and its counters take by their own account; what the process grew by is shown. Most
+    facts of DAG-R have several derivations, so counters that take nothing are not kept."""
     target = _bytes(promise, counted, limit)
     if not plain or not counted or "error" in plain or "error" in counted:
         return target
-    counters = counted["resident"] - plain["resident"]
+    counters = counted["counters"]
     if counters < NOTHING:
         return Target("memory", promise, "no counters are kept", None)
-    total = counted["resident"] if counted["accounted"] is None else plain["accounted"] + counters
-    return Target("memory", promise, f"{total:.3f} ({counters:.1f} for the counters)", round(total, 1) <= limit)
+    total = counted["accounted"] + counters
+    grown = counted["resident"] - plain["resident"]
+    shown = f"{total:.3f}, of it {counters:.1f} for the counters (for which the process grew by {grown:.1f})"
+    return Target("memory", promise, shown, round(total, 1) <= limit)
 
 
 def _start(startup: Startup | None) -> list[Target]:

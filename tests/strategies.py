@@ -280,6 +280,7 @@ RECURSIONS = (
     ("path3 x y z <- edge x y, edge y z", "path3 x z w <- path3 x y z, path3 y z w"),
     ("reach x <- mark x", "reach y <- reach x, edge x y"),
     ("some <- edge x x", "some <- path x x", "reach x <- some, edge x _"),
+    ("way x y <- edge x y, ~mark y", "way x z <- way x y, edge y z, ~mark z"),
 )
 """Recursive groups; each may be combined with any other."""
 
@@ -293,6 +294,7 @@ TOPS = (
         "quad x z y w <- quad x y z w, quad x x y z",
     ),
     ("pair x y <- odd x y, even x y, ~path3 x _ y", "pair x z <- pair x y, pair y z"),
+    ("free x y <- edge x y, ~path x x", "free x z <- free x y, edge y z, ~reach y, ~way z x"),
 )
 """Nonrecursive and recursive groups over negated recursions."""
 

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from everlog.query.answers import RelationRows as RelationRows
     from everlog.query.answers import Rows as Rows
     from everlog.reasoning.statistics import Statistics as Statistics
+    from everlog.stores import changes as changes
     from everlog.stores import open as open
 
 _PLACES = {
@@ -47,6 +48,7 @@ _PLACES = {
     "RelationRows": "query.answers",
     "Statistics": "reasoning.statistics",
     "open": "stores",
+    "changes": "stores",
 }
 
 __all__ = list(_PLACES)

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal, get_args
 
+import numpy as np
 import pyarrow as pa
 
 from everlog.analysis.check import check, check_query
@@ -39,11 +40,15 @@ Rows_ = Any
 
 @dataclass(frozen=True)
 class Queued:
-    """A change of the explicit facts that waits to be applied."""
+    """A change of the explicit facts that waits to be applied.
+
+    ``unknown`` counts facts to be deleted that have a term which nothing else has.
+    """
 
     insert: bool
     predicate: Predicate
     relation: Relation
+    unknown: int = 0
 
 
 @dataclass(frozen=True)
@@ -54,6 +59,16 @@ class ExplicitChange:
     inserted: FactSet
     deleted: FactSet
     idle: int
+
+
+@dataclass(frozen=True)
+class Saved:
+    """A version of a store and the state it has, in which terms from ``terms`` on are not."""
+
+    path: Path
+    version: int
+    state: State
+    terms: int
 
 
 class KnowledgeBase:
@@ -95,6 +110,7 @@ class KnowledgeBase:
         self._dictionary = Dictionary()
         self._kept = Materialisation(NONE, NONE)
         self._statistics: Statistics | None = None
+        self._saved: Saved | None = None
         self._queue: list[Queued] = list(self._program_facts())
         self._encode_constants()
 
@@ -158,6 +174,30 @@ class KnowledgeBase:
             for change in queued:
                 names.add(change.predicate)
             queue += queued
+        return self._update(queue, names, algorithm, strategy)
+
+    def update_facts(
+        self,
+        insert: FactSet,
+        delete: FactSet,
+        *,
+        unknown: int = 0,
+        algorithm: Algorithm = "auto",
+        strategy: Strategy = "never",
+    ) -> Change:
+        """The same with facts over the dictionary of :meth:`state`.
+
+        ``unknown`` is how many deletions were left out because no fact has such terms.
+        """
+        names = self._names.copy()
+        queue = [Queued(False, predicate, relation) for predicate, relation in delete.items()]
+        for predicate, relation in insert.items():
+            names.add(names.for_data(predicate, predicate.arity))
+            queue.append(Queued(True, predicate, relation))
+        change = self._update(queue, names, algorithm, strategy)
+        return replace(change, not_explicit=change.not_explicit + unknown)
+
+    def _update(self, queue: list[Queued], names: Names, algorithm: Algorithm, strategy: Strategy) -> Change:
         self._up_to_date()
         changed = self._applied(queue)
         done = self._repair(changed, algorithm, strategy)
@@ -212,8 +252,14 @@ class KnowledgeBase:
 
     @property
     def nbytes(self) -> int:
-        """The memory of facts, bookkeeping and dictionary."""
-        return self._kept.facts.nbytes + self._kept.nbytes + self._dictionary.nbytes
+        """The memory of everything that is held."""
+        return sum(self.memory.values())
+
+    @property
+    def memory(self) -> dict[str, int]:
+        """The bytes that facts (in all the orders they are kept in), bookkeeping and dictionary take."""
+        kept = self._kept
+        return {"facts": kept.facts.nbytes, "bookkeeping": kept.nbytes, "dictionary": self._dictionary.nbytes}
 
     def state(self) -> State:
         """The facts as the engine has them, up to date."""
@@ -221,10 +267,14 @@ class KnowledgeBase:
         kept = self._kept
         return State(self._dictionary, kept.explicit, kept.facts, kept.nr, kept.rec)
 
-    def save(self, path: str | Path, *, overwrite: bool = False) -> int:
-        """Write a store, or with ``overwrite`` the next version of one; returns the version.
+    def save(self, path: str | Path | None = None, *, overwrite: bool = False) -> int:
+        """Write a store, or the next version of one; returns the version.
 
-        It is the store that the command line makes and reads; :func:`everlog.open` reads it back.
+        A knowledge base that was opened from a store, or saved to it, appends what changed since to
+        that store (``path`` may then be left out), at the cost of the change; if another writer was
+        faster, that is an error and nothing is written. Into any other existing store it is written
+        only with ``overwrite``, as a version that has nothing of those before. It is the store that
+        the command line makes and reads; :func:`everlog.open` reads it back.
         """
         from everlog.stores import save
 
@@ -244,6 +294,25 @@ class KnowledgeBase:
         kb._encode_constants()
         return kb
 
+    def adopt(self, state: State, saved: Saved | None) -> None:
+        """Go on with the same state over another dictionary, and remember where it is saved."""
+        if state.dictionary is not self._dictionary:
+            self._dictionary = state.dictionary
+            instances = self._kept.instances
+            self._kept = Materialisation(state.explicit, state.facts, state.nr, state.rec, instances=instances)
+            self._encode_constants()
+        self._saved = saved
+
+    @property
+    def saved(self) -> Saved | None:
+        """Where the knowledge base was opened from or saved to last, and how it was then."""
+        return self._saved
+
+    @property
+    def work(self) -> int:
+        """How many instances materialising takes, as far as is known."""
+        return self._kept.instances
+
     # inner workings -----------------------------------------------------------------------------
 
     @cached_property
@@ -259,11 +328,24 @@ class KnowledgeBase:
         if arity is None and not columns and not size:
             return []
         predicate = names.for_data(key, len(columns))
-        return [Queued(insert, predicate, self._encoded(columns, size))]
+        if insert:
+            return [Queued(True, predicate, self._encoded(columns, size))]
+        relation, unknown = self._found(columns, size)
+        return [Queued(False, predicate, relation, unknown)]
 
     def _encoded(self, columns: list[pa.LargeStringArray], size: int) -> Relation:
         ids = [self._dictionary.encode(column) for column in columns]
         return Relation.from_columns(ids, len(self._dictionary), size)
+
+    def _found(self, columns: list[pa.LargeStringArray], size: int) -> tuple[Relation, int]:
+        """Rows without those that have an unknown term, and how many different ones those are."""
+        ids = [self._dictionary.lookup(column) for column in columns]
+        if all((column >= 0).all() for column in ids):
+            return Relation.from_columns(ids, len(self._dictionary), size), 0
+        known = np.logical_and.reduce([column >= 0 for column in ids])
+        texts = pa.table(columns, names=[f"c{i}" for i in range(len(columns))]).filter(pa.array(~known))
+        unknown = texts.group_by(texts.column_names).aggregate([]).num_rows
+        return Relation.from_columns([column[known] for column in ids], len(self._dictionary)), unknown
 
     def _program_facts(self) -> Iterable[Queued]:
         by_predicate: dict[Predicate, list[tuple[str, ...]]] = {}
@@ -301,7 +383,7 @@ class KnowledgeBase:
                 explicit = explicit.extended(new)
                 inserted, deleted = inserted | (new - deleted), deleted - new
             else:
-                idle += facts.count - there.count
+                idle += facts.count - there.count + change.unknown
                 explicit = explicit - there
                 inserted, deleted = inserted - there, deleted | (there - inserted)
         return ExplicitChange(explicit, inserted, deleted, idle)

@@ -71,6 +71,13 @@ _ALL = (
     Setting("spark-log", str, "Keep Spark's own log in this file.", metavar="FILE"),
     Setting("modules", str, "Special algorithms for closures and the like; there are none yet.", "on", ("on", "off")),
     Setting("stratification", str, "How rules are put into strata.", "levels", ("levels", "single")),
+    Setting(
+        "maintain",
+        str,
+        "For which algorithm derivations are counted.",
+        "dredc",
+        ("dredc", "bfc", "counting", "none"),
+    ),
     Setting("header", bool, "The first row of CSV and TSV files names the columns.", False),
     Setting("types", str, "Whether cells may be numbers, IRIs, ... or strings only.", "auto", ("auto", "string")),
     Setting("base", str, "Base IRI of RDF files, by default the file's own.", metavar="IRI"),

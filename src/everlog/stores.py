@@ -1,45 +1,217 @@
-"""Knowledge bases in stores: saving one, and opening one that was saved or materialised."""
+"""Knowledge bases in stores: saving one, opening one, and what changed between versions."""
 
 from __future__ import annotations
 
+import dataclasses
+from collections.abc import Iterable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from everlog.engine.state import State, to_arrays
-from everlog.knowledge_base import KnowledgeBase
-from everlog.lake import fact_batches, load, term_batches
-from everlog.lang.errors import StoreError
+import numpy as np
+import pyarrow as pa
+
+from everlog.change import ChangedRelations
+from everlog.engine.dictionary import Dictionary
+from everlog.engine.difference import Difference, counts_changed, difference
+from everlog.engine.factset import FactSet
+from everlog.engine.multiset import NO_COUNTS, Counts
+from everlog.engine.relation import Relation
+from everlog.engine.runs import Run
+from everlog.engine.state import State
+from everlog.knowledge_base import KnowledgeBase, Saved
+from everlog.lake import (
+    COUNTED,
+    added_terms,
+    change_batches,
+    change_of,
+    fact_batches,
+    load,
+    stored_counts,
+    term_batches,
+)
+from everlog.lang.errors import DataError, StoreError
 from everlog.lang.parser import parse_program
+from everlog.lang.syntax import Predicate
+from everlog.predicates import Names
 from everlog.reasoning.statistics import Statistics, StratumStatistics
+from everlog.snapshots import keep_change, keep_state
 from everlog.store import Store, Transaction, begin, exists
+from everlog.store.commit import conflict
+from everlog.store.compaction import compact_if_worth
 
 
-def save(kb: KnowledgeBase, path: str | Path, *, overwrite: bool = False) -> int:
+def save(kb: KnowledgeBase, path: str | Path | None = None, *, overwrite: bool = False) -> int:
     """Write a knowledge base to a store; see :meth:`KnowledgeBase.save`."""
-    refuse_existing(path, overwrite)
+    saved = kb.saved
+    if path is None and saved is None:
+        raise StoreError.of("no-store", "the knowledge base comes from no store", None, "say where to save it")
+    place = Path(path) if path is not None else saved.path  # type: ignore[union-attr]
+    if saved is not None and not overwrite and place.resolve() == saved.path and exists(place):
+        with begin(place) as transaction:
+            version = append(kb, transaction)
+        if version != transaction.base_version:
+            compact_if_worth(place)
+        return version
+    refuse_existing(place, overwrite)
+    name_predicates(kb.state().dictionary, kb.predicates)
     state = kb.state().ranked()
-    with begin(path, overwrite=overwrite) as transaction:
-        transaction.add_terms(term_batches(state.dictionary, kb.predicates))
-        version = commit_state(transaction, state, kb.rules, kb.statistics, "save")
-    keep_snapshot(path, version, state)
+    with begin(place, overwrite=overwrite) as transaction:
+        transaction.add_terms(term_batches(state.dictionary, ()))
+        bookkeeping = bookkeeping_of(state, kb.maintain)
+        version = commit_state(transaction, state, kb.rules, kb.statistics, "save", bookkeeping)
+    keep_snapshot(place, version, state)
+    kb.adopt(state, Saved(place.resolve(), version, state, len(state.dictionary)))
     return version
 
 
+def append(kb: KnowledgeBase, transaction: Transaction, figures: dict[str, Any] | None = None) -> int:
+    """Commit what changed in a knowledge base since it was opened or saved as the next version.
+
+    If nothing did, there is no new version, and the newest one is returned. ``figures`` are kept with
+    the statistics of the version.
+    """
+    saved = kb.saved
+    assert saved is not None
+    store = Store.open(saved.path)
+    _refuse_newer(transaction, store, saved)
+    new = kb.state()
+    dictionary = new.dictionary
+    change = difference(saved.state, new)
+    if not change.holds and not change.explicit:
+        assert transaction.base_version is not None
+        return transaction.base_version
+    name_predicates(dictionary, change.predicates)
+    _refuse_collisions(dictionary, saved.terms)
+    transaction.add_terms([added_terms(dictionary, saved.terms)] if len(dictionary) > saved.terms else [])
+    transaction.add_facts(change_batches(_stored_change(store, saved.state, new, change), dictionary))
+    statistics = dataclasses.replace(kb.statistics, instances=kb.work)
+    version = transaction.commit(
+        rules=kb.rules,
+        statistics={**statistics.as_dict(), **(figures or {})},
+        bookkeeping=bookkeeping_of(new, kb.maintain),
+        operation="update",
+        salt=dictionary.salt,
+    )
+    kept = _keep_update(saved, version, change, new)
+    kb.adopt(kept, Saved(saved.path, version, kept, len(kept.dictionary)))
+    return version
+
+
+def _refuse_newer(transaction: Transaction, store: Store, saved: Saved) -> None:
+    """Refuse to build on another state than the one saved; compactions in between change nothing."""
+    base = transaction.base_version
+    later = range(saved.version + 1, (-1 if base is None else base) + 1)
+    if base is None or base < saved.version or any(store.info(v).operation not in ("compact", "widen") for v in later):
+        raise conflict(store.layout.facts)
+
+
+def _stored_change(store: Store, old: State, new: State, change: Difference) -> Difference:
+    """The change of the newest version's rows.
+
+    Counters that are not kept stay as they are in the rows, until they are kept again.
+    """
+    if new.nr is None or new.rec is None:
+        return dataclasses.replace(change, nr=NO_COUNTS, rec=NO_COUNTS)
+    if old.nr is None:
+        nr, rec = stored_counts(store, new.dictionary)
+        return dataclasses.replace(change, nr=counts_changed(nr, new.nr), rec=counts_changed(rec, new.rec))
+    return change
+
+
+def _keep_update(saved: Saved, version: int, change: Difference, new: State) -> State:
+    store = Store.open(saved.path)
+    under = store.nearest_snapshot(saved.version)
+    if store.version != version:
+        return new
+    if under is None or under.version != saved.version:
+        return keep_state(store, version, new)
+    return keep_change(store, version, under, change, new)
+
+
 def open(path: str | Path, version: int | None = None, **options: Any) -> KnowledgeBase:
-    """The knowledge base in a store, in its newest or another version, ready to be queried.
+    """The knowledge base in a store, in its newest or another version, ready to be queried and changed.
 
     >>> import tempfile
     >>> place = tempfile.mkdtemp() + "/kb"
     >>> KnowledgeBase("p(?x) :- q(?x) . q(a) .").save(place)
     0
-    >>> open(place)["p"].rows()
+    >>> kb = open(place)
+    >>> kb["p"].rows()
     [('a',)]
+    >>> kb.insert("q", [("b",)])
+    >>> kb.save(), open(place, 0)["p"].rows(), open(place)["p"].rows()
+    (1, [('a',)], [('a',), ('b',)])
     """
     store = Store.open(path)
     info = store.info(version)
     program = parse_program(info.rules, f"{path} (rules of version {info.version})")
     state = load(store, info.version)
-    return KnowledgeBase.restored(program, state, statistics_of(info.statistics), **options)
+    options.setdefault("maintain", info.bookkeeping)
+    kb = KnowledgeBase.restored(program, state, statistics_of(info.statistics), **options)
+    kb.adopt(state, Saved(store.path.resolve(), info.version, state, len(state.dictionary)))
+    return kb
+
+
+@dataclass(frozen=True)
+class Changes:
+    """What is different in a version from an earlier one: relations by predicate, as in :class:`everlog.Change`."""
+
+    inserted: ChangedRelations
+    deleted: ChangedRelations
+    explicit_inserted: ChangedRelations
+    explicit_deleted: ChangedRelations
+
+
+def changes(path: str | Path, from_version: int, to_version: int | None = None) -> Changes:
+    """What changed after one version of a store up to another, the newest if it is not given.
+
+    It is read from the rows that the versions added, so it costs what changed. A ``from_version`` of
+    -1 stands for an empty store.
+
+    >>> import tempfile
+    >>> place = tempfile.mkdtemp() + "/kb"
+    >>> kb = KnowledgeBase("p(?x) :- q(?x) . q(a) .")
+    >>> kb.save(place)
+    0
+    >>> change = kb.update(insert={"q": [("b",)]}, delete={"q": [("a",)]})
+    >>> kb.save()
+    1
+    >>> changed = changes(place, 0)
+    >>> changed.inserted["p"].rows(), changed.deleted["p"].rows()
+    ([('b',)], [('a',)])
+    """
+    store = Store.open(path)
+    info = store.info(to_version)
+    rows = store.changes(from_version, info.version)
+    dictionary = _dictionary_for(store, rows, max(from_version, 0), info.version)
+    change = change_of(rows, dictionary)
+    program = parse_program(info.rules, f"{path} (rules of version {info.version})")
+    names = Names(change.predicates, program.prefixes)
+    parts = ((change.holds, 1), (change.holds, -1), (change.explicit, 1), (change.explicit, -1))
+    return Changes(*(ChangedRelations(names, dictionary, _with_sign(part, sign)) for part, sign in parts))
+
+
+def _with_sign(counts: Counts, sign: int) -> FactSet:
+    found = {}
+    for predicate, multiset in counts.items():
+        keys, weights = multiset.whole()
+        found[predicate] = Relation.from_run(Run.of(multiset.layout, keys[np.sign(weights) == sign]))
+    return FactSet(found)
+
+
+def _dictionary_for(store: Store, rows: pa.Table, *versions: int) -> Dictionary:
+    """A dictionary of the terms that rows use, which one of the versions has each."""
+    ids = np.unique(np.concatenate([rows.column(name).drop_null().to_numpy() for name in _keys(rows)]))
+    found = Dictionary(salt=store.info(versions[-1]).salt)
+    for version in versions:
+        for texts in store.terms_of(ids, version).column("text").chunks:
+            found.encode(texts)
+    return found
+
+
+def _keys(rows: pa.Table) -> list[str]:
+    return [name for name in rows.column_names if name == "predicate" or name[1:].isdigit()]
 
 
 def refuse_existing(path: str | Path, overwrite: bool) -> None:
@@ -47,6 +219,34 @@ def refuse_existing(path: str | Path, overwrite: bool) -> None:
     if exists(path) and not overwrite:
         hint = "pass --overwrite to replace its facts by a new version (old versions stay readable)"
         raise StoreError.of("store-exists", f"there is a store at {path} already", None, hint)
+
+
+def name_predicates(dictionary: Dictionary, predicates: Iterable[Predicate]) -> None:
+    """Add the texts of predicates to the terms, as stores have them."""
+    dictionary.encode(pa.array(sorted(map(str, predicates)), pa.large_string()))
+
+
+def bookkeeping_of(state: State, maintain: str) -> str:
+    """What a version says about its counters; a trace is not stored, but computed again when needed."""
+    return COUNTED if state.nr is not None else "counting" if maintain == "counting" else "none"
+
+
+def _refuse_collisions(dictionary: Dictionary, start: int) -> None:
+    """Refuse new terms that have the id of another one."""
+    from everlog.pipeline.dictionary import collision_error
+
+    new = dictionary.added.hashes[start - len(dictionary.base) :]
+    known = dictionary.base.hashes
+    at = np.minimum(np.searchsorted(known, new), max(len(known) - 1, 0))
+    same = known[at] == new if len(known) else np.zeros(len(new), np.bool_)
+    added, counts = np.unique(dictionary.added.hashes, return_counts=True)
+    twice = np.isin(new, added[counts > 1])
+    if not (same | twice).any():
+        return
+    wrong = int(np.flatnonzero(same | twice)[0])
+    others = np.flatnonzero(dictionary.hashes() == new[wrong])[:2]
+    one, other = dictionary.decode(others).to_pylist()
+    raise DataError(collision_error([(int(new[wrong]), one, other)], dictionary.salt).diagnostics)
 
 
 def commit_state(
@@ -72,7 +272,7 @@ def keep_snapshot(path: str | Path, version: int, state: State) -> None:
     """Leave a snapshot, so that opening the version is quick."""
     store = Store.open(path)
     if store.version == version:
-        store.write_snapshot(version, *to_arrays(state))
+        keep_state(store, version, state)
 
 
 def statistics_of(data: dict[str, Any]) -> Statistics:

@@ -152,8 +152,9 @@ def test_everlog_counts_instances_as_the_definition_does(seed: int, tmp_path: Pa
     assert nonlinear.instances == edges.num_rows + (reach @ reach).sum()
 
 
-def held(accounted: float, one_order: float, both: float) -> dict[str, float]:
-    return {"facts": 10, "accounted": accounted, "resident_one_order": one_order, "resident": both}
+def held(accounted: float, one_order: float, both: float, counters: float = 0.0) -> dict[str, float]:
+    found = {"facts": 10, "accounted": accounted, "resident_one_order": one_order, "resident": both}
+    return {**found, "counters": counters}
 
 
 @pytest.mark.parametrize(
@@ -161,8 +162,8 @@ def held(accounted: float, one_order: float, both: float) -> dict[str, float]:
     [
         (None, ["met", "not measured"]),
         (held(15.5, 8.5, 16.5), ["met", "not measured"]),
-        (held(15.5, 16.0, 24.0), ["met", "met"]),
-        (held(15.5, 24.0, 34.0), ["met", "missed"]),
+        (held(15.5, 16.0, 24.0, 12.0), ["met", "met"]),
+        (held(15.5, 24.0, 34.0, 16.0), ["met", "missed"]),
     ],
 )
 def test_counters_are_judged_only_if_they_are_kept(counted: dict[str, float] | None, expected: list[str]) -> None:

@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 import everlog
-from everlog.cli.recompute import stored_state
+from everlog.lake import state_in_tables
 from everlog.store import Store, begin
 from everlog.stores import commit_state, statistics_of
 from tests.cli.running import CommandLine, saved
@@ -82,7 +82,7 @@ def test_verify_finds_facts_without_support(everlog_command: CommandLine, tmp_pa
     kb = everlog.KnowledgeBase("p(a) . q(a) .")
     kb.save(tmp_path / "kb")
     store = Store.open(tmp_path / "kb")
-    state, info = stored_state(store), store.info()
+    state, info = state_in_tables(store), store.info()
     with begin(tmp_path / "kb") as transaction:
         transaction.replace_all_facts()
         commit_state(transaction, state, "r(?x) :- p(?x) .\n", statistics_of(info.statistics), "save")

@@ -14,7 +14,9 @@ from everlog.settings import file_settings
 COMMANDS: Mapping[str, str] = {
     "check": "check",
     "materialise": "materialise",
+    "update": "update",
     "query": "query",
+    "changes": "changes",
     "stats": "stats",
     "export": "export",
     "verify": "verify",

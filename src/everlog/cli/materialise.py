@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from everlog.cli.console import Console
-from everlog.cli.options import logging_options, setting
+from everlog.cli.options import logging_options, report_skipped, set_spark, setting
 from everlog.cli.text import counted
 from everlog.lang.errors import EverlogError
 
@@ -28,7 +27,8 @@ if TYPE_CHECKING:
 @click.option("--store", required=True, type=click.Path(), metavar="DIR", help="Where the store is, or is made.")
 @click.option("--overwrite", is_flag=True, help="Make a new version of an existing store, with nothing of the old one.")
 @click.option("--source", metavar="NAME", help="Label blank nodes by this name instead of the file's.")
-@setting("header", "types", "base", "on-error", "engine", "modules", "stratification", "max-facts", "timeout", "salt")
+@setting("header", "types", "base", "on-error", "engine", "modules", "stratification", "maintain")
+@setting("max-facts", "timeout", "salt")
 @setting("master", "spark-memory", "spark-log")
 @logging_options
 @click.pass_obj
@@ -55,19 +55,14 @@ def command(
     """
     progress = console.configure(quiet, json_logs)
     _refuse_engine(engine)
-    for variable, value in (("EVERLOG_SPARK_MEMORY", spark_memory), ("EVERLOG_SPARK_LOG", spark_log)):
-        if value is not None:
-            os.environ[variable] = value
+    set_spark(spark_memory, spark_log)
     from everlog.pipeline.jobs import MaterialiseJob, Report, materialise
 
     console.watch_compilation()
     job = MaterialiseJob(rules=rules, facts=facts, store=store, overwrite=overwrite, source=source, **options)
     result = materialise(job, Report(progress.phase, progress.round_done, progress.warning))
     progress.close()
-    for row in result.bad:
-        click.echo(f"skipped {row.place}: {row.reason}", err=True)
-    if result.bad_count > len(result.bad):
-        click.echo(f"skipped {result.bad_count - len(result.bad):,} more rows", err=True)
+    report_skipped(result.bad, result.bad_count)
     for line in describe(store, result):
         click.echo(line)
     progress.result(store=store, **_data(result))

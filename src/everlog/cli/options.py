@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, TypeVar
+import os
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
 from everlog.settings import SETTINGS, Setting
+
+if TYPE_CHECKING:
+    from everlog.pipeline.split import BadRow
 
 F = TypeVar("F", bound=Callable[..., Any])
 Decorator = Callable[[F], F]
@@ -57,3 +61,18 @@ def at_option(function: F) -> F:
         "--at", type=click.IntRange(0), metavar="VERSION", help="Read this version instead of the newest."
     )(function)
     return found
+
+
+def report_skipped(bad: Sequence[BadRow], count: int) -> None:
+    """List on stderr the rows that were left out."""
+    for row in bad:
+        click.echo(f"skipped {row.place}: {row.reason}", err=True)
+    if count > len(bad):
+        click.echo(f"skipped {count - len(bad):,} more rows", err=True)
+
+
+def set_spark(memory: str | None, log: str | None) -> None:
+    """Pass Spark's options on to whoever starts it."""
+    for variable, value in (("EVERLOG_SPARK_MEMORY", memory), ("EVERLOG_SPARK_LOG", log)):
+        if value is not None:
+            os.environ[variable] = value

@@ -6,26 +6,21 @@ import numpy as np
 
 from everlog.cli.progress import Progress
 from everlog.engine.dictionary import Dictionary
+from everlog.engine.difference import Difference, applied, counts_changed
 from everlog.engine.factset import FactSet
-from everlog.engine.state import State, from_arrays
+from everlog.engine.state import State
 from everlog.knowledge_base import KnowledgeBase
-from everlog.lake import dictionary_of, facts_of
 from everlog.lang.parser import parse_file, parse_program
 from everlog.lang.printer import print_atom
 from everlog.lang.syntax import Atom, Constant, Predicate
+from everlog.reasoning.materialisation import Maintain
 from everlog.reasoning.statistics import Listener
+from everlog.snapshots import state_of
 from everlog.store.store import Store
 from everlog.stores import statistics_of
 
 SHOWN = 5
 """How many facts a finding names."""
-
-
-def stored_state(store: Store) -> State:
-    """The facts of the newest version as the tables have them, not its snapshot."""
-    dictionary = dictionary_of(store.terms(), store.info().salt)
-    batches = list(store.facts())
-    return State(dictionary, facts_of(batches, dictionary, explicit_only=True), facts_of(batches, dictionary))
 
 
 def wrong_snapshot(store: Store, state: State) -> list[str]:
@@ -37,7 +32,7 @@ def wrong_snapshot(store: Store, state: State) -> list[str]:
     kept = store.snapshot()
     if kept is None:
         return findings
-    snapshot = _renumbered(from_arrays(kept.arrays, kept.manifest), state.dictionary)
+    snapshot = _renumbered(state_of(kept).ranked(), state.dictionary)
     if snapshot is None:
         return [*findings, "the snapshot has other terms than the tables; remove the directory snapshot/"]
     for name, ours, theirs in (
@@ -45,7 +40,7 @@ def wrong_snapshot(store: Store, state: State) -> list[str]:
         ("explicit facts", state.explicit, snapshot.explicit),
     ):
         findings += _differences(state.dictionary, ours, theirs, f"{name} of the tables", f"{name} of the snapshot")
-    return findings
+    return [*findings, *_wrong_counters(state, snapshot, "in the tables", "in the snapshot")]
 
 
 def _renumbered(snapshot: State, dictionary: Dictionary) -> State | None:
@@ -60,18 +55,34 @@ def _renumbered(snapshot: State, dictionary: Dictionary) -> State | None:
         FactSet({p: relation.renumbered(ids, len(known)) for p, relation in part.items()})
         for part in (snapshot.facts, snapshot.explicit)
     )
-    return State(dictionary, explicit, facts)
+    nr, rec = (None if counts is None else counts.renumbered(ids, len(known)) for counts in (snapshot.nr, snapshot.rec))
+    return State(dictionary, explicit, facts, nr, rec)
 
 
 def recompute(store: Store, state: State, rules: str | None, progress: Progress) -> list[str]:
     """Reason again from the explicit facts and say how the result differs from the facts stored."""
     info = store.info()
     program = parse_file(rules) if rules is not None else parse_program(info.rules, f"{store.path} (rules)")
-    kb = KnowledgeBase.restored(program, state, statistics_of(info.statistics))
+    maintain: Maintain = "none" if state.nr is None or rules is not None else "dredc"
+    kb = KnowledgeBase.restored(program, state, statistics_of(info.statistics), maintain=maintain)
     kb.materialise(fresh=True, progress=Listener(progress.round_done))
     found = kb.state()
-    stored = state.facts.fitted(len(found.dictionary))
-    return _differences(found.dictionary, found.facts, stored, "facts that follow", "facts stored")
+    stored = applied(state, Difference(), dictionary=found.dictionary)
+    wrong = _differences(found.dictionary, found.facts, stored.facts, "facts that follow", "facts stored")
+    return wrong if wrong or maintain == "none" else _wrong_counters(found, stored, "in fact", "as stored")
+
+
+def _wrong_counters(first: State, second: State, one: str, other: str) -> list[str]:
+    """How the counters of two states over the same ids differ."""
+    findings = []
+    for name in ("nr", "rec"):
+        left, right = getattr(first, name), getattr(second, name)
+        if (left is None) != (right is None):
+            findings.append(f"the counters {name} are kept only {other if left is None else one}")
+        elif left is not None:
+            wrong = {p: len(multiset) for p, multiset in counts_changed(right, left).items()}
+            findings += [f"{name} of {n:,} facts of {p} is not {other} what it is {one}" for p, n in wrong.items()]
+    return findings
 
 
 def _differences(dictionary: Dictionary, first: FactSet, second: FactSet, one: str, other: str) -> list[str]:

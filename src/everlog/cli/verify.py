@@ -26,7 +26,8 @@ def command(console: Console, store: str, rules: str | None, quick: bool, quiet:
     """
     progress = console.configure(quiet, json_logs)
     begun = time.monotonic()
-    from everlog.cli.recompute import recompute, stored_state, wrong_snapshot
+    from everlog.cli.recompute import recompute, wrong_snapshot
+    from everlog.lake import state_in_tables
     from everlog.store.store import Store
 
     console.watch_compilation()
@@ -34,7 +35,7 @@ def command(console: Console, store: str, rules: str | None, quick: bool, quiet:
     progress.phase("check files")
     _stop_if_any(opened.verify(), store)
     progress.phase("load")
-    state = stored_state(opened)
+    state = state_in_tables(opened)
     _stop_if_any(wrong_snapshot(opened, state), store)
     if not quick:
         progress.phase("reason")

@@ -127,6 +127,8 @@ class Engine:
         self.threads = threads or len(os.sched_getaffinity(0))
         self.budget: int | None = None
         """How many instances may be considered in all before :class:`OverBudgetError` is raised."""
+        self.heads_first = False
+        """Whether :meth:`prove` begins with the facts to prove, as the papers do, and not with what is smallest."""
         self._scratch: list[Scratch] = []
 
     def constant(self, constant: Constant) -> int:
@@ -302,7 +304,8 @@ class Proofs:
         backwards = rule.backwards
         sources = matches._sources(backwards, 0, self.wanted, NONE)
         if sources is not None:
-            plan = backwards.plan(0, _sizes(sources), keep_all=bool(heads), any_lead=True)
+            any_lead = not self.engine.heads_first
+            plan = backwards.plan(0, _sizes(sources), keep_all=bool(heads), any_lead=any_lead)
             execution = Execution(self.engine, plan, matches._by_step(backwards, plan, sources), (), collector, heads)
             self.engine.note(rule.rule, self.phase, execution.run())
 

@@ -8,6 +8,7 @@ readable. Multisets are immutable values.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterable, Iterator, Mapping
 
 import numpy as np
@@ -102,6 +103,17 @@ class Multiset:
         while len(pieces) > 1 and len(pieces[-2][0]) < 2 * len(pieces[-1][0]):
             pieces[-2:] = [add_pieces(pieces[-2], pieces[-1])]
         return Multiset(self.layout, tuple(pieces))
+
+    def changed_since(self, old: Multiset) -> Multiset:
+        """What added to an older value gives this one, at the cost of the pieces that the two do not share."""
+        if old.layout != self.layout:
+            return Multiset(self.layout, (difference_of(self.pieces, old.repacked(self.layout).pieces),))
+        return Multiset(self.layout, (difference_of(self.pieces, old.pieces),))
+
+    def repacked(self, layout: Layout) -> Multiset:
+        """The same numbers in another layout."""
+        keys, weights = self.whole()
+        return Multiset(layout, ((pack(layout, columns_of(self.layout, keys), len(keys)), weights),))
 
     def relation(self) -> Relation:
         """The facts whose weight is not zero."""
@@ -201,6 +213,16 @@ def count_keys(keys: Keys) -> Piece:
     ordered = keys[np.lexsort(keys.T[::-1])]
     first = np.flatnonzero(first_of_equal(ordered))
     return ordered[first], np.diff(np.append(first, len(ordered))).astype(np.int32)
+
+
+def difference_of(new: Iterable[Piece], old: Iterable[Piece]) -> Piece:
+    """The sum of some pieces minus that of others; pieces in both cost nothing."""
+    here, there = {id(piece) for piece in new}, {id(piece) for piece in old}
+    signed = [piece for piece in new if id(piece) not in there]
+    signed += [(keys, -weights) for keys, weights in (piece for piece in old if id(piece) not in here)]
+    if not signed:
+        return np.empty(0, np.int64), np.empty(0, np.int32)
+    return functools.reduce(add_pieces, sorted(signed, key=lambda piece: len(piece[0])))
 
 
 def add_pieces(left: Piece, right: Piece) -> Piece:

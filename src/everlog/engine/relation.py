@@ -170,24 +170,26 @@ class Relation:
     def __or__(self, other: Relation) -> Relation:
         if not self or not other:
             return self or other
+        assert self.layout == other.layout
         small, large = (self, other) if len(self) < len(other) else (other, self)
         return large.extended(small._filtered(large, keep=False).run())
 
     def __sub__(self, other: Relation) -> Relation:
         if not self or not other:
             return self
-        rest = self
+        assert self.layout == other.layout
         if not self.gone and not other.gone and any(a is b for a in self.runs for b in other.runs):
             rest = Relation(self.layout, tuple(run for run in self.runs if all(run is not b for b in other.runs)))
             other = Relation(other.layout, tuple(run for run in other.runs if all(run is not a for a in self.runs)))
             return rest - other
         if len(self) <= len(other):
             return self._filtered(other, keep=False)
-        return rest.shrunk(other._filtered(self, keep=True).run())
+        return self.shrunk(other._filtered(self, keep=True).run())
 
     def __and__(self, other: Relation) -> Relation:
         if not self or not other:
             return Relation(self.layout)
+        assert self.layout == other.layout
         small, large = (self, other) if len(self) < len(other) else (other, self)
         return small._filtered(large, keep=True)
 

@@ -19,6 +19,9 @@ NO_INDEX = np.empty(0, np.int32)
 INDEXED_FROM = 256
 """Runs with fewer facts are searched without an index."""
 
+INDEXED_BELOW = 1 << 31
+"""So are runs with as many: positions in an index have 32 bits."""
+
 
 class Run:
     """See the module."""
@@ -60,7 +63,7 @@ class Run:
 
     def index(self, order: Order) -> npt.NDArray[np.int32]:
         """Where each value of the leading column starts, or an empty array."""
-        if self.size < INDEXED_FROM or not self.layout.is_packed:
+        if not INDEXED_FROM <= self.size < INDEXED_BELOW or not self.layout.is_packed:
             return NO_INDEX
         if order not in self._indexes:
             keys, shift = self.keys(order), self.layout.lead_shift

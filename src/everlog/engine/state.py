@@ -67,7 +67,7 @@ def to_arrays(state: State) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
     }
     for name, counts in (("nr", state.nr), ("rec", state.rec)):
         if counts is not None:
-            arrays.update(_counts_arrays(name, counts, predicates))
+            arrays.update(counts_arrays(name, counts, predicates))
     return arrays, {"predicates": [str(p) for p in predicates], "salt": state.dictionary.salt}
 
 
@@ -79,18 +79,18 @@ def from_arrays(arrays: Mapping[str, NDArray[Any]], manifest: Mapping[str, Any])
     explicit = dict(_relations(predicates, arrays["explicit"], arrays["explicit_starts"], len(texts)))
     same = arrays["same"].tolist()
     explicit.update({p: facts[p] for p, all_explicit in zip(predicates, same, strict=True) if all_explicit})
-    nr, rec = (_counts_from(name, arrays, predicates, len(texts)) for name in ("nr", "rec"))
+    nr, rec = (counts_from(name, arrays, predicates, len(texts)) for name in ("nr", "rec"))
     return State(Dictionary(texts, int(manifest["salt"])), FactSet(explicit), FactSet(facts), nr, rec)
 
 
-def _counts_arrays(name: str, counts: Counts, predicates: list[Predicate]) -> dict[str, NDArray[Any]]:
+def counts_arrays(name: str, counts: Counts, predicates: list[Predicate]) -> dict[str, NDArray[Any]]:
     pieces = [counts[p].whole() if p in counts else (np.empty(0, np.int64), np.empty(0, np.int32)) for p in predicates]
     keys = [keys.reshape(-1) for keys, _ in pieces]
     weights = np.concatenate([weights for _, weights in pieces]) if pieces else np.empty(0, np.int32)
     return {f"{name}_keys": _joined(keys), f"{name}_starts": _starts(keys), f"{name}_weights": weights}
 
 
-def _counts_from(
+def counts_from(
     name: str, arrays: Mapping[str, NDArray[Any]], predicates: list[Predicate], universe: int
 ) -> Counts | None:
     if f"{name}_keys" not in arrays:

@@ -30,10 +30,11 @@ from everlog.pipeline.sources import ReadOptions, resolve
 from everlog.pipeline.spill import Spill, write_parquet
 from everlog.pipeline.split import BadRow, Split
 from everlog.pipeline.splits import splits
+from everlog.reasoning.materialisation import Maintain, Materialisation, booked
 from everlog.reasoning.seminaive import seminaive
 from everlog.reasoning.statistics import Listener, RoundEvent, Statistics
 from everlog.store.transaction import Transaction, begin
-from everlog.stores import commit_state, keep_snapshot, refuse_existing
+from everlog.stores import bookkeeping_of, commit_state, keep_snapshot, refuse_existing
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -54,6 +55,7 @@ class MaterialiseJob:
     overwrite: bool = False
     master: str | None = None
     stratification: Kind = "levels"
+    maintain: Maintain = "dredc"
     salt: int = 0
     max_facts: int | None = None
     timeout: float | None = None
@@ -84,7 +86,7 @@ class Result:
 
 
 @dataclass
-class _Clock:
+class Clock:
     """Measures the phases of a job."""
 
     report: Report
@@ -108,7 +110,7 @@ def materialise(job: MaterialiseJob, report: Report | None = None) -> Result:
     as it was.
     """
     report = report or Report()
-    clock = _Clock(report)
+    clock = Clock(report)
     with clock.phase("check"):
         program = stratify(check(parse_file(job.rules)), job.stratification)
         for warning in program.program.warnings:
@@ -126,10 +128,9 @@ def materialise(job: MaterialiseJob, report: Report | None = None) -> Result:
             explicit = facts_of(load_columns(staged.facts), dictionary)
             _check_arities(explicit, program.program)
         with clock.phase("reason"):
-            facts, statistics = _reason(job, program, dictionary, explicit, report)
-        state = State(dictionary, explicit, facts)
+            state, statistics = _reason(job, program, dictionary, explicit, report)
         with clock.phase("commit"):
-            version = _commit(transaction, staged, state, program, statistics)
+            version = _commit(transaction, staged, state, program, statistics, job.maintain)
     with clock.phase("snapshot"):
         keep_snapshot(job.store, version, state)
     return Result(version, statistics, staged.rows, staged.bad, staged.bad_count, clock.seconds)
@@ -232,16 +233,26 @@ def _check_arities(explicit: FactSet, program: CheckedProgram) -> None:
 
 def _reason(
     job: MaterialiseJob, program: StratifiedProgram, dictionary: Dictionary, explicit: FactSet, report: Report
-) -> tuple[FactSet, Statistics]:
+) -> tuple[State, Statistics]:
+    """What follows, with the counters that updates will need; a trace is not stored, so none is made."""
     deadline = None if job.timeout is None else time.monotonic() + job.timeout
     engine = Engine(len(dictionary), Constants(dictionary), limits=Limits(job.max_facts, deadline))
-    return seminaive(engine, program, explicit, Listener(report.round_done))
+    facts, statistics = seminaive(engine, program, explicit, Listener(report.round_done))
+    fresh = Materialisation(explicit, facts, instances=statistics.instances)
+    kept = booked(engine, program, fresh, "none" if job.maintain == "counting" else job.maintain)
+    return State(dictionary, explicit, kept.facts, kept.nr, kept.rec), statistics
 
 
 def _commit(
-    transaction: Transaction, staged: _Read, state: State, program: StratifiedProgram, statistics: Statistics
+    transaction: Transaction,
+    staged: _Read,
+    state: State,
+    program: StratifiedProgram,
+    statistics: Statistics,
+    maintain: Maintain,
 ) -> int:
     transaction.add_term_files(staged.terms)
     written = program.program.written
     assert written is not None
-    return commit_state(transaction, state, print_program(written), statistics, "materialise")
+    bookkeeping = bookkeeping_of(state, maintain)
+    return commit_state(transaction, state, print_program(written), statistics, "materialise", bookkeeping)

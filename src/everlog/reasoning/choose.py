@@ -66,12 +66,12 @@ def _has_negation(program: StratifiedProgram) -> bool:
 
 
 def _recursion_affected(program: StratifiedProgram, changed: set[Predicate]) -> bool:
-    """Whether changed predicates reach a recursive rule."""
+    """Whether changed predicates reach the body of a recursive rule."""
     reached = set(changed)
     for stratum in program.strata:
-        rules = [rule for rule in stratum.rules if any(atom.predicate in reached for atom in rule.body)]
-        own = reached.intersection(stratum.predicates)
-        if stratum.recursive and (own or rules):
+        for rule in stratum.nonrecursive:
+            if not reached.isdisjoint(atom.predicate for atom in rule.body):
+                reached.add(rule.head.predicate)
+        if any(atom.predicate in reached for rule in stratum.recursive for atom in rule.body):
             return True
-        reached.update(rule.head.predicate for rule in rules)
     return False

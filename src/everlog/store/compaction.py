@@ -8,12 +8,21 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
+import numpy as np
 import pyarrow as pa
 
-from everlog.store import parquet
+from everlog.lang.errors import StoreError
+from everlog.store import parquet, schema
+from everlog.store.log import ActiveFile
 from everlog.store.rows import plain
 from everlog.store.store import Store
 from everlog.store.transaction import begin
+
+MOST_SMALL_FILES = 32
+"""More small files than this are merged after a write."""
+
+FEWEST_ROWS = 100_000
+"""A store with fewer rows is never rewritten as a whole, and a file with fewer is small."""
 
 
 def compact(path: Path) -> int:
@@ -50,3 +59,73 @@ def is_compact(store: Store) -> bool:
 def _facts(store: Store, version: int) -> Iterator[pa.Table]:
     for rows in store.sums(version):
         yield rows.filter(pa.array(plain(rows.column("holds")) > 0))
+
+
+def compact_if_worth(path: Path) -> int | None:
+    """Compact a store after a write if that pays; returns the new version, None if there is none.
+
+    Many small files are merged into one, at the cost of the rows in them, and the large ones stay as
+    they are, so that a row is rewritten a logarithmic number of times. When there are many more rows
+    than facts, everything is rewritten. A writer that comes in between wins, and the compaction is
+    left to the next.
+    """
+    store = Store.open(path)
+    try:
+        if _is_bloated(store):
+            return compact(path)
+        if len(_small(store.files())) > MOST_SMALL_FILES or len(_small(store.term_files())) > MOST_SMALL_FILES:
+            return merge_small(path)
+    except StoreError as error:
+        if error.diagnostics[0].code != "another-writer":
+            raise
+    return None
+
+
+def _is_bloated(store: Store) -> bool:
+    facts = store.info().statistics.get("facts", 0)
+    rows = sum(file.rows or 0 for file in store.files())
+    return rows > FEWEST_ROWS and rows * 2 > facts * 3
+
+
+def _small(files: list[ActiveFile]) -> list[ActiveFile]:
+    """The smallest files, up to one that is larger than those before it together."""
+    found: list[ActiveFile] = []
+    rows = 0
+    for file in sorted(files, key=lambda file: (file.rows or 0, file.name)):
+        if (file.rows or 0) > max(rows, FEWEST_ROWS):
+            break
+        found.append(file)
+        rows += file.rows or 0
+    return found
+
+
+def merge_small(path: Path) -> int:
+    """Merge the small files of a store's newest version into one; returns the new version."""
+    with begin(path) as transaction:
+        store, base = Store.open(path), transaction.base
+        assert base is not None
+        facts, terms = _small(store.files(base.version)), _small(store.term_files(base.version))
+        if len(facts) > 1:
+            names = [file.name for file in facts]
+            transaction.rewrite_facts(names)
+            transaction.add_facts(_changing(store.sums_of(names, base.version)))
+        if len(terms) > 1:
+            names = [file.name for file in terms]
+            transaction.rewrite_terms(names)
+            transaction.add_terms(store.terms_in(names).to_batches())
+        return transaction.commit(
+            rules=base.rules,
+            statistics=base.statistics,
+            bookkeeping=base.bookkeeping,
+            operation="compact",
+            salt=base.salt,
+        )
+
+
+def _changing(tables: Iterator[pa.Table]) -> Iterator[pa.Table]:
+    """Rows without those that change nothing."""
+    for rows in tables:
+        changing = np.zeros(rows.num_rows, np.bool_)
+        for name in schema.WEIGHTS:
+            changing |= plain(rows.column(name)) != 0
+        yield rows.filter(pa.array(changing))

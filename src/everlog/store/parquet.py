@@ -17,11 +17,12 @@ import pyarrow.parquet as pq
 
 from everlog.store import schema
 from everlog.store.errors import store_error
-from everlog.store.rows import Key, first_disorder, key_of, row_key, sort_order
+from everlog.store.rows import Ints, Key, first_disorder, key_of, plain, row_key, sort_order
 
 FILE_ROWS = 1 << 23
 FACT_GROUP_ROWS = 1 << 19
 TERM_GROUP_ROWS = 1 << 17
+LARGEST = np.iinfo(np.int64).max
 
 
 def chunks(batches: Iterable[pa.RecordBatch | pa.Table], rows: int) -> Iterator[pa.Table]:
@@ -131,6 +132,19 @@ def wanted_groups(file: pq.ParquetFile, predicates: list[int] | None) -> list[in
         if stats is None or not stats.has_min_max or any(stats.min <= p <= stats.max for p in predicates):
             found.append(group)
     return found
+
+
+def terms_among(file: pq.ParquetFile, ids: Ints) -> Iterator[pa.Table]:
+    """The terms of a file whose ids are among the given ones, ascending, by row group."""
+    position = file.schema_arrow.get_field_index("id")
+    for group in range(file.num_row_groups):
+        stats: Any = file.metadata.row_group(group).column(position).statistics
+        start, end = np.searchsorted(ids, [stats.min, stats.max + 1 if stats.max < LARGEST else stats.max])
+        if start == len(ids) or (start == end and ids[start] != stats.max):
+            continue
+        rows = file.read_row_group(group)
+        at = np.minimum(np.searchsorted(ids, here := plain(rows.column("id"))), len(ids) - 1)
+        yield rows.filter(pa.array(ids[at] == here))
 
 
 def open_file(path: Path) -> pq.ParquetFile:

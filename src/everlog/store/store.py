@@ -15,10 +15,16 @@ from everlog.store import consolidate, schema, snapshot
 from everlog.store.errors import store_error
 from everlog.store.layout import Layout
 from everlog.store.log import ActiveFile, active_files, changed_files, is_table, newest_version, open_table
-from everlog.store.parquet import open_file
+from everlog.store.parquet import open_file, terms_among
 from everlog.store.rows import plain, summed
 from everlog.store.snapshot import Snapshot
 from everlog.store.versions import VersionInfo, read_version
+
+SMALL_OPERATIONS = frozenset({"update", "compact", "widen"})
+"""Operations that leave most facts as they are."""
+
+LARGE_TERMS = pa.schema([schema.TERMS.field("id"), pa.field("text", pa.large_string(), nullable=False)])
+"""Terms as readers get them."""
 
 
 class Store:
@@ -92,6 +98,10 @@ class Store:
         paths = [self.layout.facts / file.name for file in active_files(table) if _may_have(file, chosen)]
         return consolidate.sums(paths, _width(table), chosen)
 
+    def sums_of(self, names: Collection[str], version: int | None = None) -> Iterator[pa.Table]:
+        """The same for some of the files of a version only."""
+        return consolidate.sums([self.layout.facts / name for name in names], self.width(version))
+
     def changes(self, from_version: int, to_version: int) -> pa.Table:
         """What changed after ``from_version`` (-1 for all) up to ``to_version``: weights summed per fact.
 
@@ -119,27 +129,65 @@ class Store:
 
     def terms(self, version: int | None = None) -> pa.Table:
         """The terms: ``id`` and ``text`` (large_string), sorted by id, each once."""
-        wanted = pa.schema([schema.TERMS.field("id"), pa.field("text", pa.large_string(), nullable=False)])
-        parts = [self._read_terms(file.name, wanted) for file in self.term_files(version) if file.rows != 0]
+        parts = [self._read_terms(file.name) for file in self.term_files(version) if file.rows != 0]
         if not parts:
-            return wanted.empty_table()
+            return LARGE_TERMS.empty_table()
         rows = pa.concat_tables(parts)
         ids = plain(rows.column("id"))
         if (ids[:-1] < ids[1:]).all():
             return rows
         return rows.take(np.argsort(ids, kind="stable"))
 
-    def _read_terms(self, name: str, wanted: pa.Schema) -> pa.Table:
-        return open_file(self.layout.terms / name).read(columns=wanted.names).cast(wanted)
+    def terms_in(self, names: Collection[str]) -> pa.Table:
+        """The terms in some files, in any order."""
+        return pa.concat_tables([LARGE_TERMS.empty_table(), *map(self._read_terms, names)])
+
+    def terms_of(self, ids: NDArray[np.int64], version: int | None = None) -> pa.Table:
+        """The terms with given ids (ascending), as far as there are; reads only row groups that may have some."""
+        parts = [LARGE_TERMS.empty_table()]
+        for file in self.term_files(version):
+            for rows in terms_among(open_file(self.layout.terms / file.name), ids):
+                parts.append(rows.select(LARGE_TERMS.names).cast(LARGE_TERMS))
+        return pa.concat_tables(parts)
+
+    def new_terms(self, since: int, version: int | None = None) -> pa.Table:
+        """The terms in files that an earlier version does not have, in any order; some of them may be old."""
+        old = {file.name for file in self.term_files(since)}
+        new = [file.name for file in self.term_files(version) if file.rows != 0 and file.name not in old]
+        return self.terms_in(new)
+
+    def _read_terms(self, name: str) -> pa.Table:
+        return open_file(self.layout.terms / name).read(columns=LARGE_TERMS.names).cast(LARGE_TERMS)
 
     def snapshot(self, version: int | None = None) -> Snapshot | None:
         """The memory-mapped snapshot of a version, None if there is none."""
         version = self._existing(version)
         return snapshot.read(self.layout.snapshots, version, self._identity(version))
 
-    def write_snapshot(self, version: int, arrays: Mapping[str, NDArray[Any]], manifest: dict[str, Any]) -> None:
-        """Keep arrays as the snapshot of a version, in place of others; ``manifest`` must be JSON."""
-        snapshot.write(self.layout.snapshots, version, self._identity(version), arrays, manifest)
+    def nearest_snapshot(self, version: int | None = None) -> Snapshot | None:
+        """A snapshot of a version from which only updates and compactions lead to the one wanted, or back.
+
+        Of several the nearest; applying :meth:`changes` makes it that of the version wanted.
+        """
+        wanted = self._existing(version)
+        there = [v for v in snapshot.versions(self.layout.snapshots) if v <= self.version]
+        for other in sorted(there, key=lambda v: abs(v - wanted)):
+            low, high = sorted((wanted, other))
+            if self._only_updates(low, high) and (found := self.snapshot(other)) is not None:
+                return found
+        return None
+
+    def _only_updates(self, low: int, high: int) -> bool:
+        return all(self.info(v).operation in SMALL_OPERATIONS for v in range(low + 1, high + 1))
+
+    def write_snapshot(
+        self, version: int, arrays: Mapping[str, NDArray[Any]], manifest: dict[str, Any], under: str | None = None
+    ) -> None:
+        """Keep arrays as the snapshot of a version, in place of others; ``manifest`` must be JSON.
+
+        ``under`` names the snapshot that the arrays are a change of, if they do not stand by themselves.
+        """
+        snapshot.write(self.layout.snapshots, version, self._identity(version), arrays, manifest, under)
 
     def verify(self) -> list[str]:
         """Check everything there is to check about the version; an empty list is a clean store."""

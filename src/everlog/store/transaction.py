@@ -69,6 +69,7 @@ class Transaction:
         self._made = made
         self._replace_facts = overwrite
         self._replace_terms = overwrite
+        self._removed: list[str] = []
         self._data_change = True
         self._facts: list[Path] = []
         self._terms: list[Path] = []
@@ -114,9 +115,15 @@ class Transaction:
         self._replace_facts = True
         self._data_change = False
 
-    def rewrite_terms(self) -> None:
-        """What is added are the base's terms in other files."""
-        self._replace_terms = True
+    def rewrite_facts(self, names: Sequence[str]) -> None:
+        """What is added says the same as some files of the base, which it replaces: no data changes."""
+        self._data_change = False
+        self._removed = list(names)
+
+    def rewrite_terms(self, names: Sequence[str] | None = None) -> None:
+        """What is added are the terms of some files of the base, by default all, in other files."""
+        self._data_change = False
+        self._base_terms = [] if names is None else [name for name in self._base_terms if name not in names]
 
     def add_terms(self, batches: Iterable[pa.RecordBatch | pa.Table]) -> None:
         """Add terms (``id``, ``text``) that the base does not have, in any order."""
@@ -249,7 +256,7 @@ class Transaction:
             self.base_version,
             schema.facts(self._width),
             adds=adds,
-            removes=self._base_facts if self._replace_facts else (),
+            removes=self._base_facts if self._replace_facts else self._removed,
             metadata=metadata,
             data_change=self._data_change,
         )

@@ -39,10 +39,11 @@ def expand(table, starts, counts, totals, first, last):
 def join_groups(table, starts, counts, totals, base, free, known, known_shift, bits, out, row):
     """Finish a rule whose heads come grouped: join the last atom and keep the new heads, sorted.
 
-    The head of a match is ``base[row] | (key & free)``, rows with equal base stand together. Each
-    group of them is collected in a bitmap (or, if there are few, sorted), known heads are taken
-    out, and the rest is written to ``out`` in order. Starts at ``row`` and stops before the first
-    group that might not fit; returns the row it stopped at and the number of heads written.
+    The head of a match is ``base[row] | (key & free)``, rows with equal base stand together (unary
+    heads have no base: they are one group). Each group of them is collected in a bitmap (or, if
+    there are few, sorted), known heads are taken out, and the rest is written to ``out`` in order.
+    Starts at ``row`` and stops before the first group that might not fit; returns the row it
+    stopped at and the number of heads written.
     """
     size = base.shape[0]
     runs = table.shape[0]

@@ -32,9 +32,12 @@ def gallop(keys, key, low, high):
 
 @njit(cache=True, nogil=True)
 def key_range(keys, index, key, span, shift):
-    """Positions ``[low, high)`` of the keys in ``[key, key + span)``; ``shift`` gives the leading column."""
+    """Positions ``[low, high)`` of the keys in ``[key, key + span)``; ``shift`` gives the leading column.
+
+    The index helps where the range lies within one value of the leading column; a group of unary heads has all.
+    """
     low, high = 0, keys.shape[0]
-    if index.shape[0] > 0:
+    if index.shape[0] > 0 and span >> shift <= 1:
         lead = key >> shift
         if lead + 1 >= index.shape[0]:
             return high, high

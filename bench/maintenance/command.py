@@ -1,0 +1,73 @@
+"""A small update of a large store by the command line, beside making the store."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+import pyarrow.csv
+
+from bench.generators import Edges, forest
+from bench.inputs import table_of
+from bench.measure import ROOT
+from bench.updates import RULES
+
+CHANGED = 1_000
+RUNS = 3
+TIMEOUT = 300
+
+
+def command_update(trees: int, size: int) -> dict[str, Any]:
+    """Seconds of ``everlog materialise`` of a forest's ancestors and of ``everlog update`` of 500 edges that go and 500
+    that come, whole processes; or why they were not measured."""
+    if _everlog("update", "--help")[1] != 0:
+        return {"skipped": "there is no command `everlog update`"}
+    edges = forest(trees, size, seed=1)
+    random = np.random.default_rng(3)
+    away, present = edges[: CHANGED // 2], edges[CHANGED // 2 :]
+    with tempfile.TemporaryDirectory(prefix="everlog-bench-") as scratch:
+        folder = Path(scratch)
+        rules, store = folder / "rules.rls", folder / "store"
+        rules.write_text(RULES)
+        facts = f"parent={_written(present, folder / 'parent.tsv')}"
+        made = _timed("materialise", str(rules), "--facts", facts, "--store", str(store))
+        sizes, runs = [_bytes(store / "facts")], []
+        for number in range(RUNS):
+            at = random.choice(len(present), CHANGED // 2, replace=False)
+            leaving, present = present[at], np.delete(present, at, axis=0)
+            insert = f"parent={_written(away, folder / f'insert{number}.tsv')}"
+            delete = f"parent={_written(leaving, folder / f'delete{number}.tsv')}"
+            runs.append(_timed("update", str(store), "--insert", insert, "--delete", delete))
+            present, away = np.concatenate([present, away]), leaving
+            sizes.append(_bytes(store / "facts"))
+    return {"materialise": made, "updates": runs, "bytes": sizes, "changed": CHANGED}
+
+
+def _written(edges: Edges, path: Path) -> Path:
+    plain = pyarrow.csv.WriteOptions(include_header=False, delimiter="\t", quoting_style="none")
+    pyarrow.csv.write_csv(table_of(edges), path, plain)
+    return path
+
+
+def _bytes(directory: Path) -> int:
+    """All files of a table, those that are no longer read too."""
+    return sum(path.stat().st_size for path in directory.rglob("*") if path.is_file())
+
+
+def _timed(*arguments: str) -> float:
+    began = perf_counter()
+    err, status = _everlog(*arguments)
+    if status:
+        raise RuntimeError(f"everlog {arguments[0]}: {err.strip().splitlines()[-1] if err.strip() else status}")
+    return perf_counter() - began
+
+
+def _everlog(*arguments: str) -> tuple[str, int]:
+    command = [sys.executable, "-m", "everlog.cli", *arguments]
+    ran = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=TIMEOUT, check=False)
+    return ran.stderr, ran.returncode

@@ -1,0 +1,261 @@
+"""The maintenance experiments as tables in the papers' columns, a file for machines, and plots."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from statistics import mean, median
+from typing import Any
+
+from bench.machine import machine, versions
+from bench.maintenance.example import COLUMNS as EXAMPLE_COLUMNS
+from bench.maintenance.setting import COLUMNS, REMATERIALISE, REMATERIALISE_COUNTED
+from bench.maintenance.targets import auto_ratios, medians
+from bench.report import BUSY, table
+from bench.targets import Target
+
+SHORT = {REMATERIALISE: "remat", REMATERIALISE_COUNTED: "remat+c"}
+STRATA = {"levels": "Y", "single": "N"}
+PHASES = {
+    "counting": ("deleted", "added"),
+    "dred": ("delete", "backward", "forward"),
+    "fbf": ("delete", "backward", "forward"),
+    "dredc": ("delete", "forward"),
+    "bfc": ("delete", "backward", "forward"),
+}
+
+Found = Mapping[str, Any]
+
+
+def document(found: Found, verdicts: Sequence[Target]) -> str:
+    """The whole report as Markdown."""
+    facts = [f"- {name}: {value}" for name, value in {**machine(), **versions()}.items()]
+    facts.append(f"- load before: {found['load']:.1f}")
+    parts = [
+        "# Maintenance",
+        f"`{found['command_line']}`",
+        "\n".join(facts),
+        "## Targets",
+        targets_text(found, verdicts),
+    ]
+    if found["robustness"]:
+        parts += ["## Workloads", workloads_text(found["robustness"])]
+        for kind in ("delete", "add"):
+            parts += [f"## Robustness: {kind} a sample (median seconds)", robustness_text(found["robustness"], kind)]
+        parts += ["## Instances by phase, deleting", instances_text(found["robustness"])]
+        parts += ["## Auto beside the best", auto_text(found["robustness"])]
+    if found["break_even"]:
+        parts += ["## Break-even points", break_even_text(found["break_even"])]
+        parts += ["## Large deletions (seconds)", large_text(found["break_even"])]
+    if found["example"]:
+        parts += ["## Example 1 of the thesis (seconds)", example_text(found["example"])]
+    return "\n\n".join(parts) + "\n"
+
+
+def targets_text(found: Found, verdicts: Sequence[Target]) -> str:
+    lines = [(target.topic, target.promise, target.measured, target.verdict) for target in verdicts]
+    text = table(("topic", "target", "measured", "verdict"), lines)
+    busy = f"\n\nThe machine was busy (load {found['load']:.1f} before the run): the verdicts are provisional."
+    return text + (busy if found["load"] > BUSY else "")
+
+
+def workloads_text(robustness: Sequence[Found]) -> str:
+    """Sizes, and the seconds of materialising with each kind of bookkeeping (thesis, table 4.4)."""
+    headings = ("workload", "strat", "strata", "rules (recursive)", "explicit", "facts", "instances", "changed",
+                "first", "counters", "trace")  # fmt: skip
+    rows = []
+    for one in robustness:
+        if "error" in one:
+            rows.append([one["workload"], STRATA[one["stratification"]], *["-"] * 8, one["error"]])
+            continue
+        counts = [f"{one[name]:,}" for name in ("explicit", "facts", "instances", "changed")]
+        seconds = [f"{one['first'][name]:.3f}" for name in ("first", "counters", "trace")]
+        rules = f"{one['rules']} ({one['recursive']})"
+        rows.append([one["workload"], STRATA[one["stratification"]], str(one["strata"]), rules, *counts, *seconds])
+    return table(headings, rows)
+
+
+def robustness_text(robustness: Sequence[Found], kind: str) -> str:
+    """Median seconds by algorithm, then the scores: how many times the best on an instance (journal, section 10.2)."""
+    headings = ("workload", "strat", "sample", "runs", *(SHORT.get(c, c) for c in COLUMNS))
+    rows, scores = [], {column: [] for column in COLUMNS}  # type: ignore[var-annotated]
+    for one, sampling in _instances(robustness):
+        records = {r["algorithm"]: r for r in one["records"] if r["sampling"] == sampling and r["kind"] == kind}
+        known = {c: r["median"] for c, r in records.items() if r["median"] is not None and r["cut_off"] is None}
+        for column, seconds in known.items():
+            scores[column].append(seconds / min(known.values()))
+        runs = f"{min(len(r['seconds']) for r in records.values())}-{max(len(r['seconds']) for r in records.values())}"
+        cells = [_seconds(records[c]) for c in COLUMNS]
+        rows.append([one["workload"], STRATA[one["stratification"]], sampling, runs, *cells])
+    for name, average in (("average score", mean), ("median score", median)):
+        rows.append([name, "", "", "", *(f"{average(scores[c]):.2f}" if scores[c] else "-" for c in COLUMNS)])
+    return table(headings, rows)
+
+
+def instances_text(robustness: Sequence[Found]) -> str:
+    """Rule instances of the median run, by phase (journal, table 4), and what was deleted and checked needlessly."""
+    headings = ["workload", "strat", "sample"]
+    headings += [f"{algorithm} {phase}" for algorithm, phases in PHASES.items() for phase in phases]
+    headings += ["dred overdeleted", "dredc overdeleted", "bfc checked", "remat"]
+    rows = []
+    for one, sampling in _instances(robustness):
+        records = {r["algorithm"]: r for r in one["records"] if r["sampling"] == sampling and r["kind"] == "delete"}
+        cells = [
+            _count(
+                records[algorithm]["figures"].get("instances", {}).get(phase, 0)
+                if records[algorithm]["seconds"]
+                else None
+            )
+            for algorithm, phases in PHASES.items()
+            for phase in phases
+        ]
+        extra = (("dred", "overdeleted"), ("dredc", "overdeleted"), ("bfc", "checked"))
+        cells += [_count(records[algorithm]["figures"].get(name)) for algorithm, name in extra]
+        rows.append([one["workload"], STRATA[one["stratification"]], sampling, *cells, _count(one["instances"])])
+    return table(headings, rows)
+
+
+def auto_text(robustness: Sequence[Found]) -> str:
+    """What auto chose, and how many times the best it took."""
+    rows = []
+    chosen = {
+        (one["workload"], one["stratification"], r["sampling"], r["kind"]): r["figures"].get("algorithm", "-")
+        + (f" ({r['figures']['reason']})" if r["figures"].get("reason") else "")
+        for one in robustness
+        for r in one.get("records", ())
+        if r["algorithm"] == "auto"
+    }
+    instances = medians(robustness)
+    for instance, ratio, best, within in auto_ratios(instances):
+        taken = instances[instance].get("auto")
+        shown = ["-" if taken is None else f"{taken * 1000:.1f}", best, f"{instances[instance][best] * 1000:.1f}"]
+        rows.append([*instance, *shown, f"{ratio:.2f}", "yes" if within else "no", chosen.get(instance, "-")])
+    return table(
+        ("workload", "strat", "sample", "kind", "auto ms", "best", "best ms", "ratio", "within", "chosen"), rows
+    )
+
+
+def break_even_text(searched: Sequence[Found]) -> str:
+    """How many facts may be deleted before rematerialising is quicker (journal, table 7); ``~`` where the search ended
+    before the times were equal."""
+    done = [one for one in searched if "points" in one]
+    if not done:
+        return "; ".join(one.get("error", "-") for one in searched)
+    algorithms = list(done[0]["points"])
+    rows = []
+    for one in done:
+        cells = [
+            f"{'' if point['exact'] else '~'}{_count(point['facts'])} ({point['share']:.1%})"
+            for point in one["points"].values()
+        ]
+        rows.append([one["workload"], _count(one["explicit"]), *cells])
+    for name, average in (("average score", mean), ("median score", median), ("maximal score", max)):
+        scores = [
+            average(
+                [
+                    max(max(p["facts"], 1) for p in one["points"].values()) / max(one["points"][a]["facts"], 1)
+                    for one in done
+                ]
+            )
+            for a in algorithms
+        ]
+        rows.append([name, "", *(f"{score:.2f}" for score in scores)])
+    return table(("workload", "explicit", *algorithms), rows)
+
+
+def large_text(searched: Sequence[Found]) -> str:
+    """All algorithms at the larger break-even point of dredc and bfc (thesis, table 4.3)."""
+    rows = [
+        [one["workload"], f"{one['largest'] / one['explicit']:.1%}",
+         *(f"{'>' if c in one['cut_off'] else ''}{one['seconds'][c]:.3f}" for c in COLUMNS)]
+        for one in searched if "points" in one
+    ]  # fmt: skip
+    return table(("workload", "deleted", *(SHORT.get(c, c) for c in COLUMNS)), rows)
+
+
+def example_text(scaling: Sequence[Found]) -> str:
+    """Seconds by n."""
+    rows = []
+    for one in scaling:
+        if "columns" in one:
+            cells = [one["columns"][c] for c in EXAMPLE_COLUMNS]
+            rows.append(
+                [f"{one['n']:,}", *(f"{c['spent']:.4f}" if c["seconds"] else f">{c['spent']:.0f}" for c in cells)]
+            )
+    return table(("n", *EXAMPLE_COLUMNS), rows)
+
+
+def _instances(robustness: Sequence[Found]) -> list[tuple[Found, str]]:
+    return [(one, sampling) for one in robustness if "records" in one for sampling in ("uniform", "walk")]
+
+
+def _seconds(record: Found) -> str:
+    if record["cut_off"] is not None:
+        return f">{record['cut_off']:.0f}"
+    return "-" if record["median"] is None else f"{record['median']:.4f}"
+
+
+def _count(number: float | None) -> str:
+    """A count as the papers print it.
+
+    >>> _count(950), _count(16_590), _count(19_095_288)
+    ('950', '16.6 k', '19.1 M')
+    """
+    if number is None:
+        return "-"
+    for unit, size in (("G", 1e9), ("M", 1e6), ("k", 1e3)):
+        if number >= size:
+            return f"{number / size:.1f} {unit}"
+    return f"{number:,}"
+
+
+def write(found: Found, verdicts: Sequence[Target], directory: Path, name: str) -> None:
+    """Write ``NAME.json``, ``NAME.md`` and ``NAME.png``."""
+    directory.mkdir(parents=True, exist_ok=True)
+    told = [{"topic": t.topic, "promise": t.promise, "measured": t.measured, "met": t.met} for t in verdicts]
+    data = {"machine": machine(), "versions": versions(), "targets": told, **found}
+    (directory / f"{name}.json").write_text(json.dumps(data, indent=1) + "\n")
+    (directory / f"{name}.md").write_text(document(found, verdicts))
+    if found["robustness"] or found["example"]:
+        plot(found, directory / f"{name}.png")
+
+
+def plot(found: Found, path: Path) -> None:
+    """Median seconds of deleting a uniform sample, and the growth of Example 1, both on logarithmic scales."""
+    import matplotlib
+
+    matplotlib.use("Agg")
+    from matplotlib import pyplot
+
+    figure, (bars, lines) = pyplot.subplots(1, 2, figsize=(15, 5), width_ratios=(2, 1))
+    shown = {
+        key[0]: seconds
+        for key, seconds in medians(found["robustness"]).items()
+        if key[1:] == ("levels", "uniform", "delete")
+    }
+    width = 0.85 / len(COLUMNS)
+    for index, column in enumerate(COLUMNS):
+        places = [
+            at + (index - len(COLUMNS) / 2) * width for at, seconds in enumerate(shown.values()) if column in seconds
+        ]
+        heights = [seconds[column] for seconds in shown.values() if column in seconds]
+        bars.bar(places, heights, width, label=column, align="edge")
+    bars.set_yscale("log")
+    bars.set_ylabel("seconds to delete a uniform sample (median)")
+    bars.set_xticks(range(len(shown)), list(shown), rotation=20)
+    bars.legend(fontsize="small", ncols=2)
+    done = [one for one in found["example"] if "columns" in one]
+    for column in EXAMPLE_COLUMNS:
+        points = [(one["n"], one["columns"][column]["seconds"]) for one in done if one["columns"][column]["seconds"]]
+        if points:
+            lines.plot(*zip(*points, strict=True), marker="o", label=column)
+    lines.set_xscale("log")
+    lines.set_yscale("log")
+    lines.set_xlabel("n")
+    lines.set_ylabel("seconds (thesis, Example 1)")
+    if done:
+        lines.legend(fontsize="small")
+    figure.tight_layout()
+    figure.savefig(path, dpi=120)
+    pyplot.close(figure)

@@ -1,0 +1,132 @@
+"""The robustness experiment (journal paper, section 10.3): delete a sample of the explicit facts and add it again.
+
+Each sample is deleted from the materialisation of all facts and added to that of the others, by every algorithm, and
+the results are compared. An algorithm that takes longer than the limit is cut off and not asked again.
+"""
+
+from __future__ import annotations
+
+import gc
+from dataclasses import asdict, dataclass, field
+from statistics import median
+from typing import Any
+
+from bench.maintenance.samples import Sampler, Sampling
+from bench.maintenance.setting import COLUMNS, REMATERIALISE, Run, Setting
+from bench.maintenance.workloads import WORKLOADS
+from everlog.analysis.stratify import Kind
+
+SLOW = 1.5
+"""Seconds of deleting and adding after which fewer samples will do."""
+
+SAMPLINGS: tuple[Sampling, ...] = ("uniform", "walk")
+
+
+@dataclass
+class Measured:
+    """One algorithm on one kind of update: the seconds of all samples, the statistics of the median one."""
+
+    sampling: Sampling
+    kind: str
+    algorithm: str
+    seconds: list[float] = field(default_factory=list)
+    figures: dict[str, Any] = field(default_factory=dict)
+    cut_off: float | None = None
+    all_figures: list[dict[str, Any]] = field(default_factory=list, repr=False)
+
+    def note(self, run: Run) -> None:
+        """Take in a run."""
+        if run.done is None:
+            self.cut_off = run.seconds
+            return
+        self.seconds.append(run.seconds)
+        self.all_figures.append(run.figures())
+
+    def finished(self) -> dict[str, Any]:
+        """As a record of the report."""
+        if self.seconds:
+            ranked = sorted(range(len(self.seconds)), key=self.seconds.__getitem__)
+            self.figures = self.all_figures[ranked[len(ranked) // 2]]
+        record = asdict(self)
+        del record["all_figures"]
+        return {**record, "median": median(self.seconds) if self.seconds else None}
+
+
+@dataclass(frozen=True)
+class Patience:
+    """How long is measured: ``samples`` of each kind, fewer once an algorithm has had ``seconds``, but at least
+    ``fewest`` unless it is ``SLOW``; ``cut_off`` ends a single update."""
+
+    samples: int
+    fewest: int
+    seconds: float
+    cut_off: float
+
+
+def robustness(
+    workload: str, size: int, stratification: Kind, samples: int, fewest: int, seconds: float, cut_off: float
+) -> dict[str, Any]:
+    """All algorithms on both kinds of samples of one workload."""
+    chosen, patience = WORKLOADS[workload], Patience(samples, fewest, seconds, cut_off)
+    facts = chosen.facts(size)
+    setting, sampler = Setting(chosen.rules, facts, stratification), Sampler(facts)
+    setting.prepare()
+    changed = chosen.change(sampler.size)
+    records = []
+    for sampling in SAMPLINGS:
+        records += _sampled(setting, sampler, sampling, changed, patience)
+    return {
+        "workload": workload,
+        "stratification": stratification,
+        "rules": sum(len(stratum.rules) for stratum in setting.program.strata),
+        "recursive": sum(len(stratum.recursive) for stratum in setting.program.strata),
+        "strata": len(setting.program.strata),
+        "explicit": sampler.size,
+        "facts": setting.bare.facts.count,
+        "instances": setting.bare.instances,
+        "changed": changed,
+        "first": setting.seconds,
+        "records": records,
+    }
+
+
+def _sampled(
+    setting: Setting, sampler: Sampler, sampling: Sampling, changed: int, patience: Patience
+) -> list[dict[str, Any]]:
+    """The first sample is not measured: it builds the sort orders that all later ones share."""
+    measured = {(kind, c): Measured(sampling, kind, c) for kind in ("delete", "add") for c in COLUMNS}
+    for seed in range(patience.samples + 1):
+        sample = setting.encoded(sampler.draw(sampling, changed, seed))
+        found: set[int] = set()
+        for column in COLUMNS:
+            deleting, adding = measured["delete", column], measured["add", column]
+            again = column.startswith(REMATERIALISE)
+            if (again and not seed) or not _is_wanted(deleting, adding, patience):
+                continue
+            gc.collect()
+            deleted = setting.run(column, setting.state(column), delete=sample, limit=patience.cut_off)
+            if deleted.done is not None:
+                found.add(deleted.done.deleted.count)
+                added = setting.run(column, setting.again(column, deleted.done), insert=sample, limit=patience.cut_off)
+                _require_restored(setting, added, column)
+                if seed:
+                    adding.note(added)
+            if seed or deleted.done is None:
+                deleting.note(deleted)
+        if len(found) > 1:
+            raise RuntimeError(f"the algorithms deleted {sorted(found)} facts")
+    return [each.finished() for each in measured.values()]
+
+
+def _is_wanted(deleting: Measured, adding: Measured, patience: Patience) -> bool:
+    """Whether another sample is worth its time; one update in a row that is cut off is enough."""
+    if deleting.cut_off is not None or adding.cut_off is not None:
+        return False
+    runs, spent = len(deleting.seconds), sum(deleting.seconds) + sum(adding.seconds)
+    return spent < patience.seconds or (runs < patience.fewest and spent < SLOW * max(1, runs))
+
+
+def _require_restored(setting: Setting, added: Run, column: str) -> None:
+    """Adding what was deleted gives the old facts."""
+    if added.done is not None and added.done.materialisation.facts.count != setting.bare.facts.count:
+        raise RuntimeError(f"{column} did not bring the facts back")

@@ -1,0 +1,172 @@
+"""``everlog changes``"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from typing import IO, TYPE_CHECKING, Any
+
+import click
+import pyarrow as pa
+
+from everlog.cli.console import Console
+from everlog.cli.options import logging_options, store_argument
+from everlog.cli.text import counted
+
+if TYPE_CHECKING:
+    from everlog.change import ChangedRelations
+    from everlog.query.answers import Rows
+    from everlog.store import Store
+
+
+@click.command("changes")
+@store_argument
+@click.option("--from", "first", type=click.IntRange(-1), metavar="V", help="Changes after this version, by default 0.")
+@click.option("--to", "last", type=click.IntRange(0), metavar="V", help="Changes up to this version.")
+@click.option("--predicate", "predicates", multiple=True, metavar="P", help="Only this predicate. May be repeated.")
+@click.option("--explicit", is_flag=True, help="Changes of the explicit facts instead of all facts.")
+@click.option("--format", "form", type=click.Choice(["table", "csv", "json"]), default="table", show_default=True)
+@logging_options
+@click.pass_obj
+def command(
+    console: Console,
+    store: str,
+    first: int | None,
+    last: int | None,
+    predicates: tuple[str, ...],
+    explicit: bool,
+    form: str,
+    quiet: bool,
+    json_logs: bool,
+) -> None:
+    """Show exactly which facts each version of a STORE added (+) and removed (-).
+
+    Versions are counted from 0, the first one made; --from -1 shows also what that one added.
+    Applying the changes of a version to the facts of the one before gives its facts.
+    """
+    progress = console.configure(quiet, json_logs)
+    from everlog.cli.writers import sink
+    from everlog.store import Store
+
+    console.watch_compilation()
+    opened = Store.open(store)
+    end = opened.info(last).version
+    start = min(0, end - 1) if first is None else first
+    if start > end:
+        raise click.UsageError(f"--from {start} is after --to {end}")
+    written = 0
+    with sink(None) as file:
+        writer = WRITERS[form](file, opened.width(end))
+        for version in range(start + 1, end + 1):
+            for sign, name, rows, prefixes in _changed(opened, version, predicates, explicit):
+                writer.write(version, sign, name, rows, prefixes)
+                written += len(rows)
+    progress.result(f"{counted(written, 'change')} in {counted(end - start, 'version')}", changes=written)
+
+
+Found = Iterator[tuple[str, str, "Rows", Mapping[str, str]]]
+
+
+def _changed(store: Store, version: int, predicates: tuple[str, ...], explicit: bool) -> Found:
+    """What a version added and removed: sign, predicate and rows, in the order of the predicates."""
+    from everlog.lang.parser import parse_program, resolve_predicate_name
+    from everlog.stores import changes
+
+    if store.info(version).operation in ("compact", "widen"):
+        return
+    prefixes = parse_program(store.info(version).rules, "rules").prefixes
+    wanted = {resolve_predicate_name(name, prefixes) for name in predicates}
+    changed = changes(store.path, version - 1, version)
+    added: ChangedRelations = changed.explicit_inserted if explicit else changed.inserted
+    removed: ChangedRelations = changed.explicit_deleted if explicit else changed.deleted
+    for predicate in sorted({*added, *removed}):
+        if wanted and predicate.name not in wanted:
+            continue
+        for sign, relations in (("-", removed), ("+", added)):
+            if predicate in relations:
+                yield sign, predicate.name, relations[predicate], prefixes
+
+
+class Writer:
+    """Writes rows of changes; ``width`` is the largest number of arguments."""
+
+    def __init__(self, file: IO[bytes], width: int) -> None:
+        self._file = file
+        self._width = width
+        self.begin()
+
+    def begin(self) -> None:
+        """What stands before the first row."""
+
+    def write(self, version: int, sign: str, name: str, rows: Rows, prefixes: Mapping[str, str]) -> None:
+        """Write the rows of one predicate that one version added or removed."""
+        from everlog.cli.cells import data_of, joined
+        from everlog.cli.writers import text_batches
+
+        for texts in text_batches(rows, len(rows)) if rows.columns else [[]]:
+            pieces = self.pieces(version, sign, name, texts, prefixes)
+            if any(not isinstance(piece, str) for piece in pieces):
+                self._file.write(data_of(joined([*pieces, "\n"])))
+            else:
+                self._file.write(("".join(pieces) + "\n").encode())
+
+    def pieces(self, version: int, sign: str, name: str, texts: list[Any], prefixes: Mapping[str, str]) -> list[Any]:
+        """A line in pieces, columns and what stands between them."""
+        raise NotImplementedError
+
+
+class Table(Writer):
+    """A line a fact: version, sign, and the fact as rules write it."""
+
+    def pieces(self, version: int, sign: str, name: str, texts: list[Any], prefixes: Mapping[str, str]) -> list[Any]:
+        from everlog.cli.cells import table_cells
+
+        cells = [table_cells(column, prefixes) for column in texts]
+        return [f"{version:>7}  {sign}  {_shown(name, prefixes)}(", *_between(cells, ", "), ")"]
+
+    def begin(self) -> None:
+        self._file.write(b"version     fact\n-------  -  ----\n")
+
+
+class Csv(Writer):
+    """Columns ``version``, ``change``, ``predicate``, ``c0``, ...; cells beyond the arity are empty."""
+
+    def begin(self) -> None:
+        names = ["version", "change", "predicate", *(f"c{i}" for i in range(self._width))]
+        self._file.write((",".join(names) + "\n").encode())
+
+    def pieces(self, version: int, sign: str, name: str, texts: list[Any], prefixes: Mapping[str, str]) -> list[Any]:
+        from everlog.cli.cells import csv_cells
+
+        cells = [csv_cells(column, prefixes) for column in texts]
+        head = f"{version},{sign},{_csv_name(name, prefixes)}"
+        return [head, *(piece for cell in cells for piece in (",", cell)), "," * (self._width - len(cells))]
+
+
+class Json(Writer):
+    """An object a line: ``version``, ``change``, ``predicate``, ``arguments``."""
+
+    def pieces(self, version: int, sign: str, name: str, texts: list[Any], prefixes: Mapping[str, str]) -> list[Any]:
+        from everlog.cli.cells import json_values
+
+        head = json.dumps({"version": version, "change": sign, "predicate": name}, ensure_ascii=False)
+        return [head[:-1] + ', "arguments": [', *_between([json_values(column) for column in texts], ", "), "]}"]
+
+
+WRITERS = {"table": Table, "csv": Csv, "json": Json}
+
+
+def _between(columns: list[Any], separator: str) -> list[Any]:
+    return [piece for column in columns for piece in (separator, column)][1:]
+
+
+def _shown(name: str, prefixes: Mapping[str, str]) -> str:
+    from everlog.cli.cells import table_cells
+
+    return str(table_cells(pa.array([name], pa.large_string()), prefixes)[0]) if name.startswith("<") else name
+
+
+def _csv_name(name: str, prefixes: Mapping[str, str]) -> str:
+    from everlog.cli.cells import csv_cells
+
+    return str(csv_cells(pa.array([name], pa.large_string()), prefixes)[0]) if name.startswith("<") else name

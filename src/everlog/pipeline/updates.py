@@ -1,0 +1,216 @@
+"""The other job: changes of the explicit facts, from files, into the next version of a store."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from everlog.analysis.check import CheckedProgram
+from everlog.change import Change
+from everlog.engine.dictionary import Dictionary
+from everlog.engine.factset import NONE, FactSet
+from everlog.engine.relation import Relation
+from everlog.knowledge_base import KnowledgeBase
+from everlog.lang.syntax import Predicate
+from everlog.pipeline.dictionary import collision_error, distinct_terms
+from everlog.pipeline.encode import TERMS
+from everlog.pipeline.jobs import Clock, Report
+from everlog.pipeline.sources import ReadOptions, Source, resolve
+from everlog.pipeline.spill import distinct, facts_schema
+from everlog.pipeline.split import BadRow, Split
+from everlog.pipeline.splits import splits
+from everlog.pipeline.stage import Staged, stage
+from everlog.reasoning.update import Algorithm, Strategy
+from everlog.store import Store, begin
+from everlog.store.compaction import compact_if_worth
+from everlog.stores import append
+from everlog.stores import open as open_store
+
+IN_PROCESS_BYTES = 64 << 20
+"""Change sets above this are read by Spark."""
+
+UNPACKED = 5
+"""How many times larger a compressed file is taken to be."""
+
+
+@dataclass(frozen=True)
+class UpdateJob:
+    """What ``everlog update`` is asked to do."""
+
+    store: str
+    insert: tuple[str, ...] = ()
+    delete: tuple[str, ...] = ()
+    algorithm: Algorithm = "auto"
+    strategy: Strategy = "never"
+    header: bool = False
+    types: str = "auto"
+    base: str | None = None
+    source: str | None = None
+    on_error: str = "stop"
+    engine: str = "auto"
+    master: str | None = None
+    max_facts: int | None = None
+    timeout: float | None = None
+    dry_run: bool = False
+    compact: bool = True
+
+
+@dataclass(frozen=True)
+class UpdateResult:
+    """What an update did: ``version`` is the one it made, or the old one if nothing changed.
+
+    ``compacted`` is the version that a compaction made after it, if there was one.
+    """
+
+    version: int
+    change: Change
+    rows: int
+    bad: tuple[BadRow, ...]
+    bad_count: int
+    seconds: dict[str, float]
+    compacted: int | None = None
+
+
+def update(job: UpdateJob, report: Report | None = None) -> UpdateResult:
+    """Read the changes, repair the materialisation in the store, and commit the difference.
+
+    Small change sets are read in this process, large ones by Spark, by the same readers. The rules are
+    those of the store. After any error the store is as it was.
+    """
+    clock = Clock(report or Report())
+    with clock.phase("check"):
+        Store.open(job.store)
+    with begin(job.store) as transaction:
+        with clock.phase("load"):
+            kb = open_store(job.store, transaction.base_version, max_facts=job.max_facts, timeout=job.timeout)
+            options = _options(job, kb)
+            parts = [splits(resolve(paths, options), options) for paths in (job.delete, job.insert)]
+        with clock.phase("read"):
+            reading = _Reading(job, options, transaction.work, needs_spark(job.engine, [*parts[0], *parts[1]]))
+            deleted, inserted = (reading.stage(part, kb) for part in parts)
+            dictionary = kb.state().dictionary
+            delete, unknown = facts_in(deleted, dictionary, add=False)
+            insert, _ = facts_in(inserted, dictionary, add=True)
+        with clock.phase("reason"):
+            change = kb.update_facts(insert, delete, unknown=unknown, algorithm=job.algorithm, strategy=job.strategy)
+        assert transaction.base_version is not None
+        version, compacted = transaction.base_version, None
+        if not job.dry_run:
+            with clock.phase("commit"):
+                version = append(kb, transaction, {"update": asdict(change.stats)})
+    if job.compact and not job.dry_run and version != transaction.base_version:
+        with clock.phase("compact"):
+            compacted = compact_if_worth(Path(job.store))
+    return UpdateResult(
+        version,
+        change,
+        deleted.rows + inserted.rows,
+        (*deleted.bad, *inserted.bad),
+        deleted.bad_count + inserted.bad_count,
+        clock.seconds,
+        compacted,
+    )
+
+
+def _options(job: UpdateJob, kb: KnowledgeBase) -> ReadOptions:
+    program: CheckedProgram = kb.program.program
+    arities = {p.name: p.arity for p in kb.predicates if not p.name.startswith("<")}
+    return ReadOptions(
+        header=job.header,
+        types=job.types,
+        prefixes=dict(program.prefixes),
+        base=job.base,
+        source=job.source,
+        arities=arities,
+    )
+
+
+@dataclass(frozen=True)
+class _Reading:
+    """Brings change sets into files of ids and terms."""
+
+    job: UpdateJob
+    options: ReadOptions
+    work: Path
+    on_spark: bool
+
+    def stage(self, parts: Sequence[Split], kb: KnowledgeBase) -> Staged:
+        if not parts:
+            return Staged(2)
+        spark = None
+        if self.on_spark:
+            from everlog.pipeline.session import session
+
+            spark = session(self.job.master)
+        widest = max([2, *(p.arity for p in kb.predicates), *(part.arity or 2 for part in parts)])
+        salt = kb.state().dictionary.salt
+        return stage(spark, parts, self.options, self.work, width=widest, on_error=self.job.on_error, salt=salt)
+
+
+def needs_spark(engine: str, parts: Sequence[Split]) -> bool:
+    """Whether Spark is to read: if asked for, or if there is much to read once it is unpacked."""
+    sources: dict[str, Source] = {part.path: part.source for part in parts}
+    size = sum(os.path.getsize(path) * (UNPACKED if source.compressed else 1) for path, source in sources.items())
+    return engine == "spark" or (engine == "auto" and size > IN_PROCESS_BYTES)
+
+
+def facts_in(staged: Staged, dictionary: Dictionary, *, add: bool) -> tuple[FactSet, int]:
+    """Staged facts over a dictionary, and how many were left out because they have terms it does not have.
+
+    With ``add`` the terms are added, and none is left out.
+    """
+    if not staged.fact_files:
+        return NONE, 0
+    terms, collisions = distinct_terms(_tables(staged.term_files, TERMS))
+    if collisions:
+        raise collision_error(collisions, dictionary.salt)
+    texts = pa.concat_arrays(terms.column("text").cast(pa.large_string()).chunks)
+    ids = dictionary.encode(texts) if add else dictionary.lookup(texts)
+    rows = distinct(_tables(staged.fact_files, facts_schema(staged.width)))
+    return _Rows(rows, terms.column("id").to_numpy(), ids, texts).facts(len(dictionary))
+
+
+def _tables(files: Sequence[str], schema: pa.Schema) -> pa.Table:
+    return pa.concat_tables(pq.read_table(file, schema=schema, memory_map=True) for file in files)
+
+
+@dataclass(frozen=True)
+class _Rows:
+    """Rows of hashes, each hash being that of one of some terms."""
+
+    rows: pa.Table
+    hashes: np.ndarray[tuple[int], np.dtype[np.int64]]
+    ids: np.ndarray[tuple[int], np.dtype[np.int64]]
+    texts: pa.LargeStringArray
+
+    def facts(self, universe: int) -> tuple[FactSet, int]:
+        """The facts all of whose terms have an id, by predicate, and the number of the others."""
+        predicates = self.rows.column("predicate").to_numpy()
+        order = np.argsort(predicates, kind="stable")
+        grouped = predicates[order]
+        starts = np.flatnonzero(np.append(True, grouped[1:] != grouped[:-1]))
+        columns = [self._dense(name)[order] for name in self.rows.column_names if name != "predicate"]
+        found: dict[Predicate, Relation] = {}
+        unknown = 0
+        for start, end in zip(starts.tolist(), [*starts[1:].tolist(), len(order)], strict=True):
+            at = int(np.searchsorted(self.hashes, grouped[start]))
+            predicate = Predicate.parse(self.texts[at].as_py())
+            mine = [column[start:end] for column in columns[: predicate.arity]]
+            known = np.full(end - start, self.ids[at] >= 0)
+            for column in mine:
+                known &= column >= 0
+            unknown += int((~known).sum())
+            if known.any():
+                found[predicate] = Relation.from_columns([column[known] for column in mine], universe, int(known.sum()))
+        return FactSet(found), unknown
+
+    def _dense(self, name: str) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
+        """A column as ids; what stands beyond the arity of a predicate means nothing."""
+        values = self.rows.column(name).fill_null(self.hashes[0]).to_numpy()
+        return self.ids[np.searchsorted(self.hashes, values)]
