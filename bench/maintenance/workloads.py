@@ -103,7 +103,7 @@ WORKLOADS = {
     workload.name: workload
     for workload in (
         Workload("lubm", lubm.rules(), lambda n: lubm.universities(n, seed=5), size=64, middle=10, quick=1),
-        Workload("mutual", _mutual_rules(CLASSES, MUTUAL_RULES, RELATIONS, seed=7), _mutual_facts, 50_000, 5_000, 200),
+        Workload("mutual", _mutual_rules(CLASSES, MUTUAL_RULES, RELATIONS, seed=7), _mutual_facts, 20_000, 5_000, 200),
         Workload("symmetric-transitive", SYMMETRIC_TRANSITIVE,
                  lambda n: {"link": generators.sparse_component(n, 0.1, seed=8)}, size=500, middle=250, quick=60),
         Workload("forest", ANCESTORS, lambda n: {"parent": generators.forest(n, 1_000, seed=1)},

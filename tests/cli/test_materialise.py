@@ -103,3 +103,14 @@ def test_an_interrupt_leaves_no_store(files: Path) -> None:
     assert "interrupted" in err
     assert "Traceback" not in err
     assert not (files / "kb").exists()
+    deadline = time.monotonic() + 30
+    while left := [task for task in Path("/proc").glob("[0-9]*") if _works_in(task, files)]:
+        assert time.monotonic() < deadline, f"still running: {left}"
+        time.sleep(0.2)
+
+
+def _works_in(process: Path, directory: Path) -> bool:
+    try:
+        return (process / "cwd").resolve() == directory.resolve()
+    except OSError:
+        return False

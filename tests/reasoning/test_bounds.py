@@ -17,6 +17,7 @@ from everlog.lang.syntax import Program
 from everlog.reasoning.materialisation import Materialisation, with_counters, with_trace
 from everlog.reasoning.update import Algorithm, Strategy
 from tests.oracle import naive
+from tests.reasoning.horn import horn
 from tests.reasoning.recording import Instance, Recorded, recorded
 from tests.reasoning.test_maintenance import Ids, same, start
 from tests.strategies import Case, cases, fact_sets, facts, graph_cases, lists
@@ -129,6 +130,19 @@ def test_each_recursive_instance_is_followed_back_at_most_once(how: Any, situati
     found = situation.by(*how)
     recursive = {rule for stratum in situation.program.strata for rule in stratum.recursive}
     assert once(found.engine.seen["backward"], (i for i in found.old if i[0] in recursive))
+
+
+@pytest.mark.parametrize("seeds", [range(40), pytest.param(range(40, 2000), marks=pytest.mark.slow)], ids=len)
+def test_theorem_25_with_cyclic_proofs(seeds: range) -> None:
+    """Its parts (b), (c) and (d), where it takes deep and repeated backward chaining."""
+    for seed in seeds:
+        case = horn(seed)
+        situation = Situation(case.program, case.ids, case.old, case.delete, case.insert)
+        for how in SEEKING:
+            found = situation.by(*how)
+            assert once(found.engine.seen["delete"], found.old), (seed, how)
+            assert once(found.engine.together("one step", "forward"), found.new), (seed, how)
+            assert once(found.engine.seen["backward"], found.old), (seed, how)
 
 
 @given(situations(some="deletions"))

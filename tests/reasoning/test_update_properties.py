@@ -17,6 +17,7 @@ from everlog.reasoning.seminaive import seminaive
 from everlog.reasoning.update import Algorithm, Strategy, update
 from tests.oracle import naive
 from tests.oracle.naive import Fact
+from tests.reasoning.horn import horn
 from tests.reasoning.test_maintenance import ALGORITHMS, Ids, same, start
 from tests.strategies import cases, fact_sets, facts, graph_cases, lists
 
@@ -198,3 +199,27 @@ def test_the_old_state_is_left_as_it_is(how: Any, data: st.DataObject, situation
     assert same(first.materialisation.facts, second.materialisation.facts)
     assert first.statistics.instances == second.statistics.instances
     assert_same(situation.old, situation.fresh(situation.old.explicit))
+
+
+SEARCHING: list[How] = [("bfc", "never"), ("fbf", "never"), ("fbf", 1), ("fbf", 2), ("fbf", 3), ("dredc", "never")]
+
+
+def check_horn(seed: int) -> None:
+    case = horn(seed)
+    expected, _ = seminaive(case.ids.engine(), case.program, (case.old.explicit - case.delete) | case.insert)
+    for how in SEARCHING:
+        done = update(case.ids.engine(), case.program, case.old, case.delete, case.insert, *how)
+        assert same(done.materialisation.facts, expected), (seed, how)
+
+
+@pytest.mark.parametrize("hundred", range(3))
+def test_cyclic_proofs(hundred: int) -> None:
+    for seed in range(100 * hundred, 100 * (hundred + 1)):
+        check_horn(seed)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("thousand", range(1, 11))
+def test_many_cyclic_proofs(thousand: int) -> None:
+    for seed in range(1000 * thousand, 1000 * (thousand + 1)):
+        check_horn(seed)

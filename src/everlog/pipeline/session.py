@@ -8,9 +8,11 @@ also holds the warehouse, and nothing is written to the working directory. The l
 from __future__ import annotations
 
 import atexit
+import contextlib
 import os
 import re
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -163,11 +165,26 @@ def _start(master: str, app: str, options: dict[str, str]) -> SparkSession:
 
 
 def _launch(conf: SparkConf, log: Path) -> object:
-    """Start the JVM with its output in a file: it prints lines that no logging option silences."""
+    """Start the JVM with its output in a file: it prints lines that no logging option silences.
+
+    A JVM whose start is interrupted would wait for a driver for ever, so it is ended.
+    """
     from pyspark.java_gateway import launch_gateway
 
+    before = _children()
     with log.open("ab") as output:
-        return launch_gateway(conf, popen_kwargs={"stdout": output, "stderr": output})
+        try:
+            return launch_gateway(conf, popen_kwargs={"stdout": output, "stderr": output})
+        except BaseException:
+            for child in _children() - before:
+                with contextlib.suppress(ProcessLookupError):
+                    os.kill(child, signal.SIGKILL)
+            raise
+
+
+def _children() -> set[int]:
+    """The processes this one has started and that still run, where the system tells."""
+    return {int(child) for tasks in Path("/proc/self/task").glob("*/children") for child in tasks.read_text().split()}
 
 
 def _start_error(reason: str, log: Path) -> EverlogError:
