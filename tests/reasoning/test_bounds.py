@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from everlog.analysis.check import check
@@ -33,7 +33,6 @@ DELETING: list[tuple[Algorithm, Strategy]] = [
 ]
 SEEKING = [how for how in DELETING if how[0] in ("bfc", "fbf")]
 EVERY: list[tuple[Algorithm, Strategy]] = [*DELETING, ("counting", "never")]
-fewer = settings(max_examples=settings().max_examples // 2)
 STRATIFICATIONS = st.sampled_from(["levels", "single"])
 
 
@@ -102,47 +101,31 @@ def test_counting_considers_old_and_new_instances_once(situation: Situation) -> 
 
 
 @pytest.mark.parametrize("how", DELETING, ids=name)
-@fewer
 @given(situation=situations())
-def test_each_old_instance_is_deleted_at_most_once(how: Any, situation: Situation) -> None:
-    """Theorem 19 (b) and 25 (b)."""
-    found = situation.by(*how)
-    assert once(found.engine.seen["delete"], found.old)
-    assert found.old - found.new <= found.engine.seen["delete"].keys()
+def test_theorems_19_and_25(how: Any, situation: Situation) -> None:
+    check_theorem_25(situation, situation.by(*how))
 
 
-@pytest.mark.parametrize("how", DELETING, ids=name)
-@fewer
-@given(situation=situations())
-def test_each_new_instance_is_proved_or_inserted_at_most_once(how: Any, situation: Situation) -> None:
-    """Theorem 19 (c) and 25 (c): one-step rederivation, saturation and insertion together."""
-    found = situation.by(*how)
-    assert once(found.engine.together("one step", "forward"), found.new)
-    assert found.engine.seen["one step"].keys() <= found.old
-    assert found.new - found.old <= found.engine.seen["forward"].keys()
-
-
-@pytest.mark.parametrize("how", SEEKING, ids=name)
-@fewer
-@given(situation=situations())
-def test_each_recursive_instance_is_followed_back_at_most_once(how: Any, situation: Situation) -> None:
-    """Theorem 25 (d)."""
-    found = situation.by(*how)
+def check_theorem_25(situation: Situation, found: Recorded) -> None:
+    """Its parts (b), (c) and (d), of which Theorem 19 is a special case; and that nothing is missed."""
+    seen = found.engine.seen
     recursive = {rule for stratum in situation.program.strata for rule in stratum.recursive}
-    assert once(found.engine.seen["backward"], (i for i in found.old if i[0] in recursive))
+    assert once(seen["delete"], found.old)
+    assert once(found.engine.together("one step", "forward"), found.new)
+    assert once(seen["backward"], (i for i in found.old if i[0] in recursive))
+    assert seen["one step"].keys() <= found.old
+    assert found.old - found.new <= seen["delete"].keys()
+    assert found.new - found.old <= seen["forward"].keys()
 
 
 @pytest.mark.parametrize("seeds", [range(40), pytest.param(range(40, 2000), marks=pytest.mark.slow)], ids=len)
 def test_theorem_25_with_cyclic_proofs(seeds: range) -> None:
-    """Its parts (b), (c) and (d), where it takes deep and repeated backward chaining."""
+    """Where it takes deep and repeated backward chaining."""
     for seed in seeds:
         case = horn(seed)
         situation = Situation(case.program, case.ids, case.old, case.delete, case.insert)
         for how in SEEKING:
-            found = situation.by(*how)
-            assert once(found.engine.seen["delete"], found.old), (seed, how)
-            assert once(found.engine.together("one step", "forward"), found.new), (seed, how)
-            assert once(found.engine.seen["backward"], found.old), (seed, how)
+            check_theorem_25(situation, situation.by(*how))
 
 
 @given(situations(some="deletions"))

@@ -23,7 +23,7 @@ from tests.strategies import cases, fact_sets, facts, graph_cases, lists
 
 How = tuple[Algorithm, Strategy]
 EVERY: list[How] = [*ALGORITHMS, ("auto", "never")]
-fewer = settings(max_examples=settings().max_examples // 3)
+fewer = settings(max_examples=settings().max_examples // 4)
 each_algorithm = pytest.mark.parametrize("how", EVERY, ids=lambda how: f"{how[0]}-{how[1]}")
 
 
