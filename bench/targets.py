@@ -50,7 +50,7 @@ def targets(
 def _updates(updated: Mapping[str, Any]) -> list[Target]:
     promise = "1,000 facts of 10 million changed in under 1% of rematerialising or 50 ms (median of ten)"
     if not updated:
-        return [Target("updates", promise, "-", None)]
+        return []
     if "error" in updated:
         return [Target("updates", promise, f"everlog: {updated['error']}", False)]
     seconds, again = updated["updates"]["auto"]["median"], updated["rematerialise"]

@@ -113,11 +113,8 @@ class Dictionary:
         if self._count:
             missing = np.flatnonzero(ids < 0)
             wanted = _gathered(texts, missing)
-            added = self.added
-            order = np.argsort(added.hashes, kind="stable")
-            ordered = _gathered(added, order)
-            found = _lookup(wanted, ordered)
-            ids[missing] = np.where(found >= 0, len(self.base) + order[found], -1)
+            added = kernels.lookup_slots(*_buffers(wanted), self._data, self._offsets, self._hashes, self._slots)
+            ids[missing] = np.where(added >= 0, len(self.base) + added, -1)
         return ids
 
     def find(self, text: str) -> int:

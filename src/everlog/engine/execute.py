@@ -123,7 +123,7 @@ class Execution:
         self, number: int, step: Step, relation: Relation, keys: Keys, rows: Column | None, bindings: Bindings
     ) -> None:
         """Drops deleted facts and unequal repeats, binds the new variables, and goes on."""
-        self.engine.limits.check(self.engine.held + self.collector.held)
+        self.engine.check(self.collector.held, self.instances)
         layout = relation.layout
         mask = _distinct_facts(relation, step, keys)
         for first, second in step.same:
@@ -248,9 +248,9 @@ class Execution:
 
     def _join_groups(self, scratch: Scratch, matched: Matched, base: Keys, free: int, held: Keys) -> list[Keys]:
         """New heads, ascending within each array; see ``kernels.joins.join_groups``."""
-        row, found, count = 0, [], self.engine.held + self.collector.held
+        row, found, count = 0, [], self.collector.held
         while row < len(base):
-            self.engine.limits.check(count)
+            self.engine.check(count, self.instances)
             row, written = joins.join_groups(
                 *matched, base, free, held, self.layout.lead_shift, scratch.bits, scratch.out, row
             )
@@ -262,7 +262,7 @@ class Execution:
         """Heads, ascending within each array, with their numbers; see ``kernels.joins.count_groups``."""
         row, found = 0, []
         while row < len(base):
-            self.engine.limits.check(self.engine.held)
+            self.engine.check(0, self.instances)
             row, written = joins.count_groups(
                 *matched, base, free, scratch.bits, scratch.tally, scratch.out, scratch.weights, row
             )

@@ -63,6 +63,10 @@ class Limits:
 class OverBudgetError(Exception):
     """More instances were considered than the engine's budget allows."""
 
+    def __init__(self, considered: int) -> None:
+        super().__init__(considered)
+        self.considered = considered
+
 
 @dataclass
 class Work:
@@ -128,7 +132,7 @@ class Engine:
         self.budget: int | None = None
         """How many instances may be considered in all before :class:`OverBudgetError` is raised."""
         self.heads_first = False
-        """Whether :meth:`prove` begins with the facts to prove, as the papers do, and not with what is smallest."""
+        """Whether :meth:`prove` begins with the facts to prove, and not with what is smallest."""
         self._scratch: list[Scratch] = []
 
     def constant(self, constant: Constant) -> int:
@@ -146,12 +150,18 @@ class Engine:
         """Threads for kernels, which run without the interpreter's lock."""
         return ThreadPoolExecutor(self.threads)
 
+    def check(self, collected: int, instances: int = 0) -> None:
+        """Stop if a limit or the budget is reached, given facts and instances that are not noted yet."""
+        self.limits.check(self.held + collected)
+        considered = self.work.instances.total() + instances
+        if self.budget is not None and considered > self.budget:
+            raise OverBudgetError(considered)
+
     def note(self, rule: Rule, phase: str, instances: int) -> None:
         """Count instances of a rule."""
         self.work.instances[phase] += instances
         self.work.by_rule[rule] += instances
-        if self.budget is not None and self.work.instances.total() > self.budget:
-            raise OverBudgetError
+        self.check(0)
 
     def match(
         self, rules: RuleSet, pos: FactSet, neg: FactSet, changed: Sequence[Change] = (), phase: str = "forward"

@@ -2,13 +2,11 @@
 
 The papers check a fact by recursion, depth first: CHECK looks for the instances of recursive rules
 that derive it and checks their body atoms. Here all facts that are asked for are checked at once,
-level by level. To stay exact,
-
-- a fact enters C (checked) when its level is expanded, not when it is first seen, so that saturation
-  proves just the facts the papers' would;
-- once all facts asked for are proved, the facts of the next level stay *pending*, and are resumed
-  whenever a later asked fact is not proved;
-- only with nothing pending is a checked fact that is not in P (proved) disproved.
+level by level. To stay exact, a fact enters C (checked) when its level is expanded, not when it is
+first seen, so that saturation proves just the facts the papers' would. The search ends when all
+facts asked for are proved, or when a level has nothing that is not checked yet; then what is not in
+P (proved) is disproved. Since all facts that may be lost are asked for at once, a search that ended
+early is never resumed: nothing is deleted then, and the stratum is done.
 
 Each fact is expanded at most once, so each recursive instance of the old materialisation is
 considered at most once (Theorem 25 d), though not in the papers' order, and more of them may be
@@ -33,7 +31,6 @@ class BackwardChaining(Maintenance):
         self.P: FactSet = NONE
         self.Y: FactSet = NONE
         self.B: FactSet = NONE
-        self.pending: FactSet = NONE
 
     def delete_unproved(self, rules: Rules) -> FactSet:
         """Remove the facts of the stratum that have no proof any more (DELETEUNPROVED)."""
@@ -52,26 +49,18 @@ class BackwardChaining(Maintenance):
 
     def unproved(self, rules: Rules, asked: FactSet) -> FactSet:
         """Those of the facts that cannot be proved, or are blocked from being (CHECK)."""
-        depth = 0
-        frontier = asked - self.C
-        while asked - self.P:
-            level = (frontier | self.pending) - self.C
-            self.pending = NONE
-            if not level:
-                break
+        depth, level = 0, asked - self.C
+        while level and asked - self.P:
             if self.max_depth is not None and depth >= self.max_depth:  # l. 79
                 self.B = self.B | level
                 break
             self.C = self.C.extended(level)  # l. 87
             self.saturate(rules, self.proved_at_once(rules, level))  # l. 88
-            open_facts = level - self.P
             if not asked - self.P:
-                self.pending = open_facts
-                self.C = self.C - open_facts
                 break
             support = self.alive | (self.D & self.B) if self.B else self.alive
-            found = self.engine.prove(rules.recursive, open_facts, support, self.either)  # l. 81
-            frontier = found.bodies(rules.predicates) - self.C  # l. 82
+            found = self.engine.prove(rules.recursive, level - self.P, support, self.either)  # l. 81
+            level = found.bodies(rules.predicates) - self.C  # l. 82
             depth += 1
         return asked - self.P
 

@@ -68,8 +68,8 @@ def best_update(
         engine.budget = None if attempt.budget is None else considered + attempt.budget
         try:
             done = update(engine, program, old, delete, insert, attempt.algorithm)
-        except OverBudgetError:
-            tried.append(f"{attempt.algorithm} given up after {engine.work.instances.total() - considered:,} instances")
+        except OverBudgetError as error:
+            tried.append(f"{attempt.algorithm} given up after {error.considered - considered:,} instances")
             continue
         finally:
             engine.budget = None

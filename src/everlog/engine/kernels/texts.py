@@ -57,6 +57,24 @@ def intern(data, offsets, hashes, old_data, old_offsets, old_hashes, old_count, 
 
 
 @njit(cache=True, nogil=True)
+def lookup_slots(data, offsets, hashes, old_data, old_offsets, old_hashes, slots):
+    """The number of each text among those that ``intern`` has numbered, or -1."""
+    mask = slots.shape[0] - 1
+    ids = np.full(hashes.shape[0], -1, np.int64)
+    for i in range(hashes.shape[0]):
+        slot = hashes[i] & mask
+        while slots[slot] >= 0:
+            held = np.int64(slots[slot])
+            if old_hashes[held] == hashes[i] and same_bytes(
+                old_data, old_offsets[held], old_offsets[held + 1], data, offsets[i], offsets[i + 1]
+            ):
+                ids[i] = held
+                break
+            slot = (slot + 1) & mask
+    return ids
+
+
+@njit(cache=True, nogil=True)
 def fill_slots(hashes, count, slots):
     """Enters the first ``count`` texts, all different, into a new table of slots."""
     mask = slots.shape[0] - 1
