@@ -79,6 +79,9 @@ def _robustness(workload: Workload, quick: bool) -> list[dict[str, Any]]:
         size = workload.quick if quick else workload.size
         ran = _task("robustness", {**job, "size": size, **(QUICK_PATIENCE if quick else PATIENCE)}, 400)
         records.append({**job, **ran})
+        if ran.get("strata") == 1:
+            _tell(f"{workload.name} is one stratum either way")
+            break
     for kind in ("delete", "add"):
         print(f"### {workload.name}, {kind}\n\n{report.robustness_text(records, kind)}", end="\n\n", flush=True)
     return records
@@ -91,7 +94,7 @@ def _break_even(workload: Workload, quick: bool) -> dict[str, Any]:
 
 
 def _example(quick: bool) -> list[dict[str, Any]]:
-    cut_off = 2.0 if quick else 20.0
+    cut_off = 2.0 if quick else 10.0
     return [_task("example", {"n": n, "cut_off": cut_off}, 120) for n in (QUICK_SIZES if quick else SIZES)]
 
 
