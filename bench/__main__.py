@@ -43,7 +43,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     began = startup(first_runs=not options.quick) if everything or "start" in options.names else None
     held = _memory() if (everything and not options.quick) or "memory" in options.names else {}
     whole = everything and not options.quick
-    updated = _task("updates", FOREST) if "updates" in options.names else {}
+    updated = _task("updates", FOREST) if whole or "updates" in options.names else {}
     terms = _task("dictionary", {"terms": TERMS}) if whole or "dictionary" in options.names else {}
     results = _results(comparisons, began, held, load, updated, terms)
     _finish(results, options)
