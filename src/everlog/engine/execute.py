@@ -15,6 +15,7 @@ from everlog.engine.keys import Column, Keys, Layout, Mask, layout_for, pack, re
 from everlog.engine.multiset import Piece
 from everlog.engine.plan import Plan, Step
 from everlog.engine.relation import Relation
+from everlog.engine.runs import prefix_range
 from everlog.lang.syntax import Atom, Constant, Term, Variable
 
 if TYPE_CHECKING:
@@ -114,7 +115,9 @@ class Execution:
         for run in relation.runs:
             keys = run.keys(step.order)
             if step.bound:
-                low, high = _wide_range(relation.layout, keys, self._prefix(relation.layout, step.bound, 1, {}), step)
+                low, high = prefix_range(
+                    relation.layout, keys, self._prefix(relation.layout, step.bound, 1, {}), len(step.bound)
+                )
                 keys = keys[int(low[0]) : int(high[0])]
             for start in range(0, len(keys), SCAN):
                 self._hand_on(number, step, relation, keys[start : start + SCAN], None, {})
@@ -159,7 +162,7 @@ class Execution:
     def _join_wide(self, number: int, step: Step, relation: Relation, prefix: Keys, bindings: Bindings) -> None:
         for run in relation.runs:
             source = run.keys(step.order)
-            low, high = _wide_range(relation.layout, source, prefix, step)
+            low, high = prefix_range(relation.layout, source, prefix, len(step.bound))
             totals = np.zeros(len(prefix) + 1, np.int64)
             np.cumsum(high - low, out=totals[1:])
             for first in range(0, int(totals[-1]), self.engine.block):
@@ -189,7 +192,7 @@ class Execution:
         counts = np.zeros(size, np.int64)
         for runs, sign in ((relation.runs, 1), (relation.gone, -1)):
             for run in runs:
-                low, high = _wide_range(relation.layout, run.keys(step.order), prefix, step)
+                low, high = prefix_range(relation.layout, run.keys(step.order), prefix, len(step.bound))
                 counts += sign * (high - low)
         return counts > 0
 
@@ -290,16 +293,3 @@ def _distinct_facts(relation: Relation, step: Step, keys: Keys) -> Mask | None:
     primary = reorder(relation.layout, keys, step.order, relation.layout.primary)
     graves = Relation(relation.layout, relation.gone)
     return ~graves.contains(primary)
-
-
-def _wide_range(layout: Layout, keys: Keys, prefix: Keys, step: Step) -> tuple[Column, Column]:
-    """For each prefix the positions ``[low, high)`` of the keys that start with it."""
-    bound = len(step.bound)
-    if bound == 0:
-        return np.zeros(len(prefix), np.int64), np.full(len(prefix), len(keys), np.int64)
-    word, shift = layout.place(bound - 1)
-    if layout.is_packed:
-        keys, prefix = keys.reshape(-1, 1), prefix.reshape(-1, 1)
-    after = prefix.copy()
-    after[:, word] += 1 << shift
-    return wide.lower_bounds(keys, prefix), wide.lower_bounds(keys, after)

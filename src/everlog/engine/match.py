@@ -26,8 +26,9 @@ import numpy.typing as npt
 from everlog.engine.collect import CountCollector, FactCollector
 from everlog.engine.execute import Execution
 from everlog.engine.factset import NONE, FactSet
+from everlog.engine.measure import measured_fanout
 from everlog.engine.multiset import Counts
-from everlog.engine.plan import Plan, PlannedRule
+from everlog.engine.plan import Measure, Plan, PlannedRule
 from everlog.engine.relation import Relation
 from everlog.lang.errors import LimitError
 from everlog.lang.syntax import Atom, Constant, Predicate, Rule, Wildcard
@@ -224,7 +225,7 @@ class Matches:
         sources = self._sources(rule, pivot, inside, outside)
         if sources is None:
             return
-        plan = rule.plan(pivot, _sizes(sources), keep_all=bool(others))
+        plan = rule.plan(pivot, _sizes(sources), bool(others), measure=self._measure(sources))
         filters = [self._condition(rule, change) for change in others]
         execution = Execution(self.engine, plan, self._by_step(rule, plan, sources), filters, collector)
         self.engine.note(rule.rule, self.phase, execution.run())
@@ -262,6 +263,9 @@ class Matches:
                 relations += (outside.relation(atom.predicate),)
             sources.append(relations)
         return sources
+
+    def _measure(self, sources: Sequence[tuple[Relation, ...]]) -> Measure:
+        return lambda scan, join: measured_fanout(self.engine, scan, sources[scan.body][0], join, sources[join.body][0])
 
     def _shadow(self, atom: Atom, relation: Relation) -> Relation:
         """The changes of a negated atom without the columns of its wildcards."""
@@ -315,7 +319,7 @@ class Proofs:
         sources = matches._sources(backwards, 0, self.wanted, NONE)
         if sources is not None:
             any_lead = not self.engine.heads_first
-            plan = backwards.plan(0, _sizes(sources), keep_all=bool(heads), any_lead=any_lead)
+            plan = backwards.plan(0, _sizes(sources), bool(heads), any_lead, matches._measure(sources))
             execution = Execution(self.engine, plan, matches._by_step(backwards, plan, sources), (), collector, heads)
             self.engine.note(rule.rule, self.phase, execution.run())
 

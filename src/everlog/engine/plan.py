@@ -9,13 +9,16 @@ then duplicates are removed group by group, without sorting, as they appear.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
 from everlog.engine.keys import Order
 from everlog.lang.printer import print_atom
 from everlog.lang.syntax import Atom, Constant, Predicate, Rule, Term, Variable, Wildcard
+
+Measure = Callable[["Step", "Step"], float | None]
+"""How many facts each binding of a scan meets in the join that follows, on average, if that can be told."""
 
 GROUPING_FACTOR = 4
 """An atom may lead for the sake of grouping if it has at most so many facts per expected instance."""
@@ -94,38 +97,54 @@ class PlannedRule:
         """The rule with its head as first atom of its body, to be matched in the facts to prove."""
         return PlannedRule(Rule(self.rule.head, (self.rule.head, *self.positive), self.negative))
 
-    def plan(self, pivot: int | None, sizes: Sequence[int], keep_all: bool = False, any_lead: bool = False) -> Plan:
+    def plan(
+        self,
+        pivot: int | None,
+        sizes: Sequence[int],
+        keep_all: bool = False,
+        any_lead: bool = False,
+        measure: Measure = lambda scan, join: None,
+    ) -> Plan:
         """A plan for relations of these sizes (one a body atom; the pivot's is that of the change).
 
         With ``keep_all`` every variable is still bound at the end, for a condition on whole instances.
-        With ``any_lead`` the smallest atom leads, be it the pivot or not.
+        With ``any_lead`` the cheapest atom leads, be it the pivot or not. ``measure`` looks at the facts.
         """
-        lead = pivot if pivot is not None and not any_lead else _smallest(self.positive, sizes)
-        plan = self._plan(pivot, self._arranged(lead, pivot, sizes), keep_all)
-        if plan.grouped or keep_all or lead is None or len(self.positive) < 2:
+        first = pivot if pivot is not None else _smallest(self.positive, sizes)
+        if first is None:
+            return self._plan(pivot, self._arranged((), pivot, sizes), keep_all)
+
+        def best(leads: Iterable[int]) -> Plan:
+            plans = [self._plan(pivot, a, keep_all) for lead in leads for a in self._arrangements(lead, pivot, sizes)]
+            return plans[0] if len(plans) == 1 else min(plans, key=lambda one: sum(_rows(one, sizes, measure)))
+
+        others = sorted((i for i in range(len(self.positive)) if i != first), key=lambda i: sizes[i])
+        plan = best([first, *others] if any_lead else [first])
+        if plan.grouped or any_lead or keep_all:
             return plan
-        expected = GROUPING_FACTOR * self._expected_instances(plan, sizes)
-        leads = [i for i in range(len(self.positive)) if i != lead and sizes[i] <= expected]
-        for other in sorted(leads, key=lambda i: sizes[i]):
-            rival = self._plan(pivot, self._arranged(other, pivot, sizes), keep_all)
-            if rival.grouped:
-                return rival
-        return plan
+        rivals = (self._plan(pivot, self._arranged((other,), pivot, sizes), keep_all) for other in others)
+        rival = next((rival for rival in rivals if rival.grouped), None)
+        if rival is None:
+            return plan
+        scanned = sizes[rival.steps[0].body]
+        quick = GROUPING_FACTOR * sizes[first] >= scanned
+        return rival if quick or GROUPING_FACTOR * _rows(plan, sizes, measure)[-1] >= scanned else plan
 
-    def _expected_instances(self, plan: Plan, sizes: Sequence[int]) -> float:
-        expected = 1.0
-        for step in plan.steps:
-            if step.kind in ("scan", "join") and step.order:
-                expected *= max(1.0, _fanout(sizes[step.body], len(step.bound), len(step.order)))
-        return expected
+    def _arrangements(self, lead: int, pivot: int | None, sizes: Sequence[int]) -> list[tuple[int, ...]]:
+        """Orders of matching that begin with the lead, one for each atom that may come second and shares a variable."""
+        known = set(self._pattern(lead, pivot).variables())
+        seconds = [i for i in range(len(self.positive)) if i != lead and known & set(self.positive[i].variables())]
+        if len(seconds) < 2:
+            return [self._arranged((lead,), pivot, sizes)]
+        return [self._arranged((lead, second), pivot, sizes) for second in seconds]
 
-    def _arranged(self, lead: int | None, pivot: int | None, sizes: Sequence[int]) -> tuple[int, ...]:
-        """All positive atoms (and a negated pivot) in the order of matching, greedily."""
-        waiting = [i for i in range(len(self.positive)) if i != lead]
-        if pivot is not None and pivot >= len(self.positive) and pivot != lead:
+    def _arranged(self, start: tuple[int, ...], pivot: int | None, sizes: Sequence[int]) -> tuple[int, ...]:
+        """All positive atoms (and a negated pivot) in the order of matching, greedily after the given ones."""
+        waiting = [i for i in range(len(self.positive)) if i not in start]
+        if pivot is not None and pivot >= len(self.positive) and pivot not in start:
             waiting.append(pivot)
-        order = [] if lead is None else [lead]
-        known: set[Term] = set() if lead is None else set(self._pattern(lead, pivot).terms)
+        order = list(start)
+        known: set[Term] = {term for i in start for term in self._pattern(i, pivot).terms}
         while waiting:
 
             def cost(i: int) -> tuple[bool, float, int]:
@@ -180,6 +199,18 @@ class PlannedRule:
 
     def _has_wildcard(self, body: int) -> bool:
         return any(isinstance(term, Wildcard) for term in self.atom(body).terms)
+
+
+def _rows(plan: Plan, sizes: Sequence[int], measure: Measure) -> list[float]:
+    """How many bindings are expected after each scan and join."""
+    rows: list[float] = []
+    found, scan = 1.0, next((step for step in plan.steps if step.kind == "scan"), None)
+    for step in plan.steps:
+        if step.kind in ("scan", "join") and step.order:
+            fanout = measure(scan, step) if scan and len(rows) == 1 and step.kind == "join" else None
+            found *= max(1.0, _fanout(sizes[step.body], len(step.bound), len(step.order))) if fanout is None else fanout
+            rows.append(found)
+    return rows or [1.0]
 
 
 def _known_until(steps: Sequence[Step], last: Step) -> set[Variable]:

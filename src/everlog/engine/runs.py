@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from everlog.engine.kernels import search, sets, wide
-from everlog.engine.keys import Keys, Layout, Mask, Order, reorder, sort_unique
+from everlog.engine.keys import Column, Keys, Layout, Mask, Order, reorder, sort_unique
 
 NO_INDEX = np.empty(0, np.int32)
 INDEXED_FROM = 256
@@ -114,3 +114,15 @@ def wide_contained(runs: Iterable[Run], wanted: Keys) -> Mask:
             at = wide.lower_bounds(rows, wanted)
             found |= (rows[np.minimum(at, len(rows) - 1)] == wanted).all(axis=1) & (at < len(rows))
     return found
+
+
+def prefix_range(layout: Layout, keys: Keys, prefix: Keys, bound: int) -> tuple[Column, Column]:
+    """For each prefix the positions ``[low, high)`` of the ascending keys that share its first ``bound`` columns."""
+    if bound == 0:
+        return np.zeros(len(prefix), np.int64), np.full(len(prefix), len(keys), np.int64)
+    word, shift = layout.place(bound - 1)
+    if layout.is_packed:
+        keys, prefix = keys.reshape(-1, 1), prefix.reshape(-1, 1)
+    after = prefix.copy()
+    after[:, word] += 1 << shift
+    return wide.lower_bounds(keys, prefix), wide.lower_bounds(keys, after)

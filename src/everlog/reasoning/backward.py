@@ -59,7 +59,9 @@ class BackwardChaining(Maintenance):
             if not asked - self.P:
                 break
             support = self.alive | (self.D & self.B) if self.B else self.alive
-            found = self.engine.prove(rules.recursive, level - self.P, support, self.either)  # l. 81
+            found = self.engine.prove(
+                rules.recursive, self.with_instances(level - self.P), support, self.either
+            )  # l. 81
             level = found.bodies(rules.predicates) - self.C  # l. 82
             depth += 1
         return asked - self.P
@@ -81,3 +83,7 @@ class BackwardChaining(Maintenance):
     def proved_at_once(self, rules: Rules, facts: FactSet) -> FactSet:
         """The facts that are delayed, explicit, or derived by a nonrecursive rule."""
         raise NotImplementedError
+
+    def with_instances(self, facts: FactSet) -> FactSet:
+        """Those of the facts that may have an instance of a recursive rule left."""
+        return facts

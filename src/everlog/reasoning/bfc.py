@@ -25,3 +25,6 @@ class BFC(BackwardChaining):
     def proved_at_once(self, rules: Rules, facts: FactSet) -> FactSet:
         assert self.C_nr is not None
         return (facts & self.Y) | self.C_nr.counted(facts)  # l. 125
+
+    def with_instances(self, facts: FactSet) -> FactSet:
+        return facts if self.C_r is None else self.C_r.counted(facts)

@@ -1,14 +1,14 @@
 """Choosing how to repair a materialisation, from evidence that costs next to nothing.
 
-Rematerialising costs a known number of instances, W; what an algorithm will cost depends on how far
-the deletions spread, which nobody knows beforehand. So the choice is made in attempts with budgets:
+What rematerialising costs is known, W: the instances it considers and the facts it holds. What an
+algorithm will cost depends on how far the deletions spread, which nobody knows beforehand. So the choice is made in attempts with budgets:
 each may consider so many instances, a fraction of W, and is given up beyond that, which bounds what
 is lost on a wrong guess.
 
 - A change of more than half of the explicit facts: rematerialise.
 - Nothing is deleted, or no recursive rule is affected: DRed^c (without counters, DRed), which then
   considers only instances that come or go, so no budget is needed.
-- Otherwise DRed^c up to W / 8, then B/F^c up to W / 4, then rematerialise. Without counters, whose
+- Otherwise DRed^c up to W / 8, then B/F^c up to W / 64, then rematerialise. Without counters, whose
   computation would cost W, DRed up to W / 4, then rematerialise.
 """
 
@@ -26,7 +26,7 @@ from everlog.reasoning.materialisation import Materialisation
 LARGE_CHANGE = 2
 """Rematerialise if more than one explicit fact in so many changes."""
 
-SMALLEST_BUDGET = 100_000
+SMALLEST_BUDGET = 20_000
 """Instances that any attempt may consider: below this nothing is slow."""
 
 
@@ -47,14 +47,14 @@ def attempts(program: StratifiedProgram, old: Materialisation, delete: FactSet, 
         return
     counted = old.nr is not None and old.rec is not None
     exact: Literal["dredc", "dred"] = "dredc" if counted else "dred"
-    work = max(old.instances, old.facts.count)
+    work = old.instances + old.facts.count
     if not delete and not _has_negation(program):
         yield Attempt(exact, "nothing is deleted")
     elif not _recursion_affected(program, {*delete, *insert}):
         yield Attempt(exact, "no recursive rule is affected")
     elif counted:
         yield Attempt("dredc", "a recursive rule is affected", max(SMALLEST_BUDGET, work // 8))
-        yield Attempt("bfc", "overdeletion went too far", max(SMALLEST_BUDGET, work // 4))
+        yield Attempt("bfc", "overdeletion went too far", max(SMALLEST_BUDGET, work // 64))
         yield Attempt("rematerialise", "proofs are hard to find, too")
     else:
         yield Attempt("dred", "a recursive rule is affected, no counters are kept", max(SMALLEST_BUDGET, work // 4))

@@ -1,0 +1,42 @@
+"""Measuring a join on a few of its bindings before it is run: averages over a relation miss what is skewed."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+import numpy as np
+
+from everlog.engine.keys import pack, unpack
+from everlog.engine.plan import Step
+from everlog.engine.relation import Relation
+from everlog.engine.runs import Run, prefix_range
+from everlog.lang.syntax import Constant, Variable
+
+SAMPLE = 64
+"""So many facts of the scan are looked up."""
+
+SORT_SHARE = 16
+"""A sort order is made for measuring only if the scan has at most one fact for so many of the relation: then it is
+likely to be used, and pays for itself in later updates."""
+
+
+class Constants(Protocol):
+    def constant(self, constant: Constant) -> int: ...
+
+
+def measured_fanout(engine: Constants, scan: Step, first: Relation, join: Step, second: Relation) -> float | None:
+    """How many facts of ``second`` a fact of ``first`` meets on average, or None if that would cost too much."""
+    source, target = max(first.runs, key=len), max(second.runs, key=len)
+    if scan.bound or scan.same or not join.bound or not _is_cheap(target, join, len(first)):
+        return None
+    keys = source.keys(scan.order)
+    keys = keys[np.linspace(0, len(keys) - 1, min(SAMPLE, len(keys)), dtype=np.int64)]
+    bindings = {variable: unpack(first.layout, keys, position) for position, variable in scan.binds}
+    values = [bindings[term] if isinstance(term, Variable) else engine.constant(term) for term in join.bound]
+    prefix = pack(second.layout, values, len(keys))
+    low, high = prefix_range(second.layout, target.keys(join.order), prefix, len(join.bound))
+    return float((high - low).sum()) / len(keys) * len(second) / len(target)
+
+
+def _is_cheap(run: Run, step: Step, facts: int) -> bool:
+    return step.order in run.orders or facts * SORT_SHARE <= len(run)
