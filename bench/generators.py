@@ -126,3 +126,49 @@ def distinct(rows: Edges) -> Edges:
     keys = np.sort(rows[:, 0] if rows.shape[1] == 1 else rows[:, 0] * width + rows[:, 1])
     keys = keys[np.concatenate([[True], keys[1:] != keys[:-1]])]
     return keys[:, None] if rows.shape[1] == 1 else np.stack(np.divmod(keys, width), axis=1)
+
+
+def category_graph(nodes: int, edges: int, levels: int = 18, spread: float = 0.0045, seed: int = 0) -> Edges:
+    """Categories with their broader ones, as an encyclopedia has them: about so many edges (child, parent).
+
+    Most categories are in the middle levels. Each has a place among the topics of its level and one or more
+    parents near that place, mostly one level up, one in a hundred anywhere above and further off. In some topics more
+    than in others a parent is below one of its children too, which makes small components.
+
+    >>> graph = category_graph(1_000, 4_000)
+    >>> bool(3_800 < len(graph) < 4_200), int(graph.max()) < 1_000
+    (True, True)
+    """
+    random = np.random.default_rng(seed)
+    depth = np.arange(levels)
+    share = np.exp(-0.5 * ((depth - 0.55 * levels) / (0.17 * levels)) ** 2)
+    size = np.maximum(1, share / share.sum() * nodes).astype(np.int64)
+    size[np.argmax(size)] += nodes - size.sum()
+    start, level = np.cumsum(size) - size, np.repeat(depth, size)
+    place = np.concatenate([np.sort(random.random(width)) for width in size])
+    below = np.arange(size[0], nodes)
+    child = np.sort(np.concatenate([below, random.choice(below, max(0, edges - len(below)))]))
+    far = random.random(len(child)) < 0.01
+    steps = np.minimum(random.geometric(0.8, len(child)), level[child])
+    steps = np.where(far, random.integers(1, level[child] + 1), steps)
+    above = level[child] - steps
+    beside = random.standard_normal(len(child)) * np.where(far, 30 * spread, spread)
+    parent = start[above] + ((place[child] + beside) % 1.0 * size[above]).astype(np.int64)
+    topics = max(1, nodes // 1_000)
+    tangled = np.minimum(0.08, 0.006 * random.exponential(1, topics) ** 2)
+    back = (steps == 1) & (random.random(len(child)) < tangled[(place[child] * topics).astype(np.int64)])
+    upwards, downwards = np.stack([child, parent], axis=1), np.stack([parent[back], child[back]], axis=1)
+    return distinct(np.concatenate([upwards, downwards]))
+
+
+def clustered_dag(nodes: int, edges: int, cluster: int, seed: int) -> Edges:
+    """Edges to smaller numbers, between nodes of the same cluster of so many; fewer where one is drawn twice.
+
+    >>> drawn = clustered_dag(100, 50, 10, seed=1)
+    >>> bool((drawn[:, 0] > drawn[:, 1]).all()), bool((drawn[:, 0] // 10 == drawn[:, 1] // 10).all())
+    (True, True)
+    """
+    random = np.random.default_rng(seed)
+    ends = np.sort(random.integers(0, cluster, size=(edges, 2)), axis=1)[:, ::-1]
+    ends = ends[ends[:, 0] > ends[:, 1]]
+    return distinct(ends + random.integers(0, nodes // cluster, size=len(ends))[:, None] * cluster)

@@ -29,8 +29,8 @@ from tests.strategies import Case, cases, facts, lists
 CLOSURE = "path(?x, ?y) :- edge(?x, ?y) . path(?x, ?z) :- path(?x, ?y), edge(?y, ?z) ."
 
 
-def closure(*edges: tuple[Any, Any]) -> KnowledgeBase:
-    kb = KnowledgeBase(CLOSURE)
+def closure(*edges: tuple[Any, Any], modules: bool = True) -> KnowledgeBase:
+    kb = KnowledgeBase(CLOSURE, modules=modules)
     kb.insert("edge", list(edges))
     return kb
 
@@ -279,11 +279,16 @@ def test_what_is_no_row_of_the_relation_is_not_in_it() -> None:
 
 
 def test_statistics() -> None:
-    stats = closure(("a", "b"), ("b", "c"), ("c", "d")).materialise()
+    stats = closure(("a", "b"), ("b", "c"), ("c", "d"), modules=False).materialise()
     assert (stats.facts, stats.explicit, stats.derived, stats.instances) == (9, 3, 6, 6)
     assert stats.rounds >= 3
     assert stats.seconds > 0
     assert sum(stratum.instances for stratum in stats.strata) == 6
+
+
+def test_statistics_of_modules() -> None:
+    stats = closure(("a", "b"), ("b", "c"), ("c", "d")).materialise()
+    assert (stats.facts, stats.explicit, stats.derived, stats.instances) == (9, 3, 6, 0)
 
 
 def test_progress_is_told() -> None:

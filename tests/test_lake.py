@@ -8,12 +8,13 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from everlog import KnowledgeBase, StoreError
+from everlog import KnowledgeBase, StoreError, lake
 from everlog.engine.factset import FactSet
 from everlog.engine.hashing import hash_text
 from everlog.engine.state import State
-from everlog.lake import dictionary_of, fact_batches, facts_of, load, term_batches
+from everlog.lake import dictionary_of, fact_batches, facts_of, state_of, term_batches
 from everlog.lang.syntax import Predicate
+from everlog.loading import load
 from everlog.store.store import Store
 
 
@@ -46,7 +47,7 @@ def test_facts_survive_the_way_to_rows_and_back() -> None:
     found = state()
     terms, batches = tables(found)
     dictionary = dictionary_of(terms)
-    again = State(dictionary, facts_of(batches, dictionary, explicit_only=True), facts_of(batches, dictionary))
+    again = state_of(batches, dictionary, counted=True)
     assert decoded(again.facts, again) == decoded(found.facts, found)
     assert decoded(again.explicit, again) == decoded(found.explicit, found)
 
@@ -78,14 +79,14 @@ def test_rows_in_any_order_and_repeated() -> None:
 
 
 def test_no_rows() -> None:
-    dictionary = state().dictionary
+    terms, batches = tables(state())
+    dictionary = dictionary_of(terms)
     assert facts_of([], dictionary).count == 0
-    _, batches = tables(state())
     assert facts_of([batches[0].slice(0, 0)], dictionary).count == 0
     none_explicit = batches[0].set_column(
         batches[0].schema.get_field_index("explicit"), "explicit", pa.array(np.zeros(len(batches[0]), np.int8))
     )
-    assert facts_of([none_explicit], dictionary, explicit_only=True).count == 0
+    assert state_of([none_explicit], dictionary, counted=False).explicit.count == 0
 
 
 def test_a_term_that_the_dictionary_does_not_have() -> None:
@@ -96,6 +97,22 @@ def test_a_term_that_the_dictionary_does_not_have() -> None:
     unnamed = terms.filter(pa.array([text != "p/2" for text in terms.column("text").to_pylist()]))
     with pytest.raises(StoreError, match="unknown-predicate-id"):
         facts_of(batches, dictionary_of(unnamed))
+
+
+def test_many_predicates_share_a_batch(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A predicate costs no batch of its own, and a large one takes several."""
+    kb = KnowledgeBase("r(?x, ?y, ?z) :- p7(?x, ?y), p8(?y, ?z) . some(?x) :- p9(?x, _) .")
+    for number in range(300):
+        kb.insert(f"p{number}", [(i, number + i) for i in range(1 + number % 3)])
+    kb.insert("some", [(number,) for number in range(100)])
+    found = kb.state().ranked()
+    (whole,) = fact_batches(found)
+    assert whole.num_rows == found.facts.count
+    monkeypatch.setattr(lake, "ROWS", 30)
+    parts = list(fact_batches(found))
+    assert {part.num_rows for part in parts[:-1]} == {30}
+    joined = pa.concat_tables([pa.Table.from_batches([part]) for part in parts], promote_options="default")
+    assert joined.select(whole.schema.names).to_pylist() == whole.to_pylist()
 
 
 def test_terms_are_written_once() -> None:
@@ -113,7 +130,7 @@ def test_loading_an_old_version_leaves_no_snapshot_of_it(tmp_path: Path) -> None
     kb.insert("p", [("b",)])
     kb.save(tmp_path / "kb", overwrite=True)
     store = Store.open(tmp_path / "kb")
-    assert load(store, 0).facts.count == 1
+    assert load(store, 0).state.facts.count == 1
     assert store.snapshot(0) is None
     assert store.snapshot(1) is not None
-    assert load(store).facts.count == 2
+    assert load(store).state.facts.count == 2

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from everlog.change import Change as Change
+    from everlog.history import changes as changes
     from everlog.knowledge_base import KnowledgeBase as KnowledgeBase
     from everlog.lang.errors import DataError as DataError
     from everlog.lang.errors import EverlogError as EverlogError
@@ -29,7 +30,6 @@ if TYPE_CHECKING:
     from everlog.query.answers import RelationRows as RelationRows
     from everlog.query.answers import Rows as Rows
     from everlog.reasoning.statistics import Statistics as Statistics
-    from everlog.stores import changes as changes
     from everlog.stores import open as open
 
 _PLACES = {
@@ -48,7 +48,7 @@ _PLACES = {
     "RelationRows": "query.answers",
     "Statistics": "reasoning.statistics",
     "open": "stores",
-    "changes": "stores",
+    "changes": "history",
 }
 
 __all__ = list(_PLACES)

@@ -4,26 +4,28 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Literal, get_args
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
-import numpy as np
 import pyarrow as pa
 
 from everlog.analysis.check import check, check_query
+from everlog.analysis.modules import with_modules
 from everlog.analysis.stratify import Kind, StratifiedProgram, stratify
 from everlog.change import Change, ChangedRelations
 from everlog.engine.dictionary import Constants, Dictionary
 from everlog.engine.factset import NONE, FactSet
 from everlog.engine.match import Engine, Limits
-from everlog.engine.relation import Relation
 from everlog.engine.state import State
+from everlog.explicit import ExplicitChange, Queued, applied, deletion, insertion, program_facts
 from everlog.lang.errors import EverlogError
-from everlog.lang.parser import parse_file, parse_program, parse_query
+from everlog.lang.parser import parse_program, parse_query
 from everlog.lang.printer import print_program
 from everlog.lang.syntax import Constant, Predicate, Program
+from everlog.modules.boundary import inward, outward, visible
+from everlog.pipeline.program import is_path, load_program
 from everlog.pipeline.values import text_columns
 from everlog.predicates import Key, Names
 from everlog.query.answers import RelationRows, Rows
@@ -34,48 +36,20 @@ from everlog.reasoning.seminaive import seminaive
 from everlog.reasoning.statistics import Listener, Statistics
 from everlog.reasoning.update import Algorithm, Strategy, update
 
+if TYPE_CHECKING:
+    from everlog.query.sparql.results import Result
+    from everlog.stores import Saved
+
 Rows_ = Any
 """Rows in any form that ``everlog.pipeline.values.text_columns`` takes."""
-
-
-@dataclass(frozen=True)
-class Queued:
-    """A change of the explicit facts that waits to be applied.
-
-    ``unknown`` counts facts to be deleted that have a term which nothing else has.
-    """
-
-    insert: bool
-    predicate: Predicate
-    relation: Relation
-    unknown: int = 0
-
-
-@dataclass(frozen=True)
-class ExplicitChange:
-    """The explicit facts after a change, what it added and removed, and how many deletions did nothing."""
-
-    explicit: FactSet
-    inserted: FactSet
-    deleted: FactSet
-    idle: int
-
-
-@dataclass(frozen=True)
-class Saved:
-    """A version of a store and the state it has, in which terms from ``terms`` on are not."""
-
-    path: Path
-    version: int
-    state: State
-    terms: int
 
 
 class KnowledgeBase:
     """Rules with facts, in memory; no Spark and no Java are needed.
 
-    ``rules`` is a path, the text of a program, or a parsed program. ``insert`` and ``delete`` queue
-    changes of the explicit facts; whatever reads brings the knowledge base up to date first.
+    ``rules`` is the path of a rule file or an ontology, the text of a program, or a parsed program.
+    ``insert`` and ``delete`` queue changes of the explicit facts; whatever reads brings the knowledge
+    base up to date first.
 
     >>> kb = KnowledgeBase("path(?x, ?y) :- edge(?x, ?y) . path(?x, ?z) :- path(?x, ?y), edge(?y, ?z) .")
     >>> kb.insert("edge", [("a", "b"), ("b", "c")])
@@ -103,15 +77,20 @@ class KnowledgeBase:
         _require("engine", engine, ("local",))
         self.modules = modules
         self.maintain = maintain
-        self.program: StratifiedProgram = stratify(check(_program(rules)), stratification)
+        stratified = stratify(check(_program(rules)), stratification)
+        self.program: StratifiedProgram = with_modules(stratified) if modules else stratified
         self.max_facts = max_facts
         self.timeout = timeout
         self._names = Names(self.program.program.predicates, self.program.program.prefixes)
         self._dictionary = Dictionary()
+        self._opened: Materialisation | None = None
+        """A materialisation as users see it, as long as nothing needed more."""
         self._kept = Materialisation(NONE, NONE)
+        self._pairs: FactSet = NONE
+        """The facts of modules' predicates one by one, if they were asked for since all was computed."""
         self._statistics: Statistics | None = None
-        self._saved: Saved | None = None
-        self._queue: list[Queued] = list(self._program_facts())
+        self.saved: Saved | None = None
+        self._queue: list[Queued] = list(program_facts(self.program.program, self._dictionary))
         self._encode_constants()
 
     # changing -----------------------------------------------------------------------------------
@@ -203,8 +182,8 @@ class KnowledgeBase:
         done = self._repair(changed, algorithm, strategy)
         self._names = names
         return Change(
-            inserted=self._changed(done.inserted),
-            deleted=self._changed(done.deleted),
+            inserted=self._changed(visible(self.program, done.inserted)),
+            deleted=self._changed(visible(self.program, done.deleted)),
             explicit_inserted=self._changed(changed.inserted),
             explicit_deleted=self._changed(changed.deleted),
             not_explicit=changed.idle,
@@ -222,12 +201,30 @@ class KnowledgeBase:
         query = check_query(parse_query(text, self.program.program.prefixes), set(self._names.all()))
         return answer(query, self.state(), self._engine())
 
+    def sparql(self, text: str) -> Result:
+        """The answer to a SPARQL query: solutions, triples, or for ASK something true or false.
+
+        ``s rdf:type C`` is the fact C(s), ``s p o`` is p(s, o); a predicate with a bare name is everlog:name.
+
+        >>> KnowledgeBase("edge(a, b) . edge(b, c) .").sparql("SELECT ?y { 'a' everlog:edge+ ?y }").rows()
+        [('b',), ('c',)]
+        """
+        from everlog.query.sparql.dataset import Dataset
+
+        return Dataset(self).sparql(text)
+
+    def sparql_update(self, text: str) -> tuple[Change, ...]:
+        """Carry out a SPARQL update of the explicit facts; returns what each of its operations changed."""
+        from everlog.query.sparql.dataset import Dataset
+
+        return Dataset(self).update(text)
+
     def __getitem__(self, predicate: Key) -> RelationRows:
         """The facts of a predicate: a bare name, a prefixed name, ``"<iri>"``, an IRI, or (name, arity)."""
         found = self._names.find(predicate)
         self._up_to_date()
-        facts, explicit = self._kept.facts.relation(found), self._kept.explicit.relation(found)
-        return RelationRows(self._dictionary, facts, explicit)
+        seen = self._seen()
+        return RelationRows(self._dictionary, seen.facts.relation(found), seen.explicit.relation(found))
 
     def __contains__(self, predicate: object) -> bool:
         try:
@@ -258,14 +255,23 @@ class KnowledgeBase:
     @property
     def memory(self) -> dict[str, int]:
         """The bytes that facts (in all the orders they are kept in), bookkeeping and dictionary take."""
-        kept = self._kept
+        kept = self._opened or self._kept
         return {"facts": kept.facts.nbytes, "bookkeeping": kept.nbytes, "dictionary": self._dictionary.nbytes}
 
     def state(self) -> State:
         """The facts as the engine has them, up to date."""
         self._up_to_date()
-        kept = self._kept
-        return State(self._dictionary, kept.explicit, kept.facts, kept.nr, kept.rec)
+        seen = self._seen()
+        return State(self._dictionary, seen.explicit, seen.facts, seen.nr, seen.rec)
+
+    def listed(self) -> State:
+        """The same with every fact listed, those of modules too, which otherwise are kept in a form of their own."""
+        state = self.state()
+        based = {p: relation for p, relation in state.facts.items() if relation.base is not None}
+        if not based:
+            return state
+        self._pairs = FactSet({p: self._pairs.get(p) or relation.plain() for p, relation in based.items()})
+        return replace(state, facts=state.facts.replaced(self._pairs))
 
     def save(self, path: str | Path | None = None, *, overwrite: bool = False) -> int:
         """Write a store, or the next version of one; returns the version.
@@ -278,7 +284,6 @@ class KnowledgeBase:
         """
         from everlog.stores import save
 
-        self._up_to_date()
         return save(self, path, overwrite=overwrite)
 
     @classmethod
@@ -287,31 +292,31 @@ class KnowledgeBase:
         kb = cls(program, **options)
         kb._queue = []
         kb._dictionary = state.dictionary
-        kb._kept = Materialisation(state.explicit, state.facts, state.nr, state.rec, instances=statistics.instances)
+        kb._encode_constants()
+        kb._opened = _materialisation(state, statistics.instances)
+        kb._pairs = state.facts.restricted(kb.program.external)
         kb._statistics = statistics
         for predicate in state.facts:
             kb._names.add(predicate)
-        kb._encode_constants()
         return kb
 
     def adopt(self, state: State, saved: Saved | None) -> None:
-        """Go on with the same state over another dictionary, and remember where it is saved."""
+        """Go on with the same facts in another form, and remember where they are saved."""
+        self.saved = saved
+        self._pairs = state.facts.restricted(self.program.external)
+        if state.dictionary is self._dictionary and self.program.external and self._opened is None:
+            return
+        trace = self._kept.trace if state.dictionary is self._dictionary and self._opened is None else None
+        instances = self.work
         if state.dictionary is not self._dictionary:
             self._dictionary = state.dictionary
-            instances = self._kept.instances
-            self._kept = Materialisation(state.explicit, state.facts, state.nr, state.rec, instances=instances)
             self._encode_constants()
-        self._saved = saved
-
-    @property
-    def saved(self) -> Saved | None:
-        """Where the knowledge base was opened from or saved to last, and how it was then."""
-        return self._saved
+        self._opened = replace(_materialisation(state, instances), trace=trace)
 
     @property
     def work(self) -> int:
         """How many instances materialising takes, as far as is known."""
-        return self._kept.instances
+        return (self._opened or self._kept).instances
 
     # inner workings -----------------------------------------------------------------------------
 
@@ -328,33 +333,23 @@ class KnowledgeBase:
         if arity is None and not columns and not size:
             return []
         predicate = names.for_data(key, len(columns))
-        if insert:
-            return [Queued(True, predicate, self._encoded(columns, size))]
-        relation, unknown = self._found(columns, size)
-        return [Queued(False, predicate, relation, unknown)]
+        return [(insertion if insert else deletion)(predicate, columns, size, self._dictionary)]
 
-    def _encoded(self, columns: list[pa.LargeStringArray], size: int) -> Relation:
-        ids = [self._dictionary.encode(column) for column in columns]
-        return Relation.from_columns(ids, len(self._dictionary), size)
+    def _applied(self, queue: Iterable[Queued]) -> ExplicitChange:
+        return applied(queue, self._seen().explicit, len(self._dictionary))
 
-    def _found(self, columns: list[pa.LargeStringArray], size: int) -> tuple[Relation, int]:
-        """Rows without those that have an unknown term, and how many different ones those are."""
-        ids = [self._dictionary.lookup(column) for column in columns]
-        if all((column >= 0).all() for column in ids):
-            return Relation.from_columns(ids, len(self._dictionary), size), 0
-        known = np.logical_and.reduce([column >= 0 for column in ids])
-        texts = pa.table(columns, names=[f"c{i}" for i in range(len(columns))]).filter(pa.array(~known))
-        unknown = texts.group_by(texts.column_names).aggregate([]).num_rows
-        return Relation.from_columns([column[known] for column in ids], len(self._dictionary)), unknown
+    def _seen(self) -> Materialisation:
+        """What is kept, without what only modules read."""
+        return self._opened or outward(self.program, self._kept)
 
-    def _program_facts(self) -> Iterable[Queued]:
-        by_predicate: dict[Predicate, list[tuple[str, ...]]] = {}
-        for atom in self.program.program.facts:
-            row = tuple(term.text for term in atom.terms if isinstance(term, Constant))
-            by_predicate.setdefault(atom.predicate, []).append(row)
-        for predicate, rows in by_predicate.items():
-            columns = [pa.array(column, pa.large_string()) for column in zip(*rows, strict=True)]
-            yield Queued(True, predicate, self._encoded(columns, len(rows)))
+    def _inner(self) -> Materialisation:
+        """What is kept, with what modules read and in their form."""
+        if self._opened is not None:
+            self._keep(inward(self._engine(), self.program, self._opened))
+        return self._kept
+
+    def _keep(self, kept: Materialisation) -> None:
+        self._kept, self._opened = kept, None
 
     def _encode_constants(self) -> None:
         """Gives every constant of the rules an id, so that deriving facts makes no new ones."""
@@ -370,65 +365,57 @@ class KnowledgeBase:
         limits = Limits(self.max_facts, deadline)
         return Engine(len(self._dictionary), self._constants, limits=limits)
 
-    def _applied(self, queue: Iterable[Queued]) -> ExplicitChange:
-        """What changes do to the explicit facts, one after the other, at the cost of the changes."""
-        universe = len(self._dictionary)
-        explicit = self._kept.explicit.fitted(universe)
-        inserted, deleted, idle = NONE, NONE, 0
-        for change in queue:
-            facts = FactSet({change.predicate: change.relation.fitted(universe)})
-            there = facts & explicit
-            if change.insert:
-                new = facts - there
-                explicit = explicit.extended(new)
-                inserted, deleted = inserted | (new - deleted), deleted - new
-            else:
-                idle += facts.count - there.count + change.unknown
-                explicit = explicit - there
-                inserted, deleted = inserted - there, deleted | (there - inserted)
-        return ExplicitChange(explicit, inserted, deleted, idle)
-
     def _compute(self, explicit: FactSet, progress: Listener | None) -> None:
         """Materialise from nothing, with the bookkeeping that ``maintain`` asks for."""
         engine = self._engine()
+        explicit = explicit.renamed(self.program.external)
         facts, statistics = seminaive(engine, self.program, explicit, progress)
-        self._kept = booked(
-            engine, self.program, Materialisation(explicit, facts, instances=statistics.instances), self.maintain
-        )
-        self._statistics = statistics
+        fresh = Materialisation(explicit, facts, instances=statistics.instances)
+        self._keep(booked(engine, self.program, fresh, self.maintain))
+        self._pairs = NONE
+        self._statistics = replace(statistics, facts=visible(self.program, facts).count)
         self._queue = []
 
     def _repair(self, changed: ExplicitChange, algorithm: Algorithm, strategy: Strategy) -> Update:
         """Bring the materialisation up to date with changed explicit facts."""
-        old = self._kept.fitted(len(self._dictionary))
-        done = update(self._engine(), self.program, old, changed.deleted, changed.inserted, algorithm, strategy)
+        old = self._inner().fitted(len(self._dictionary))
+        deleted, inserted = (facts.renamed(self.program.external) for facts in (changed.deleted, changed.inserted))
+        done = update(self._engine(), self.program, old, deleted, inserted, algorithm, strategy)
         kept = done.materialisation
-        self._kept = kept
+        self._keep(kept)
+        lost, won = (facts.restricted(self._pairs).plain() for facts in (done.deleted, done.inserted))
+        self._pairs = (self._pairs - lost) | won
         self._statistics = Statistics(
-            facts=kept.facts.count,
+            facts=visible(self.program, kept.facts).count,
             explicit=kept.explicit.count,
             instances=done.statistics.total_instances,
             rounds=0,
             seconds=done.statistics.seconds,
+            modules=bool(self.program.external),
         )
         self._queue = []
         return done
 
     def _up_to_date(self) -> None:
         self.materialise()
+        if self._opened is not None:
+            self._opened = self._opened.fitted(len(self._dictionary))
         self._kept = self._kept.fitted(len(self._dictionary))
 
     def _changed(self, facts: FactSet) -> ChangedRelations:
         return ChangedRelations(self._names, self._dictionary, facts)
 
 
+def _materialisation(state: State, instances: int) -> Materialisation:
+    return Materialisation(state.explicit, state.facts, state.nr, state.rec, instances=instances)
+
+
 def _program(rules: str | Path | Program) -> Program:
     if isinstance(rules, Program):
         return rules
-    if isinstance(rules, Path):
-        return parse_file(rules)
-    looks_like_path = "\n" not in rules and rules.endswith(".rls")
-    return parse_file(rules) if looks_like_path else parse_program(rules)
+    if isinstance(rules, Path) or is_path(rules):
+        return load_program(str(rules))
+    return parse_program(rules)
 
 
 def _require(option: str, value: object, allowed: tuple[object, ...]) -> None:

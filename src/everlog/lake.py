@@ -6,31 +6,27 @@ store, the texts of predicates among them.
 
 from __future__ import annotations
 
-import itertools
-import logging
-from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING, Any
+import functools
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
 from everlog.engine.dictionary import Dictionary, Texts
-from everlog.engine.difference import Difference, applied
+from everlog.engine.difference import Difference
 from everlog.engine.factset import FactSet
-from everlog.engine.hashing import hash_text, text_buffers
+from everlog.engine.grouped import Group
+from everlog.engine.hashing import hash_text, hash_texts, text_buffers
 from everlog.engine.kernels import texts as kernels
-from everlog.engine.keys import columns_of, layout_for, pack
+from everlog.engine.keys import Keys, Layout, columns_of, layout_for, pack
 from everlog.engine.multiset import Counts, Multiset
 from everlog.engine.relation import Relation
 from everlog.engine.state import State
 from everlog.lang.errors import StoreError
 from everlog.lang.syntax import Predicate
-from everlog.snapshots import keep_change, keep_state, state_of
-
-if TYPE_CHECKING:
-    from everlog.store import Snapshot
-    from everlog.store.store import Store
 
 ROWS = 1 << 20
 """Rows of a batch on its way to a store."""
@@ -40,9 +36,6 @@ COUNTED = "dredc"
 """The bookkeeping of a version whose rows have counters."""
 
 Ids = NDArray[np.int64]
-
-log = logging.getLogger(__name__)
-
 
 # To a store -------------------------------------------------------------------------------------
 
@@ -68,37 +61,101 @@ def added_terms(dictionary: Dictionary, start: int) -> pa.RecordBatch:
 
 def fact_batches(state: State) -> Iterator[pa.RecordBatch]:
     """The facts of a ranked state as rows of a store, sorted by predicate, then arguments."""
-    hashes, salt = state.dictionary.base.hashes, state.dictionary.salt
-    for number, predicate in sorted((hash_text(str(p), salt=salt), p) for p in state.facts):
-        relation, explicit = state.facts[predicate], state.explicit.relation(predicate)
-        counters = {"nr": state.nr, "rec": state.rec}
-        counts = {name: counts[predicate] for name, counts in counters.items() if counts and predicate in counts}
-        keys = relation.keys()
-        for start in range(0, len(keys), ROWS):
-            part = keys[start : start + ROWS]
-            columns: dict[str, Any] = {"predicate": np.full(len(part), number)}
-            columns.update({f"c{i}": hashes[c] for i, c in enumerate(columns_of(relation.layout, part))})
-            columns["holds"] = np.ones(len(part), np.int8)
-            columns["explicit"] = explicit.contains(part).astype(np.int8)
-            columns["nr"], columns["rec"] = (
-                counts[name].weights(part).astype(np.int32) if name in counts else np.zeros(len(part), np.int32)
-                for name in counters
-            )
-            yield pa.record_batch(columns)
+    hashes = state.dictionary.base.hashes
+    return _batches(_weighted_facts(state), lambda ids: hashes[ids])
 
 
 def change_batches(change: Difference, dictionary: Dictionary) -> Iterator[pa.RecordBatch]:
     """A change as signed rows of a store, one for each fact, in no order."""
-    for predicate in change.predicates:
+    return _batches(_weighted_changes(change, dictionary), lambda ids: hashes_of(dictionary, ids))
+
+
+@dataclass(frozen=True)
+class _Weighted:
+    """Facts of one predicate with their weights, by name; ``number`` is the id of the predicate."""
+
+    number: int
+    layout: Layout
+    keys: Keys
+    weights: dict[str, NDArray[Any]]
+
+    def slice(self, start: int, end: int) -> _Weighted:
+        weights = {name: column[start:end] for name, column in self.weights.items()}
+        return _Weighted(self.number, self.layout, self.keys[start:end], weights)
+
+
+def _weighted_facts(state: State) -> Iterator[_Weighted]:
+    predicates = list(state.facts)
+    numbers = _numbers(predicates, state.dictionary.salt)
+    for number, predicate in sorted(zip(numbers, predicates, strict=True)):
+        relation = state.facts[predicate]
+        keys = relation.keys()
+        for start in range(0, len(keys), ROWS):
+            part = keys[start : start + ROWS]
+            yield _Weighted(number, relation.layout, part, _weights_in(state, predicate, part))
+
+
+def _weights_in(state: State, predicate: Predicate, keys: Keys) -> dict[str, NDArray[Any]]:
+    """The weights of facts of a predicate that hold."""
+    explicit, size = state.explicit.get(predicate), len(keys)
+    if explicit is None or len(explicit) == len(state.facts[predicate]):
+        is_explicit = np.full(size, explicit is not None, np.int8)
+    else:
+        is_explicit = explicit.contains(keys).astype(np.int8)
+    weights: dict[str, NDArray[Any]] = {"holds": np.ones(size, np.int8), "explicit": is_explicit}
+    for name, counts in (("nr", state.nr), ("rec", state.rec)):
+        found = None if counts is None else counts.get(predicate)
+        weights[name] = np.zeros(size, np.int32) if found is None else found.weights(keys).astype(np.int32)
+    return weights
+
+
+def _weighted_changes(change: Difference, dictionary: Dictionary) -> Iterator[_Weighted]:
+    predicates = change.predicates
+    for number, predicate in zip(_numbers(predicates, dictionary.salt), predicates, strict=True):
         keys, weights = change.rows(predicate)
-        number = hash_text(str(predicate), salt=dictionary.salt)
-        columns: dict[str, Any] = {"predicate": np.full(len(keys), number)}
         layout = next(part[predicate].layout for part in change.parts if predicate in part)
-        for i, column in enumerate(columns_of(layout, keys)):
-            columns[f"c{i}"] = hashes_of(dictionary, column)
-        for (name, kind), weight in zip(WEIGHTS.items(), weights, strict=True):
-            columns[name] = weight.astype(kind)
-        yield pa.record_batch(columns)
+        columns = (weight.astype(kind) for weight, kind in zip(weights, WEIGHTS.values(), strict=True))
+        yield _Weighted(number, layout, keys, dict(zip(WEIGHTS, columns, strict=True)))
+
+
+def _numbers(predicates: Sequence[Predicate], salt: int) -> list[int]:
+    """The ids of predicates."""
+    found: list[int] = hash_texts(pa.array(list(map(str, predicates)), pa.large_string()), salt=salt).tolist()
+    return found
+
+
+def _batches(facts: Iterable[_Weighted], hashed: Callable[[Ids], Ids]) -> Iterator[pa.RecordBatch]:
+    """Rows of a store, as many to a batch as go in."""
+    held: list[_Weighted] = []
+    room = ROWS
+    for mine in facts:
+        start = 0
+        while start < len(mine.keys):
+            held.append(mine.slice(start, start + room))
+            start, room = start + room, room - len(held[-1].keys)
+            if not room:
+                yield _batch(held, hashed)
+                held, room = [], ROWS
+    if held:
+        yield _batch(held, hashed)
+
+
+def _batch(held: Sequence[_Weighted], hashed: Callable[[Ids], Ids]) -> pa.RecordBatch:
+    """The rows of several predicates one after the other; nulls stand beyond the arity of each."""
+    sizes = [len(mine.keys) for mine in held]
+    arities = np.repeat([mine.layout.arity for mine in held], sizes)
+    arguments = np.zeros((int(arities.max()), len(arities)), np.int64)
+    for layout in {mine.layout for mine in held}:
+        keys = np.concatenate([mine.keys for mine in held if mine.layout == layout])
+        rows = slice(None) if len(keys) == len(arities) else np.flatnonzero(arities == layout.arity)
+        for position, column in enumerate(columns_of(layout, keys)):
+            arguments[position, rows] = hashed(column)
+    columns: dict[str, Any] = {"predicate": np.repeat([mine.number for mine in held], sizes)}
+    for position, column in enumerate(arguments):
+        columns[f"c{position}"] = pa.array(column, mask=arities <= position)
+    for name in WEIGHTS:
+        columns[name] = np.concatenate([mine.weights[name] for mine in held])
+    return pa.record_batch(columns)
 
 
 def hashes_of(dictionary: Dictionary, ids: Ids) -> Ids:
@@ -124,89 +181,98 @@ def dictionary_of(terms: pa.Table, salt: int = 0) -> Dictionary:
     return Dictionary(Texts(data, np.asarray(offsets, np.int64), np.ascontiguousarray(ids)), salt)
 
 
-def facts_of(batches: Iterable[pa.RecordBatch], dictionary: Dictionary, *, explicit_only: bool = False) -> FactSet:
+def state_of(batches: Iterable[pa.RecordBatch], dictionary: Dictionary, *, counted: bool) -> State:
+    """The state that rows are: ``predicate``, ``c0``, ..., ``explicit``, ``nr``, ``rec``, each fact once."""
+    facts: dict[Predicate, Relation] = {}
+    explicit: dict[Predicate, Relation] = {}
+    nr: dict[Predicate, Multiset] = {}
+    rec: dict[Predicate, Multiset] = {}
+    for group, weights in _groups(batches, dictionary):
+        if counted:
+            nr.update(_multisets(group, weights("nr")))
+            rec.update(_multisets(group, weights("rec")))
+        explicit.update(group.where(weights("explicit") > 0).relations())
+        facts.update(group.relations())
+    counters = (Counts(nr), Counts(rec)) if counted else (None, None)
+    return State(dictionary, FactSet(explicit), FactSet(facts), *counters)
+
+
+def facts_of(batches: Iterable[pa.RecordBatch], dictionary: Dictionary) -> FactSet:
     """The facts of rows of ids: ``predicate``, ``c0``, ... in any order, repeated or not."""
-    rows = _table(batches)
-    if explicit_only and rows is not None:
-        rows = rows.filter(pa.array(rows.column("explicit").to_numpy() > 0))
-    if rows is None or not rows.num_rows:
-        return FactSet()
-    dense = _Dense(rows, dictionary)
-    return FactSet(
-        {
-            predicate: Relation.from_columns(dense.columns(predicate, start, end), len(dictionary), end - start)
-            for predicate, start, end in dense.predicates()
-        }
-    )
+    return FactSet(found for group, _ in _groups(batches, dictionary) for found in group.relations())
 
 
 def counts_of(batches: Iterable[pa.RecordBatch], dictionary: Dictionary, name: str) -> Counts:
     """The weights in one column of rows, each fact in one row."""
-    rows = _table(batches)
-    return Counts() if rows is None else Counts(_multisets(_Dense(rows, dictionary), name))
+    groups = _groups(batches, dictionary)
+    return Counts(found for group, weights in groups for found in _multisets(group, weights(name)))
 
 
 def change_of(rows: pa.Table, dictionary: Dictionary) -> Difference:
     """The change that signed rows are, one for each fact."""
-    if not rows.num_rows:
-        return Difference()
-    dense = _Dense(rows, dictionary)
-    return Difference(*(Counts(_multisets(dense, name)) for name in WEIGHTS))
+    groups = list(_groups(rows.to_batches(), dictionary))
+    return Difference(
+        *(Counts(found for group, weights in groups for found in _multisets(group, weights(name))) for name in WEIGHTS)
+    )
 
 
-def _multisets(dense: _Dense, name: str) -> Iterator[tuple[Predicate, Multiset]]:
-    for predicate, start, end in dense.predicates():
-        weights = dense.values(name, start, end)
-        there = weights != 0
-        layout = layout_for(predicate.arity, len(dense.dictionary))
-        columns = [column[there] for column in dense.columns(predicate, start, end)]
-        keys, weights = pack(layout, columns, int(there.sum())), weights[there].astype(np.int32)
-        order = np.argsort(keys, kind="stable") if layout.is_packed else np.lexsort(keys.T[::-1])
-        yield predicate, Multiset(layout, ((keys[order], weights[order]),))
+def _multisets(group: Group, weights: NDArray[Any]) -> Iterator[tuple[Predicate, Multiset]]:
+    there = weights != 0
+    return group.where(there).multisets(weights[there].astype(np.int32))
 
 
-def _table(batches: Iterable[pa.RecordBatch]) -> pa.Table | None:
+_Weights = Callable[[str], NDArray[Any]]
+"""The weights of the facts of a group, by the name of their column."""
+
+
+def _groups(batches: Iterable[pa.RecordBatch], dictionary: Dictionary) -> Iterator[tuple[Group, _Weights]]:
+    """Rows with their arguments as dense ids, a group for each arity."""
     listed = [batch for batch in batches if batch.num_rows]
-    return pa.Table.from_batches(listed) if listed else None
+    if not listed:
+        return
+    rows = pa.Table.from_batches(listed)
+    numbers = rows.column("predicate").to_numpy()
+    order = None
+    if not (numbers[:-1] <= numbers[1:]).all():
+        order = np.argsort(numbers, kind="stable")
+        numbers = numbers[order]
+    starts = np.flatnonzero(np.concatenate([[True], numbers[1:] != numbers[:-1]]))
+    predicates = _predicates(dictionary, numbers[starts])
+    sizes = np.diff(np.append(starts, len(numbers)))
+    arities = np.array([predicate.arity for predicate in predicates])
+    columns = _Columns(rows, order, dictionary)
+    for arity in np.unique(arities).tolist():
+        mine = arities == arity
+        chosen = None if mine.all() else np.repeat(mine, sizes)
+        layout = layout_for(arity, len(dictionary))
+        arguments = (columns.dense(f"c{position}", chosen) for position in range(arity))
+        keys = pack(layout, arguments, int(sizes[mine].sum()))
+        listed_ = [predicate for predicate in predicates if predicate.arity == arity]
+        group = Group(listed_, layout, np.concatenate([[0], np.cumsum(sizes[mine])]), keys)
+        yield group, functools.partial(columns.values, chosen=chosen)
 
 
-class _Dense:
-    """Rows with their argument columns as dense ids, grouped by predicate."""
+@dataclass(frozen=True)
+class _Columns:
+    """The columns of rows, taken in an order."""
 
-    def __init__(self, rows: pa.Table, dictionary: Dictionary) -> None:
-        predicates = rows.column("predicate").to_numpy()
-        in_order = bool((predicates[:-1] <= predicates[1:]).all())
-        self.dictionary = dictionary
-        self._rows = rows
-        self._order = None if in_order else np.argsort(predicates, kind="stable")
-        self._grouped = predicates if self._order is None else predicates[self._order]
-        self._columns: dict[str, NDArray[Any]] = {}
+    rows: pa.Table
+    order: Ids | None
+    dictionary: Dictionary
 
-    def predicates(self) -> Iterator[tuple[Predicate, int, int]]:
-        """Each predicate with the rows it has, from one to before another."""
-        grouped = self._grouped
-        starts = [0, *(np.flatnonzero(grouped[1:] != grouped[:-1]) + 1).tolist(), len(grouped)]
-        for start, end in itertools.pairwise(starts):
-            yield _predicate(self.dictionary, int(grouped[start])), start, end
+    def values(self, name: str, chosen: NDArray[np.bool_] | None) -> NDArray[Any]:
+        """Those of a column that are chosen, nulls as 0."""
+        found: NDArray[Any] = self.rows.column(name).fill_null(0).to_numpy()
+        found = found if self.order is None else found[self.order]
+        return found if chosen is None else found[chosen]
 
-    def columns(self, predicate: Predicate, start: int, end: int) -> list[Ids]:
-        """The arguments of the rows of a predicate."""
-        found = [self._column(f"c{i}", dense=True)[start:end] for i in range(predicate.arity)]
-        if any(len(column) and column.min() < 0 for column in found):
+    def dense(self, name: str, chosen: NDArray[np.bool_] | None) -> Ids:
+        """The same as dense ids."""
+        ids = ids_of(self.dictionary, self.values(name, chosen))
+        if len(ids) and ids.min() < 0:
             hint = "check the store with everlog verify"
             raise StoreError.of("unknown-term", "a fact uses a term that the dictionary does not have", None, hint)
-        return found
-
-    def values(self, name: str, start: int, end: int) -> NDArray[Any]:
-        """Another column of the rows."""
-        return self._column(name)[start:end]
-
-    def _column(self, name: str, dense: bool = False) -> NDArray[Any]:
-        if name not in self._columns:
-            values = self._rows.column(name).fill_null(0).to_numpy()
-            values = ids_of(self.dictionary, values) if dense else values
-            self._columns[name] = values if self._order is None else values[self._order]
-        return self._columns[name]
+        return ids
 
 
 def ids_of(dictionary: Dictionary, hashes: Ids) -> Ids:
@@ -227,72 +293,8 @@ def _frozen(array: Ids) -> Ids:
     return view
 
 
-def _predicate(dictionary: Dictionary, number: int) -> Predicate:
-    found = ids_of(dictionary, np.array([number]))
-    if found[0] < 0:
-        raise StoreError.of("unknown-predicate-id", f"the predicate with id {number} is not among the terms")
-    return Predicate.parse(dictionary.decode(found)[0].as_py())
-
-
-# Loading ----------------------------------------------------------------------------------------
-
-
-def load(store: Store, version: int | None = None) -> State:
-    """The state of a version: from its snapshot, from that of another version and the changes between
-    the two, or from the tables. If the version is the newest, a snapshot of it is left behind.
-    """
-    info = store.info(version)
-    found = store.nearest_snapshot(info.version)
-    if found is not None and found.version == info.version:
-        return state_of(found)
-    if found is not None and (info.bookkeeping != COUNTED or _always_counted(store, found.version, info.version)):
-        return _caught_up(store, found, info.version)
-    log.info("no snapshot of version %d: reading the tables", info.version)
-    state = state_in_tables(store, info.version)
-    if info.version == store.version:
-        keep_state(store, info.version, state)
-    return state
-
-
-def _always_counted(store: Store, one: int, other: int) -> bool:
-    """Whether counters were kept from one version to another, so that the rows are their exact changes."""
-    low, high = sorted((one, other))
-    return all(store.info(version).bookkeeping == COUNTED for version in range(low, high + 1))
-
-
-def state_in_tables(store: Store, version: int | None = None) -> State:
-    """The state of a version as the tables have it."""
-    info = store.info(version)
-    dictionary = dictionary_of(store.terms(info.version), info.salt)
-    batches = list(store.facts(info.version))
-    facts, explicit = facts_of(batches, dictionary), facts_of(batches, dictionary, explicit_only=True)
-    if info.bookkeeping != COUNTED:
-        return State(dictionary, explicit, facts)
-    nr, rec = (counts_of(batches, dictionary, name) for name in ("nr", "rec"))
-    return State(dictionary, explicit, facts, nr, rec)
-
-
-def _caught_up(store: Store, found: Snapshot, version: int) -> State:
-    """The state of a version from the snapshot of another one, at the cost of what changed between them."""
-    from everlog.store.store import negated
-
-    old = state_of(found)
-    if found.version < version:
-        for texts in store.new_terms(found.version, version).column("text").chunks:
-            old.dictionary.encode(texts)
-        rows = store.changes(found.version, version)
-    else:
-        rows = negated(store.changes(version, found.version))
-    change = change_of(rows, old.dictionary)
-    state = applied(old, change)
-    if store.info(version).bookkeeping != COUNTED:
-        state = State(state.dictionary, state.explicit, state.facts)
-    if version == store.version:
-        keep_change(store, version, found, change, state)
-    return state
-
-
-def stored_counts(store: Store, dictionary: Dictionary) -> tuple[Counts, Counts]:
-    """The sums of the counters that the rows of the newest version have, whether they are right or not."""
-    batches = [batch for table in store.sums() for batch in table.combine_chunks().to_batches()]
-    return counts_of(batches, dictionary, "nr"), counts_of(batches, dictionary, "rec")
+def _predicates(dictionary: Dictionary, numbers: Ids) -> list[Predicate]:
+    ids = ids_of(dictionary, numbers)
+    if len(unknown := numbers[ids < 0]):
+        raise StoreError.of("unknown-predicate-id", f"the predicate with id {unknown[0]} is not among the terms")
+    return [Predicate.parse(text) for text in dictionary.decode(ids).to_pylist()]

@@ -69,7 +69,7 @@ _ALL = (
     Setting("master", str, "Spark's master; embedded in this process without one.", metavar="URL"),
     Setting("spark-memory", str, "Memory of Spark's JVM, such as 2g.", metavar="SIZE"),
     Setting("spark-log", str, "Keep Spark's own log in this file.", metavar="FILE"),
-    Setting("modules", str, "Special algorithms for closures and the like; there are none yet.", "on", ("on", "off")),
+    Setting("modules", str, "Closures by algorithms of their own.", "on", ("on", "off")),
     Setting("stratification", str, "How rules are put into strata.", "levels", ("levels", "single")),
     Setting(
         "maintain",
@@ -78,6 +78,8 @@ _ALL = (
         "dredc",
         ("dredc", "bfc", "counting", "none"),
     ),
+    Setting("profile", str, "How ontologies become rules.", "lower", ("lower", "upper", "rl", "rdfs", "skos")),
+    Setting("equality", bool, "Derive what follows to be equal from ontologies, and what follows from that.", False),
     Setting("header", bool, "The first row of CSV and TSV files names the columns.", False),
     Setting("types", str, "Whether cells may be numbers, IRIs, ... or strings only.", "auto", ("auto", "string")),
     Setting("base", str, "Base IRI of RDF files, by default the file's own.", metavar="IRI"),

@@ -1,23 +1,21 @@
-"""States in snapshots: a whole one now and then, and small changes on top of it.
+"""States in snapshots: a whole one now and then, and thin layers of changes on top of it.
 
-Writing a snapshot after an update costs what changed: it has the change alone, and the name of the
-snapshot under it. Changes are merged like the runs of a relation: one takes in those below it that
-are less than twice as large. So there are few, and opening costs little more than opening a whole
-one. Once they are no longer small against what they change, a whole snapshot is written.
+Writing a snapshot after an update costs what changed: it has the runs that are new alone, and the name
+of the snapshot under it (see :mod:`everlog.engine.layers`). Layers are merged like the runs of a
+relation: a new one takes in those below it that are small, or not much larger than it is. So there are
+few, and opening them costs little more than opening a whole one. Once they are no longer small
+against what is under them, a whole snapshot is written.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
-import numpy as np
-import pyarrow as pa
-from numpy.typing import NDArray
-
-from everlog.engine import difference, state
-from everlog.engine.difference import Difference, applied
-from everlog.engine.hashing import text_buffers
+from everlog.engine import layers
+from everlog.engine.layers import Placed
 from everlog.engine.state import State
+from everlog.lang.syntax import Predicate
 
 if TYPE_CHECKING:
     from everlog.store import Snapshot
@@ -26,61 +24,68 @@ if TYPE_CHECKING:
 WHOLE_SHARE = 8
 """A whole snapshot is written when the changes are more than one in so many of what is under them."""
 
-WHOLE_BELOW = 50_000
-"""A whole snapshot of so little is written at once."""
+GROWTH = 4
+"""A layer that is not so many times as large as the one above it is taken in by that."""
+
+SMALL = 1 << 16
+"""So is a layer with fewer numbers than this."""
 
 
-def state_of(snapshot: Snapshot) -> State:
-    """The state that a snapshot has; mapped, not read, as far as it is a whole one."""
-    if snapshot.under is None:
-        return state.from_arrays(snapshot.arrays, snapshot.manifest)
-    under = state_of(snapshot.under)
-    under.dictionary.encode(_texts(snapshot))
-    return applied(under, difference.from_arrays(snapshot.arrays, snapshot.manifest))
+@dataclass(frozen=True)
+class Kept:
+    """A state, and the snapshot that has it, if there is one."""
+
+    placed: Placed
+    snapshot: Snapshot | None = None
+
+    @property
+    def state(self) -> State:
+        return self.placed.state
+
+    def without_counters(self) -> Kept:
+        """The same facts, with nothing known about how they follow."""
+        return kept_nowhere(replace(self.state, nr=None, rec=None))
 
 
-def keep_state(store: Store, version: int, whole: State) -> State:
-    """Leave a whole snapshot of a version; returns the state as it is there, with ids in order."""
-    ranked = whole.ranked()
-    arrays, manifest = state.to_arrays(ranked)
-    size = ranked.facts.count + len(ranked.dictionary)
-    store.write_snapshot(version, arrays, {**manifest, "universe": len(ranked.dictionary), "size": size})
-    return ranked
+def kept_in(snapshot: Snapshot) -> Kept:
+    """The state that a snapshot has; mapped, not read."""
+    return Kept(layers.read(snapshot.layers), snapshot)
 
 
-def keep_change(store: Store, version: int, under: Snapshot, change: Difference, new: State) -> State:
-    """Leave a snapshot of a version that is another one's and a change; returns the state as it is there.
-
-    The state is over the dictionary of the snapshot under it, with terms added.
-    """
-    universe, size = len(new.dictionary), change.size + len(new.dictionary) - under.manifest["universe"]
-    while under.under is not None and under.manifest["size"] < 2 * size:
-        below = difference.from_arrays(under.arrays, under.manifest)
-        change = below.fitted(universe) + change.fitted(universe)
-        under = under.under
-        size = change.size + universe - under.manifest["universe"]
-    least = max(size * WHOLE_SHARE, WHOLE_BELOW)
-    if _bottom(under).manifest["size"] < least or _is_counted(under) != (new.nr is not None):
-        return keep_state(store, version, new)
-    arrays, manifest = difference.to_arrays(change, universe)
-    arrays.update(_text_arrays(new, under.manifest["universe"]))
-    store.write_snapshot(version, arrays, {**manifest, "size": size}, under.name)
-    return new
+def kept_nowhere(state: State) -> Kept:
+    """A state that no snapshot has."""
+    return Kept(Placed(state, {}))
 
 
-def _bottom(snapshot: Snapshot) -> Snapshot:
-    return snapshot if snapshot.under is None else _bottom(snapshot.under)
+def keep_whole(store: Store, version: int, state: State) -> Kept:
+    """Leave a whole snapshot of a version; the state as it is there has its ids in order."""
+    settled = state.ranked().settled()
+    arrays, manifest, placed = layers.layer(Placed(settled, {}), sorted(settled.facts))
+    found = store.write_snapshot(version, arrays, manifest)
+    return kept_nowhere(settled) if found is None else Kept(placed, found)
 
 
-def _is_counted(snapshot: Snapshot) -> bool:
-    return "nr_keys" in _bottom(snapshot).arrays
+def keep_change(store: Store, version: int, old: Kept, new: State) -> Kept:
+    """Leave a snapshot of a version that has a state which came from an older one, over the same dictionary."""
+    if old.snapshot is None or old.snapshot.manifest["counted"] != (new.nr is not None):
+        return keep_whole(store, version, new)
+    below = old.snapshot.layers
+    changed = layers.changed(old.state, new)
+    placed = Placed(new, old.placed.places)
+    size = _size(placed, changed, below)
+    while len(below) > 1 and below[-1].manifest["size"] < max(GROWTH * size, SMALL):
+        *below, taken = below
+        changed |= {Predicate.parse(text) for text in taken.manifest["predicates"]}
+        size = _size(placed, changed, below)
+    if (size + sum(layer.manifest["size"] for layer in below[1:])) * WHOLE_SHARE > below[0].manifest["size"]:
+        return keep_whole(store, version, new)
+    placed = old.placed.followed_by(new, changed)
+    arrays, manifest, placed = layers.layer(placed, sorted(changed), len(below), below[-1].manifest["universe"])
+    found = store.write_snapshot(version, arrays, manifest, below[-1])
+    return keep_whole(store, version, new) if found is None else Kept(placed, found)
 
 
-def _text_arrays(new: State, start: int) -> dict[str, NDArray[Any]]:
-    data, offsets = text_buffers(new.dictionary.decode(np.arange(start, len(new.dictionary), dtype=np.int64)))
-    return {"data": data, "offsets": np.asarray(offsets, np.int64)}
-
-
-def _texts(snapshot: Snapshot) -> pa.LargeStringArray:
-    data, offsets = snapshot.arrays["data"], snapshot.arrays["offsets"]
-    return pa.Array.from_buffers(pa.large_string(), len(offsets) - 1, [None, pa.py_buffer(offsets), pa.py_buffer(data)])
+def _size(placed: Placed, predicates: set[Predicate], below: list[Snapshot]) -> int:
+    """How many numbers and terms a layer has that is put on top of others."""
+    terms = len(placed.state.dictionary) - below[-1].manifest["universe"]
+    return placed.size(predicates, len(below)) + int(terms)

@@ -1,4 +1,4 @@
-"""Knowledge bases in stores: saving one, opening one, and what changed between versions."""
+"""Knowledge bases in stores: saving one and opening one."""
 
 from __future__ import annotations
 
@@ -11,34 +11,35 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from everlog.change import ChangedRelations
 from everlog.engine.dictionary import Dictionary
 from everlog.engine.difference import Difference, counts_changed, difference
-from everlog.engine.factset import FactSet
-from everlog.engine.multiset import NO_COUNTS, Counts
-from everlog.engine.relation import Relation
-from everlog.engine.runs import Run
+from everlog.engine.multiset import NO_COUNTS
 from everlog.engine.state import State
-from everlog.knowledge_base import KnowledgeBase, Saved
-from everlog.lake import (
-    COUNTED,
-    added_terms,
-    change_batches,
-    change_of,
-    fact_batches,
-    load,
-    stored_counts,
-    term_batches,
-)
+from everlog.knowledge_base import KnowledgeBase
+from everlog.lake import COUNTED, added_terms, change_batches, fact_batches, term_batches
 from everlog.lang.errors import DataError, StoreError
 from everlog.lang.parser import parse_program
 from everlog.lang.syntax import Predicate
-from everlog.predicates import Names
+from everlog.loading import load, stored_counts
 from everlog.reasoning.statistics import Statistics, StratumStatistics
-from everlog.snapshots import keep_change, keep_state
+from everlog.snapshots import Kept, keep_change, keep_whole, kept_nowhere
 from everlog.store import Store, Transaction, begin, exists
 from everlog.store.commit import conflict
 from everlog.store.compaction import compact_if_worth
+
+
+@dataclass(frozen=True)
+class Saved:
+    """A version of a store, what it has, and how many terms that is."""
+
+    path: Path
+    version: int
+    kept: Kept
+    terms: int
+
+    @classmethod
+    def at(cls, path: Path, version: int, kept: Kept) -> Saved:
+        return cls(path.resolve(), version, kept, len(kept.state.dictionary))
 
 
 def save(kb: KnowledgeBase, path: str | Path | None = None, *, overwrite: bool = False) -> int:
@@ -55,13 +56,13 @@ def save(kb: KnowledgeBase, path: str | Path | None = None, *, overwrite: bool =
         return version
     refuse_existing(place, overwrite)
     name_predicates(kb.state().dictionary, kb.predicates)
-    state = kb.state().ranked()
+    state = kb.listed().ranked()
     with begin(place, overwrite=overwrite) as transaction:
         transaction.add_terms(term_batches(state.dictionary, ()))
         bookkeeping = bookkeeping_of(state, kb.maintain)
         version = commit_state(transaction, state, kb.rules, kb.statistics, "save", bookkeeping)
-    keep_snapshot(place, version, state)
-    kb.adopt(state, Saved(place.resolve(), version, state, len(state.dictionary)))
+    kept = keep_snapshot(place, version, state)
+    kb.adopt(kept.state, Saved.at(place, version, kept))
     return version
 
 
@@ -75,16 +76,16 @@ def append(kb: KnowledgeBase, transaction: Transaction, figures: dict[str, Any] 
     assert saved is not None
     store = Store.open(saved.path)
     _refuse_newer(transaction, store, saved)
-    new = kb.state()
+    new = kb.listed()
     dictionary = new.dictionary
-    change = difference(saved.state, new)
+    change = difference(saved.kept.state, new)
     if not change.holds and not change.explicit:
         assert transaction.base_version is not None
         return transaction.base_version
     name_predicates(dictionary, change.predicates)
     _refuse_collisions(dictionary, saved.terms)
     transaction.add_terms([added_terms(dictionary, saved.terms)] if len(dictionary) > saved.terms else [])
-    transaction.add_facts(change_batches(_stored_change(store, saved.state, new, change), dictionary))
+    transaction.add_facts(change_batches(_stored_change(store, saved.kept.state, new, change), dictionary))
     statistics = dataclasses.replace(kb.statistics, instances=kb.work)
     version = transaction.commit(
         rules=kb.rules,
@@ -93,8 +94,8 @@ def append(kb: KnowledgeBase, transaction: Transaction, figures: dict[str, Any] 
         operation="update",
         salt=dictionary.salt,
     )
-    kept = _keep_update(saved, version, change, new)
-    kb.adopt(kept, Saved(saved.path, version, kept, len(kept.dictionary)))
+    kept = _keep_update(saved, version, new)
+    kb.adopt(kept.state, Saved.at(saved.path, version, kept))
     return version
 
 
@@ -119,14 +120,9 @@ def _stored_change(store: Store, old: State, new: State, change: Difference) -> 
     return change
 
 
-def _keep_update(saved: Saved, version: int, change: Difference, new: State) -> State:
+def _keep_update(saved: Saved, version: int, new: State) -> Kept:
     store = Store.open(saved.path)
-    under = store.nearest_snapshot(saved.version)
-    if store.version != version:
-        return new
-    if under is None or under.version != saved.version:
-        return keep_state(store, version, new)
-    return keep_change(store, version, under, change, new)
+    return keep_change(store, version, saved.kept, new) if store.version == version else kept_nowhere(new)
 
 
 def open(path: str | Path, version: int | None = None, **options: Any) -> KnowledgeBase:
@@ -146,72 +142,15 @@ def open(path: str | Path, version: int | None = None, **options: Any) -> Knowle
     store = Store.open(path)
     info = store.info(version)
     program = parse_program(info.rules, f"{path} (rules of version {info.version})")
-    state = load(store, info.version)
+    kept = load(store, info.version)
     options.setdefault("maintain", info.bookkeeping)
-    kb = KnowledgeBase.restored(program, state, statistics_of(info.statistics), **options)
-    kb.adopt(state, Saved(store.path.resolve(), info.version, state, len(state.dictionary)))
+    statistics = statistics_of(info.statistics)
+    if statistics.modules != options.setdefault("modules", statistics.modules):
+        kept = kept.without_counters()
+    saved = Saved.at(store.path, info.version, kept)
+    kb = KnowledgeBase.restored(program, kept.state, statistics, **options)
+    kb.adopt(kept.state, saved)
     return kb
-
-
-@dataclass(frozen=True)
-class Changes:
-    """What is different in a version from an earlier one: relations by predicate, as in :class:`everlog.Change`."""
-
-    inserted: ChangedRelations
-    deleted: ChangedRelations
-    explicit_inserted: ChangedRelations
-    explicit_deleted: ChangedRelations
-
-
-def changes(path: str | Path, from_version: int, to_version: int | None = None) -> Changes:
-    """What changed after one version of a store up to another, the newest if it is not given.
-
-    It is read from the rows that the versions added, so it costs what changed. A ``from_version`` of
-    -1 stands for an empty store.
-
-    >>> import tempfile
-    >>> place = tempfile.mkdtemp() + "/kb"
-    >>> kb = KnowledgeBase("p(?x) :- q(?x) . q(a) .")
-    >>> kb.save(place)
-    0
-    >>> change = kb.update(insert={"q": [("b",)]}, delete={"q": [("a",)]})
-    >>> kb.save()
-    1
-    >>> changed = changes(place, 0)
-    >>> changed.inserted["p"].rows(), changed.deleted["p"].rows()
-    ([('b',)], [('a',)])
-    """
-    store = Store.open(path)
-    info = store.info(to_version)
-    rows = store.changes(from_version, info.version)
-    dictionary = _dictionary_for(store, rows, max(from_version, 0), info.version)
-    change = change_of(rows, dictionary)
-    program = parse_program(info.rules, f"{path} (rules of version {info.version})")
-    names = Names(change.predicates, program.prefixes)
-    parts = ((change.holds, 1), (change.holds, -1), (change.explicit, 1), (change.explicit, -1))
-    return Changes(*(ChangedRelations(names, dictionary, _with_sign(part, sign)) for part, sign in parts))
-
-
-def _with_sign(counts: Counts, sign: int) -> FactSet:
-    found = {}
-    for predicate, multiset in counts.items():
-        keys, weights = multiset.whole()
-        found[predicate] = Relation.from_run(Run.of(multiset.layout, keys[np.sign(weights) == sign]))
-    return FactSet(found)
-
-
-def _dictionary_for(store: Store, rows: pa.Table, *versions: int) -> Dictionary:
-    """A dictionary of the terms that rows use, which one of the versions has each."""
-    ids = np.unique(np.concatenate([rows.column(name).drop_null().to_numpy() for name in _keys(rows)]))
-    found = Dictionary(salt=store.info(versions[-1]).salt)
-    for version in versions:
-        for texts in store.terms_of(ids, version).column("text").chunks:
-            found.encode(texts)
-    return found
-
-
-def _keys(rows: pa.Table) -> list[str]:
-    return [name for name in rows.column_names if name == "predicate" or name[1:].isdigit()]
 
 
 def refuse_existing(path: str | Path, overwrite: bool) -> None:
@@ -268,14 +207,14 @@ def commit_state(
     )
 
 
-def keep_snapshot(path: str | Path, version: int, state: State) -> None:
+def keep_snapshot(path: str | Path, version: int, state: State) -> Kept:
     """Leave a snapshot, so that opening the version is quick."""
     store = Store.open(path)
-    if store.version == version:
-        keep_state(store, version, state)
+    return keep_whole(store, version, state) if store.version == version else kept_nowhere(state)
 
 
 def statistics_of(data: dict[str, Any]) -> Statistics:
     """The inverse of ``Statistics.as_dict``."""
     fields = {name: data[name] for name in ("facts", "explicit", "instances", "rounds", "seconds")}
-    return Statistics(**fields, strata=tuple(StratumStatistics(**stratum) for stratum in data["strata"]))
+    strata = tuple(StratumStatistics(**stratum) for stratum in data["strata"])
+    return Statistics(**fields, strata=strata, modules=data.get("modules", False))

@@ -1,4 +1,4 @@
-"""``everlog check`` shows strata, plans and warnings, or everything that is wrong."""
+"""``everlog check`` shows strata, modules, plans and warnings, or everything that is wrong."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from tests.cli.running import FAMILY, CommandLine
 
 def test_strata_and_plans(everlog_command: CommandLine, tmp_path: Path) -> None:
     (tmp_path / "r.rls").write_text(FAMILY)
-    done = everlog_command("check", "r.rls")
+    done = everlog_command("check", "r.rls", "--modules", "off")
     assert done.status == 0
     assert done.out.startswith("r.rls: 5 rules, 7 facts, 7 predicates; 1 stratum (levels); 0 warnings\n")
     assert "facts only: parent/2, ex:met/2, rainy/0\n" in done.out
@@ -28,8 +28,52 @@ def test_strata_and_plans(everlog_command: CommandLine, tmp_path: Path) -> None:
 
 def test_a_plan_for_each_atom_that_may_change(everlog_command: CommandLine, tmp_path: Path) -> None:
     (tmp_path / "r.rls").write_text("p(?x, ?z) :- p(?x, ?y), p(?y, ?z) . p(?x, ?y) :- e(?x, ?y) .")
-    assert everlog_command("check", "r.rls").out.count("(changed)") == 2
+    assert everlog_command("check", "r.rls", "--modules", "off").out.count("(changed)") == 2
     assert "scan" not in everlog_command("check", "r.rls", "--no-plans").out
+
+
+def test_modules(everlog_command: CommandLine, tmp_path: Path) -> None:
+    (tmp_path / "r.rls").write_text(
+        """\
+@prefix ex: <http://example.org/> .
+ancestor(?x, ?y) :- ex:parent(?x, ?y) .
+ancestor(?x, ?z) :- ancestor(?x, ?y), ex:parent(?y, ?z) .
+ex:in(?x, ?z) :- ex:in(?x, ?y), ex:in(?y, ?z) .
+ex:in(?x, ?y) :- ex:at(?x, ?y), ~ex:parent(?x, ?y) .
+near(?x, ?y) :- ex:in(?y, ?x) .
+cousin(?x, ?y) :- ex:parent(?x, ?v), cousin(?v, ?w), ex:parent(?y, ?w) .
+"""
+    )
+    done = everlog_command("check", "r.rls", "--no-plans")
+    assert done.status == 0
+    assert (
+        done.out
+        == """\
+r.rls: 6 rules, 0 facts, 6 predicates; 4 strata (levels), 3 modules; 0 warnings
+facts only: ex:parent/2, ex:at/2
+
+stratum 1: ex:in external/2, cousin/2
+  ex:in external(?x, ?y) :- ex:at(?x, ?y), ~ex:parent(?x, ?y) .
+  cousin(?x, ?y) :- ex:parent(?x, ?v), cousin(?v, ?w), ex:parent(?y, ?w) .
+
+stratum 2: ancestor/2
+  module linear: ancestor external / ex:parent* | ex:parent+
+    ancestor(?x, ?z) :- ancestor(?x, ?y), ex:parent(?y, ?z) .
+    ancestor(?x, ?y) :- ex:parent(?x, ?y) .
+
+stratum 3: ex:in/2
+  module transitive: (ex:in external)+
+    ex:in(?x, ?z) :- ex:in(?x, ?y), ex:in(?y, ?z) .
+
+stratum 4: near/2
+  module union: near external | ^ex:in
+    near(?x, ?y) :- ex:in(?y, ?x) .
+
+recursive rules that no module takes:
+  cousin(?x, ?y) :- ex:parent(?x, ?v), cousin(?v, ?w), ex:parent(?y, ?w) .
+    the atom of the recursion is in the middle of its path
+"""
+    )
 
 
 def test_stratification(everlog_command: CommandLine, tmp_path: Path) -> None:

@@ -6,7 +6,8 @@ import json
 from pathlib import Path
 
 import everlog
-from everlog.lake import state_in_tables
+from everlog.loading import state_in_tables
+from everlog.snapshots import keep_whole
 from everlog.store import Store, begin
 from everlog.stores import commit_state, statistics_of
 from tests.cli.running import CommandLine, saved
@@ -68,9 +69,7 @@ def test_verify_finds_a_missing_file(everlog_command: CommandLine, tmp_path: Pat
 def test_verify_finds_a_snapshot_that_differs(everlog_command: CommandLine, tmp_path: Path) -> None:
     saved(tmp_path / "kb", "p(a) . q(b) .")
     other = everlog.KnowledgeBase("p(a) . p(b) .").state().ranked()
-    from everlog.engine.state import to_arrays
-
-    Store.open(tmp_path / "kb").write_snapshot(0, *to_arrays(other))
+    keep_whole(Store.open(tmp_path / "kb"), 0, other)
     done = everlog_command("verify", "kb")
     assert done.status == 1
     assert "1 of the facts of the snapshot are not among the facts of the tables: p(b)" in done.err

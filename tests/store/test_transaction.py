@@ -323,6 +323,22 @@ def test_what_is_not_a_store_is_refused(tmp_path: Path, overwrite: bool) -> None
     assert tree(tmp_path) == before
 
 
+@pytest.mark.parametrize("name", ["work", "work/thesis.tex", "facts/data.csv", "other/work"])
+def test_a_directory_that_looks_a_little_like_a_store_is_refused(tmp_path: Path, name: str) -> None:
+    (tmp_path / name).parent.mkdir(exist_ok=True)
+    (tmp_path / name).write_text("precious")
+    before = tree(tmp_path)
+    with pytest.raises(StoreError, match="not-a-store"):
+        begin(tmp_path)
+    assert tree(tmp_path) == before
+
+
+def test_another_writer_that_has_just_begun_is_no_stranger(tmp_path: Path) -> None:
+    """Between making ``work/`` and its first file."""
+    (tmp_path / "work").mkdir()
+    assert write(tmp_path, EDGES) == 0
+
+
 def test_a_foreign_delta_table_is_refused(tmp_path: Path) -> None:
     import deltalake
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable
+from collections.abc import Callable, Hashable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import TypeVar
 
@@ -64,37 +64,45 @@ def strong_components(nodes: Iterable[Node], successors: Callable[[Node], Iterab
     [(2, 3), (1,), (4,)]
     """
     order: dict[Node, int] = {}
-    low: dict[Node, int] = {}
-    stack: list[Node] = []
-    closed: set[Node] = set()
+    found: list[Node] = []
+    low: list[int] = []
+    closed: list[bool] = []
+    stack: list[int] = []
     components: list[tuple[Node, ...]] = []
+
+    def enter(node: Node) -> tuple[int, Iterator[Node]]:
+        number = order[node] = len(found)
+        found.append(node)
+        low.append(number)
+        closed.append(False)
+        stack.append(number)
+        return number, iter(successors(node))
+
     for root in nodes:
         if root in order:
             continue
-        order[root] = low[root] = len(order)
-        stack.append(root)
-        work = [(root, iter(successors(root)))]
+        work = [enter(root)]
         while work:
-            node, rest = work[-1]
+            number, rest = work[-1]
             for other in rest:
-                if other not in order:
-                    order[other] = low[other] = len(order)
-                    stack.append(other)
-                    work.append((other, iter(successors(other))))
+                seen = order.get(other)
+                if seen is None:
+                    work.append(enter(other))
                     break
-                if other not in closed:
-                    low[node] = min(low[node], order[other])
+                if seen < low[number] and not closed[seen]:
+                    low[number] = seen
             else:
                 work.pop()
                 if work:
                     parent = work[-1][0]
-                    low[parent] = min(low[parent], low[node])
-                if low[node] == order[node]:
+                    low[parent] = min(low[parent], low[number])
+                if low[number] == number:
                     start = len(stack) - 1
-                    while stack[start] != node:
+                    while stack[start] != number:
                         start -= 1
-                    component = tuple(stack[start:])
+                    component = stack[start:]
                     del stack[start:]
-                    closed.update(component)
-                    components.append(component)
+                    for each in component:
+                        closed[each] = True
+                    components.append(tuple([found[each] for each in component]))
     return components

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from types import MappingProxyType
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from everlog.analysis.check import CheckedProgram
 from everlog.analysis.cycles import reject_negative_cycles
 from everlog.analysis.dependencies import Dependencies, dependencies
 from everlog.lang.syntax import Predicate, Rule
+
+if TYPE_CHECKING:
+    from everlog.analysis.modules.kinds import Module, Untaken
 
 Kind = Literal["levels", "single"]
 Component = tuple[Predicate, ...]
@@ -25,7 +29,9 @@ class Stratum:
     """The rules with a positive body atom of this stratum."""
     nonrecursive: tuple[Rule, ...]
     predicates: tuple[Predicate, ...]
-    """What the rules derive."""
+    """What the rules or the module derive."""
+    module: Module | None = None
+    """What derives the predicates of a stratum without rules."""
 
     @property
     def rules(self) -> tuple[Rule, ...]:
@@ -40,7 +46,15 @@ class StratifiedProgram:
     kind: Kind
     strata: tuple[Stratum, ...]
     stratum_of: Mapping[Predicate, int]
-    """The stratum of each predicate of the program."""
+    """The stratum of each predicate of the program, and of each hidden one that modules read."""
+    untaken: tuple[Untaken, ...] = ()
+    """The recursive rules that no module takes, if modules were asked for."""
+
+    @cached_property
+    def external(self) -> Mapping[Predicate, Predicate]:
+        """For each predicate of a module, the hidden one that has its explicit facts."""
+        modules = [stratum.module for stratum in self.strata if stratum.module is not None]
+        return MappingProxyType({predicate: other for each in modules for predicate, other in each.external.items()})
 
 
 def stratify(program: CheckedProgram, kind: Kind = "levels") -> StratifiedProgram:
@@ -65,7 +79,7 @@ def stratify(program: CheckedProgram, kind: Kind = "levels") -> StratifiedProgra
     for component in components:
         height = _level(component, graph, number) if kind == "levels" else _height(component, graph, number)
         number.update(dict.fromkeys(component, height))
-    strata = _strata(program.rules, number)
+    strata = group_by_stratum(program.rules, number)
     return StratifiedProgram(program, kind, strata, MappingProxyType(number))
 
 
@@ -83,7 +97,8 @@ def _height(component: Component, graph: Dependencies, number: Mapping[Predicate
     return max([1, *beside, *below])
 
 
-def _strata(rules: Iterable[Rule], number: Mapping[Predicate, int]) -> tuple[Stratum, ...]:
+def group_by_stratum(rules: Iterable[Rule], number: Mapping[Predicate, int]) -> tuple[Stratum, ...]:
+    """The strata with these rules, given the stratum of each predicate."""
     recursive: dict[int, list[Rule]] = {}
     nonrecursive: dict[int, list[Rule]] = {}
     predicates: dict[int, dict[Predicate, None]] = {}

@@ -69,14 +69,14 @@ Found = Iterator[tuple[str, str, "Rows", Mapping[str, str]]]
 
 def _changed(store: Store, version: int, predicates: tuple[str, ...], explicit: bool) -> Found:
     """What a version added and removed: sign, predicate and rows, in the order of the predicates."""
-    from everlog.lang.parser import parse_program, resolve_predicate_name
-    from everlog.stores import changes
+    from everlog.history import changes_in, prefixes_of
+    from everlog.lang.parser import resolve_predicate_name
 
     if store.info(version).operation in ("compact", "widen"):
         return
-    prefixes = parse_program(store.info(version).rules, "rules").prefixes
+    prefixes = prefixes_of(store.info(version).rules)
     wanted = {resolve_predicate_name(name, prefixes) for name in predicates}
-    changed = changes(store.path, version - 1, version)
+    changed = changes_in(store, version - 1, version)
     added: ChangedRelations = changed.explicit_inserted if explicit else changed.inserted
     removed: ChangedRelations = changed.explicit_deleted if explicit else changed.deleted
     for predicate in sorted({*added, *removed}):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -22,22 +22,28 @@ FACTS, CHANGED = 1_000_000, 1_000
 
 @click.command("check")
 @click.argument("rules", metavar="RULES", type=click.Path())
-@setting("stratification")
+@setting("modules", "stratification")
 @click.option("--plans/--no-plans", default=True, help="Show how each rule is matched.")
 @logging_options
 @click.pass_obj
-def command(console: Console, rules: str, stratification: Any, plans: bool, quiet: bool, json_logs: bool) -> None:
-    """Check RULES and show strata, plans and warnings.
+def command(
+    console: Console, rules: str, modules: str, stratification: Any, plans: bool, quiet: bool, json_logs: bool
+) -> None:
+    """Check RULES and show strata, modules, plans and warnings.
 
     A plan is the order in which the atoms of a rule are matched, here for relations of equal size;
-    of a recursive rule there is one for each atom that may have changed.
+    of a recursive rule there is one for each atom that may have changed. Rules that a module takes
+    are not matched; `NAME external` is what other rules and explicit facts give it.
     """
     console.configure(quiet, json_logs)
     from everlog.analysis.check import check
+    from everlog.analysis.modules import with_modules
     from everlog.analysis.stratify import stratify
     from everlog.lang.parser import parse_file
 
     program = stratify(check(parse_file(rules)), stratification)
+    if modules == "on":
+        program = with_modules(program)
     for line in describe(rules, program, plans):
         click.echo(line)
 
@@ -45,34 +51,61 @@ def command(console: Console, rules: str, stratification: Any, plans: bool, quie
 def describe(name: str, program: StratifiedProgram, plans: bool = True) -> Iterator[str]:
     """What there is to say about a program, line by line."""
     checked = program.program
+    modules = sum(stratum.module is not None for stratum in program.strata)
+    of_which = f", {counted(modules, 'module')}" if modules else ""
     yield (
         f"{name}: {counted(len(checked.rules), 'rule')}, {counted(len(checked.facts), 'fact')}, "
         f"{counted(len(checked.predicates), 'predicate')}; {counted(len(program.strata), 'stratum', 'strata')} "
-        f"({program.kind}); {counted(len(checked.warnings), 'warning')}"
+        f"({program.kind}){of_which}; {counted(len(checked.warnings), 'warning')}"
     )
-    given = [_named(predicate, program) for predicate, stratum in program.stratum_of.items() if stratum == 0]
+    given = [_named(predicate, program) for predicate in checked.predicates if program.stratum_of[predicate] == 0]
     if given:
         yield f"facts only: {', '.join(given)}"
+    text_of = _as_written(program)
     for stratum in program.strata:
         yield ""
-        yield from _describe_stratum(stratum, program, plans)
+        yield f"stratum {stratum.index}: {', '.join(_named(predicate, program) for predicate in stratum.predicates)}"
+        yield from _describe_rules(stratum, text_of, plans)
+        yield from _describe_module(stratum, program, text_of)
+    yield from _describe_untaken(program, text_of)
     for warning in checked.warnings:
         yield ""
         yield str(warning)
 
 
-def _describe_stratum(stratum: Stratum, program: StratifiedProgram, plans: bool) -> Iterator[str]:
+def _as_written(program: StratifiedProgram) -> Callable[[Rule], str]:
+    """The text of a rule as it was before it was checked, if it was written at all."""
     from everlog.lang.printer import print_rule
 
     checked = program.program
     as_written = checked.written.rules if checked.written is not None else checked.rules
     written = {id(rule): before for rule, before in zip(checked.rules, as_written, strict=True)}
-    yield f"stratum {stratum.index}: {', '.join(_named(predicate, program) for predicate in stratum.predicates)}"
+    return lambda rule: print_rule(written.get(id(rule), rule), checked.prefixes)
+
+
+def _describe_rules(stratum: Stratum, text_of: Callable[[Rule], str], plans: bool) -> Iterator[str]:
     for kind, rules in (("nonrecursive", stratum.nonrecursive), ("recursive", stratum.recursive)):
         for rule in rules:
-            yield f"  {print_rule(written.get(id(rule), rule), checked.prefixes)}"
+            yield f"  {text_of(rule)}"
             if plans:
                 yield from _describe_plans(rule, kind, stratum)
+
+
+def _describe_module(stratum: Stratum, program: StratifiedProgram, text_of: Callable[[Rule], str]) -> Iterator[str]:
+    from everlog.analysis.modules.printing import print_module
+
+    if stratum.module is not None:
+        yield f"  module {print_module(stratum.module, program.program.prefixes)}"
+        yield from (f"    {text_of(rule)}" for rule in stratum.module.rules)
+
+
+def _describe_untaken(program: StratifiedProgram, text_of: Callable[[Rule], str]) -> Iterator[str]:
+    if program.untaken:
+        yield ""
+        yield "recursive rules that no module takes:"
+    for each in program.untaken:
+        yield f"  {text_of(each.rule)}"
+        yield f"    {each.reason}"
 
 
 def _named(predicate: Predicate, program: StratifiedProgram) -> str:

@@ -13,9 +13,11 @@ from everlog.settings import file_settings
 
 COMMANDS: Mapping[str, str] = {
     "check": "check",
+    "owl": "owl",
     "materialise": "materialise",
     "update": "update",
     "query": "query",
+    "sparql": "sparql",
     "changes": "changes",
     "stats": "stats",
     "export": "export",

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 @click.command("materialise")
-@click.argument("rules", metavar="RULES", type=click.Path())
+@click.argument("rules", metavar="[RULES]...", nargs=-1, type=click.Path())
 @click.option(
     "--facts",
     multiple=True,
@@ -28,18 +28,19 @@ if TYPE_CHECKING:
 @click.option("--overwrite", is_flag=True, help="Make a new version of an existing store, with nothing of the old one.")
 @click.option("--source", metavar="NAME", help="Label blank nodes by this name instead of the file's.")
 @setting("header", "types", "base", "on-error", "engine", "modules", "stratification", "maintain")
-@setting("max-facts", "timeout", "salt")
+@setting("profile", "equality", "max-facts", "timeout", "salt")
 @setting("master", "spark-memory", "spark-log")
 @logging_options
 @click.pass_obj
 def command(
     console: Console,
     /,
-    rules: str,
+    rules: tuple[str, ...],
     facts: tuple[str, ...],
     store: str,
     overwrite: bool,
     source: str | None,
+    profile: Any,
     engine: str,
     modules: str,
     spark_memory: str | None,
@@ -50,16 +51,23 @@ def command(
 ) -> None:
     """Derive everything that follows from RULES and facts, into a store.
 
+    RULES are rule files (.rls) and ontologies in any serialisation of RDF, of which --profile says
+    how they become rules; the profiles rl, rdfs and skos need none (see `everlog owl`).
+
     Files are read and encoded by Spark, embedded in this process unless --master says otherwise;
     rules are applied on this machine. After an error the store is as before.
     """
     progress = console.configure(quiet, json_logs)
     _refuse_engine(engine)
+    if not rules and profile in ("lower", "upper"):
+        raise click.UsageError("Missing argument 'RULES...'.")
     set_spark(spark_memory, spark_log)
     from everlog.pipeline.jobs import MaterialiseJob, Report, materialise
 
     console.watch_compilation()
-    job = MaterialiseJob(rules=rules, facts=facts, store=store, overwrite=overwrite, source=source, **options)
+    options.update(facts=facts, store=store, overwrite=overwrite, source=source, profile=profile)
+    options.update(modules=modules == "on")
+    job = MaterialiseJob(rules=rules, **options)
     result = materialise(job, Report(progress.phase, progress.round_done, progress.warning))
     progress.close()
     report_skipped(result.bad, result.bad_count)

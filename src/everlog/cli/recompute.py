@@ -15,7 +15,7 @@ from everlog.lang.printer import print_atom
 from everlog.lang.syntax import Atom, Constant, Predicate
 from everlog.reasoning.materialisation import Maintain
 from everlog.reasoning.statistics import Listener
-from everlog.snapshots import state_of
+from everlog.snapshots import kept_in
 from everlog.store.store import Store
 from everlog.stores import statistics_of
 
@@ -32,7 +32,7 @@ def wrong_snapshot(store: Store, state: State) -> list[str]:
     kept = store.snapshot()
     if kept is None:
         return findings
-    snapshot = _renumbered(state_of(kept).ranked(), state.dictionary)
+    snapshot = _renumbered(kept_in(kept).state.ranked(), state.dictionary)
     if snapshot is None:
         return [*findings, "the snapshot has other terms than the tables; remove the directory snapshot/"]
     for name, ours, theirs in (
@@ -64,9 +64,10 @@ def recompute(store: Store, state: State, rules: str | None, progress: Progress)
     info = store.info()
     program = parse_file(rules) if rules is not None else parse_program(info.rules, f"{store.path} (rules)")
     maintain: Maintain = "none" if state.nr is None or rules is not None else "dredc"
-    kb = KnowledgeBase.restored(program, state, statistics_of(info.statistics), maintain=maintain)
+    statistics = statistics_of(info.statistics)
+    kb = KnowledgeBase.restored(program, state, statistics, maintain=maintain, modules=statistics.modules)
     kb.materialise(fresh=True, progress=Listener(progress.round_done))
-    found = kb.state()
+    found = kb.listed()
     stored = applied(state, Difference(), dictionary=found.dictionary)
     wrong = _differences(found.dictionary, found.facts, stored.facts, "facts that follow", "facts stored")
     return wrong if wrong or maintain == "none" else _wrong_counters(found, stored, "in fact", "as stored")

@@ -46,10 +46,10 @@ def command(
 
 def collect(store: Store, version: int | None) -> dict[str, Any]:
     """The figures of a version of a store."""
-    from everlog.lake import load
+    from everlog.loading import load
 
     info = store.info(version)
-    state = load(store, info.version)
+    state = load(store, info.version).state
     predicates = [
         _predicate_figures(str(predicate), len(facts), len(state.explicit.relation(predicate)))
         for predicate, facts in state.facts.items()

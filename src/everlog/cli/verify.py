@@ -27,7 +27,7 @@ def command(console: Console, store: str, rules: str | None, quick: bool, quiet:
     progress = console.configure(quiet, json_logs)
     begun = time.monotonic()
     from everlog.cli.recompute import recompute, wrong_snapshot
-    from everlog.lake import state_in_tables
+    from everlog.loading import state_in_tables
     from everlog.store.store import Store
 
     console.watch_compilation()

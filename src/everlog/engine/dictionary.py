@@ -76,6 +76,7 @@ class Dictionary:
         self._offsets: Numbers = np.zeros(1 << 8, np.int64)
         self._hashes: Numbers = np.empty(1 << 8, np.int64)
         self._slots: NDArray[np.int32] = np.full(1 << 9, -1, np.int32)
+        self._slotted = 0
 
     def __len__(self) -> int:
         return len(self.base) + self._count
@@ -106,6 +107,10 @@ class Dictionary:
             ids[missing] = self._intern(_gathered(texts, missing))
         return ids
 
+    def extend(self, new: Texts) -> None:
+        """Add texts that are not there yet, in their order; they get slots when somebody looks for one."""
+        self._append(new)
+
     def lookup(self, array: pa.Array) -> Numbers:
         """The ids of texts, -1 for those that are not there; nothing is added."""
         texts = Texts.of(array, self.salt)
@@ -113,6 +118,7 @@ class Dictionary:
         if self._count:
             missing = np.flatnonzero(ids < 0)
             wanted = _gathered(texts, missing)
+            self._reserve_slots(self._count)
             added = kernels.lookup_slots(*_buffers(wanted), self._data, self._offsets, self._hashes, self._slots)
             ids[missing] = np.where(added >= 0, len(self.base) + added, -1)
         return ids
@@ -125,6 +131,7 @@ class Dictionary:
             if _bytes_at(self.base, at) == encoded:
                 return at
             at += 1
+        self._reserve_slots(self._count)
         added, mask = self.added, len(self._slots) - 1
         slot = hashed & mask
         while (held := int(self._slots[slot])) >= 0:
@@ -169,13 +176,14 @@ class Dictionary:
             *_buffers(texts), self._data, self._offsets, self._hashes, self._count, self._slots, len(self.base)
         )
         self._append(_gathered(texts, fresh) if len(fresh) < len(texts) else texts)
+        self._slotted = self._count
         return ids
 
     def _append(self, new: Texts) -> None:
         try:
             _require_room(len(self) + len(new))
         except LimitError:
-            self._forget_slots()
+            self._fill_slots(len(self._slots))
             raise
         used, start = int(self._offsets[self._count]), int(new.offsets[0])
         size = int(new.offsets[-1]) - start
@@ -188,16 +196,17 @@ class Dictionary:
         self._count += len(new)
 
     def _reserve_slots(self, count: int) -> None:
+        """Have slots for so many texts, and all that are there in theirs."""
         size = len(self._slots)
         while size < 2 * count:
             size *= 2
-        if size > len(self._slots):
-            self._slots = np.full(size, -1, np.int32)
-            kernels.fill_slots(self._hashes, self._count, self._slots)
+        if size > len(self._slots) or self._slotted < self._count:
+            self._fill_slots(size)
 
-    def _forget_slots(self) -> None:
-        self._slots = np.full(len(self._slots), -1, np.int32)
+    def _fill_slots(self, size: int) -> None:
+        self._slots = np.full(size, -1, np.int32)
         kernels.fill_slots(self._hashes, self._count, self._slots)
+        self._slotted = self._count
 
 
 class Constants(Mapping[str, int]):

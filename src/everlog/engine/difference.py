@@ -2,28 +2,25 @@
 
 A difference is four signed multisets: what holds, what is explicit, and the two counters. States are
 values that share their large parts, so a difference costs what was rewritten since the earlier one,
-not what there is. Differences are added, and applied to the earlier state give the later one.
+not what there is. Applied to the earlier state it gives the later one.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from everlog.engine.dictionary import Dictionary
 from everlog.engine.factset import FactSet
-from everlog.engine.keys import Keys, layout_for, pack, sort_unique
+from everlog.engine.keys import Keys, pack, sort_unique
 from everlog.engine.multiset import NO_COUNTS, Counts, Multiset, Piece, difference_of
 from everlog.engine.relation import Relation
 from everlog.engine.runs import Run
-from everlog.engine.state import State, counts_arrays, counts_from
+from everlog.engine.state import State
 from everlog.lang.syntax import Predicate
-
-PARTS = ("holds", "explicit", "nr", "rec")
 
 
 @dataclass(frozen=True)
@@ -44,17 +41,8 @@ class Difference:
         """The predicates of which any fact changes."""
         return sorted({predicate for part in self.parts for predicate in part})
 
-    @property
-    def size(self) -> int:
-        """How many numbers change."""
-        return sum(len(multiset) for part in self.parts for multiset in part.values())
-
     def __bool__(self) -> bool:
         return any(self.parts)
-
-    def __add__(self, later: Difference) -> Difference:
-        """This difference and then a later one, in the layouts of the later."""
-        return Difference(*(_added(mine, its) for mine, its in zip(self.parts, later.parts, strict=True)))
 
     def fitted(self, universe: int) -> Difference:
         return Difference(*(part.fitted(universe) for part in self.parts))
@@ -65,12 +53,6 @@ class Difference:
         keys = sort_unique(np.concatenate([multiset.whole()[0] for multiset in found]))
         nothing = np.zeros(len(keys), np.int64)
         return keys, [part[predicate].weights(keys) if predicate in part else nothing for part in self.parts]
-
-
-def _added(first: Counts, second: Counts) -> Counts:
-    """The sum without what cancels."""
-    both = first + second
-    return Counts({p: Multiset(multiset.layout, (multiset.whole(),)) for p, multiset in both.items()})
 
 
 def difference(old: State, new: State) -> Difference:
@@ -89,7 +71,7 @@ def difference(old: State, new: State) -> Difference:
 def counts_changed(old: Counts | None, new: Counts | None) -> Counts:
     """What added to the old counts gives the new ones."""
     old, new = old or NO_COUNTS, new or NO_COUNTS
-    return Counts({p: _changed(old.get(p), new.get(p)) for p in {*old, *new}})
+    return Counts({p: _changed(old.get(p), new.get(p)) for p in {*old, *new} if old.get(p) is not new.get(p)})
 
 
 def _changed(old: Multiset | None, new: Multiset | None) -> Multiset:
@@ -161,46 +143,6 @@ def _facts_applied(facts: FactSet, change: Counts) -> FactSet:
 
 
 def signed_keys(multiset: Multiset) -> tuple[Keys, Keys]:
-    """The keys with positive and with negative weight; at once if there is a piece for each of the two."""
-    if len(multiset.pieces) == 2:
-        (plus, positive), (minus, negative) = multiset.pieces
-        if positive.min() > 0 and negative.max() < 0:
-            return plus, minus
+    """The keys with positive and with negative weight."""
     keys, weights = multiset.whole()
     return keys[weights > 0], keys[weights < 0]
-
-
-def to_arrays(change: Difference, universe: int) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
-    """A difference over ids below ``universe`` as named arrays and a description.
-
-    What comes and what goes are apart, so that the arrays can be runs as they are.
-    """
-    predicates, fitted = change.predicates, change.fitted(universe)
-    arrays: dict[str, NDArray[Any]] = {}
-    for name, part in zip(PARTS, fitted.parts, strict=True):
-        for sign, signed in (("plus", 1), ("minus", -1)):
-            arrays.update(counts_arrays(f"{name}_{sign}", _of_sign(part, signed), predicates))
-    return arrays, {"predicates": [str(p) for p in predicates], "universe": universe}
-
-
-def _of_sign(counts: Counts, sign: int) -> Counts:
-    found = {}
-    for predicate, multiset in counts.items():
-        keys, weights = multiset.whole()
-        there = np.sign(weights) == sign
-        found[predicate] = Multiset(multiset.layout, ((keys[there], weights[there]),))
-    return Counts(found)
-
-
-def from_arrays(arrays: Mapping[str, NDArray[Any]], manifest: Mapping[str, Any]) -> Difference:
-    """The inverse of :func:`to_arrays`."""
-    predicates, universe = [Predicate.parse(text) for text in manifest["predicates"]], manifest["universe"]
-    return Difference(*(_both_signs(name, arrays, predicates, universe) for name in PARTS))
-
-
-def _both_signs(name: str, arrays: Mapping[str, NDArray[Any]], predicates: list[Predicate], universe: int) -> Counts:
-    plus, minus = (counts_from(f"{name}_{sign}", arrays, predicates, universe) for sign in ("plus", "minus"))
-    assert plus is not None
-    assert minus is not None
-    pieces = {p: (*(plus[p].pieces if p in plus else ()), *(minus[p].pieces if p in minus else ())) for p in predicates}
-    return Counts({p: Multiset(layout_for(p.arity, universe), found) for p, found in pieces.items()})

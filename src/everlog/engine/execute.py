@@ -14,7 +14,7 @@ from everlog.engine.kernels import joins, search, wide
 from everlog.engine.keys import Column, Keys, Layout, Mask, layout_for, pack, reorder, unpack
 from everlog.engine.multiset import Piece
 from everlog.engine.plan import Plan, Step
-from everlog.engine.relation import Relation
+from everlog.engine.relation import Base, Relation
 from everlog.engine.runs import prefix_range
 from everlog.lang.syntax import Atom, Constant, Term, Variable
 
@@ -112,15 +112,34 @@ class Execution:
     def _scan(self, number: int, step: Step, relation: Relation) -> None:
         if not self._known(step.bound):
             return
+        if relation.base is not None:
+            self._scan_base(number, step, relation, relation.base)
         for run in relation.runs:
             keys = run.keys(step.order)
             if step.bound:
-                low, high = prefix_range(
-                    relation.layout, keys, self._prefix(relation.layout, step.bound, 1, {}), len(step.bound)
-                )
+                prefix = self._prefix(relation.layout, step.bound, 1, {})
+                low, high = prefix_range(relation.layout, keys, prefix, len(step.bound))
                 keys = keys[int(low[0]) : int(high[0])]
             for start in range(0, len(keys), SCAN):
                 self._hand_on(number, step, relation, keys[start : start + SCAN], None, {})
+
+    def _scan_base(self, number: int, step: Step, relation: Relation, base: Base) -> None:
+        if step.bound:
+            self._join_base(number, step, relation, base, self._prefix(relation.layout, step.bound, 1, {}), {})
+            return
+        for keys in base.blocks(step.order[0], self.engine.block):
+            self._hand_on(number, step, relation, keys, None, {})
+
+    def _join_base(
+        self, number: int, step: Step, relation: Relation, base: Base, prefix: Keys, bindings: Bindings
+    ) -> None:
+        if not step.bound:
+            for keys in base.blocks(step.order[0], max(1, self.engine.block // max(1, len(prefix)))):
+                rows = np.repeat(np.arange(len(prefix)), len(keys))
+                self._hand_on(number, step, relation, np.tile(keys, len(prefix)), rows, bindings)
+            return
+        for rows, others in base.matches(step.order[0], prefix >> relation.layout.width, self.engine.block):
+            self._hand_on(number, step, relation, prefix[rows] | others, rows, bindings)
 
     def _hand_on(
         self, number: int, step: Step, relation: Relation, keys: Keys, rows: Column | None, bindings: Bindings
@@ -145,6 +164,10 @@ class Execution:
         prefix = self._prefix(relation.layout, step.bound, size, bindings)
         if not relation.layout.is_packed:
             self._join_wide(number, step, relation, prefix, bindings)
+            return
+        if relation.base is not None:
+            self._join_base(number, step, relation, relation.base, prefix, bindings)
+        if not relation.runs:
             return
         table = relation.table(step.order, indexed=bool(step.bound))
         span, shift = relation.layout.span(len(step.bound)), relation.layout.lead_shift
@@ -190,6 +213,8 @@ class Execution:
         """Which bindings have any fact with the bound columns of the step."""
         prefix = self._prefix(relation.layout, step.bound, size, bindings)
         counts = np.zeros(size, np.int64)
+        if relation.base is not None:
+            counts += relation.base.match_counts(step.order[0], prefix >> relation.layout.width)
         for runs, sign in ((relation.runs, 1), (relation.gone, -1)):
             for run in runs:
                 low, high = prefix_range(relation.layout, run.keys(step.order), prefix, len(step.bound))
@@ -212,7 +237,7 @@ class Execution:
                 sink.add(self._prefix(sink.layout, head.terms, size, bindings))
 
     def _can_group(self, relation: Relation) -> bool:
-        return len(self.heads) == 1 and self.layout.is_packed and not relation.gone
+        return len(self.heads) == 1 and self.layout.is_packed and not relation.gone and relation.base is None
 
     def _finish_groups(self, relation: Relation, matched: Matched, size: int, bindings: Bindings) -> None:
         """The last join and the collection of its heads at once, on several threads if there is much to do."""

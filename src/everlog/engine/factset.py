@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 from everlog.engine.relation import Relation
 from everlog.lang.syntax import Predicate
@@ -56,9 +56,6 @@ class FactSet(Mapping[Predicate, Relation]):
     def nbytes(self) -> int:
         return sum(relation.nbytes for relation in self._relations.values())
 
-    def _combined(self, other: FactSet, combine: Callable[[Relation, Relation], Relation]) -> FactSet:
-        return FactSet({p: combine(r, other.relation(p)) for p, r in self._relations.items()})
-
     def __or__(self, other: FactSet) -> FactSet:
         joined = dict(self._relations)
         for predicate, relation in other.items():
@@ -66,10 +63,23 @@ class FactSet(Mapping[Predicate, Relation]):
         return FactSet._of(joined)
 
     def __sub__(self, other: FactSet) -> FactSet:
-        return self._combined(other, Relation.__sub__)
+        shared = self._shared(other)
+        if not shared:
+            return self
+        left = dict(self._relations)
+        for predicate in shared:
+            left[predicate] = left[predicate] - other._relations[predicate]
+            if not left[predicate]:
+                del left[predicate]
+        return FactSet._of(left)
 
     def __and__(self, other: FactSet) -> FactSet:
-        return self._combined(other, Relation.__and__)
+        return FactSet({p: self._relations[p] & other._relations[p] for p in self._shared(other)})
+
+    def _shared(self, other: FactSet) -> list[Predicate]:
+        """The predicates of both, at the cost of the one with fewer."""
+        few, many = sorted((self._relations, other._relations), key=len)
+        return [predicate for predicate in few if predicate in many]
 
     def extended(self, new: FactSet) -> FactSet:
         """The union with facts none of which are in the set."""
@@ -79,9 +89,29 @@ class FactSet(Mapping[Predicate, Relation]):
             joined[predicate] = relation if mine is None else mine.extended(relation.run())
         return FactSet._of(joined, self.count + new.count)
 
+    def replaced(self, relations: Mapping[Predicate, Relation]) -> FactSet:
+        """The same with other relations for some predicates."""
+        joined = dict(self._relations)
+        for predicate, relation in relations.items():
+            if relation:
+                joined[predicate] = relation
+            else:
+                joined.pop(predicate, None)
+        return FactSet._of(joined)
+
+    def renamed(self, names: Mapping[Predicate, Predicate]) -> FactSet:
+        """The same relations under other predicates."""
+        if names.keys().isdisjoint(self._relations):
+            return self
+        return FactSet._of({names.get(p, p): relation for p, relation in self._relations.items()}, self._count)
+
     def restricted(self, predicates: Iterable[Predicate]) -> FactSet:
         """The facts of some predicates."""
         return FactSet._of({p: self._relations[p] for p in predicates if p in self._relations})
+
+    def plain(self) -> FactSet:
+        """The same facts, all listed."""
+        return FactSet({p: relation.plain() for p, relation in self._relations.items()})
 
     def settled(self) -> FactSet:
         """The same facts, each relation as one run."""

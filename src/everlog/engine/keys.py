@@ -8,7 +8,7 @@ layout has become too narrow is packed again (``Relation.fitted``), so that noth
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -88,7 +88,7 @@ def layout_for(arity: int, universe: int) -> Layout:
     return packed if packed.width and packed.fits(universe) else Layout(arity, ID_BITS, 2)
 
 
-def pack(layout: Layout, columns: Sequence[Column | int], size: int) -> Keys:
+def pack(layout: Layout, columns: Iterable[Column | int], size: int) -> Keys:
     """Keys from columns; a single number stands for a column of that number."""
     words = [np.zeros(size, np.int64) for _ in range(layout.words)]
     for position, column in enumerate(columns):

@@ -26,6 +26,8 @@ class Constants(Protocol):
 
 def measured_fanout(engine: Constants, scan: Step, first: Relation, join: Step, second: Relation) -> float | None:
     """How many facts of ``second`` a fact of ``first`` meets on average, or None if that would cost too much."""
+    if first.base is not None or second.base is not None:
+        return None
     source, target = max(first.runs, key=len), max(second.runs, key=len)
     if scan.bound or scan.same or not join.bound or not _is_cheap(target, join, len(first)):
         return None

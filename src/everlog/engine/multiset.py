@@ -78,6 +78,10 @@ class Multiset:
             keys, weights = add_pieces(piece, (keys, weights))
         return keys, weights
 
+    def settled(self) -> Multiset:
+        """The same numbers as one piece."""
+        return self if len(self.pieces) <= 1 else Multiset(self.layout, (self.whole(),))
+
     def weights(self, keys: Keys) -> npt.NDArray[np.int64]:
         """The weight of each key."""
         total = np.zeros(len(keys), np.int64)
@@ -166,6 +170,10 @@ class Counts(Mapping[Predicate, Multiset]):
     def nbytes(self) -> int:
         return sum(multiset.nbytes for multiset in self._multisets.values())
 
+    def renamed(self, names: Mapping[Predicate, Predicate]) -> Counts:
+        """The same multisets under other predicates."""
+        return Counts({names.get(p, p): multiset for p, multiset in self._multisets.items()})
+
     def __add__(self, other: Counts) -> Counts:
         both = dict(self._multisets)
         for predicate, multiset in other.items():
@@ -196,6 +204,10 @@ class Counts(Mapping[Predicate, Multiset]):
 
     def renumbered(self, ids: Column, universe: int) -> Counts:
         return Counts({p: multiset.renumbered(ids, universe) for p, multiset in self._multisets.items()})
+
+    def settled(self) -> Counts:
+        """The same numbers, each multiset as one piece."""
+        return Counts({p: multiset.settled() for p, multiset in self._multisets.items()})
 
     def fitted(self, universe: int) -> Counts:
         return Counts({p: multiset.fitted(universe) for p, multiset in self._multisets.items()})

@@ -2,10 +2,11 @@
 
 A relation is a few runs of geometrically growing size and a few runs of tombstones:
 
-    facts = (union of ``runs``) minus (union of ``gone``)
+    facts = (``base`` and union of ``runs``) minus (union of ``gone``)
 
-Invariants: the runs are pairwise disjoint, so are the tombstones, and every tombstone is in a
-run. Adding appends a run after merging the earlier ones that are less than twice as large as
+The base is a set of facts in a form of its own, such as the pairs of a closure, if there is one.
+Invariants: base and runs are pairwise disjoint, so are the tombstones, and every tombstone is in
+the base or a run. Adding appends a run after merging the earlier ones that are less than twice as large as
 the next (so the newest run stays as it was given, and ``relation - newest`` costs nothing);
 deleting appends tombstones; when these are no longer few, the runs are rewritten without them.
 Values share runs: an older value stays readable and costs only what was rewritten since.
@@ -16,17 +17,42 @@ papers write, I \\ (D \\ A) or (I \\ D) u A, cost what their small parts cost.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import cached_property
+from typing import Protocol
 
 import numpy as np
 
 from everlog.engine.kernels import search
 from everlog.engine.keys import Column, Keys, Layout, Mask, Order, columns_of, layout_for, pack, sort_unique, unpack
-from everlog.engine.runs import Run, merge_runs, table_of, wide_contained
+from everlog.engine.runs import Run, merge_keys, merge_runs, table_of, wide_contained
 
 REWRITE_SHARE = 4
 """The runs are rewritten when more than one fact in so many is a tombstone."""
+
+
+class Base(Protocol):
+    """A set of pairs in a form of its own. Keys are first << 32 | second, columns 0 and 1."""
+
+    def __len__(self) -> int: ...
+
+    @property
+    def nbytes(self) -> int: ...
+
+    def contains(self, keys: Keys) -> Mask:
+        """Which pairs it has."""
+
+    def matches(self, column: int, terms: Column, block: int = ...) -> Iterator[tuple[Column, Column]]:
+        """All pairs with given terms in a column, in blocks: number of the term, and what is in the other column."""
+
+    def match_counts(self, column: int, terms: Column) -> Column:
+        """How many pairs have each of the terms in a column."""
+
+    def blocks(self, column: int = ..., block: int = ...) -> Iterator[Keys]:
+        """All pairs, with a column leading, those with the same lead together."""
+
+    def sorted_keys(self) -> Keys:
+        """All pairs, ascending."""
 
 
 class Relation:
@@ -37,10 +63,13 @@ class Relation:
     (2, 0, 3)
     """
 
-    def __init__(self, layout: Layout, runs: tuple[Run, ...] = (), gone: tuple[Run, ...] = ()) -> None:
+    def __init__(
+        self, layout: Layout, runs: tuple[Run, ...] = (), gone: tuple[Run, ...] = (), base: Base | None = None
+    ) -> None:
         self.layout = layout
         self.runs = runs
         self.gone = gone
+        self.base = base
         self._tables: dict[tuple[Order, bool], Keys] = {}
 
     @classmethod
@@ -51,6 +80,11 @@ class Relation:
     def from_keys(cls, layout: Layout, keys: Keys) -> Relation:
         """The relation of any keys in the primary order. May reuse their memory."""
         return cls.from_run(Run.of(layout, sort_unique(keys))) if len(keys) else cls(layout)
+
+    @classmethod
+    def from_base(cls, base: Base) -> Relation:
+        """The pairs of a base."""
+        return cls(layout_for(2, 0), base=base)
 
     @classmethod
     def from_run(cls, run: Run) -> Relation:
@@ -67,10 +101,11 @@ class Relation:
         return cls.from_keys(layout, pack(layout, arrays, size))
 
     def __len__(self) -> int:
-        return sum(map(len, self.runs)) - sum(map(len, self.gone))
+        plain = sum(map(len, self.runs)) - sum(map(len, self.gone))
+        return plain if self.base is None else plain + len(self.base)
 
     def __bool__(self) -> bool:
-        return bool(self.runs) and len(self) > 0
+        return (bool(self.runs) or self.base is not None) and len(self) > 0
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Relation):
@@ -82,7 +117,8 @@ class Relation:
     @property
     def nbytes(self) -> int:
         """The memory that the facts take, in all orders."""
-        return sum(run.nbytes for run in self.runs + self.gone)
+        base = 0 if self.base is None else self.base.nbytes
+        return base + sum(run.nbytes for run in self.runs + self.gone)
 
     def table(self, order: Order, indexed: bool = True) -> Keys:
         """How kernels see the runs in an order; valid as long as the relation lives."""
@@ -98,26 +134,35 @@ class Relation:
     def contains(self, keys: Keys) -> Mask:
         """Which keys (primary order) are facts of the relation."""
         if not self.runs:
-            return np.zeros(len(keys), np.bool_)
-        if self.layout.is_packed:
-            found: Mask = search.contained(self.table(self.layout.primary), keys, self.layout.lead_shift)
+            found: Mask = np.zeros(len(keys), np.bool_)
+        elif self.layout.is_packed:
+            found = search.contained(self.table(self.layout.primary), keys, self.layout.lead_shift)
         else:
             found = wide_contained(self.runs, keys)
+        if self.base is not None:
+            found |= self.base.contains(keys)
         return found & ~self._graves.contains(keys) if self.gone else found
 
     def run(self) -> Run:
         """All facts as one run."""
+        runs = self.runs if self.base is None else (Run.of(self.layout, self.base.sorted_keys()), *self.runs)
         if self.gone:
-            return self._rewritten().run()
-        if not self.runs:
+            return Relation(self.layout, runs, self.gone)._rewritten().run()
+        if not runs:
             return Run.of(self.layout, self.layout.empty())
-        merged = self.runs[-1]
-        for run in reversed(self.runs[:-1]):
+        merged = runs[-1]
+        for run in reversed(runs[:-1]):
             merged = merge_runs(run, merged)
         return merged
 
+    def plain(self) -> Relation:
+        """The same facts without a base."""
+        return self if self.base is None else Relation.from_run(self.run())
+
     def settled(self) -> Relation:
-        """The same facts as one run, which is what look-ups and memory like best."""
+        """The same facts as one run, which is what look-ups and memory like best; a base stays."""
+        if self.base is not None:
+            return self
         return self if len(self.runs) <= 1 and not self.gone else Relation.from_run(self.run())
 
     def keys(self) -> Keys:
@@ -141,16 +186,19 @@ class Relation:
         runs = list(self.runs)
         while len(runs) > 1 and len(runs[-2]) < 2 * len(runs[-1]):
             runs[-2:] = [merge_runs(runs[-2], runs[-1])]
-        return Relation(self.layout, (*runs, run) if len(run) else tuple(runs), gone)
+        return Relation(self.layout, (*runs, run) if len(run) else tuple(runs), gone, self.base)
 
     def shrunk(self, run: Run) -> Relation:
         """The relation without the facts of a run, all of which it has."""
         if not len(run):
             return self
         if any(run is mine for mine in self.runs):
-            return Relation(self.layout, tuple(mine for mine in self.runs if mine is not run), self.gone)
+            kept = tuple(mine for mine in self.runs if mine is not run)
+            return Relation(self.layout, kept, self.gone, self.base)
         buried = self._graves.extended(run)
-        less = Relation(self.layout, self.runs, buried.runs)
+        less = Relation(self.layout, self.runs, buried.runs, self.base)
+        if self.base is not None:
+            return less
         return less._rewritten() if len(buried) * REWRITE_SHARE > sum(map(len, self.runs)) else less
 
     def _rewritten(self) -> Relation:
@@ -178,7 +226,11 @@ class Relation:
         if not self or not other:
             return self
         assert self.layout == other.layout
-        if not self.gone and not other.gone and any(a is b for a in self.runs for b in other.runs):
+        if self.base is not None and self.base is other.base:
+            keys = merge_keys(Relation(self.layout, self.runs).keys(), Relation(self.layout, other.gone).keys())
+            return Relation.from_keys(self.layout, keys[self.contains(keys) & ~other.contains(keys)])
+        plain = self.base is None and other.base is None
+        if plain and not self.gone and not other.gone and any(a is b for a in self.runs for b in other.runs):
             rest = Relation(self.layout, tuple(run for run in self.runs if all(run is not b for b in other.runs)))
             other = Relation(other.layout, tuple(run for run in other.runs if all(run is not a for a in self.runs)))
             return rest - other
@@ -201,7 +253,7 @@ class Relation:
         return Relation.from_keys(layout, pack(layout, self.columns(), len(self)))
 
     def renumbered(self, ids: Column, universe: int) -> Relation:
-        """The relation with ``ids[i]`` in the place of ``i``."""
+        """The relation with ``ids[i]`` in the place of ``i``; it has no base."""
         return Relation.from_columns([ids[column] for column in self.columns()], universe, len(self))
 
     def projected(self, positions: Sequence[int], universe: int) -> Relation:

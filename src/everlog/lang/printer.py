@@ -64,8 +64,11 @@ def print_atom(atom: Atom, prefixes: Mapping[str, str] = NO_PREFIXES) -> str:
 
 
 def print_name(name: str, prefixes: Mapping[str, str] = NO_PREFIXES) -> str:
-    """The text of a predicate's name."""
-    return _shortened(name[1:-1], prefixes) if name.startswith("<") else name
+    """The text of a predicate's name, with what the analysis may have put behind an IRI."""
+    if not name.startswith("<"):
+        return name
+    end = name.rindex(">")
+    return _shortened(name[1:end], prefixes) + name[end + 1 :]
 
 
 def print_term(term: Term, prefixes: Mapping[str, str] = NO_PREFIXES) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, get_args
 
@@ -13,6 +13,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from everlog.analysis.check import CheckedProgram, check
+from everlog.analysis.modules import with_modules
 from everlog.analysis.stratify import Kind, StratifiedProgram, stratify
 from everlog.engine.dictionary import Constants, Dictionary
 from everlog.engine.factset import FactSet
@@ -21,11 +22,12 @@ from everlog.engine.match import Engine, Limits
 from everlog.engine.state import State
 from everlog.lake import dictionary_of, facts_of
 from everlog.lang.errors import DataError, Diagnostic
-from everlog.lang.parser import parse_file
 from everlog.lang.printer import print_program
 from everlog.lang.syntax import Constant, Predicate
+from everlog.modules.boundary import outward
 from everlog.pipeline.encode import TERMS
 from everlog.pipeline.facts import load_columns
+from everlog.pipeline.program import Profile, read_program
 from everlog.pipeline.sources import ReadOptions, resolve
 from everlog.pipeline.spill import Spill, write_parquet
 from everlog.pipeline.split import BadRow, Split
@@ -44,7 +46,8 @@ if TYPE_CHECKING:
 class MaterialiseJob:
     """What ``everlog materialise`` is asked to do."""
 
-    rules: str
+    rules: str | tuple[str, ...]
+    """Rule files, and ontologies in any serialisation of RDF."""
     facts: tuple[str, ...]
     store: str
     header: bool = False
@@ -59,6 +62,9 @@ class MaterialiseJob:
     salt: int = 0
     max_facts: int | None = None
     timeout: float | None = None
+    modules: bool = True
+    profile: Profile = "lower"
+    equality: bool = False
 
     def __post_init__(self) -> None:
         assert self.stratification in get_args(Kind)
@@ -112,11 +118,13 @@ def materialise(job: MaterialiseJob, report: Report | None = None) -> Result:
     report = report or Report()
     clock = Clock(report)
     with clock.phase("check"):
-        program = stratify(check(parse_file(job.rules)), job.stratification)
-        for warning in program.program.warnings:
+        read = read_program(job.rules, job.profile, equality=job.equality, base=job.base)
+        program = stratify(check(read.program), job.stratification)
+        program = with_modules(program) if job.modules else program
+        for warning in (*read.warnings, *program.program.warnings):
             report.warning(warning)
         options = _options(job, program.program)
-        parts = splits(resolve(job.facts, options), options)
+        parts = splits(resolve((*job.facts, *read.facts), options), options)
         refuse_existing(job.store, job.overwrite)
     with begin(job.store, overwrite=job.overwrite) as transaction:
         with clock.phase("start Spark"):
@@ -237,10 +245,14 @@ def _reason(
     """What follows, with the counters that updates will need; a trace is not stored, so none is made."""
     deadline = None if job.timeout is None else time.monotonic() + job.timeout
     engine = Engine(len(dictionary), Constants(dictionary), limits=Limits(job.max_facts, deadline))
+    explicit = explicit.renamed(program.external)
     facts, statistics = seminaive(engine, program, explicit, Listener(report.round_done))
     fresh = Materialisation(explicit, facts, instances=statistics.instances)
     kept = booked(engine, program, fresh, "none" if job.maintain == "counting" else job.maintain)
-    return State(dictionary, explicit, kept.facts, kept.nr, kept.rec), statistics
+    seen = outward(program, kept)
+    listed = FactSet({predicate: relation.plain() for predicate, relation in seen.facts.items()})
+    state = State(dictionary, seen.explicit, listed, seen.nr, seen.rec)
+    return state, replace(statistics, facts=listed.count)
 
 
 def _commit(

@@ -13,8 +13,9 @@ import pyarrow as pa
 from everlog.pipeline.delimited import read_delimited
 from everlog.pipeline.parquet import read_parquet
 from everlog.pipeline.rdf import read_document, read_lines
-from everlog.pipeline.sources import ReadOptions
+from everlog.pipeline.sources import RDF_KINDS, ReadOptions
 from everlog.pipeline.split import BadRow, Split
+from everlog.pipeline.triples import as_triples, wants_triples
 
 READERS = {
     "csv": read_delimited,
@@ -30,8 +31,14 @@ READERS = {
 
 
 def read(split: Split, options: ReadOptions, bad: list[BadRow]) -> Iterator[pa.RecordBatch]:
-    """The facts of a split. Rows that cannot be facts are appended to ``bad`` and left out."""
-    return READERS[split.source.kind](split, options, bad)
+    """The facts of a split. Rows that cannot be facts are appended to ``bad`` and left out.
+
+    RDF is read as ``triple(s, p, o)`` if the options know a predicate ``triple`` of three arguments.
+    """
+    batches = READERS[split.source.kind](split, options, bad)
+    if split.source.kind in RDF_KINDS and wants_triples(options.arities):
+        return map(as_triples, batches)
+    return batches
 
 
 __all__ = ["BadRow", "Split", "read"]

@@ -1,9 +1,9 @@
 """Choosing how to repair a materialisation, from evidence that costs next to nothing.
 
 What rematerialising costs is known, W: the instances it considers and the facts it holds. What an
-algorithm will cost depends on how far the deletions spread, which nobody knows beforehand. So the choice is made in attempts with budgets:
-each may consider so many instances, a fraction of W, and is given up beyond that, which bounds what
-is lost on a wrong guess.
+algorithm will cost depends on how far the deletions spread, which nobody knows beforehand. So the
+choice is made in attempts with budgets: each may consider so many instances, a fraction of W, and
+is given up beyond that, which bounds what is lost on a wrong guess.
 
 - A change of more than half of the explicit facts: rematerialise.
 - Nothing is deleted, or no recursive rule is affected: DRed^c (without counters, DRed), which then
@@ -69,6 +69,8 @@ def _recursion_affected(program: StratifiedProgram, changed: set[Predicate]) -> 
     """Whether changed predicates reach the body of a recursive rule."""
     reached = set(changed)
     for stratum in program.strata:
+        if stratum.module is not None and not reached.isdisjoint(stratum.module.inputs):
+            reached.update(stratum.predicates)
         for rule in stratum.nonrecursive:
             if not reached.isdisjoint(atom.predicate for atom in rule.body):
                 reached.add(rule.head.predicate)

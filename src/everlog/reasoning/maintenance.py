@@ -14,12 +14,15 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass, field
+from functools import cached_property
 
+from everlog.analysis.modules import Module
 from everlog.analysis.stratify import StratifiedProgram, Stratum
 from everlog.engine.factset import NONE, FactSet
 from everlog.engine.match import Engine, Matches, RuleSet
 from everlog.engine.multiset import Counts
 from everlog.lang.syntax import Predicate
+from everlog.modules.derive import rederive
 from everlog.reasoning.materialisation import Materialisation, Trace
 
 
@@ -112,6 +115,9 @@ class Maintenance:
         self.engine.held = self.I.count
         self.change_unruled()
         for number, stratum in enumerate(self.program.strata):
+            if stratum.module is not None:
+                self.maintain_module(stratum.module)
+                continue
             rules = Rules.of(number, stratum)
             if self.is_affected(rules):
                 self.maintain(rules)
@@ -125,6 +131,26 @@ class Maintenance:
     def maintain(self, rules: Rules) -> None:
         """Bring D and A up to date for one stratum."""
         raise NotImplementedError
+
+    def maintain_module(self, module: Module) -> None:
+        """Bring the relations of a module up to date. Its facts are never overdeleted, so D and A do without them."""
+        if {*self.gone, *self.fresh}.isdisjoint(module.inputs):
+            return
+        found = rederive(module, self.I, self.new, self.gone, self.fresh)
+        self.new = self.new.replaced({p: change.relation for p, change in found.items()})
+        self.engine.held = self.new.count
+        self.engine.limits.check(self.engine.held)
+        self.gone = self.gone.replaced({p: change.lost for p, change in found.items()})
+        self.fresh = self.fresh.replaced({p: change.won for p, change in found.items()})
+        matched = [p for p in found if p in self.in_bodies]
+        self.alive = self.alive.replaced({p: self.I.relation(p) - found[p].lost for p in matched})
+        self.either = self.either.replaced({p: self.I.relation(p) | found[p].won for p in matched})
+
+    @cached_property
+    def in_bodies(self) -> frozenset[Predicate]:
+        """The predicates in bodies of rules."""
+        rules = (rule for stratum in self.program.strata for rule in stratum.rules)
+        return frozenset(atom.predicate for rule in rules for atom in rule.body)
 
     def new_trace(self) -> Trace | None:
         """The trace after the update; only Counting keeps it."""

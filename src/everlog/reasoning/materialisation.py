@@ -82,8 +82,12 @@ def with_trace(engine: Engine, program: StratifiedProgram, old: Materialisation)
         return old
     derived = {predicate for stratum in program.strata for predicate in stratum.predicates}
     facts = old.explicit.restricted(predicate for predicate in old.explicit if predicate not in derived)
-    trace = []
+    trace: list[tuple[Counts, ...]] = []
     for stratum in program.strata:
+        if stratum.module is not None:
+            facts = facts.replaced(old.facts.restricted(stratum.predicates))
+            trace.append(())
+            continue
         recursive, rounds = RuleSet(stratum.recursive), []
         counts = Counts.once(old.explicit.restricted(stratum.predicates))
         counts += engine.match(RuleSet(stratum.nonrecursive), facts, facts, phase="bookkeeping").counts()  # l. 12

@@ -7,6 +7,7 @@ import time
 from everlog.analysis.stratify import StratifiedProgram, Stratum
 from everlog.engine.factset import NONE, FactSet
 from everlog.engine.match import Engine, RuleSet
+from everlog.modules.derive import derive
 from everlog.reasoning.statistics import Listener, RoundEvent, Statistics, StratumStatistics
 
 
@@ -34,6 +35,7 @@ def seminaive(
         rounds=sum(s.rounds for s in strata),
         seconds=time.perf_counter() - begin,
         strata=tuple(strata),
+        modules=any(stratum.module is not None for stratum in program.strata),
     )
     return facts, statistics
 
@@ -43,6 +45,8 @@ def close_stratum(
 ) -> tuple[FactSet, StratumStatistics]:
     """Adds to ``facts`` what the rules of one stratum derive, its explicit facts included."""
     begin, before = time.perf_counter(), engine.work.instances["forward"]
+    if stratum.module is not None:
+        return close_module(engine, stratum, facts, strata, listener)
     recursive, rounds = RuleSet(stratum.recursive), 0
     given = explicit.restricted(stratum.predicates)
     delta = given.extended(engine.match(RuleSet(stratum.nonrecursive), facts, facts).facts(without=given))  # l. 3
@@ -64,3 +68,18 @@ def close_stratum(
         seconds=time.perf_counter() - begin,
     )
     return facts, figures
+
+
+def close_module(
+    engine: Engine, stratum: Stratum, facts: FactSet, strata: int, listener: Listener
+) -> tuple[FactSet, StratumStatistics]:
+    """Adds to ``facts`` what a module derives."""
+    begin = time.perf_counter()
+    assert stratum.module is not None
+    facts = facts.replaced(derive(stratum.module, facts))
+    count = facts.restricted(stratum.predicates).count
+    engine.held = facts.count
+    engine.limits.check(engine.held)
+    listener.round_done(RoundEvent(stratum.index, strata, 1, count, facts.count, 0))
+    rules, seconds = len(stratum.module.rules), time.perf_counter() - begin
+    return facts, StratumStatistics(stratum.index, rules, rules, count, 0, 1, seconds)

@@ -34,6 +34,8 @@ class Statistics:
     rounds: int
     seconds: float
     strata: tuple[StratumStatistics, ...] = ()
+    modules: bool = False
+    """Whether modules derived some of the facts."""
 
     @property
     def derived(self) -> int:

@@ -7,6 +7,7 @@ writer that lives.
 from __future__ import annotations
 
 import contextlib
+import os
 import shutil
 from pathlib import Path
 
@@ -39,11 +40,25 @@ def refuse_strangers(layout: Layout) -> None:
         return
     if not root.is_dir():
         raise store_error("not-a-store", "this is a file, not a directory", root, "choose another path for the store")
-    names = {entry.name for entry in root.iterdir()}
-    if names and not (names <= OWN_NAMES and layout.guard.is_file()):
+    names = _names_in(root)
+    if names and not _is_unfinished(layout, names):
         shown = ", ".join(sorted(names)[:5])
         hint = "choose an empty or new directory for the store"
         raise store_error("not-a-store", f"the directory is no Everlog store but has {shown}", root, hint)
+
+
+def _is_unfinished(layout: Layout, names: set[str]) -> bool:
+    """Is this where a writer made, or is about to make, its first files?"""
+    at_work = _names_in(layout.work)
+    just_begun = names == {"work"} and not at_work and not layout.work.is_file()
+    return names <= OWN_NAMES and (layout.guard.name in at_work or just_begun)
+
+
+def _names_in(directory: Path) -> set[str]:
+    try:
+        return set(os.listdir(directory))
+    except (FileNotFoundError, NotADirectoryError):
+        return set()
 
 
 def clean_dead(layout: Layout) -> None:

@@ -21,15 +21,19 @@ from everlog.store import schema
 from everlog.store.parquet import open_file, wanted_groups
 from everlog.store.rows import equal_at, key_of, lower_bound, plain, row_key, summed
 
+FEW_ROWS = 1 << 14
+"""A file with no more rows is read once and held."""
+
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
-    """A file with the keys of its first and last row."""
+    """A file with the keys of its first and last row, and all its rows if they are few."""
 
     path: Path
     rows: int
     first: tuple[int, ...]
     last: tuple[int, ...]
+    held: pa.Table | None = None
 
 
 def sums(paths: Sequence[Path], width: int, predicates: Sequence[int] | None = None) -> Iterator[pa.Table]:
@@ -61,8 +65,11 @@ def _bounds(path: Path, width: int) -> Bounds | None:
     file = open_file(path)
     if not file.metadata.num_rows:
         return None
-    first, last = (key_of(_read(file, group, width), schema.keys(width)) for group in (0, file.num_row_groups - 1))
-    return Bounds(path, file.metadata.num_rows, row_key(first, 0), row_key(last, -1))
+    head = _read(file, 0, width)
+    tail = _read(file, file.num_row_groups - 1, width) if file.num_row_groups > 1 else head
+    first, last = (key_of(rows, schema.keys(width)) for rows in (head, tail))
+    held = head if file.metadata.num_rows == head.num_rows <= FEW_ROWS else None
+    return Bounds(path, file.metadata.num_rows, row_key(first, 0), row_key(last, -1), held)
 
 
 def _runs(files: Sequence[Bounds]) -> list[list[Bounds]]:
@@ -85,13 +92,19 @@ def _stream(run: Sequence[Bounds], width: int, predicates: Sequence[int] | None)
     wanted = None if predicates is None else sorted(predicates)
     chosen = None if wanted is None else pa.array(wanted, pa.int64())
     for bounds in run:
-        file = open_file(bounds.path)
-        for group in wanted_groups(file, wanted):
-            rows = _read(file, group, width)
-            if chosen is not None:
-                rows = rows.filter(pc.is_in(rows.column("predicate"), chosen))
+        for group in _row_groups(bounds, width, wanted):
+            rows = group if chosen is None else group.filter(pc.is_in(group.column("predicate"), chosen))
             if rows.num_rows:
                 yield rows
+
+
+def _row_groups(bounds: Bounds, width: int, wanted: list[int] | None) -> Iterator[pa.Table]:
+    if bounds.held is not None:
+        yield bounds.held
+        return
+    file = open_file(bounds.path)
+    for group in wanted_groups(file, wanted):
+        yield _read(file, group, width)
 
 
 def _merge(stream: Iterator[pa.Table], changes: pa.Table, width: int) -> Iterator[pa.Table]:

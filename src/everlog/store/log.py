@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import os
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,9 @@ from everlog.store.errors import store_error
 from everlog.store.layout import Layout
 
 METADATA_KEY = "everlog"
+
+REMEMBERED = 16
+"""Of so many versions of tables it is remembered what they have."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,8 +40,7 @@ class ActiveFile:
 
 def is_table(table: Path) -> bool:
     """Has the table at least one commit?"""
-    log = Layout.log(table)
-    return log.is_dir() and any(log.glob("*.json"))
+    return newest_version(table) is not None
 
 
 def open_table(table: Path, version: int | None = None) -> DeltaTable:
@@ -58,7 +61,23 @@ def open_table(table: Path, version: int | None = None) -> DeltaTable:
 
 
 def newest_version(table: Path) -> int | None:
-    """The newest version by the names of the log entries, None without any."""
+    """The version of the newest commit, None if there is none; looked for from the last checkpoint on."""
+    version = _last_checkpoint(table)
+    if version is None or not Layout.commit_file(table, version).exists():
+        return _newest_listed(table)
+    while Layout.commit_file(table, version + 1).exists():
+        version += 1
+    return version
+
+
+def _last_checkpoint(table: Path) -> int | None:
+    try:
+        return int(json.loads((Layout.log(table) / "_last_checkpoint").read_bytes())["version"])
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+
+
+def _newest_listed(table: Path) -> int | None:
     try:
         names = os.listdir(Layout.log(table))
     except (FileNotFoundError, NotADirectoryError):
@@ -66,10 +85,37 @@ def newest_version(table: Path) -> int | None:
     return max((int(name[:-5]) for name in names if name.endswith(".json") and name[:-5].isdigit()), default=None)
 
 
+@dataclass(frozen=True, slots=True)
+class Contents:
+    """What a version of a table has: its data files, by name, and the names of its columns."""
+
+    files: tuple[ActiveFile, ...]
+    columns: tuple[str, ...]
+
+
+def contents(table: Path, version: int) -> Contents:
+    """What a version has. Versions never change, so those read last are remembered."""
+    try:
+        entry = Layout.commit_file(table, version).stat()
+    except OSError:
+        return _read_contents(table, version)
+    return _remembered(table.absolute(), version, (entry.st_ino, entry.st_mtime_ns, entry.st_size))
+
+
+@lru_cache(maxsize=REMEMBERED)
+def _remembered(table: Path, version: int, _entry: tuple[int, ...]) -> Contents:
+    """The entry tells the log from that of another table that was at the same place before."""
+    return _read_contents(table, version)
+
+
+def _read_contents(table: Path, version: int) -> Contents:
+    delta = open_table(table, version)
+    return Contents(tuple(active_files(delta)), tuple(field.name for field in delta.schema().fields))
+
+
 def file_names(table: Path, version: int) -> list[str]:
     """The names of the files of a version."""
-    names: list[str] = pa.table(open_table(table, version).get_add_actions(flatten=True)).column("path").to_pylist()
-    return sorted(names)
+    return [file.name for file in contents(table, version).files]
 
 
 def active_files(delta: DeltaTable) -> list[ActiveFile]:
@@ -88,11 +134,11 @@ def _active_file(row: dict[str, Any]) -> ActiveFile:
     )
 
 
-def actions(table: Path, version: int) -> list[dict[str, Any]]:
-    """Everything the log entry of a version says."""
-    entry = Layout.commit_file(table, version)
+def actions(table: Path, version: int, kind: str = "") -> list[dict[str, Any]]:
+    """What the log entry of a version says, or of that all that may be of a kind."""
+    entry, named = Layout.commit_file(table, version), kind.encode()
     try:
-        return [json.loads(line) for line in entry.read_text(encoding="utf-8").splitlines() if line]
+        return [json.loads(line) for line in entry.read_bytes().splitlines() if line and named in line]
     except FileNotFoundError as error:
         hint = "its log entry was removed by another tool; newer versions can still be read"
         raise store_error("version-gone", f"version {version} has no log entry", entry, hint) from error
@@ -102,7 +148,8 @@ def actions(table: Path, version: int) -> list[dict[str, Any]]:
 
 def commit_info(table: Path, version: int) -> dict[str, Any]:
     """What the log entry of a version says about its commit."""
-    return next((action["commitInfo"] for action in actions(table, version) if "commitInfo" in action), {})
+    said = actions(table, version, "commitInfo")
+    return next((action["commitInfo"] for action in said if "commitInfo" in action), {})
 
 
 def changed_files(table: Path, version: int) -> tuple[list[str], list[str]]:

@@ -14,10 +14,13 @@ from __future__ import annotations
 import contextlib
 import json
 import logging
+import math
+import mmap
+import os
 import shutil
 import time
 import uuid
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -28,7 +31,7 @@ from numpy.typing import NDArray
 from everlog.store import steps
 
 ALIGNMENT = 64
-FORMAT = 2
+FORMAT = 3
 STALE_SECONDS = 3600.0
 
 log = logging.getLogger(__name__)
@@ -47,6 +50,11 @@ class Snapshot:
     arrays: dict[str, NDArray[Any]]
     under: Snapshot | None = None
 
+    @property
+    def layers(self) -> list[Snapshot]:
+        """This snapshot and all under it, the lowest first."""
+        return [self] if self.under is None else [*self.under.layers, self]
+
 
 def read(directory: Path, version: int, identity: str) -> Snapshot | None:
     """The snapshot of a version, None if there is none that is whole.
@@ -56,9 +64,9 @@ def read(directory: Path, version: int, identity: str) -> Snapshot | None:
     """
     for path in sorted(directory.glob(f"v{version}-*")):
         with contextlib.suppress(OSError, ValueError, KeyError):
-            found = _open(path, version, identity)
-            if found is not None:
-                return found
+            said = _manifest(path)
+            if said["identity"] == identity:
+                return _open(path, said)
     return None
 
 
@@ -68,30 +76,36 @@ def versions(directory: Path) -> list[int]:
     return sorted({int(name) for name in names if name.isdigit()})
 
 
-def _open(path: Path, version: int, identity: str | None) -> Snapshot | None:
-    said = _manifest(path)
-    data = path / "data.bin"
-    if (said["format"], said["bytes"]) != (FORMAT, data.stat().st_size) or identity not in (None, said["identity"]):
-        return None
-    under = None
-    if said["under"] is not None:
-        under = _open(path.parent / said["under"], said["version"], None)
-        if under is None:
-            return None
-    blob = np.memmap(data, np.uint8, "r") if said["bytes"] else np.empty(0, np.uint8)
+def _open(path: Path, said: dict[str, Any]) -> Snapshot:
+    under = said["under"]
+    return _layer(path, said, None if under is None else _open(path.parent / under, _manifest(path.parent / under)))
+
+
+def _layer(path: Path, said: dict[str, Any], under: Snapshot | None) -> Snapshot:
+    blob = _mapped(path / "data.bin")
+    if (said["format"], said["bytes"]) != (FORMAT, len(blob)):
+        raise ValueError(f"{path} is not a snapshot as this version writes them")
     arrays = {name: _view(blob, place) for name, place in said["arrays"].items()}
-    return Snapshot(path.name, version, said["manifest"], arrays, under)
+    return Snapshot(path.name, said["version"], said["manifest"], arrays, under)
 
 
 def _manifest(path: Path) -> dict[str, Any]:
-    said: dict[str, Any] = json.loads((path / "manifest.json").read_text(encoding="utf-8"))
+    said: dict[str, Any] = json.loads((path / "manifest.json").read_bytes())
     return said
 
 
-def _view(blob: NDArray[np.uint8], place: dict[str, Any]) -> NDArray[Any]:
-    start, kind = place["offset"], np.dtype(place["dtype"])
-    size = kind.itemsize * int(np.prod(place["shape"], dtype=np.int64))
-    return blob[start : start + size].view(kind, np.ndarray).reshape(place["shape"])
+def _mapped(path: Path) -> mmap.mmap | bytes:
+    """The bytes of a file, to be read when they are needed."""
+    handle = os.open(path, os.O_RDONLY)
+    try:
+        return mmap.mmap(handle, 0, access=mmap.ACCESS_READ) if os.fstat(handle).st_size else b""
+    finally:
+        os.close(handle)
+
+
+def _view(blob: mmap.mmap | bytes, place: dict[str, Any]) -> NDArray[Any]:
+    shape = place["shape"]
+    return np.frombuffer(blob, place["dtype"], math.prod(shape), place["offset"]).reshape(shape)
 
 
 def write(
@@ -100,10 +114,14 @@ def write(
     identity: str,
     arrays: Mapping[str, NDArray[Any]],
     manifest: dict[str, Any],
-    under: str | None = None,
-) -> None:
-    """Write a snapshot and remove those it does not need. A store that cannot be written to is left alone."""
-    making = directory / f".making-{uuid.uuid4().hex}"
+    under: Snapshot | None = None,
+) -> Snapshot | None:
+    """Write a snapshot and remove those it does not need.
+
+    None if that cannot be done: a store that may not be written to is left alone, and what is under
+    the snapshot may have gone.
+    """
+    making, place = directory / f".making-{uuid.uuid4().hex}", directory / f"v{version}-{uuid.uuid4().hex[:8]}"
     try:
         making.mkdir(parents=True)
         size, places = _write_arrays(making / "data.bin", arrays)
@@ -111,19 +129,23 @@ def write(
             "format": FORMAT,
             "version": version,
             "identity": identity,
-            "under": under,
+            "under": None if under is None else under.name,
             "bytes": size,
             "arrays": places,
             "manifest": manifest,
         }
         (making / "manifest.json").write_text(json.dumps(said), encoding="utf-8")
         steps.reached(steps.SNAPSHOT_WRITTEN)
-        making.rename(directory / f"v{version}-{uuid.uuid4().hex[:8]}")
+        for layer in () if under is None else under.layers:
+            (directory / layer.name / "manifest.json").stat()
+        making.rename(place)
+        found = _layer(place, said, under)
     except OSError as error:
         log.info("no snapshot of version %d: %s", version, error)
         shutil.rmtree(making, ignore_errors=True)
-        return
-    remove_old(directory, keep=version)
+        return None
+    remove_others(directory, found)
+    return found
 
 
 def _write_arrays(path: Path, arrays: Mapping[str, NDArray[Any]]) -> tuple[int, dict[str, Any]]:
@@ -136,24 +158,12 @@ def _write_arrays(path: Path, arrays: Mapping[str, NDArray[Any]]) -> tuple[int, 
         return file.tell(), places
 
 
-def remove_old(directory: Path, keep: int) -> list[Path]:
-    """Remove all snapshots but the newest of one version and those under it, and those nobody finished."""
-    wanted = sorted(directory.glob(f"v{keep}-*"), key=lambda path: path.stat().st_mtime_ns)[-1:]
-    needed = {path for newest in wanted for path in _chain(newest)}
-    removed = [path for path in directory.glob("v*-*") if path not in needed]
+def remove_others(directory: Path, keep: Snapshot | None) -> list[Path]:
+    """Remove all snapshots but one and those under it, and those nobody finished."""
+    needed = set() if keep is None else {layer.name for layer in keep.layers}
+    removed = [path for path in directory.glob("v*-*") if path.name not in needed]
     with contextlib.suppress(FileNotFoundError):
         removed += [path for path in directory.glob(".making-*") if path.stat().st_mtime < time.time() - STALE_SECONDS]
     for path in removed:
         shutil.rmtree(path, ignore_errors=True)
     return removed
-
-
-def _chain(path: Path) -> Iterator[Path]:
-    """A snapshot and all under it."""
-    name: str | None = path.name
-    while name is not None:
-        yield path.parent / name
-        try:
-            name = _manifest(path.parent / name).get("under")
-        except (OSError, ValueError):
-            return

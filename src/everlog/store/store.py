@@ -8,13 +8,12 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-from deltalake import DeltaTable
 from numpy.typing import NDArray
 
 from everlog.store import consolidate, schema, snapshot
 from everlog.store.errors import store_error
 from everlog.store.layout import Layout
-from everlog.store.log import ActiveFile, active_files, changed_files, is_table, newest_version, open_table
+from everlog.store.log import ActiveFile, Contents, changed_files, contents, is_table, newest_version
 from everlog.store.parquet import open_file, terms_among
 from everlog.store.rows import plain, summed
 from everlog.store.snapshot import Snapshot
@@ -22,6 +21,9 @@ from everlog.store.versions import VersionInfo, read_version
 
 SMALL_OPERATIONS = frozenset({"update", "compact", "widen"})
 """Operations that leave most facts as they are."""
+
+FEW = 4
+"""Hardly ever are there more versions that change nothing, over and above one for each update."""
 
 LARGE_TERMS = pa.schema([schema.TERMS.field("id"), pa.field("text", pa.large_string(), nullable=False)])
 """Terms as readers get them."""
@@ -38,6 +40,7 @@ class Store:
         self.layout = layout
         self.path = layout.root
         self.version = version
+        self._infos: dict[int, VersionInfo] = {}
 
     @classmethod
     def open(cls, path: Path | str) -> Store:
@@ -51,7 +54,7 @@ class Store:
           = help: make one with everlog materialise RULES --facts ... --store no/such/place
         """
         layout = Layout(Path(path))
-        newest = newest_version(layout.facts) if is_table(layout.facts) else None
+        newest = newest_version(layout.facts)
         if newest is None:
             what = "a write was begun here but none was finished" if layout.guard.exists() else "there is no store here"
             hint = f"make one with everlog materialise RULES --facts ... --store {path}"
@@ -65,7 +68,10 @@ class Store:
 
     def info(self, version: int | None = None) -> VersionInfo:
         """What a version says about itself: rules, statistics, when, by which operation."""
-        return read_version(self.layout.facts, self._existing(version))
+        number = self._existing(version)
+        if number not in self._infos:
+            self._infos[number] = read_version(self.layout.facts, number)
+        return self._infos[number]
 
     def versions(self) -> list[VersionInfo]:
         """All versions up to the one that was newest on opening, oldest first."""
@@ -73,15 +79,15 @@ class Store:
 
     def files(self, version: int | None = None) -> list[ActiveFile]:
         """The data files of the facts of a version."""
-        return active_files(self._facts_table(version))
+        return list(self._facts_table(version).files)
 
     def term_files(self, version: int | None = None) -> list[ActiveFile]:
         """The data files of the terms of a version."""
-        return active_files(self._terms_table(version))
+        return list(contents(self.layout.terms, self.info(version).terms_version).files)
 
     def width(self, version: int | None = None) -> int:
         """How many argument columns the facts of a version have."""
-        return _width(self._facts_table(version))
+        return schema.width_of(self._facts_table(version).columns)
 
     def facts(self, version: int | None = None, predicates: Collection[int] | None = None) -> Iterator[pa.RecordBatch]:
         """The facts that hold: ``predicate``, ``c0``, ..., ``explicit``, ``nr``, ``rec``, sorted, one row each.
@@ -95,8 +101,8 @@ class Store:
         """Every fact that ever held since the last compaction, sorted, with the sums of its weights."""
         table = self._facts_table(version)
         chosen = None if predicates is None else sorted(predicates)
-        paths = [self.layout.facts / file.name for file in active_files(table) if _may_have(file, chosen)]
-        return consolidate.sums(paths, _width(table), chosen)
+        paths = [self.layout.facts / file.name for file in table.files if _may_have(file, chosen)]
+        return consolidate.sums(paths, schema.width_of(table.columns), chosen)
 
     def sums_of(self, names: Collection[str], version: int | None = None) -> Iterator[pa.Table]:
         """The same for some of the files of a version only."""
@@ -108,24 +114,21 @@ class Store:
         ``holds`` 1 is a fact that appeared, -1 one that went. Reads only the files those versions
         added or removed; a compaction changes nothing and is not read.
         """
-        width = self.width(to_version)
         first = 0 if from_version == -1 else self._existing(from_version) + 1
-        parts = [
-            part
-            for version in range(first, self._existing(to_version) + 1)
-            for part in self._signed_rows(version, width)
-        ]
-        total = summed(pa.concat_tables(parts), width) if parts else schema.facts(width).empty_table()
+        steps = [changed_files(self.layout.facts, v) for v in range(first, self._existing(to_version) + 1)]
+        added, removed = ({name for step in steps for name in step[side]} for side in (0, 1))
+        parts = [self._read_facts(name) for name in sorted(added - removed)]
+        parts += [negated(self._read_facts(name)) for name in sorted(removed - added)]
+        width = max((schema.width_of(rows.schema.names) for rows in parts), default=schema.MIN_WIDTH)
+        rows = pa.concat_tables([schema.facts(width).empty_table(), *(schema.conform(part, width) for part in parts)])
+        total = summed(rows, width)
         changed = np.zeros(total.num_rows, np.bool_)
         for name in schema.WEIGHTS:
             changed |= plain(total.column(name)) != 0
         return total.filter(pa.array(changed))
 
-    def _signed_rows(self, version: int, width: int) -> Iterator[pa.Table]:
-        added, removed = changed_files(self.layout.facts, version)
-        yield from consolidate.sums([self.layout.facts / name for name in added], width)
-        for rows in consolidate.sums([self.layout.facts / name for name in removed], width):
-            yield negated(rows)
+    def _read_facts(self, name: str) -> pa.Table:
+        return open_file(self.layout.facts / name).read()
 
     def terms(self, version: int | None = None) -> pa.Table:
         """The terms: ``id`` and ``text`` (large_string), sorted by id, each once."""
@@ -160,34 +163,47 @@ class Store:
         return open_file(self.layout.terms / name).read(columns=LARGE_TERMS.names).cast(LARGE_TERMS)
 
     def snapshot(self, version: int | None = None) -> Snapshot | None:
-        """The memory-mapped snapshot of a version, None if there is none."""
-        version = self._existing(version)
-        return snapshot.read(self.layout.snapshots, version, self._identity(version))
+        """The memory-mapped snapshot of a version, or of one that has the same facts; None if there is none."""
+        return self.nearest_snapshot(version, within=0)
 
-    def nearest_snapshot(self, version: int | None = None) -> Snapshot | None:
+    def nearest_snapshot(self, version: int | None = None, within: int | None = None) -> Snapshot | None:
         """A snapshot of a version from which only updates and compactions lead to the one wanted, or back.
 
-        Of several the nearest; applying :meth:`changes` makes it that of the version wanted.
+        Of several the nearest; applying :meth:`changes` makes it that of the version wanted. There are
+        at most ``within`` updates between the two, if that is given.
         """
         wanted = self._existing(version)
-        there = [v for v in snapshot.versions(self.layout.snapshots) if v <= self.version]
+        most = self.version if within is None else 2 * within + FEW
+        there = [v for v in snapshot.versions(self.layout.snapshots) if v <= self.version and abs(v - wanted) <= most]
         for other in sorted(there, key=lambda v: abs(v - wanted)):
-            low, high = sorted((wanted, other))
-            if self._only_updates(low, high) and (found := self.snapshot(other)) is not None:
+            updates = self.updates_between(wanted, other)
+            if updates is None or (within is not None and updates > within):
+                continue
+            if (found := snapshot.read(self.layout.snapshots, other, self._identity(other))) is not None:
                 return found
         return None
 
-    def _only_updates(self, low: int, high: int) -> bool:
-        return all(self.info(v).operation in SMALL_OPERATIONS for v in range(low + 1, high + 1))
+    def updates_between(self, one: int, other: int) -> int | None:
+        """How many updates lead from one version to another; None if they have less in common than that."""
+        low, high = sorted((one, other))
+        operations = [self.info(version).operation for version in range(low + 1, high + 1)]
+        if not SMALL_OPERATIONS.issuperset(operations):
+            return None
+        return operations.count("update")
 
     def write_snapshot(
-        self, version: int, arrays: Mapping[str, NDArray[Any]], manifest: dict[str, Any], under: str | None = None
-    ) -> None:
+        self,
+        version: int,
+        arrays: Mapping[str, NDArray[Any]],
+        manifest: dict[str, Any],
+        under: Snapshot | None = None,
+    ) -> Snapshot | None:
         """Keep arrays as the snapshot of a version, in place of others; ``manifest`` must be JSON.
 
-        ``under`` names the snapshot that the arrays are a change of, if they do not stand by themselves.
+        ``under`` is the snapshot that the arrays are a change of, if they do not stand by themselves.
+        None if it could not be written.
         """
-        snapshot.write(self.layout.snapshots, version, self._identity(version), arrays, manifest, under)
+        return snapshot.write(self.layout.snapshots, version, self._identity(version), arrays, manifest, under)
 
     def verify(self) -> list[str]:
         """Check everything there is to check about the version; an empty list is a clean store."""
@@ -223,15 +239,8 @@ class Store:
             raise store_error("no-such-version", f"there is no version {version}", self.path, hint)
         return version
 
-    def _facts_table(self, version: int | None) -> DeltaTable:
-        return open_table(self.layout.facts, self._existing(version))
-
-    def _terms_table(self, version: int | None) -> DeltaTable:
-        return open_table(self.layout.terms, self.info(version).terms_version)
-
-
-def _width(table: DeltaTable) -> int:
-    return schema.width_of(field.name for field in table.schema().fields)
+    def _facts_table(self, version: int | None) -> Contents:
+        return contents(self.layout.facts, self._existing(version))
 
 
 def _may_have(file: ActiveFile, predicates: list[int] | None) -> bool:

@@ -34,7 +34,7 @@ from everlog.store.cleaning import clean_dead, refuse_strangers, remove_if_unfin
 from everlog.store.commit import NewFile, commit, conflict, file_stats
 from everlog.store.errors import file_errors, os_error, store_error
 from everlog.store.layout import Layout
-from everlog.store.log import file_names, named_files, newest_version, open_table
+from everlog.store.log import contents, file_names, named_files, newest_version
 from everlog.store.versions import VersionInfo, metadata_for, read_version
 
 
@@ -96,9 +96,8 @@ class Transaction:
         if newest is None:
             return
         self.base = read_version(self.layout.facts, newest)
-        facts = open_table(self.layout.facts, newest)
         self._base_facts = file_names(self.layout.facts, newest)
-        self._width = schema.width_of(field.name for field in facts.schema().fields)
+        self._width = schema.width_of(contents(self.layout.facts, newest).columns)
         self._base_terms = file_names(self.layout.terms, self.base.terms_version)
 
     @property

@@ -1,7 +1,7 @@
 """Vacuum: delete the files that only versions nobody wants any more need.
 
 Deleted are data files that no retained version refers to, unless a living writer wrote them; what
-dead writers left; snapshots of other versions than the newest. The log stays, so a version that
+dead writers left; snapshots that the newest version does not need. The log stays, so a version that
 lost its files is still listed and says so when it is read.
 """
 
@@ -44,7 +44,7 @@ def vacuum(
             path.unlink(missing_ok=True)
         for writer in dead:
             locking.remove_dead(fresh.layout, writer)
-        return [*found, *snapshot.remove_old(fresh.layout.snapshots, keep=fresh.version)]
+        return [*found, *snapshot.remove_others(fresh.layout.snapshots, fresh.nearest_snapshot())]
 
 
 def _retained(store: Store, keep_versions: int | None, keep_hours: float | None) -> set[int]:

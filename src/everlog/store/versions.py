@@ -6,7 +6,8 @@ Rules are written out only by the version that changes them; the others point to
 from __future__ import annotations
 
 import datetime
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,7 @@ from everlog.store.log import METADATA_KEY, commit_info
 from everlog.store.schema import FORMAT
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class VersionInfo:
     """One version of a knowledge base.
 
@@ -26,13 +27,22 @@ class VersionInfo:
     version: int
     timestamp: datetime.datetime
     operation: str
-    rules: str
     statistics: dict[str, Any]
     bookkeeping: str
     terms_version: int
     salt: int
     format: int
-    writer: str | None = None
+    writer: str | None
+    _table: Path = field(repr=False)
+    _said: dict[str, Any] = field(repr=False)
+
+    @cached_property
+    def rules(self) -> str:
+        """The program as text; read when it is asked for."""
+        said = self._said
+        if "rules_at" in said:
+            said = commit_info(self._table, said["rules_at"]).get(METADATA_KEY, {})
+        return str(said.get("rules", ""))
 
 
 def read_version(table: Path, version: int) -> VersionInfo:
@@ -52,13 +62,14 @@ def read_version(table: Path, version: int) -> VersionInfo:
         version=version,
         timestamp=datetime.datetime.fromtimestamp(info.get("timestamp", 0) / 1000, datetime.UTC),
         operation=ours.get("operation", info.get("operation", "unknown")),
-        rules=_rules(table, said),
         statistics=said.get("statistics", {}),
         bookkeeping=said.get("bookkeeping", "none"),
         terms_version=said["terms_version"],
         salt=said.get("salt", 0),
         format=said["format"],
         writer=ours.get("writer"),
+        _table=table,
+        _said=said,
     )
 
 
@@ -70,12 +81,6 @@ def _refuse_unknown(table: Path, said: dict[str, Any]) -> None:
         hint = "use a newer Everlog"
         message = f"the store has format {said['format']}, this Everlog knows formats up to {FORMAT}"
         raise store_error("store-format", message, table, hint)
-
-
-def _rules(table: Path, said: dict[str, Any]) -> str:
-    if "rules_at" not in said:
-        return str(said.get("rules", ""))
-    return str(commit_info(table, said["rules_at"]).get(METADATA_KEY, {}).get("rules", ""))
 
 
 def metadata_for(

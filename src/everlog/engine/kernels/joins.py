@@ -9,6 +9,7 @@ from everlog.engine.kernels.memory import run_index, run_keys, trailing_zeros
 from everlog.engine.kernels.search import key_range, lower_bound
 
 SMALL_GROUP = 32
+SMALL_SORT = 24
 
 
 @njit(cache=True, nogil=True)
@@ -33,6 +34,21 @@ def expand(table, starts, counts, totals, first, last):
             number += count
         row += 1
     return rows, keys
+
+
+@njit(cache=True, nogil=True)
+def _sort(values):
+    """Sorts in place; most groups have so few values that inserting each in its place is quickest."""
+    if values.shape[0] > SMALL_SORT:
+        values.sort()
+        return
+    for i in range(1, values.shape[0]):
+        value = values[i]
+        k = i
+        while k > 0 and values[k - 1] > value:
+            values[k] = values[k - 1]
+            k -= 1
+        values[k] = value
 
 
 @njit(cache=True, nogil=True)
@@ -73,8 +89,7 @@ def join_groups(table, starts, counts, totals, base, free, known, known_shift, b
                         buffer[n] = source[k] & free
                         n += 1
             found = buffer[:n]
-            if n > 1:
-                found.sort()
+            _sort(found)
             for i in range(n):
                 if i == 0 or found[i] != found[i - 1]:
                     out[written] = group | found[i]
@@ -153,8 +168,7 @@ def count_groups(table, starts, counts, totals, base, free, bits, tally, out, we
                         buffer[n] = source[k] & free
                         n += 1
             found = buffer[:n]
-            if n > 1:
-                found.sort()
+            _sort(found)
             for i in range(n):
                 if i > 0 and found[i] == found[i - 1]:
                     weights[written - 1] += 1

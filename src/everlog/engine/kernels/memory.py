@@ -31,6 +31,14 @@ def _pointer32(typingctx: Any, address: Any) -> Any:
 
 
 @intrinsic
+def _pointer_u64(typingctx: Any, address: Any) -> Any:
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        return builder.inttoptr(args[0], context.get_value_type(signature.return_type))
+
+    return types.CPointer(types.uint64)(types.int64), codegen
+
+
+@intrinsic
 def trailing_zeros(typingctx: Any, word: Any) -> Any:
     """The position of the lowest bit set in a nonzero 64-bit word."""
 
@@ -50,3 +58,9 @@ def run_keys(table, run):
 def run_index(table, run):
     """The index of a run: where each value of the leading column starts; empty if there is none."""
     return carray(_pointer32(table[run, 2]), (table[run, 3],))
+
+
+@njit(inline="always")
+def words_at(address, size):
+    """The 64-bit words at an address."""
+    return carray(_pointer_u64(address), (size,))

@@ -1,0 +1,138 @@
+"""A program with its facts in one of three forms, materialised and updated on the engine itself.
+
+*standard* is general rules; *plain* computes closures and unions as modules and lists their pairs; *compact* is modules
+that keep their own form. States are values, so every update starts from the same one.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal, get_args
+
+import numpy as np
+
+from bench.maintenance.workloads import Facts
+from everlog.analysis.check import check
+from everlog.analysis.modules import with_modules
+from everlog.analysis.stratify import stratify
+from everlog.engine.factset import NONE, FactSet
+from everlog.engine.match import Engine, Limits
+from everlog.engine.relation import Relation
+from everlog.lang.errors import LimitError
+from everlog.lang.parser import parse_program
+from everlog.lang.syntax import Predicate
+from everlog.reasoning.materialisation import Materialisation, with_counters
+from everlog.reasoning.seminaive import seminaive
+from everlog.reasoning.update import update
+
+Form = Literal["standard", "plain", "compact"]
+FORMS: tuple[Form, ...] = get_args(Form)
+
+
+@dataclass(frozen=True)
+class State:
+    """What is kept between updates; ``listed`` are the pairs of the modules in the plain form."""
+
+    kept: Materialisation
+    listed: FactSet = field(default_factory=FactSet)
+
+    @property
+    def facts(self) -> FactSet:
+        """All facts in the form that queries see."""
+        return self.kept.facts.replaced(self.listed)
+
+    @property
+    def nbytes(self) -> int:
+        """The memory of facts, explicit facts and bookkeeping; what several relations share is counted once."""
+        held: dict[int, int] = {}
+        for relation in (*self.facts.values(), *self.kept.explicit.values()):
+            held.update((id(run), run.nbytes) for run in relation.runs + relation.gone)
+            if relation.base is not None:
+                held[id(getattr(relation.base, "graph", relation.base))] = relation.base.nbytes
+        return sum(held.values()) + self.kept.nbytes
+
+
+@dataclass(frozen=True)
+class Step:
+    """Something timed; ``state`` is None if it was cut off."""
+
+    seconds: float
+    state: State | None
+    lost: int = 0
+    won: int = 0
+
+
+class Setting:
+    """A program and its explicit facts."""
+
+    def __init__(self, rules: str, facts: Facts, form: Form) -> None:
+        plain = stratify(check(parse_program(rules)))
+        self.form = form
+        self.program = plain if form == "standard" else with_modules(plain)
+        self.universe = 1 + max(int(rows.max()) for rows in facts.values() if len(rows))
+        self.explicit = self.encoded(facts)
+
+    def encoded(self, facts: Facts) -> FactSet:
+        """Facts as the engine has them; explicit facts of a module's predicate are under a hidden one."""
+        relations = {
+            Predicate(name, rows.shape[1]): Relation.from_columns(
+                [np.ascontiguousarray(column) for column in rows.T], self.universe, len(rows)
+            )
+            for name, rows in facts.items()
+        }
+        return FactSet(relations).renamed(self.program.external)
+
+    def engine(self, limit: float | None = None, **constants: int) -> Engine:
+        """An engine that gives up after so many seconds."""
+        deadline = None if limit is None else time.monotonic() + limit
+        return Engine(self.universe, constants, limits=Limits(deadline=deadline))
+
+    def materialised(self, limit: float | None = None) -> Step:
+        """Everything that follows, computed in this form, without bookkeeping."""
+        engine, began = self.engine(limit), time.perf_counter()
+        try:
+            facts, statistics = seminaive(engine, self.program, self.explicit)
+        except LimitError:
+            return Step(time.perf_counter() - began, None)
+        listed = FactSet(_listed(facts.items())) if self.form == "plain" else NONE
+        kept = Materialisation(self.explicit, facts.settled(), instances=statistics.instances)
+        return Step(time.perf_counter() - began, State(kept, listed), won=facts.count - self.explicit.count)
+
+    def counted(self, state: State, limit: float | None = None) -> Step:
+        """The state with the counters that updates need."""
+        engine, began = self.engine(limit), time.perf_counter()
+        try:
+            kept = with_counters(engine, self.program, state.kept)
+        except LimitError:
+            return Step(time.perf_counter() - began, None)
+        return Step(time.perf_counter() - began, replace(state, kept=kept))
+
+    def updated(self, state: State, delete: FactSet = NONE, insert: FactSet = NONE, limit: float | None = None) -> Step:
+        """An update by DRed^c, the modules by their own algorithms."""
+        engine, began = self.engine(limit), time.perf_counter()
+        try:
+            done = update(engine, self.program, state.kept, delete, insert, "dredc")
+        except LimitError:
+            return Step(time.perf_counter() - began, None)
+        changed = {
+            predicate: (relation - done.deleted.relation(predicate)) | done.inserted.relation(predicate)
+            for predicate, relation in state.listed.items()
+        }
+        spent = time.perf_counter() - began
+        new = State(done.materialisation, FactSet(changed))
+        return Step(spent, new, done.deleted.count, done.inserted.count)
+
+    def modules(self) -> dict[str, int]:
+        """How many modules of each kind there are."""
+        found: dict[str, int] = {}
+        for stratum in self.program.strata:
+            if stratum.module is not None:
+                kind: Any = getattr(stratum.module, "kind", "union")
+                found[kind] = found.get(kind, 0) + 1
+        return found
+
+
+def _listed(relations: Iterable[tuple[Predicate, Relation]]) -> dict[Predicate, Relation]:
+    return {predicate: relation.plain() for predicate, relation in relations if relation.base is not None}

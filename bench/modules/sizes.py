@@ -1,0 +1,78 @@
+"""Closure sizes that others published or computed, and what the modules count."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+
+from bench.generators import Edges
+from bench.inputs import SHARED
+from bench.modules.data import RDFS, SKOS, read_rdf, read_tables
+from bench.modules.setting import COMPACT, Setting
+from bench.programs import LINEAR, NONLINEAR
+
+
+@dataclass(frozen=True)
+class Published:
+    """A relation of the shared data and the number of pairs in its transitive closure."""
+
+    name: str
+    paths: tuple[str, ...]
+    pairs: int
+    predicates: tuple[str, ...] = ()
+    """IRIs, for a file that is RDF; inverted where they start with ^."""
+
+    def available(self) -> bool:
+        """Whether its data is here."""
+        return all((SHARED / path).exists() for path in self.paths)
+
+    def edges(self) -> Edges:
+        """The relation."""
+        if self.predicates:
+            return read_rdf(self.paths[0], {"edge": self.predicates})["edge"]
+        return np.concatenate(list(read_tables({path: path for path in self.paths}).values()))
+
+
+def _graph(name: str, pairs: int) -> Published:
+    return Published(name, (f"graphs/{name}.tsv.gz",), pairs)
+
+
+def _hierarchy(pairs: int, *names: str) -> Published:
+    return Published(" + ".join(names), tuple(f"hierarchies/{name}.tsv.gz" for name in names), pairs)
+
+
+BROADER = (f"{SKOS}broader", f"^{SKOS}narrower")
+PUBLISHED = (
+    _graph("g7035", 146_120),
+    _graph("g21693", 501_755),
+    _graph("g23874", 481_121),
+    _graph("g26013", 21_402_960),
+    _graph("g48232", 6_859_653),
+    _graph("g88234", 2_508_102),
+    _graph("g103689", 11_947_132),
+    _graph("g121544", 329_438),
+    _graph("tree11", 805_001),
+    _graph("grid150", 131_675_775),
+    _graph("gnp10K", 100_000_000),
+    _hierarchy(473_264, "go-2023-is_a"),
+    _hierarchy(427_256, "go-2024-is_a"),
+    _hierarchy(578_825, "go-2023-is_a", "go-2023-part_of"),
+    _hierarchy(560_620, "go-2024-is_a", "go-2024-part_of"),
+    _hierarchy(698_587, "wordnet-3.0-hypernym"),
+    _hierarchy(698_873, "wordnet-3.1-hypernym"),
+    _hierarchy(723_453, "wordnet-oewn-2022-hypernym"),
+    Published("stw", ("skos/stw-skos.ttl.gz",), 45_791, BROADER),
+    Published("gemet", ("skos/gemet-de.rdf.gz",), 35_048, BROADER),
+    Published("uat", ("skos/UAT-5.1.0.rdf.gz",), 9_361, BROADER),
+    Published("ro", ("ontologies/ro.owl.gz",), 2_440, (f"{RDFS}subPropertyOf",)),
+    Published("doid", ("ontologies/doid.nt.gz",), 82_772, (f"{RDFS}subClassOf",)),
+)
+
+
+def sizes() -> dict[str, Any]:
+    """The closures of all relations that are here, by the linear and by the nonlinear rule: pairs and seconds."""
+    return {"sizes": list(_measured())}

@@ -1,0 +1,76 @@
+"""Predicates that are unions of each other: equal, or one the inverse of the other."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from everlog.analysis.dependencies import strong_components
+from everlog.analysis.modules.kinds import Edge
+from everlog.analysis.modules.words import single
+from everlog.lang.syntax import Predicate, Rule
+
+
+@dataclass(frozen=True)
+class Aliases:
+    """For each predicate that equals another, what it is in terms of the one that stands for all of them.
+
+    If p(x, y) :- q(y, x) and q(x, y) :- p(y, x), then q is the inverse of p, so that all rules of both may
+    be read as rules of p. If p turns out to be its own inverse, that remains as a rule p(x, y) :- p(y, x).
+    """
+
+    edge_of: Mapping[Predicate, Edge]
+    others: Mapping[Predicate, tuple[Predicate, ...]]
+    """For each predicate that stands for others, these."""
+
+    def name(self, predicate: Predicate) -> Predicate:
+        """The predicate that stands for this one."""
+        found = self.edge_of.get(predicate) if self.edge_of else None
+        return predicate if found is None else found.predicate
+
+    def translate(self, edge: Edge) -> Edge:
+        """The same edge in terms of the predicate that stands for its own."""
+        found = self.edge_of.get(edge.predicate)
+        return edge if found is None else found.turned(edge.inverted)
+
+    def members(self, predicate: Predicate) -> tuple[Predicate, ...]:
+        """Everything that a predicate stands for, itself first."""
+        return (predicate, *self.others.get(predicate, ()))
+
+
+def find_aliases(rules: Sequence[Rule]) -> Aliases:
+    """The aliases of a program: strongly connected by rules with a single edge for a body.
+
+    The one that stands for all of them is the one whose rules begin first.
+    """
+    parts: dict[Predicate, dict[Edge, None]] = {}
+    for rule in rules:
+        edge = single(rule)
+        if edge is not None:
+            parts.setdefault(rule.head.predicate, {})[edge] = None
+    components = strong_components(parts, lambda one: [e.predicate for e in parts[one] if e.predicate in parts])
+    classes = [component for component in components if len(component) > 1]
+    if not classes:
+        return Aliases({}, {})
+    position = {rule.head.predicate: -number for number, rule in enumerate(reversed(rules))}
+    edge_of: dict[Predicate, Edge] = {}
+    others: dict[Predicate, tuple[Predicate, ...]] = {}
+    for each in classes:
+        members = sorted(each, key=position.__getitem__)
+        edge_of.update(_oriented(members, parts))
+        others[members[0]] = tuple(members[1:])
+    return Aliases(edge_of, others)
+
+
+def _oriented(members: Sequence[Predicate], parts: Mapping[Predicate, Mapping[Edge, None]]) -> dict[Predicate, Edge]:
+    """Each member as an edge of the first one, by a search along the rules from the first one."""
+    first, inside = members[0], set(members)
+    found = {first: Edge(first)}
+    waiting = [first]
+    while waiting:
+        here = waiting.pop()
+        for edge in parts[here]:
+            if edge.predicate in inside and edge.predicate not in found:
+                found[edge.predicate] = found[here].turned(edge.inverted)
+                waiting.append(edge.predicate)
+    return found

@@ -1,0 +1,178 @@
+"""The pairs of a closure as part of a relation: looked up, matched and counted in the graph, listed when asked for.
+
+A vertex is a term in a state (``state << 32 | term``). A pair (x, z) holds if x in the state ``source``
+reaches z in the state ``target``; with ``mirrored`` it is the pair (z, x) that holds then.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from everlog.engine.keys import Column, Keys, Mask, layout_for
+from everlog.engine.reach import Difference, Positions, Reach, Words
+from everlog.engine.relation import Relation
+from everlog.engine.runs import Run
+
+STATE = 32
+TERM = (1 << STATE) - 1
+BLOCK = 1 << 20
+
+Pairs = tuple[Column, Column]
+
+
+@dataclass(frozen=True)
+class Closed:
+    """See the module. Keys are those of binary facts: first << 32 | second."""
+
+    graph: Reach
+    source: int = 0
+    target: int = 0
+    mirrored: bool = False
+
+    def __len__(self) -> int:
+        return self._count
+
+    @cached_property
+    def _count(self) -> int:
+        if self._is_whole:
+            return self.graph.pairs
+        return int(self._counts(self.graph, self.graph.rows_of(self._starts.astype(np.int32))).sum())
+
+    @cached_property
+    def mutual(self) -> int | None:
+        """How many pairs hold whose inverse holds as well, if that can be told without listing them."""
+        return self.graph.mutual if self._is_whole else None
+
+    @property
+    def nbytes(self) -> int:
+        return self.graph.nbytes
+
+    @property
+    def _is_whole(self) -> bool:
+        """Whether every pair of vertices that reach each other is a pair of the relation."""
+        states = self.graph.states
+        return states == (self.source,) and self.source == self.target
+
+    @cached_property
+    def _starts(self) -> Positions:
+        """The positions of the vertices that pairs start with."""
+        return self.graph.in_state(self.source)
+
+    def _mask(self, graph: Reach, state: int) -> Words | None:
+        """Which positions are in a state; None if all are."""
+        return None if graph.states == (state,) else graph.bitmap_of(state)
+
+    def _counts(self, graph: Reach, rows: Positions, state: int | None = None) -> Column:
+        mask = self._mask(graph, self.target if state is None else state)
+        return graph.counts(rows) if mask is None else graph.counts_within(rows, mask)
+
+    def contains(self, keys: Keys) -> Mask:
+        """Which pairs hold."""
+        first, second = keys >> STATE, keys & TERM
+        if self.mirrored:
+            first, second = second, first
+        return self.graph.reaches(first | self.source << STATE, second | self.target << STATE)
+
+    def matches(self, column: int, terms: Column, block: int = BLOCK) -> Iterator[tuple[Column, Column]]:
+        """All pairs that have the given terms in a column: number of the term, and what is in the other column."""
+        graph, begin, end = self._direction(column)
+        rows = graph.rows_of(graph.positions(terms | begin << STATE))
+        ends = np.cumsum(graph.counts(rows))
+        first = 0
+        while first < len(rows):
+            done = int(ends[first - 1]) if first else 0
+            last = max(first + 1, int(np.searchsorted(ends, done + block, side="right")))
+            numbers, vertices = graph.expanded(rows[first:last])
+            if graph.states != (end,):
+                wanted = vertices >> STATE == end
+                numbers, vertices = numbers[wanted], vertices[wanted]
+            yield numbers + first, vertices & TERM
+            first = last
+
+    def match_counts(self, column: int, terms: Column) -> Column:
+        """How many pairs have each of the terms in a column."""
+        graph, begin, end = self._direction(column)
+        return self._counts(graph, graph.rows_of(graph.positions(terms | begin << STATE)), end)
+
+    def blocks(self, column: int = 0, block: int = BLOCK) -> Iterator[Keys]:
+        """All pairs as keys that lead with a column, those with the same lead together and leads ascending."""
+        graph, begin, _ = self._direction(column)
+        leads = np.sort(graph.vertex_at[graph.in_state(begin)]) & TERM
+        for numbers, others in self.matches(column, leads, block):
+            yield leads[numbers] << STATE | others
+
+    def sorted_keys(self) -> Keys:
+        """All pairs, ascending."""
+        return np.concatenate([np.sort(keys) for keys in self.blocks()] or [np.empty(0, np.int64)])
+
+    def _direction(self, column: int) -> tuple[Reach, int, int]:
+        """The graph to follow from a column to the other, the state to begin in and the state to end in."""
+        if (column == 0) != self.mirrored:
+            return self.graph, self.source, self.target
+        return self.graph.backwards, self.target, self.source
+
+    def difference(self, found: Difference) -> ClosedDifference:
+        """What an update has changed, of these pairs."""
+        return ClosedDifference(found, self.source, self.target, self.mirrored)
+
+
+@dataclass(frozen=True)
+class ClosedDifference:
+    """Pairs that came or went with an update of a graph, counted and listed on demand."""
+
+    found: Difference
+    source: int
+    target: int
+    mirrored: bool
+
+    @cached_property
+    def _restricted(self) -> Difference:
+        found = self.found
+        at = found.vertex_at[found.positions] >> STATE == self.source
+        if at.all():
+            return found
+        picked = found.positions[at], found.left[at], found.right[at]
+        return Difference(found.rows, found.vertex_at, *picked, found.within)
+
+    @cached_property
+    def _single(self) -> bool:
+        states = self.found.vertex_at >> STATE
+        return bool((states == self.target).all())
+
+    @cached_property
+    def count(self) -> int:
+        return self._restricted.count if self._single else len(self.keys())
+
+    def keys(self) -> Keys:
+        """The pairs, ascending."""
+        sources, targets = self._restricted.listed()
+        if not self._single:
+            wanted = targets >> STATE == self.target
+            sources, targets = sources[wanted], targets[wanted]
+        first, second = (targets, sources) if self.mirrored else (sources, targets)
+        return np.sort((first & TERM) << STATE | second & TERM)
+
+
+class Listed(Relation):
+    """The pairs of a difference as a relation that knows how many there are, and lists them when they are read."""
+
+    def __init__(self, difference: ClosedDifference) -> None:
+        self.layout = layout_for(2, 0)
+        self.gone = ()
+        self.base = None
+        self._tables = {}
+        self._difference = difference
+
+    @cached_property
+    def runs(self) -> tuple[Run, ...]:  # type: ignore[override]
+        return (Run.of(self.layout, self._difference.keys()),)
+
+    def __len__(self) -> int:
+        return self._difference.count
+
+    def __bool__(self) -> bool:
+        return len(self) > 0

@@ -1,0 +1,253 @@
+"""A state in layers of arrays, to be mapped into memory and used as they are.
+
+The lowest layer has a whole state. One above it has what came since: terms, the runs of relations and
+the pieces of counters that no layer below has, and for each predicate that differs from the layer
+below the places of all its runs and pieces, whatever layers they lie in. So nothing has to be read or
+computed to have the state again: every run is a slice of an array.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from everlog.engine.dictionary import Dictionary, Texts
+from everlog.engine.factset import FactSet
+from everlog.engine.keys import Keys, layout_for
+from everlog.engine.multiset import Counts, Multiset, Piece
+from everlog.engine.relation import Relation
+from everlog.engine.runs import Run
+from everlog.engine.state import State
+from everlog.lang.syntax import Predicate
+
+FACTS, GONE, EXPLICIT, EXPLICIT_GONE, NR, REC = range(6)
+"""What a run or piece is a part of."""
+
+Held = Run | Piece
+Place = tuple[int, int, int, int]
+"""The layer of a run or piece, where its keys start and end there, and where its weights start."""
+
+
+class Layer(Protocol):
+    """The arrays of a layer and their description."""
+
+    @property
+    def arrays(self) -> Mapping[str, NDArray[Any]]: ...
+
+    @property
+    def manifest(self) -> Mapping[str, Any]: ...
+
+
+@dataclass(frozen=True)
+class Placed:
+    """A state and where its runs and pieces lie, by identity; those without a place are in no layer."""
+
+    state: State
+    places: Mapping[int, tuple[Held, Place]]
+
+    def size(self, predicates: Iterable[Predicate], depth: int) -> int:
+        """How many numbers a layer with these predicates on top of so many others has, besides terms."""
+        held = {id(part): part for predicate in predicates for _, part in _parts(self.state, predicate)}
+        return sum(_size(part) for name, part in held.items() if not self._is_below(name, depth))
+
+    def _is_below(self, name: int, depth: int) -> bool:
+        return name in self.places and self.places[name][1][0] < depth
+
+    def followed_by(self, new: State, changed: Iterable[Predicate]) -> Placed:
+        """A later state, which shares what did not change with this one."""
+        places = dict(self.places)
+        for predicate in changed:
+            for _, part in _parts(self.state, predicate):
+                places.pop(id(part), None)
+            for _, part in _parts(new, predicate):
+                if id(part) in self.places:
+                    places[id(part)] = self.places[id(part)]
+        return Placed(new, places)
+
+
+def changed(old: State, new: State) -> set[Predicate]:
+    """The predicates that are not the same objects in two states, at the cost of a look at each."""
+    found: set[Predicate] = set()
+    for mine, its in ((old.facts, new.facts), (old.explicit, new.explicit), (old.nr, new.nr), (old.rec, new.rec)):
+        before, after = dict(mine or {}), dict(its or {})
+        found.update(predicate for predicate in after if before.get(predicate) is not after[predicate])
+        found.update(predicate for predicate in before if predicate not in after)
+    return found
+
+
+def _parts(state: State, predicate: Predicate) -> Iterator[tuple[int, Held]]:
+    for part, facts in ((FACTS, state.facts), (EXPLICIT, state.explicit)):
+        if (relation := facts.get(predicate)) is not None:
+            assert relation.base is None, "layers have listed facts"
+            for run in relation.runs:
+                yield part, run
+            for run in relation.gone:
+                yield part + 1, run
+    for part, counts in ((NR, state.nr), (REC, state.rec)):
+        if counts is not None and (multiset := counts.get(predicate)) is not None:
+            for piece in multiset.pieces:
+                yield part, piece
+
+
+def _size(part: Held) -> int:
+    return len(part) if isinstance(part, Run) else len(part[0])
+
+
+# Writing ----------------------------------------------------------------------------------------
+
+
+def layer(
+    placed: Placed, predicates: Sequence[Predicate], depth: int = 0, terms: int = 0
+) -> tuple[dict[str, NDArray[Any]], dict[str, Any], Placed]:
+    """The layer that has some predicates of a state, and the terms from an id on, on top of ``depth`` others.
+
+    Also its description, and the state with the places that its runs have then. The lowest layer
+    must have all predicates and terms, the latter in the order of their hashes.
+    """
+    state = placed.state
+    universe = len(state.dictionary)
+    texts = _texts_from(state.dictionary, terms) if depth else state.dictionary.base
+    writer = _Writer(depth, placed.places)
+    for number, predicate in enumerate(predicates):
+        layout = layout_for(predicate.arity, universe)
+        for part, held in _parts(state, predicate):
+            assert not isinstance(held, Run) or held.layout == layout, "what is written is read with this layout"
+            writer.add(number, part, held)
+    arrays = {**writer.arrays(), "data": texts.data, "offsets": texts.offsets, "hashes": texts.hashes}
+    manifest = {
+        "predicates": [str(predicate) for predicate in predicates],
+        "universe": universe,
+        "salt": state.dictionary.salt,
+        "size": writer.size + len(texts),
+        "counted": state.nr is not None,
+    }
+    return arrays, manifest, Placed(state, {**placed.places, **writer.written})
+
+
+class _Writer:
+    """Gathers what no layer below has."""
+
+    def __init__(self, depth: int, places: Mapping[int, tuple[Held, Place]]) -> None:
+        self.written: dict[int, tuple[Held, Place]] = {}
+        self.size = 0
+        self._places = places
+        self._depth = depth
+        self._keys: list[Keys] = []
+        self._weights: list[NDArray[np.int32]] = []
+        self._rows: list[tuple[int, ...]] = []
+        self._ends = (0, 0)
+
+    def add(self, predicate: int, part: int, held: Held) -> None:
+        name = id(held)
+        known = self._places.get(name)
+        if known is None or known[1][0] >= self._depth:
+            if name not in self.written:
+                self.written[name] = (held, self._write(held))
+            known = self.written[name]
+        self._rows.append((predicate, part, *known[1]))
+
+    def _write(self, held: Held) -> Place:
+        keys, weights = (held.keys(), None) if isinstance(held, Run) else held
+        start, weights_start = self._ends
+        self._keys.append(keys.reshape(-1))
+        if weights is not None:
+            self._weights.append(weights)
+        self._ends = (start + keys.size, weights_start + (0 if weights is None else len(weights)))
+        self.size += len(keys)
+        return self._depth, start, self._ends[0], weights_start
+
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        return {
+            "keys": np.concatenate([np.empty(0, np.int64), *self._keys]),
+            "weights": np.concatenate([np.empty(0, np.int32), *self._weights]),
+            "places": np.array(self._rows, np.int64).reshape(-1, 6),
+        }
+
+
+def _texts_from(dictionary: Dictionary, start: int) -> Texts:
+    """The added texts from an id on."""
+    added, first = dictionary.added, start - len(dictionary.base)
+    at = int(added.offsets[first])
+    return Texts(added.data[at:], added.offsets[first:] - at, added.hashes[first:])
+
+
+# Reading ----------------------------------------------------------------------------------------
+
+
+def read(layers: Sequence[Layer]) -> Placed:
+    """The state that layers have, the lowest first."""
+    top = layers[-1].manifest
+    reader = _Reader(layers, top["universe"])
+    for name, rows in _rows(layers).items():
+        reader.add(Predicate.parse(name), rows)
+    nr, rec = (Counts(found) if top["counted"] else None for found in (reader.nr, reader.rec))
+    state = State(dictionary(layers), FactSet(reader.explicit), FactSet(reader.facts), nr, rec)
+    return Placed(state, reader.places)
+
+
+def dictionary(layers: Sequence[Layer]) -> Dictionary:
+    """The terms that layers have."""
+    base, *others = (Texts(*(layer.arrays[name] for name in ("data", "offsets", "hashes"))) for layer in layers)
+    found = Dictionary(base, int(layers[0].manifest["salt"]))
+    for texts in others:
+        found.extend(texts)
+    return found
+
+
+def _rows(layers: Sequence[Layer]) -> dict[str, list[list[int]]]:
+    """For each predicate the places that the highest layer with it gives."""
+    found: dict[str, list[list[int]]] = {}
+    for layer in layers:
+        mine: list[list[list[int]]] = [[] for _ in layer.manifest["predicates"]]
+        for row in layer.arrays["places"].tolist():
+            mine[row[0]].append(row)
+        found.update(zip(layer.manifest["predicates"], mine, strict=True))
+    return found
+
+
+class _Reader:
+    """Gathers the relations and counters of predicates."""
+
+    def __init__(self, layers: Sequence[Layer], universe: int) -> None:
+        self.facts: dict[Predicate, Relation] = {}
+        self.explicit: dict[Predicate, Relation] = {}
+        self.nr: dict[Predicate, Multiset] = {}
+        self.rec: dict[Predicate, Multiset] = {}
+        self.places: dict[int, tuple[Held, Place]] = {}
+        self._keys = [layer.arrays["keys"] for layer in layers]
+        self._weights = [layer.arrays["weights"] for layer in layers]
+        self._universe = universe
+
+    def add(self, predicate: Predicate, rows: list[list[int]]) -> None:
+        layout = layout_for(predicate.arity, self._universe)
+        runs: dict[tuple[int, int], Run] = {}
+        parts: tuple[list[Any], ...] = ([], [], [], [], [], [])
+        for _, part, layer, start, end, weights in rows:
+            held: Held
+            if part < NR and (layer, start) in runs:
+                held = runs[layer, start]
+            else:
+                keys = self._keys[layer][start:end]
+                keys = keys if layout.is_packed else keys.reshape(-1, layout.words)
+                if part < NR:
+                    held = runs[layer, start] = Run.of(layout, keys)
+                else:
+                    held = (keys, self._weights[layer][weights : weights + len(keys)])
+                self.places[id(held)] = (held, (layer, start, end, weights))
+            parts[part].append(held)
+        facts, gone, explicit, explicit_gone, nr, rec = parts
+        if facts:
+            self.facts[predicate] = Relation(layout, tuple(facts), tuple(gone))
+        if explicit:
+            same = explicit == facts and explicit_gone == gone
+            self.explicit[predicate] = (
+                self.facts[predicate] if same else Relation(layout, tuple(explicit), tuple(explicit_gone))
+            )
+        if nr:
+            self.nr[predicate] = Multiset(layout, tuple(nr))
+        if rec:
+            self.rec[predicate] = Multiset(layout, tuple(rec))

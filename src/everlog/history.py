@@ -1,0 +1,104 @@
+"""What changed in a store from one version to another."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+
+from everlog.change import ChangedRelations
+from everlog.engine import layers
+from everlog.engine.dictionary import Dictionary
+from everlog.engine.factset import FactSet
+from everlog.engine.multiset import Counts
+from everlog.engine.relation import Relation
+from everlog.engine.runs import Run
+from everlog.lake import change_of, ids_of
+from everlog.lang.parser import parse_program
+from everlog.predicates import Names
+from everlog.store import Store
+
+NEAR = 300
+"""A snapshot that is no more updates away is asked for terms before the tables are."""
+
+
+@dataclass(frozen=True)
+class Changes:
+    """What is different in a version from an earlier one: relations by predicate, as in :class:`everlog.Change`."""
+
+    inserted: ChangedRelations
+    deleted: ChangedRelations
+    explicit_inserted: ChangedRelations
+    explicit_deleted: ChangedRelations
+
+
+def changes(path: str | Path, from_version: int, to_version: int | None = None) -> Changes:
+    """What changed after one version of a store up to another, the newest if it is not given.
+
+    It is read from the rows that the versions added, so it costs what changed. A ``from_version`` of
+    -1 stands for an empty store.
+
+    >>> import everlog, tempfile
+    >>> place = tempfile.mkdtemp() + "/kb"
+    >>> kb = everlog.KnowledgeBase("p(?x) :- q(?x) . q(a) .")
+    >>> kb.save(place)
+    0
+    >>> change = kb.update(insert={"q": [("b",)]}, delete={"q": [("a",)]})
+    >>> kb.save()
+    1
+    >>> changed = changes(place, 0)
+    >>> changed.inserted["p"].rows(), changed.deleted["p"].rows()
+    ([('b',)], [('a',)])
+    """
+    return changes_in(Store.open(path), from_version, to_version)
+
+
+def changes_in(store: Store, from_version: int, to_version: int | None = None) -> Changes:
+    """The same in a store that is open already."""
+    info = store.info(to_version)
+    rows = store.changes(from_version, info.version)
+    dictionary = _dictionary_for(store, rows, max(from_version, 0), info.version)
+    change = change_of(rows, dictionary)
+    names = Names(change.predicates, prefixes_of(info.rules))
+    parts = ((change.holds, 1), (change.holds, -1), (change.explicit, 1), (change.explicit, -1))
+    return Changes(*(ChangedRelations(names, dictionary, _with_sign(part, sign)) for part, sign in parts))
+
+
+@lru_cache(maxsize=4)
+def prefixes_of(rules: str) -> Mapping[str, str]:
+    """The prefixes that the rules of a version declare."""
+    return parse_program(rules, "rules").prefixes
+
+
+def _with_sign(counts: Counts, sign: int) -> FactSet:
+    found = {}
+    for predicate, multiset in counts.items():
+        keys, weights = multiset.whole()
+        found[predicate] = Relation.from_run(Run.of(multiset.layout, keys[np.sign(weights) == sign]))
+    return FactSet(found)
+
+
+def _dictionary_for(store: Store, rows: pa.Table, *versions: int) -> Dictionary:
+    """A dictionary with the terms that rows use, which one of the versions has each.
+
+    That of a snapshot costs nothing; otherwise the terms are read from the tables.
+    """
+    ids = np.unique(np.concatenate([rows.column(name).drop_null().to_numpy() for name in _keys(rows)]))
+    snapshot = store.nearest_snapshot(versions[-1], within=NEAR)
+    if snapshot is not None:
+        known = layers.dictionary(snapshot.layers)
+        if (ids_of(known, ids) >= 0).all():
+            return known
+    found = Dictionary(salt=store.info(versions[-1]).salt)
+    for version in versions:
+        for texts in store.terms_of(ids, version).column("text").chunks:
+            found.encode(texts)
+    return found
+
+
+def _keys(rows: pa.Table) -> list[str]:
+    return [name for name in rows.column_names if name == "predicate" or name[1:].isdigit()]

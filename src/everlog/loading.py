@@ -1,0 +1,74 @@
+"""Loading a version of a store: from its snapshot, from another one and what changed since, or from the tables."""
+
+from __future__ import annotations
+
+import logging
+from typing import TYPE_CHECKING
+
+from everlog.engine.difference import applied
+from everlog.engine.multiset import Counts
+from everlog.engine.state import State
+from everlog.lake import COUNTED, change_of, counts_of, dictionary_of, state_of
+from everlog.snapshots import Kept, keep_change, keep_whole, kept_in, kept_nowhere
+from everlog.store.store import negated
+
+if TYPE_CHECKING:
+    from everlog.engine.dictionary import Dictionary
+    from everlog.store import Snapshot, VersionInfo
+    from everlog.store.store import Store
+
+FACTS_AN_UPDATE = 300
+"""Reading so many facts from the tables takes as long as reading what one version changed."""
+
+log = logging.getLogger(__name__)
+
+
+def load(store: Store, version: int | None = None) -> Kept:
+    """The state of a version, by whichever of the ways costs least.
+
+    If the version is the newest, a snapshot of it is left behind.
+    """
+    info = store.info(version)
+    found = store.nearest_snapshot(info.version, within=info.statistics.get("facts", 0) // FACTS_AN_UPDATE)
+    if found is not None and store.updates_between(found.version, info.version) == 0:
+        return kept_in(found)
+    if found is not None and (info.bookkeeping != COUNTED or _always_counted(store, found.version, info.version)):
+        return _caught_up(store, found, info)
+    log.info("no snapshot of version %d: reading the tables", info.version)
+    state = state_in_tables(store, info.version)
+    return keep_whole(store, info.version, state) if info.version == store.version else kept_nowhere(state)
+
+
+def _always_counted(store: Store, one: int, other: int) -> bool:
+    """Whether counters were kept from one version to another, so that the rows are their exact changes."""
+    low, high = sorted((one, other))
+    return all(store.info(version).bookkeeping == COUNTED for version in range(low, high + 1))
+
+
+def _caught_up(store: Store, found: Snapshot, info: VersionInfo) -> Kept:
+    """The state of a version from the snapshot of another one, at the cost of what changed between them."""
+    old, version = kept_in(found), info.version
+    dictionary = old.state.dictionary
+    if found.version < version:
+        for texts in store.new_terms(found.version, version).column("text").chunks:
+            dictionary.encode(texts)
+        rows = store.changes(found.version, version)
+    else:
+        rows = negated(store.changes(version, found.version))
+    state = applied(old.state, change_of(rows, dictionary))
+    if info.bookkeeping != COUNTED:
+        state = State(dictionary, state.explicit, state.facts)
+    return keep_change(store, version, old, state) if version == store.version else kept_nowhere(state)
+
+
+def state_in_tables(store: Store, version: int | None = None) -> State:
+    """The state of a version as the tables have it."""
+    info = store.info(version)
+    dictionary = dictionary_of(store.terms(info.version), info.salt)
+    return state_of(store.facts(info.version), dictionary, counted=info.bookkeeping == COUNTED)
+
+
+def stored_counts(store: Store, dictionary: Dictionary) -> tuple[Counts, Counts]:
+    """The sums of the counters that the rows of the newest version have, whether they are right or not."""
+    batches = [batch for table in store.sums() for batch in table.combine_chunks().to_batches()]
+    return counts_of(batches, dictionary, "nr"), counts_of(batches, dictionary, "rec")

@@ -1,0 +1,356 @@
+"""What an ontology says: expressions and axioms, as in the structural specification of OWL 2.
+
+Names of classes, properties and individuals are texts of constants (see :mod:`everlog.lang.terms`).
+Object and data properties are treated alike, and so are the restrictions on them: where the
+difference matters, a filler tells it, because it is a class or a data range. All types are frozen
+and compare by content.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+Name = str
+"""The text of an IRI."""
+
+Individual = str
+"""The text of an individual or a literal."""
+
+
+@dataclass(frozen=True, slots=True)
+class Property:
+    """A property or the inverse of one."""
+
+    name: Name
+    inverted: bool = False
+
+    @property
+    def inverse(self) -> Property:
+        return Property(self.name, not self.inverted)
+
+
+@dataclass(frozen=True, slots=True)
+class Class:
+    """A class by its name."""
+
+    name: Name
+
+
+@dataclass(frozen=True, slots=True)
+class Datatype:
+    """A datatype by its name."""
+
+    name: Name
+
+
+@dataclass(frozen=True, slots=True)
+class Facets:
+    """A datatype with facets: each the name of a facet and a literal."""
+
+    datatype: Name
+    facets: tuple[tuple[Name, Individual], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Intersection:
+    """``C1 and ... and Cn``"""
+
+    operands: tuple[Expression, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Union:
+    """``C1 or ... or Cn``"""
+
+    operands: tuple[Expression, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Complement:
+    """``not C``"""
+
+    operand: Expression
+
+
+@dataclass(frozen=True, slots=True)
+class OneOf:
+    """An enumeration of individuals or literals."""
+
+    members: tuple[Individual, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class SomeValues:
+    """``p some C``"""
+
+    property: Property
+    filler: Expression
+
+
+@dataclass(frozen=True, slots=True)
+class AllValues:
+    """``p only C``"""
+
+    property: Property
+    filler: Expression
+
+
+@dataclass(frozen=True, slots=True)
+class HasValue:
+    """``p value a``"""
+
+    property: Property
+    value: Individual
+
+
+@dataclass(frozen=True, slots=True)
+class HasSelf:
+    """``p Self``"""
+
+    property: Property
+
+
+@dataclass(frozen=True, slots=True)
+class Cardinality:
+    """``p min n C``, ``p max n C`` or ``p exactly n C``"""
+
+    kind: Literal["Min", "Max", "Exact"]
+    number: int
+    property: Property
+    filler: Expression
+
+
+Expression = (
+    Class
+    | Datatype
+    | Facets
+    | Intersection
+    | Union
+    | Complement
+    | OneOf
+    | SomeValues
+    | AllValues
+    | HasValue
+    | HasSelf
+    | Cardinality
+)
+"""A class expression or a data range."""
+
+
+@dataclass(frozen=True, slots=True)
+class SubClassOf:
+    """Every instance of the one is one of the other."""
+
+    sub: Expression
+    sup: Expression
+
+
+@dataclass(frozen=True, slots=True)
+class EquivalentClasses:
+    """The classes have the same instances."""
+
+    classes: tuple[Expression, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class DisjointClasses:
+    """No two of the classes share an instance."""
+
+    classes: tuple[Expression, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class DisjointUnion:
+    """A class is the union of others, no two of which share an instance."""
+
+    name: Expression
+    classes: tuple[Expression, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class SubPropertyOf:
+    """A chain of properties, usually of one, implies another property."""
+
+    chain: tuple[Property, ...]
+    sup: Property
+
+
+@dataclass(frozen=True, slots=True)
+class EquivalentProperties:
+    """The properties relate the same pairs."""
+
+    properties: tuple[Property, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class DisjointProperties:
+    """No two of the properties relate the same pair."""
+
+    properties: tuple[Property, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class InverseProperties:
+    """One property is the other, read backwards."""
+
+    first: Property
+    second: Property
+
+
+@dataclass(frozen=True, slots=True)
+class Domain:
+    """What has the property is in the class."""
+
+    property: Property
+    expression: Expression
+
+
+@dataclass(frozen=True, slots=True)
+class Range:
+    """The values of the property are in the class or data range."""
+
+    property: Property
+    expression: Expression
+
+
+Kind = Literal["Functional", "InverseFunctional", "Reflexive", "Irreflexive", "Symmetric", "Asymmetric", "Transitive"]
+
+
+@dataclass(frozen=True, slots=True)
+class Characteristic:
+    """A property is functional, transitive and so on. ``data`` says that its values are literals."""
+
+    kind: Kind
+    property: Property
+    data: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class HasKey:
+    """Instances of the class that agree on all the properties are the same."""
+
+    expression: Expression
+    properties: tuple[Property, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class SameIndividual:
+    """All names mean one individual."""
+
+    individuals: tuple[Individual, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class DifferentIndividuals:
+    """No two of the names mean the same individual."""
+
+    individuals: tuple[Individual, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ClassAssertion:
+    """An individual is in a class."""
+
+    expression: Expression
+    individual: Individual
+
+
+@dataclass(frozen=True, slots=True)
+class PropertyAssertion:
+    """An individual has a value of a property."""
+
+    property: Property
+    subject: Individual
+    value: Individual
+
+
+@dataclass(frozen=True, slots=True)
+class NegativePropertyAssertion:
+    """An individual does not have a value of a property."""
+
+    property: Property
+    subject: Individual
+    value: Individual
+
+
+@dataclass(frozen=True, slots=True)
+class DatatypeDefinition:
+    """A datatype is defined by a data range."""
+
+    name: Name
+    expression: Expression
+
+
+@dataclass(frozen=True, slots=True)
+class AnnotationAxiom:
+    """A hierarchy, domain or range of annotation properties."""
+
+    kind: Literal["SubAnnotationPropertyOf", "AnnotationPropertyDomain", "AnnotationPropertyRange"]
+    property: Name
+    value: Name
+
+
+@dataclass(frozen=True, slots=True)
+class RuleAtom:
+    """An atom of a rule: a class of one argument, or a property, ``owl:sameAs`` or ``owl:differentFrom`` of two.
+
+    Arguments are texts of constants, or variables as their IRI in ``variables`` of the rule.
+    """
+
+    predicate: Expression | Property
+    arguments: tuple[Individual, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Implication:
+    """A SWRL rule: if all atoms of the body hold, so do those of the head."""
+
+    body: tuple[RuleAtom, ...]
+    head: tuple[RuleAtom, ...]
+    variables: tuple[Name, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Unread:
+    """What the graph says in the vocabulary of OWL without being an axiom: its triples, and what is wrong."""
+
+    text: str
+    reason: str
+
+
+Axiom = (
+    SubClassOf
+    | EquivalentClasses
+    | DisjointClasses
+    | DisjointUnion
+    | SubPropertyOf
+    | EquivalentProperties
+    | DisjointProperties
+    | InverseProperties
+    | Domain
+    | Range
+    | Characteristic
+    | HasKey
+    | SameIndividual
+    | DifferentIndividuals
+    | ClassAssertion
+    | PropertyAssertion
+    | NegativePropertyAssertion
+    | DatatypeDefinition
+    | AnnotationAxiom
+    | Implication
+)
+
+
+@dataclass(frozen=True)
+class Ontology:
+    """The axioms of some files, in their order, and what else is to be said about the files."""
+
+    axioms: tuple[Axiom, ...]
+    unread: tuple[Unread, ...] = ()
+    annotations: int = 0
+    """How many annotations of classes, properties, axioms and ontologies there are."""
+    missing_imports: tuple[Name, ...] = ()
+    """Ontologies that are imported and were not given."""
+    data_properties: frozenset[Name] = frozenset()

@@ -1,0 +1,328 @@
+"""Class axioms as clauses: implications from a conjunction of atoms to a disjunction.
+
+An axiom says that for every individual one of some signed expressions holds: ``C SubClassOf D`` is
+*not C, or D*. Expressions are taken apart until only clauses are left. A conjunction (an
+intersection that holds, a union that does not) makes several clauses; a disjunction stays in one.
+Atoms that must not hold become the body. What remains besides atoms are equalities, existentials,
+and conditions on literals; what to do with those is left to whoever makes rules of the clauses.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import combinations, count
+
+from everlog.lang.syntax import Atom, Constant, Predicate, Term, Variable
+from everlog.owl.axioms import (
+    AllValues,
+    Cardinality,
+    Class,
+    Complement,
+    Datatype,
+    Expression,
+    Facets,
+    HasSelf,
+    HasValue,
+    Intersection,
+    OneOf,
+    Property,
+    SomeValues,
+    Union,
+)
+from everlog.owl.vocabulary import BOTTOM_PROPERTIES, LITERAL, NOTHING, SAME, THING, TOP_PROPERTIES, is_literal
+
+ROOT = Variable("x")
+"""The individual that a class axiom is about."""
+
+
+@dataclass(frozen=True, slots=True)
+class Signed:
+    """An expression that holds, or does not, of a term."""
+
+    expression: Expression
+    term: Term
+    holds: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Equal:
+    """Two terms mean the same."""
+
+    left: Term
+    right: Term
+
+
+@dataclass(frozen=True, slots=True)
+class Exists:
+    """A term has so many different values of a property for which an expression holds."""
+
+    property: Property
+    term: Term
+    value: Signed
+    number: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class InRange:
+    """A literal is in a data range."""
+
+    range: Expression
+    term: Term
+
+
+Head = Atom | Equal | Exists | InRange
+
+
+@dataclass(frozen=True, slots=True)
+class Clause:
+    """If all atoms of the body hold, so does one of the heads; without a head, they cannot all hold.
+
+    ``conditions`` are on literals, and part of the body.
+    """
+
+    body: tuple[Atom, ...]
+    heads: tuple[Head, ...]
+    conditions: tuple[InRange, ...] = ()
+
+
+class TooManyClausesError(ValueError):
+    """An axiom stands for more clauses than can reasonably be written down."""
+
+
+MOST_CLAUSES = 4096
+
+
+def clauses(signed: Sequence[Signed], body: Sequence[Atom] = ()) -> list[Clause]:
+    """The clauses that say: if the body holds, one of the signed expressions is as its sign says.
+
+    >>> a, b, p = Class("<A>"), Class("<B>"), Property("<p>")
+    >>> found = clauses([Signed(SomeValues(p, Union((a, b))), ROOT, holds=False), Signed(b, ROOT)])
+    >>> [" ".join(atom.predicate.name for atom in clause.body) for clause in found]
+    ['<p> <A>', '<p> <B>']
+    """
+    found: dict[Clause, None] = {}
+    for clause in _Search().run(_State(tuple(signed), tuple(body))):
+        found[clause] = None
+        if len(found) > MOST_CLAUSES:
+            raise TooManyClausesError(f"it would take more than {MOST_CLAUSES:,} rules")
+    return list(found)
+
+
+def class_atom(name: str, term: Term) -> Atom:
+    """``C(t)``"""
+    return Atom(Predicate(name, 1), (term,))
+
+
+def property_atom(property: Property, subject: Term, value: Term) -> Atom:
+    """``p(s, v)``, or ``p(v, s)`` for the inverse of p."""
+    terms = (value, subject) if property.inverted else (subject, value)
+    return Atom(Predicate(property.name, 2), terms)
+
+
+@dataclass(frozen=True, slots=True)
+class _State:
+    """A clause in the making: what is still to be taken apart, and what is done."""
+
+    waiting: tuple[Signed, ...]
+    body: tuple[Atom, ...] = ()
+    heads: tuple[Head, ...] = ()
+    conditions: tuple[InRange, ...] = ()
+
+    def more(self, *signed: Signed) -> _State:
+        return replace(self, waiting=(*signed, *self.waiting))
+
+    def given(self, *atoms: Atom) -> _State:
+        return replace(self, body=(*self.body, *atoms))
+
+    def or_(self, *heads: Head) -> _State:
+        return replace(self, heads=(*self.heads, *heads))
+
+    def where(self, variable: Variable, value: Constant) -> _State:
+        """The clause for one value of a variable."""
+
+        def term(old: Term) -> Term:
+            return value if old == variable else old
+
+        def head(old: Head) -> Head:
+            match old:
+                case Atom():
+                    return atom(old)
+                case Equal(left, right):
+                    return Equal(term(left), term(right))
+                case Exists():
+                    signed = replace(old.value, term=term(old.value.term))
+                    return replace(old, term=term(old.term), value=signed)
+                case InRange():
+                    return replace(old, term=term(old.term))
+
+        def atom(old: Atom) -> Atom:
+            return Atom(old.predicate, tuple(map(term, old.terms)))
+
+        return _State(
+            tuple(replace(signed, term=term(signed.term)) for signed in self.waiting),
+            tuple(map(atom, self.body)),
+            tuple(map(head, self.heads)),
+            tuple(replace(condition, term=term(condition.term)) for condition in self.conditions),
+        )
+
+
+@dataclass(frozen=True)
+class _Search:
+    """Takes expressions apart, from the left."""
+
+    fresh: Iterator[int] = field(default_factory=lambda: count(1))
+
+    def run(self, state: _State) -> Iterator[Clause]:
+        if not state.waiting:
+            yield from _finished(state)
+            return
+        first, rest = state.waiting[0], replace(state, waiting=state.waiting[1:])
+        step = self._positive if first.holds else self._negative
+        for following in step(first.expression, first.term, rest):
+            yield from self.run(following)
+
+    def _variable(self) -> Variable:
+        return Variable(f"y{next(self.fresh)}")
+
+    def _positive(self, expression: Expression, term: Term, state: _State) -> Iterator[_State]:
+        """The expression holds of the term, or something else in the clause does."""
+        match expression:
+            case Class(name):
+                if name == NOTHING:
+                    yield state
+                elif name != THING:
+                    yield state.or_(class_atom(name, term))
+            case Intersection(operands):
+                for operand in operands:
+                    yield state.more(Signed(operand, term))
+            case Union(operands):
+                yield state.more(*(Signed(operand, term) for operand in operands))
+            case Complement(operand):
+                yield state.more(Signed(operand, term, holds=False))
+            case OneOf(members):
+                yield state.or_(*(Equal(term, Constant(member)) for member in members))
+            case SomeValues(property, filler):
+                yield from self._some(1, property, filler, True, term, state)
+            case AllValues(property, filler):
+                yield from self._all(property, filler, True, term, state)
+            case HasValue(property, value):
+                yield from _either(state, [property_atom(property, term, Constant(value))])
+            case HasSelf(property):
+                yield from _either(state, [property_atom(property, term, term)])
+            case Cardinality("Min", number, property, filler):
+                yield from self._some(number, property, filler, True, term, state)
+            case Cardinality("Max", number, property, filler):
+                yield from self._at_most(number, property, filler, term, state)
+            case Cardinality(_, number, property, filler):
+                yield from self._some(number, property, filler, True, term, state)
+                yield from self._at_most(number, property, filler, term, state)
+            case Datatype() | Facets():
+                if expression != Datatype(LITERAL):
+                    yield state.or_(InRange(expression, term))
+
+    def _negative(self, expression: Expression, term: Term, state: _State) -> Iterator[_State]:
+        """The expression does not hold of the term, or something else in the clause holds."""
+        match expression:
+            case Class(name):
+                if name == THING:
+                    yield state
+                elif name != NOTHING:
+                    yield state.given(class_atom(name, term))
+            case Intersection(operands):
+                yield state.more(*(Signed(operand, term, holds=False) for operand in operands))
+            case Union(operands):
+                for operand in operands:
+                    yield state.more(Signed(operand, term, holds=False))
+            case Complement(operand):
+                yield state.more(Signed(operand, term))
+            case OneOf(members):
+                for member in members:
+                    yield from _is(term, Constant(member), state)
+            case SomeValues(property, filler):
+                yield from self._all(property, filler, False, term, state)
+            case AllValues(property, filler):
+                yield from self._some(1, property, filler, False, term, state)
+            case HasValue(property, value):
+                yield from _given(state, [property_atom(property, term, Constant(value))])
+            case HasSelf(property):
+                yield from _given(state, [property_atom(property, term, term)])
+            case Cardinality("Min", number, property, filler):
+                if number > 0:
+                    yield from self._at_most(number - 1, property, filler, term, state)
+                else:
+                    yield state
+            case Cardinality("Max", number, property, filler):
+                yield from self._some(number + 1, property, filler, True, term, state)
+            case Cardinality(_, number, property, filler):
+                least = Cardinality("Min", number, property, filler)
+                most = Cardinality("Max", number, property, filler)
+                yield state.more(Signed(least, term, holds=False), Signed(most, term, holds=False))
+            case Datatype() | Facets():
+                if expression == Datatype(LITERAL):
+                    yield state
+                else:
+                    yield replace(state, conditions=(*state.conditions, InRange(expression, term)))
+
+    def _all(self, property: Property, filler: Expression, holds: bool, term: Term, state: _State) -> Iterator[_State]:
+        """Every value of the property is (or none is) in the filler."""
+        value = self._variable()
+        yield from _given(state.more(Signed(filler, value, holds)), [property_atom(property, term, value)])
+
+    def _some(
+        self, number: int, property: Property, filler: Expression, holds: bool, term: Term, state: _State
+    ) -> Iterator[_State]:
+        """So many values of the property are in the filler, or outside of it."""
+        if number == 0 or (filler == Class(NOTHING) and holds):
+            yield from [state] if number else []
+        elif number == 1 and holds and isinstance(filler, OneOf):
+            yield from _either(state, [property_atom(property, term, Constant(value)) for value in filler.members])
+        elif property.name not in BOTTOM_PROPERTIES:
+            yield state.or_(Exists(property, term, Signed(filler, Variable("value"), holds), number))
+        else:
+            yield state
+
+    def _at_most(
+        self, number: int, property: Property, filler: Expression, term: Term, state: _State
+    ) -> Iterator[_State]:
+        """Among one value more of the property than allowed, two are equal or one is outside of the filler.
+
+        Three values stand for more than three: the clause is a disjunction in any case, and if it is
+        made a conjunction, all values are equal.
+        """
+        values = [self._variable() for _ in range(min(number + 1, 3))]
+        outside = [Signed(filler, value, holds=False) for value in values]
+        equal = [Equal(left, right) for left, right in combinations(values, 2)]
+        atoms = [property_atom(property, term, value) for value in values]
+        yield from _given(state.more(*outside).or_(*equal), atoms)
+
+
+def _either(state: _State, atoms: Sequence[Atom]) -> Iterator[_State]:
+    """One of the atoms holds, or something else in the clause; what always holds makes the clause say nothing."""
+    names = {atom.predicate.name for atom in atoms}
+    if not names & TOP_PROPERTIES:
+        yield state.or_(*(atom for atom in atoms if atom.predicate.name not in BOTTOM_PROPERTIES))
+
+
+def _given(state: _State, atoms: Sequence[Atom]) -> Iterator[_State]:
+    """If the atoms hold; what never holds makes the clause say nothing."""
+    if not any(atom.predicate.name in BOTTOM_PROPERTIES for atom in atoms):
+        yield state.given(*atoms)
+
+
+def _is(term: Term, member: Constant, state: _State) -> Iterator[_State]:
+    """If the term is a certain constant."""
+    if isinstance(term, Variable):
+        yield state.where(term, member)
+    elif term == member:
+        yield state
+    elif not is_literal(member.text):
+        yield state.given(property_atom(Property(SAME), term, member))
+
+
+def _finished(state: _State) -> Iterator[Clause]:
+    """The clause, each atom once, unless it says nothing."""
+    body, heads = tuple(dict.fromkeys(state.body)), tuple(dict.fromkeys(state.heads))
+    always = any(isinstance(head, Equal) and head.left == head.right for head in heads)
+    if not always and not any(head in body for head in heads if isinstance(head, Atom)):
+        yield Clause(body, heads, tuple(dict.fromkeys(state.conditions)))

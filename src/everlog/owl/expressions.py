@@ -1,0 +1,179 @@
+"""Class expressions, data ranges and property expressions, read from their triples."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from types import MappingProxyType
+
+from everlog.owl.axioms import (
+    AllValues,
+    Cardinality,
+    Class,
+    Complement,
+    Datatype,
+    Expression,
+    Facets,
+    HasSelf,
+    HasValue,
+    Intersection,
+    OneOf,
+    Property,
+    SomeValues,
+    Union,
+)
+from everlog.owl.entities import Entities
+from everlog.owl.graph import Graph
+from everlog.owl.vocabulary import is_blank, is_iri, is_literal, owl
+
+_NUMBER = re.compile(r'"?\+?(\d+)(?:"\^\^<.*>)?')
+
+_CARDINALITIES = {
+    owl("minCardinality"): ("Min", False),
+    owl("maxCardinality"): ("Max", False),
+    owl("cardinality"): ("Exact", False),
+    owl("minQualifiedCardinality"): ("Min", True),
+    owl("maxQualifiedCardinality"): ("Max", True),
+    owl("qualifiedCardinality"): ("Exact", True),
+}
+
+CONSTRUCTORS = frozenset(
+    owl(name)
+    for name in (
+        "intersectionOf",
+        "unionOf",
+        "complementOf",
+        "datatypeComplementOf",
+        "oneOf",
+        "onDatatype",
+        "onProperty",
+        "onProperties",
+    )
+)
+"""The predicates one of which every expression has that is not a name."""
+
+
+class NotUnderstoodError(ValueError):
+    """Triples in the vocabulary of OWL that make no expression or axiom."""
+
+
+class Expressions:
+    """Reads the expressions of one graph; each node is read once."""
+
+    def __init__(self, graph: Graph, known: Entities) -> None:
+        self.graph = graph
+        self.known = known
+        self._read: dict[str, Expression] = {}
+        self._reading: set[str] = set()
+
+    def expression(self, node: str) -> Expression:
+        """The class expression or data range that a node stands for."""
+        if is_literal(node):
+            raise NotUnderstoodError("a literal stands where a class is expected")
+        if is_iri(node):
+            return Datatype(node) if self.known.is_datatype(node) else Class(node)
+        return self.construct(node)
+
+    def construct(self, node: str) -> Expression:
+        """The expression that is described at a node, which may have a name too."""
+        if node not in self._read:
+            if node in self._reading:
+                raise NotUnderstoodError("an expression contains itself")
+            self._reading.add(node)
+            try:
+                self._read[node] = self._construct(node)
+            finally:
+                self._reading.discard(node)
+        return self._read[node]
+
+    def property(self, node: str) -> Property:
+        """The property, or the inverse of one, that a node stands for."""
+        if is_iri(node):
+            return Property(node)
+        inverse = self.graph.values(node, owl("inverseOf"))
+        if is_blank(node) and len(inverse) == 1 and inverse[0] != node:
+            return self.property(inverse[0]).inverse
+        raise NotUnderstoodError("a property is a name or the inverse of one")
+
+    def _construct(self, node: str) -> Expression:
+        said = self.graph.about(node)
+        found = [name for name in said if name in CONSTRUCTORS]
+        if len(found) != 1:
+            what = "nothing says what a class is" if not found else "a class is described in two ways at once"
+            raise NotUnderstoodError(what)
+        constructor, values = found[0], said[found[0]]
+        if len(values) != 1:
+            raise NotUnderstoodError(f"{_short(constructor)} is given twice")
+        if constructor == owl("onProperty"):
+            return self._restriction(said, self.property(values[0]))
+        return self._operators()[constructor](node, values[0])
+
+    def _operators(self) -> Mapping[str, Callable[[str, str], Expression]]:
+        return MappingProxyType(
+            {
+                owl("intersectionOf"): lambda _, cell: Intersection(self.expressions(cell)),
+                owl("unionOf"): lambda _, cell: Union(self.expressions(cell)),
+                owl("complementOf"): lambda _, operand: Complement(self.expression(operand)),
+                owl("datatypeComplementOf"): lambda _, operand: Complement(self.expression(operand)),
+                owl("oneOf"): lambda _, cell: OneOf(self.graph.members(cell)),
+                owl("onDatatype"): self._facets,
+                owl("onProperties"): self._of_several,
+            }
+        )
+
+    def expressions(self, cell: str) -> tuple[Expression, ...]:
+        """The expressions in a list."""
+        return tuple(self.expression(member) for member in self.graph.members(cell))
+
+    def properties(self, cell: str) -> tuple[Property, ...]:
+        """The properties in a list."""
+        return tuple(self.property(member) for member in self.graph.members(cell))
+
+    def _of_several(self, node: str, cell: str) -> Expression:
+        raise NotUnderstoodError("restrictions on several data properties at once are not supported")
+
+    def _facets(self, node: str, datatype: str) -> Expression:
+        facets = []
+        for cell in self.graph.values(node, owl("withRestrictions")):
+            for member in self.graph.members(cell):
+                facets += [(facet, value) for facet, values in self.graph.about(member).items() for value in values]
+        return Facets(datatype, tuple(facets))
+
+    def _restriction(self, said: Mapping[str, Sequence[str]], property: Property) -> Expression:
+        kinds = [name for name in said if name in _CARDINALITIES or name in _RESTRICTIONS]
+        if len(kinds) != 1 or len(said[kinds[0]]) != 1:
+            raise NotUnderstoodError("a restriction needs exactly one condition on its property")
+        kind, value = kinds[0], said[kinds[0]][0]
+        if kind in _CARDINALITIES:
+            return self._cardinality(said, property, kind, value)
+        match kind:
+            case _ if kind == owl("someValuesFrom"):
+                return SomeValues(property, self.expression(value))
+            case _ if kind == owl("allValuesFrom"):
+                return AllValues(property, self.expression(value))
+            case _ if kind == owl("hasValue"):
+                return HasValue(property, value)
+        if value != "true":
+            raise NotUnderstoodError("hasSelf is true or left out")
+        return HasSelf(property)
+
+    def _cardinality(self, said: Mapping[str, Sequence[str]], property: Property, kind: str, value: str) -> Expression:
+        name, qualified = _CARDINALITIES[kind]
+        number = _NUMBER.fullmatch(value)
+        if number is None:
+            raise NotUnderstoodError(f"{_short(kind)} is not a number")
+        filler = self.known.everything(property.name)
+        if qualified:
+            given = [*said.get(owl("onClass"), ()), *said.get(owl("onDataRange"), ())]
+            if len(given) != 1:
+                raise NotUnderstoodError("a qualified cardinality needs one onClass or onDataRange")
+            filler = given[0]
+        assert name in ("Min", "Max", "Exact")
+        return Cardinality(name, int(number[1]), property, self.expression(filler))  # type: ignore[arg-type]
+
+
+_RESTRICTIONS = frozenset(owl(name) for name in ("someValuesFrom", "allValuesFrom", "hasValue", "hasSelf"))
+
+
+def _short(name: str) -> str:
+    return f"owl:{name[1:-1].rpartition('#')[2]}"

@@ -1,0 +1,119 @@
+"""The triples of ontology files, in memory and found by subject."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from types import MappingProxyType
+
+import pyarrow as pa
+
+from everlog.lang.errors import DataError, Diagnostic, Place
+from everlog.owl.vocabulary import FIRST, NIL, REST, TYPE
+from everlog.pipeline.blocks import open_bytes
+from everlog.pipeline.read import read
+from everlog.pipeline.sources import KINDS, RDF_KINDS, ReadOptions, Source, resolve
+from everlog.pipeline.split import BadRow
+from everlog.pipeline.splits import splits
+
+Triple = tuple[str, str, str]
+Said = Mapping[str, Sequence[str]]
+
+_NOTHING_SAID: Said = MappingProxyType({})
+_MOST_SHOWN = 20
+_HEAD = 1 << 16
+_TURTLE_PREFIX = re.compile(r"^\s*@?prefix\s+([A-Za-z][\w-]*)?:\s*<([^<>\s]*)>", re.IGNORECASE | re.MULTILINE)
+_XML_PREFIX = re.compile(r"\sxmlns(?::([A-Za-z][\w-]*))?\s*=\s*[\"']([^\"'&<>\s]*)[\"']")
+
+
+class BrokenListError(ValueError):
+    """A list that has no end, or a cell without exactly one member and one rest."""
+
+
+@dataclass(frozen=True)
+class Graph:
+    """Triples as texts, each once, in the order in which they were read.
+
+    >>> graph = Graph.of([("_:l", FIRST, "1"), ("_:l", REST, NIL), ("<a>", TYPE, "<C>")])
+    >>> graph.members("_:l"), graph.types("<a>")
+    (('1',), ['<C>'])
+    """
+
+    triples: tuple[Triple, ...]
+    prefixes: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
+    _about: Mapping[str, Said] = field(default_factory=dict, repr=False)
+
+    @classmethod
+    def of(cls, triples: Iterable[Triple], prefixes: Mapping[str, str] | None = None) -> Graph:
+        distinct = tuple(dict.fromkeys(triples))
+        about: dict[str, dict[str, list[str]]] = {}
+        for subject, predicate, value in distinct:
+            about.setdefault(subject, {}).setdefault(predicate, []).append(value)
+        return cls(distinct, MappingProxyType(dict(prefixes or {})), about)
+
+    def about(self, subject: str) -> Said:
+        """What is said about a subject: the values of each predicate."""
+        return self._about.get(subject, _NOTHING_SAID)
+
+    def values(self, subject: str, predicate: str) -> Sequence[str]:
+        return self.about(subject).get(predicate, ())
+
+    def types(self, subject: str) -> Sequence[str]:
+        return self.values(subject, TYPE)
+
+    def members(self, cell: str) -> tuple[str, ...]:
+        """The members of the list that starts with a cell."""
+        found, seen = [], set()
+        while cell != NIL:
+            first, rest = self.values(cell, FIRST), self.values(cell, REST)
+            if cell in seen or len(first) != 1 or len(rest) != 1:
+                raise BrokenListError("a list is broken: each cell needs one member and one rest, and an end")
+            seen.add(cell)
+            found.append(first[0])
+            cell = rest[0]
+        return tuple(found)
+
+
+def read_graph(paths: Sequence[str], base: str | None = None) -> Graph:
+    """The triples of RDF files (any serialisation, also compressed) and directories of them.
+
+    What cannot be read is a :class:`DataError` with file and line. Blank nodes have the labels that
+    they get when the same files are read as facts.
+    """
+    options = ReadOptions(base=base)
+    sources = resolve(paths, options)
+    others = [source for source in sources if source.kind not in RDF_KINDS]
+    if others:
+        extensions = " ".join(extension for extension, kind in KINDS.items() if kind in RDF_KINDS)
+        hint = f"an ontology has one of the extensions {extensions}, also with .gz"
+        raise DataError(Diagnostic("not-an-ontology", "the file is not RDF", Place(s.path), hint) for s in others)
+    bad: list[BadRow] = []
+    triples: list[Triple] = []
+    for split in splits(sources, options):
+        for batch in read(split, options, bad):
+            triples += _triples(batch)
+    if bad:
+        raise DataError(Diagnostic("bad-row", row.reason, row.place) for row in bad[:_MOST_SHOWN])
+    return Graph.of(triples, _prefixes(sources))
+
+
+def _triples(batch: pa.RecordBatch) -> Iterator[Triple]:
+    """Facts as triples again: ``C(s)`` is ``s rdf:type C``."""
+    columns = (batch.column(name).to_pylist() for name in ("predicate", "c0", "c1"))
+    for predicate, subject, value in zip(*columns, strict=True):
+        name = predicate[:-2]
+        yield (subject, TYPE, name) if value is None else (subject, name, value)
+
+
+def _prefixes(sources: Sequence[Source]) -> dict[str, str]:
+    """The prefixes that the files declare at their beginning; the first file to use a name keeps it."""
+    found: dict[str, str] = {}
+    for source in sources:
+        pattern = {"ttl": _TURTLE_PREFIX, "trig": _TURTLE_PREFIX, "rdf": _XML_PREFIX}.get(source.kind)
+        if pattern is not None:
+            with open_bytes(source.path, source.compressed) as file:
+                head = file.read(_HEAD).decode(errors="replace")
+            for match in pattern.finditer(head):
+                found.setdefault(match[1] or "", match[2])
+    return found

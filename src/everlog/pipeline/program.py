@@ -1,0 +1,93 @@
+"""The program of a job: from rule files, from ontologies, or from both."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+from everlog.lang.errors import Diagnostic
+from everlog.lang.parser import parse_file
+from everlog.lang.syntax import Program
+from everlog.pipeline.sources import KINDS, RDF_KINDS
+
+if TYPE_CHECKING:
+    from everlog.owl import Translation
+
+log = logging.getLogger(__name__)
+
+Profile = Literal["lower", "upper", "rl", "rdfs", "skos"]
+MOST_SHOWN = 10
+
+
+@dataclass(frozen=True)
+class ProgramRead:
+    """A program, the files that are to be read as facts because of it, and what it does not express."""
+
+    program: Program
+    facts: tuple[str, ...] = ()
+    warnings: tuple[Diagnostic, ...] = ()
+
+
+def is_ontology(path: str) -> bool:
+    """Whether the extension of a path says that it is RDF.
+
+    >>> is_ontology("univ-bench.owl.gz"), is_ontology("rules.rls")
+    (True, False)
+    """
+    name = path.lower().removesuffix(".gz")
+    return any(name.endswith(extension) for extension, kind in KINDS.items() if kind in RDF_KINDS)
+
+
+def is_path(text: str) -> bool:
+    """Whether a text is the path of a rule file or an ontology rather than a program.
+
+    >>> is_path("rules.rls"), is_path("p(?x) :- q(?x) .")
+    (True, False)
+    """
+    return "\n" not in text and (text.endswith(".rls") or is_ontology(text))
+
+
+def load_program(path: str) -> Program:
+    """The program of a rule file or an ontology; what of the ontology it does not express is logged."""
+    read = read_program(path)
+    for warning in read.warnings:
+        if warning.severity == "warning":
+            log.warning("%s: %s", path, warning.message)
+    return read.program
+
+
+def read_program(
+    paths: str | Sequence[str], profile: Profile = "lower", *, equality: bool = False, base: str | None = None
+) -> ProgramRead:
+    """The program of rule files and ontologies.
+
+    With a profile that is a program of its own, the ontologies are facts like others.
+    """
+    given = [paths] if isinstance(paths, str) else list(paths)
+    if profile in ("lower", "upper") and len(given) == 1 and not is_ontology(given[0]):
+        return ProgramRead(parse_file(given[0]))
+    from everlog.owl.programs import SHIPPED, program_of
+
+    ontologies = [path for path in given if is_ontology(path)]
+    if profile in SHIPPED:
+        rules = [path for path in given if path not in ontologies]
+        return ProgramRead(program_of(rules, profile).program, tuple(ontologies))
+    translation = program_of(given, profile, equality=equality, base=base)
+    return ProgramRead(translation.program, (), tuple(_warnings(translation)))
+
+
+def _warnings(translation: Translation) -> Iterator[Diagnostic]:
+    from everlog.owl.programs import shown
+
+    for note in translation.notes:
+        yield Diagnostic("ontology", note, severity="note")
+    missing = translation.untranslated
+    if missing:
+        prefixes = translation.program.prefixes
+        notes = [(f"{shown(each, prefixes)}: {each.reason}", None) for each in missing[:MOST_SHOWN]]
+        axioms = "an axiom is" if len(missing) == 1 else f"{len(missing):,} axioms are"
+        message = f"{axioms} not expressed by the rules, or not wholly"
+        hint = "`everlog owl` lists them all" if len(missing) > MOST_SHOWN else None
+        yield Diagnostic("untranslated", message, None, hint, tuple(notes), "warning")

@@ -1,0 +1,504 @@
+"""The SPARQL algebra as data: what a query asks, before anything is evaluated.
+
+Terms are those of rules: a :class:`Variable`, or a :class:`Constant` by its canonical text. Blank nodes
+of a query are variables whose names begin with ``_:``, which nothing else can have. Every pattern knows
+which ``variables`` its solutions may bind and which are ``certain`` to be bound in each of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+
+from everlog.lang.syntax import Constant, Variable
+
+Term = Variable | Constant
+Names = frozenset[str]
+NO_NAMES: Names = frozenset()
+
+# expressions ------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Call:
+    """A function or operator by its name in lower case: ``strlen``, ``+``, ``&&``, or the IRI of a cast."""
+
+    name: str
+    arguments: tuple[Expression, ...] = ()
+
+
+@dataclass(frozen=True)
+class Exists:
+    """``EXISTS { pattern }``; its negation is ``Call("!", ...)`` of it."""
+
+    pattern: Pattern
+
+
+Expression = Variable | Constant | Call | Exists
+
+
+def names_in(expression: Expression) -> Names:
+    """The variables that the value of an expression may depend on.
+
+    >>> sorted(names_in(Call("+", (Variable("x"), Variable("y")))))
+    ['x', 'y']
+    """
+    if isinstance(expression, Variable):
+        return frozenset({expression.name})
+    if isinstance(expression, Call):
+        return NO_NAMES.union(*map(names_in, expression.arguments))
+    if isinstance(expression, Exists):
+        return mentioned(expression.pattern)
+    return NO_NAMES
+
+
+@dataclass(frozen=True)
+class Aggregate:
+    """``COUNT(DISTINCT ?x) AS result``; without an argument it counts solutions."""
+
+    name: str
+    argument: Expression | None
+    distinct: bool
+    result: str
+    separator: str = " "
+
+
+# paths ------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Link:
+    """One property."""
+
+    iri: str
+
+
+@dataclass(frozen=True)
+class Inverse:
+    path: Path
+
+
+@dataclass(frozen=True)
+class Sequence:
+    parts: tuple[Path, ...]
+
+
+@dataclass(frozen=True)
+class Alternative:
+    parts: tuple[Path, ...]
+
+
+@dataclass(frozen=True)
+class Repeated:
+    """``path?``, ``path*`` or ``path+``: at least ``least`` times, and at most once unless ``many``."""
+
+    path: Path
+    least: int
+    many: bool
+
+
+@dataclass(frozen=True)
+class Negated:
+    """``!(p|^q)``: any property but those of ``forward``, or the inverse of any but those of ``backward``."""
+
+    forward: tuple[str, ...] | None
+    backward: tuple[str, ...] | None
+
+
+Path = Link | Inverse | Sequence | Alternative | Repeated | Negated
+
+# patterns ---------------------------------------------------------------------------------------
+
+
+class Node:
+    """What all patterns share."""
+
+    @property
+    def parts(self) -> tuple[Pattern, ...]:
+        """The patterns it is made of."""
+        return ()
+
+    @property
+    def variables(self) -> Names:
+        """The variables that its solutions may bind."""
+        return NO_NAMES.union(*(part.variables for part in self.parts))
+
+    @property
+    def certain(self) -> Names:
+        """The variables that each of its solutions binds."""
+        return NO_NAMES.union(*(part.certain for part in self.parts))
+
+    @property
+    def expressions(self) -> tuple[Expression, ...]:
+        return ()
+
+
+@dataclass(frozen=True)
+class Triple:
+    """A triple pattern; also a triple of a template."""
+
+    subject: Term
+    predicate: Term
+    object: Term
+
+    def __iter__(self) -> Iterator[Term]:
+        return iter((self.subject, self.predicate, self.object))
+
+    @property
+    def names(self) -> Names:
+        return frozenset(term.name for term in self if isinstance(term, Variable))
+
+
+@dataclass(frozen=True)
+class Basic(Node):
+    """A basic graph pattern."""
+
+    triples: tuple[Triple, ...] = ()
+
+    @cached_property
+    def variables(self) -> Names:
+        return NO_NAMES.union(*(triple.names for triple in self.triples))
+
+    @property
+    def certain(self) -> Names:
+        return self.variables
+
+
+@dataclass(frozen=True)
+class PathPattern(Node):
+    """Two terms connected by a repeated path, whose solutions are a set."""
+
+    subject: Term
+    path: Repeated
+    object: Term
+
+    @property
+    def variables(self) -> Names:
+        return frozenset(term.name for term in (self.subject, self.object) if isinstance(term, Variable))
+
+    @property
+    def certain(self) -> Names:
+        return self.variables
+
+
+@dataclass(frozen=True)
+class Values(Node):
+    """Solutions written in the query: rows of texts, None where a variable is left unbound."""
+
+    columns: tuple[str, ...]
+    rows: tuple[tuple[str | None, ...], ...]
+
+    @property
+    def variables(self) -> Names:
+        return frozenset(self.columns)
+
+    @property
+    def certain(self) -> Names:
+        return frozenset(c for i, c in enumerate(self.columns) if all(row[i] is not None for row in self.rows))
+
+
+@dataclass(frozen=True)
+class Join(Node):
+    left: Pattern
+    right: Pattern
+
+    @property
+    def parts(self) -> tuple[Pattern, ...]:
+        return self.left, self.right
+
+    @cached_property
+    def variables(self) -> Names:
+        return super().variables
+
+
+@dataclass(frozen=True)
+class LeftJoin(Node):
+    """``left OPTIONAL { right FILTER condition }``"""
+
+    left: Pattern
+    right: Pattern
+    condition: Expression | None = None
+
+    @property
+    def parts(self) -> tuple[Pattern, ...]:
+        return self.left, self.right
+
+    @property
+    def certain(self) -> Names:
+        return self.left.certain
+
+    @property
+    def expressions(self) -> tuple[Expression, ...]:
+        return () if self.condition is None else (self.condition,)
+
+
+@dataclass(frozen=True)
+class Minus(Node):
+    left: Pattern
+    right: Pattern
+
+    @property
+    def parts(self) -> tuple[Pattern, ...]:
+        return self.left, self.right
+
+    @property
+    def variables(self) -> Names:
+        return self.left.variables
+
+    @property
+    def certain(self) -> Names:
+        return self.left.certain
+
+
+@dataclass(frozen=True)
+class Union(Node):
+    left: Pattern
+    right: Pattern
+
+    @property
+    def parts(self) -> tuple[Pattern, ...]:
+        return self.left, self.right
+
+    @property
+    def certain(self) -> Names:
+        return self.left.certain & self.right.certain
+
+
+@dataclass(frozen=True)
+class InGraph(Node):
+    """``GRAPH term { pattern }``"""
+
+    graph: Term
+    pattern: Pattern
+
+    @property
+    def parts(self) -> tuple[Pattern, ...]:
+        return (self.pattern,)
+
+    @property
+    def variables(self) -> Names:
+        return self.pattern.variables | ({self.graph.name} if isinstance(self.graph, Variable) else NO_NAMES)
+
+    @property
+    def certain(self) -> Names:
+        return self.pattern.certain | ({self.graph.name} if isinstance(self.graph, Variable) else NO_NAMES)
+
+
+@dataclass(frozen=True)
+class Filter(Node):
+    pattern: Pattern
+    condition: Expression
+
+    @property
+    def parts(self) -> tuple[Pattern, ...]:
+        return (self.pattern,)
+
+    @property
+    def expressions(self) -> tuple[Expression, ...]:
+        return (self.condition,)
+
+
+@dataclass(frozen=True)
+class Extend(Node):
+    """``BIND(expression AS ?variable)``"""
+
+    pattern: Pattern
+    variable: str
+    expression: Expression
+
+    @property
+    def parts(self) -> tuple[Pattern, ...]:
+        return (self.pattern,)
+
+    @property
+    def variables(self) -> Names:
+        return self.pattern.variables | {self.variable}
+
+    @property
+    def certain(self) -> Names:
+        return self.pattern.certain
+
+    @property
+    def expressions(self) -> tuple[Expression, ...]:
+        return (self.expression,)
+
+
+@dataclass(frozen=True)
+class Group(Node):
+    """Solutions grouped by the values of variables (all in one group if ``keys`` is None), each group aggregated."""
+
+    pattern: Pattern
+    keys: tuple[str, ...] | None
+    aggregates: tuple[Aggregate, ...]
+
+    @property
+    def parts(self) -> tuple[Pattern, ...]:
+        return (self.pattern,)
+
+    @property
+    def variables(self) -> Names:
+        return frozenset(self.keys or ()) | {aggregate.result for aggregate in self.aggregates}
+
+    @property
+    def certain(self) -> Names:
+        return self.pattern.certain & frozenset(self.keys or ())
+
+    @property
+    def expressions(self) -> tuple[Expression, ...]:
+        return tuple(a.argument for a in self.aggregates if a.argument is not None)
+
+
+@dataclass(frozen=True)
+class Project(Node):
+    pattern: Pattern
+    columns: tuple[str, ...]
+
+    @property
+    def parts(self) -> tuple[Pattern, ...]:
+        return (self.pattern,)
+
+    @property
+    def variables(self) -> Names:
+        return frozenset(self.columns)
+
+    @property
+    def certain(self) -> Names:
+        return self.pattern.certain & frozenset(self.columns)
+
+
+@dataclass(frozen=True)
+class Distinct(Node):
+    pattern: Pattern
+
+    @property
+    def parts(self) -> tuple[Pattern, ...]:
+        return (self.pattern,)
+
+
+@dataclass(frozen=True)
+class OrderBy(Node):
+    """Solutions in the order of expressions, each with whether it descends."""
+
+    pattern: Pattern
+    conditions: tuple[tuple[Expression, bool], ...]
+
+    @property
+    def parts(self) -> tuple[Pattern, ...]:
+        return (self.pattern,)
+
+    @property
+    def expressions(self) -> tuple[Expression, ...]:
+        return tuple(expression for expression, _ in self.conditions)
+
+
+@dataclass(frozen=True)
+class Slice(Node):
+    """``OFFSET offset LIMIT limit``"""
+
+    pattern: Pattern
+    offset: int
+    limit: int | None
+
+    @property
+    def parts(self) -> tuple[Pattern, ...]:
+        return (self.pattern,)
+
+
+Pattern = (
+    Basic
+    | PathPattern
+    | Values
+    | Join
+    | LeftJoin
+    | Minus
+    | Union
+    | InGraph
+    | Filter
+    | Extend
+    | Group
+    | Project
+    | Distinct
+    | OrderBy
+    | Slice
+)
+
+
+def mentioned(pattern: Pattern) -> Names:
+    """Every variable that occurs somewhere in a pattern, whether its solutions bind it or not."""
+    inner = NO_NAMES.union(*map(mentioned, pattern.parts), *map(names_in, pattern.expressions))
+    return inner | pattern.variables
+
+
+# queries ----------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class From:
+    """The graphs that a query asks, by their texts."""
+
+    default: tuple[str, ...] = ()
+    named: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Select:
+    pattern: Pattern
+    columns: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Ask:
+    pattern: Pattern
+
+
+@dataclass(frozen=True)
+class Construct:
+    template: tuple[Triple, ...]
+    pattern: Pattern
+
+
+@dataclass(frozen=True)
+class Describe:
+    terms: tuple[Term, ...]
+    pattern: Pattern
+
+
+@dataclass(frozen=True)
+class Query:
+    """A whole query: its form, the graphs it is about, and the base that relative IRIs are resolved with."""
+
+    form: Select | Ask | Construct | Describe
+    graphs: From | None = None
+    base: str = ""
+
+
+# updates ----------------------------------------------------------------------------------------
+
+Quad = tuple[Term | None, Triple]
+"""A triple of a template and its graph, None for the default graph."""
+
+
+@dataclass(frozen=True)
+class Modify:
+    """``DELETE { ... } INSERT { ... } WHERE { ... }``; the DATA forms have a pattern with one empty solution."""
+
+    delete: tuple[Quad, ...]
+    insert: tuple[Quad, ...]
+    pattern: Pattern
+    using: From | None = None
+    graph: str | None = None
+    """``WITH``: the graph that stands for the default one."""
+    base: str = ""
+
+
+@dataclass(frozen=True)
+class Clear:
+    """``CLEAR`` or ``DROP`` of the default graph, of named ones, or of one named by its text."""
+
+    default: bool
+    named: bool
+    graph: str | None = None
+
+
+Operation = Modify | Clear

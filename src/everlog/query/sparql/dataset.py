@@ -1,0 +1,124 @@
+"""What is asked: one knowledge base, or several as the default graph and named graphs."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from everlog.engine.dictionary import Dictionary
+from everlog.engine.factset import NONE, FactSet
+from everlog.engine.match import Limits
+from everlog.lang.errors import RuleError
+from everlog.lang.terms import IRI
+from everlog.query.sparql.algebra import From
+from everlog.query.sparql.evaluation import Evaluation, Graphs
+from everlog.query.sparql.graphs import Graph
+from everlog.query.sparql.matching import Matcher
+from everlog.query.sparql.pool import Terms
+
+if TYPE_CHECKING:
+    from everlog.change import Change
+    from everlog.knowledge_base import KnowledgeBase
+    from everlog.query.sparql.results import Result
+
+
+class Dataset:
+    """A default graph and named graphs, each of them a knowledge base.
+
+    >>> from everlog import IRI, KnowledgeBase
+    >>> a = KnowledgeBase("<http://e.org/p>(1, 2) .")
+    >>> data = Dataset(named={"http://e.org/a": a})
+    >>> data.sparql("SELECT ?g ?x { GRAPH ?g { ?x <http://e.org/p> 2 } }").rows()
+    [(IRI(value='http://e.org/a'), 1)]
+    """
+
+    def __init__(
+        self, default: KnowledgeBase | None = None, named: Mapping[str | IRI, KnowledgeBase] | None = None
+    ) -> None:
+        if default is None:
+            from everlog.knowledge_base import KnowledgeBase
+
+            default = KnowledgeBase()
+        self.default = default
+        self.named: dict[str, KnowledgeBase] = {f"<{name}>": kb for name, kb in (named or {}).items()}
+
+    @property
+    def prefixes(self) -> Mapping[str, str]:
+        return self.default.program.program.prefixes
+
+    def sparql(self, text: str, *, base: str = "") -> Result:
+        """The answer to a query."""
+        from everlog.query.sparql.run import query
+
+        return query(self, text, base=base)
+
+    def update(self, text: str, *, base: str = "") -> tuple[Change, ...]:
+        """Carry out an update request; returns what each of its operations changed, graph by graph."""
+        from everlog.query.sparql.update import update
+
+        return update(self, text, base=base)
+
+    def graph(self, name: str | None) -> KnowledgeBase:
+        """The knowledge base of a graph, which is made if need be."""
+        if name is None:
+            return self.default
+        if name not in self.named:
+            from everlog.knowledge_base import KnowledgeBase
+
+            self.named[name] = KnowledgeBase()
+        return self.named[name]
+
+    def evaluation(self, graphs: From | None = None, base: str = "", default: str | None = None) -> Evaluation:
+        """An evaluation over the graphs that a query names, or over all of them.
+
+        ``default`` is a named graph that takes the place of the default graph.
+        """
+        dictionary, facts = _together([self.default, *self.named.values()])
+        by_name = dict(zip(self.named, facts[1:], strict=True))
+        whole, names = facts[0], list(by_name)
+        if graphs is not None:
+            whole, names = _merged(by_name, graphs.default), list(graphs.named)
+        elif default is not None:
+            whole = by_name.get(default, NONE)
+        named = {name: Graph(_found(by_name, name)) for name in names}
+        matcher = Matcher(Terms(dictionary), limits_of(self.default))
+        return Evaluation(Graphs(Graph(whole), named), matcher, base)
+
+
+def limits_of(kb: KnowledgeBase) -> Limits:
+    """The limits of a knowledge base, from now on."""
+    return Limits(kb.max_facts, None if kb.timeout is None else time.monotonic() + kb.timeout)
+
+
+def _found(graphs: Mapping[str, FactSet], name: str) -> FactSet:
+    if name not in graphs:
+        known = ", ".join(graphs) or "there are no named graphs, all facts are in the default graph"
+        raise RuleError.of("unknown-graph", f"there is no graph {name}", None, f"known: {known}")
+    return graphs[name]
+
+
+def _merged(graphs: Mapping[str, FactSet], names: Iterable[str]) -> FactSet:
+    found = NONE
+    for name in names:
+        found = found | _found(graphs, name)
+    return found
+
+
+def _together(bases: list[KnowledgeBase]) -> tuple[Dictionary, list[FactSet]]:
+    """The facts of knowledge bases over one dictionary."""
+    states = [kb.state() for kb in bases]
+    if len(states) == 1:
+        return states[0].dictionary, [states[0].facts]
+    both = Dictionary()
+    numbers = []
+    for state in states:
+        texts = state.dictionary.decode(np.arange(len(state.dictionary), dtype=np.int64))
+        numbers.append(both.encode(texts))
+    facts = [
+        FactSet({p: r.renumbered(ids, len(both)) for p, r in state.facts.items()})
+        for state, ids in zip(states, numbers, strict=True)
+    ]
+    return both, facts

@@ -1,0 +1,78 @@
+"""How many facts of a binary relation have given terms in a column, without listing those of a closure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from everlog.engine.keys import Column
+from everlog.engine.relation import Relation
+from everlog.lang.syntax import Variable
+from everlog.query.sparql.algebra import Names, Term
+from everlog.query.sparql.graphs import Graph, Option
+
+
+class Dangling(NamedTuple):
+    """A pattern of which one variable is used nowhere else: only how many values it has can matter."""
+
+    number: int
+    relation: Relation
+    column: int
+    term: Term
+
+
+def dangling(graph: Graph, options: Sequence[Sequence[Option]], needed: Names, known: Names) -> list[Dangling]:
+    """The patterns with a variable of no use over relations that count without listing.
+
+    ``known`` are variables that have values already. The other term of such a pattern has one, or
+    gets it from the patterns that are left.
+    """
+    uses: dict[Variable, int] = {}
+    for choice in options:
+        for variable in {v for option in choice for v in (*option.atom.variables(), *option.fixed)}:
+            uses[variable] = uses.get(variable, 0) + 1
+    found = []
+    for number, choice in enumerate(options):
+        relation = graph.facts.relation(choice[0].atom.predicate)
+        if len(choice) > 1 or relation.base is None:
+            continue
+        for column, (term, free) in enumerate(_turned(choice[0])):
+            if not isinstance(free, Variable) or free == term or uses[free] > 1 or free.name in needed | known:
+                continue
+            if not isinstance(term, Variable) or uses[term] > 1 or term.name in known:
+                found.append(Dangling(number, relation, column, term))
+                break
+    return _independent(found, options, known)
+
+
+def _turned(option: Option) -> tuple[tuple[Term, Term], tuple[Term, Term]]:
+    first, second = option.atom.terms
+    return (first, second), (second, first)  # type: ignore[return-value]
+
+
+def _independent(found: list[Dangling], options: Sequence[Sequence[Option]], known: Names) -> list[Dangling]:
+    """Without those whose other term would have no value once all of them are left out."""
+    left = {each.number for each in found}
+    told = {v for i, c in enumerate(options) if i not in left for o in c for v in (*o.atom.variables(), *o.fixed)}
+    return [e for e in found if not isinstance(e.term, Variable) or e.term in told or e.term.name in known]
+
+
+def match_counts(relation: Relation, column: int, terms: Column) -> Column:
+    """How many facts have each of the terms in a column.
+
+    >>> match_counts(Relation.from_columns([[1, 1, 2], [5, 6, 5]]), 0, np.array([1, 2, 3])).tolist()
+    [2, 1, 0]
+    """
+    counts = np.zeros(len(terms), np.int64)
+    if relation.base is not None:
+        counts += relation.base.match_counts(column, terms)
+    plain: Mapping[int, Relation] = {
+        1: Relation(relation.layout, relation.runs),
+        -1: Relation(relation.layout, relation.gone),
+    }
+    for sign, part in plain.items():
+        values = np.sort(part.columns()[column])
+        counts += sign * (np.searchsorted(values, terms, "right") - np.searchsorted(values, terms))
+    return counts

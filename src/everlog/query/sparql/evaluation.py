@@ -1,0 +1,389 @@
+"""Patterns to tables: the SPARQL algebra, operator by operator, on whole columns.
+
+Three things travel down the algebra. The *need* is which variables of a pattern are used above it and whether
+their number matters, so that a pattern is matched only as far as it has to be. The *hint* is what the
+solutions will be joined with, so that others need not be found. The *scope* is the graph that patterns are
+matched in and, under EXISTS, the rows whose values stand for variables: every solution below is then tied to its
+row by the column :data:`ROW`, and all rows are answered together.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from everlog.engine.keys import Column, Mask
+from everlog.lang.syntax import Constant, Variable
+from everlog.query.sparql import paths
+from everlog.query.sparql.aggregation import aggregated
+from everlog.query.sparql.algebra import (
+    Basic,
+    Call,
+    Distinct,
+    Expression,
+    Extend,
+    Filter,
+    Group,
+    InGraph,
+    Join,
+    LeftJoin,
+    Minus,
+    OrderBy,
+    PathPattern,
+    Pattern,
+    Project,
+    Slice,
+    Union,
+    Values,
+    mentioned,
+    names_in,
+)
+from everlog.query.sparql.expressions import SOLUTION, TRUE, Expressions, Truths, is_volatile
+from everlog.query.sparql.graphs import Graph
+from everlog.query.sparql.joining import bound_parts, compatible, has_compatible, join, merged
+from everlog.query.sparql.matching import ROW, Matcher, Need
+from everlog.query.sparql.ordering import ranks
+from everlog.query.sparql.pool import Terms
+from everlog.query.sparql.table import Table, groups, union
+
+
+@dataclass(frozen=True)
+class Scope:
+    """Where a pattern is matched; see the module."""
+
+    graph: Graph
+    given: Table | None = None
+
+    def given_for(self, names: frozenset[str]) -> Table | None:
+        """The rows that solutions are tied to, with the values of some variables."""
+        return None if self.given is None else self.given.only(names | {ROW})
+
+    @property
+    def tied(self) -> frozenset[str]:
+        return frozenset() if self.given is None else frozenset({ROW})
+
+
+@dataclass(frozen=True)
+class Graphs:
+    """The graphs of a query: the default one, and named ones by the texts of their names."""
+
+    default: Graph
+    named: Mapping[str, Graph]
+
+
+class Evaluation:
+    """One evaluation of patterns over graphs."""
+
+    def __init__(self, graphs: Graphs, matcher: Matcher, base: str = "") -> None:
+        self.graphs = graphs
+        self.matcher = matcher
+        self.terms: Terms = matcher.terms
+        self._expressions = Expressions(self.terms, self._exists, base)
+        self._scope = Scope(graphs.default)
+        self._solutions = 0
+        self._operators: dict[type, Callable[[Any, Need, Scope, Table | None], Table]] = {
+            Basic: self._basic,
+            PathPattern: self._path,
+            Values: self._values,
+            Join: self._join,
+            LeftJoin: self._left_join,
+            Minus: self._minus,
+            Union: self._union,
+            InGraph: self._in_graph,
+            Filter: self._filter,
+            Extend: self._extend,
+            Group: self._group,
+            Project: self._project,
+            Distinct: self._distinct,
+            OrderBy: self._order_by,
+            Slice: self._slice,
+        }
+
+    def solutions(self, pattern: Pattern, names: frozenset[str], distinct: bool = False) -> Table:
+        """The solutions of a pattern, as far as some variables go."""
+        return self._table(pattern, Need(names, distinct), Scope(self.graphs.default), None)
+
+    def _table(self, pattern: Pattern, need: Need, scope: Scope, hint: Table | None) -> Table:
+        return self._operators[type(pattern)](pattern, need, scope, hint)
+
+    # leaves -------------------------------------------------------------------------------------
+
+    def _basic(self, pattern: Basic, need: Need, scope: Scope, hint: Table | None) -> Table:
+        given = scope.given_for(pattern.variables | need.names)
+        if not pattern.triples:
+            return Table.unit() if given is None else given
+        return self.matcher.basic(scope.graph, pattern, need, given, hint)
+
+    def _path(self, pattern: PathPattern, need: Need, scope: Scope, hint: Table | None) -> Table:
+        given = scope.given_for(pattern.variables | need.names)
+        found = paths.solve(self.matcher, scope.graph, pattern, hint if given is None else given)
+        return found if given is None else join(given, found)
+
+    def _values(self, pattern: Values, need: Need, scope: Scope, hint: Table | None) -> Table:
+        columns = {name: self.terms.add_all([row[i] for row in pattern.rows]) for i, name in enumerate(pattern.columns)}
+        found = Table(columns, len(pattern.rows))
+        given = scope.given_for(pattern.variables | need.names)
+        return found if given is None else join(given, found)
+
+    # joins --------------------------------------------------------------------------------------
+
+    def _join(self, pattern: Join, need: Need, scope: Scope, hint: Table | None) -> Table:
+        waiting = list(_joined(pattern))
+        shared = {
+            name
+            for part in waiting
+            for other in waiting
+            if part is not other
+            for name in part.variables & other.variables
+        }
+        inner = need.also(shared)
+        found: Table | None = None
+        known: set[str] = set()
+        while waiting:
+            best = min(waiting, key=lambda part: (bool(known) and not known & part.variables, self._cost(part, scope)))
+            waiting.remove(best)
+            known |= best.variables
+            table = self._table(best, inner, scope, hint if found is None else found)
+            found = table if found is None else join(found, table)
+            if not found.size:
+                return Table.empty(need.names)
+        assert found is not None
+        return found
+
+    def _cost(self, pattern: Pattern, scope: Scope) -> float:
+        """Roughly how many solutions a pattern has."""
+        if isinstance(pattern, Values):
+            return len(pattern.rows)
+        if isinstance(pattern, Basic):
+            return min((self._triple_cost(scope.graph, triple) for triple in pattern.triples), default=0.0)
+        if isinstance(pattern, PathPattern):
+            return 100.0 if len(pattern.variables) < 2 else 1e15
+        if isinstance(pattern, Filter | Extend | InGraph):
+            return self._cost(pattern.pattern, scope)
+        return 1e12
+
+    def _triple_cost(self, graph: Graph, triple: Any) -> float:
+        size = sum(len(graph.facts.relation(option.atom.predicate)) for option in graph.options(triple))
+        constants = sum(isinstance(term, Constant) for term in (triple.subject, triple.object))
+        return float(size) ** (1 - constants / 2)
+
+    def _left_join(self, pattern: LeftJoin, need: Need, scope: Scope, hint: Table | None) -> Table:
+        condition = names_in(pattern.condition) if pattern.condition is not None else frozenset()
+        inner = need.also(pattern.left.variables & pattern.right.variables).also(condition)
+        left = self._table(pattern.left, inner, scope, hint)
+        if not left.size:
+            return left
+        right = self._table(pattern.right, inner, scope, left)
+        left_rows, right_rows = compatible(left, right)
+        both = merged(left, right, left_rows, right_rows)
+        if pattern.condition is not None:
+            passed = self._truths(pattern.condition, both, scope) == TRUE
+            both, left_rows = both.where(passed), left_rows[passed]
+        alone = np.ones(left.size, np.bool_)
+        alone[left_rows] = False
+        return union([both, left.where(alone)]) if alone.any() else both
+
+    def _minus(self, pattern: Minus, need: Need, scope: Scope, hint: Table | None) -> Table:
+        shared = pattern.left.variables & pattern.right.variables
+        if scope.given is not None:
+            shared -= scope.given.columns.keys()
+        left = self._table(pattern.left, need.also(shared), scope, hint)
+        if not shared or not left.size:
+            return left
+        right = self._table(pattern.right, Need(shared | scope.tied, True), scope, left)
+        return left.where(~has_compatible(left, right.only(shared | scope.tied), sorted(shared)))
+
+    def _union(self, pattern: Union, need: Need, scope: Scope, hint: Table | None) -> Table:
+        sides = [self._table(side, need, scope, hint) for side in (pattern.left, pattern.right)]
+        return union([side.only(need.names) for side in sides])
+
+    def _in_graph(self, pattern: InGraph, need: Need, scope: Scope, hint: Table | None) -> Table:
+        if isinstance(pattern.graph, Constant):
+            graph = self.graphs.named.get(pattern.graph.text)
+            if graph is None:
+                return Table.empty(need.names)
+            return self._table(pattern.pattern, need, replace(scope, graph=graph), hint)
+        name, found = pattern.graph.name, []
+        for text, graph in self.graphs.named.items():
+            table = self._table(pattern.pattern, need.also({name}), replace(scope, graph=graph), hint)
+            own, bound = self.terms.add(text), table.column(name)
+            table = table.where((bound < 0) | (bound == own))
+            found.append(table.extended(name, np.full(table.size, own, np.int64)))
+        return union(found) if found else Table.empty(need.names)
+
+    # expressions --------------------------------------------------------------------------------
+
+    def _filter(self, pattern: Filter, need: Need, scope: Scope, hint: Table | None) -> Table:
+        inner = need.also(names_in(pattern.condition))
+        hint = self._narrowed(hint, pattern)
+        table = self._table(pattern.pattern, inner, scope, hint)
+        if is_volatile(pattern.condition):
+            table = table.unweighted()
+        return table.where(self._truths(pattern.condition, table, scope) == TRUE)
+
+    def _narrowed(self, hint: Table | None, pattern: Filter) -> Table | None:
+        """The hint with what a filter says about single variables: that they are a certain term."""
+        for name, text in _pinned(pattern.condition):
+            if name in pattern.pattern.variables and (hint is None or name not in hint.columns):
+                hint = hint if hint is not None else Table.unit()
+                hint = hint.extended(name, np.full(hint.size, self.terms.add(text), np.int64))
+        return hint
+
+    def _extend(self, pattern: Extend, need: Need, scope: Scope, hint: Table | None) -> Table:
+        if pattern.variable not in need.names:
+            return self._table(pattern.pattern, need, scope, hint)
+        others = None if hint is None else hint.only(hint.columns.keys() - {pattern.variable})
+        inner = need.without(pattern.variable).also(names_in(pattern.expression))
+        if is_volatile(pattern.expression):
+            inner = Need(inner.names)
+        table = self._table(pattern.pattern, inner, scope, others)
+        if is_volatile(pattern.expression):
+            table = self._numbered(table.unweighted())
+        values = self._valued(pattern.expression, table, scope)
+        return table.extended(pattern.variable, values)
+
+    def _numbered(self, table: Table) -> Table:
+        if SOLUTION in table.columns:
+            return table
+        self._solutions += table.size
+        return table.extended(SOLUTION, np.arange(self._solutions - table.size, self._solutions))
+
+    def _valued(self, expression: Expression, table: Table, scope: Scope) -> Column:
+        outer, self._scope = self._scope, scope
+        try:
+            return self._expressions.values(expression, table)
+        finally:
+            self._scope = outer
+
+    def _truths(self, expression: Expression, table: Table, scope: Scope) -> Truths:
+        outer, self._scope = self._scope, scope
+        try:
+            return self._expressions.truths(expression, table)
+        finally:
+            self._scope = outer
+
+    def _exists(self, pattern: Pattern, table: Table) -> Mask:
+        """For which rows the pattern has a solution once their values stand for its variables."""
+        graph = self._scope.graph
+        names = sorted(mentioned(pattern) & table.columns.keys())
+        heads, group = groups([table.columns[name] for name in names], table.size)
+        found = np.zeros(len(heads), np.bool_)
+        different = table.only(names).take(heads)
+        for bound, rows in bound_parts(different, names):
+            values = {name: different.columns[name][rows] for name in bound}
+            given = Table({ROW: np.arange(len(rows)), **values}, len(rows))
+            solved = self._table(pattern, Need(frozenset({ROW}), True), Scope(graph, given), None)
+            found[rows[solved.column(ROW)]] = True
+        return found[group]
+
+    # solution sequences -------------------------------------------------------------------------
+
+    def _group(self, pattern: Group, need: Need, scope: Scope, hint: Table | None) -> Table:
+        keys = pattern.keys
+        aggregates = [
+            replace(a, argument=None) if _counts_rows(a.name, a.argument, a.distinct, pattern) else a
+            for a in pattern.aggregates
+            if a.result in need.names
+        ]
+        used = frozenset(keys or ()).union(*(names_in(a.argument) for a in aggregates if a.argument is not None))
+        if any(a.argument is None and a.distinct for a in aggregates):
+            used |= pattern.pattern.variables
+        as_set = all(a.distinct or a.name in ("min", "max", "sample") for a in aggregates)
+        as_set = as_set and not any(a.argument is not None and is_volatile(a.argument) for a in aggregates)
+        known = None if hint is None or keys is None else hint.only(keys)
+        table = self._table(pattern.pattern, Need(used | scope.tied, as_set), scope, known)
+        outer, self._scope = self._scope, scope
+        try:
+            if scope.given is None:
+                return aggregated(self.terms, self._expressions, table, keys, aggregates)
+            found = aggregated(self.terms, self._expressions, table, (ROW, *(keys or ())), aggregates)
+            if keys is not None:
+                return found
+            nothing = aggregated(self.terms, self._expressions, Table.empty(), None, aggregates)
+            missing = np.setdiff1d(scope.given.columns[ROW], found.columns[ROW])
+            return union([found, nothing.take(np.zeros(len(missing), np.int64)).extended(ROW, missing)])
+        finally:
+            self._scope = outer
+
+    def _project(self, pattern: Project, need: Need, scope: Scope, hint: Table | None) -> Table:
+        shown = frozenset(pattern.columns) | scope.tied
+        inner = Scope(scope.graph, scope.given_for(frozenset(pattern.columns)))
+        known = None if hint is None else hint.only(pattern.columns)
+        table = self._table(pattern.pattern, Need(need.names & shown, need.distinct), inner, known)
+        return table.only(shown)
+
+    def _distinct(self, pattern: Distinct, need: Need, scope: Scope, hint: Table | None) -> Table:
+        names = need.names if need.distinct else pattern.variables | scope.tied
+        table = self._table(pattern.pattern, Need(names, True), scope, hint)
+        return table.only(names).distinct()
+
+    def _order_by(self, pattern: OrderBy, need: Need, scope: Scope, hint: Table | None) -> Table:
+        table = self._table(
+            pattern.pattern, need.also(frozenset().union(*map(names_in, pattern.expressions))), scope, hint
+        )
+        if table.size < 2:
+            return table
+        keys = []
+        for expression, descending in reversed(pattern.conditions):
+            rank = ranks(self.terms, self._valued(expression, table, scope))
+            keys.append(-rank if descending else rank)
+        return table.take(np.lexsort(keys))
+
+    def _slice(self, pattern: Slice, need: Need, scope: Scope, hint: Table | None) -> Table:
+        table = self._table(pattern.pattern, Need(need.names), scope, None)
+        end = None if pattern.limit is None else pattern.offset + pattern.limit
+        if scope.given is not None:
+            table = table.unweighted()
+            order = np.argsort(table.columns[ROW], kind="stable")
+            ordered = table.columns[ROW][order]
+            place = np.arange(table.size) - np.searchsorted(ordered, ordered)
+            kept = (place >= pattern.offset) & (place < (table.size if end is None else end))
+            return table.take(np.sort(order[kept]))
+        if end is not None and table.weights is not None:
+            enough = int(np.searchsorted(np.cumsum(table.weights), end)) + 1
+            table = table.take(np.arange(min(enough, table.size)))
+        table = table.unweighted()
+        return table.take(np.arange(table.size)[pattern.offset : end])
+
+
+def _joined(pattern: Join) -> Iterator[Pattern]:
+    """What is joined, whatever the nesting, with all basic graph patterns as one."""
+    waiting: list[Pattern] = [pattern]
+    triples: list[Any] = []
+    others: list[Pattern] = []
+    while waiting:
+        part = waiting.pop()
+        if isinstance(part, Join):
+            waiting += (part.right, part.left)
+        elif isinstance(part, Basic):
+            triples += part.triples
+        else:
+            others.append(part)
+    if triples or not others:
+        yield Basic(tuple(triples))
+    yield from others
+
+
+def _pinned(condition: Expression) -> Iterator[tuple[str, str]]:
+    """The variables that a condition says to be a certain term."""
+    if not isinstance(condition, Call):
+        return
+    if condition.name == "&&":
+        for argument in condition.arguments:
+            yield from _pinned(argument)
+    elif condition.name in ("=", "sameterm"):
+        for one, other in (condition.arguments, condition.arguments[::-1]):
+            if not isinstance(one, Variable) or not isinstance(other, Constant):
+                continue
+            if condition.name == "sameterm" or other.text.startswith("<"):
+                yield one.name, other.text
+
+
+def _counts_rows(name: str, argument: Expression | None, distinct: bool, pattern: Group) -> bool:
+    """Whether an aggregate counts a variable that every solution binds."""
+    return (
+        name == "count" and not distinct and isinstance(argument, Variable) and argument.name in pattern.pattern.certain
+    )

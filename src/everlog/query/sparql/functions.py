@@ -1,0 +1,422 @@
+"""The functions of SPARQL 1.1 on single terms (section 17.4), by name.
+
+Each takes nodes and gives a node, or raises :class:`ExpressionError`. What depends on the row and not only on
+the arguments (``RAND``, ``UUID``, ``BNODE``) or on errors (``IF``, ``COALESCE``) is in :mod:`.expressions`.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import math
+import re
+from collections.abc import Callable, Mapping
+from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
+from functools import lru_cache
+from urllib.parse import quote, urljoin
+
+from everlog.lang.terms import IRI, XSD, BlankNode, Literal
+from everlog.query.sparql.dates import FORMS, Moment, moment_of, zone_duration
+from everlog.query.sparql.terms import (
+    BOOLEAN,
+    DATE,
+    DATE_TIME,
+    DECIMAL,
+    DOUBLE,
+    FLOAT,
+    INTEGER,
+    LANG_STRING,
+    RANKS,
+    STRING,
+    TIME,
+    ExpressionError,
+    Node,
+    Number,
+    boolean_node,
+    boolean_of,
+    is_string,
+    number_node,
+    number_of,
+    parsed_number,
+    string_node,
+)
+from everlog.query.sparql.values import arithmetic, compare, negative
+
+Function = Callable[..., Node]
+
+
+def _string(node: Node) -> Literal:
+    if not is_string(node):
+        raise ExpressionError
+    assert isinstance(node, Literal)
+    return node
+
+
+def _plain(node: Node) -> str:
+    """The content of a string without a language."""
+    if not isinstance(node, Literal) or node.datatype != STRING:
+        raise ExpressionError
+    return node.lexical
+
+
+def _like(node: Literal, lexical: str) -> Literal:
+    """A string with the language of another."""
+    return Literal(lexical, node.datatype, node.language)
+
+
+def _number(node: Node) -> Number:
+    number = number_of(node)
+    if number is None:
+        raise ExpressionError
+    return number
+
+
+def _pair(one: Node, other: Node) -> tuple[Literal, Literal]:
+    """Two strings that may be compared: the second has no language, or that of the first."""
+    first, second = _string(one), _string(other)
+    if second.language is not None and second.language != first.language:
+        raise ExpressionError
+    return first, second
+
+
+# terms ------------------------------------------------------------------------------------------
+
+
+def str_(node: Node) -> Node:
+    if isinstance(node, BlankNode):
+        raise ExpressionError
+    return string_node(str(node))
+
+
+def lang(node: Node) -> Node:
+    if not isinstance(node, Literal):
+        raise ExpressionError
+    return string_node(node.language or "")
+
+
+def datatype(node: Node) -> Node:
+    if not isinstance(node, Literal) or node.datatype is None:
+        raise ExpressionError
+    return IRI(node.datatype)
+
+
+def strdt(lexical: Node, kind: Node) -> Node:
+    if not isinstance(kind, IRI):
+        raise ExpressionError
+    return Literal(_plain(lexical), kind.value)
+
+
+def strlang(lexical: Node, language: Node) -> Node:
+    tag = _plain(language).lower()
+    if not re.fullmatch(r"[a-z]+(?:-[a-z0-9]+)*", tag):
+        raise ExpressionError
+    return Literal(_plain(lexical), LANG_STRING, tag)
+
+
+def iri(node: Node, base: str = "") -> Node:
+    """The IRI of a string, resolved against the base of the query."""
+    if isinstance(node, IRI):
+        return node
+    return IRI(resolved(_plain(node), base))
+
+
+def resolved(reference: str, base: str) -> str:
+    """An IRI reference against a base.
+
+    >>> resolved("a", "http://e.org/x"), resolved("urn:a", "http://e.org/")
+    ('http://e.org/a', 'urn:a')
+    """
+    if not base or re.match(r"[A-Za-z][A-Za-z0-9+.-]*:", reference):
+        return reference
+    return urljoin(base, reference)
+
+
+# strings ----------------------------------------------------------------------------------------
+
+
+def substr(text: Node, start: Node, length: Node | None = None) -> Node:
+    """Characters from a place on, counted from 1; places are rounded as XPath does."""
+    source = _string(text)
+    first = _rounded(_number(start).value)
+    last = math.inf if length is None else first + _rounded(_number(length).value)
+    if math.isnan(first) or math.isnan(last):
+        return _like(source, "")
+    low = max(1, first)
+    kept = source.lexical[int(low) - 1 : None if math.isinf(last) else max(0, int(last) - 1)] if low < last else ""
+    return _like(source, kept)
+
+
+def _rounded(value: float | Decimal) -> float:
+    return math.floor(float(value) + 0.5) if math.isfinite(value) else float(value)
+
+
+def strbefore(text: Node, part: Node) -> Node:
+    first, second = _pair(text, part)
+    before, found, _ = first.lexical.partition(second.lexical) if second.lexical else ("", "x", "")
+    return _like(first, before) if found else string_node("")
+
+
+def strafter(text: Node, part: Node) -> Node:
+    first, second = _pair(text, part)
+    _, found, after = first.lexical.partition(second.lexical) if second.lexical else ("", "x", first.lexical)
+    return _like(first, after) if found else string_node("")
+
+
+def concat(*parts: Node) -> Node:
+    """All strings one after the other, with their language if it is the same for all."""
+    strings = [_string(part) for part in parts]
+    languages = {part.language for part in strings}
+    joined = "".join(part.lexical for part in strings)
+    language = languages.pop() if len(languages) == 1 else None
+    return string_node(joined) if language is None else Literal(joined, LANG_STRING, language)
+
+
+def langmatches(tag: Node, wanted: Node) -> Node:
+    """Whether a language tag is in a basic range (RFC 4647, section 3.3.1)."""
+    given, wide = _plain(tag).lower(), _plain(wanted).lower()
+    return boolean_node(bool(given) and (wide in ("*", given) or given.startswith(wide + "-")))
+
+
+def regex(text: Node, pattern: Node, flags: Node | None = None) -> Node:
+    return boolean_node(_compiled(pattern, flags).search(_string(text).lexical) is not None)
+
+
+def replace(text: Node, pattern: Node, replacement: Node, flags: Node | None = None) -> Node:
+    """Every match replaced; ``$1`` stands for a group, ``\\$`` for a dollar."""
+    source, compiled = _string(text), _compiled(pattern, flags)
+    if compiled.search("") is not None:
+        raise ExpressionError
+    pieces = re.findall(r"\\[\\$]|\$[0-9]+|[^\\$]+|.", _plain(replacement), re.DOTALL)
+
+    def put(match: re.Match[str]) -> str:
+        return "".join(_piece(piece, match) for piece in pieces)
+
+    return _like(source, compiled.sub(put, source.lexical))
+
+
+def _piece(piece: str, match: re.Match[str]) -> str:
+    if piece in ("\\\\", "\\$"):
+        return piece[1]
+    if piece in ("\\", "$"):
+        raise ExpressionError
+    if not piece.startswith("$"):
+        return piece
+    digits = piece[1:]
+    for end in range(len(digits), 0, -1):
+        if int(digits[:end]) <= match.re.groups:
+            return (match.group(int(digits[:end])) or "") + digits[end:]
+    return digits[1:]
+
+
+def _compiled(pattern: Node, flags: Node | None) -> re.Pattern[str]:
+    return _regular(_plain(pattern), "" if flags is None else _plain(flags))
+
+
+@lru_cache(maxsize=256)
+def _regular(pattern: str, flags: str) -> re.Pattern[str]:
+    """A regular expression of XPath as one of Python."""
+    if set(flags) - set("smixq"):
+        raise ExpressionError
+    if "q" in flags:
+        pattern = re.escape(pattern)
+    elif "x" in flags:
+        pattern = re.sub(r"[\t\n\r ]+", "", pattern)
+    options = re.IGNORECASE * ("i" in flags) | re.DOTALL * ("s" in flags) | re.MULTILINE * ("m" in flags)
+    if "m" not in flags:
+        pattern = re.sub(r"(?<!\\)\$$", r"\\Z", pattern)
+    try:
+        return re.compile(pattern, options)
+    except (re.error, OverflowError) as error:
+        raise ExpressionError from error
+
+
+# numbers ----------------------------------------------------------------------------------------
+
+
+def _whole(rounding: Callable[[Decimal | float], Decimal | float]) -> Function:
+    """A rounding of numbers, in their own datatype."""
+
+    def function(node: Node) -> Node:
+        number = _number(node)
+        value = number.value
+        if isinstance(value, int) or not math.isfinite(value):
+            return number.node
+        return number_node(rounding(value), number.rank)
+
+    return function
+
+
+def _ceiling(value: Decimal | float) -> Decimal | float:
+    return value.to_integral_value(ROUND_CEILING) if isinstance(value, Decimal) else float(math.ceil(value))
+
+
+def _floor(value: Decimal | float) -> Decimal | float:
+    return value.to_integral_value(ROUND_FLOOR) if isinstance(value, Decimal) else float(math.floor(value))
+
+
+def _round(value: Decimal | float) -> Decimal | float:
+    """To the nearest, halves upwards."""
+    half = Decimal("0.5") if isinstance(value, Decimal) else 0.5
+    return _floor(value + half)  # type: ignore[operator]
+
+
+def abs_(node: Node) -> Node:
+    number = _number(node)
+    return number.node if number.value >= 0 else negative(node)
+
+
+# dates ------------------------------------------------------------------------------------------
+
+
+def _part(part: Callable[[Moment], Node], *datatypes: str) -> Function:
+    return lambda node: part(moment_of(node, *datatypes))
+
+
+def _date_part(name: str) -> Function:
+    return _part(lambda moment: number_node(getattr(moment, name), 0), DATE_TIME, DATE)
+
+
+def _time_part(name: str) -> Function:
+    return _part(lambda moment: number_node(getattr(moment, name), 0), DATE_TIME, TIME)
+
+
+def _seconds(moment: Moment) -> Node:
+    return number_node(moment.second, 1)
+
+
+# casts ------------------------------------------------------------------------------------------
+
+
+def _to_string(node: Node) -> Node:
+    number = number_of(node)
+    if isinstance(node, Literal) and number is not None and not isinstance(number.value, int):
+        return string_node(_xpath_number(number))
+    if boolean_of(node) is not None:
+        return string_node("true" if boolean_of(node) else "false")
+    return str_(node)
+
+
+def _xpath_number(number: Number) -> str:
+    """A number as XPath casts it to a string: without a point if it is whole."""
+    value = number.value
+    if isinstance(value, float) and (not math.isfinite(value) or (value and not 1e-6 <= abs(value) < 1e6)):
+        return number.node.lexical
+    exact = Decimal(repr(value)) if isinstance(value, float) else Decimal(value)
+    shown = f"{exact:f}"
+    return (shown.rstrip("0").rstrip(".") if "." in shown else shown) or "0"
+
+
+def _to_number(kind: str) -> Function:
+    rank = RANKS[kind]
+
+    def function(node: Node) -> Node:
+        if not isinstance(node, Literal):
+            raise ExpressionError
+        value: int | Decimal | float | None
+        number, boolean = number_of(node), boolean_of(node)
+        if number is not None:
+            value = number.value
+        elif boolean is not None:
+            value = int(boolean)
+        elif node.datatype == STRING:
+            value = parsed_number(node.lexical.strip(), rank)
+        else:
+            value = None
+        if value is None or (rank < 2 and not math.isfinite(value)):
+            raise ExpressionError
+        if rank == 0:
+            return number_node(math.trunc(value), 0)
+        return number_node(Decimal(repr(value)) if rank == 1 and isinstance(value, float) else value, rank)
+
+    return function
+
+
+def _to_boolean(node: Node) -> Node:
+    number, boolean = number_of(node), boolean_of(node)
+    if number is not None:
+        return boolean_node(not math.isnan(number.value) and number.value != 0)
+    if boolean is None and isinstance(node, Literal) and node.datatype == STRING:
+        boolean = boolean_of(Literal(node.lexical, BOOLEAN))
+    if boolean is None:
+        raise ExpressionError
+    return boolean_node(boolean)
+
+
+def _to_moment(kind: str) -> Function:
+    def function(node: Node) -> Node:
+        if not isinstance(node, Literal):
+            raise ExpressionError
+        lexical = node.lexical.strip()
+        if node.datatype == DATE_TIME and kind != DATE_TIME:
+            found = FORMS[DATE_TIME].fullmatch(lexical)
+            if found is None:
+                raise ExpressionError
+            day, _, rest = lexical.partition("T")
+            lexical = day + (found["zone"] or "") if kind == DATE else rest
+        elif node.datatype == DATE and kind == DATE_TIME:
+            found = FORMS[DATE].fullmatch(lexical)
+            if found is None:
+                raise ExpressionError
+            zone = found["zone"] or ""
+            lexical = f"{lexical.removesuffix(zone)}T00:00:00{zone}"
+        elif node.datatype not in (STRING, kind):
+            raise ExpressionError
+        made = Literal(lexical, kind)
+        moment_of(made, kind)
+        return made
+
+    return function
+
+
+def _digest(name: str) -> Function:
+    return lambda node: string_node(hashlib.new(name, _plain(node).encode()).hexdigest())
+
+
+FUNCTIONS: Mapping[str, Function] = {
+    **{name: (lambda a, b, name=name: boolean_node(compare(name, a, b))) for name in ("=", "!=", "<", ">", "<=", ">=")},
+    **{name: (lambda a, b, name=name: arithmetic(name, a, b)) for name in ("+", "-", "*", "/")},
+    "unary -": negative,
+    "unary +": lambda node: _number(node).node,
+    "sameterm": lambda a, b: boolean_node(a == b),
+    "isiri": lambda node: boolean_node(isinstance(node, IRI)),
+    "isuri": lambda node: boolean_node(isinstance(node, IRI)),
+    "isblank": lambda node: boolean_node(isinstance(node, BlankNode)),
+    "isliteral": lambda node: boolean_node(isinstance(node, Literal)),
+    "isnumeric": lambda node: boolean_node(number_of(node) is not None),
+    "str": str_,
+    "lang": lang,
+    "datatype": datatype,
+    "strdt": strdt,
+    "strlang": strlang,
+    "strlen": lambda node: number_node(len(_string(node).lexical), 0),
+    "substr": substr,
+    "ucase": lambda node: _like(_string(node), _string(node).lexical.upper()),
+    "lcase": lambda node: _like(_string(node), _string(node).lexical.lower()),
+    "strstarts": lambda a, b: boolean_node((p := _pair(a, b))[0].lexical.startswith(p[1].lexical)),
+    "strends": lambda a, b: boolean_node((p := _pair(a, b))[0].lexical.endswith(p[1].lexical)),
+    "contains": lambda a, b: boolean_node((p := _pair(a, b))[1].lexical in p[0].lexical),
+    "strbefore": strbefore,
+    "strafter": strafter,
+    "encode_for_uri": lambda node: string_node(quote(_string(node).lexical, safe="-_.~")),
+    "concat": concat,
+    "langmatches": langmatches,
+    "regex": regex,
+    "replace": replace,
+    "abs": abs_,
+    "ceil": _whole(_ceiling),
+    "floor": _whole(_floor),
+    "round": _whole(_round),
+    "year": _date_part("year"),
+    "month": _date_part("month"),
+    "day": _date_part("day"),
+    "hours": _time_part("hour"),
+    "minutes": _time_part("minute"),
+    "seconds": _part(_seconds, DATE_TIME, TIME),
+    "timezone": _part(lambda moment: Literal(zone_duration(moment), XSD + "dayTimeDuration"), DATE_TIME, DATE, TIME),
+    "tz": _part(lambda moment: string_node(moment.zone or ""), DATE_TIME, DATE, TIME),
+    **{name: _digest(name) for name in ("md5", "sha1", "sha256", "sha384", "sha512")},
+    STRING: _to_string,
+    **{kind: _to_number(kind) for kind in (INTEGER, DECIMAL, FLOAT, DOUBLE)},
+    BOOLEAN: _to_boolean,
+    **{kind: _to_moment(kind) for kind in (DATE_TIME, DATE, TIME)},
+}
+"""Functions and operators by name, casts by the IRI of the datatype."""

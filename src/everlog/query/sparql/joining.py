@@ -1,0 +1,142 @@
+"""Joins of tables: solutions that are compatible, which is that they agree wherever both bind a variable.
+
+Where both sides bind all the variables they share, which is nearly always, a join is one sort and one search of
+combined keys. Otherwise the rows of each side are split by which of the shared variables they bind, of which
+there are few combinations, and each pair of parts is joined on what both bind.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+from everlog.engine.keys import Column, Mask
+from everlog.query.sparql.table import Table, codes
+
+Rows = tuple[Column, Column]
+"""Rows of the left and of the right side that belong together."""
+
+
+def join(left: Table, right: Table) -> Table:
+    """The solutions of both that are compatible, merged."""
+    return merged(left, right, *compatible(left, right))
+
+
+def merged(left: Table, right: Table, left_rows: Column, right_rows: Column) -> Table:
+    """Rows of two tables side by side."""
+    columns = {name: column[left_rows] for name, column in left.columns.items()}
+    for name, column in right.columns.items():
+        other = column[right_rows]
+        mine = columns.get(name)
+        columns[name] = other if mine is None else np.where(mine >= 0, mine, other)
+    weights = None
+    if left.weights is not None or right.weights is not None:
+        weights = np.ones(len(left_rows), np.int64)
+        for table, rows in ((left, left_rows), (right, right_rows)):
+            if table.weights is not None:
+                weights = weights * table.weights[rows]
+    return Table(columns, len(left_rows), weights)
+
+
+def compatible(left: Table, right: Table, need_shared: Sequence[str] | None = None) -> Rows:
+    """The pairs of compatible rows; with ``need_shared`` only those that both bind one of these variables."""
+    shared = [name for name in left.columns if name in right.columns]
+    found = []
+    for on, left_part, right_part in _parts(left, right, shared):
+        if need_shared is not None and not any(name in need_shared for name in on):
+            continue
+        left_keys, right_keys = _keys(left, right, on, left_part, right_part)
+        left_rows, right_rows = matches(left_keys, right_keys)
+        found.append((left_part[left_rows], right_part[right_rows]))
+    if len(found) == 1:
+        return found[0]
+    if not found:
+        return np.empty(0, np.int64), np.empty(0, np.int64)
+    left_rows = np.concatenate([rows for rows, _ in found])
+    right_rows = np.concatenate([rows for _, rows in found])
+    order = np.argsort(left_rows, kind="stable")
+    return left_rows[order], right_rows[order]
+
+
+def has_compatible(left: Table, right: Table, need_shared: Sequence[str]) -> Mask:
+    """Which rows of the left side have a compatible row that shares one of the given variables with them."""
+    found = np.zeros(left.size, np.bool_)
+    shared = [name for name in left.columns if name in right.columns]
+    for on, left_part, right_part in _parts(left, right, shared):
+        if any(name in need_shared for name in on):
+            left_keys, right_keys = _keys(left, right, on, left_part, right_part)
+            found[left_part] |= contained(left_keys, right_keys)
+    return found
+
+
+def _keys(left: Table, right: Table, on: Sequence[str], left_part: Column, right_part: Column) -> Rows:
+    """One key for each row of two parts, equal where all the columns are."""
+    both = [np.concatenate([left.columns[name][left_part], right.columns[name][right_part]]) for name in on]
+    keys = codes(both, len(left_part) + len(right_part))
+    return keys[: len(left_part)], keys[len(left_part) :]
+
+
+def _parts(left: Table, right: Table, shared: Sequence[str]) -> Iterator[tuple[list[str], Column, Column]]:
+    """Pairs of parts of the rows with the variables that both bind."""
+    rights = bound_parts(right, shared)
+    for left_bound, left_part in bound_parts(left, shared):
+        for right_bound, right_part in rights:
+            yield [name for name in left_bound if name in right_bound], left_part, right_part
+
+
+def bound_parts(table: Table, names: Sequence[str]) -> list[tuple[list[str], Column]]:
+    """The rows of a table by which of the variables they bind.
+
+    >>> bound_parts(Table({"x": np.array([1, -1, 2])}, 3), ["x"])
+    [([], array([1])), (['x'], array([0, 2]))]
+    """
+    loose = [name for name in names if table.size and table.columns[name].min() < 0]
+    if not loose:
+        return [(list(names), np.arange(table.size))]
+    pattern = np.zeros(table.size, np.int64)
+    for bit, name in enumerate(loose):
+        pattern |= (table.columns[name] >= 0).astype(np.int64) << bit
+    found = []
+    for present in np.unique(pattern).tolist():
+        unbound = {name for bit, name in enumerate(loose) if not present >> bit & 1}
+        found.append(([name for name in names if name not in unbound], np.flatnonzero(pattern == present)))
+    return found
+
+
+def matches(left: Column, right: Column) -> Rows:
+    """All pairs of places with equal keys, ascending on the left.
+
+    >>> matches(np.array([1, 2]), np.array([2, 1, 2]))
+    (array([0, 1, 1]), array([1, 0, 2]))
+    """
+    order = np.argsort(right, kind="stable")
+    ordered = right[order]
+    low, high = _searched(ordered, left)
+    counts = high - low
+    total = int(counts.sum())
+    left_rows = np.repeat(np.arange(len(left)), counts)
+    starts = np.cumsum(counts) - counts
+    within = np.arange(total) - np.repeat(starts, counts)
+    return left_rows, order[np.repeat(low, counts) + within]
+
+
+def contained(left: Column, right: Column) -> Mask:
+    """Which of the left keys are among the right ones."""
+    low, high = _searched(np.sort(right), left)
+    return high > low
+
+
+SORTED_SEARCH = 1 << 16
+"""From so many keys on it pays to sort them before they are searched."""
+
+
+def _searched(ordered: Column, wanted: Column) -> Rows:
+    """Where each wanted key begins and ends among ascending ones."""
+    if len(wanted) < SORTED_SEARCH:
+        return np.searchsorted(ordered, wanted), np.searchsorted(ordered, wanted, side="right")
+    order = np.argsort(wanted, kind="stable")
+    low, high = np.empty(len(wanted), np.int64), np.empty(len(wanted), np.int64)
+    low[order] = np.searchsorted(ordered, wanted[order])
+    high[order] = np.searchsorted(ordered, wanted[order], side="right")
+    return low, high

@@ -1,0 +1,269 @@
+"""Basic graph patterns by rules: the engine's joins find the solutions.
+
+A pattern is one rule whose head has the variables asked for and whose body has an atom for each triple. A
+triple pattern that several predicates may match (its predicate is a variable) makes a rule for each. If some
+variables are not asked for, the instances of the rules are counted by head instead of being listed, and if
+none is, only their number is taken; a single pattern without constants is not even matched.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from everlog.engine.factset import NONE, FactSet
+from everlog.engine.keys import Column, columns_of
+from everlog.engine.match import Engine, Limits, RuleSet
+from everlog.engine.relation import Relation
+from everlog.lang.errors import LimitError
+from everlog.lang.syntax import Atom, Constant, Predicate, Rule, Variable
+from everlog.query.sparql.algebra import Basic, Names
+from everlog.query.sparql.degrees import Dangling, dangling, match_counts
+from everlog.query.sparql.graphs import MERGED, Graph, Option
+from everlog.query.sparql.pool import Terms
+from everlog.query.sparql.table import Table
+
+ROW = ".row"
+"""The column that ties solutions of a pattern under EXISTS to the row they are about."""
+
+ANSWER = ".answer"
+"""The head of every rule. No predicate of a knowledge base has a name that begins with a dot."""
+
+PHASE = "query"
+
+MOST = np.iinfo(np.int32).max
+"""What the engine counts of one head at most."""
+
+
+@dataclass(frozen=True)
+class Need:
+    """What a pattern is evaluated for: some of its variables, as a multiset or only as a set."""
+
+    names: Names
+    distinct: bool = False
+
+    def also(self, names: Iterable[str]) -> Need:
+        return Need(self.names.union(names), self.distinct)
+
+    def without(self, name: str) -> Need:
+        return Need(self.names - {name}, self.distinct)
+
+    def as_set(self, names: Iterable[str]) -> Need:
+        return Need(frozenset(names), True)
+
+
+class Matcher:
+    """Runs rules over facts and given tables."""
+
+    def __init__(self, terms: Terms, limits: Limits | None = None) -> None:
+        self.terms = terms
+        self.limits = limits or Limits()
+        self._engine: Engine | None = None
+
+    def engine(self, least: int = 0) -> Engine:
+        """An engine for all ids there are so far, and for numbers below ``least``."""
+        universe = max(len(self.terms), least) + 1
+        if self._engine is None or self._engine.universe < universe:
+            self._engine = Engine(universe + len(self.terms) // 8 + 1024, self.terms, limits=self.limits)
+        return self._engine
+
+    def basic(self, graph: Graph, pattern: Basic, need: Need, given: Table | None, hint: Table | None) -> Table:
+        """The solutions of a basic graph pattern.
+
+        Each is joined with a row of ``given``, if there is one. ``hint`` is what the solutions will be joined
+        with later, so that others may be left out.
+        """
+        options = [graph.options(triple) for triple in pattern.triples]
+        names = need.names & (pattern.variables | frozenset(given.columns if given is not None else ()))
+        if not all(options):
+            return Table.empty(names)
+        if given is None and hint is None and len(options) == 1:
+            scanned = self._scan(graph, options[0], pattern.variables, Need(names, need.distinct))
+            if scanned is not None:
+                return scanned
+        if counted := dangling(graph, options, names, frozenset(given.columns if given is not None else ())):
+            return self._by_degrees(graph, pattern, counted, Need(names, need.distinct), given, hint)
+        tables = [table for table in (given, _useful(hint, pattern.variables, graph, options)) if table is not None]
+        options = [graph.fewer(choice, triple) for choice, triple in zip(options, pattern.triples, strict=True)]
+        plain = [choice[0] for choice in options if len(choice) == 1]
+        several = sorted((choice for choice in options if len(choice) > 1), key=len)
+        while len(several) > 1:
+            everything = frozenset(v for o in (*plain, *several[0]) for v in _names(o)).union(
+                *(table.columns for table in tables)
+            )
+            known = self._match(graph, plain, several.pop(0), tables, everything)
+            plain, tables = [], [known]
+        last = several[0] if several else []
+        told = names if given is None else names.union(given.columns)
+        if need.distinct or pattern.variables <= told:
+            return self._match(graph, plain, last, tables, names)
+        if graph.is_mixed:
+            return self._match(graph, plain, last, tables, pattern.variables | names).only(names)
+        return self._match(graph, plain, last, tables, names, counted=True)
+
+    def _scan(self, graph: Graph, options: Sequence[Option], variables: Names, need: Need) -> Table | None:
+        """The solutions of a single triple pattern without constants: relations as they are, or their sizes."""
+        free = all(
+            len({v for v in option.atom.variables() if v not in option.fixed}) == len(option.atom.terms)
+            for option in options
+        )
+        if not free or (graph.is_mixed and len(options) > 1):
+            return None
+        relations = [graph.facts.relation(option.atom.predicate) for option in options]
+        if all(need.names <= {variable.name for variable in option.fixed} for option in options):
+            return self._sizes(options, relations, need)
+        if need.names != variables:
+            return None
+        columns: dict[str, list[Column]] = {name: [] for name in variables}
+        for option, relation in zip(options, relations, strict=True):
+            for term, column in zip(option.atom.variables(), relation.columns(), strict=True):
+                columns[term.name].append(column)
+            for variable, constant in option.fixed.items():
+                columns[variable.name].append(np.full(len(relation), self.terms.add(constant.text), np.int64))
+        return Table({name: np.concatenate(pieces) for name, pieces in columns.items()}, sum(map(len, relations)))
+
+    def _by_degrees(
+        self,
+        graph: Graph,
+        pattern: Basic,
+        counted: Sequence[Dangling],
+        need: Need,
+        given: Table | None,
+        hint: Table | None,
+    ) -> Table:
+        """The solutions of the other patterns, each as often as those with a variable of no use match."""
+        left = {each.number for each in counted}
+        rest = Basic(tuple(triple for i, triple in enumerate(pattern.triples) if i not in left))
+        terms = {each.term.name for each in counted if isinstance(each.term, Variable)}
+        if rest.triples:
+            found = self.basic(graph, rest, need.also(terms), given, hint)
+        else:
+            found = Table.unit() if given is None else given
+        weights = np.ones(found.size, np.int64) if found.weights is None else found.weights
+        for each in counted:
+            ids = (
+                found.columns[each.term.name]
+                if isinstance(each.term, Variable)
+                else np.full(found.size, self.terms[each.term.text], np.int64)
+            )
+            weights = weights * np.where(ids < 0, 0, match_counts(each.relation, each.column, np.maximum(ids, 0)))
+        found = Table(found.columns, found.size, None if need.distinct else weights).where(weights > 0).only(need.names)
+        return found.distinct() if need.distinct else found
+
+    def _sizes(self, options: Sequence[Option], relations: Sequence[Relation], need: Need) -> Table:
+        """A row for each way to match a pattern, with the number of facts; nothing of the facts is asked for."""
+        fixed = [{variable.name: constant.text for variable, constant in option.fixed.items()} for option in options]
+        columns = {name: self.terms.add_all([each[name] for each in fixed]) for name in need.names}
+        weights = np.array([len(relation) for relation in relations], np.int64)
+        found = Table(columns, len(relations), weights).where(weights > 0)
+        return found.distinct() if need.distinct else found
+
+    def _match(
+        self,
+        graph: Graph,
+        plain: Sequence[Option],
+        several: Sequence[Option],
+        tables: Sequence[Table],
+        wanted: Names,
+        counted: bool = False,
+    ) -> Table:
+        """Solutions of patterns of which only the last may be matched in several ways, as a set or counted."""
+        least = max((int(t.columns[ROW].max()) + 1 for t in tables if ROW in t.columns and t.size), default=0)
+        names = sorted(wanted)
+        head = Predicate(ANSWER, len(names))
+        bodies = [(*plain, option) for option in several] or [tuple(plain)]
+        atoms = [
+            Atom(Predicate(f".given{i}", len(table.columns)), tuple(map(Variable, table.columns)))
+            for i, table in enumerate(tables)
+        ]
+        rules = [rule for body in bodies if (rule := self._rule(head, names, body, atoms)) is not None]
+        merged = any(atom.predicate == MERGED for rule in rules for atom in rule.positive)
+        relations = {MERGED: graph.merged(self.terms)} if merged else {}
+        engine = self.engine(least)
+        relations = {predicate: relation.fitted(engine.universe) for predicate, relation in relations.items()}
+        for atom, table in zip(atoms, tables, strict=True):
+            columns = list(table.columns.values())
+            relations[atom.predicate] = Relation.from_columns(columns, engine.universe, table.size)
+        facts = graph.facts.extended(FactSet(relations)) if relations else graph.facts
+        if counted:
+            return self._counted(rules, facts, engine, head, names)
+        return _rows(self.facts(rules, facts, engine).relation(head), names)
+
+    def _rule(
+        self, head: Predicate, names: Sequence[str], body: Sequence[Option], atoms: Sequence[Atom]
+    ) -> Rule | None:
+        """The rule for one way to match patterns, None if they do not agree on a variable."""
+        fixed: dict[Variable, Constant] = {}
+        for option in body:
+            for variable, constant in option.fixed.items():
+                if fixed.setdefault(variable, constant) != constant:
+                    return None
+                self.terms.add(constant.text)
+        positive = [_put(option.atom, fixed) for option in body] + [_put(atom, fixed) for atom in atoms]
+        return Rule(_put(Atom(head, tuple(map(Variable, names))), fixed), tuple(positive))
+
+    def facts(self, rules: Sequence[Rule], facts: FactSet, engine: Engine | None = None) -> FactSet:
+        """The heads of rules."""
+        found = (engine or self.engine()).match(RuleSet(rules), facts, facts, phase=PHASE).facts()
+        self.limits.check(found.count)
+        return found
+
+    def closed(self, rules: Sequence[Rule], facts: FactSet) -> FactSet:
+        """What positive rules derive, round by round until nothing is new."""
+        engine, prepared = self.engine(), RuleSet(rules)
+        used = {atom.predicate for rule in rules for atom in rule.body}
+        facts = facts.restricted(used)
+        found = delta = engine.match(prepared, facts, facts, phase=PHASE).facts()
+        while delta:
+            facts = facts.extended(delta)
+            delta = engine.match(prepared, facts, facts, [(delta, NONE)], PHASE).facts(without=facts)
+            found = found | delta
+        return found
+
+    def _counted(
+        self, rules: Sequence[Rule], facts: FactSet, engine: Engine, head: Predicate, names: Sequence[str]
+    ) -> Table:
+        """The heads of rules, each with the number of its instances."""
+        before = engine.work.instances[PHASE]
+        if not names:
+            engine.match(RuleSet(rules), facts, facts, phase=PHASE).facts()
+            count = engine.work.instances[PHASE] - before
+            return Table({}, 1, np.array([count], np.int64)) if count else Table.empty()
+        counts = engine.match(RuleSet(rules), facts, facts, phase=PHASE).counts().get(head)
+        if counts is None:
+            return Table.empty(names)
+        keys, weights = counts.whole()
+        total = int(weights.sum(dtype=np.int64))
+        if total != engine.work.instances[PHASE] - before:
+            raise LimitError.of("too-many-solutions", f"one answer has more than {MOST:,} solutions")
+        columns = columns_of(counts.layout, keys)
+        return Table(dict(zip(names, columns, strict=True)), len(keys), weights.astype(np.int64))
+
+
+def _rows(relation: Relation, names: Sequence[str]) -> Table:
+    return Table(dict(zip(names, relation.columns(), strict=True)), len(relation))
+
+
+def _names(option: Option) -> set[str]:
+    return {v.name for v in option.atom.variables()} | {v.name for v in option.fixed}
+
+
+def _put(atom: Atom, fixed: Mapping[Variable, Constant]) -> Atom:
+    """The atom with values in the place of variables."""
+    terms = tuple(fixed.get(term, term) if isinstance(term, Variable) else term for term in atom.terms)
+    return Atom(atom.predicate, terms)
+
+
+def _useful(hint: Table | None, variables: Names, graph: Graph, options: Sequence[Sequence[Option]]) -> Table | None:
+    """The different values that a hint has for variables of a pattern, if they are few against what it matches."""
+    if hint is None:
+        return None
+    shared = [name for name in hint.bound_columns() if name in variables]
+    if not shared:
+        return None
+    largest = max(sum(len(graph.facts.relation(o.atom.predicate)) for o in choice) for choice in options)
+    if hint.size > max(largest, 64):
+        return None
+    return Table(hint.columns, hint.size).only(shared).distinct()

@@ -1,0 +1,97 @@
+"""The order of terms: unbound, blank nodes, IRIs, literals (SPARQL 1.1, section 15.1).
+
+Among literals, whose order the standard leaves open where ``<`` does not tell, numbers come first, by value,
+then strings by their characters, then the others by datatype, value and text.
+"""
+
+from __future__ import annotations
+
+import math
+from decimal import Decimal
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from everlog.engine.keys import Column
+from everlog.lang.terms import Literal
+from everlog.query.sparql.expressions import is_exact, matching
+from everlog.query.sparql.pool import Terms, distinct_ids
+from everlog.query.sparql.terms import ExpressionError, Node, number_of
+from everlog.query.sparql.values import comparable
+
+BLANK, NAMED, NUMBER, STRING, OTHER = range(1, 6)
+
+
+def ranks(terms: Terms, ids: Column) -> Column:
+    """A number for each row that is in the order of the terms, the same for terms of the same value.
+
+    >>> from everlog.engine.dictionary import Dictionary
+    >>> terms = Terms(Dictionary())
+    >>> ranks(terms, terms.add_all(['"b"', None, "10", "9.0", "9", "<http://e.org/>"])).tolist()
+    [4, 0, 3, 2, 2, 1]
+    """
+    different, places = distinct_ids(ids)
+    bound = different >= 0
+    texts = terms.texts(different[bound])
+    kinds = np.zeros(len(different), np.int64)
+    kinds[bound] = _kinds(texts)
+    keys = np.zeros(len(different), np.int64)
+    for kind in range(BLANK, OTHER + 1):
+        chosen = kinds == kind
+        if chosen.any():
+            own = texts.filter(pa.array(chosen[bound]))
+            keys[chosen] = _by_text(own) if kind in (BLANK, NAMED, STRING) else _by_value(terms, different[chosen], own)
+    order = np.lexsort([keys, kinds])
+    changed = np.ones(len(order), np.bool_)
+    changed[1:] = (keys[order][1:] != keys[order][:-1]) | (kinds[order][1:] != kinds[order][:-1])
+    dense = np.empty(len(order), np.int64)
+    dense[order] = np.cumsum(changed) - 1
+    return dense[places]
+
+
+def _kinds(texts: pa.LargeStringArray) -> Column:
+    found = np.full(len(texts), OTHER, np.int64)
+    for kind, pattern in (
+        (BLANK, "^_"),
+        (NAMED, "^<"),
+        (STRING, r'(?s)^".*"(@[^"]*)?$'),
+        (
+            NUMBER,
+            r'(?s)^-?[0-9]|^"[^"]*"\^\^<[^"]*#(float|double|decimal|[a-zA-Z]*([iI]nteger|[lL]ong|[iI]nt|[sS]hort|[bB]yte))>$',
+        ),
+    ):
+        found[matching(texts, pattern)] = kind
+    return found
+
+
+def _by_text(texts: pa.LargeStringArray) -> Column:
+    """Places in the order of the characters; the quotes of strings do not count."""
+    quoted = pc.if_else(pc.starts_with(texts, '"'), pc.replace_substring_regex(texts, r'(?s)^"(.*)"', "\\1\x00"), texts)
+    order = pc.sort_indices(quoted).to_numpy()
+    found = np.empty(len(order), np.int64)
+    found[order] = np.arange(len(order))
+    return found
+
+
+def _by_value(terms: Terms, ids: Column, texts: pa.LargeStringArray) -> Column:
+    """Places in the order of the values, the same for equal numbers."""
+    if is_exact(texts).all():
+        _, places = np.unique(pc.cast(texts, pa.float64()).to_numpy(), return_inverse=True)
+        return np.asarray(places, np.int64)
+    keys = [_key(node, text) for node, text in zip(terms.nodes(ids), texts.to_pylist(), strict=True)]
+    ordered = {key: place for place, key in enumerate(sorted(set(keys)))}
+    return np.array([ordered[key] for key in keys], np.int64)
+
+
+def _key(node: Node, text: str) -> tuple[Any, ...]:
+    number = number_of(node)
+    if number is not None:
+        value = number.value
+        return (1, "", Decimal(0)) if math.isnan(value) else (0, "", Decimal(value))
+    assert isinstance(node, Literal)
+    try:
+        return (2, *comparable(node), text)
+    except ExpressionError:
+        return (3, node.datatype or "", text)

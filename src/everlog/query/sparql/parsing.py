@@ -1,0 +1,130 @@
+"""Text to algebra: rdflib parses and translates, :mod:`.translation` makes patterns of what it gives.
+
+The only modules that know rdflib are this one and :mod:`.translation`.
+"""
+
+from __future__ import annotations
+
+import re
+import threading
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any
+
+import rdflib
+from pyparsing import ParseBaseException
+from rdflib.plugins.sparql import algebra as rdflib_algebra
+from rdflib.plugins.sparql import parser as rdflib_parser
+from rdflib.plugins.sparql.parserutils import Comp, Param
+
+from everlog.lang.errors import Place, RuleError
+from everlog.query.sparql.algebra import Operation, Query
+from everlog.query.sparql.graphs import BARE
+from everlog.query.sparql.translation import translate_query, translate_update
+
+NAME = "query"
+"""What messages call the text of a query."""
+
+PREFIXES = {"everlog": BARE}
+"""Prefixes that need no declaration, beside those of the program and the well-known ones of rdflib."""
+
+_ESCAPE = re.compile(r"\\u([0-9A-Fa-f]{4})|\\U([0-9A-Fa-f]{8})")
+_UNKNOWN_PREFIX = re.compile(r"Unknown namespace prefix : (\S*)")
+_lock = threading.Lock()
+
+
+def parse_query(text: str, prefixes: Mapping[str, str] | None = None, base: str = "") -> Query:
+    """The algebra of a query.
+
+    >>> parse_query("SELECT ?x { ?x a <http://e.org/C> }").form.columns
+    ('x',)
+    """
+    with _reading(text) as source:
+        tree = rdflib_parser.parseQuery(source)
+        return translate_query(tree, _namespaces(prefixes), base, source)
+
+
+def parse_update(text: str, prefixes: Mapping[str, str] | None = None, base: str = "") -> list[Operation]:
+    """The operations of an update request, in their order.
+
+    >>> [type(o).__name__ for o in parse_update("INSERT DATA { <a:a> <a:p> 1 } ; CLEAR DEFAULT")]
+    ['Modify', 'Clear']
+    """
+    with _reading(text) as source:
+        tree = rdflib_parser.parseUpdate(source)
+        translated = rdflib_algebra.translateUpdate(tree, base or None, _namespaces(prefixes))
+        return translate_update(translated, base)
+
+
+def is_update(text: str) -> bool:
+    """Whether a text is an update request and no query, by its first word after the prologue.
+
+    >>> is_update("PREFIX a: <a:> INSERT DATA { a:a a:b a:c }"), is_update("ASK {}")
+    (True, False)
+    """
+    prologue = r"\s+|#[^\n]*|BASE\s*<[^>]*>|PREFIX\s*[^\s:]*:\s*<[^>]*>"
+    rest = re.sub(rf"^(?:{prologue})+", "", text, flags=re.IGNORECASE)
+    words = "INSERT|DELETE|WITH|LOAD|CLEAR|DROP|CREATE|ADD|MOVE|COPY"
+    return re.match(rf"(?:{words})\b", rest, re.IGNORECASE) is not None
+
+
+def _namespaces(prefixes: Mapping[str, str] | None) -> dict[str, str]:
+    return {**PREFIXES, **(prefixes or {})}
+
+
+@contextmanager
+def _reading(text: str) -> Iterator[str]:
+    """Turns what goes wrong into errors with a place, and keeps lexical forms as they are written."""
+    source = _ESCAPE.sub(lambda match: chr(int(match[1] or match[2], 16)), text)
+    with _lock:
+        normalised, rdflib.NORMALIZE_LITERALS = rdflib.NORMALIZE_LITERALS, False
+        try:
+            yield source
+        except RuleError:
+            raise
+        except ParseBaseException as error:
+            raise _syntax_error(source, error) from None
+        except RecursionError:
+            raise RuleError.of("sparql-syntax", "the query is nested too deeply", Place(NAME)) from None
+        except Exception as error:  # rdflib raises plain exceptions for mistakes in queries
+            raise _translation_error(source, error) from error
+        finally:
+            rdflib.NORMALIZE_LITERALS = normalised
+
+
+def _syntax_error(source: str, error: Any) -> RuleError:
+    line = error.line if error.lineno <= source.count("\n") + 1 else ""
+    found = re.match(r"\S{1,30}", source[error.loc :].lstrip())
+    what = f"cannot read on from `{found.group()}`" if found else "the text ends too early"
+    hint = "the part that begins here is not SPARQL 1.1, or what should come before it is missing"
+    return RuleError.of("sparql-syntax", what, Place(NAME, error.lineno, error.column, line), hint)
+
+
+def _translation_error(source: str, error: Exception) -> RuleError:
+    prefix = _UNKNOWN_PREFIX.search(str(error))
+    if prefix is None:
+        return RuleError.of("sparql-syntax", f"this is not a query: {error}", Place(NAME))
+    name = "" if prefix[1] == "None" else prefix[1]
+    at = re.search(rf"(?<![\w.-]){re.escape(name)}:(?!//)", source)
+    hint = f"begin the query with PREFIX {name}: <...>"
+    return RuleError.of("unknown-prefix", f"the prefix `{name}:` is not declared", _place(source, at), hint)
+
+
+def _place(source: str, match: re.Match[str] | None) -> Place:
+    if match is None:
+        return Place(NAME)
+    line = source.count("\n", 0, match.start()) + 1
+    begin = source.rfind("\n", 0, match.start()) + 1
+    shown = source[begin:].split("\n", 1)[0]
+    return Place(NAME, line, match.start() - begin + 1, shown, len(match.group()))
+
+
+def _repair_grammar() -> None:
+    """Give the inverse properties of negated property sets a name: rdflib's grammar forgets which they are."""
+    alternatives: Any = rdflib_parser.PathOneInPropertySet
+    for element in alternatives.exprs:
+        if isinstance(element, Comp) and element.name == "InversePath":
+            element.expr = "^" + Param("part", rdflib_parser.iri | rdflib_parser.A)
+
+
+_repair_grammar()

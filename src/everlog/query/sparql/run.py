@@ -1,0 +1,46 @@
+"""Answering queries."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from everlog.lang.syntax import Constant, Variable
+from everlog.query.sparql.algebra import Ask, Construct, Describe, Select
+from everlog.query.sparql.dataset import Dataset
+from everlog.query.sparql.evaluation import Evaluation
+from everlog.query.sparql.parsing import parse_query
+from everlog.query.sparql.results import Result, Solutions, Triples, Truth
+from everlog.query.sparql.templates import COLUMNS, construct, describe, has_blanks, template_names
+
+
+def query(dataset: Dataset, text: str, *, base: str = "") -> Result:
+    """The answer to a SPARQL query."""
+    parsed = parse_query(text, dataset.prefixes, base)
+    evaluation = dataset.evaluation(parsed.graphs, parsed.base)
+    form = parsed.form
+    if isinstance(form, Select):
+        found = evaluation.solutions(form.pattern, frozenset(form.columns)).unweighted()
+        return Solutions(evaluation.terms, found, form.columns)
+    if isinstance(form, Ask):
+        return Truth(evaluation.solutions(form.pattern, frozenset(), distinct=True).size > 0)
+    if isinstance(form, Construct):
+        return _constructed(evaluation, form)
+    return _described(evaluation, form)
+
+
+def _constructed(evaluation: Evaluation, form: Construct) -> Triples:
+    blanks = has_blanks(form.template)
+    found = evaluation.solutions(form.pattern, template_names(form.template), distinct=not blanks)
+    triples = construct(evaluation.terms, form.template, found.unweighted())
+    return Triples(evaluation.terms, triples, COLUMNS)
+
+
+def _described(evaluation: Evaluation, form: Describe) -> Triples:
+    names = frozenset(term.name for term in form.terms if isinstance(term, Variable))
+    ids = [evaluation.terms.add(term.text) for term in form.terms if isinstance(term, Constant)]
+    asked = [np.array(ids, np.int64)]
+    if names:
+        found = evaluation.solutions(form.pattern, names, distinct=True)
+        asked += [found.column(name) for name in sorted(names)]
+    triples = describe(evaluation.matcher, evaluation.graphs.default, np.concatenate(asked))
+    return Triples(evaluation.terms, triples, COLUMNS)

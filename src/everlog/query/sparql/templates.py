@@ -1,0 +1,98 @@
+"""Solutions to triples: the templates of CONSTRUCT and of updates, and descriptions of terms."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+import pyarrow.compute as pc
+
+from everlog.engine.keys import Column, Mask
+from everlog.lang.syntax import Constant, Variable
+from everlog.query.sparql.algebra import Basic, Names, Term, Triple
+from everlog.query.sparql.graphs import Graph
+from everlog.query.sparql.matching import Matcher, Need
+from everlog.query.sparql.pool import Terms, distinct_ids
+from everlog.query.sparql.table import Table, union
+
+SUBJECT, PREDICATE, OBJECT = COLUMNS = ("subject", "predicate", "object")
+GRAPH = "graph"
+
+
+def template_names(triples: Iterable[Triple]) -> Names:
+    """The variables of a template; its blank nodes are not."""
+    return frozenset(name for triple in triples for name in triple.names if not name.startswith("_:"))
+
+
+def has_blanks(triples: Iterable[Triple]) -> bool:
+    return any(name.startswith("_:") for triple in triples for name in triple.names)
+
+
+class Filling:
+    """Puts solutions into templates. A blank node of a template is another one for each solution."""
+
+    def __init__(self, terms: Terms, solutions: Table) -> None:
+        self._terms = terms
+        self._solutions = solutions
+        self._token = uuid.uuid4().hex[:12]
+        self._blanks: dict[str, Column] = {}
+
+    def column(self, term: Term) -> Column:
+        """The values of a term of a template for all solutions."""
+        size = self._solutions.size
+        if isinstance(term, Constant):
+            return np.full(size, self._terms.add(term.text), np.int64)
+        if not term.name.startswith("_:"):
+            return self._solutions.column(term.name)
+        if term.name not in self._blanks:
+            label = f"_:t{self._token}-{len(self._blanks)}-"
+            self._blanks[term.name] = self._terms.add_all([f"{label}{row}" for row in range(size)])
+        return self._blanks[term.name]
+
+    def triple(self, triple: Triple, graph: Term | None = None, *, literal_subjects: bool = False) -> Table:
+        """The triples that solutions make of one triple of the template; what is no triple is left out.
+
+        With a graph there is a column for it, too.
+        """
+        columns = {name: self.column(term) for name, term in zip(COLUMNS, triple, strict=True)}
+        if graph is not None:
+            columns[GRAPH] = self.column(graph)
+        kept = np.logical_and.reduce([column >= 0 for column in columns.values()])
+        for name in columns.keys() & {PREDICATE, GRAPH}:
+            kept[kept] &= starting(self._terms, columns[name][kept], "<")
+        if not literal_subjects:
+            kept[kept] &= starting(self._terms, columns[SUBJECT][kept], "<", "_")
+        return Table(columns, len(kept)).where(kept)
+
+
+def starting(terms: Terms, ids: Column, *beginnings: str) -> Mask:
+    """Which terms have texts that begin in some way: ``<`` for IRIs, ``_`` for blank nodes."""
+    different, places = distinct_ids(ids)
+    texts = terms.texts(different)
+    found = np.zeros(len(different), np.bool_)
+    for beginning in beginnings:
+        found |= pc.starts_with(texts, beginning).to_numpy(zero_copy_only=False).astype(np.bool_)
+    return found[places]
+
+
+def construct(terms: Terms, template: Sequence[Triple], solutions: Table) -> Table:
+    """The different triples that solutions make of a template."""
+    filling = Filling(terms, solutions)
+    return union([Table.empty(COLUMNS), *(filling.triple(triple) for triple in template)]).distinct()
+
+
+def describe(matcher: Matcher, graph: Graph, ids: Column) -> Table:
+    """The triples about terms, and about the blank nodes in these, and so on (a concise bounded description)."""
+    pattern = Basic((Triple(Variable(SUBJECT), Variable(PREDICATE), Variable(OBJECT)),))
+    found, asked = Table.empty(COLUMNS), np.unique(ids[ids >= 0])
+    waiting = asked
+    while len(waiting):
+        given = Table({SUBJECT: waiting}, len(waiting))
+        new = matcher.basic(graph, pattern, Need(frozenset(COLUMNS), True), given, None)
+        found = union([found, new])
+        objects = np.unique(new.columns[OBJECT])
+        waiting = np.setdiff1d(objects[starting(matcher.terms, objects, "_")], asked)
+        asked = np.concatenate([asked, waiting])
+    subjects = starting(matcher.terms, found.columns[SUBJECT], "<", "_")
+    return found.where(subjects).distinct()

@@ -1,0 +1,152 @@
+"""Terms one at a time, as the functions of SPARQL see them.
+
+Columns hold ids. Where a function has to look at what a term is made of, each different term becomes a
+:data:`Node`: an IRI, a blank node, or a literal whose datatype is always given. Numbers are Python's with the
+place of their datatype among those that numbers are promoted to.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from dataclasses import dataclass
+from decimal import Decimal
+
+from everlog.lang.terms import IRI, XSD, BlankNode, Literal, decimal_text, double_text, literal_text
+
+RDF = "http://www.w3.org/1999/02/22-rdf-syntax-ns#"
+LANG_STRING = RDF + "langString"
+STRING, BOOLEAN = XSD + "string", XSD + "boolean"
+INTEGER, DECIMAL, FLOAT, DOUBLE = XSD + "integer", XSD + "decimal", XSD + "float", XSD + "double"
+DATE_TIME, DATE, TIME = XSD + "dateTime", XSD + "date", XSD + "time"
+
+Node = IRI | BlankNode | Literal
+
+DERIVED_INTEGERS = frozenset(
+    XSD + name
+    for name in (
+        *("nonPositiveInteger", "negativeInteger", "nonNegativeInteger", "positiveInteger"),
+        *("long", "int", "short", "byte", "unsignedLong", "unsignedInt", "unsignedShort", "unsignedByte"),
+    )
+)
+RANKS = {INTEGER: 0, DECIMAL: 1, FLOAT: 2, DOUBLE: 3, **dict.fromkeys(DERIVED_INTEGERS, 0)}
+"""The numeric datatypes: an operation is done in the highest of its arguments'."""
+
+_INTEGER = re.compile(r"[+-]?[0-9]+")
+_DECIMAL = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)")
+_DOUBLE = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?|[+-]?INF|NaN")
+
+
+class ExpressionError(Exception):
+    """An expression has no value for some arguments; never reaches the user."""
+
+
+@dataclass(frozen=True, slots=True)
+class Number:
+    """A numeric value and the rank of its datatype (see :data:`RANKS`)."""
+
+    value: int | Decimal | float
+    rank: int
+
+    @property
+    def node(self) -> Literal:
+        return number_node(self.value, self.rank)
+
+
+def node_of(text: str) -> Node:
+    """The node of a canonical text.
+
+    >>> node_of("42"), node_of('"A"@en')
+    (Literal(lexical='42', datatype='http://www.w3.org/2001/XMLSchema#integer', language=None), \
+Literal(lexical='A', datatype='http://www.w3.org/1999/02/22-rdf-syntax-ns#langString', language='en'))
+    """
+    first = text[0]
+    if first == "<":
+        return IRI(text[1:-1])
+    if first == '"':
+        end = text.rindex('"')
+        lexical, suffix = text[1:end], text[end + 1 :]
+        if not suffix:
+            return Literal(lexical, STRING)
+        if suffix[0] == "@":
+            return Literal(lexical, LANG_STRING, suffix[1:])
+        return Literal(lexical, suffix[3:-1])
+    if first == "_":
+        return BlankNode(text[2:])
+    if first in "tf":
+        return Literal(text, BOOLEAN)
+    return Literal(text, DOUBLE if "E" in text else DECIMAL if "." in text else INTEGER)
+
+
+def text_of_node(node: Node) -> str:
+    """The canonical text of a node; the inverse of :func:`node_of`."""
+    if isinstance(node, IRI):
+        return f"<{node.value}>"
+    if isinstance(node, BlankNode):
+        return f"_:{node.label}"
+    return literal_text(node.lexical, node.datatype, node.language)
+
+
+def string_node(value: str) -> Literal:
+    return Literal(value, STRING)
+
+
+_TRUE, _FALSE = Literal("true", BOOLEAN), Literal("false", BOOLEAN)
+
+
+def boolean_node(value: bool) -> Literal:
+    return _TRUE if value else _FALSE
+
+
+def number_node(value: int | Decimal | float, rank: int) -> Literal:
+    """The literal of a computed number.
+
+    >>> number_node(1, 0).lexical, number_node(Decimal(1), 1).lexical, number_node(1.5, 3).lexical
+    ('1', '1.0', '1.5E0')
+    """
+    if rank == 0:
+        return Literal(str(int(value)), INTEGER)
+    if rank == 1:
+        return Literal(decimal_text(Decimal(value)), DECIMAL)
+    number = float(value)
+    if math.isinf(number) or math.isnan(number):
+        lexical = "NaN" if math.isnan(number) else "INF" if number > 0 else "-INF"
+    else:
+        lexical = double_text(number)
+    return Literal(lexical, FLOAT if rank == 2 else DOUBLE)
+
+
+def number_of(node: Node) -> Number | None:
+    """The number that a literal stands for, None for anything else and for wrong lexical forms.
+
+    >>> number_of(Literal("007", INTEGER)), number_of(Literal("x", INTEGER))
+    (Number(value=7, rank=0), None)
+    """
+    if not isinstance(node, Literal) or node.datatype is None:
+        return None
+    rank = RANKS.get(node.datatype)
+    if rank is None:
+        return None
+    value = parsed_number(node.lexical.strip(), rank)
+    return None if value is None else Number(value, rank)
+
+
+def parsed_number(lexical: str, rank: int) -> int | Decimal | float | None:
+    """The value of a lexical form in the datatype of a rank."""
+    if rank == 0:
+        return int(lexical) if _INTEGER.fullmatch(lexical) else None
+    if rank == 1:
+        return Decimal(lexical) if _DECIMAL.fullmatch(lexical) else None
+    return float(lexical.replace("INF", "inf")) if _DOUBLE.fullmatch(lexical) else None
+
+
+def boolean_of(node: Node) -> bool | None:
+    """The value of a boolean literal."""
+    if isinstance(node, Literal) and node.datatype == BOOLEAN:
+        return {"true": True, "1": True, "false": False, "0": False}.get(node.lexical.strip())
+    return None
+
+
+def is_string(node: Node) -> bool:
+    """Whether a node is a string, with or without a language."""
+    return isinstance(node, Literal) and (node.datatype == STRING or node.language is not None)

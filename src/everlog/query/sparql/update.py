@@ -1,0 +1,180 @@
+"""SPARQL Update: what an operation deletes and inserts, as changes of explicit facts.
+
+The pattern of an operation is matched in everything that holds; what its templates make of the solutions is
+deleted from the explicit facts and added to them, in one update of each knowledge base. If an operation of a
+request fails, those before it are taken back.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pyarrow as pa
+
+from everlog.engine.dictionary import Dictionary
+from everlog.engine.factset import NONE, FactSet
+from everlog.engine.keys import Column
+from everlog.engine.relation import Relation
+from everlog.lang.errors import EverlogError
+from everlog.lang.syntax import Predicate, Variable
+from everlog.lang.terms import RDF_TYPE
+from everlog.query.sparql.algebra import Clear, Modify, Operation, Quad
+from everlog.query.sparql.dataset import Dataset
+from everlog.query.sparql.evaluation import Evaluation
+from everlog.query.sparql.graphs import BARE, TRIPLE, Graph
+from everlog.query.sparql.parsing import parse_update
+from everlog.query.sparql.pool import Terms, distinct_ids
+from everlog.query.sparql.table import Table, union
+from everlog.query.sparql.templates import (
+    COLUMNS,
+    GRAPH,
+    OBJECT,
+    PREDICATE,
+    SUBJECT,
+    Filling,
+    has_blanks,
+    starting,
+    template_names,
+)
+
+if TYPE_CHECKING:
+    from everlog.change import Change
+    from everlog.knowledge_base import KnowledgeBase
+
+ByGraph = dict[str | None, Table]
+"""Triples by the graph they are in, None for the default graph."""
+
+
+def update(dataset: Dataset, text: str, *, base: str = "") -> tuple[Change, ...]:
+    """Carry out a request; returns the changes, one for each knowledge base that an operation is about."""
+    operations = parse_update(text, dataset.prefixes, base)
+    changes: list[Change] = []
+    before: list[tuple[KnowledgeBase, FactSet]] = []
+    try:
+        for operation in operations:
+            for kb, insert, delete, unknown in _facts(dataset, operation):
+                before.append((kb, kb.state().explicit))
+                changes.append(kb.update_facts(insert, delete, unknown=unknown))
+    except EverlogError:
+        for kb, explicit in reversed(before):
+            _restore(kb, explicit)
+        raise
+    return tuple(changes)
+
+
+def _restore(kb: KnowledgeBase, explicit: FactSet) -> None:
+    state = kb.state()
+    old = explicit.fitted(len(state.dictionary))
+    kb.update_facts(old - state.explicit, state.explicit - old)
+
+
+Facts = tuple["KnowledgeBase", FactSet, FactSet, int]
+"""A knowledge base, what to insert, what to delete, and how many facts to delete have unknown terms."""
+
+
+def _facts(dataset: Dataset, operation: Operation) -> list[Facts]:
+    if isinstance(operation, Clear):
+        return [(kb, NONE, _visible(kb), 0) for kb in _cleared(dataset, operation)]
+    evaluation = dataset.evaluation(operation.using, operation.base, operation.graph)
+    delete, insert = _triples(evaluation, operation)
+    found: list[Facts] = []
+    for name in dict.fromkeys((*delete, *insert)):
+        kb = dataset.graph(name)
+        dropped, unknown = _encoded(kb, evaluation.terms, delete.get(name), add=False)
+        added, _ = _encoded(kb, evaluation.terms, insert.get(name), add=True)
+        found.append((kb, added, dropped, unknown))
+    return found
+
+
+def _cleared(dataset: Dataset, operation: Clear) -> list[KnowledgeBase]:
+    if operation.graph is not None:
+        return [dataset.named[operation.graph]] if operation.graph in dataset.named else []
+    return [*([dataset.default] if operation.default else ()), *(dataset.named.values() if operation.named else ())]
+
+
+def _visible(kb: KnowledgeBase) -> FactSet:
+    """The explicit facts that are triples."""
+    explicit = kb.state().explicit
+    return explicit.restricted(Graph(explicit).predicates())
+
+
+def _triples(evaluation: Evaluation, operation: Modify) -> tuple[ByGraph, ByGraph]:
+    """What the templates make of the solutions."""
+    templates = [triple for _, triple in (*operation.delete, *operation.insert)]
+    graphs = {graph.name for graph, _ in (*operation.delete, *operation.insert) if isinstance(graph, Variable)}
+    names = template_names(templates) | graphs
+    found = evaluation.solutions(operation.pattern, names, distinct=not has_blanks(templates)).unweighted()
+    filling = Filling(evaluation.terms, found)
+    return _filled(evaluation.terms, filling, operation.delete), _filled(evaluation.terms, filling, operation.insert)
+
+
+def _filled(terms: Terms, filling: Filling, quads: Sequence[Quad]) -> ByGraph:
+    pieces: dict[str | None, list[Table]] = {}
+    for graph, triple in quads:
+        made = filling.triple(triple, graph, literal_subjects=True)
+        if graph is None:
+            pieces.setdefault(None, []).append(made)
+            continue
+        names = made.columns[GRAPH]
+        for own in np.unique(names):
+            text = terms.texts(np.array([own])).to_pylist()[0]
+            pieces.setdefault(text, []).append(made.where(names == own).only(COLUMNS))
+    return {name: union(tables).distinct() for name, tables in pieces.items()}
+
+
+def _encoded(kb: KnowledgeBase, terms: Terms, triples: Table | None, *, add: bool) -> tuple[FactSet, int]:
+    """Triples as facts over the dictionary of a knowledge base, and how many have terms that it does not know."""
+    if triples is None or not triples.size:
+        return NONE, 0
+    dictionary = kb.state().dictionary
+    predicates = set(kb.predicates)
+    columns = {name: triples.columns[name] for name in COLUMNS}
+    relations: dict[Predicate, list[list[Column]]] = {}
+    if TRIPLE in predicates:
+        relations[TRIPLE] = [list(columns.values())]
+    else:
+        for predicate, parts in _by_predicate(terms, columns, predicates):
+            relations.setdefault(predicate, []).append(parts)
+    found, unknown = {}, 0
+    for predicate, pieces in relations.items():
+        ids = [_looked_up(dictionary, terms, np.concatenate(parts), add) for parts in zip(*pieces, strict=True)]
+        known = np.logical_and.reduce([column >= 0 for column in ids])
+        unknown += int(np.count_nonzero(~known))
+        found[predicate] = [column[known] for column in ids]
+    universe = len(dictionary)
+    return FactSet({p: Relation.from_columns(ids, universe) for p, ids in found.items()}), unknown
+
+
+def _by_predicate(
+    terms: Terms, columns: dict[str, Column], known: set[Predicate]
+) -> list[tuple[Predicate, list[Column]]]:
+    """The columns of the facts of each predicate."""
+    found: list[tuple[Predicate, list[Column]]] = []
+    subjects, predicates, objects = columns[SUBJECT], columns[PREDICATE], columns[OBJECT]
+    typing = (predicates == terms[RDF_TYPE]) & starting(terms, objects, "<")
+    for mask, names, arity in ((typing, objects, 1), (~typing, predicates, 2)):
+        rows = np.flatnonzero(mask)
+        different, places = distinct_ids(names[rows])
+        for place, text in enumerate(terms.texts(different).to_pylist()):
+            own = rows[places == place]
+            predicate = _predicate(text, arity, known)
+            found.append((predicate, [subjects[own]] if arity == 1 else [subjects[own], objects[own]]))
+    return found
+
+
+def _predicate(text: str, arity: int, known: set[Predicate]) -> Predicate:
+    """The predicate that an IRI stands for."""
+    predicate = Predicate(text, arity)
+    if text.startswith(f"<{BARE}") and predicate not in known:
+        return Predicate(text[len(BARE) + 1 : -1], arity)
+    return predicate
+
+
+def _looked_up(dictionary: Dictionary, terms: Terms, ids: Column, add: bool) -> Column:
+    """The ids of terms in another dictionary, -1 for those it does not have."""
+    different, places = distinct_ids(ids)
+    texts: pa.LargeStringArray = terms.texts(different)
+    found = dictionary.encode(texts) if add else dictionary.lookup(texts)
+    return found[places]

@@ -1,0 +1,164 @@
+"""Operators on single terms: comparison, arithmetic, truth (SPARQL 1.1, sections 17.2 to 17.4)."""
+
+from __future__ import annotations
+
+import math
+import operator
+from collections.abc import Callable
+from decimal import Decimal, InvalidOperation
+from typing import Any
+
+from everlog.lang.terms import Literal
+from everlog.query.sparql.dates import moment_of
+from everlog.query.sparql.terms import (
+    BOOLEAN,
+    DATE,
+    DATE_TIME,
+    RANKS,
+    STRING,
+    TIME,
+    ExpressionError,
+    Node,
+    Number,
+    boolean_of,
+    number_of,
+)
+
+COMPARISONS: dict[str, Callable[[Any, Any], bool]] = {
+    "=": operator.eq,
+    "!=": operator.ne,
+    "<": operator.lt,
+    ">": operator.gt,
+    "<=": operator.le,
+    ">=": operator.ge,
+}
+
+
+def truth(node: Node) -> bool:
+    """The effective boolean value of a term.
+
+    >>> truth(Literal("", STRING)), truth(Literal("0.5", RANK_NAMES[1]))
+    (False, True)
+    """
+    if isinstance(node, Literal):
+        if node.datatype == BOOLEAN:
+            return boolean_of(node) or False
+        if node.datatype == STRING or node.language is not None:
+            return bool(node.lexical)
+        if node.datatype in RANKS:
+            number = number_of(node)
+            return number is not None and not math.isnan(number.value) and number.value != 0
+    raise ExpressionError
+
+
+RANK_NAMES = tuple(name for rank in range(4) for name in list(RANKS)[:4] if RANKS[name] == rank)
+"""The datatypes that numbers are promoted to, by rank."""
+
+
+def comparable(node: Node) -> tuple[str, Any]:
+    """What kind of value a term is, and something that is in the order of these values; an error if neither."""
+    if isinstance(node, Literal):
+        number = number_of(node)
+        if number is not None:
+            return "number", number.value
+        if node.datatype == STRING:
+            return "string", node.lexical
+        if node.language is not None:
+            return f"string@{node.language}", node.lexical
+        value = boolean_of(node)
+        if value is not None:
+            return "boolean", value
+        if node.datatype in (DATE_TIME, DATE, TIME):
+            return node.datatype, moment_of(node, node.datatype).instant
+    raise ExpressionError
+
+
+def compare(name: str, left: Node, right: Node) -> bool:
+    """``=``, ``!=``, ``<`` and so on.
+
+    >>> compare("=", Literal("1", RANK_NAMES[0]), Literal("1.0", RANK_NAMES[1]))
+    True
+    """
+    if name in ("=", "!="):
+        return equal(left, right) == (name == "=")
+    left_kind, left_value = comparable(left)
+    right_kind, right_value = comparable(right)
+    if left_kind != right_kind:
+        raise ExpressionError
+    return COMPARISONS[name](*_aligned(left_value, right_value))
+
+
+def equal(left: Node, right: Node) -> bool:
+    """``=``: equal values, or the same term; an error if nobody knows."""
+    if not isinstance(left, Literal) or not isinstance(right, Literal):
+        return left == right
+    try:
+        left_kind, left_value = comparable(left)
+        right_kind, right_value = comparable(right)
+    except ExpressionError:
+        if left == right:
+            return True
+        raise
+    return left_kind == right_kind and bool(operator.eq(*_aligned(left_value, right_value)))
+
+
+def _aligned(left: Any, right: Any) -> tuple[Any, Any]:
+    """A decimal is compared with a double as one."""
+    if isinstance(left, float) and isinstance(right, Decimal):
+        return left, float(right)
+    if isinstance(left, Decimal) and isinstance(right, float):
+        return float(left), right
+    return left, right
+
+
+def arithmetic(name: str, left: Node, right: Node) -> Literal:
+    """``+``, ``-``, ``*`` and ``/`` in the higher of the two datatypes; integers divide as decimals.
+
+    >>> arithmetic("/", Literal("1", RANK_NAMES[0]), Literal("2", RANK_NAMES[0])).lexical
+    '0.5'
+    """
+    return computed(name, _number(left), _number(right)).node
+
+
+def computed(name: str, one: Number, other: Number) -> Number:
+    """Arithmetic on numbers."""
+    rank = max(one.rank, other.rank)
+    if name == "/":
+        rank = max(rank, 1)
+    a, b = _as(one.value, rank), _as(other.value, rank)
+    try:
+        if name == "+":
+            return Number(a + b, rank)
+        if name == "-":
+            return Number(a - b, rank)
+        if name == "*":
+            return Number(a * b, rank)
+        return Number(_divided(a, b), rank)
+    except (InvalidOperation, ZeroDivisionError, OverflowError) as error:
+        raise ExpressionError from error
+
+
+def _divided(a: Any, b: Any) -> Any:
+    if isinstance(a, float) and b == 0:
+        if a == 0 or math.isnan(a):
+            return math.nan
+        return math.copysign(math.inf, a) * math.copysign(1, b)
+    return a / b
+
+
+def negative(node: Node) -> Literal:
+    number = _number(node)
+    return Number(-number.value, number.rank).node
+
+
+def _as(value: int | Decimal | float, rank: int) -> Any:
+    if rank == 0:
+        return value
+    return Decimal(value) if rank == 1 else float(value)
+
+
+def _number(node: Node) -> Number:
+    number = number_of(node)
+    if number is None:
+        raise ExpressionError
+    return number
