@@ -32,7 +32,7 @@ def test_stats_as_json(everlog_command: CommandLine, family: Path) -> None:
         "explicit": 0,
         "derived": 4,
     }
-    assert found["reasoning"]["strata"][0]["rules"] == 5
+    assert found["reasoning"]["strata"][0]["rules"] == 3
     assert found["bytes"] > 0
     assert found["bytes_on_disk"]["facts"] >= found["bytes"] / 2
 

@@ -25,7 +25,7 @@ read       4 rows
 explicit   +1 -1; 2 deletions did nothing
 facts      +4 -4
 algorithm  dredc
-instances  6: delete 3, forward 3
+instances  2: delete 1, forward 1
 """
 TABLE = """
 predicate   added  removed

@@ -44,6 +44,9 @@ REPACKED_FROM = 1 << 16
 SPARSE = 8
 """Vertices are numbered by a table of all numbers if one in so many of these is a vertex, otherwise by sorting."""
 
+LOOKED_UP = 8
+"""The table is made when as many vertices as one in so many of those there are have to be found at once."""
+
 LOW = (1 << 32) - 1
 FIELDS = 5
 
@@ -162,6 +165,7 @@ class Reach:
         """The memory of everything that is held."""
         arrays = (self.vertices, self.places, self.vertex_at, self.row_of)
         held = sum(a.nbytes for a in arrays) + self.edges.nbytes + self.used * FIELDS * 8 + self.rows.words * 8
+        held += self._lookup[1].nbytes if "_lookup" in self.__dict__ else 0
         return held + (self.backwards.nbytes if "backwards" in self.__dict__ else 0)
 
     # reading ------------------------------------------------------------------------------------
@@ -170,8 +174,23 @@ class Reach:
         """Where vertices are; what is none is nowhere."""
         if not len(self.vertices):
             return np.full(len(vertices), NOWHERE, np.int32)
+        if LOOKED_UP * len(vertices) > len(self) or "_lookup" in self.__dict__:
+            width, table = self._lookup
+            if len(table):
+                return graphs.looked_up(table, width, vertices)
         at = np.minimum(np.searchsorted(self.vertices, vertices), len(self.vertices) - 1)
         return np.where(self.vertices[at] == vertices, self.places[at], np.int32(NOWHERE))
+
+    @cached_property
+    def _lookup(self) -> tuple[int, Positions]:
+        """The positions by state and term, if there are not many more of these than vertices: the number of terms,
+        and a table."""
+        width, states = _extent(self.vertices)
+        if width * states > SPARSE * len(self):
+            return width, NO_POSITIONS
+        table = np.full(width * states, NOWHERE, np.int32)
+        table[(self.vertices >> 32) * width + (self.vertices & LOW)] = self.places
+        return width, table
 
     @cached_property
     def states(self) -> tuple[int, ...]:
@@ -243,10 +262,7 @@ class Reach:
         bridging = ~graphs.reaches(graph.rows.table, graph.row_of, more[0], more[1])
         seeds = np.unique(np.concatenate([lost.columns()[0], more[0][bridging]]))
         if not len(seeds):
-            found, moved = (
-                Reach(*graph._places(), graph.row_of, graph.rows, graph.used, edges, graph.pairs),
-                NO_POSITIONS,
-            )
+            found, moved = graph._with(graph.row_of, graph.rows, graph.used, edges, graph.pairs), NO_POSITIONS
         else:
             found, moved = graph._closed_again(edges, graph.edges | new, seeds)
         if "backwards" in self.__dict__:
@@ -270,10 +286,14 @@ class Reach:
         moved = np.flatnonzero(changed).astype(np.int32)
         counts = rows.table[:, 3]
         pairs = self.pairs + int((counts[row_of[moved]] - counts[self.row_of[moved]]).sum())
-        return Reach(*self._places(), row_of, rows, used, edges, pairs), moved
+        return self._with(row_of, rows, used, edges, pairs), moved
 
-    def _places(self) -> tuple[Keys, Positions, Keys]:
-        return self.vertices, self.places, self.vertex_at
+    def _with(self, row_of: Positions, rows: Rows, used: int, edges: Relation, pairs: int) -> Reach:
+        """A graph of the same vertices."""
+        found = Reach(self.vertices, self.places, self.vertex_at, row_of, rows, used, edges, pairs)
+        if "_lookup" in self.__dict__:
+            found.__dict__["_lookup"] = self._lookup
+        return found
 
     def _edges(self, pairs: tuple[Column, Column]) -> Relation:
         sources, targets = (self.positions(side).astype(np.int64) for side in pairs)
@@ -304,15 +324,17 @@ class Reach:
         """The same graph without room for rows that no vertex has."""
         if self.rows.words < REPACKED_FROM and self.used < 2 * len(self) + REPACKED_FROM:
             return self
-        live, numbers = np.unique(self.row_of, return_inverse=True)
-        table = self.rows.table
+        table, marked = self.rows.table, np.zeros(self.used, np.bool_)
+        marked[self.row_of] = True
+        live = np.flatnonzero(marked)
         if 2 * int(table[live, 1].sum()) > self.rows.words and self.used < 2 * len(live) + REPACKED_FROM:
             return self
+        numbers = np.cumsum(marked)[self.row_of]
         rows = Rows(len(live) + 16)
         words = np.empty(int(table[live, 1].sum()), np.uint64)
         graphs.copy_rows(table, live, rows.table, words)
         rows.used, rows.segments, rows.words = len(live) + 1, [words], len(words)
-        return Reach(*self._places(), (numbers + 1).astype(np.int32), rows, rows.used, self.edges, self.pairs)
+        return self._with(numbers.astype(np.int32), rows, rows.used, self.edges, self.pairs)
 
 
 @dataclass(frozen=True)
@@ -343,12 +365,16 @@ class Difference:
         return graphs.expand_differences(self.rows.table, self.left, self.right, _board(len(self.vertex_at)), count)
 
 
+def _extent(vertices: Column) -> tuple[int, int]:
+    """How many terms and states there may be."""
+    return int((vertices & LOW).max()) + 1, int(vertices.max() >> 32) + 1
+
+
 def _numbered(vertices: Column) -> tuple[Keys, Column]:
     """The different vertices, ascending, and for each of those given its number among them."""
     if not len(vertices):
         return vertices, vertices
-    width = int((vertices & LOW).max()) + 1
-    states = int(vertices.max() >> 32) + 1
+    width, states = _extent(vertices)
     if states * width > SPARSE * len(vertices):
         different = sort_unique(vertices.copy())
         return different, np.searchsorted(different, vertices)

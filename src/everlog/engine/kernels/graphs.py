@@ -364,6 +364,17 @@ def ancestors(table, shift, seeds, marked):
 
 
 @njit(cache=True, nogil=True)
+def looked_up(table, width, vertices):
+    """The entries of vertices (state << 32 | term) in a table by state and term; -1 for what is outside."""
+    found = np.full(vertices.shape[0], -1, np.int32)
+    for i in range(vertices.shape[0]):
+        term, at = vertices[i] & 0xFFFFFFFF, (vertices[i] >> 32) * width + (vertices[i] & 0xFFFFFFFF)
+        if term < width and at < table.shape[0]:
+            found[i] = table[at]
+    return found
+
+
+@njit(cache=True, nogil=True)
 def in_row(rows, row, position):
     """Whether a position is in a row."""
     words = words_at(rows[row, 0], rows[row, 1])
