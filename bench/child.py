@@ -97,6 +97,34 @@ def command_update(trees: int, size: int) -> dict[str, Any]:
     return measured(trees, size)
 
 
+def module_form(**experiment: Any) -> dict[str, Any]:
+    """A workload of closures and unions in one form."""
+    from bench.modules.forms import measured
+
+    return measured(**experiment)
+
+
+def component(**experiment: Any) -> dict[str, Any]:
+    """A component that loses single edges."""
+    from bench.modules.components import component as measured
+
+    return measured(**experiment)
+
+
+def closure_sizes() -> dict[str, Any]:
+    """The closures whose sizes are known from elsewhere."""
+    from bench.modules.sizes import sizes
+
+    return sizes()
+
+
+def columns(workload: str, size: int) -> dict[str, Any]:
+    """The pairs of a closure as Arrow columns."""
+    from bench.modules.columns import columns as listed
+
+    return listed(workload, size)
+
+
 TASKS: dict[str, Callable[..., dict[str, Any]]] = {
     "run": run,
     "memory": memory,
@@ -107,6 +135,10 @@ TASKS: dict[str, Callable[..., dict[str, Any]]] = {
     "break_even": break_even,
     "example": example,
     "command_update": command_update,
+    "module_form": module_form,
+    "component": component,
+    "closure_sizes": closure_sizes,
+    "columns": columns,
 }
 
 

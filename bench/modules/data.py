@@ -25,7 +25,7 @@ def read_tables(paths: Mapping[str, str]) -> Facts:
 
 
 def read_rdf(path: str, predicates: Mapping[str, Sequence[str]]) -> Facts:
-    """Predicates of an RDF file of the shared data; each is the union of some IRIs, inverted where they start with ^."""
+    """Predicates of an RDF file of the shared data, each the union of some IRIs; ^ before one means its inverse."""
     import pyoxigraph
 
     wanted = {iri.lstrip("^"): (name, iri[0] == "^") for name, iris in predicates.items() for iri in iris}

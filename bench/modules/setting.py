@@ -7,8 +7,9 @@ that keep their own form. States are values, so every update starts from the sam
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from types import MappingProxyType
 from typing import Any, Literal, get_args
 
 import numpy as np
@@ -84,7 +85,7 @@ class Setting:
         }
         return FactSet(relations).renamed(self.program.external)
 
-    def engine(self, limit: float | None = None, **constants: int) -> Engine:
+    def engine(self, limit: float | None = None, constants: Mapping[str, int] = MappingProxyType({})) -> Engine:
         """An engine that gives up after so many seconds."""
         deadline = None if limit is None else time.monotonic() + limit
         return Engine(self.universe, constants, limits=Limits(deadline=deadline))
@@ -98,7 +99,7 @@ class Setting:
             return Step(time.perf_counter() - began, None)
         listed = FactSet(_listed(facts.items())) if self.form == "plain" else NONE
         kept = Materialisation(self.explicit, facts.settled(), instances=statistics.instances)
-        return Step(time.perf_counter() - began, State(kept, listed), won=facts.count - self.explicit.count)
+        return Step(time.perf_counter() - began, State(kept, listed))
 
     def counted(self, state: State, limit: float | None = None) -> Step:
         """The state with the counters that updates need."""
@@ -122,7 +123,12 @@ class Setting:
         }
         spent = time.perf_counter() - began
         new = State(done.materialisation, FactSet(changed))
-        return Step(spent, new, done.deleted.count, done.inserted.count)
+        return Step(spent, new, self.visible(done.deleted).count, self.visible(done.inserted).count)
+
+    def visible(self, facts: FactSet) -> FactSet:
+        """The facts without those of hidden predicates."""
+        hidden = set(self.program.external.values())
+        return facts.restricted(predicate for predicate in facts if predicate not in hidden)
 
     def modules(self) -> dict[str, int]:
         """How many modules of each kind there are."""

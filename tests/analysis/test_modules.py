@@ -12,10 +12,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from everlog.analysis.check import check
-from everlog.analysis.modules import Closure, Edge, Module, Transition, VirtualUnion, with_modules
+from everlog.analysis.modules import Closure, Edge, Module, Transition, VirtualUnion
 from everlog.analysis.modules.aliases import find_aliases
 from everlog.analysis.modules.build import MAX_GENERATORS
 from everlog.analysis.modules.kinds import hidden
+from everlog.analysis.modules.rewrite import with_outer
 from everlog.analysis.modules.shapes import basis_of
 from everlog.analysis.modules.words import Word, single, word
 from everlog.analysis.stratify import Kind, StratifiedProgram, stratify
@@ -123,7 +124,7 @@ def assert_same(program: Program, facts: Iterable[naive.Fact]) -> StratifiedProg
     wanted = naive.materialise(program, facts)
     checked = check(program)
     for kind in KINDS:
-        found = with_modules(stratify(checked, kind))
+        found = with_outer(stratify(checked, kind))
         assert_well_formed(found)
         result = evaluate(found, given)
         for predicate in {*wanted, *checked.predicates}:
@@ -185,7 +186,7 @@ def letters(predicates: Sequence[Predicate]) -> list[Edge]:
 
 
 def modules_of(text: str, kind: Kind = "levels") -> list[Module]:
-    found = with_modules(stratify(check(parse_program(text)), kind))
+    found = with_outer(stratify(check(parse_program(text)), kind))
     return [stratum.module for stratum in found.strata if stratum.module is not None]
 
 
@@ -347,7 +348,7 @@ def test_transitivity_and_symmetry(text: str, kind: str) -> None:
 )
 def test_not_taken(text: str) -> None:
     for kind in KINDS:
-        program = with_modules(stratify(check(parse_program(FEED + text)), kind))
+        program = with_outer(stratify(check(parse_program(FEED + text)), kind))
         assert all(stratum.module is None for stratum in program.strata)
         assert program.strata == stratify(program.program, kind).strata
         assert len({id(each.rule) for each in program.untaken}) == len(program.untaken) > 0
@@ -412,7 +413,7 @@ def test_chains() -> None:
 
 
 def outside(text: str) -> list[str]:
-    found = with_modules(stratify(check(parse_program(text))))
+    found = with_outer(stratify(check(parse_program(text))))
     return [print_rule(rule) for stratum in found.strata for rule in stratum.rules]
 
 
@@ -525,7 +526,7 @@ def test_strata() -> None:
         "single": ["p external r", "p", "s external", "s", "t"],
     }
     for kind, names in wanted.items():
-        found = with_modules(stratify(check(parse_program(text)), kind))
+        found = with_outer(stratify(check(parse_program(text)), kind))
         assert [" ".join(p.name for p in stratum.predicates) for stratum in found.strata] == names
         assert_well_formed(found)
 
@@ -670,7 +671,7 @@ q(?x, ?z) :- e(?x, ?y), q(?y, ?z) .
 sg(?x, ?y) :- e(?v, ?x), sg(?v, ?w), e(?w, ?y) .
 r(?x, ?y) :- r(?y, ?x) .
 """
-    found = with_modules(stratify(check(parse_program(text))))
+    found = with_outer(stratify(check(parse_program(text))))
     assert [(each.rule.span.line, each.reason) for each in found.untaken if each.rule.span] == [
         (2, "no module takes the rule for `p` in line 3, which is part of the recursion"),
         (3, "it has a negated atom"),
@@ -750,7 +751,7 @@ def test_time_is_linear(make: Callable[[int], Program], size: int) -> None:
     for rules in (size // 8, size):
         stratified = stratify(check(make(rules)))
         start = time.process_time()
-        found = with_modules(stratified)
+        found = with_outer(stratified)
         seconds.append(time.process_time() - start)
     modules = sum(stratum.module is not None for stratum in found.strata)
     print(f"{make.__name__}: {modules:,} modules of {size:,} rules in {seconds[1]:.2f} s")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -39,8 +40,8 @@ def test_versions_of_a_closure(tmp_path: Path) -> None:
     kb.save(tmp_path / "kb")
     history.append(contents(plain))
     for step in range(8):
-        delete = {"edge": [first[i] for i in random.integers(0, len(first), 3)]}
-        insert = {"edge": edges(random, 2), "path": edges(random, step % 2)}
+        delete: dict[Any, Any] = {"edge": [first[i] for i in random.integers(0, len(first), 3)]}
+        insert: dict[Any, Any] = {"edge": edges(random, 2), "path": edges(random, step % 2)}
         insert = {name: rows for name, rows in insert.items() if rows}
         if step == 4:
             kb = everlog.open(tmp_path / "kb")
@@ -68,7 +69,7 @@ def test_opened_either_way(tmp_path: Path, modules: bool, algorithm: str) -> Non
     other = everlog.open(tmp_path / "kb", modules=modules)
     assert bool(other.program.external) is modules
     for _ in range(4):
-        delete = {"edge": kb["edge"].rows()[::7]}
+        delete: dict[Any, Any] = {"edge": kb["edge"].rows()[::7]}
         other.update(delete=delete, algorithm=algorithm)  # type: ignore[arg-type]
         kb.update(delete=delete)
         other.save()

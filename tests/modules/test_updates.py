@@ -49,6 +49,10 @@ OTHERS = (
     "t(?x, ?y) :- u(?x, ?y), ~u(_, ?x) .",
     "t(a, ?y) :- p(a, ?y) . t(?x, b) :- p(?x, b) .",
     "e(?x, ?y) :- f(?y, ?x), ~f(?x, ?y) .",
+    "p(?x, ?y) :- q(?x, ?y) . q(?x, ?y) :- p(?y, ?x), f(?x, ?y) .",
+    "e(?x, ?y) :- p(?x, ?y), f(?y, ?x) .",
+    "p(?x, ?z) :- e(?x, ?y), p(?y, ?w), f(?w, ?z) .",
+    "q(?x, ?z) :- q(?x, ?y), p(?y, ?z) . e(?x, ?y) :- q(?x, ?y), s(?x) .",
 )
 BINARY = [Predicate(name, 2) for name in "efpqu"]
 DOMAIN = ("a", "b", "c", "d", "g", "h")

@@ -14,7 +14,7 @@ from everlog.analysis.dependencies import Dependencies, dependencies
 from everlog.lang.syntax import Predicate, Rule
 
 if TYPE_CHECKING:
-    from everlog.analysis.modules.kinds import Module, Untaken
+    from everlog.analysis.modules.kinds import Closure, Module, Untaken
 
 Kind = Literal["levels", "single"]
 Component = tuple[Predicate, ...]
@@ -31,11 +31,18 @@ class Stratum:
     predicates: tuple[Predicate, ...]
     """What the rules or the module derive."""
     module: Module | None = None
+    inner: tuple[Closure, ...] = ()
+    """Modules that depend on their own facts through the rules."""
     """What derives the predicates of a stratum without rules."""
 
     @property
     def rules(self) -> tuple[Rule, ...]:
         return self.nonrecursive + self.recursive
+
+    @property
+    def modules(self) -> tuple[Module, ...]:
+        """The module of the stratum, or those inside it."""
+        return self.inner if self.module is None else (self.module,)
 
 
 @dataclass(frozen=True)
@@ -50,11 +57,16 @@ class StratifiedProgram:
     untaken: tuple[Untaken, ...] = ()
     """The recursive rules that no module takes, if modules were asked for."""
 
+    @property
+    def modules(self) -> tuple[Module, ...]:
+        """All modules, in the order of their strata."""
+        return tuple(module for stratum in self.strata for module in stratum.modules)
+
     @cached_property
     def external(self) -> Mapping[Predicate, Predicate]:
         """For each predicate of a module, the hidden one that has its explicit facts."""
-        modules = [stratum.module for stratum in self.strata if stratum.module is not None]
-        return MappingProxyType({predicate: other for each in modules for predicate, other in each.external.items()})
+        external = (each.external.items() for each in self.modules)
+        return MappingProxyType({predicate: hidden for items in external for predicate, hidden in items})
 
 
 def stratify(program: CheckedProgram, kind: Kind = "levels") -> StratifiedProgram:

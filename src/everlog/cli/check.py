@@ -51,7 +51,7 @@ def command(
 def describe(name: str, program: StratifiedProgram, plans: bool = True) -> Iterator[str]:
     """What there is to say about a program, line by line."""
     checked = program.program
-    modules = sum(stratum.module is not None for stratum in program.strata)
+    modules = len(program.modules)
     of_which = f", {counted(modules, 'module')}" if modules else ""
     yield (
         f"{name}: {counted(len(checked.rules), 'rule')}, {counted(len(checked.facts), 'fact')}, "
@@ -94,9 +94,9 @@ def _describe_rules(stratum: Stratum, text_of: Callable[[Rule], str], plans: boo
 def _describe_module(stratum: Stratum, program: StratifiedProgram, text_of: Callable[[Rule], str]) -> Iterator[str]:
     from everlog.analysis.modules.printing import print_module
 
-    if stratum.module is not None:
-        yield f"  module {print_module(stratum.module, program.program.prefixes)}"
-        yield from (f"    {text_of(rule)}" for rule in stratum.module.rules)
+    for module in stratum.modules:
+        yield f"  module {print_module(module, program.program.prefixes)}"
+        yield from (f"    {text_of(rule)}" for rule in module.rules)
 
 
 def _describe_untaken(program: StratifiedProgram, text_of: Callable[[Rule], str]) -> Iterator[str]:

@@ -7,7 +7,7 @@ reaches z in the state ``target``; with ``mirrored`` it is the pair (z, x) that 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -38,21 +38,25 @@ class Closed:
 
     @cached_property
     def _count(self) -> int:
-        if self._is_whole:
+        if self.is_whole:
             return self.graph.pairs
         return int(self._counts(self.graph, self.graph.rows_of(self._starts.astype(np.int32))).sum())
 
     @cached_property
-    def mutual(self) -> int | None:
-        """How many pairs hold whose inverse holds as well, if that can be told without listing them."""
-        return self.graph.mutual if self._is_whole else None
+    def mutual(self) -> int:
+        """How many pairs hold whose inverse holds as well."""
+        return int(self.mutual_counts(self.graph.vertices & TERM).sum())
+
+    def mutual_counts(self, terms: Column) -> Column:
+        """How many pairs hold with each of the terms whose inverse holds as well; all vertices are in one state."""
+        return self.graph.mutual_counts(self.graph.positions(terms | self.source << STATE))
 
     @property
     def nbytes(self) -> int:
         return self.graph.nbytes
 
     @property
-    def _is_whole(self) -> bool:
+    def is_whole(self) -> bool:
         """Whether every pair of vertices that reach each other is a pair of the relation."""
         states = self.graph.states
         return states == (self.source,) and self.source == self.target
@@ -170,6 +174,10 @@ class Listed(Relation):
     @cached_property
     def runs(self) -> tuple[Run, ...]:  # type: ignore[override]
         return (Run.of(self.layout, self._difference.keys()),)
+
+    def turned(self) -> Listed:
+        """The inverse pairs."""
+        return Listed(replace(self._difference, mirrored=not self._difference.mirrored))
 
     def __len__(self) -> int:
         return self._difference.count

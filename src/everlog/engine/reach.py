@@ -215,12 +215,11 @@ class Reach:
         """Which of the sources reach the target beside them."""
         return graphs.reaches(self.rows.table, self.row_of, self.positions(sources), self.positions(targets))
 
-    @property
-    def mutual(self) -> int:
-        """How many pairs of vertices reach each other."""
-        every = np.arange(len(self), dtype=np.int32)
-        cyclic = self.row_of[graphs.reaches(self.rows.table, self.row_of, every, every)]
-        return int(self.rows.table[cyclic, 4].sum())
+    def mutual_counts(self, positions: Positions) -> Column:
+        """How many vertices each position reaches that reach it as well."""
+        rows = self.rows_of(positions)
+        cyclic = graphs.reaches(self.rows.table, self.row_of, positions, positions)
+        return np.where(cyclic, self.rows.table[rows, 4], 0)
 
     def rows_of(self, positions: Positions) -> Positions:
         """The rows of positions, negative for nowhere."""

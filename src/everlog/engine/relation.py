@@ -25,7 +25,7 @@ import numpy as np
 
 from everlog.engine.kernels import search
 from everlog.engine.keys import Column, Keys, Layout, Mask, Order, columns_of, layout_for, pack, sort_unique, unpack
-from everlog.engine.runs import Run, merge_keys, merge_runs, table_of, wide_contained
+from everlog.engine.runs import Run, merge_keys, merge_runs, prefix_range, table_of, wide_contained
 
 REWRITE_SHARE = 4
 """The runs are rewritten when more than one fact in so many is a tombstone."""
@@ -142,6 +142,19 @@ class Relation:
         if self.base is not None:
             found |= self.base.contains(keys)
         return found & ~self._graves.contains(keys) if self.gone else found
+
+    def match_counts(self, column: int, terms: Column) -> Column:
+        """How many facts of a binary relation have each of the terms in a column."""
+        counts = np.zeros(len(terms), np.int64)
+        if self.base is not None:
+            counts += self.base.match_counts(column, terms)
+        order: Order = (0, 1) if column == 0 else (1, 0)
+        prefix = pack(self.layout, [terms], len(terms))
+        for runs, sign in ((self.runs, 1), (self.gone, -1)):
+            for run in runs:
+                low, high = prefix_range(self.layout, run.keys(order), prefix, 1)
+                counts += sign * (high - low)
+        return counts
 
     def run(self) -> Run:
         """All facts as one run."""

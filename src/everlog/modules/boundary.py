@@ -47,6 +47,6 @@ def inward(engine: Engine, program: StratifiedProgram, seen: Materialisation) ->
     for stratum in program.strata:
         feeding = [rule for rule in stratum.rules if rule.head.predicate in hidden]
         facts = facts | engine.match(RuleSet(feeding), facts, facts, phase="opening").facts()
-        if stratum.module is not None:
-            facts = facts.replaced(derive(stratum.module, facts))
+        for module in stratum.modules:
+            facts = facts.replaced(derive(module, facts))
     return replace(seen, explicit=explicit, facts=facts, nr=nr)

@@ -9,8 +9,8 @@ from itertools import chain
 
 import numpy as np
 
-from everlog.analysis.modules import VirtualUnion
-from everlog.engine.closed import Closed
+from everlog.analysis.modules import Edge, VirtualUnion
+from everlog.engine.closed import Closed, Listed
 from everlog.engine.factset import FactSet
 from everlog.engine.keys import Column, Keys, Mask
 from everlog.engine.relation import Relation
@@ -33,18 +33,24 @@ class Part:
     def contains(self, keys: Keys) -> Mask:
         return self.relation.contains(_turned(keys) if self.inverted else keys)
 
-    def overlap(self, other: Part) -> int | None:
-        """How many pairs both have, if one is a closure and the other its inverse, so that this is known."""
-        base = self.relation.base
-        if base is None or base is not other.relation.base or self.inverted == other.inverted:
+    def match_counts(self, column: int, terms: Column) -> Column:
+        return self.relation.match_counts(1 - column if self.inverted else column, terms)
+
+    def inverse_of(self, other: Part) -> Closed | None:
+        """The closure that one of the two is, and the other its inverse, if that is so."""
+        mine, theirs = self.relation, other.relation
+        altered = mine.runs or mine.gone or theirs.runs or theirs.gone
+        if altered or self.inverted == other.inverted or mine.base is not theirs.base:
             return None
-        altered = self.relation.runs or self.relation.gone or other.relation.runs or other.relation.gone
-        return base.mutual if isinstance(base, Closed) and not altered else None
+        return mine.base if isinstance(mine.base, Closed) and mine.base.is_whole else None
 
 
 @dataclass(frozen=True)
 class United:
-    """Pairs that are in at least one of the parts, each once: in a part, those of earlier parts are left out."""
+    """Pairs that are in at least one of the parts, each once: in a part, those of earlier parts are left out.
+
+    The largest part comes first. It is counted without listing its pairs, and so is its inverse if that comes next.
+    """
 
     parts: tuple[Part, ...]
 
@@ -53,19 +59,20 @@ class United:
 
     @cached_property
     def _count(self) -> int:
-        """The pairs of each part that no larger one has; the largest is not listed, nor is its inverse."""
-        parts = sorted(self.parts, key=lambda part: len(part.relation), reverse=True)
-        count, counted = 0, 0
-        if parts:
-            count, counted = len(parts[0].relation), 1
-        if len(parts) > 1 and (both := parts[0].overlap(parts[1])) is not None:
-            count, counted = count + len(parts[1].relation) - both, 2
-        for number in range(counted, len(parts)):
-            larger = United(tuple(parts[:number]))
-            for keys in _blocks(parts[number].relation, 0, BLOCK):
-                primary = _turned(keys) if parts[number].inverted else keys
-                count += int(np.count_nonzero(~larger.contains(primary)))
-        return count
+        count = sum(len(part.relation) for part in self._counted)
+        if self._twofold is not None:
+            count -= self._twofold.mutual
+        return count + sum(len(keys) for keys in self._blocks(len(self._counted), 0, BLOCK))
+
+    @cached_property
+    def _twofold(self) -> Closed | None:
+        """The closure that the first part is, if the second is its inverse."""
+        return self.parts[0].inverse_of(self.parts[1]) if len(self.parts) > 1 else None
+
+    @property
+    def _counted(self) -> tuple[Part, ...]:
+        """The parts whose pairs need not be listed to be counted."""
+        return self.parts[: 1 if self._twofold is None else 2]
 
     @property
     def nbytes(self) -> int:
@@ -78,7 +85,12 @@ class United:
         return found
 
     def matches(self, column: int, terms: Column, block: int = BLOCK) -> Iterator[tuple[Column, Column]]:
-        for number, part in enumerate(self.parts):
+        yield from self._matches(0, column, terms, block)
+
+    def _matches(self, first: int, column: int, terms: Column, block: int) -> Iterator[tuple[Column, Column]]:
+        """The same of the parts from the first on."""
+        for number in range(first, len(self.parts)):
+            part = self.parts[number]
             mine = 1 - column if part.inverted else column
             for rows, others in _matches(part.relation, mine, terms, block):
                 lead = terms[rows]
@@ -88,12 +100,21 @@ class United:
 
     def match_counts(self, column: int, terms: Column) -> Column:
         counts = np.zeros(len(terms), np.int64)
-        for rows, _ in self.matches(column, terms):
+        for part in self._counted:
+            counts += part.match_counts(column, terms)
+        if self._twofold is not None:
+            counts -= self._twofold.mutual_counts(terms)
+        for rows, _ in self._matches(len(self._counted), column, terms, BLOCK):
             counts += np.bincount(rows, minlength=len(terms))
         return counts
 
     def blocks(self, column: int = 0, block: int = BLOCK) -> Iterator[Keys]:
-        for number, part in enumerate(self.parts):
+        yield from self._blocks(0, column, block)
+
+    def _blocks(self, first: int, column: int, block: int) -> Iterator[Keys]:
+        """The same of the parts from the first on."""
+        for number in range(first, len(self.parts)):
+            part = self.parts[number]
             mine = 1 - column if part.inverted else column
             for keys in _blocks(part.relation, mine, block):
                 primary = keys if column == 0 else _turned(keys)
@@ -104,6 +125,8 @@ class United:
 
     def _not_before(self, number: int, keys: Keys) -> Mask:
         """Which pairs none of the parts before has."""
+        if number == 1 and self._twofold is not None and not self._twofold.mutual:
+            return np.ones(len(keys), np.bool_)
         return ~United(self.parts[:number]).contains(keys)
 
 
@@ -118,10 +141,21 @@ def rederive(
     """The same after an update: what a part lost is lost unless another part has it, and likewise what it won."""
     before, base = Relation.from_base(_united(module, old)), _united(module, new)
     after = Relation.from_base(base)
-    lost, won = (Relation.from_base(_united(module, facts)).plain() for facts in (gone, fresh))
-    lost, won = _outside(lost, after), _outside(won, before)
+    if len(module.parts) == 1:
+        lost, won = (_turned_as(module.parts[0], facts) for facts in (gone, fresh))
+    else:
+        lost, won = (Relation.from_base(_united(module, facts)).plain() for facts in (gone, fresh))
+        lost, won = _outside(lost, after), _outside(won, before)
     base.__dict__["_count"] = len(old.relation(module.predicate)) - len(lost) + len(won)
     return {module.predicate: Changed(after, lost, won)}
+
+
+def _turned_as(part: Edge, facts: FactSet) -> Relation:
+    """The facts of a single part; those of a closure are not listed for it."""
+    relation = facts.relation(part.predicate)
+    if isinstance(relation, Listed):
+        return relation.turned() if part.inverted else relation
+    return Relation.from_base(United((Part(relation, part.inverted),))).plain()
 
 
 def _outside(small: Relation, large: Relation) -> Relation:
@@ -131,7 +165,8 @@ def _outside(small: Relation, large: Relation) -> Relation:
 
 def _united(module: VirtualUnion, facts: FactSet) -> United:
     parts = [Part(facts.relation(edge.predicate), edge.inverted) for edge in module.parts]
-    return United(tuple(part for part in parts if part.relation))
+    parts = [part for part in parts if part.relation]
+    return United(tuple(sorted(parts, key=lambda part: len(part.relation), reverse=True)))
 
 
 def _turned(keys: Keys) -> Keys:

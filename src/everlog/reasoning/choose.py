@@ -76,4 +76,6 @@ def _recursion_affected(program: StratifiedProgram, changed: set[Predicate]) -> 
                 reached.add(rule.head.predicate)
         if any(atom.predicate in reached for rule in stratum.recursive for atom in rule.body):
             return True
+        if any(not reached.isdisjoint(module.inputs) for module in stratum.inner):
+            return True
     return False

@@ -24,6 +24,7 @@ from everlog.engine.multiset import Counts
 from everlog.lang.syntax import Predicate
 from everlog.modules.derive import rederive
 from everlog.reasoning.materialisation import Materialisation, Trace
+from everlog.reasoning.modular import maintain_together
 
 
 @dataclass
@@ -81,7 +82,9 @@ class Rules:
             RuleSet(stratum.recursive),
             RuleSet(stratum.nonrecursive),
             frozenset(stratum.predicates),
-            frozenset(atom.predicate for rule in stratum.rules for atom in rule.body),
+            frozenset(atom.predicate for rule in stratum.rules for atom in rule.body).union(
+                *(module.inputs for module in stratum.inner)
+            ),
         )
 
 
@@ -119,7 +122,9 @@ class Maintenance:
                 self.maintain_module(stratum.module)
                 continue
             rules = Rules.of(number, stratum)
-            if self.is_affected(rules):
+            if stratum.inner and self.is_affected(rules):
+                maintain_together(self, rules, stratum.inner)
+            elif self.is_affected(rules):
                 self.maintain(rules)
         explicit = self.kept | self.E_plus
         materialisation = Materialisation(explicit, self.new, self.C_nr, self.C_r, self.new_trace(), self.old.instances)

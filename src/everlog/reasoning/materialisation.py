@@ -84,7 +84,7 @@ def with_trace(engine: Engine, program: StratifiedProgram, old: Materialisation)
     facts = old.explicit.restricted(predicate for predicate in old.explicit if predicate not in derived)
     trace: list[tuple[Counts, ...]] = []
     for stratum in program.strata:
-        if stratum.module is not None:
+        if stratum.module is not None or stratum.inner:
             facts = facts.replaced(old.facts.restricted(stratum.predicates))
             trace.append(())
             continue

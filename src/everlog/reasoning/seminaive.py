@@ -8,6 +8,7 @@ from everlog.analysis.stratify import StratifiedProgram, Stratum
 from everlog.engine.factset import NONE, FactSet
 from everlog.engine.match import Engine, RuleSet
 from everlog.modules.derive import derive
+from everlog.reasoning.loops import close_together
 from everlog.reasoning.statistics import Listener, RoundEvent, Statistics, StratumStatistics
 
 
@@ -35,7 +36,7 @@ def seminaive(
         rounds=sum(s.rounds for s in strata),
         seconds=time.perf_counter() - begin,
         strata=tuple(strata),
-        modules=any(stratum.module is not None for stratum in program.strata),
+        modules=bool(program.modules),
     )
     return facts, statistics
 
@@ -50,6 +51,8 @@ def close_stratum(
     recursive, rounds = RuleSet(stratum.recursive), 0
     given = explicit.restricted(stratum.predicates)
     delta = given.extended(engine.match(RuleSet(stratum.nonrecursive), facts, facts).facts(without=given))  # l. 3
+    if stratum.inner:
+        facts, delta = close_together(engine, stratum.inner, recursive, facts, delta), NONE
     while delta:  # l. 6
         rounds += 1
         facts = facts.extended(delta)  # l. 7

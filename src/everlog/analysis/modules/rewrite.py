@@ -8,6 +8,7 @@ from types import MappingProxyType
 
 from everlog.analysis.dependencies import Dependencies, dependencies
 from everlog.analysis.modules.detect import Detected, detect
+from everlog.analysis.modules.inner import with_inner
 from everlog.analysis.modules.kinds import Module
 from everlog.analysis.stratify import Kind, StratifiedProgram, Stratum, group_by_stratum
 from everlog.lang.syntax import Predicate
@@ -17,6 +18,20 @@ Place = tuple[int, int]
 
 
 def with_modules(program: StratifiedProgram) -> StratifiedProgram:
+    """The same program with closures and unions as modules.
+
+    Those that what feeds them does not depend on are in strata of their own (:func:`with_outer`); closures
+    among rules that depend on them are modules inside the stratum of these.
+    """
+    outer = with_outer(program)
+    stratum_of = dict(outer.stratum_of)
+    strata = tuple(with_inner(stratum, stratum_of) for stratum in outer.strata)
+    taken = {id(rule) for stratum in strata for module in stratum.inner for rule in module.rules}
+    untaken = tuple(each for each in outer.untaken if id(each.rule) not in taken)
+    return replace(outer, strata=strata, stratum_of=MappingProxyType(stratum_of), untaken=untaken)
+
+
+def with_outer(program: StratifiedProgram) -> StratifiedProgram:
     """The same program with closures and unions as modules, each in a stratum of its own.
 
     Rules outside a module that derive its predicates derive hidden predicates instead, which the
@@ -29,7 +44,7 @@ def with_modules(program: StratifiedProgram) -> StratifiedProgram:
     >>> from everlog.analysis.stratify import stratify
     >>> from everlog.lang.parser import parse_program
     >>> text = "p(?x, ?y) :- e(?x, ?y), ~f(?x) . p(?x, ?z) :- p(?x, ?y), p(?y, ?z) ."
-    >>> before, after = with_modules(stratify(check(parse_program(text)))).strata
+    >>> before, after = with_outer(stratify(check(parse_program(text)))).strata
     >>> [str(predicate) for predicate in before.predicates], after.module.kind
     (['p external/2'], 'transitive')
     """

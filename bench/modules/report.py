@@ -1,0 +1,259 @@
+"""The module experiments as tables in the papers' columns, a file for machines, and plots."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from bench.machine import machine, versions
+from bench.modules.setting import FORMS
+from bench.report import BUSY, table
+from bench.targets import Target
+
+Found = Mapping[str, Any]
+
+
+def document(found: Found, verdicts: Sequence[Target]) -> str:
+    """The whole report as Markdown."""
+    facts = [f"- {name}: {value}" for name, value in {**machine(), **versions()}.items()]
+    facts.append(f"- load before: {found['load']:.1f}")
+    parts = ["# Modules", f"`{found['command_line']}`", "\n".join(facts), "## Targets", targets_text(found, verdicts)]
+    forms = found["forms"]
+    if forms:
+        parts += ["## Materialising (seconds)", FORMS_EXPLAINED, materialising_text(forms)]
+        parts += ["## Memory (MB)", MEMORY_EXPLAINED, memory_text(forms)]
+        parts += ["## Updates (milliseconds)", UPDATES_EXPLAINED, updates_text(forms)]
+        parts += ["## Single edges on compact relations", singles_text(forms)]
+        for family in ("closure", "union"):
+            parts += [f"## Queries on a {family} (milliseconds)", QUERIES_EXPLAINED, queries_text(forms, family)]
+    if found["components"]:
+        parts += ["## Components that lose single edges", components_text(found["components"])]
+    if found["sizes"]:
+        parts += ["## Closure sizes", sizes_text(found["sizes"])]
+    return "\n\n".join(parts) + "\n"
+
+
+FORMS_EXPLAINED = (
+    "`standard` is general rules, `plain` computes modules and lists their pairs, `compact` keeps them as they are. "
+    "Seconds are those of the reasoning, from facts in memory; > where it was cut off."
+)
+MEMORY_EXPLAINED = (
+    "`peak` is the high-water mark of the process after materialising, `held` what facts and explicit facts take by their "
+    "own account, `counted` that with the counters for updates, `asked` after queries by either argument."
+)
+UPDATES_EXPLAINED = "The median of samples that are deleted and inserted again; a quarter of the facts deleted once."
+QUERIES_EXPLAINED = "Finding the answers in plain and in compact relations, and counting them in compact ones."
+
+
+def targets_text(found: Found, verdicts: Sequence[Target]) -> str:
+    """The targets, one a line, with a warning if other work was going on."""
+    lines = [(target.topic, target.promise, target.measured, target.verdict) for target in verdicts]
+    text = table(("topic", "target", "measured", "verdict"), lines)
+    busy = f"\n\nThe machine was busy (load {found['load']:.1f} before the run): the verdicts are provisional."
+    return text + (busy if found["load"] > BUSY else "")
+
+
+def workload_text(records: Sequence[Found]) -> str:
+    """One workload, a line for each form."""
+    headings = ("form", "materialise s", "peak MB", "held MB", "delete ms", "insert ms", "25% ms", "look-ups s")
+    rows = []
+    for one in records:
+        if "error" in one:
+            rows.append([one["form"], one["error"], *["-"] * 6])
+            continue
+        changes = [_change(one, kind) for kind in ("delete", "insert", "large")]
+        cells = [_made(one), f"{one['peak_mb']:,.0f}", _megabytes(one, "held"), *changes]
+        rows.append([one["form"], *cells, _number(one.get("contains"), ".3f")])
+    return table(headings, rows)
+
+
+def materialising_text(forms: Sequence[Found]) -> str:
+    """Sizes and seconds (modular paper, table 1; storage paper, tables 1 and 2)."""
+    headings = ("workload", "rules", "modules", "explicit", "facts", "closure", *FORMS, "standard / compact")
+    rows = []
+    for name, by_form in _by_workload(forms):
+        known = next((one for one in reversed(list(by_form.values())) if "facts" in one), None)
+        if known is None:
+            errors = [one["error"] for one in by_form.values() if "error" in one]
+            rows.append([name, *["-"] * 8, errors[0] if errors else "-"])
+            continue
+        modules = ", ".join(f"{count} {kind}" for kind, count in known["modules"].items())
+        counts = [f"{known[count]:,}" for count in ("explicit", "facts", "pairs")]
+        cells = [_made(by_form.get(form, {})) for form in FORMS]
+        rows.append([name, str(known["rules"]), modules, *counts, *cells, _ratio(by_form)])
+    return table(headings, rows)
+
+
+def memory_text(forms: Sequence[Found]) -> str:
+    """Megabytes (storage paper, tables 1 and 2)."""
+    columns = ("peak", "held", "counted", "asked")
+    headings = ("workload", *(f"{form} {column}" for form in FORMS for column in columns), "plain / compact")
+    rows = []
+    for name, by_form in _by_workload(forms):
+        cells = []
+        for form in FORMS:
+            one = by_form.get(form, {})
+            cells.append(_number(one.get("peak_mb"), ",.0f"))
+            cells += [_megabytes(one, column) for column in ("held", "held_counted", "held_asked")]
+        held = [by_form.get(form, {}).get("held") for form in ("plain", "compact")]
+        rows.append([name, *cells, f"{held[0] / held[1]:.1f}" if held[0] and held[1] else "-"])
+    return table(headings, rows)
+
+
+def updates_text(forms: Sequence[Found]) -> str:
+    """Milliseconds (modular paper, table 2)."""
+    kinds = {"delete": "delete", "insert": "insert", "large": "25%"}
+    headings = ("workload", "changed", *(f"{form} {shown}" for shown in kinds.values() for form in FORMS))
+    rows = []
+    for name, by_form in _by_workload(forms):
+        changed = next((f"{one['changed']:,}" for one in by_form.values() if "changed" in one), "-")
+        cells = [_change(by_form.get(form, {}), kind) for kind in kinds for form in FORMS]
+        rows.append([name, changed, *cells])
+    return table(headings, rows)
+
+
+def singles_text(forms: Sequence[Found]) -> str:
+    """One edge deleted and inserted, beside materialising everything."""
+    rows = []
+    for one in forms:
+        if "delete_one" in one:
+            made = one["materialise"]["seconds"]
+            cells = []
+            for kind in ("delete_one", "insert_one"):
+                taken = one[kind]["median"]
+                cells += [_change(one, kind), "-" if taken is None else f"{taken / made:.2%}"]
+            rows.append([one["workload"], str(one["delete_one"]["runs"]), *cells])
+    return table(("workload", "edges", "delete ms", "of materialising", "insert ms", "of materialising"), rows)
+
+
+def queries_text(forms: Sequence[Found], family: str) -> str:
+    """Every query (storage paper, table 3, and table 3 of its appendix)."""
+    headings = ("workload", "query", "answers", "plain", "compact", "compact / plain", "counted in compact")
+    rows = []
+    for name, by_form in _by_workload(forms):
+        plain, compact = (by_form.get(form, {}).get("queries", {}).get(family, ()) for form in ("plain", "compact"))
+        beside = {one["query"]: one for one in plain}
+        for one in compact:
+            theirs = beside.get(one["query"], {}).get("rows")
+            ratio = f"{one['rows'] / theirs:.2f}" if theirs and "rows" in one else "-"
+            cells = [_milliseconds(theirs), _milliseconds(one.get("rows")), ratio, _milliseconds(one["count"])]
+            rows.append([name, one["query"], f"{one['answers']:,}", *cells])
+    return table(headings, rows)
+
+
+def components_text(components: Sequence[Found]) -> str:
+    """Components by size and form."""
+    headings = ("nodes", "form", "explicit", "facts", "materialise s", "held MB", "delete ms", "insert ms", "edges")
+    rows = []
+    for one in components:
+        if "delete" not in one:
+            rows.append([*(str(one.get(key, "-")) for key in ("nodes", "form")), one.get("error", "-"), *["-"] * 6])
+            continue
+        cells = [f"{one['explicit']:,}", f"{one['facts']:,}", f"{one['materialise']:.3f}", _megabytes(one, "held")]
+        changes = [_change(one, kind) for kind in ("delete", "insert")]
+        rows.append([f"{one['nodes']:,}", one["form"], *cells, *changes, str(one["delete"]["runs"])])
+    return table(headings, rows) if rows else ""
+
+
+def sizes_text(sizes: Found) -> str:
+    """Published and counted closure sizes."""
+    if "sizes" not in sizes:
+        return str(sizes.get("error", ""))
+    rows = [
+        [one["name"], f"{one['edges']:,}", f"{one['published']:,}",
+         *(f"{one['pairs'][rule]:,}" for rule in ("linear", "nonlinear")),
+         *(f"{one['seconds'][rule] * 1000:.1f}" for rule in ("linear", "nonlinear"))]
+        for one in sizes["sizes"]
+    ]  # fmt: skip
+    return table(("relation", "edges", "published", "linear", "nonlinear", "linear ms", "nonlinear ms"), rows)
+
+
+def _by_workload(forms: Sequence[Found]) -> Iterable[tuple[str, dict[str, Found]]]:
+    found: dict[str, dict[str, Found]] = {}
+    for one in forms:
+        found.setdefault(one["workload"], {})[one["form"]] = one
+    return found.items()
+
+
+def _made(record: Found) -> str:
+    made = record.get("materialise")
+    if made is None:
+        return "-"
+    return f">{made['cut_off']:.0f}" if made["seconds"] is None else f"{made['seconds']:.4f}"
+
+
+def _ratio(by_form: Mapping[str, Found]) -> str:
+    standard, compact = (by_form.get(form, {}).get("materialise") for form in ("standard", "compact"))
+    if standard is None or compact is None:
+        return "-"
+    slow, sign = (standard["cut_off"], ">") if standard["seconds"] is None else (standard["seconds"], "")
+    return f"{sign}{slow / compact['seconds']:,.1f}"
+
+
+def _change(record: Found, kind: str) -> str:
+    change = record.get(kind)
+    if change is None:
+        return "-"
+    if change["cut_off"] is not None:
+        return f">{change['cut_off'] * 1000:,.0f}"
+    return _milliseconds(change["median"])
+
+
+def _milliseconds(seconds: float | None) -> str:
+    """
+    >>> _milliseconds(0.0123), _milliseconds(1.5), _milliseconds(None)
+    ('12.3', '1,500', '-')
+    """
+    if seconds is None:
+        return "-"
+    return f"{seconds * 1000:,.0f}" if seconds >= 0.1 else f"{seconds * 1000:.3g}"
+
+
+def _megabytes(record: Found, key: str) -> str:
+    return f"{record[key] / 1e6:,.1f}" if key in record else "-"
+
+
+def _number(value: float | None, form: str) -> str:
+    return "-" if value is None else format(value, form)
+
+
+def write(found: Found, verdicts: Sequence[Target], directory: Path, name: str) -> None:
+    """Write ``NAME.json``, ``NAME.md`` and ``NAME.png``."""
+    directory.mkdir(parents=True, exist_ok=True)
+    told = [{"topic": t.topic, "promise": t.promise, "measured": t.measured, "met": t.met} for t in verdicts]
+    data = {"machine": machine(), "versions": versions(), "targets": told, **found}
+    (directory / f"{name}.json").write_text(json.dumps(data, indent=1) + "\n")
+    (directory / f"{name}.md").write_text(document(found, verdicts))
+    if any("held" in one for one in found["forms"]):
+        plot(found["forms"], directory / f"{name}.png")
+
+
+def plot(forms: Sequence[Found], path: Path) -> None:
+    """Seconds of materialising and memory held, as bars on logarithmic scales."""
+    import matplotlib
+
+    matplotlib.use("Agg")
+    from matplotlib import pyplot
+
+    workloads = dict(_by_workload(forms))
+    figure, axes = pyplot.subplots(2, 1, figsize=(max(6.0, 1.1 * len(workloads)), 8), sharex=True)
+    shown = (
+        ("seconds to materialise", lambda one: (one.get("materialise") or {}).get("seconds")),
+        ("MB held", lambda one: one["held"] / 1e6 if "held" in one else None),
+    )
+    width = 0.85 / len(FORMS)
+    for axis, (label, value) in zip(axes, shown, strict=True):
+        for index, form in enumerate(FORMS):
+            heights = {at: value(by_form.get(form, {})) for at, by_form in enumerate(workloads.values())}
+            known = {at: height for at, height in heights.items() if height is not None}
+            places = [at + (index - len(FORMS) / 2) * width for at in known]
+            axis.bar(places, list(known.values()), width, label=form, align="edge")
+        axis.set_yscale("log")
+        axis.set_ylabel(label)
+    axes[0].legend(fontsize="small", ncols=len(FORMS))
+    axes[1].set_xticks(range(len(workloads)), list(workloads), rotation=25)
+    figure.tight_layout()
+    figure.savefig(path, dpi=120)
+    pyplot.close(figure)

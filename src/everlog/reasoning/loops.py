@@ -1,0 +1,136 @@
+"""Modules and rules that depend on each other in one stratum: MAT-MOD (thesis, Algorithm 6).
+
+A module of such a stratum reads a hidden predicate that rules of the stratum derive from the module's own
+facts. Its three functions are those of the thesis: ``added`` gives all pairs that new inputs bring,
+``doomed`` all pairs that had a path through lost inputs, without those that the oracle knows to hold
+(explicit ones, and those with a nonrecursive derivation outside the module), and ``rederived`` those of
+them that the inputs left still connect. Add and Red are exact, since the graph is closed each time; Del
+must go further than what is really lost, or pairs and inputs that only support each other would stay.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from everlog.analysis.modules import Closure
+from everlog.engine.closed import STATE, TERM, Closed, Listed
+from everlog.engine.factset import NONE, FactSet
+from everlog.engine.keys import Keys
+from everlog.engine.match import Engine, RuleSet
+from everlog.engine.reach import Reach
+from everlog.engine.relation import Relation
+from everlog.lang.syntax import Predicate
+from everlog.modules.closure import Graph
+
+CHUNK = 1 << 22
+"""So many pairs are listed at once."""
+
+
+@dataclass
+class Loop:
+    """A closure module in the middle of a fixpoint: its graph so far."""
+
+    module: Closure
+    graph: Graph
+    reach: Reach
+
+    @classmethod
+    def of(cls, module: Closure, facts: FactSet) -> Loop:
+        """The module with the facts that feed it."""
+        graph = Graph.of(module, facts)
+        bases = [base for p in module.predicates if isinstance(base := facts.relation(p).base, Closed)]
+        return cls(module, graph, bases[0].graph if bases else Reach.of(*graph.edges(facts)))
+
+    def relations(self) -> dict[Predicate, Relation]:
+        """What the module derives from what it has been given."""
+        return {p: Relation.from_base(closed) for p, closed in self._closed().items()}
+
+    def _closed(self) -> dict[Predicate, Closed]:
+        states = enumerate(self.module.states)
+        mirrored = self.module.mirrored
+        return {p: Closed(self.reach, self.graph.start, s, mirrored) for s, p in states if p is not None}
+
+    def added(self, inputs: FactSet) -> FactSet:
+        """Take in facts; the pairs that follow only now."""
+        if inputs.keys().isdisjoint(self.module.inputs):
+            return NONE
+        nothing = np.empty(0, np.int64)
+        update = self.reach.updated((nothing, nothing), self.graph.edges(inputs))
+        self.reach = update.graph
+        return FactSet({p: Listed(closed.difference(update.won)) for p, closed in self._closed().items()})
+
+    def doomed(self, inputs: FactSet) -> FactSet:
+        """All pairs with a path through an edge that some of the facts stand for."""
+        if inputs.keys().isdisjoint(self.module.inputs):
+            return NONE
+        edges = self.graph.edges(inputs)
+        return FactSet({p: self._through(closed, edges) for p, closed in self._closed().items()})
+
+    def _through(self, closed: Closed, edges: tuple[Keys, Keys]) -> Relation:
+        """The pairs whose start reaches or is the first vertex of an edge, and whose end the second reaches or is."""
+        found = Relation.empty(2)
+        starts = _reached(self.reach.backwards, edges[0], self.graph.start)
+        ends = _reached(self.reach, edges[1], closed.target)
+        sizes = np.array([len(a) * len(b) for a, b in zip(starts, ends, strict=True)])
+        for part in np.split(np.arange(len(sizes)), np.flatnonzero(np.diff(np.cumsum(sizes) // CHUNK)) + 1):
+            pairs = [np.repeat(starts[i], len(ends[i])) << STATE | np.tile(ends[i], len(starts[i])) for i in part]
+            keys = np.concatenate(pairs or [np.empty(0, np.int64)])
+            if closed.mirrored:
+                keys = (keys & TERM) << STATE | keys >> STATE
+            found = found | Relation.from_keys(found.layout, keys)
+        return found
+
+    def without(self, inputs: FactSet, left: FactSet) -> None:
+        """Forget facts, unless those that are left stand for the same edges."""
+        if not inputs.keys().isdisjoint(self.module.inputs):
+            nothing = np.empty(0, np.int64)
+            gone = self.graph.without_fed(left, self.graph.edges(inputs))
+            self.reach = self.reach.updated(gone, (nothing, nothing)).graph
+
+    def rederived(self, pairs: FactSet) -> FactSet:
+        """Those of the pairs that are still connected."""
+        found = {}
+        for predicate, closed in self._closed().items():
+            keys = pairs.relation(predicate).keys()
+            found[predicate] = Relation.from_keys(Relation.empty(2).layout, keys[closed.contains(keys)])
+        return FactSet(found)
+
+
+def _reached(reach: Reach, vertices: Keys, state: int) -> list[Keys]:
+    """For each vertex the terms in a state that it reaches or is."""
+    numbers, others = reach.expanded(reach.rows_of(reach.positions(vertices)))
+    wanted = others >> STATE == state
+    parts = np.split(others[wanted] & TERM, np.searchsorted(numbers[wanted], np.arange(1, len(vertices))))
+    own = vertices >> STATE == state
+    return [np.union1d(p, [v & TERM]) if o else p for p, v, o in zip(parts, vertices, own, strict=True)]
+
+
+def close_together(
+    engine: Engine, modules: Sequence[Closure], rules: RuleSet, facts: FactSet, delta: FactSet
+) -> FactSet:
+    """All that follows from ``facts`` and the new facts ``delta`` (MAT-MOD, lines 146 to 155)."""
+    facts = facts.extended(delta)
+    loops = [Loop.of(module, facts) for module in modules]  # l. 147
+    won = FactSet({p: r for loop in loops for p, r in loop.relations().items()})
+    while delta or won:  # l. 150
+        facts = _with(facts, loops)  # l. 151
+        engine.held = facts.count
+        engine.limits.check(engine.held)
+        arrived = FactSet({**delta, **won})
+        delta = engine.match(rules, facts, facts, changed=[(arrived, NONE)]).facts(without=facts)  # l. 155
+        won = together([loop.added(FactSet({**delta, **won})) for loop in loops])
+        facts = facts.extended(delta)
+    return _with(facts, loops)
+
+
+def _with(facts: FactSet, loops: Sequence[Loop]) -> FactSet:
+    """The facts with what the modules derive by now."""
+    return facts.replaced({predicate: relation for loop in loops for predicate, relation in loop.relations().items()})
+
+
+def together(parts: Iterable[FactSet]) -> FactSet:
+    """Facts of different predicates as one set."""
+    return FactSet({predicate: relation for part in parts for predicate, relation in part.items()})
