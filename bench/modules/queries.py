@@ -20,7 +20,7 @@ from everlog.engine.match import Engine, RuleSet
 from everlog.lang.parser import parse_program
 from everlog.lang.syntax import Predicate
 
-MOST_ROWS = 20_000_000
+MOST_ROWS = 40_000_000
 """Queries with more answers are only counted."""
 
 REPEATS = 7

@@ -40,8 +40,8 @@ FORMS_EXPLAINED = (
     "Seconds are those of the reasoning, from facts in memory; > where it was cut off."
 )
 MEMORY_EXPLAINED = (
-    "`peak` is the high-water mark of the process after materialising, `held` what facts and explicit facts take by their "
-    "own account, `counted` that with the counters for updates, `asked` after queries by either argument."
+    "`peak` is the high-water mark of the process after materialising, `held` what facts and explicit facts take by "
+    "their own account, `counted` that with the counters for updates, `asked` after queries by either argument."
 )
 UPDATES_EXPLAINED = "The median of samples that are deleted and inserted again; a quarter of the facts deleted once."
 QUERIES_EXPLAINED = "Finding the answers in plain and in compact relations, and counting them in compact ones."

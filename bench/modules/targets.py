@@ -126,7 +126,8 @@ def _queries(records: Records) -> Iterator[Target]:
                 key = f"{name} {ours['query']}"
                 if ours["bound"]:
                     bound[key] = ours["rows"] / theirs["rows"]
-                counts[key] = ours["count"] / theirs.get("rows", theirs["count"])
+                if "rows" in theirs:
+                    counts[key] = ours["count"] / theirs["rows"]
         within = f"queries on a {family} with a bound argument within 3 times of plain"
         faster = f"counting the answers of queries on a {family} faster than finding them in plain pairs"
         yield _worst(within, bound, 3)

@@ -85,7 +85,7 @@ class United:
         return found
 
     def matches(self, column: int, terms: Column, block: int = BLOCK) -> Iterator[tuple[Column, Column]]:
-        yield from self._matches(0, column, terms, block)
+        yield from _gathered(self._matches(0, column, terms, block), block)
 
     def _matches(self, first: int, column: int, terms: Column, block: int) -> Iterator[tuple[Column, Column]]:
         """The same of the parts from the first on."""
@@ -96,7 +96,7 @@ class United:
                 lead = terms[rows]
                 keys = lead << WIDTH | others if column == 0 else others << WIDTH | lead
                 kept = self._not_before(number, keys)
-                yield rows[kept], others[kept]
+                yield (rows, others) if kept.all() else (rows[kept], others[kept])
 
     def match_counts(self, column: int, terms: Column) -> Column:
         counts = np.zeros(len(terms), np.int64)
@@ -125,9 +125,34 @@ class United:
 
     def _not_before(self, number: int, keys: Keys) -> Mask:
         """Which pairs none of the parts before has."""
-        if number == 1 and self._twofold is not None and not self._twofold.mutual:
+        disjoint = number == 1 and self._twofold is not None and not self._twofold.mutual
+        if not number or not len(keys) or disjoint:
             return np.ones(len(keys), np.bool_)
-        return ~United(self.parts[:number]).contains(keys)
+        found = self.parts[0].contains(keys)
+        for part in self.parts[1:number]:
+            found |= part.contains(keys)
+        return ~found
+
+
+def _gathered(pieces: Iterator[tuple[Column, Column]], block: int) -> Iterator[tuple[Column, Column]]:
+    """The same pieces, small ones put together: whoever takes them pays for each."""
+    held: list[tuple[Column, Column]] = []
+    size = 0
+    for piece in pieces:
+        if len(piece[0]):
+            held.append(piece)
+            size += len(piece[0])
+        if size >= block:
+            yield _joined(held)
+            held, size = [], 0
+    if held:
+        yield _joined(held)
+
+
+def _joined(pieces: list[tuple[Column, Column]]) -> tuple[Column, Column]:
+    if len(pieces) == 1:
+        return pieces[0]
+    return np.concatenate([rows for rows, _ in pieces]), np.concatenate([others for _, others in pieces])
 
 
 def derive(module: VirtualUnion, facts: FactSet) -> dict[Predicate, Relation]:

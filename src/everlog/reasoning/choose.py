@@ -26,6 +26,10 @@ from everlog.reasoning.materialisation import Materialisation
 LARGE_CHANGE = 2
 """Rematerialise if more than one explicit fact in so many changes."""
 
+DENSE = 64
+"""Instances beyond so many a fact do not count: where facts have that many derivations, materialising considers
+them by the group, and deletions spread."""
+
 SMALLEST_BUDGET = 20_000
 """Instances that any attempt may consider: below this nothing is slow."""
 
@@ -47,7 +51,8 @@ def attempts(program: StratifiedProgram, old: Materialisation, delete: FactSet, 
         return
     counted = old.nr is not None and old.rec is not None
     exact: Literal["dredc", "dred"] = "dredc" if counted else "dred"
-    work = old.instances + old.facts.count
+    facts = old.facts.count
+    work = min(old.instances, DENSE * facts) + facts
     if not delete and not _has_negation(program):
         yield Attempt(exact, "nothing is deleted")
     elif not _recursion_affected(program, {*delete, *insert}):
