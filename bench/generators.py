@@ -128,7 +128,7 @@ def distinct(rows: Edges) -> Edges:
     return keys[:, None] if rows.shape[1] == 1 else np.stack(np.divmod(keys, width), axis=1)
 
 
-def category_graph(nodes: int, edges: int, levels: int = 18, spread: float = 0.0045, seed: int = 0) -> Edges:
+def category_graph(nodes: int, edges: int, levels: int = 18, spread: float = 0.005, seed: int = 0) -> Edges:
     """Categories with their broader ones, as an encyclopedia has them: about so many edges (child, parent).
 
     Most categories are in the middle levels. Each has a place among the topics of its level and one or more

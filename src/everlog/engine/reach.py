@@ -388,7 +388,9 @@ def _numbered(vertices: Column) -> tuple[Keys, Column]:
 
 def _board(size: int) -> tuple[Words, Words]:
     words = (size >> 6) + 1
-    return np.zeros(words, np.uint64), np.zeros((words >> 6) + 1, np.uint64)
+    summary = np.zeros((words >> 6) + 3, np.uint64)
+    summary[-2] = graphs.FAR
+    return np.zeros(words, np.uint64), summary
 
 
 def _bounds(component: Positions) -> Column:

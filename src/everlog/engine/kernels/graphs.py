@@ -5,7 +5,8 @@ intervals, a word each (first << 32 | last), or the 64-bit words of a bitmap fro
 ``rows[r]`` is (address, number of words, first word of a bitmap or -1, number of positions, number of
 vertices that have the row).
 Sets are united in a *board*: a bitmap of all positions, with a summary that has a bit for each
-word touched, so that taking a set off the board costs what the set costs.
+word touched, so that taking a set off the board costs what the set costs; its last two words say
+between which of its others that is.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from everlog.engine.kernels.search import key_range
 ONE = np.uint64(1)
 ALL = np.uint64(0xFFFFFFFFFFFFFFFF)
 INTERVALS = -1
+FAR = np.uint64(1 << 62)
 
 
 @njit(cache=True, nogil=True)
@@ -101,8 +103,16 @@ def strong_components(offsets, targets):
 
 
 @njit(inline="always")
+def _note(summary, low, high):
+    """Remember that the words of the summary from low to high may not be zero."""
+    summary[-2] = min(summary[-2], np.uint64(low))
+    summary[-1] = max(summary[-1], np.uint64(high))
+
+
+@njit(inline="always")
 def _mark(board, summary, position):
     word = position >> 6
+    _note(summary, word >> 6, word >> 6)
     board[word] |= ONE << np.uint64(position & 63)
     summary[word >> 6] |= ONE << np.uint64(word & 63)
 
@@ -112,6 +122,7 @@ def _touch(summary, first, last):
     """Note that the words from first to last may have positions."""
     low, high = first >> 6, last >> 6
     head, tail = ALL << np.uint64(first & 63), ALL >> np.uint64(63 - (last & 63))
+    _note(summary, low, high)
     if low == high:
         summary[low] |= head & tail
     else:
@@ -176,7 +187,7 @@ def drop_row(board, rows, row):
 def measure_board(board, summary):
     """What is on the board: number of positions, number of intervals, first and last word touched (-1 if none)."""
     count, intervals, first, last = 0, 0, -1, -1
-    for s in range(summary.shape[0]):
+    for s in range(np.int64(summary[-2]), np.int64(summary[-1]) + 1):
         if summary[s] == 0:
             continue
         begin, end = s << 6, min((s + 1) << 6, board.shape[0])
@@ -198,11 +209,12 @@ def measure_board(board, summary):
 @njit(cache=True, nogil=True)
 def wipe(board, summary):
     """Empty the board."""
-    for s in range(summary.shape[0]):
+    for s in range(np.int64(summary[-2]), np.int64(summary[-1]) + 1):
         if summary[s] != 0:
             for word in range(s << 6, min((s + 1) << 6, board.shape[0])):
                 board[word] = 0
             summary[s] = 0
+    summary[-2], summary[-1] = FAR, np.uint64(0)
 
 
 @njit(cache=True, nogil=True)
@@ -216,7 +228,7 @@ def take_row(board, summary, intervals, first, last, out, at):
         return window, first
     n = 0
     start, end = np.int64(-1), np.int64(-2)
-    for s in range(summary.shape[0]):
+    for s in range(np.int64(summary[-2]), np.int64(summary[-1]) + 1):
         touched = summary[s]
         while touched != 0:
             word = (s << 6) + trailing_zeros(touched)
@@ -240,6 +252,7 @@ def take_row(board, summary, intervals, first, last, out, at):
                 else:
                     bits &= ALL << np.uint64(low + length)
         summary[s] = 0
+    summary[-2], summary[-1] = FAR, np.uint64(0)
     if end >= 0:
         out[at + n] = (np.uint64(start) << np.uint64(32)) | np.uint64(end)
         n += 1
@@ -448,7 +461,7 @@ def expand_differences(rows, lefts, rights, work, total):
         put_row(board, summary, rows, lefts[i])
         if rights[i] >= 0:
             drop_row(board, rows, rights[i])
-        for s in range(summary.shape[0]):
+        for s in range(np.int64(summary[-2]), np.int64(summary[-1]) + 1):
             touched = summary[s]
             while touched != 0:
                 word = (s << 6) + trailing_zeros(touched)
