@@ -177,8 +177,9 @@ class Maintenance:
         self.engine.held -= facts.count
         self.D = self.D.extended(facts)
         self.gone = self.gone.extended(facts)
+        same = self.alive is self.new
         self.alive = self.alive - facts
-        self.new = self.new - facts
+        self.new = self.alive if same else self.new - facts
 
     def add(self, facts: FactSet) -> None:
         """A := A u facts; they are not in (I \\ D) u A."""
