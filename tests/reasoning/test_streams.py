@@ -13,7 +13,7 @@ from urllib.parse import quote
 import pytest
 
 from everlog import KnowledgeBase
-from everlog.analysis.stratify import Kind
+from everlog.analysis.stratify import Kind, stratify
 from everlog.change import ChangedRelations
 from everlog.lang.syntax import Predicate
 from everlog.predicates import Key
@@ -125,12 +125,13 @@ class History:
     def check(self) -> None:
         """The facts are those that the rules derive anew."""
         state = self.kb.state()
-        expected, _ = seminaive(self.kb._engine(), self.kb.program, state.explicit)
+        rules = stratify(self.kb.program.program, self.kb.program.kind)
+        expected, _ = seminaive(self.kb._engine(), rules, state.explicit)
         assert same(state.facts, expected)
 
     def check_end(self, rules: str) -> None:
         """A knowledge base that has seen only the last state has the same facts, which the changes add up to."""
-        other = KnowledgeBase(rules, maintain="none")
+        other = KnowledgeBase(rules, maintain="none", modules=False)
         for predicate, rows in by_predicate(self.explicit).items():
             other.insert(predicate, rows)
         found = {(p, row) for p in other.predicates for row in other[p.name]}
@@ -149,12 +150,14 @@ def decoded(changed: ChangedRelations) -> set[tuple[Predicate, tuple[object, ...
     return {(predicate, tuple(row)) for predicate in changed for row in changed[predicate]}
 
 
-def follow(path: Path, rules: str, last: int | None, every: int, stratification: Kind, first: int = 0) -> None:
+def follow(
+    path: Path, rules: str, last: int | None, every: int, stratification: Kind, first: int = 0, modules: bool = False
+) -> None:
     """Run through the versions up to the last, with other algorithms in turn, and check now and then.
 
     ``first`` is with which algorithm to begin, so that each version is met by others.
     """
-    history = History(KnowledgeBase(rules, stratification=stratification))
+    history = History(KnowledgeBase(rules, stratification=stratification, modules=modules))
     turns = islice(cycle(ALGORITHMS), first, None)
     for version, how in zip(islice(versions(path), last), turns, strict=False):
         history.apply(version, *how)
@@ -178,6 +181,12 @@ def test_a_history_up_to_some_version(
     shared_data: Path, name: str, rules: str, last: int, every: int, stratification: Kind
 ) -> None:
     follow(shared_data / "streams" / f"{name}.tsv.gz", rules, last, every, stratification)
+
+
+@pytest.mark.parametrize(("name", "rules", "last"), [("po", ONTOLOGY, 20), ("uat", THESAURUS, 8)])
+@pytest.mark.parametrize("stratification", ["levels", "single"])
+def test_a_history_with_modules(shared_data: Path, name: str, rules: str, last: int, stratification: Kind) -> None:
+    follow(shared_data / "streams" / f"{name}.tsv.gz", rules, last, 4, stratification, modules=True)
 
 
 @pytest.mark.slow
