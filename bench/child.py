@@ -125,6 +125,13 @@ def columns(workload: str, size: int) -> dict[str, Any]:
     return listed(workload, size)
 
 
+def held(size: int) -> dict[str, Any]:
+    """What a knowledge base holds with and without modules."""
+    from bench.modules.held import held as measured
+
+    return measured(size)
+
+
 TASKS: dict[str, Callable[..., dict[str, Any]]] = {
     "run": run,
     "memory": memory,
@@ -139,6 +146,7 @@ TASKS: dict[str, Callable[..., dict[str, Any]]] = {
     "component": component,
     "closure_sizes": closure_sizes,
     "columns": columns,
+    "held": held,
 }
 
 

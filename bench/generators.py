@@ -135,9 +135,9 @@ def category_graph(nodes: int, edges: int, levels: int = 18, spread: float = 0.0
     parents near that place, mostly one level up, one in a hundred anywhere above and further off. In some topics more
     than in others a parent is below one of its children too, which makes small components.
 
-    >>> graph = category_graph(1_000, 4_000)
-    >>> bool(3_800 < len(graph) < 4_200), int(graph.max()) < 1_000
-    (True, True)
+    >>> graph = category_graph(10_000, 40_000)
+    >>> bool(36_000 < len(graph) < 41_000), int(graph.max())
+    (True, 9999)
     """
     random = np.random.default_rng(seed)
     depth = np.arange(levels)

@@ -15,11 +15,12 @@ from bench.modules.targets import targets
 from bench.modules.workloads import WORKLOADS, Workload
 
 RESULTS = Path(__file__).resolve().parents[1] / "results"
-EXTRAS = ("sizes", "components", "columns")
+EXTRAS = ("sizes", "components", "columns", "held")
 PATIENCE = {"samples": 10, "singles": 100, "seconds": 4.0, "longest": 60.0, "cut_off": 15.0}
 QUICK_PATIENCE = {"samples": 2, "singles": 5, "seconds": 0.1, "longest": 5.0, "cut_off": 2.0}
 COMPONENTS = ((500, "standard"), (500, "compact"), (2_270, "compact"))
 QUICK_COMPONENTS = ((50, "standard"), (50, "compact"))
+QUICK = ("dag-r-nonlinear", "gene-ontology", "gemet", "relations", "categories-small", "categories")
 GENERAL_SINGLES = 5
 """So many single edges are deleted by general rules."""
 
@@ -37,17 +38,19 @@ def main(arguments: Sequence[str] | None = None) -> int:
         "components": [],
         "sizes": {},
         "columns": {},
+        "held": {},
     }
     if _is_wanted("sizes", options):
         found["sizes"] = _task("closure_sizes", {})
     if _is_wanted("components", options):
         found["components"] = _components(options.quick)
+    size = WORKLOADS[LISTED].quick if options.quick else WORKLOADS[LISTED].size
     if _is_wanted("columns", options):
-        chosen = WORKLOADS[LISTED]
-        size = chosen.quick if options.quick else chosen.size
         found["columns"] = _task("columns", {"workload": LISTED, "size": size})
+    if _is_wanted("held", options):
+        found["held"] = _task("held", {"size": size})
     for workload in WORKLOADS.values():
-        if workload.name in options.names or not options.names:
+        if workload.name in (options.names or (QUICK if options.quick else WORKLOADS)):
             if not workload.available():
                 _tell(f"{workload.name} skipped: its data is not here")
                 continue
@@ -58,7 +61,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m bench.modules", description=__doc__)
     parser.add_argument("names", nargs="*", metavar="NAME", help=", ".join([*WORKLOADS, *EXTRAS]))
-    parser.add_argument("--quick", action="store_true", help="small workloads, few samples; about a minute")
+    parser.add_argument(
+        "--quick", action="store_true", help="small workloads, few of them, few samples; about a minute"
+    )
     options = parser.parse_args(arguments)
     unknown = [name for name in options.names if name not in WORKLOADS and name not in EXTRAS]
     if unknown:
@@ -108,7 +113,7 @@ def _finish(found: dict[str, Any], options: argparse.Namespace) -> int:
     name = "selected-modules" if options.names else "quick-modules" if options.quick else "modules"
     report.write(found, verdicts, RESULTS, name)
     print(f"\nwritten to {RESULTS.name}/{name}.json, .md, .png")
-    measured = [*found["forms"], *found["components"], found["sizes"], found["columns"]]
+    measured = [*found["forms"], *found["components"], found["sizes"], found["columns"], found["held"]]
     return 1 if any("error" in one for one in measured) else 0
 
 

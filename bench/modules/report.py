@@ -28,6 +28,8 @@ def document(found: Found, verdicts: Sequence[Target]) -> str:
         parts += ["## Single edges on compact relations", singles_text(forms)]
         for family in ("closure", "union"):
             parts += [f"## Queries on a {family} (milliseconds)", QUERIES_EXPLAINED, queries_text(forms, family)]
+    if "dredc" in found["held"]:
+        parts += ["## A knowledge base that holds DAG-R (MB)", held_text(found["held"])]
     if found["components"]:
         parts += ["## Components that lose single edges", components_text(found["components"])]
     if found["sizes"]:
@@ -155,6 +157,17 @@ def components_text(components: Sequence[Found]) -> str:
         changes = [_change(one, kind) for kind in ("delete", "insert")]
         rows.append([f"{one['nodes']:,}", one["form"], *cells, *changes, str(one["delete"]["runs"])])
     return table(headings, rows) if rows else ""
+
+
+def held_text(held: Found) -> str:
+    """A knowledge base by bookkeeping, with and without modules."""
+    parts = ("facts", "bookkeeping", "dictionary", "bytes")
+    rows = [
+        [maintain, name, *(_megabytes(one, part) for part in parts)]
+        for maintain, both in held.items()
+        for name, one in both.items()
+    ]
+    return table(("maintain", "rules", "facts", "bookkeeping", "dictionary", "all"), rows)
 
 
 def sizes_text(sizes: Found) -> str:

@@ -36,6 +36,15 @@ class Part:
     def match_counts(self, column: int, terms: Column) -> Column:
         return self.relation.match_counts(1 - column if self.inverted else column, terms)
 
+    def flattened(self) -> Iterator[Part]:
+        """The parts of a part that is a union itself."""
+        base = self.relation.base
+        if isinstance(base, United) and not self.relation.runs and not self.relation.gone:
+            for part in base.parts:
+                yield Part(part.relation, part.inverted != self.inverted)
+        else:
+            yield self
+
     def inverse_of(self, other: Part) -> Closed | None:
         """The closure that one of the two is, and the other its inverse, if that is so."""
         mine, theirs = self.relation, other.relation
@@ -190,7 +199,7 @@ def _outside(small: Relation, large: Relation) -> Relation:
 
 def _united(module: VirtualUnion, facts: FactSet) -> United:
     parts = [Part(facts.relation(edge.predicate), edge.inverted) for edge in module.parts]
-    parts = [part for part in parts if part.relation]
+    parts = [inner for part in parts if part.relation for inner in part.flattened()]
     return United(tuple(sorted(parts, key=lambda part: len(part.relation), reverse=True)))
 
 

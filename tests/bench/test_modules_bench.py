@@ -1,0 +1,141 @@
+"""The module experiments end to end on tiny workloads."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from bench.generators import category_graph, clustered_dag
+from bench.measure import start
+from bench.modules import __main__ as command
+from bench.modules import report
+from bench.modules.components import component
+from bench.modules.forms import measured
+from bench.modules.programs import relations_rules
+from bench.modules.queries import queries
+from bench.modules.setting import FORMS, Setting
+from bench.modules.targets import targets
+from bench.modules.workloads import WORKLOADS
+from everlog.engine.kernels import graphs, search
+
+PATIENCE = {"samples": 1, "singles": 2, "seconds": 0.0, "longest": 60.0, "cut_off": 60.0}
+TINY = ("dag-r-nonlinear", "relations", "categories-small", "categories")
+
+
+def found(**parts: Any) -> dict[str, Any]:
+    empty: dict[str, Any] = {"forms": [], "components": [], "sizes": {}, "columns": {}, "held": {}}
+    return {"command_line": "test", "load": 0.0, **empty, **parts}
+
+
+@pytest.mark.parametrize("name", TINY)
+def test_all_forms_are_measured_and_reported(name: str, tmp_path: Path) -> None:
+    workload = WORKLOADS[name]
+    forms = [measured(name, 60, form, **PATIENCE) for form in workload.forms]
+    assert len({one["facts"] for one in forms}) == 1
+    assert len({one["pairs"] for one in forms}) == 1
+    for family in ("closure", "union") if workload.union else ("closure",):
+        answers = [[one["answers"] for one in form["queries"][family]] for form in forms]
+        assert all(each == answers[0] for each in answers)
+        assert len(answers[0]) == 11
+    assert ("delete_one" in forms[-1]) == workload.single
+    assert all(one[kind]["runs"] == 1 for one in forms for kind in ("delete", "insert", "large"))
+    results = found(forms=forms)
+    verdicts = targets(results)
+    report.write(results, verdicts, tmp_path, "tiny")
+    assert json.loads((tmp_path / "tiny.json").read_text())["forms"][0]["workload"] == name
+    assert f"| {name}" in (tmp_path / "tiny.md").read_text()
+    assert (tmp_path / "tiny.png").stat().st_size > 1_000
+
+
+def test_what_is_cut_off_is_told() -> None:
+    stopped = {"seconds": None, "cut_off": 60.0}
+    whole = {"seconds": 0.02, "cut_off": None}
+    forms = [
+        {"workload": "dag-r-nonlinear", "form": "standard", "peak_mb": 900.0, "materialise": stopped},
+        {"workload": "dag-r-nonlinear", "form": "compact", "peak_mb": 200.0, "materialise": whole, "held": 8,
+         "pairs": 22_405_629, "facts": 1, "explicit": 1, "rules": 2, "modules": {}, "delete": {"median": 0.5}},
+    ]  # fmt: skip
+    verdicts = {target.promise: target for target in targets(found(forms=forms))}
+    faster = next(target for promise, target in verdicts.items() if "1,000 times faster" in promise)
+    assert (faster.met, faster.measured.split(" (")[0]) == (True, "at least 3,000 times")
+    deleted = next(target for promise, target in verdicts.items() if "deleted in less than 20" in promise)
+    assert deleted.met is False
+    assert ">60" in report.materialising_text(forms)
+
+
+def test_an_error_misses_its_target() -> None:
+    results = found(forms=[{"workload": "categories", "form": "compact", "error": "MemoryError"}])
+    missed = [target for target in targets(results) if target.met is False]
+    assert {target.topic for target in missed} == {"categories"}
+    assert "MemoryError" in missed[0].measured
+    assert "MemoryError" in report.document(results, targets(results))
+
+
+def test_components_lose_an_edge_in_either_form() -> None:
+    records = [component(12, form, **PATIENCE) for form in ("standard", "compact")]
+    assert all(one["facts"] >= 144 for one in records)
+    assert records[0]["delete"]["facts"] == records[1]["delete"]["facts"]
+    assert "| 12 " in report.components_text(records)
+
+
+@pytest.mark.parametrize("task", ["columns", "held"])
+def test_child_processes_run_the_extras(task: str) -> None:
+    job = {"workload": "dag-r-nonlinear"} if task == "columns" else {}
+    ran = start({"task": task, "size": 30, **job, "one_core": True}, 120)
+    assert ran.error is None
+    assert ran.result is not None
+    assert ran.result["pairs"] > 30 if task == "columns" else ran.result["dredc"]["modules"]["pairs"] > 30
+
+
+def test_the_command_runs_what_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(command, "RESULTS", tmp_path)
+    assert command.main(["--quick", "categories"]) == 0
+    assert (tmp_path / "selected-modules.md").exists()
+    assert "### categories" in capsys.readouterr().out
+    with pytest.raises(SystemExit):
+        command.main(["no-such-thing"])
+
+
+def test_queries_say_what_the_paper_asks() -> None:
+    rules = [query.rule() for query in queries("p", 100)]
+    assert rules[0] == "answer(?x, ?y) :- p(?x, ?y) ."
+    assert rules[1] == "answer(?x, ?y) :- concept(?x), p(?x, ?y) ."
+    assert rules[2] == "answer(?x, ?y) :- subject(?x, 100), p(?x, ?y) ."
+    assert rules[10] == "answer(?x, ?y) :- subject(?y, 103), p(?x, ?y) ."
+
+
+def test_relations_have_the_modules_they_promise() -> None:
+    rules = relations_rules(130, 30, seed=5)
+    assert rules.count(":-") == 130
+    facts = {f"r{i}": clustered_dag(40, 20, 10, seed=i) for i in range(130)}
+    modules = Setting(rules, facts, "compact").modules()
+    assert modules["transitive"] == 30
+    assert modules["union"] > 10
+
+
+def test_categories_have_small_components_and_several_parents() -> None:
+    edges = category_graph(20_000, 77_000)
+    keys = edges[:, 0] << 32 | edges[:, 1]
+    offsets = search.leading_offsets(keys, 32, 20_001).astype(np.int64)
+    component_of, _ = graphs.strong_components(offsets, keys & 0xFFFFFFFF)
+    sizes = np.bincount(component_of)
+    assert 2 <= sizes.max() < 1_000
+    assert np.count_nonzero(sizes > 1) > 100
+    assert 3 < np.bincount(edges[:, 0]).mean() < 5
+    assert len(np.unique(edges)) == 20_000
+    assert np.array_equal(edges, category_graph(20_000, 77_000))
+
+
+def test_every_workload_has_facts_for_its_rules() -> None:
+    for workload in WORKLOADS.values():
+        if workload.available():
+            facts, more = workload.inputs(workload.quick)
+            assert any(len(rows) for rows in facts.values())
+            assert bool(more) == workload.asked
+            assert set(workload.forms) <= set(FORMS)
