@@ -36,13 +36,18 @@ LARGE = 0.25
 @dataclass(frozen=True)
 class Patience:
     """``samples`` of small changes, fewer once they took ``seconds`` together; ``singles`` edges one by one.
-    ``longest`` is for materialising, ``cut_off`` for everything else; modules are only stopped between strata."""
+    ``longest`` is for materialising, and for updates of modules, which are only stopped between strata; ``cut_off`` is
+    for everything else."""
 
     samples: int
     singles: int
     seconds: float
     longest: float
     cut_off: float
+
+    def of_update(self, form: Form) -> float:
+        """When an update is cut off."""
+        return self.cut_off if form == "standard" else self.longest
 
 
 @dataclass
@@ -151,7 +156,7 @@ def _updated(
     large = Timed()
     gc.collect()
     sample = setting.encoded(sampler.draw("uniform", round(LARGE * sampler.size), seed=0))
-    large.note(setting.updated(state, delete=sample, limit=limits.cut_off))
+    large.note(setting.updated(state, delete=sample, limit=limits.of_update(setting.form)))
     found["large"] = large.record()
 
 
@@ -160,12 +165,12 @@ def changes(
 ) -> tuple[dict[str, Any], dict[str, Any]]:
     """Samples of the explicit facts deleted, and inserted again."""
     deleting, inserting = Timed(), Timed()
-    full, seconds = state.facts.count, 0.0
+    full, seconds, limit = state.facts.count, 0.0, limits.of_update(setting.form)
     for seed in range(samples + 1):
         sample = setting.encoded(sampler.draw("uniform", changed, seed))
         gc.collect()
-        less = setting.updated(state, delete=sample, limit=limits.cut_off)
-        again = setting.updated(less.state, insert=sample, limit=limits.cut_off) if less.state else None
+        less = setting.updated(state, delete=sample, limit=limit)
+        again = setting.updated(less.state, insert=sample, limit=limit) if less.state else None
         if again is not None and again.state is not None:
             state = again.state
             if state.facts.count != full:

@@ -84,17 +84,19 @@ class Closed:
     def matches(self, column: int, terms: Column, block: int = BLOCK) -> Iterator[tuple[Column, Column]]:
         """All pairs that have the given terms in a column: number of the term, and what is in the other column."""
         graph, begin, end = self._direction(column)
-        rows = graph.rows_of(graph.positions(terms | begin << STATE))
+        rows = graph.rows_of(graph.positions(terms | begin << STATE if begin else terms))
         ends = np.cumsum(graph.counts(rows))
         first = 0
         while first < len(rows):
             done = int(ends[first - 1]) if first else 0
-            last = max(first + 1, int(np.searchsorted(ends, done + block, side="right")))
+            last = len(rows)
+            if ends[-1] - done > block:
+                last = max(first + 1, int(np.searchsorted(ends, done + block, side="right")))
             numbers, vertices = graph.expanded(rows[first:last])
             if graph.states != (end,):
                 wanted = vertices >> STATE == end
                 numbers, vertices = numbers[wanted], vertices[wanted]
-            yield numbers + first, vertices & TERM
+            yield (numbers + first if first else numbers), (vertices & TERM if end else vertices)
             first = last
 
     def match_counts(self, column: int, terms: Column) -> Column:

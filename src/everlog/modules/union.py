@@ -99,13 +99,23 @@ class United:
     def _matches(self, first: int, column: int, terms: Column, block: int) -> Iterator[tuple[Column, Column]]:
         """The same of the parts from the first on."""
         for number in range(first, len(self.parts)):
-            part = self.parts[number]
+            part, doubtful = self.parts[number], self._doubtful(number, terms)
             mine = 1 - column if part.inverted else column
             for rows, others in _matches(part.relation, mine, terms, block):
-                lead = terms[rows]
-                keys = lead << WIDTH | others if column == 0 else others << WIDTH | lead
-                kept = self._not_before(number, keys)
-                yield (rows, others) if kept.all() else (rows[kept], others[kept])
+                at = np.flatnonzero(doubtful[rows])
+                if not len(at):
+                    yield rows, others
+                    continue
+                lead, other = terms[rows[at]], others[at]
+                kept = np.ones(len(rows), np.bool_)
+                kept[at] = self._not_before(number, lead << WIDTH | other if column == 0 else other << WIDTH | lead)
+                yield rows[kept], others[kept]
+
+    def _doubtful(self, number: int, terms: Column) -> Mask:
+        """For which terms the part may have pairs that an earlier one has: for its own inverse, those in cycles."""
+        if number == 1 and self._twofold is not None:
+            return self._twofold.mutual_counts(terms) > 0
+        return np.full(len(terms), number > 0)
 
     def match_counts(self, column: int, terms: Column) -> Column:
         counts = np.zeros(len(terms), np.int64)
