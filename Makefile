@@ -33,6 +33,7 @@ test-slow: setup
 bench: setup
 	$(BIN)/python -m bench
 	$(BIN)/python -m bench.maintenance
+	$(BIN)/python -m bench.modules
 
 clean:
 	rm -rf $(VENV) build dist .mypy_cache .ruff_cache .pytest_cache
