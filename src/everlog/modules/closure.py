@@ -128,9 +128,11 @@ def rederive(module: Closure, old: FactSet, new: FactSet, gone: FactSet, fresh: 
     return found
 
 
+def closed(module: Closure, graph: Graph, reach: Reach) -> dict[Predicate, Closed]:
+    """Where the pairs of each predicate of a module are in its graph."""
+    states = enumerate(module.states)
+    return {p: Closed(reach, graph.start, state, module.mirrored) for state, p in states if p is not None}
+
+
 def _relations(module: Closure, graph: Graph, reach: Reach) -> dict[Predicate, Relation]:
-    return {
-        predicate: Relation.from_base(Closed(reach, graph.start, state, module.mirrored))
-        for state, predicate in enumerate(module.states)
-        if predicate is not None
-    }
+    return {predicate: Relation.from_base(pairs) for predicate, pairs in closed(module, graph, reach).items()}

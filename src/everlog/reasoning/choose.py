@@ -1,6 +1,6 @@
 """Choosing how to repair a materialisation, from evidence that costs next to nothing.
 
-What rematerialising costs is known, W: the instances it considers and the facts it holds. What an
+What rematerialising costs is known, W: the instances it considers, at most 64 a fact, and the facts it holds. What an
 algorithm will cost depends on how far the deletions spread, which nobody knows beforehand. So the
 choice is made in attempts with budgets: each may consider so many instances, a fraction of W, and
 is given up beyond that, which bounds what is lost on a wrong guess.

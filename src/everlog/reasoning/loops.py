@@ -23,7 +23,7 @@ from everlog.engine.match import Engine, RuleSet
 from everlog.engine.reach import Reach
 from everlog.engine.relation import Relation
 from everlog.lang.syntax import Predicate
-from everlog.modules.closure import Graph
+from everlog.modules.closure import Graph, closed
 
 CHUNK = 1 << 22
 """So many pairs are listed at once."""
@@ -46,12 +46,10 @@ class Loop:
 
     def relations(self) -> dict[Predicate, Relation]:
         """What the module derives from what it has been given."""
-        return {p: Relation.from_base(closed) for p, closed in self._closed().items()}
+        return {p: Relation.from_base(pairs) for p, pairs in self._closed().items()}
 
     def _closed(self) -> dict[Predicate, Closed]:
-        states = enumerate(self.module.states)
-        mirrored = self.module.mirrored
-        return {p: Closed(self.reach, self.graph.start, s, mirrored) for s, p in states if p is not None}
+        return closed(self.module, self.graph, self.reach)
 
     def added(self, inputs: FactSet) -> FactSet:
         """Take in facts; the pairs that follow only now."""
@@ -60,25 +58,25 @@ class Loop:
         nothing = np.empty(0, np.int64)
         update = self.reach.updated((nothing, nothing), self.graph.edges(inputs))
         self.reach = update.graph
-        return FactSet({p: Listed(closed.difference(update.won)) for p, closed in self._closed().items()})
+        return FactSet({p: Listed(pairs.difference(update.won)) for p, pairs in self._closed().items()})
 
     def doomed(self, inputs: FactSet) -> FactSet:
         """All pairs with a path through an edge that some of the facts stand for."""
         if inputs.keys().isdisjoint(self.module.inputs):
             return NONE
         edges = self.graph.edges(inputs)
-        return FactSet({p: self._through(closed, edges) for p, closed in self._closed().items()})
+        return FactSet({p: self._through(pairs, edges) for p, pairs in self._closed().items()})
 
-    def _through(self, closed: Closed, edges: tuple[Keys, Keys]) -> Relation:
+    def _through(self, pairs: Closed, edges: tuple[Keys, Keys]) -> Relation:
         """The pairs whose start reaches or is the first vertex of an edge, and whose end the second reaches or is."""
         found = Relation.empty(2)
         starts = _reached(self.reach.backwards, edges[0], self.graph.start)
-        ends = _reached(self.reach, edges[1], closed.target)
+        ends = _reached(self.reach, edges[1], pairs.target)
         sizes = np.array([len(a) * len(b) for a, b in zip(starts, ends, strict=True)])
         for part in np.split(np.arange(len(sizes)), np.flatnonzero(np.diff(np.cumsum(sizes) // CHUNK)) + 1):
-            pairs = [np.repeat(starts[i], len(ends[i])) << STATE | np.tile(ends[i], len(starts[i])) for i in part]
-            keys = np.concatenate(pairs or [np.empty(0, np.int64)])
-            if closed.mirrored:
+            products = [np.repeat(starts[i], len(ends[i])) << STATE | np.tile(ends[i], len(starts[i])) for i in part]
+            keys = np.concatenate(products or [np.empty(0, np.int64)])
+            if pairs.mirrored:
                 keys = (keys & TERM) << STATE | keys >> STATE
             found = found | Relation.from_keys(found.layout, keys)
         return found
@@ -93,9 +91,9 @@ class Loop:
     def rederived(self, pairs: FactSet) -> FactSet:
         """Those of the pairs that are still connected."""
         found = {}
-        for predicate, closed in self._closed().items():
+        for predicate, held in self._closed().items():
             keys = pairs.relation(predicate).keys()
-            found[predicate] = Relation.from_keys(Relation.empty(2).layout, keys[closed.contains(keys)])
+            found[predicate] = Relation.from_keys(Relation.empty(2).layout, keys[held.contains(keys)])
         return FactSet(found)
 
 
