@@ -67,13 +67,24 @@ def with_counters(engine: Engine, program: StratifiedProgram, old: Materialisati
     """The materialisation with its counters, computed anew from the facts where they are not known."""
     if old.nr is not None and old.rec is not None:
         return old
-    nr, rec = NO_COUNTS, NO_COUNTS
+    return replace(old, nr=nonrecursive_counts(engine, program, old), rec=recursive_counts(engine, program, old))
+
+
+def nonrecursive_counts(engine: Engine, program: StratifiedProgram, old: Materialisation) -> Counts:
+    """C_nr: each fact's being explicit and its instances of nonrecursive rules."""
+    counts = NO_COUNTS
     for stratum in program.strata:
-        facts = old.facts
-        nr += Counts.once(old.explicit.restricted(stratum.predicates))
-        nr += engine.match(RuleSet(stratum.nonrecursive), facts, facts, phase="bookkeeping").counts()
-        rec += engine.match(RuleSet(stratum.recursive), facts, facts, phase="bookkeeping").counts()
-    return replace(old, nr=nr, rec=rec)
+        counts += Counts.once(old.explicit.restricted(stratum.predicates))
+        counts += engine.match(RuleSet(stratum.nonrecursive), old.facts, old.facts, phase="bookkeeping").counts()
+    return counts
+
+
+def recursive_counts(engine: Engine, program: StratifiedProgram, old: Materialisation) -> Counts:
+    """C_r: each fact's instances of recursive rules."""
+    counts = NO_COUNTS
+    for stratum in program.strata:
+        counts += engine.match(RuleSet(stratum.recursive), old.facts, old.facts, phase="bookkeeping").counts()
+    return counts
 
 
 def with_trace(engine: Engine, program: StratifiedProgram, old: Materialisation) -> Materialisation:
