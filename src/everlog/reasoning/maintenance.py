@@ -191,8 +191,9 @@ class Maintenance:
         self.alive = self.alive.extended(back)
         brand_new = facts - back
         self.fresh = self.fresh.extended(brand_new)
-        self.either = self.either.extended(brand_new)
+        same = self.either is self.new and not back
         self.new = self.new.extended(facts)
+        self.either = self.new if same else self.either.extended(brand_new)
 
     def insert(self, rules: Rules, rederived: FactSet) -> None:
         """Derive what follows from new facts, and from rederived ones (journal paper, Algorithm 4, INSERT).
