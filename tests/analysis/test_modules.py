@@ -12,10 +12,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from everlog.analysis.check import check
-from everlog.analysis.modules import Closure, Edge, Module, Transition, VirtualUnion
+from everlog.analysis.modules import Closure, Edge, Module, Transition, VirtualUnion, with_modules
 from everlog.analysis.modules.aliases import find_aliases
 from everlog.analysis.modules.build import MAX_GENERATORS
 from everlog.analysis.modules.kinds import hidden
+from everlog.analysis.modules.printing import print_module
 from everlog.analysis.modules.rewrite import with_outer
 from everlog.analysis.modules.shapes import basis_of
 from everlog.analysis.modules.words import Word, single, word
@@ -98,7 +99,7 @@ def paths(module: Closure, facts: naive.Facts) -> dict[Predicate, Pairs]:
     return {
         state: read(frozenset((x, z) for x, here, z in reached if here == at))
         for at, state in enumerate(module.states)
-        if state is not None
+        if state in module.predicates
     }
 
 
@@ -225,7 +226,6 @@ def test_a_word_does_not_depend_on_names_and_order(size: int) -> None:
         "p(?x, ?z) :- p(?x, ?y), e(?y, ?z), f(?y, ?y) .",
         "p(?x, ?z) :- p(?x, ?y), t(?y, ?y, ?z) .",
         "p(?x, ?z) :- p(?x, a), e(a, ?z) .",
-        "p(a, ?z) :- p(a, ?y), e(?y, ?z) .",
         "p(?x, ?x) :- p(?x, ?y), e(?y, ?x) .",
         "p(?x, ?z) :- p(?x, ?z), p(?x, ?x) .",
         "p(?x, ?z) :- p(?x, ?y), p(?x, ?y), e(?y, ?x), f(?x, ?z) .",
@@ -379,6 +379,37 @@ def test_closed_takes_the_rule_for_the_edge(text: str) -> None:
         (module,) = modules_of(FEED + more if "f(" in more else more)
         assert isinstance(module, Closure)
         assert not module.closed
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("p(c, ?z) :- p(c, ?y), e(?y, ?z) .", "p external | p going on external / e+"),
+        ("p(?x, c) :- p(?y, c), e(?y, ?x) .", "p external | ^e+ / p going on external"),
+        ("p(c, ?z) :- e(?y, ?z), p(c, ?y) . p(c, ?z) :- p(c, ?y), f(?z, ?y) .",
+         "p external | p going on external / (e | ^f)+"),
+    ],
+)  # fmt: skip
+def test_linear_from_a_constant(text: str, shown: str) -> None:
+    (module,) = with_modules(stratify(check(parse_program(text)))).modules
+    assert print_module(module) == f"linear: {shown}"
+    assert module.predicates == (P,)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "p(c, ?z) :- p(d, ?y), e(?y, ?z) .",
+        "p(c, ?z) :- p(c, ?y), e(?y, ?z) . p(d, ?z) :- p(d, ?y), e(?y, ?z) .",
+        "p(c, ?z) :- p(c, ?y), p(?y, ?z) .",
+        "p(c, ?z) :- p(c, ?y), e(?y, c), e(?y, ?z) .",
+        "p(c, ?z) :- p(c, ?y), e(?y, ?w), e(?w, ?z) .",
+        "p(?x, c) :- p(?x, c), e(?x, c) .",
+        "p(c, c) :- p(c, c) .",
+    ],
+)
+def test_constants_that_are_not_taken(text: str) -> None:
+    assert not with_modules(stratify(check(parse_program(text)))).modules
 
 
 def test_transitive_and_linear() -> None:

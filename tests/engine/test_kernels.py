@@ -309,7 +309,7 @@ int64s = st.integers(-(1 << 63), (1 << 63) - 1)
 def test_ranks(known: set[int], wanted: list[int]) -> None:
     """Also where hashes are not spread evenly, so that the expected place is wrong."""
     ordered = sorted(known)
-    asked = [*wanted, *ordered[::2]]
+    asked = [*wanted, *ordered[::9]]
     found = texts.ranks(frozen(np.array(ordered, np.int64)), frozen(np.array(asked, np.int64)))
     assert found.tolist() == [ordered.index(number) if number in known else -1 for number in asked]
 
@@ -319,7 +319,8 @@ def test_ranks_far_from_the_expected_place() -> None:
     asked = np.concatenate([known[::-7], [0, -1, 1 << 62]])
     expected = np.searchsorted(known, asked)
     expected[-3:] = -1
-    assert texts.ranks(frozen(known), frozen(asked)).tolist() == expected.tolist()
+    for part in (slice(None), slice(-20, None)):
+        assert texts.ranks(frozen(known), frozen(asked[part])).tolist() == expected[part].tolist()
 
 
 # runs of any layout -------------------------------------------------------------------------------

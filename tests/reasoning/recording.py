@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from everlog.analysis.stratify import StratifiedProgram
-from everlog.engine.collect import CountCollector, FactCollector
+from everlog.engine.collect import Collector
 from everlog.engine.factset import FactSet
 from everlog.engine.match import Change, Engine, Matches, Proofs, RuleSet
 from everlog.lang.syntax import Predicate, Rule
@@ -77,7 +77,7 @@ class Recorder(Engine):
 
 @dataclass(frozen=True)
 class RecordedMatches(Matches):
-    def _run(self, collector: FactCollector | CountCollector) -> None:
+    def _run(self, collector: Collector) -> None:
         assert isinstance(self.engine, Recorder)
         rules = [rule.rule for rule in self.rules.rules]
         self.engine.seen[self.phase].update(instances(self.engine, rules, self.pos, self.neg, self.changed))

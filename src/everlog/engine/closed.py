@@ -12,7 +12,7 @@ from functools import cached_property
 
 import numpy as np
 
-from everlog.engine.keys import Column, Keys, Mask, layout_for
+from everlog.engine.keys import Column, Keys, Mask, layout_for, sort_unique
 from everlog.engine.reach import Difference, Positions, Reach, Words
 from everlog.engine.relation import Relation
 from everlog.engine.runs import Run
@@ -83,8 +83,29 @@ class Closed:
 
     def matches(self, column: int, terms: Column, block: int = BLOCK) -> Iterator[tuple[Column, Column]]:
         """All pairs that have the given terms in a column: number of the term, and what is in the other column."""
+        searched = self._searched(column, terms)
+        if searched is not None:
+            yield searched
+            return
         graph, begin, end = self._direction(column)
         rows = graph.rows_of(graph.positions(terms | begin << STATE if begin else terms))
+        yield from self._expanded(graph, rows, end, block)
+
+    def _searched(self, column: int, terms: Column) -> tuple[Column, Column] | None:
+        """All of them, if they lie against the direction of the graph and are few enough to follow its edges."""
+        if column == self.lead:
+            return None
+        begin, end = self.target, self.source
+        found = self.graph.leading_to(self.graph.positions(terms | begin << STATE if begin else terms))
+        if found is None:
+            return None
+        numbers, vertices = found
+        if self.graph.states != (end,):
+            wanted = vertices >> STATE == end
+            numbers, vertices = numbers[wanted], vertices[wanted]
+        return numbers, (vertices & TERM if end else vertices)
+
+    def _expanded(self, graph: Reach, rows: Positions, end: int, block: int) -> Iterator[tuple[Column, Column]]:
         ends = np.cumsum(graph.counts(rows))
         first = 0
         while first < len(rows):
@@ -101,25 +122,48 @@ class Closed:
 
     def match_counts(self, column: int, terms: Column) -> Column:
         """How many pairs have each of the terms in a column."""
+        searched = self._searched(column, terms)
+        if searched is not None:
+            return np.bincount(searched[0], minlength=len(terms))
         graph, begin, end = self._direction(column)
         return self._counts(graph, graph.rows_of(graph.positions(terms | begin << STATE)), end)
 
+    def terms(self, column: int) -> Column:
+        """The different terms in a column, ascending; the graph is not turned around for it."""
+        forwards = column == self.lead
+        if self.is_whole:
+            return sort_unique(self.graph.edge_vertices()[0 if forwards else 1] & TERM)
+        starts = self.graph.at(self._starts) & TERM
+        if forwards:
+            return np.sort(starts[self.match_counts(column, starts) > 0])
+        reached = self.graph.reached(self.graph.rows_of(self._starts))
+        return np.sort(reached[reached >> STATE == self.target] & TERM)
+
     def blocks(self, column: int = 0, block: int = BLOCK) -> Iterator[Keys]:
-        """All pairs as keys that lead with a column, those with the same lead together and leads ascending."""
-        graph, begin, _ = self._direction(column)
-        leads = np.sort(graph.vertex_at[graph.in_state(begin)]) & TERM
-        for numbers, others in self.matches(column, leads, block):
+        """All pairs as keys that lead with a column, those with the same lead together and leads ascending.
+
+        Any column but :attr:`lead` makes it necessary to turn the graph around, which is not kept.
+        """
+        graph, begin, end = self._direction(column, keep=False)
+        starts = graph.in_state(begin)
+        leads = graph.at(starts) & TERM
+        for numbers, others in self._expanded(graph, graph.rows_of(starts), end, block):
             yield leads[numbers] << STATE | others
 
     def sorted_keys(self) -> Keys:
         """All pairs, ascending."""
         return np.concatenate([np.sort(keys) for keys in self.blocks()] or [np.empty(0, np.int64)])
 
-    def _direction(self, column: int) -> tuple[Reach, int, int]:
+    @property
+    def lead(self) -> int:
+        """The column that the graph leads from."""
+        return 1 if self.mirrored else 0
+
+    def _direction(self, column: int, keep: bool = True) -> tuple[Reach, int, int]:
         """The graph to follow from a column to the other, the state to begin in and the state to end in."""
-        if (column == 0) != self.mirrored:
+        if column == self.lead:
             return self.graph, self.source, self.target
-        return self.graph.backwards, self.target, self.source
+        return self.graph.backwards if keep else self.graph.turned_around(), self.target, self.source
 
     def difference(self, found: Difference) -> ClosedDifference:
         """What an update has changed, of these pairs."""
@@ -138,7 +182,7 @@ class ClosedDifference:
     @cached_property
     def _restricted(self) -> Difference:
         found = self.found
-        at = found.vertex_at[found.positions] >> STATE == self.source
+        at = found.vertex_at[found.positions].astype(np.int64) >> STATE == self.source
         if at.all():
             return found
         picked = found.positions[at], found.left[at], found.right[at]
@@ -146,7 +190,7 @@ class ClosedDifference:
 
     @cached_property
     def _single(self) -> bool:
-        states = self.found.vertex_at >> STATE
+        states = self.found.vertex_at.astype(np.int64) >> STATE
         return bool((states == self.target).all())
 
     @cached_property

@@ -1,11 +1,11 @@
-"""Where the heads of rule instances are collected: as a set of new facts, or with their number."""
+"""Where the heads of rule instances are collected: as a set of new facts, with their number, or as they come."""
 
 from __future__ import annotations
 
 import numpy as np
 
 from everlog.engine.factset import NONE, FactSet
-from everlog.engine.keys import Keys, Layout, sort_unique
+from everlog.engine.keys import Column, Keys, Layout, columns_of, sort_unique
 from everlog.engine.multiset import Counts, Multiset, Piece, Weights, count_keys
 from everlog.engine.relation import Relation
 from everlog.engine.runs import Run, merge_keys
@@ -103,6 +103,65 @@ class Counted:
         return Multiset(self.layout, (self._multiset.whole(),))
 
 
+class EnoughError(Exception):
+    """As many heads were collected as were asked for."""
+
+
+class Heads:
+    """Collects keys as they come; once there are ``enough``, :class:`EnoughError` is raised.
+
+    With ``repeated`` keys may come again, and are left out then.
+    """
+
+    def __init__(self, layout: Layout, enough: int | None, repeated: bool) -> None:
+        self.layout = layout
+        self._enough = enough
+        self._seen = Relation(layout) if repeated else None
+        self._pieces: list[Keys] = []
+        self.held = 0
+
+    def add(self, keys: Keys) -> None:
+        """Any keys, in the primary order of columns; their memory is reused if they may come again."""
+        if self._seen is not None:
+            keys = sort_unique(keys)
+            keys = keys[~self._seen.contains(keys)]
+            self._seen = self._seen.extended(Run.of(self.layout, keys))
+        self._pieces.append(keys)
+        self.held += len(keys)
+        if self._enough is not None and self.held >= self._enough:
+            raise EnoughError
+
+    def keys(self) -> Keys:
+        """What was collected."""
+        return np.concatenate([self.layout.empty(), *self._pieces])
+
+
+class ListCollector:
+    """A collector per head predicate, for heads in the order in which they are found."""
+
+    def __init__(self, enough: int | None = None, repeated: bool = True) -> None:
+        self._enough = enough
+        self._repeated = repeated
+        self._collectors: dict[Predicate, Heads] = {}
+
+    def of(self, predicate: Predicate, layout: Layout) -> Heads:
+        if predicate not in self._collectors:
+            self._collectors[predicate] = Heads(layout, self._enough, self._repeated)
+        return self._collectors[predicate]
+
+    @property
+    def held(self) -> int:
+        return sum(collector.held for collector in self._collectors.values())
+
+    def columns(self, predicate: Predicate) -> tuple[list[Column], int]:
+        """The columns of the heads of a predicate, and how many there are."""
+        found = self._collectors.get(predicate)
+        if found is None:
+            return [np.empty(0, np.int64)] * predicate.arity, 0
+        keys = found.keys()
+        return columns_of(found.layout, keys), len(keys)
+
+
 class FactCollector:
     """A collector per head predicate, for distinct facts outside ``without``."""
 
@@ -138,3 +197,6 @@ class CountCollector:
 
     def counts(self) -> Counts:
         return Counts({p: collector.multiset() for p, collector in self._collectors.items()})
+
+
+Collector = FactCollector | CountCollector | ListCollector

@@ -1,6 +1,6 @@
 """How one state differs from an earlier one over the same dictionary.
 
-A difference is four signed multisets: what holds, what is explicit, and the two counters. States are
+A difference is four signed multisets: what is listed as holding, what is explicit, and the two counters. States are
 values that share their large parts, so a difference costs what was rewritten since the earlier one,
 not what there is. Applied to the earlier state it gives the later one.
 """
@@ -61,8 +61,8 @@ def difference(old: State, new: State) -> Difference:
     Counters that only one of them has count as zero in the other.
     """
     return Difference(
-        _facts_changed(old.facts, new.facts),
-        _facts_changed(old.explicit, new.explicit),
+        facts_changed(old.rows, new.rows),
+        facts_changed(old.explicit, new.explicit),
         counts_changed(old.nr, new.nr),
         counts_changed(old.rec, new.rec),
     )
@@ -81,7 +81,8 @@ def _changed(old: Multiset | None, new: Multiset | None) -> Multiset:
     return new.changed_since(old if old is not None else Multiset(new.layout))
 
 
-def _facts_changed(old: FactSet, new: FactSet) -> Counts:
+def facts_changed(old: FactSet, new: FactSet) -> Counts:
+    """What added to the old facts gives the new ones."""
     return Counts({p: _relation_changed(old.get(p), new.get(p)) for p in {*old, *new} if old.get(p) is not new.get(p)})
 
 
@@ -118,8 +119,17 @@ def _piece(run: Run, sign: int) -> Piece:
     return keys, np.full(len(keys), sign, np.int32)
 
 
-def applied(state: State, change: Difference, *, dictionary: Dictionary | None = None) -> State:
-    """The state after a change; counters only if the state has them."""
+def applied(
+    state: State,
+    change: Difference,
+    *,
+    dictionary: Dictionary | None = None,
+    generated: frozenset[Predicate] | None = None,
+) -> State:
+    """The state after a change; counters only if the state has them.
+
+    ``generated`` are the predicates that are generated then, if these are others.
+    """
     dictionary = dictionary or state.dictionary
     universe = len(dictionary)
     change = change.fitted(universe)
@@ -127,9 +137,21 @@ def applied(state: State, change: Difference, *, dictionary: Dictionary | None =
         None if counts is None else counts.fitted(universe) + changed
         for counts, changed in ((state.nr, change.nr), (state.rec, change.rec))
     )
-    facts = _facts_applied(state.facts.fitted(universe), change.holds)
+    rows = _facts_applied(state.rows.fitted(universe), change.holds)
     explicit = _facts_applied(state.explicit.fitted(universe), change.explicit)
-    return State(dictionary, explicit, facts, nr, rec)
+    return state_of_rows(dictionary, explicit, rows, (nr, rec), state.generated if generated is None else generated)
+
+
+def state_of_rows(
+    dictionary: Dictionary,
+    explicit: FactSet,
+    rows: FactSet,
+    counts: tuple[Counts | None, Counts | None],
+    generated: frozenset[Predicate],
+) -> State:
+    """The state that a store lists."""
+    facts = rows.restricted(predicate for predicate in rows if predicate not in generated)
+    return State(dictionary, explicit, facts, *counts, rows.restricted(generated), generated=generated)
 
 
 def _facts_applied(facts: FactSet, change: Counts) -> FactSet:

@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 import numpy as np
 
-from everlog.engine.collect import CountCollector, FactCollector, NewFacts
+from everlog.engine.closed import TERM, Closed
+from everlog.engine.collect import Collector, Counted, NewFacts
 from everlog.engine.kernels import joins, search, wide
-from everlog.engine.keys import Column, Keys, Layout, Mask, layout_for, pack, reorder, unpack
+from everlog.engine.keys import ID_BITS, Column, Keys, Layout, Mask, layout_for, pack, reorder, unpack
 from everlog.engine.multiset import Piece
 from everlog.engine.plan import Plan, Step
 from everlog.engine.relation import Base, Relation
@@ -50,7 +51,7 @@ class Execution:
         plan: Plan,
         relations: Sequence[tuple[Relation, ...]],
         conditions: Sequence[Condition],
-        collector: FactCollector | CountCollector,
+        collector: Collector,
         heads: Sequence[Atom] = (),
     ) -> None:
         self.engine = engine
@@ -127,19 +128,32 @@ class Execution:
         if step.bound:
             self._join_base(number, step, relation, base, self._prefix(relation.layout, step.bound, 1, {}), {})
             return
-        for keys in base.blocks(step.order[0], self.engine.block):
+        for keys in self._blocks(base, step, self.engine.block):
             self._hand_on(number, step, relation, keys, None, {})
 
     def _join_base(
         self, number: int, step: Step, relation: Relation, base: Base, prefix: Keys, bindings: Bindings
     ) -> None:
         if not step.bound:
-            for keys in base.blocks(step.order[0], max(1, self.engine.block // max(1, len(prefix)))):
+            for keys in self._blocks(base, step, max(1, self.engine.block // max(1, len(prefix)))):
                 rows = np.repeat(np.arange(len(prefix)), len(keys))
                 self._hand_on(number, step, relation, np.tile(keys, len(prefix)), rows, bindings)
             return
         for rows, others in base.matches(step.order[0], prefix >> relation.layout.width, self.engine.block):
             self._hand_on(number, step, relation, prefix[rows] | others, rows, bindings)
+
+    def _blocks(self, base: Base, step: Step, block: int) -> Iterator[Keys]:
+        """The pairs of a base that a step may need. Those of a term with itself are looked up; those of a closure are
+        listed in the direction it has, unless it matters which column leads."""
+        if step.same:
+            terms = base.terms(0)
+            pairs = terms << ID_BITS | terms
+            yield pairs[base.contains(pairs)]
+        elif isinstance(base, Closed) and not self.plan.grouped and base.lead != step.order[0]:
+            for keys in base.blocks(base.lead, block):
+                yield (keys & TERM) << ID_BITS | keys >> ID_BITS
+        else:
+            yield from base.blocks(step.order[0], block)
 
     def _hand_on(
         self, number: int, step: Step, relation: Relation, keys: Keys, rows: Column | None, bindings: Bindings
@@ -211,6 +225,8 @@ class Execution:
 
     def _exists(self, step: Step, relation: Relation, size: int, bindings: Bindings) -> Mask:
         """Which bindings have any fact with the bound columns of the step."""
+        if not step.bound:
+            return np.full(size, bool(relation))
         prefix = self._prefix(relation.layout, step.bound, size, bindings)
         counts = np.zeros(size, np.int64)
         if relation.base is not None:
@@ -237,7 +253,9 @@ class Execution:
                 sink.add(self._prefix(sink.layout, head.terms, size, bindings))
 
     def _can_group(self, relation: Relation) -> bool:
-        return len(self.heads) == 1 and self.layout.is_packed and not relation.gone and relation.base is None
+        if len(self.heads) > 1 or not isinstance(self.sink, NewFacts | Counted):
+            return False
+        return self.layout.is_packed and not relation.gone and relation.base is None
 
     def _finish_groups(self, relation: Relation, matched: Matched, size: int, bindings: Bindings) -> None:
         """The last join and the collection of its heads at once, on several threads if there is much to do."""
@@ -248,7 +266,8 @@ class Execution:
             (self.engine.scratch(thread), matched.part(first, last), base[first:last], free)
             for thread, (first, last) in enumerate(pairwise(self._thread_bounds(base, matched.totals)))
         ]
-        if isinstance(self.sink, NewFacts):
+        if not isinstance(self.sink, Counted):
+            assert isinstance(self.sink, NewFacts)
             known = self.sink.known
             held = known.table(self.layout.primary) if known and not known.gone else NO_TABLE
             for new in self._in_parallel(lambda part: self._join_groups(*part, held), parts):

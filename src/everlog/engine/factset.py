@@ -57,12 +57,16 @@ class FactSet(Mapping[Predicate, Relation]):
         return sum(relation.nbytes for relation in self._relations.values())
 
     def __or__(self, other: FactSet) -> FactSet:
+        if not self._relations:
+            return other
         joined = dict(self._relations)
         for predicate, relation in other.items():
             joined[predicate] = joined[predicate] | relation if predicate in joined else relation
         return FactSet._of(joined)
 
     def __sub__(self, other: FactSet) -> FactSet:
+        if not self._relations:
+            return self
         shared = self._shared(other)
         if not shared:
             return self
@@ -74,6 +78,8 @@ class FactSet(Mapping[Predicate, Relation]):
         return FactSet._of(left)
 
     def __and__(self, other: FactSet) -> FactSet:
+        if not self._relations:
+            return self
         return FactSet({p: self._relations[p] & other._relations[p] for p in self._shared(other)})
 
     def _shared(self, other: FactSet) -> list[Predicate]:
@@ -83,6 +89,8 @@ class FactSet(Mapping[Predicate, Relation]):
 
     def extended(self, new: FactSet) -> FactSet:
         """The union with facts none of which are in the set."""
+        if not self._relations:
+            return new
         joined = dict(self._relations)
         for predicate, relation in new.items():
             mine = joined.get(predicate)
@@ -123,4 +131,4 @@ class FactSet(Mapping[Predicate, Relation]):
 
 
 NONE = FactSet()
-"""No facts."""
+"""No facts, of any engine: what is joined with it is returned as it is."""

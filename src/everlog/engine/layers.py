@@ -4,12 +4,15 @@ The lowest layer has a whole state. One above it has what came since: terms, the
 the pieces of counters that no layer below has, and for each predicate that differs from the layer
 below the places of all its runs and pieces, whatever layers they lie in. So nothing has to be read or
 computed to have the state again: every run is a slice of an array.
+
+The graphs of closures are in the lowest layer only. What they are now follows from them and from what
+changed in the layers above, which costs what changed.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 import numpy as np
@@ -17,14 +20,15 @@ from numpy.typing import NDArray
 
 from everlog.engine.dictionary import Dictionary, Texts
 from everlog.engine.factset import FactSet
-from everlog.engine.keys import Keys, layout_for
+from everlog.engine.keys import Keys, Layout, layout_for
 from everlog.engine.multiset import Counts, Multiset, Piece
+from everlog.engine.reach import Reach
 from everlog.engine.relation import Relation
 from everlog.engine.runs import Run
 from everlog.engine.state import State
 from everlog.lang.syntax import Predicate
 
-FACTS, GONE, EXPLICIT, EXPLICIT_GONE, NR, REC = range(6)
+FACTS, GONE, EXPLICIT, EXPLICIT_GONE, EXTERNAL, EXTERNAL_GONE, NR, REC = range(8)
 """What a run or piece is a part of."""
 
 Held = Run | Piece
@@ -72,15 +76,15 @@ class Placed:
 def changed(old: State, new: State) -> set[Predicate]:
     """The predicates that are not the same objects in two states, at the cost of a look at each."""
     found: set[Predicate] = set()
-    for mine, its in ((old.facts, new.facts), (old.explicit, new.explicit), (old.nr, new.nr), (old.rec, new.rec)):
-        before, after = dict(mine or {}), dict(its or {})
+    parts = ("facts", "explicit", "external", "nr", "rec")
+    for before, after in ((dict(getattr(old, part) or {}), dict(getattr(new, part) or {})) for part in parts):
         found.update(predicate for predicate in after if before.get(predicate) is not after[predicate])
         found.update(predicate for predicate in before if predicate not in after)
     return found
 
 
 def _parts(state: State, predicate: Predicate) -> Iterator[tuple[int, Held]]:
-    for part, facts in ((FACTS, state.facts), (EXPLICIT, state.explicit)):
+    for part, facts in ((FACTS, state.facts), (EXPLICIT, state.explicit), (EXTERNAL, state.external)):
         if (relation := facts.get(predicate)) is not None:
             assert relation.base is None, "layers have listed facts"
             for run in relation.runs:
@@ -118,12 +122,18 @@ def layer(
             assert not isinstance(held, Run) or held.layout == layout, "what is written is read with this layout"
             writer.add(number, part, held)
     arrays = {**writer.arrays(), "data": texts.data, "offsets": texts.offsets, "hashes": texts.hashes}
+    graphs = () if depth else state.graphs
+    for number, name in enumerate(graphs):
+        arrays |= {f"graph {number} {part}": array for part, array in state.graphs[name].parts().items()}
     manifest = {
         "predicates": [str(predicate) for predicate in predicates],
         "universe": universe,
         "salt": state.dictionary.salt,
         "size": writer.size + len(texts),
         "counted": state.nr is not None,
+        "fed": state.fed,
+        "generated": [str(predicate) for predicate in sorted(state.generated)],
+        "graphs": list(graphs),
     }
     return arrays, manifest, Placed(state, {**placed.places, **writer.written})
 
@@ -180,13 +190,20 @@ def _texts_from(dictionary: Dictionary, start: int) -> Texts:
 
 def read(layers: Sequence[Layer]) -> Placed:
     """The state that layers have, the lowest first."""
-    top = layers[-1].manifest
-    reader = _Reader(layers, top["universe"])
-    for name, rows in _rows(layers).items():
-        reader.add(Predicate.parse(name), rows)
-    nr, rec = (Counts(found) if top["counted"] else None for found in (reader.nr, reader.rec))
-    state = State(dictionary(layers), FactSet(reader.explicit), FactSet(reader.facts), nr, rec)
-    return Placed(state, reader.places)
+    reader = _Reader(layers, {})
+    return Placed(reader.state(dictionary(layers)), {id(held): (held, place) for place, held in reader.held.items()})
+
+
+def read_lowest(layers: Sequence[Layer], placed: Placed) -> State:
+    """The state that the lowest layer has, with its graphs, sharing what is the same with that of all layers."""
+    reader = _Reader(layers[:1], {place: held for held, place in placed.places.values()})
+    graphs = {name: _graph(layers[0].arrays, number) for number, name in enumerate(layers[0].manifest["graphs"])}
+    return replace(reader.state(placed.state.dictionary), graphs=graphs)
+
+
+def _graph(arrays: Mapping[str, NDArray[Any]], number: int) -> Reach:
+    start = f"graph {number} "
+    return Reach.of_parts({name.removeprefix(start): array for name, array in arrays.items() if name.startswith(start)})
 
 
 def dictionary(layers: Sequence[Layer]) -> Dictionary:
@@ -210,44 +227,45 @@ def _rows(layers: Sequence[Layer]) -> dict[str, list[list[int]]]:
 
 
 class _Reader:
-    """Gathers the relations and counters of predicates."""
+    """Gathers the relations and counters of predicates. What is at a place is one object, ``held`` or made."""
 
-    def __init__(self, layers: Sequence[Layer], universe: int) -> None:
-        self.facts: dict[Predicate, Relation] = {}
-        self.explicit: dict[Predicate, Relation] = {}
-        self.nr: dict[Predicate, Multiset] = {}
-        self.rec: dict[Predicate, Multiset] = {}
-        self.places: dict[int, tuple[Held, Place]] = {}
+    def __init__(self, layers: Sequence[Layer], held: Mapping[Place, Held]) -> None:
+        self.held = dict(held)
+        self._layers = layers
         self._keys = [layer.arrays["keys"] for layer in layers]
         self._weights = [layer.arrays["weights"] for layer in layers]
-        self._universe = universe
+        self._relations: tuple[dict[Predicate, Relation], ...] = ({}, {}, {})
+        self._counts: tuple[dict[Predicate, Multiset], ...] = ({}, {})
 
-    def add(self, predicate: Predicate, rows: list[list[int]]) -> None:
-        layout = layout_for(predicate.arity, self._universe)
-        runs: dict[tuple[int, int], Run] = {}
-        parts: tuple[list[Any], ...] = ([], [], [], [], [], [])
+    def state(self, dictionary: Dictionary) -> State:
+        top = self._layers[-1].manifest
+        for name, rows in _rows(self._layers).items():
+            self._add(Predicate.parse(name), rows, top["universe"])
+        facts, explicit, external = map(FactSet, self._relations)
+        nr, rec = (Counts(found) if top["counted"] else None for found in self._counts)
+        generated = frozenset(map(Predicate.parse, top["generated"]))
+        return State(dictionary, explicit, facts, nr, rec, external, top["fed"], generated)
+
+    def _add(self, predicate: Predicate, rows: list[list[int]], universe: int) -> None:
+        layout = layout_for(predicate.arity, universe)
+        parts: list[list[Any]] = [[] for _ in range(REC + 1)]
         for _, part, layer, start, end, weights in rows:
-            held: Held
-            if part < NR and (layer, start) in runs:
-                held = runs[layer, start]
-            else:
-                keys = self._keys[layer][start:end]
-                keys = keys if layout.is_packed else keys.reshape(-1, layout.words)
-                if part < NR:
-                    held = runs[layer, start] = Run.of(layout, keys)
-                else:
-                    held = (keys, self._weights[layer][weights : weights + len(keys)])
-                self.places[id(held)] = (held, (layer, start, end, weights))
-            parts[part].append(held)
-        facts, gone, explicit, explicit_gone, nr, rec = parts
-        if facts:
-            self.facts[predicate] = Relation(layout, tuple(facts), tuple(gone))
-        if explicit:
-            same = explicit == facts and explicit_gone == gone
-            self.explicit[predicate] = (
-                self.facts[predicate] if same else Relation(layout, tuple(explicit), tuple(explicit_gone))
-            )
-        if nr:
-            self.nr[predicate] = Multiset(layout, tuple(nr))
-        if rec:
-            self.rec[predicate] = Multiset(layout, tuple(rec))
+            parts[part].append(self._at(layout, (layer, start, end, weights), part < NR))
+        made: list[Relation] = []
+        for number, found in enumerate(self._relations):
+            runs, gone = tuple(parts[2 * number]), tuple(parts[2 * number + 1])
+            if runs:
+                same = (relation for relation in made if (relation.runs, relation.gone) == (runs, gone))
+                found[predicate] = next(same, None) or Relation(layout, runs, gone)
+                made.append(found[predicate])
+        for number, counts in enumerate(self._counts):
+            if parts[NR + number]:
+                counts[predicate] = Multiset(layout, tuple(parts[NR + number]))
+
+    def _at(self, layout: Layout, place: Place, is_run: bool) -> Held:
+        if place not in self.held:
+            layer, start, end, weights = place
+            keys = self._keys[layer][start:end]
+            keys = keys if layout.is_packed else keys.reshape(-1, layout.words)
+            self.held[place] = Run.of(layout, keys) if is_run else (keys, self._weights[layer][weights:][: len(keys)])
+        return self.held[place]

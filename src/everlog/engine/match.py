@@ -17,21 +17,27 @@ import time
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
-from everlog.engine.collect import CountCollector, FactCollector
+from everlog.engine.collect import Collector, CountCollector, EnoughError, FactCollector, ListCollector
 from everlog.engine.execute import Execution
 from everlog.engine.factset import NONE, FactSet
+from everlog.engine.keys import Column
 from everlog.engine.measure import measured_fanout
 from everlog.engine.multiset import Counts
 from everlog.engine.plan import Measure, Plan, PlannedRule
 from everlog.engine.relation import Relation
 from everlog.lang.errors import LimitError
 from everlog.lang.syntax import Atom, Constant, Predicate, Rule, Wildcard
+
+if TYPE_CHECKING:
+    from everlog.analysis.stratify import Stratum
 
 BLOCK = 1 << 20
 """How many matches are held at once."""
@@ -164,11 +170,21 @@ class Engine:
         self.work.by_rule[rule] += instances
         self.check(0)
 
+    def once(self, facts: FactSet) -> Counts:
+        """Each of the facts once."""
+        return Counts.once(facts)
+
     def match(
         self, rules: RuleSet, pos: FactSet, neg: FactSet, changed: Sequence[Change] = (), phase: str = "forward"
     ) -> Matches:
         """The instances of the rules (see the module); nothing is computed before they are asked for."""
         return Matches(self, rules, pos, neg, tuple(changed), phase)
+
+    def closed(self, stratum: Stratum, facts: FactSet, delta: FactSet) -> FactSet | None:
+        """All facts once a stratum is closed, given all so far and the newest of them, if there is a quicker way than
+        rounds. On one machine there is none.
+        """
+        return None
 
     def prove(self, rules: RuleSet, facts: FactSet, pos: FactSet, neg: FactSet, phase: str = "backward") -> Proofs:
         """The instances of the rules that derive some of the given facts: rules backwards, all facts at once."""
@@ -198,7 +214,26 @@ class Matches:
         self._run(collector)
         return collector.counts()
 
-    def _run(self, collector: FactCollector | CountCollector) -> None:
+    def listed(self, head: Predicate, enough: int | None = None, *, repeated: bool = True) -> tuple[list[Column], int]:
+        """The columns of the heads of a predicate in the order in which they are found, and how many there are.
+
+        The search ends with the block in which there are ``enough``. With ``repeated`` several instances may
+        have the same head; otherwise nothing is sorted.
+        """
+        collector = ListCollector(enough, repeated)
+        with suppress(EnoughError):
+            self._run(collector)
+        return collector.columns(head)
+
+    def any(self) -> bool:
+        """Whether there is an instance; the search ends with the first block that has one."""
+        try:
+            self._run(ListCollector(1, repeated=False))
+        except EnoughError:
+            return True
+        return False
+
+    def _run(self, collector: Collector) -> None:
         if not self.changed:
             for rule in self.rules.rules:
                 self._variant(rule, None, NONE, NONE, (), collector)
@@ -219,7 +254,7 @@ class Matches:
         inside: FactSet,
         outside: FactSet,
         others: tuple[Change, ...],
-        collector: FactCollector | CountCollector,
+        collector: Collector,
     ) -> None:
         """The instances whose first changed body atom is the pivot."""
         sources = self._sources(rule, pivot, inside, outside)

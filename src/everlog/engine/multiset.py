@@ -175,6 +175,8 @@ class Counts(Mapping[Predicate, Multiset]):
         return Counts({names.get(p, p): multiset for p, multiset in self._multisets.items()})
 
     def __add__(self, other: Counts) -> Counts:
+        if not self._multisets:
+            return other
         both = dict(self._multisets)
         for predicate, multiset in other.items():
             both[predicate] = both[predicate] + multiset if predicate in both else multiset

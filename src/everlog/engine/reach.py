@@ -1,9 +1,9 @@
 """Reachability in a directed graph, kept without its pairs.
 
 Vertices (any integers) have *positions*; the strongly connected components have one *row* each,
-the set of positions they reach by at least one edge, in the smaller of two forms (see
-``kernels.graphs``). Positions are given in the order in which a depth-first search leaves the
-vertices, so what a vertex reaches lies in few intervals, as in a tree cover.
+the set of positions they reach by at least one edge, in few words (see ``kernels.rows``). Positions
+are given in the order in which a depth-first search leaves the vertices, so what a vertex reaches
+lies in few intervals, as in a tree cover.
 
 An update works on the affected part: the ancestors of the vertices whose edges changed are split
 into components again, and closed from below; where a set comes out as it was, nothing above it is
@@ -12,27 +12,30 @@ touched. Values are immutable: a new one shares the rows that stayed. Positions 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
-from everlog.engine.kernels import graphs, joins, search
+from everlog.engine.kernels import graphs, joins, rows, search
 from everlog.engine.keys import Column, Keys, Mask, layout_for, sort_unique
 from everlog.engine.relation import Relation
+from everlog.engine.runs import Run
 
 Words = npt.NDArray[np.uint64]
 Positions = npt.NDArray[np.int32]
+Vertices = npt.NDArray[np.int32] | npt.NDArray[np.int64]
+Item = TypeVar("Item", bound=np.generic)
 
 NOWHERE = -1
 """The position of what is no vertex."""
 
 NO_POSITIONS: Positions = np.empty(0, np.int32)
 
-NO_ROW = 0
-"""The row of vertices that reach nothing yet."""
+NO_ROW = graphs.NO_ROW
 
 SEGMENT = 1 << 12
 LARGEST_SEGMENT = 1 << 22
@@ -47,8 +50,24 @@ SPARSE = 8
 LOOKED_UP = 8
 """The table is made when as many vertices as one in so many of those there are have to be found at once."""
 
+BLOCK = 1 << 20
+"""So many pairs are listed at once, and those of one more vertex."""
+
+SEARCHED = 4
+"""What reaches a vertex is searched until so many times all edges were followed; then the graph is turned around."""
+
+Check = Callable[[], None]
+
+
+def unlimited() -> None:
+    """Lets everything go on."""
+
+
 LOW = (1 << 32) - 1
-FIELDS = 5
+LARGEST = (1 << 31) - 1
+FIELDS = 3
+
+Board = tuple[Words, Words, Words]
 
 
 class Rows:
@@ -56,10 +75,37 @@ class Rows:
 
     def __init__(self, capacity: int) -> None:
         self.table = np.zeros((capacity, FIELDS), np.int64)
-        self.table[NO_ROW, 2] = graphs.INTERVALS
+        self.table[NO_ROW, 2] = 1
         self.used = 1
         self.segments: list[Words] = []
         self.words = 0
+        self.live_words, self.live_rows = 0, 0
+        """How many words and rows were those of vertices when that was last found out."""
+
+    @property
+    def nbytes(self) -> int:
+        return self.table.nbytes + sum(segment.nbytes for segment in self.segments)
+
+    def counts(self, rows: Positions | Column) -> Column:
+        """How many positions rows have."""
+        return self.table[rows, 2] >> 32
+
+    def weights(self, rows: Positions | Column) -> Column:
+        """How many vertices have the same row, being in one component; 1 for those that reach nothing."""
+        return self.table[rows, 2] & LOW
+
+    def sizes(self, rows: Column) -> Column:
+        """How many words rows have."""
+        return self.table[rows, 1] & LOW
+
+    def keep(self, words: Words, written: int, since: int) -> None:
+        """Take in the first of these words, which rows from some on have; room that is not used is given back."""
+        if len(words) - written > len(words) >> 4:
+            kept = words[:written].copy()
+            self.table[since : self.used, 0] += kept.ctypes.data - words.ctypes.data
+            words = kept
+        self.segments.append(words)
+        self.words += written
 
     def room(self, used: int, more: int) -> Rows:
         """A table in which rows can be put from ``used`` on: this one, or a larger copy."""
@@ -68,6 +114,7 @@ class Rows:
         grown = Rows(max(2 * used, used + more) + 16)
         grown.table[:used] = self.table[:used]
         grown.used, grown.segments, grown.words = used, list(self.segments), self.words
+        grown.live_words, grown.live_rows = self.live_words, self.live_rows
         return grown
 
 
@@ -118,12 +165,10 @@ class Reach:
     (4, [True, False])
     """
 
-    vertices: Keys
-    """All vertices, ascending."""
-    places: Positions
-    """The position of each of them."""
-    vertex_at: Keys
+    vertex_at: Vertices
     """The vertex at each position."""
+    places: Positions
+    """The positions, in ascending order of the vertices there."""
     row_of: Positions
     """The row of each position."""
     rows: Rows
@@ -132,13 +177,18 @@ class Reach:
     """Pairs of positions."""
     pairs: int
     """How many pairs of vertices there are whose first reaches the second."""
+    turned: bool = False
+    """Whether the edges are those that were given turned around."""
 
     @classmethod
-    def of(cls, sources: Column, targets: Column) -> Reach:
-        """The graph with these edges."""
+    def of(cls, sources: Column, targets: Column, *, either: bool = False, check: Check = unlimited) -> Reach:
+        """The graph with these edges; with ``either`` all of them turned around if then less than half as many vertices
+        have one, and only these have rows. ``check`` is called now and then, and may raise."""
         vertices, numbers = _numbered(np.concatenate([sources, targets]))
         size = len(vertices)
-        keys = sort_unique(numbers[: len(sources)] << 32 | numbers[len(sources) :])
+        first, second = numbers[: len(sources)], numbers[len(sources) :]
+        turned = either and 2 * _different(second, size) < _different(first, size)
+        keys = sort_unique(second << 32 | first if turned else first << 32 | second)
         offsets = search.leading_offsets(keys, 32, size + 1).astype(np.int64)
         component, order = graphs.strong_components(offsets, keys & LOW)
         places = np.empty(size, np.int32)
@@ -151,20 +201,66 @@ class Reach:
         identity = np.arange(size, dtype=np.int32)
         ends = (keys & LOW).astype(np.int32)
         local = Local(_bounds(component), identity, identity, offsets, ends, component[ends])
-        rows, row_of = Rows(len(local.bounds) + 16), np.zeros(size, np.int32)
+        kept, row_of = Rows(len(local.bounds) + 1), np.zeros(size, np.int32)
         everything = np.ones(len(local.bounds) - 1, np.bool_)
-        used = _close(local, np.full(len(everything), -1, np.int32), everything, row_of, np.zeros(size, np.bool_), rows)
-        table = rows.table[:used]
-        return cls(vertices, places, vertices[order], row_of, rows, used, edges, int((table[:, 3] * table[:, 4]).sum()))
+        old_row, changed = np.full(len(everything), -1, np.int32), np.zeros(size, np.bool_)
+        used = _close(local, old_row, everything, row_of, changed, kept, check)
+        kept.table = kept.table[: used + 1].copy()
+        kept.live_words, kept.live_rows = kept.words, used
+        pairs = int(kept.counts(row_of).sum())
+        return cls(_narrow(vertices[order]), places, row_of, kept, used, edges, pairs, turned)
+
+    # keeping ------------------------------------------------------------------------------------
+
+    def parts(self) -> dict[str, npt.NDArray[Any]]:
+        """The graph as arrays, of which :meth:`of_parts` makes it again. They are not to be changed.
+
+        Rows are copied only if there are some that no vertex has, or if they lie in several pieces.
+        """
+        packed = self if self._is_packed else self._packed()
+        table, words = packed.rows.table[: packed.used].copy(), packed.rows.segments[0][: packed.rows.words]
+        table[1:, 0] = (table[1:, 0] - words.ctypes.data) >> 3
+        return {
+            "vertex_at": packed.vertex_at,
+            "places": packed.places,
+            "row_of": packed.row_of,
+            "table": table,
+            "words": words,
+            "edges": packed.edges.keys(),
+            "turned": np.array([self.turned]),
+        }
+
+    @classmethod
+    def of_parts(cls, parts: Mapping[str, npt.NDArray[Any]]) -> Reach:
+        """The graph of such arrays, which stay in use and may be read-only.
+
+        >>> Reach.of_parts(Reach.of(np.array([1, 2]), np.array([2, 3])).parts()).pairs
+        3
+        """
+        table, words = parts["table"], parts["words"]
+        kept = Rows(len(table) + 1)
+        kept.table[: len(table)] = table
+        kept.table[1 : len(table), 0] = words.ctypes.data + 8 * table[1:, 0]
+        kept.used, kept.segments, kept.words = len(table), [words], len(words)
+        row_of = parts["row_of"]
+        edges = Relation.from_run(Run.of(layout_for(2, len(row_of)), parts["edges"]))
+        kept.live_words, kept.live_rows = len(words), len(table)
+        pairs, turned = int(kept.counts(row_of).sum()), bool(parts["turned"][0])
+        return cls(parts["vertex_at"], parts["places"], row_of, kept, len(table), edges, pairs, turned)
+
+    def renumbered(self, ids: Column) -> Reach:
+        """The graph with ``ids[i]`` in the place of the term ``i``; vertices are terms in states."""
+        vertices = self.vertex_at.astype(np.int64)
+        vertices = ids[vertices & LOW] | vertices >> 32 << 32
+        return replace(self, vertex_at=_narrow(vertices), places=np.argsort(vertices).astype(np.int32))
 
     def __len__(self) -> int:
-        return len(self.vertices)
+        return len(self.vertex_at)
 
     @property
     def nbytes(self) -> int:
         """The memory of everything that is held."""
-        arrays = (self.vertices, self.places, self.vertex_at, self.row_of)
-        held = sum(a.nbytes for a in arrays) + self.edges.nbytes + self.used * FIELDS * 8 + self.rows.words * 8
+        held = self.vertex_at.nbytes + self.places.nbytes + self.row_of.nbytes + self.edges.nbytes + self.rows.nbytes
         held += self._lookup[1].nbytes if "_lookup" in self.__dict__ else 0
         return held + (self.backwards.nbytes if "backwards" in self.__dict__ else 0)
 
@@ -172,38 +268,36 @@ class Reach:
 
     def positions(self, vertices: Column) -> Positions:
         """Where vertices are; what is none is nowhere."""
-        if not len(self.vertices):
-            return np.full(len(vertices), NOWHERE, np.int32)
-        if LOOKED_UP * len(vertices) > len(self) or "_lookup" in self.__dict__:
+        if len(self) and (LOOKED_UP * len(vertices) > len(self) or "_lookup" in self.__dict__):
             width, table = self._lookup
             if len(table):
                 return graphs.looked_up(table, width, vertices)
-        at = np.minimum(np.searchsorted(self.vertices, vertices), len(self.vertices) - 1)
-        return np.where(self.vertices[at] == vertices, self.places[at], np.int32(NOWHERE))
+        return graphs.found_at(_frozen(self.vertex_at), _frozen(self.places), vertices)
 
     @cached_property
     def _lookup(self) -> tuple[int, Positions]:
         """The positions by state and term, if there are not many more of these than vertices: the number of terms,
         and a table."""
-        width, states = _extent(self.vertices)
+        vertices = self.vertex_at.astype(np.int64)
+        width, states = _extent(vertices)
         if width * states > SPARSE * len(self):
             return width, NO_POSITIONS
         table = np.full(width * states, NOWHERE, np.int32)
-        table[(self.vertices >> 32) * width + (self.vertices & LOW)] = self.places
+        table[(vertices >> 32) * width + (vertices & LOW)] = np.arange(len(self), dtype=np.int32)
         return width, table
 
     @cached_property
     def states(self) -> tuple[int, ...]:
         """The states that vertices have, which are what is in their upper half."""
-        if not len(self.vertices):
-            return ()
-        upper = self.vertices[[0, -1]] >> 32
-        return (int(upper[0]),) if upper[0] == upper[1] else tuple(np.unique(self.vertices >> 32).tolist())
+        if self.vertex_at.dtype == np.int32:
+            return (0,) if len(self) else ()
+        return tuple(np.unique(self.vertex_at >> 32).tolist())
 
     def in_state(self, state: int) -> Positions:
-        """The positions of the vertices in a state."""
-        low, high = np.searchsorted(self.vertices, [state << 32, (state + 1) << 32])
-        return self.places[low:high]
+        """The positions of the vertices in a state, in ascending order of these."""
+        if self.states == (state,):
+            return self.places
+        return self.places[self.vertex_at[self.places] >> 32 == state]
 
     def bitmap_of(self, state: int) -> Words:
         """The bitmap of these positions."""
@@ -213,13 +307,12 @@ class Reach:
 
     def reaches(self, sources: Column, targets: Column) -> Mask:
         """Which of the sources reach the target beside them."""
-        return graphs.reaches(self.rows.table, self.row_of, self.positions(sources), self.positions(targets))
+        return rows.reaches(self.rows.table, _frozen(self.row_of), self.positions(sources), self.positions(targets))
 
     def mutual_counts(self, positions: Positions) -> Column:
         """How many vertices each position reaches that reach it as well."""
-        rows = self.rows_of(positions)
-        cyclic = graphs.reaches(self.rows.table, self.row_of, positions, positions)
-        return np.where(cyclic, self.rows.table[rows, 4], 0)
+        cyclic = rows.reaches(self.rows.table, _frozen(self.row_of), positions, positions)
+        return np.where(cyclic, self.rows.weights(self.rows_of(positions)), 0)
 
     def rows_of(self, positions: Positions) -> Positions:
         """The rows of positions, negative for nowhere."""
@@ -227,49 +320,100 @@ class Reach:
             return positions
         return np.where(positions >= 0, self.row_of[positions], np.int32(-1))
 
-    def counts(self, rows: Positions) -> Column:
+    def counts(self, wanted: Positions) -> Column:
         """How many positions rows have."""
-        return np.where(rows >= 0, self.rows.table[rows, 3], 0)
+        return np.where(wanted >= 0, self.rows.counts(wanted), 0)
 
-    def counts_within(self, rows: Positions, mask: Words) -> Column:
+    def counts_within(self, wanted: Positions, mask: Words) -> Column:
         """How many positions rows have that are in a bitmap."""
-        return graphs.count_within(self.rows.table, rows, mask)
+        return rows.count_within(self.rows.table, wanted, _board(len(self)), mask)
 
-    def expanded(self, rows: Positions) -> tuple[Column, Column]:
+    def expanded(self, wanted: Positions) -> tuple[Column, Column]:
         """What rows reach: the number of the row among those given, and the vertex."""
-        numbers, positions = graphs.expand_rows(self.rows.table, rows, int(self.counts(rows).sum()))
-        return numbers, self.vertex_at[positions]
+        numbers, positions = _expanded(self.rows, wanted, None, len(self), int(self.counts(wanted).sum()))
+        return numbers, self.at(positions)
+
+    def reached(self, wanted: Positions) -> Column:
+        """All vertices that any of the rows has."""
+        return self.at(rows.united(self.rows.table, np.unique(wanted), _board(len(self))))
+
+    def at(self, positions: Positions | Column) -> Column:
+        """The vertices at positions."""
+        return self.vertex_at[positions].astype(np.int64)
+
+    @property
+    def vertices(self) -> Column:
+        """All vertices, ascending."""
+        return self.at(self.places)
 
     @cached_property
     def backwards(self) -> Reach:
         """The graph with all edges turned around; made when it is asked for."""
-        return Reach.of(*reversed(self.edge_vertices()))
+        return self.turned_around()
+
+    def turned_around(self) -> Reach:
+        """The same, but not kept."""
+        known: Reach | None = self.__dict__.get("backwards")
+        return known or Reach.of(*reversed(self.edge_vertices()))
+
+    def leading_to(self, positions: Positions) -> tuple[Column, Column] | None:
+        """What reaches positions (number of the position among those given, and vertex), found by following the edges.
+
+        None if that has become more work than to turn the graph around.
+        """
+        spent = self.__dict__.get("_searched", 0)
+        patience = SEARCHED * (len(self) + len(self.edges)) - spent
+        if "backwards" in self.__dict__ or patience <= 0:
+            return None
+        graves = Relation(self.edges.layout, self.edges.gone)
+        table, gone = self.edges.table((1, 0)), graves.table((1, 0))
+        work, numbers, found = graphs.leading_to(table, gone, 32, positions, len(self), patience)
+        self.__dict__["_searched"] = spent + work
+        return None if work > patience else (numbers, self.at(found))
 
     def edge_vertices(self) -> tuple[Column, Column]:
         """The edges, as vertices."""
         sources, targets = self.edges.columns()
-        return self.vertex_at[sources], self.vertex_at[targets]
+        return self.at(sources), self.at(targets)
+
+    def oriented(self, edges: tuple[Column, Column]) -> tuple[Column, Column]:
+        """Edges as they were given to make the graph, in the direction that it has them."""
+        return edges[::-1] if self.turned else edges
+
+    def through(self, edges: tuple[Column, Column], source: int, target: int) -> Iterator[tuple[Column, Column]]:
+        """All pairs of vertices in two states with a path through some of these edges of the graph, in blocks."""
+        first, second = self._edges(edges).columns()
+        offsets = np.searchsorted(first, np.arange(len(self) + 1))
+        starts = np.sort(graphs.ancestors(self.edges.table((1, 0)), 32, first, np.zeros(len(self), np.bool_)))
+        starts = starts[self.at(starts) >> 32 == source]
+        unwanted, begin = ~self.bitmap_of(target), 0
+        boards = _board(len(self)), _board(len(self))
+        while begin < len(starts):
+            begin, numbers, found = rows.expand_through(
+                self.rows.table, _frozen(self.row_of), starts, begin, offsets, second, unwanted, *boards, BLOCK
+            )
+            yield self.at(starts[numbers]), self.at(found)
 
     # changing -----------------------------------------------------------------------------------
 
-    def updated(self, gone: tuple[Column, Column], come: tuple[Column, Column]) -> Updated:
-        """The graph without some of its edges and with some that it does not have."""
+    def updated(self, gone: tuple[Column, Column], come: tuple[Column, Column], check: Check = unlimited) -> Updated:
+        """The graph without some of its edges and with some it does not have; ``check`` may raise, as in ``of``."""
         graph = self._with_vertices(np.concatenate(come))._repacked()
         lost, new = graph._edges(gone), graph._edges(come)
         edges = (graph.edges - lost) | new
         more = new.columns()
-        bridging = ~graphs.reaches(graph.rows.table, graph.row_of, more[0], more[1])
+        bridging = ~rows.reaches(graph.rows.table, _frozen(graph.row_of), more[0], more[1])
         seeds = np.unique(np.concatenate([lost.columns()[0], more[0][bridging]]))
         if not len(seeds):
             found, moved = graph._with(graph.row_of, graph.rows, graph.used, edges, graph.pairs), NO_POSITIONS
         else:
-            found, moved = graph._closed_again(edges, graph.edges | new, seeds)
+            found, moved = graph._closed_again(edges, graph.edges | new, seeds, check)
         if "backwards" in self.__dict__:
-            turned = self.backwards.updated((gone[1], gone[0]), (come[1], come[0])).graph
+            turned = self.backwards.updated((gone[1], gone[0]), (come[1], come[0]), check).graph
             found.__dict__["backwards"] = turned
         return Updated(found, moved, graph, bool(lost), bool(new))
 
-    def _closed_again(self, edges: Relation, every: Relation, seeds: Column) -> tuple[Reach, Positions]:
+    def _closed_again(self, edges: Relation, every: Relation, seeds: Column, check: Check) -> tuple[Reach, Positions]:
         """The graph with other edges, which differ in those of the seeds, and the positions that changed; ``every`` are
         the edges before and after."""
         row_of, changed = self.row_of.copy(), np.zeros(len(self), np.bool_)
@@ -278,18 +422,17 @@ class Reach:
         mine = row_of[local.position[local.members]]
         starts = local.bounds[:-1]
         same = np.minimum.reduceat(mine, starts) == np.maximum.reduceat(mine, starts)
-        unchanged = same & (self.rows.table[mine[starts], 4] == weights)
+        unchanged = same & (self.rows.weights(mine[starts]) == weights)
         dirty = np.maximum.reduceat(seeded[local.members], starts)
-        rows = self.rows.room(self.used, len(weights))
-        used = _close(local, np.where(unchanged, mine[starts], np.int32(-1)), dirty, row_of, changed, rows)
+        kept = self.rows.room(self.used, len(weights))
+        used = _close(local, np.where(unchanged, mine[starts], np.int32(-1)), dirty, row_of, changed, kept, check)
         moved = np.flatnonzero(changed).astype(np.int32)
-        counts = rows.table[:, 3]
-        pairs = self.pairs + int((counts[row_of[moved]] - counts[self.row_of[moved]]).sum())
-        return self._with(row_of, rows, used, edges, pairs), moved
+        pairs = self.pairs + int((kept.counts(row_of[moved]) - kept.counts(self.row_of[moved])).sum())
+        return self._with(row_of, kept, used, edges, pairs), moved
 
-    def _with(self, row_of: Positions, rows: Rows, used: int, edges: Relation, pairs: int) -> Reach:
+    def _with(self, row_of: Positions, kept: Rows, used: int, edges: Relation, pairs: int) -> Reach:
         """A graph of the same vertices."""
-        found = Reach(self.vertices, self.places, self.vertex_at, row_of, rows, used, edges, pairs)
+        found = Reach(self.vertex_at, self.places, row_of, kept, used, edges, pairs, self.turned)
         if "_lookup" in self.__dict__:
             found.__dict__["_lookup"] = self._lookup
         return found
@@ -305,35 +448,47 @@ class Reach:
         new = new[self.positions(new) == NOWHERE]
         if not len(new):
             return self
-        places = np.arange(len(self), len(self) + len(new), dtype=np.int32)
-        at = np.searchsorted(self.vertices, new)
+        vertex_at = _narrow(np.concatenate([self.vertex_at.astype(np.int64), new]))
+        at = np.searchsorted(self.vertex_at[self.places], new)
+        places = np.insert(self.places, at, np.arange(len(self), len(vertex_at), dtype=np.int32))
         row_of = np.concatenate([self.row_of, np.full(len(new), NO_ROW, np.int32)])
-        return Reach(
-            np.insert(self.vertices, at, new),
-            np.insert(self.places, at, places),
-            np.concatenate([self.vertex_at, new]),
-            row_of,
-            self.rows,
-            self.used,
-            self.edges,
-            self.pairs,
-        )
+        return Reach(vertex_at, places, row_of, self.rows, self.used, self.edges, self.pairs, self.turned)
 
     def _repacked(self) -> Reach:
         """The same graph without room for rows that no vertex has."""
-        if self.rows.words < REPACKED_FROM and self.used < 2 * len(self) + REPACKED_FROM:
+        kept = self.rows
+        if kept.words < 2 * kept.live_words + REPACKED_FROM and self.used < 2 * kept.live_rows + REPACKED_FROM:
             return self
-        table, marked = self.rows.table, np.zeros(self.used, np.bool_)
+        live = self._live()
+        kept.live_words, kept.live_rows = int(kept.sizes(live).sum()), len(live)
+        if kept.words < 2 * kept.live_words + REPACKED_FROM and self.used < 2 * kept.live_rows + REPACKED_FROM:
+            return self
+        return self._packed()
+
+    def _live(self) -> Column:
+        """The rows that vertices have, besides that of those that reach nothing."""
+        marked = np.zeros(self.used, np.bool_)
         marked[self.row_of] = True
-        live = np.flatnonzero(marked)
-        if 2 * int(table[live, 1].sum()) > self.rows.words and self.used < 2 * len(live) + REPACKED_FROM:
-            return self
-        numbers = np.cumsum(marked)[self.row_of]
-        rows = Rows(len(live) + 16)
-        words = np.empty(int(table[live, 1].sum()), np.uint64)
-        graphs.copy_rows(table, live, rows.table, words)
-        rows.used, rows.segments, rows.words = len(live) + 1, [words], len(words)
-        return self._with(numbers.astype(np.int32), rows, rows.used, self.edges, self.pairs)
+        marked[NO_ROW] = False
+        return np.flatnonzero(marked)
+
+    @property
+    def _is_packed(self) -> bool:
+        """Whether the rows lie in one piece and every row is that of a vertex."""
+        if self.used != self.rows.used or len(self.rows.segments) != 1:
+            return False
+        return len(self._live()) == self.used - 1
+
+    def _packed(self) -> Reach:
+        """The same graph with just the rows that vertices have, in one piece."""
+        live = self._live()
+        kept, words = Rows(len(live) + 2), np.empty(int(self.rows.sizes(live).sum()), np.uint64)
+        rows.copy_rows(self.rows.table, live, kept.table, words)
+        kept.used, kept.segments, kept.words = len(live) + 1, [words], len(words)
+        kept.live_words, kept.live_rows = len(words), len(live)
+        numbers = np.zeros(self.used, np.int32)
+        numbers[live] = np.arange(1, len(live) + 1)
+        return self._with(numbers[self.row_of], kept, kept.used, self.edges, self.pairs)
 
 
 @dataclass(frozen=True)
@@ -341,7 +496,7 @@ class Difference:
     """What positions reach by their left rows and not by their right ones; counted and listed on demand."""
 
     rows: Rows
-    vertex_at: Keys
+    vertex_at: Vertices
     positions: Positions
     left: Positions
     right: Positions
@@ -351,17 +506,42 @@ class Difference:
     @cached_property
     def count(self) -> int:
         if self.within:
-            counts = self.rows.table[:, 3]
-            return int((counts[self.left] - counts[self.right]).sum())
-        return int(self._expanded(-1)[0])
+            return int((self.rows.counts(self.left) - self.rows.counts(self.right)).sum())
+        left = int(self.rows.counts(self.left).sum())
+        work = _board(len(self.vertex_at)), _board(len(self.vertex_at))
+        return left - int(rows.count_common(self.rows.table, self.left, self.right, *work))
 
     def listed(self) -> tuple[Column, Column]:
         """The pairs of vertices."""
-        _, numbers, found = self._expanded(self.count)
-        return self.vertex_at[self.positions[numbers]], self.vertex_at[found]
+        numbers, found = _expanded(self.rows, self.left, self.right, len(self.vertex_at), self.count)
+        sources, targets = self.vertex_at[self.positions[numbers]], self.vertex_at[found]
+        return sources.astype(np.int64), targets.astype(np.int64)
 
-    def _expanded(self, count: int) -> tuple[int, Column, Column]:
-        return graphs.expand_differences(self.rows.table, self.left, self.right, _board(len(self.vertex_at)), count)
+
+def _expanded(kept: Rows, left: Positions, right: Positions | None, size: int, count: int) -> tuple[Column, Column]:
+    """The ``count`` positions that are in left rows and not in those beside them: number of the row, and position."""
+    right = np.full(len(left), -1, np.int32) if right is None else right
+    numbers, positions = rows.expand_rows(kept.table, left, right, _board(size), _board(size), count)
+    return numbers, positions
+
+
+def _different(numbers: Column, size: int) -> int:
+    """How many different numbers below ``size`` there are."""
+    seen = np.zeros(size, np.bool_)
+    seen[numbers] = True
+    return int(np.count_nonzero(seen))
+
+
+def _narrow(vertices: Keys) -> Vertices:
+    """Vertices in 32 bits if they are all in state 0."""
+    return vertices.astype(np.int32) if not len(vertices) or vertices.max() <= LARGEST else vertices
+
+
+def _frozen(array: npt.NDArray[Item]) -> npt.NDArray[Item]:
+    """Read-only, so that kernels see one type whether the array is mapped or not."""
+    view = array.view()
+    view.flags.writeable = False
+    return view
 
 
 def _extent(vertices: Column) -> tuple[int, int]:
@@ -386,11 +566,11 @@ def _numbered(vertices: Column) -> tuple[Keys, Column]:
     return (found // width << 32 | found % width if states > 1 else found), numbers[dense]
 
 
-def _board(size: int) -> tuple[Words, Words]:
+def _board(size: int) -> Board:
     words = (size >> 6) + 1
     summary = np.zeros((words >> 6) + 3, np.uint64)
-    summary[-2] = graphs.FAR
-    return np.zeros(words, np.uint64), summary
+    summary[-2] = rows.FAR
+    return np.zeros(words, np.uint64), summary, np.zeros((size >> 16) + 1, np.uint64)
 
 
 def _bounds(component: Positions) -> Column:
@@ -423,17 +603,20 @@ def _affected(every: Relation, edges: Relation, seeds: Column, size: int) -> tup
     return local, np.isin(position, seeds)
 
 
-def _close(local: Local, old_row: Positions, dirty: Mask, row_of: Positions, changed: Mask, rows: Rows) -> int:
+def _close(
+    local: Local, old_row: Positions, dirty: Mask, row_of: Positions, changed: Mask, kept: Rows, check: Check
+) -> int:
     """Close the components and put their rows into the table; returns how many rows it has then."""
     components, number, size = len(local.bounds) - 1, 0, SEGMENT
     work = _board(len(row_of))
+    largest = sum(len(part) * n for part, n in zip(work, (1, 2, 1), strict=True))
     while number < components:
-        size = min(2 * size, LARGEST_SEGMENT)
-        out = np.empty(max(size, len(work[0])), np.uint64)
-        number, rows.used, written = graphs.close_components(
-            number, *local, old_row, dirty, row_of, changed, rows.table, rows.used, work, out
+        size, before = min(2 * size, LARGEST_SEGMENT), kept.used
+        out = np.empty(max(size, 2 * largest), np.uint64)
+        number, kept.used, written = graphs.close_components(
+            number, *local, old_row, dirty, row_of, changed, kept.table, kept.used, work, out
         )
         if written:
-            rows.segments.append(out)
-            rows.words += written
-    return rows.used
+            kept.keep(out, written, before)
+        check()
+    return kept.used

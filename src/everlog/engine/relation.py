@@ -19,13 +19,30 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from functools import cached_property
+from itertools import chain
 from typing import Protocol
 
 import numpy as np
+import numpy.typing as npt
 
-from everlog.engine.kernels import search
-from everlog.engine.keys import Column, Keys, Layout, Mask, Order, columns_of, layout_for, pack, sort_unique, unpack
+from everlog.engine.kernels import joins, search
+from everlog.engine.keys import (
+    Column,
+    Keys,
+    Layout,
+    Mask,
+    Order,
+    columns_of,
+    layout_for,
+    pack,
+    reorder,
+    sort_unique,
+    unpack,
+)
 from everlog.engine.runs import Run, merge_keys, merge_runs, prefix_range, table_of, wide_contained
+
+REMEMBERED = 1 << 20
+"""Counts of a base are remembered by tables of so many terms, or of as many as it has facts if these are more."""
 
 REWRITE_SHARE = 4
 """The runs are rewritten when more than one fact in so many is a tombstone."""
@@ -47,6 +64,9 @@ class Base(Protocol):
 
     def match_counts(self, column: int, terms: Column) -> Column:
         """How many pairs have each of the terms in a column."""
+
+    def terms(self, column: int) -> Column:
+        """The different terms in a column, ascending."""
 
     def blocks(self, column: int = ..., block: int = ...) -> Iterator[Keys]:
         """All pairs, with a column leading, those with the same lead together."""
@@ -71,6 +91,7 @@ class Relation:
         self.gone = gone
         self.base = base
         self._tables: dict[tuple[Order, bool], Keys] = {}
+        self._counts: dict[int, npt.NDArray[np.int32]] = {}
 
     @classmethod
     def empty(cls, arity: int, universe: int = 0) -> Relation:
@@ -105,7 +126,9 @@ class Relation:
         return plain if self.base is None else plain + len(self.base)
 
     def __bool__(self) -> bool:
-        return (bool(self.runs) or self.base is not None) and len(self) > 0
+        if self.gone:
+            return len(self) > 0
+        return any(map(len, self.runs)) or bool(self.base)
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Relation):
@@ -117,7 +140,7 @@ class Relation:
     @property
     def nbytes(self) -> int:
         """The memory that the facts take, in all orders."""
-        base = 0 if self.base is None else self.base.nbytes
+        base = 0 if self.base is None else self.base.nbytes + sum(known.nbytes for known in self._counts.values())
         return base + sum(run.nbytes for run in self.runs + self.gone)
 
     def table(self, order: Order, indexed: bool = True) -> Keys:
@@ -144,10 +167,27 @@ class Relation:
         return found & ~self._graves.contains(keys) if self.gone else found
 
     def match_counts(self, column: int, terms: Column) -> Column:
-        """How many facts of a binary relation have each of the terms in a column."""
+        """How many facts of a binary relation have each of the terms in a column.
+
+        Those of a base are remembered.
+        """
+        if self.base is None:
+            return self._plain_counts(column, terms)
+        largest = int(terms.max(initial=-1))
+        if largest >= max(len(self), REMEMBERED):
+            return self.base.match_counts(column, terms) + self._plain_counts(column, terms)
+        known = self._known_counts(column, largest)
+        counts, missing = search.recalled(known, terms)
+        if missing:
+            unknown = np.flatnonzero(counts < 0)
+            asked = terms[unknown]
+            counts[unknown] = self.base.match_counts(column, asked) + self._plain_counts(column, asked)
+            known[asked] = counts[unknown] + 1
+        return counts
+
+    def _plain_counts(self, column: int, terms: Column) -> Column:
+        """The same, without the base."""
         counts = np.zeros(len(terms), np.int64)
-        if self.base is not None:
-            counts += self.base.match_counts(column, terms)
         order: Order = (0, 1) if column == 0 else (1, 0)
         prefix = pack(self.layout, [terms], len(terms))
         for runs, sign in ((self.runs, 1), (self.gone, -1)):
@@ -155,6 +195,59 @@ class Relation:
                 low, high = prefix_range(self.layout, run.keys(order), prefix, 1)
                 counts += sign * (high - low)
         return counts
+
+    def _known_counts(self, column: int, largest: int) -> npt.NDArray[np.int32]:
+        """The counts of terms up to the largest, and one; nought is unknown. Pages that are not used take no memory."""
+        known = self._counts.get(column)
+        if known is None or len(known) <= largest:
+            grown = np.zeros(1 << largest.bit_length(), np.int32)
+            if known is not None:
+                grown[: len(known)] = known
+            self._counts[column] = known = grown
+        return known
+
+    def matches(self, column: int, terms: Column, block: int) -> Iterator[tuple[Column, Column]]:
+        """All facts of a binary relation with given terms in a column, in blocks: see :class:`Base`."""
+        if self.base is not None:
+            for rows, others in self.base.matches(column, terms, block):
+                yield self._living(column, terms, rows, others)
+        if not self.runs:
+            return
+        table = self.table((0, 1) if column == 0 else (1, 0))
+        width = self.layout.width
+        matched = search.ranges(table, terms << width, 1 << width, width)
+        total = int(matched[2][-1])
+        for first in range(0, total, block):
+            rows, keys = joins.expand(table, *matched, first, min(total, first + block))
+            yield self._living(column, terms, rows, keys & ((1 << width) - 1))
+
+    def _living(self, column: int, terms: Column, rows: Column, others: Column) -> tuple[Column, Column]:
+        """What is left of matches without tombstones."""
+        if not self.gone:
+            return rows, others
+        lead, width = terms[rows], self.layout.width
+        dead = self._graves.contains(lead << width | others if column == 0 else others << width | lead)
+        return rows[~dead], others[~dead]
+
+    def blocks(self, column: int, block: int) -> Iterator[Keys]:
+        """All facts of a binary relation in blocks, as keys that lead with a column."""
+        order: Order = (0, 1) if column == 0 else (1, 0)
+        runs = (run.keys(order) for run in self.runs)
+        pieces = (keys[first : first + block] for keys in runs for first in range(0, len(keys), block))
+        based = self.base.blocks(column, block) if self.base is not None else iter(())
+        for keys in chain(pieces, based):
+            if self.gone:
+                primary = reorder(self.layout, keys, order, self.layout.primary)
+                yield keys[~self._graves.contains(primary)]
+            else:
+                yield keys
+
+    def terms(self, column: int) -> Column:
+        """The different terms in a column, ascending."""
+        if self.base is not None and not self.gone:
+            mine = Relation(self.layout, self.runs).terms(column)
+            return sort_unique(np.concatenate([mine, self.base.terms(column)]))
+        return sort_unique(unpack(self.layout, self.keys(), column).copy())
 
     def run(self) -> Run:
         """All facts as one run."""

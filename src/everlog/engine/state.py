@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 
 from everlog.engine.dictionary import Dictionary
-from everlog.engine.factset import FactSet
+from everlog.engine.factset import NONE, FactSet
 from everlog.engine.grouped import renumbered_counts, renumbered_relations
+from everlog.engine.keys import Column
 from everlog.engine.multiset import Counts
+from everlog.engine.reach import Reach
+from everlog.lang.syntax import Predicate
 
 
 @dataclass(frozen=True)
 class State:
     """Facts over one dictionary; ``explicit`` is a subset of ``facts``.
 
-    ``nr`` and ``rec`` are the numbers of nonrecursive and recursive derivations, if they are kept.
+    ``nr`` and ``rec`` are the numbers of nonrecursive and recursive derivations, if they are kept. The
+    facts of predicates that are *generated* are not listed: modules derive them from ``external`` ones.
     """
 
     dictionary: Dictionary
@@ -22,6 +27,28 @@ class State:
     facts: FactSet
     nr: Counts | None = None
     rec: Counts | None = None
+    external: FactSet = field(default_factory=FactSet)
+    """The facts of modules' predicates that are explicit or derived outside the module: of those that are
+    generated, and of all if the state is ``fed``."""
+    fed: bool = False
+    generated: frozenset[Predicate] = frozenset()
+    graphs: Mapping[str, Reach] = field(default_factory=dict)
+    """What closures are kept as, by the names of their modules, as far as anybody knows."""
+
+    @property
+    def predicates(self) -> list[Predicate]:
+        """All predicates that have listed facts."""
+        return sorted({*self.facts, *self.external})
+
+    @property
+    def rows(self) -> FactSet:
+        """What a store lists: all facts, but of generated predicates only those from which the others follow."""
+        return self.facts.replaced(self.external.restricted(self.generated)) if self.generated else self.facts
+
+    def uncounted(self) -> State:
+        """The same facts, with nothing known about how they follow but where they are not listed."""
+        external = self.external.restricted(self.generated)
+        return State(self.dictionary, self.explicit, self.facts, external=external, generated=self.generated)
 
     def ranked(self) -> State:
         """The same state with ids in the order of the terms' hashes, as stores have them."""
@@ -30,15 +57,37 @@ class State:
             return self
         universe = len(ids)
         facts = FactSet(renumbered_relations(self.facts, ids, universe))
-        some = {p: relation for p, relation in self.explicit.items() if len(relation) < len(self.facts[p])}
-        explicit = {p: facts[p] for p in self.explicit if p not in some}
-        explicit.update(renumbered_relations(some, ids, universe))
+        explicit = _renumbered(self.explicit, ids, [(self.facts, facts)])
+        external = _renumbered(self.external, ids, [(self.explicit, explicit), (self.facts, facts)])
         nr, rec = (None if c is None else renumbered_counts(c, ids, universe) for c in (self.nr, self.rec))
-        return State(dictionary, FactSet(explicit), facts, nr, rec)
+        graphs = {name: graph.renumbered(ids) for name, graph in self.graphs.items()}
+        return State(dictionary, explicit, facts, nr, rec, external, self.fed, self.generated, graphs)
 
     def settled(self) -> State:
         """The same state with each relation listed, as one run, and each counter as one piece."""
         facts = self.facts.plain().settled()
-        explicit = {p: facts[p] if len(r) == len(facts[p]) else r.settled() for p, r in self.explicit.items()}
+        explicit = _settled(self.explicit, facts)
+        external = _settled(self.external, explicit, facts)
         nr, rec = (None if counts is None else counts.settled() for counts in (self.nr, self.rec))
-        return replace(self, explicit=FactSet(explicit), facts=facts, nr=nr, rec=rec)
+        return replace(self, explicit=explicit, facts=facts, nr=nr, rec=rec, external=external)
+
+
+def _renumbered(some: FactSet, ids: Column, known: list[tuple[FactSet, FactSet]]) -> FactSet:
+    """Facts with other ids; ``known`` are sets that lie within them or around them, before and after."""
+    found = {}
+    for predicate, relation in some.items():
+        for before, after in known:
+            if predicate in before and len(before[predicate]) == len(relation):
+                found[predicate] = after[predicate]
+                break
+    rest = some.restricted(p for p in some if p not in found)
+    return FactSet({**found, **dict(renumbered_relations(rest, ids, len(ids)))})
+
+
+def _settled(some: FactSet, *known: FactSet) -> FactSet:
+    """The facts, each relation as one run: that of a set within or around it that is as large, if there is one."""
+    found = {}
+    for predicate, relation in some.items():
+        same = (each[predicate] for each in known if len(each.get(predicate, NONE)) == len(relation))
+        found[predicate] = next(same, None) or relation.settled()
+    return FactSet(found)

@@ -17,7 +17,7 @@ from everlog.analysis.modules import Closure
 from everlog.engine.closed import STATE, TERM, Closed, Listed, Pairs
 from everlog.engine.factset import FactSet
 from everlog.engine.keys import Mask
-from everlog.engine.reach import Reach
+from everlog.engine.reach import Check, Reach, unlimited
 from everlog.engine.relation import Relation
 from everlog.lang.syntax import Predicate
 from everlog.modules.changed import Changed
@@ -105,20 +105,28 @@ def _silent(module: Closure) -> dict[int, list[int]]:
     return after
 
 
-def derive(module: Closure, facts: FactSet) -> dict[Predicate, Relation]:
-    """The relations of a module, from the facts that feed it."""
+def derive(module: Closure, facts: FactSet, check: Check = unlimited) -> dict[Predicate, Relation]:
+    """The relations of a module, from the facts that feed it; ``check`` is called now and then, and may raise."""
     graph = Graph.of(module, facts)
-    return _relations(module, graph, Reach.of(*graph.edges(facts)))
+    return _relations(module, graph, Reach.of(*graph.edges(facts), either=True, check=check))
 
 
-def rederive(module: Closure, old: FactSet, new: FactSet, gone: FactSet, fresh: FactSet) -> Mapping[Predicate, Changed]:
+def restored(module: Closure, facts: FactSet, reach: Reach) -> dict[Predicate, Relation]:
+    """The same if the graph is known."""
+    return _relations(module, Graph.of(module, facts), reach)
+
+
+def rederive(
+    module: Closure, old: FactSet, new: FactSet, gone: FactSet, fresh: FactSet, check: Check = unlimited
+) -> Mapping[Predicate, Changed]:
     """The same after an update; ``old`` and ``new`` are all facts before and after it, the others what changed."""
     before, graph = Graph.of(module, old), Graph.of(module, new)
     bases = {p: base for p in module.predicates if isinstance(base := old.relation(p).base, Closed)}
     if not bases or before.start != graph.start:
-        return {p: Changed.between(old.relation(p), relation) for p, relation in derive(module, new).items()}
+        return {p: Changed.between(old.relation(p), relation) for p, relation in derive(module, new, check).items()}
     reach = next(iter(bases.values())).graph
-    update = reach.updated(graph.without_fed(new, graph.edges(gone)), graph.edges(fresh))
+    lost_edges, new_edges = graph.without_fed(new, graph.edges(gone)), graph.edges(fresh)
+    update = reach.updated(reach.oriented(lost_edges), reach.oriented(new_edges), check)
     lost, won = update.lost, update.won
     found = {}
     for predicate, relation in _relations(module, graph, update.graph).items():
@@ -130,8 +138,10 @@ def rederive(module: Closure, old: FactSet, new: FactSet, gone: FactSet, fresh: 
 
 def closed(module: Closure, graph: Graph, reach: Reach) -> dict[Predicate, Closed]:
     """Where the pairs of each predicate of a module are in its graph."""
-    states = enumerate(module.states)
-    return {p: Closed(reach, graph.start, state, module.mirrored) for state, p in states if p is not None}
+    states = [(p, module.states.index(p)) for p in module.predicates]
+    if reach.turned:
+        return {p: Closed(reach, state, graph.start, not module.mirrored) for p, state in states}
+    return {p: Closed(reach, graph.start, state, module.mirrored) for p, state in states}
 
 
 def _relations(module: Closure, graph: Graph, reach: Reach) -> dict[Predicate, Relation]:

@@ -6,19 +6,22 @@ from collections.abc import Mapping
 
 from everlog.analysis.modules import Closure, Module
 from everlog.engine.factset import FactSet
+from everlog.engine.reach import Check, unlimited
 from everlog.engine.relation import Relation
 from everlog.lang.syntax import Predicate
 from everlog.modules import closure, union
 from everlog.modules.changed import Changed
 
 
-def derive(module: Module, facts: FactSet) -> Mapping[Predicate, Relation]:
-    """The relations of a module, from all facts below it."""
-    return closure.derive(module, facts) if isinstance(module, Closure) else union.derive(module, facts)
+def derive(module: Module, facts: FactSet, check: Check = unlimited) -> Mapping[Predicate, Relation]:
+    """The relations of a module, from all facts below it; ``check`` is called now and then, and may raise."""
+    return closure.derive(module, facts, check) if isinstance(module, Closure) else union.derive(module, facts)
 
 
-def rederive(module: Module, old: FactSet, new: FactSet, gone: FactSet, fresh: FactSet) -> Mapping[Predicate, Changed]:
+def rederive(
+    module: Module, old: FactSet, new: FactSet, gone: FactSet, fresh: FactSet, check: Check = unlimited
+) -> Mapping[Predicate, Changed]:
     """The same after an update; ``old`` and ``new`` are all facts before and after it, the others what changed."""
     if isinstance(module, Closure):
-        return closure.rederive(module, old, new, gone, fresh)
+        return closure.rederive(module, old, new, gone, fresh, check)
     return union.rederive(module, old, new, gone, fresh)

@@ -1,26 +1,37 @@
-"""Virtual unions: a relation that is looked up in its parts and keeps nothing itself."""
+"""Virtual unions: a relation that is looked up in its parts and keeps nothing itself.
+
+The largest part comes first. It is counted and matched as it is, and so is its inverse if that comes next. Of later
+parts, pairs that earlier ones have are left out, for which they have to be looked up. If the later parts are small
+against what the parts take, what only they have is listed once the look-ups have cost as much as that.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
-from itertools import chain
 
 import numpy as np
 
 from everlog.analysis.modules import Edge, VirtualUnion
 from everlog.engine.closed import Closed, Listed
 from everlog.engine.factset import FactSet
-from everlog.engine.keys import Column, Keys, Mask
+from everlog.engine.keys import Column, Keys, Layout, Mask, layout_for, sort_unique
 from everlog.engine.relation import Relation
-from everlog.engine.runs import prefix_range
 from everlog.lang.syntax import Predicate
+from everlog.modules.apart import Apart
 from everlog.modules.changed import Changed
 
 WIDTH = 32
 LOW = (1 << WIDTH) - 1
 BLOCK = 1 << 20
+PAIRS: Layout = layout_for(2, 0)
+
+LISTED_BYTES = 16
+"""What a listed pair takes, in two orders."""
+
+CALL = 256
+"""Looking at the parts of a union costs as much as looking up so many pairs, however few there are."""
 
 
 @dataclass(frozen=True)
@@ -34,7 +45,23 @@ class Part:
         return self.relation.contains(_turned(keys) if self.inverted else keys)
 
     def match_counts(self, column: int, terms: Column) -> Column:
-        return self.relation.match_counts(1 - column if self.inverted else column, terms)
+        return self.relation.match_counts(self._own(column), terms)
+
+    def matches(self, column: int, terms: Column, block: int) -> Iterator[tuple[Column, Column]]:
+        return self.relation.matches(self._own(column), terms, block)
+
+    def terms(self, column: int) -> Column:
+        return self.relation.terms(self._own(column))
+
+    def blocks(self, column: int, block: int) -> Iterator[Keys]:
+        """All pairs in blocks, each with ascending leads; a graph is not turned around for it."""
+        base, own = self.relation.base, self._own(column)
+        if not isinstance(base, Closed) or own == base.lead or self.relation.runs or self.relation.gone:
+            return self.relation.blocks(own, block)
+        return (np.sort(_turned(keys)) for keys in base.blocks(base.lead, block))
+
+    def _own(self, column: int) -> int:
+        return 1 - column if self.inverted else column
 
     def flattened(self) -> Iterator[Part]:
         """The parts of a part that is a union itself."""
@@ -48,68 +75,130 @@ class Part:
     def inverse_of(self, other: Part) -> Closed | None:
         """The closure that one of the two is, and the other its inverse, if that is so."""
         mine, theirs = self.relation, other.relation
-        altered = mine.runs or mine.gone or theirs.runs or theirs.gone
-        if altered or self.inverted == other.inverted or mine.base is not theirs.base:
+        base = mine.base
+        if self.inverted == other.inverted or base is not theirs.base or not isinstance(base, Closed):
             return None
-        return mine.base if isinstance(mine.base, Closed) and mine.base.is_whole else None
+        return base if base.is_whole and not (mine.runs or mine.gone or theirs.runs or theirs.gone) else None
+
+
+@dataclass
+class Spent:
+    """How many pairs were looked up in the parts of a union so far."""
+
+    pairs: int = 0
 
 
 @dataclass(frozen=True)
 class United:
-    """Pairs that are in at least one of the parts, each once: in a part, those of earlier parts are left out.
-
-    The largest part comes first. It is counted without listing its pairs, and so is its inverse if that comes next.
-    """
+    """Pairs that are in at least one of the parts, each once; see the module."""
 
     parts: tuple[Part, ...]
+    _spent: Spent = field(default_factory=Spent, repr=False, compare=False)
 
     def __len__(self) -> int:
         return self._count
+
+    def __bool__(self) -> bool:
+        return any(part.relation for part in self.parts)
 
     @cached_property
     def _count(self) -> int:
         count = sum(len(part.relation) for part in self._counted)
         if self._twofold is not None:
             count -= self._twofold.mutual
-        return count + sum(len(keys) for keys in self._blocks(len(self._counted), 0, BLOCK))
+        rest = self._rest(self.later)
+        return count + (sum(map(len, self._later_blocks(0, BLOCK))) if rest is None else len(rest))
 
     @cached_property
     def _twofold(self) -> Closed | None:
         """The closure that the first part is, if the second is its inverse."""
         return self.parts[0].inverse_of(self.parts[1]) if len(self.parts) > 1 else None
 
-    @property
+    @cached_property
     def _counted(self) -> tuple[Part, ...]:
         """The parts whose pairs need not be listed to be counted."""
         return self.parts[: 1 if self._twofold is None else 2]
 
+    @cached_property
+    def later(self) -> int:
+        """How many pairs the other parts have, common ones included."""
+        return sum(len(part.relation) for part in self.parts[len(self._counted) :])
+
+    @property
+    def most(self) -> int:
+        """How many pairs all parts have, common ones included."""
+        return sum(len(part.relation) for part in self.parts)
+
     @property
     def nbytes(self) -> int:
-        return 0
+        return self._listed.nbytes if "_listed" in self.__dict__ else 0
+
+    # what only later parts have -----------------------------------------------------------------
+
+    def _rest(self, pairs: int) -> Relation | None:
+        """What only the later parts have, if it is listed already or has to be, now that pairs are looked up again."""
+        if "_listed" not in self.__dict__:
+            self._spent.pairs += pairs + CALL
+            if self._spent.pairs < self.later or not self._is_listable:
+                return None
+        return self._listed
+
+    @cached_property
+    def _is_listable(self) -> bool:
+        relations = [part.relation for part in self.parts]
+        held = {id(each if each.base is None else each.base): each.nbytes for each in relations}
+        return LISTED_BYTES * self.later <= sum(held.values())
+
+    @cached_property
+    def _listed(self) -> Relation:
+        keys = [PAIRS.empty(), *self._later_blocks(0, BLOCK)]
+        return Relation.from_keys(PAIRS, np.concatenate(keys))
+
+    def _later_blocks(self, column: int, block: int) -> Iterator[Keys]:
+        for number in range(len(self._counted), len(self.parts)):
+            yield from self._part_blocks(number, column, block)
+
+    # reading ------------------------------------------------------------------------------------
 
     def contains(self, keys: Keys) -> Mask:
         found = np.zeros(len(keys), np.bool_)
-        for part in self.parts:
+        rest = self._listed if "_listed" in self.__dict__ else None
+        for part in self.parts if rest is None else self._counted:
             found |= part.contains(keys)
-        return found
+        return found if rest is None else found | rest.contains(keys)
 
     def matches(self, column: int, terms: Column, block: int = BLOCK) -> Iterator[tuple[Column, Column]]:
-        yield from _gathered(self._matches(0, column, terms, block), block)
+        yield from _gathered(self._matches(column, terms, block), block)
 
-    def _matches(self, first: int, column: int, terms: Column, block: int) -> Iterator[tuple[Column, Column]]:
-        """The same of the parts from the first on."""
-        for number in range(first, len(self.parts)):
-            part, doubtful = self.parts[number], self._doubtful(number, terms)
-            mine = 1 - column if part.inverted else column
-            for rows, others in _matches(part.relation, mine, terms, block):
-                at = np.flatnonzero(doubtful[rows])
-                if not len(at):
-                    yield rows, others
-                    continue
-                lead, other = terms[rows[at]], others[at]
-                kept = np.ones(len(rows), np.bool_)
-                kept[at] = self._not_before(number, lead << WIDTH | other if column == 0 else other << WIDTH | lead)
-                yield rows[kept], others[kept]
+    def _matches(self, column: int, terms: Column, block: int) -> Iterator[tuple[Column, Column]]:
+        for number in range(len(self._counted)):
+            yield from self._part_matches(number, column, terms, block)
+        yield from self._later_matches(column, terms, block)
+
+    def _later_matches(self, column: int, terms: Column, block: int) -> Iterator[tuple[Column, Column]]:
+        rest = self._rest(len(terms)) if self.later else Relation(PAIRS)
+        if rest is not None:
+            yield from rest.matches(column, terms, block)
+            return
+        for number in range(len(self._counted), len(self.parts)):
+            yield from self._part_matches(number, column, terms, block)
+
+    def _part_matches(self, number: int, column: int, terms: Column, block: int) -> Iterator[tuple[Column, Column]]:
+        """Those of a part that no part before has."""
+        if not number or self._is_disjoint(number):
+            yield from self.parts[number].matches(column, terms, block)
+            return
+        doubtful = self._doubtful(number, terms)
+        for rows, others in self.parts[number].matches(column, terms, block):
+            at = np.flatnonzero(doubtful[rows])
+            if not len(at):
+                yield rows, others
+                continue
+            self._spent.pairs += len(at)
+            lead, other = terms[rows[at]], others[at]
+            kept = np.ones(len(rows), np.bool_)
+            kept[at] = self._not_before(number, lead << WIDTH | other if column == 0 else other << WIDTH | lead)
+            yield rows[kept], others[kept]
 
     def _doubtful(self, number: int, terms: Column) -> Mask:
         """For which terms the part may have pairs that an earlier one has: for its own inverse, those in cycles."""
@@ -121,32 +210,52 @@ class United:
         counts = np.zeros(len(terms), np.int64)
         for part in self._counted:
             counts += part.match_counts(column, terms)
-        if self._twofold is not None:
+        if self._twofold is not None and self._twofold.mutual:
             counts -= self._twofold.mutual_counts(terms)
-        for rows, _ in self._matches(len(self._counted), column, terms, BLOCK):
+        for rows, _ in self._later_matches(column, terms, BLOCK):
             counts += np.bincount(rows, minlength=len(terms))
         return counts
 
-    def blocks(self, column: int = 0, block: int = BLOCK) -> Iterator[Keys]:
-        yield from self._blocks(0, column, block)
+    def terms(self, column: int) -> Column:
+        found = [part.terms(column) for part in self.parts]
+        return sort_unique(np.concatenate([np.empty(0, np.int64), *found]))
 
-    def _blocks(self, first: int, column: int, block: int) -> Iterator[Keys]:
-        """The same of the parts from the first on."""
-        for number in range(first, len(self.parts)):
-            part = self.parts[number]
-            mine = 1 - column if part.inverted else column
-            for keys in _blocks(part.relation, mine, block):
-                primary = keys if column == 0 else _turned(keys)
-                yield keys[self._not_before(number, primary)]
+    def blocks(self, column: int = 0, block: int = BLOCK) -> Iterator[Keys]:
+        rest = self._rest(self.later)
+        if self._twofold is not None:
+            yield from self._twofold_blocks(column, block)
+        elif self.parts:
+            yield from self.parts[0].blocks(column, block)
+        yield from self._later_blocks(column, block) if rest is None else rest.blocks(column, block)
+
+    def _twofold_blocks(self, column: int, block: int) -> Iterator[Keys]:
+        """The pairs of the first two parts, which are listed only once."""
+        for keys in self.parts[0].blocks(column, block):
+            yield keys
+            turned = np.sort(_turned(keys))
+            yield turned if self._is_disjoint(1) else turned[~self.parts[0].contains(self._primary(turned, column))]
+
+    @staticmethod
+    def _primary(keys: Keys, column: int) -> Keys:
+        return keys if column == 0 else _turned(keys)
+
+    def _part_blocks(self, number: int, column: int, block: int) -> Iterator[Keys]:
+        """Those of a part that no part before has."""
+        for keys in self.parts[number].blocks(column, block):
+            if not number or self._is_disjoint(number):
+                yield keys
+            else:
+                yield keys[self._not_before(number, self._primary(keys, column))]
 
     def sorted_keys(self) -> Keys:
-        return np.sort(np.concatenate([*self.blocks()] or [np.empty(0, np.int64)]))
+        return np.sort(np.concatenate([PAIRS.empty(), *self.blocks()]))
+
+    def _is_disjoint(self, number: int) -> bool:
+        """Whether the part is the inverse of the first, which has no cycles."""
+        return number == 1 and self._twofold is not None and not self._twofold.mutual
 
     def _not_before(self, number: int, keys: Keys) -> Mask:
         """Which pairs none of the parts before has."""
-        disjoint = number == 1 and self._twofold is not None and not self._twofold.mutual
-        if not number or not len(keys) or disjoint:
-            return np.ones(len(keys), np.bool_)
         found = self.parts[0].contains(keys)
         for part in self.parts[1:number]:
             found |= part.contains(keys)
@@ -182,16 +291,23 @@ def derive(module: VirtualUnion, facts: FactSet) -> dict[Predicate, Relation]:
 def rederive(
     module: VirtualUnion, old: FactSet, new: FactSet, gone: FactSet, fresh: FactSet
 ) -> Mapping[Predicate, Changed]:
-    """The same after an update: what a part lost is lost unless another part has it, and likewise what it won."""
-    before, base = Relation.from_base(_united(module, old)), _united(module, new)
-    after = Relation.from_base(base)
+    """The same after an update: what a part lost is lost unless another part has it, and likewise what it won.
+
+    The changed pairs are listed only if they are fewer than those that would have to be looked up to count the rest.
+    """
+    after = _united(module, new)
+    relation = Relation.from_base(after)
     if len(module.parts) == 1:
         lost, won = (_turned_as(module.parts[0], facts) for facts in (gone, fresh))
-    else:
-        lost, won = (Relation.from_base(_united(module, facts)).plain() for facts in (gone, fresh))
-        lost, won = _outside(lost, after), _outside(won, before)
-    base.__dict__["_count"] = len(old.relation(module.predicate)) - len(lost) + len(won)
-    return {module.predicate: Changed(after, lost, won)}
+        return {module.predicate: Changed(relation, lost, won)}
+    before = _united(module, old)
+    before.__dict__["_count"] = len(old.relation(module.predicate))
+    less, more = (_united(module, facts) for facts in (gone, fresh))
+    gone_pairs = Apart(before, after, less, less.most, one_way=not more)
+    new_pairs = Apart(after, before, more, more.most, one_way=not less)
+    if less.most + more.most < after.later:
+        after.__dict__["_count"] = len(before) - len(gone_pairs.pairs) + len(new_pairs.pairs)
+    return {module.predicate: Changed(relation, Relation.from_base(gone_pairs), Relation.from_base(new_pairs))}
 
 
 def _turned_as(part: Edge, facts: FactSet) -> Relation:
@@ -202,11 +318,6 @@ def _turned_as(part: Edge, facts: FactSet) -> Relation:
     return Relation.from_base(United((Part(relation, part.inverted),))).plain()
 
 
-def _outside(small: Relation, large: Relation) -> Relation:
-    keys = small.keys()
-    return Relation.from_keys(small.layout, keys[~large.contains(keys)])
-
-
 def _united(module: VirtualUnion, facts: FactSet) -> United:
     parts = [Part(facts.relation(edge.predicate), edge.inverted) for edge in module.parts]
     parts = [inner for part in parts if part.relation for inner in part.flattened()]
@@ -215,37 +326,3 @@ def _united(module: VirtualUnion, facts: FactSet) -> United:
 
 def _turned(keys: Keys) -> Keys:
     return (keys & LOW) << WIDTH | keys >> WIDTH
-
-
-def _matches(relation: Relation, column: int, terms: Column, block: int) -> Iterator[tuple[Column, Column]]:
-    """The facts of a relation with given terms in a column."""
-    if relation.base is not None:
-        for rows, others in relation.base.matches(column, terms, block):
-            yield _living(relation, column, terms, rows, others)
-    order = (0, 1) if column == 0 else (1, 0)
-    for run in relation.runs:
-        keys = run.keys(order)
-        low, high = prefix_range(relation.layout, keys, terms << WIDTH, 1)
-        counts = high - low
-        rows = np.repeat(np.arange(len(terms)), counts)
-        places = np.repeat(low - (np.cumsum(counts) - counts), counts) + np.arange(len(rows))
-        yield _living(relation, column, terms, rows, keys[places] & LOW)
-
-
-def _living(relation: Relation, column: int, terms: Column, rows: Column, others: Column) -> tuple[Column, Column]:
-    if not relation.gone:
-        return rows, others
-    lead = terms[rows]
-    alive = relation.contains(lead << WIDTH | others if column == 0 else others << WIDTH | lead)
-    return rows[alive], others[alive]
-
-
-def _blocks(relation: Relation, column: int, block: int) -> Iterator[Keys]:
-    """All facts of a relation, a column leading."""
-    order = (0, 1) if column == 0 else (1, 0)
-    sources = [run.keys(order) for run in relation.runs]
-    cut = (keys[i : i + block] for keys in sources for i in range(0, len(keys), block))
-    based = relation.base.blocks(column, block) if relation.base is not None else iter(())
-    for keys in chain(cut, based):
-        primary = keys if column == 0 else _turned(keys)
-        yield keys[relation.contains(primary)] if relation.gone else keys

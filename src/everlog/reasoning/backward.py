@@ -77,7 +77,7 @@ class BackwardChaining(Maintenance):
             if not delta:
                 return
             self.P = self.P.extended(delta)  # l. 93
-            known = FactSet({**lower, **self.P})
+            known = lower.extended(self.P)
             found = self.engine.match(rules.recursive, known, self.either, [(delta, NONE)]).facts()  # l. 94
 
     def proved_at_once(self, rules: Rules, facts: FactSet) -> FactSet:

@@ -63,7 +63,8 @@ class Counting(Maintenance):
 
     def change_nr(self, rules: Rules, N: Counts, I_o: FactSet, I_n: FactSet, I_on: FactSet, I_no: FactSet) -> Counts:
         """The derivations of the first round: explicit facts and nonrecursive rules."""
-        explicit_lost, explicit_won = (Counts.once(e.restricted(rules.predicates)) for e in (self.E_minus, self.E_plus))
+        explicit = (e.restricted(rules.predicates) for e in (self.E_minus, self.E_plus))
+        explicit_lost, explicit_won = map(self.engine.once, explicit)
         lost = explicit_lost + self.matched(rules.nonrecursive, "deleted", I_o, I_o, [(I_on, I_no)])  # l. 23
         won = explicit_won + self.matched(rules.nonrecursive, "added", I_n, I_n, [(I_no, I_on)])  # l. 24
         if self.C_nr is not None:

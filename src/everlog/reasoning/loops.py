@@ -25,8 +25,7 @@ from everlog.engine.relation import Relation
 from everlog.lang.syntax import Predicate
 from everlog.modules.closure import Graph, closed
 
-CHUNK = 1 << 22
-"""So many pairs are listed at once."""
+NO_EDGES = (np.empty(0, np.int64), np.empty(0, np.int64))
 
 
 @dataclass
@@ -55,8 +54,7 @@ class Loop:
         """Take in facts; the pairs that follow only now."""
         if inputs.keys().isdisjoint(self.module.inputs):
             return NONE
-        nothing = np.empty(0, np.int64)
-        update = self.reach.updated((nothing, nothing), self.graph.edges(inputs))
+        update = self.reach.updated(NO_EDGES, self.reach.oriented(self.graph.edges(inputs)))
         self.reach = update.graph
         return FactSet({p: Listed(pairs.difference(update.won)) for p, pairs in self._closed().items()})
 
@@ -69,24 +67,17 @@ class Loop:
 
     def _through(self, pairs: Closed, edges: tuple[Keys, Keys]) -> Relation:
         """The pairs whose start reaches or is the first vertex of an edge, and whose end the second reaches or is."""
-        found = Relation.empty(2)
-        starts = _reached(self.reach.backwards, edges[0], self.graph.start)
-        ends = _reached(self.reach, edges[1], pairs.target)
-        sizes = np.array([len(a) * len(b) for a, b in zip(starts, ends, strict=True)])
-        for part in np.split(np.arange(len(sizes)), np.flatnonzero(np.diff(np.cumsum(sizes) // CHUNK)) + 1):
-            products = [np.repeat(starts[i], len(ends[i])) << STATE | np.tile(ends[i], len(starts[i])) for i in part]
-            keys = np.concatenate(products or [np.empty(0, np.int64)])
-            if pairs.mirrored:
-                keys = (keys & TERM) << STATE | keys >> STATE
-            found = found | Relation.from_keys(found.layout, keys)
-        return found
+        found = [np.empty(0, np.int64)]
+        for pair in self.reach.through(self.reach.oriented(edges), pairs.source, pairs.target):
+            first, second = pair[::-1] if pairs.mirrored else pair
+            found.append((first & TERM) << STATE | second & TERM)
+        return Relation.from_keys(Relation.empty(2).layout, np.concatenate(found))
 
     def without(self, inputs: FactSet, left: FactSet) -> None:
         """Forget facts, unless those that are left stand for the same edges."""
         if not inputs.keys().isdisjoint(self.module.inputs):
-            nothing = np.empty(0, np.int64)
             gone = self.graph.without_fed(left, self.graph.edges(inputs))
-            self.reach = self.reach.updated(gone, (nothing, nothing)).graph
+            self.reach = self.reach.updated(self.reach.oriented(gone), NO_EDGES).graph
 
     def rederived(self, pairs: FactSet) -> FactSet:
         """Those of the pairs that are still connected."""
@@ -95,15 +86,6 @@ class Loop:
             keys = pairs.relation(predicate).keys()
             found[predicate] = Relation.from_keys(Relation.empty(2).layout, keys[held.contains(keys)])
         return FactSet(found)
-
-
-def _reached(reach: Reach, vertices: Keys, state: int) -> list[Keys]:
-    """For each vertex the terms in a state that it reaches or is."""
-    numbers, others = reach.expanded(reach.rows_of(reach.positions(vertices)))
-    wanted = others >> STATE == state
-    parts = np.split(others[wanted] & TERM, np.searchsorted(numbers[wanted], np.arange(1, len(vertices))))
-    own = vertices >> STATE == state
-    return [np.union1d(p, [v & TERM]) if o else p for p, v, o in zip(parts, vertices, own, strict=True)]
 
 
 def close_together(

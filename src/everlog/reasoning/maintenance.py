@@ -20,7 +20,6 @@ from everlog.analysis.modules import Module
 from everlog.analysis.stratify import StratifiedProgram, Stratum
 from everlog.engine.factset import NONE, FactSet
 from everlog.engine.match import Engine, Matches, RuleSet
-from everlog.engine.multiset import Counts
 from everlog.lang.syntax import Predicate
 from everlog.modules.derive import rederive
 from everlog.reasoning.materialisation import Materialisation, Trace
@@ -141,7 +140,8 @@ class Maintenance:
         """Bring the relations of a module up to date. Its facts are never overdeleted, so D and A do without them."""
         if {*self.gone, *self.fresh}.isdisjoint(module.inputs):
             return
-        found = rederive(module, self.I, self.new, self.gone, self.fresh)
+        engine = self.engine
+        found = rederive(module, self.I, self.new, self.gone, self.fresh, lambda: engine.limits.check(engine.held))
         self.new = self.new.replaced({p: change.relation for p, change in found.items()})
         self.engine.held = self.new.count
         self.engine.limits.check(self.engine.held)
@@ -217,7 +217,7 @@ class Maintenance:
         """Nonrecursive instances, and explicit facts, that are no more."""
         if self.C_nr is None:
             return matches.facts() | explicit
-        lost = matches.counts() + Counts.once(explicit)
+        lost = matches.counts() + self.engine.once(explicit)
         self.C_nr = self.C_nr - lost
         return lost.facts()
 
@@ -233,7 +233,7 @@ class Maintenance:
         """New nonrecursive instances, and explicit facts."""
         if self.C_nr is None:
             return matches.facts(without=self.new) | explicit
-        won = matches.counts() + Counts.once(explicit)
+        won = matches.counts() + self.engine.once(explicit)
         self.C_nr = self.C_nr + won
         return won.facts()
 

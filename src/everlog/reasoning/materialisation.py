@@ -74,7 +74,7 @@ def nonrecursive_counts(engine: Engine, program: StratifiedProgram, old: Materia
     """C_nr: each fact's being explicit and its instances of nonrecursive rules."""
     counts = NO_COUNTS
     for stratum in program.strata:
-        counts += Counts.once(old.explicit.restricted(stratum.predicates))
+        counts += engine.once(old.explicit.restricted(stratum.predicates))
         counts += engine.match(RuleSet(stratum.nonrecursive), old.facts, old.facts, phase="bookkeeping").counts()
     return counts
 
@@ -100,7 +100,7 @@ def with_trace(engine: Engine, program: StratifiedProgram, old: Materialisation)
             trace.append(())
             continue
         recursive, rounds = RuleSet(stratum.recursive), []
-        counts = Counts.once(old.explicit.restricted(stratum.predicates))
+        counts = engine.once(old.explicit.restricted(stratum.predicates))
         counts += engine.match(RuleSet(stratum.nonrecursive), facts, facts, phase="bookkeeping").counts()  # l. 12
         while delta := counts.facts() - facts:  # l. 14
             rounds.append(counts)

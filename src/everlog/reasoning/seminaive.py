@@ -37,6 +37,7 @@ def seminaive(
         seconds=time.perf_counter() - begin,
         strata=tuple(strata),
         modules=bool(program.modules),
+        stratification=program.kind,
     )
     return facts, statistics
 
@@ -60,6 +61,9 @@ def close_stratum(
         engine.limits.check(engine.held)
         instances = engine.work.instances["forward"] - before
         listener.round_done(RoundEvent(stratum.index, strata, rounds, delta.count, facts.count, instances))
+        if (closed := engine.closed(stratum, facts, delta)) is not None:
+            facts = closed
+            break
         delta = engine.match(recursive, facts, facts, changed=[(delta, NONE)]).facts(without=facts)  # l. 8 and 5
     figures = StratumStatistics(
         index=stratum.index,
@@ -79,7 +83,10 @@ def close_module(
     """Adds to ``facts`` what a module derives."""
     begin = time.perf_counter()
     assert stratum.module is not None
-    facts = facts.replaced(derive(stratum.module, facts))
+    closed = engine.closed(stratum, facts, NONE)
+    if closed is None:
+        closed = facts.replaced(derive(stratum.module, facts, lambda: engine.limits.check(engine.held)))
+    facts = closed
     count = facts.restricted(stratum.predicates).count
     engine.held = facts.count
     engine.limits.check(engine.held)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
+from typing import Literal
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +37,7 @@ class Statistics:
     strata: tuple[StratumStatistics, ...] = ()
     modules: bool = False
     """Whether modules derived some of the facts."""
+    stratification: Literal["levels", "single"] = "levels"
 
     @property
     def derived(self) -> int:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from everlog.analysis.dependencies import strong_components
 from everlog.analysis.modules.aliases import find_aliases
+from everlog.analysis.modules.bound import bound_closure
 from everlog.analysis.modules.build import alias_unions, closure, generators, union
 from everlog.analysis.modules.feeding import fed, fed_by
 from everlog.analysis.modules.kinds import Closure, Module, Untaken
@@ -103,7 +104,11 @@ class _Detector:
         """The module that a component is, otherwise for each of its recursive rules why there is none."""
         reasons = self._flaws(component)
         if reasons:
-            return reasons
+            bound = bound_closure(component, self.reader)
+            if bound is None:
+                return reasons
+            self.bridges.append(bound[1])
+            return bound[0]
         words = [(read.head.predicate, read.word) for read in component.recursive if read.word is not None]
         try:
             shape = shape_of(component.inside, words, component.contained) if words else None

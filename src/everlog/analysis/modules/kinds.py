@@ -61,11 +61,12 @@ class Closure:
 
     kind: ClosureKind
     states: tuple[Predicate | None, ...]
-    """The predicates derived, one a state; None for a state inside a long chain."""
+    """The predicates derived, one a state; for a state that is not asked for None, or an :func:`inner` predicate if
+    pairs start there."""
     rules: tuple[Rule, ...]
     """The rules of the program that the module takes."""
     external: Mapping[Predicate, Predicate] = field(hash=False)
-    """For each predicate derived, the hidden predicate with what comes from elsewhere."""
+    """For each predicate derived and each inner one, the hidden predicate with what comes from elsewhere."""
     transitions: tuple[Transition, ...] = ()
     mirrored: bool = False
     closed: bool = False
@@ -73,7 +74,7 @@ class Closure:
     @cached_property
     def predicates(self) -> tuple[Predicate, ...]:
         """What the module derives."""
-        return tuple(state for state in self.states if state is not None)
+        return tuple(state for state in self.states if state is not None and not is_inner(state))
 
     @property
     def inputs(self) -> tuple[Predicate, ...]:
@@ -116,6 +117,19 @@ class Untaken:
 
     rule: Rule
     reason: str
+
+
+INNER = " going on"
+
+
+def inner(predicate: Predicate) -> Predicate:
+    """The predicate of a state of pairs that nobody asks for."""
+    return Predicate(f"{predicate.name}{INNER}", predicate.arity)
+
+
+def is_inner(predicate: Predicate) -> bool:
+    """Whether a predicate is one of a state that nobody asks for."""
+    return predicate.name.endswith(INNER)
 
 
 def hidden(predicate: Predicate) -> Predicate:

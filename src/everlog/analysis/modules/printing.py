@@ -33,6 +33,8 @@ def print_module(module: Module, prefixes: Mapping[str, str] = NO_PREFIXES) -> s
     if module.kind == "chain":
         return f"chain: {_transitions(module, shown)}"
     outside = Edge(module.external[module.predicates[0]])
+    if module.kind == "linear" and len(module.states) > 1:
+        return f"linear: {_bound(module, shown)}"
     if module.kind == "linear":
         return f"linear: {_linear(module, shown(outside), shown)}"
     edges = [outside] if module.kind == "transitive" else [outside, outside.inverse]
@@ -44,6 +46,14 @@ def _linear(module: Closure, outside: str, shown: Shown) -> str:
     many = _repeated(edges, "*", shown)
     path = f"{many} / {outside}" if module.mirrored else f"{outside} / {many}"
     return f"{path} | {_repeated(edges, '+', shown)}" if module.closed else path
+
+
+def _bound(module: Closure, shown: Shown) -> str:
+    """What goes on from a constant, and what does not."""
+    outside, going = (shown(Edge(predicate)) for predicate in module.external.values())
+    edges = dict.fromkeys(move.edge for move in module.transitions if move.edge is not None)
+    many = _repeated(edges, "+", shown)
+    return f"{outside} | {many} / {going}" if module.mirrored else f"{outside} | {going} / {many}"
 
 
 def _transitions(module: Closure, shown: Shown) -> str:

@@ -62,7 +62,7 @@ class Reader:
         others: list[ReadRule] = []
         for rule in rules:
             own = any(self.aliases.name(atom.predicate) in inside for atom in rule.positive)
-            (recursive if own else others).append(self._read(rule, inside, own))
+            (recursive if own else others).append(self.read(rule, inside, own))
         return Component(predicates, tuple(recursive), tuple(others))
 
     def generated(self, edge: Edge) -> tuple[Edge, ...]:
@@ -77,7 +77,8 @@ class Reader:
             for member in self.aliases.members(predicate)
         )
 
-    def _read(self, rule: Rule, inside: frozenset[Predicate], recursive: bool) -> ReadRule:
+    def read(self, rule: Rule, inside: frozenset[Predicate], recursive: bool = True) -> ReadRule:
+        """A rule of the component of these predicates."""
         head = self.aliases.translate(Edge(rule.head.predicate))
         edge = single(rule)
         if edge is not None:

@@ -8,7 +8,8 @@ Let p be the only predicate of a component, X what else there is of it, and e be
   then derive (b, a), for instance p⁻ p⁻ by b <- a <- a. One rule alone is never symmetry and transitivity: if
   it applies to the single fact p(a, b), each variable stands only first or only second in its atoms. If its head
   is then (a, a) or (b, b), no first argument ever becomes a second one or the other way round; if it is (b, a),
-  an even number of steps never separates the variables of the head, so neither (a, a) nor (b, b) follows.
+  an even number of steps never separates the variables of the head, so neither (a, a) nor (b, b) follows. With
+  p(a, a) and p(b, b) for all facts p(a, b) one of them would do, but no rule made of edges derives these.
 - p e is left-linear, e p right-linear, e being any word over lower predicates: p = X e*, p = e* X. Both at once
   are p = e* X e*, which is neither.
 - p p and p e together are p = X (X + e)*.

@@ -48,6 +48,16 @@ def trailing_zeros(typingctx: Any, word: Any) -> Any:
     return types.int64(types.uint64), codegen
 
 
+@intrinsic
+def bit_count(typingctx: Any, word: Any) -> Any:
+    """How many bits of a 64-bit word are set."""
+
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        return builder.ctpop(args[0])
+
+    return types.int64(types.uint64), codegen
+
+
 @njit(inline="always")
 def run_keys(table, run):
     """The keys of a run."""

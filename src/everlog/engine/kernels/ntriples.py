@@ -1,7 +1,7 @@
 r"""Lines of N-Triples and N-Quads: finding the terms of simple lines and writing them as columns of texts.
 
-A line is *simple* if its terms are certainly valid and written without ``\u``; everything that would
-need a closer look is left to a full parser, which gives the same texts for simple lines too.
+A line is *simple* if its terms are certainly valid and its IRIs written without ``\u``; everything that
+would need a closer look is left to a full parser, which gives the same texts for simple lines too.
 """
 
 from __future__ import annotations
@@ -67,6 +67,37 @@ def _is_hex(byte: int) -> bool:
 
 
 @njit(cache=True, nogil=True)
+def _code_digits(byte: int) -> int:
+    """How many hexadecimal digits follow a backslash and this byte; 0 if it is no ``u`` or ``U``."""
+    return 4 if byte == 117 else 8 if byte == 85 else 0
+
+
+@njit(cache=True, nogil=True)
+def _code_point(data: Any, start: int, end: int) -> int:
+    """The character that hexadecimal digits name; -1 if they do not surely name one."""
+    value = 0
+    for i in range(start, end):
+        if not _is_hex(data[i]):
+            return -1
+        value = value * 16 + (data[i] - 48 if data[i] < 65 else (data[i] & 0xDF) - 55)
+    return -1 if value > 0x10FFFF or 0xD800 <= value < 0xE000 else value
+
+
+@njit(cache=True, nogil=True)
+def _write_character(point: int, out: Any, written: int) -> int:
+    """Write a character as UTF-8."""
+    if point < 0x80:
+        out[written] = point
+        return written + 1
+    size = 2 if point < 0x800 else 3 if point < 0x10000 else 4
+    for i in range(size - 1, 0, -1):
+        out[written + i] = 0x80 | (point & 0x3F)
+        point >>= 6
+    out[written] = (0xF00 >> size) & 0xFF | point
+    return written + size
+
+
+@njit(cache=True, nogil=True)
 def _iri_end(data: Any, start: int, end: int) -> int:
     """Where an absolute IRI in angle brackets that starts here ends; -1 if it is not surely valid."""
     i = start + 1
@@ -84,21 +115,18 @@ def _iri_end(data: Any, start: int, end: int) -> int:
         if i >= end or not (data[i] == 47 or data[i] == 63 or data[i] == 35 or data[i] == 62):
             return -1
     fragment = False
-    while i < end:
-        byte = data[i]
-        if byte == 62:
+    while True:
+        while i < end and _CLASS[data[i]] != 0:
+            i += 1
+        if i >= end:
+            return -1
+        if data[i] == 62:
             return i + 1
-        if byte == 35:
-            if fragment:
-                return -1
+        if data[i] == 35 and not fragment:
             fragment = True
-        elif byte == 37:
-            if i + 2 >= end or not _is_hex(data[i + 1]) or not _is_hex(data[i + 2]):
-                return -1
-        elif _CLASS[byte] == 0:
+        elif data[i] != 37 or i + 2 >= end or not _is_hex(data[i + 1]) or not _is_hex(data[i + 2]):
             return -1
         i += 1
-    return -1
 
 
 @njit(cache=True, nogil=True)
@@ -169,14 +197,20 @@ def _object(data: Any, start: int, end: int) -> Any:
     if data[start] != 34:
         return start, -1, -1, -1
     i = start + 1
-    escaped = False
+    escaped, coded = False, False
     while i < end and data[i] != 34:
         if data[i] == 13:
             return start, -1, -1, -1
         if data[i] == 92:
             escaped = True
             i += 1
-            if i >= end or _ESCAPE[data[i]] == 0:
+            digits = _code_digits(data[i]) if i < end else 0
+            if digits:
+                coded = True
+                if i + digits >= end or _code_point(data, i + 1, i + 1 + digits) < 0:
+                    return start, -1, -1, -1
+                i += digits
+            elif i >= end or _ESCAPE[data[i]] == 0:
                 return start, -1, -1, -1
         i += 1
     i += 1
@@ -187,7 +221,7 @@ def _object(data: Any, start: int, end: int) -> Any:
         return start, ~after if escaped else after, after, i
     if data[i] != 94:
         return start, ~i if escaped else i, i, -1
-    if i + 2 >= end or data[i + 1] != 94:
+    if coded or i + 2 >= end or data[i + 1] != 94:
         return start, -1, -1, -1
     after = _iri_end(data, i + 2, end)
     if after < 0 or _starts_with(data, i + 2, after, _RDF):
@@ -220,10 +254,13 @@ def _simple_line(data: Any, start: int, end: int, quads: bool, spans: Any, row: 
     if i < 0:
         return False
     i = _skip_blanks(data, i, end)
+    graph, graph_end = 0, 0
     if quads and i < end and data[i] != 46:
+        graph = i
         i = _blank_end(data, i, end) if data[i] == 95 else _iri_end(data, i, end)
         if i < 0:
             return False
+        graph_end = i
         i = _skip_blanks(data, i, end)
     if i >= end or data[i] != 46 or _skip_blanks(data, i + 1, end) != end:
         return False
@@ -234,29 +271,28 @@ def _simple_line(data: Any, start: int, end: int, quads: bool, spans: Any, row: 
     spans[row, 0], spans[row, 1] = subject, subject_end
     spans[row, 2], spans[row, 3] = predicate, predicate_end
     spans[row, 4], spans[row, 5] = text, text_end
+    spans[row, 6], spans[row, 7] = graph, graph_end
     return True
 
 
 @njit(cache=True, nogil=True)
-def parse_lines(data: Any, quads: bool) -> Any:
+def parse_lines(data: Any, newlines: Any, quads: bool) -> Any:
     """The form of each line of a block of whole lines, where the lines begin, and the terms of the simple ones.
 
-    Language tags of simple lines are made lower case in place.
+    ``newlines`` is where the newlines in the block are; the last line may have none. The terms are subject,
+    predicate, object and graph, each with its start and its end; a graph that ends at 0 is the default
+    one. Language tags of simple lines are made lower case in place.
     """
     size = len(data)
-    capacity = 1
-    for i in range(size):
-        capacity += data[i] == 10
+    capacity = len(newlines) + 1
     line_starts = np.empty(capacity + 1, np.int64)
     forms = np.empty(capacity, np.uint8)
-    spans = np.empty((capacity, 6), np.int64)
+    spans = np.empty((capacity, 8), np.int64)
     line, simple, start = 0, 0, 0
     line_starts[0] = 0
     while start < size:
-        end = start
-        while end < size and data[end] != 10:
-            end += 1
-        after = end + 1 if end < size else end
+        end = newlines[line] if line < len(newlines) else size
+        after = min(end + 1, size)
         if end > start and data[end - 1] == 13:
             end -= 1
         first = _skip_blanks(data, start, end)
@@ -289,9 +325,14 @@ def _copy_term(data: Any, start: int, end: int, blank: Any, out: Any, written: i
         while i < ~end:
             escape = data[i] == 92
             i += escape
-            out[written] = _ESCAPE[data[i]] if escape else data[i]
+            digits = _code_digits(data[i]) if escape else 0
+            if digits:
+                written = _write_character(_code_point(data, i + 1, i + 1 + digits), out, written)
+                i += digits
+            else:
+                out[written] = _ESCAPE[data[i]] if escape else data[i]
+                written += 1
             i += 1
-            written += 1
         return written
     if data[start] == 95:
         written = _copy(blank, 0, len(blank), out, written)
@@ -300,33 +341,52 @@ def _copy_term(data: Any, start: int, end: int, blank: Any, out: Any, written: i
 
 
 @njit(cache=True, nogil=True)
-def write_triples(data: Any, spans: Any, blank: Any) -> Any:
-    """The texts of predicates, subjects and objects of simple lines, and which facts are unary.
+def _copy_graph(data: Any, start: int, end: int, blank: Any, default: Any, out: Any, written: int) -> int:
+    """Write the name of a graph."""
+    if end == 0:
+        return _copy(default, 0, len(default), out, written)
+    return _copy_term(data, start, end, blank, out, written)
 
-    A triple that types a subject with an IRI is the unary fact of that IRI; its object is left empty.
+
+@njit(cache=True, nogil=True)
+def write_triples(data: Any, spans: Any, blank: Any, default: Any) -> Any:
+    """The texts of predicates and of the three arguments of facts in simple lines, and which facts are types.
+
+    A triple that types a subject with an IRI is the fact of that IRI about the subject. ``default`` is
+    the name of the default graph: every fact has its graph as last argument, unless it is empty.
     """
-    rows = len(spans)
-    sizes = np.zeros(3, np.int64)
+    rows, named = len(spans), len(default) > 0
+    sizes = np.zeros(4, np.int64)
     unary = np.zeros(rows, np.bool_)
     for row in range(rows):
         unary[row] = data[spans[row, 4]] == 60 and (
             spans[row, 3] - spans[row, 2] == len(_TYPE) and _starts_with(data, spans[row, 2], spans[row, 3], _TYPE)
         )
+        graph = max(len(default), spans[row, 7] - spans[row, 6] + len(blank)) if named else 0
         sizes[0] += max(spans[row, 3] - spans[row, 2], spans[row, 5] - spans[row, 4] if unary[row] else 0) + 2
         sizes[1] += spans[row, 1] - spans[row, 0] + len(blank)
-        sizes[2] += max(spans[row, 5], ~spans[row, 5]) - spans[row, 4] + len(blank)
+        sizes[2] += graph if unary[row] else max(spans[row, 5], ~spans[row, 5]) - spans[row, 4] + len(blank)
+        sizes[3] += 0 if unary[row] else graph
     predicates, predicate_ends = np.empty(sizes[0], np.uint8), np.zeros(rows + 1, np.int32)
-    subjects, subject_ends = np.empty(sizes[1], np.uint8), np.zeros(rows + 1, np.int64)
-    objects, object_ends = np.empty(sizes[2], np.uint8), np.zeros(rows + 1, np.int64)
-    p, s, o = 0, 0, 0
+    first, first_ends = np.empty(sizes[1], np.uint8), np.zeros(rows + 1, np.int64)
+    second, second_ends = np.empty(sizes[2], np.uint8), np.zeros(rows + 1, np.int64)
+    third, third_ends = np.empty(sizes[3], np.uint8), np.zeros(rows + 1 if named else 0, np.int64)
+    p, a, b, c = 0, 0, 0, 0
     for row in range(rows):
-        named = 4 if unary[row] else 2
-        p = _copy(data, spans[row, named], spans[row, named + 1], predicates, p)
+        name = 4 if unary[row] else 2
+        p = _copy(data, spans[row, name], spans[row, name + 1], predicates, p)
         predicates[p] = 47
-        predicates[p + 1] = 49 if unary[row] else 50
+        predicates[p + 1] = 50 - unary[row] + named
         p += 2
-        s = _copy_term(data, spans[row, 0], spans[row, 1], blank, subjects, s)
+        a = _copy_term(data, spans[row, 0], spans[row, 1], blank, first, a)
         if not unary[row]:
-            o = _copy_term(data, spans[row, 4], spans[row, 5], blank, objects, o)
-        predicate_ends[row + 1], subject_ends[row + 1], object_ends[row + 1] = p, s, o
-    return predicates[:p], predicate_ends, subjects[:s], subject_ends, objects[:o], object_ends, unary
+            b = _copy_term(data, spans[row, 4], spans[row, 5], blank, second, b)
+        if named:
+            if unary[row]:
+                b = _copy_graph(data, spans[row, 6], spans[row, 7], blank, default, second, b)
+            else:
+                c = _copy_graph(data, spans[row, 6], spans[row, 7], blank, default, third, c)
+            third_ends[row + 1] = c
+        predicate_ends[row + 1], first_ends[row + 1], second_ends[row + 1] = p, a, b
+    arguments = (first[:a], first_ends), (second[:b], second_ends), (third[:c], third_ends)
+    return (predicates[:p], predicate_ends), *arguments, unary

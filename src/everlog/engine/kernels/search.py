@@ -138,3 +138,14 @@ def add_found(keys, weights, wanted, total):
         previous = key
         if position < size and keys[position] == key:
             total[i] += weights[position]
+
+
+@njit(cache=True, nogil=True)
+def recalled(known, wanted):
+    """For each number what is known of it, less one, and whether something is not known, which is -1 then."""
+    found = np.empty(wanted.shape[0], np.int64)
+    missing = False
+    for i in range(wanted.shape[0]):
+        found[i] = np.int64(known[wanted[i]]) - 1
+        missing |= found[i] < 0
+    return found, missing

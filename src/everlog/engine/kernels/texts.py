@@ -5,6 +5,9 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
+FEW = 8
+"""Less than one in so many of the known texts are few to look up."""
+
 
 @njit(cache=True, nogil=True)
 def same_bytes(left, left_start, left_end, right, right_start, right_end):
@@ -86,6 +89,31 @@ def fill_slots(hashes, count, slots):
 
 
 @njit(cache=True, nogil=True)
+def _window(hashes, wanted, width):
+    """A range of ascending hashes that holds the wanted one if it is there: narrow, as hashes are spread evenly."""
+    size = hashes.shape[0]
+    expected = np.int64((wanted * 2.0**-64 + 0.5) * size)
+    low, high = max(expected - width, 0), min(expected + width, size)
+    if low > 0 and hashes[low - 1] >= wanted:
+        low = 0
+    if high < size and hashes[high] < wanted:
+        high = size
+    return low, high
+
+
+@njit(cache=True, nogil=True)
+def _lower_bound(hashes, wanted, low, high):
+    """The first place in a range of ascending hashes where one is not below the wanted one."""
+    while low < high:
+        middle = (low + high) >> 1
+        if hashes[middle] < wanted:
+            low = middle + 1
+        else:
+            high = middle
+    return low
+
+
+@njit(cache=True, nogil=True)
 def lookup_sorted(data, offsets, hashes, old_data, old_offsets, old_hashes):
     """The number of each text among texts in ascending order of their hashes, or -1.
 
@@ -93,20 +121,10 @@ def lookup_sorted(data, offsets, hashes, old_data, old_offsets, old_hashes):
     """
     ids = np.full(hashes.shape[0], -1, np.int64)
     size = old_hashes.shape[0]
-    window = np.int64(2 * np.sqrt(size)) + 1
+    width = np.int64(2 * np.sqrt(size)) + 1
     for i in range(hashes.shape[0]):
-        expected = np.int64((hashes[i] * 2.0**-64 + 0.5) * size)
-        low, high = max(expected - window, 0), min(expected + window, size)
-        if low > 0 and old_hashes[low - 1] >= hashes[i]:
-            low = 0
-        if high < size and old_hashes[high] < hashes[i]:
-            high = size
-        while low < high:
-            middle = (low + high) >> 1
-            if old_hashes[middle] < hashes[i]:
-                low = middle + 1
-            else:
-                high = middle
+        low, high = _window(old_hashes, hashes[i], width)
+        low = _lower_bound(old_hashes, hashes[i], low, high)
         while low < size and old_hashes[low] == hashes[i]:
             if same_bytes(old_data, old_offsets[low], old_offsets[low + 1], data, offsets[i], offsets[i + 1]):
                 ids[i] = low
@@ -135,27 +153,45 @@ def gather_bytes(data, offsets, positions, out, at):
 
 
 @njit(cache=True, nogil=True)
+def _bucket_starts(hashes, bits):
+    """Where the hashes begin whose first ``bits`` bits are at least 0, 1, ..., 2**bits, the sign being turned."""
+    starts = np.empty((1 << bits) + 1, np.int32)
+    filled = 0
+    for i in range(hashes.shape[0]):
+        bucket = ((hashes[i] >> (64 - bits)) + (1 << (bits - 1))) + 1
+        while filled < bucket:
+            starts[filled] = i
+            filled += 1
+    starts[filled:] = hashes.shape[0]
+    return starts
+
+
+@njit(cache=True, nogil=True)
 def ranks(hashes, wanted):
-    """Where each wanted number stands among ascending hashes, or -1; see ``lookup_sorted``."""
-    out = np.full(wanted.shape[0], -1, np.int64)
+    """Where each wanted number stands among ascending hashes, or -1.
+
+    Many are looked up by their first bits, which about one of the hashes shares; few within a window around
+    the expected place, so that most hashes need not be looked at.
+    """
     size = hashes.shape[0]
-    window = np.int64(2 * np.sqrt(size)) + 1
+    out = np.full(wanted.shape[0], -1, np.int64)
+    width = np.int64(2 * np.sqrt(size)) + 1
+    bits = 0
+    if FEW * wanted.shape[0] > size:
+        bits = 1
+        while (1 << bits) < size:
+            bits += 1
+    starts = _bucket_starts(hashes, bits) if bits else np.zeros(0, np.int32)
     for i in range(wanted.shape[0]):
         if i > 0 and wanted[i] == wanted[i - 1]:
             out[i] = out[i - 1]
             continue
-        expected = np.int64((wanted[i] * 2.0**-64 + 0.5) * size)
-        low, high = max(expected - window, 0), min(expected + window, size)
-        if low > 0 and hashes[low - 1] >= wanted[i]:
-            low = 0
-        if high < size and hashes[high] < wanted[i]:
-            high = size
-        while low < high:
-            middle = (low + high) >> 1
-            if hashes[middle] < wanted[i]:
-                low = middle + 1
-            else:
-                high = middle
+        if bits:
+            bucket = (wanted[i] >> (64 - bits)) + (1 << (bits - 1))
+            low, high = np.int64(starts[bucket]), np.int64(starts[bucket + 1])
+        else:
+            low, high = _window(hashes, wanted[i], width)
+        low = _lower_bound(hashes, wanted[i], low, high)
         if low < size and hashes[low] == wanted[i]:
             out[i] = low
     return out

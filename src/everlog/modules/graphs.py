@@ -1,0 +1,135 @@
+"""The graphs of closure modules, kept between processes: a graph of an earlier state is brought up to date.
+
+What a module derives is a function of what it reads. So if its graph is known for an earlier state, the
+present one follows from how its inputs changed since, module after module, as in an update.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from types import MappingProxyType
+
+import numpy as np
+
+from everlog.analysis.modules import Closure, Module
+from everlog.analysis.stratify import StratifiedProgram, Stratum
+from everlog.engine.closed import Closed
+from everlog.engine.difference import facts_changed, signed_keys
+from everlog.engine.factset import NONE, FactSet
+from everlog.engine.match import Engine, RuleSet
+from everlog.engine.multiset import Counts
+from everlog.engine.reach import Reach
+from everlog.engine.relation import Relation
+from everlog.engine.runs import Run
+from everlog.lang.syntax import Predicate
+from everlog.modules.changed import Changed
+from everlog.modules.closure import restored
+from everlog.modules.derive import derive, rederive
+from everlog.reasoning.loops import close_together
+
+NOTHING: Mapping[str, Reach] = MappingProxyType({})
+
+
+def name_of(module: Closure) -> str:
+    """What a graph of the module is kept under: everything it depends on besides facts."""
+    return repr((module.kind, module.states, module.transitions, module.mirrored, module.closed))
+
+
+def graphs_of(program: StratifiedProgram, facts: FactSet) -> dict[str, Reach]:
+    """The graphs of all closure modules."""
+    return {name_of(module): _graph(module, facts) for module in program.modules if isinstance(module, Closure)}
+
+
+def _graph(module: Closure, facts: FactSet) -> Reach:
+    bases = (facts.relation(predicate).base for predicate in module.predicates)
+    nothing = np.empty(0, np.int64)
+    return next((base.graph for base in bases if isinstance(base, Closed)), None) or Reach.of(nothing, nothing)
+
+
+def derived(
+    engine: Engine, program: StratifiedProgram, inputs: FactSet, graphs: Mapping[str, Reach] = NOTHING
+) -> FactSet:
+    """Facts with what modules derive from them; a graph that is known is not made again."""
+    for stratum in program.strata:
+        inputs = inputs.replaced(derived_together(engine, stratum.modules, inputs, graphs))
+    return inputs
+
+
+def derived_together(
+    engine: Engine, modules: Sequence[Module], facts: FactSet, graphs: Mapping[str, Reach] = NOTHING
+) -> Mapping[Predicate, Relation]:
+    """What the modules of one stratum derive, also from each other."""
+    closures = [module for module in modules if isinstance(module, Closure)]
+    known = [graphs.get(name_of(module)) for module in closures]
+    if len(closures) == len(modules) and None not in known:
+        pairs = zip(closures, known, strict=True)
+        return {p: r for module, graph in pairs if graph for p, r in restored(module, facts, graph).items()}
+    if len(modules) == 1:
+        return derive(modules[0], facts)
+    predicates = [predicate for module in closures for predicate in module.predicates]
+    closed = close_together(engine, closures, RuleSet(()), facts, NONE)
+    return {predicate: closed.relation(predicate) for predicate in predicates}
+
+
+@dataclass(frozen=True)
+class Derived:
+    """Facts with what modules derive from them, and how all of these differ from earlier ones."""
+
+    facts: FactSet
+    gone: FactSet
+    fresh: FactSet
+
+
+def derived_since(engine: Engine, program: StratifiedProgram, old: FactSet, inputs: FactSet) -> Derived:
+    """The same by what changed: ``old`` are earlier facts with what modules derived from them."""
+    read = {predicate for module in program.modules for predicate in module.inputs}.difference(program.external)
+    changed = facts_changed(old.restricted(read), inputs.restricted(read))
+    now = Derived(inputs, _with_sign(changed, -1), _with_sign(changed, 1))
+    for stratum in program.strata:
+        now = _followed(engine, stratum, old, now)
+    return now
+
+
+def _followed(engine: Engine, stratum: Stratum, old: FactSet, now: Derived) -> Derived:
+    """What the modules of one stratum derive, by what changed below."""
+    changed = {*now.gone, *now.fresh}
+    if all(changed.isdisjoint(module.inputs) for module in stratum.modules):
+        own = [predicate for module in stratum.modules for predicate in module.predicates]
+        return Derived(now.facts.replaced({p: old.relation(p) for p in own}), now.gone, now.fresh)
+    ordered = _ordered(stratum.modules)
+    if ordered is None:
+        found = derived_together(engine, stratum.modules, now.facts)
+        return _with(now, {p: Changed.between(old.relation(p), relation) for p, relation in found.items()})
+    for module in ordered:
+        now = _with(now, rederive(module, old, now.facts, now.gone, now.fresh))
+    return now
+
+
+def _with(now: Derived, found: Mapping[Predicate, Changed]) -> Derived:
+    return Derived(
+        now.facts.replaced({predicate: change.relation for predicate, change in found.items()}),
+        now.gone.replaced({predicate: change.lost for predicate, change in found.items()}),
+        now.fresh.replaced({predicate: change.won for predicate, change in found.items()}),
+    )
+
+
+def _ordered(modules: Sequence[Module]) -> list[Module] | None:
+    """Modules after those that they read, None if some read each other."""
+    left, found = list(modules), []
+    while left:
+        waiting = {predicate for module in left for predicate in module.predicates}
+        ready = [m for m in left if waiting.difference(m.predicates).isdisjoint(m.inputs)]
+        if not ready:
+            return None
+        found += ready
+        left = [module for module in left if module not in ready]
+    return found
+
+
+def _with_sign(changed: Counts, sign: int) -> FactSet:
+    found = {}
+    for predicate, multiset in changed.items():
+        plus, minus = signed_keys(multiset)
+        found[predicate] = Relation.from_run(Run.of(multiset.layout, plus if sign > 0 else minus))
+    return FactSet(found)
