@@ -2,30 +2,34 @@
 
 Q0 asks for all pairs; Q1 for those whose first node is a concept, Q2 to Q5 for those whose first node has one of four
 topics; Q6 and Q7 to Q10 say the same of the second node. The paper counts answers; here they are found, too.
+Compact relations are asked beside the same pairs listed, by turns, since only what is measured together can be
+compared.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
+from statistics import median
 from time import perf_counter
 from typing import Any
 
 from bench.modules.setting import Setting
 from bench.modules.workloads import CONCEPT, SUBJECT, TOPICS
+from everlog.analysis.check import CheckedQuery
 from everlog.engine.factset import FactSet
-from everlog.engine.keys import Column
 from everlog.engine.match import Engine, RuleSet
 from everlog.lang.parser import parse_program
 from everlog.lang.syntax import Predicate
+from everlog.query.counting import count
 
 MOST_ROWS = 40_000_000
 """Queries with more answers are only counted."""
 
-REPEATS = 7
+REPEATS = 25
 SECONDS = 1.0
-"""So often a query is asked, less often if that takes longer, but twice."""
+"""So often a query is asked after the first time, less often if that takes longer, but twice."""
 
 
 @dataclass(frozen=True)
@@ -51,12 +55,10 @@ class Query:
         narrowing = f"{CONCEPT}({node})" if self.topic is None else f"{SUBJECT}({node}, {self.topic})"
         return f"answer(?x, ?y) :- {narrowing}, {pairs} ."
 
-    def nodes(self, facts: FactSet) -> Column:
-        """The nodes that may be in the column."""
-        if self.topic is None:
-            return facts[Predicate(CONCEPT, 1)].columns()[0]
-        first, second = facts[Predicate(SUBJECT, 2)].columns()
-        return first[second == self.topic]
+    def checked(self) -> CheckedQuery:
+        """As a query for counting."""
+        (rule,) = parse_program(self.rule()).rules
+        return CheckedQuery(rule.positive, (), tuple(rule.head.variables()))
 
 
 def queries(predicate: str, first_topic: int) -> list[Query]:
@@ -72,21 +74,33 @@ def queries(predicate: str, first_topic: int) -> list[Query]:
 
 def asked(setting: Setting, facts: FactSet, predicate: str) -> list[dict[str, Any]]:
     """Every query: the number of its answers, and the seconds of counting them and of finding them, the first time,
-    when a sort order or the reversed graph may have to be made, and at best."""
+    when a sort order or the reversed graph may have to be made, and in the middle of later ones.
+
+    For a compact relation these are followed by the ratios to the same in plain pairs."""
     first_topic = int(facts[Predicate(SUBJECT, 2)].columns()[1].min())
     constants = {str(first_topic + topic): first_topic + topic for topic in range(len(TOPICS))}
+    asked_in = [facts, *_listed(facts, Predicate(predicate, 2))]
     records = []
     for query in queries(predicate, first_topic):
+        engine = setting.engine(constants=constants)
         record: dict[str, Any] = {"query": query.name, "bound": query.is_bound}
-        record["answers"], record["count_first"], record["count"] = _timed(partial(counted, facts, query))
+        counting = [partial(counted, engine, query.checked(), each) for each in asked_in]
+        record["answers"] = _timed(record, "count", counting)
         if record["answers"] <= MOST_ROWS:
             rules = RuleSet(parse_program(query.rule()).rules)
-            engine = setting.engine(constants=constants)
-            found, record["rows_first"], record["rows"] = _timed(partial(answered, engine, rules, facts))
+            found = _timed(record, "rows", [partial(answered, engine, rules, each) for each in asked_in])
             if found != record["answers"]:
                 raise RuntimeError(f"{query.rule()} has {found} answers, counted {record['answers']}")
         records.append(record)
     return records
+
+
+def _listed(facts: FactSet, predicate: Predicate) -> list[FactSet]:
+    """The facts with the pairs of a compact relation listed, if they are not too many."""
+    relation = facts.relation(predicate)
+    if relation.base is None or len(relation) > MOST_ROWS:
+        return []
+    return [facts.replaced({predicate: relation.plain()})]
 
 
 def answered(engine: Engine, rules: RuleSet, facts: FactSet) -> int:
@@ -94,19 +108,30 @@ def answered(engine: Engine, rules: RuleSet, facts: FactSet) -> int:
     return engine.match(rules, facts, facts, phase="query").facts().count
 
 
-def counted(facts: FactSet, query: Query) -> int:
-    """How many answers a query has; the pairs of compact relations are not listed for it."""
-    relation = facts.relation(Predicate(query.predicate, 2))
-    if query.column is None:
-        return len(relation)
-    return int(relation.match_counts(query.column, query.nodes(facts)).sum())
+def counted(engine: Engine, query: CheckedQuery, facts: FactSet) -> int:
+    """How many answers a query has, which need not be found for it."""
+    found = count(query, facts, engine)
+    if found is None:
+        raise RuntimeError(f"{query} is not counted")
+    return found
 
 
-def _timed(work: Callable[[], int]) -> tuple[int, float, float]:
-    """What the work gives, and its seconds the first time and at best."""
-    seconds: list[float] = []
-    while len(seconds) < 2 or (len(seconds) < REPEATS and sum(seconds) < SECONDS):
-        began = perf_counter()
-        found = work()
-        seconds.append(perf_counter() - began)
-    return found, seconds[0], min(seconds)
+def _timed(record: dict[str, Any], name: str, works: Sequence[Callable[[], int]]) -> int:
+    """Does the same in several ways by turns. Notes the seconds of the first way, the first time and the median of
+    later ones, and the median of the ratios to the second way; returns what the first way gives."""
+    seconds: list[list[float]] = []
+    while len(seconds) < 3 or (len(seconds) <= REPEATS and sum(map(sum, seconds)) < SECONDS):
+        turn = []
+        for work in works:
+            began = perf_counter()
+            found = work()
+            turn.append(perf_counter() - began)
+            if work is works[0]:
+                result = found
+            elif found != result:
+                raise RuntimeError(f"{result} and {found} answers to the same query")
+        seconds.append(turn)
+    record[f"{name}_first"], record[name] = seconds[0][0], median(turn[0] for turn in seconds[1:])
+    if len(works) > 1:
+        record[f"{name}_ratio"] = median(turn[0] / turn[1] for turn in seconds[1:])
+    return result

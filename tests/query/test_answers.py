@@ -11,7 +11,7 @@ import pyarrow as pa
 import pytest
 
 from everlog import IRI, BlankNode, KnowledgeBase, Literal, Rows
-from everlog.query import answers
+from everlog.query import answers, ordered
 from everlog.query.answers import typed_texts
 
 
@@ -41,7 +41,7 @@ def test_many_rows_come_in_batches(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_too_many_rows_to_sort_by_value_still_have_one_order(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(answers, "SORTED_BELOW", 5)
+    monkeypatch.setattr(ordered, "SORTED_BELOW", 5)
     rows = [(f"n{i}", i) for i in range(50)]
     orders = [rows_of(*given).rows() for given in (rows, rows[::-1])]
     assert orders[0] == orders[1]

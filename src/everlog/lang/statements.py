@@ -7,10 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from functools import cache
-from pathlib import Path
+from importlib.resources import files
 
 from lark import Lark, Token, Tree
 from lark.exceptions import UnexpectedToken
+from lark.lexer import BasicLexer
 
 from everlog.lang.errors import Diagnostic
 from everlog.lang.mistakes import explain, missing_dot
@@ -22,9 +23,11 @@ Report = Callable[[Diagnostic], None]
 @cache
 def grammar() -> Lark:
     """The grammar of the language, built on first use."""
-    text = Path(__file__).with_name("grammar.lark").read_text(encoding="utf-8")
+    text = files("everlog.lang").joinpath("grammar.lark").read_text(encoding="utf-8")
     starts = ["program", "statement", "query", "mistake"]
-    return Lark(text, parser="lalr", lexer="basic", start=starts, maybe_placeholders=False)
+    made = Lark(text, parser="lalr", lexer="basic", start=starts, maybe_placeholders=False)
+    made.lexer = BasicLexer(made.lexer_conf)  # otherwise lex() makes one for every text
+    return made
 
 
 def statement_trees(source: Source, report: Report) -> Iterator[tuple[list[Token], Tree[Token] | None]]:

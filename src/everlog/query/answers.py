@@ -1,7 +1,7 @@
 """Rows of terms as users see them: the facts of a predicate, or the answers to a query.
 
-Rows are kept as columns of ids and turned into values when asked for. Their order is the same
-whenever the facts are: by value, numbers first, up to a million rows; by the terms' hashes beyond.
+Rows are kept as ids and turned into values when asked for. Their order is the same whenever the facts are: by value,
+numbers first, up to a million rows; by the terms' hashes beyond (see :mod:`.ordered`).
 """
 
 from __future__ import annotations
@@ -13,16 +13,13 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-from numpy.typing import NDArray
 
 from everlog.engine.dictionary import Dictionary
 from everlog.engine.keys import Column, pack
 from everlog.engine.relation import Relation
 from everlog.lang.printer import cell_text
 from everlog.lang.terms import XSD, Value, text_of, value_of
-
-SORTED_BELOW = 1_000_000
-"""Up to so many rows are put in the order of their values."""
+from everlog.query.ordered import Numbers, Ordered, ordered
 
 BATCH = 1 << 16
 
@@ -46,8 +43,12 @@ class Rows:
 
     def __init__(self, dictionary: Dictionary, relation: Relation, columns: Sequence[str]) -> None:
         self._dictionary = dictionary
-        self._relation = relation
+        self._given = relation
         self.columns = tuple(columns)
+
+    @property
+    def _relation(self) -> Relation:
+        return self._given
 
     def __len__(self) -> int:
         return len(self._relation)
@@ -56,9 +57,12 @@ class Rows:
         return len(self) > 0
 
     def __iter__(self) -> Iterator[tuple[Value, ...]]:
-        for start in range(0, len(self), BATCH):
-            columns = [self._values(column[start : start + BATCH]) for column in self._ids]
-            yield from zip(*columns, strict=True) if columns else [()] * min(len(self), 1)
+        if not self.columns:
+            yield from [()] * len(self)
+            return
+        for columns in self._blocks(0, len(self)):
+            values = [self._values(terms, numbers) for terms, numbers in zip(self._ordered.terms, columns, strict=True)]
+            yield from zip(*values, strict=True)
 
     def __contains__(self, row: object) -> bool:
         """Whether a row of values is there; values are told apart as terms: 1, 1.0 and True differ."""
@@ -90,26 +94,53 @@ class Rows:
 
     def texts(self, start: int = 0, stop: int | None = None) -> list[pa.LargeStringArray]:
         """The columns as canonical texts (see ``everlog.lang.terms``), all rows or some."""
-        return [self._dictionary.decode(column[start:stop]) for column in self._ids]
+        stop = len(self) if stop is None else min(stop, len(self))
+        blocks = list(self._ordered.blocks(start, stop))
+        columns = [_joined([block[i] for block in blocks]) for i in range(len(self.columns))]
+        return [self._dictionary.decode(t[n]) for t, n in zip(self._ordered.terms, columns, strict=True)]
 
-    def to_arrow(self) -> pa.Table:
+    def text_batches(self, stop: int) -> Iterator[list[pa.LargeStringArray]]:
+        """The same of the first rows, a batch at a time."""
+        for columns in self._blocks(0, min(stop, len(self))):
+            yield [self._dictionary.decode(t[n]) for t, n in zip(self._ordered.terms, columns, strict=True)]
+
+    def to_arrow(self, *, dictionary: bool = False) -> pa.Table:
         """An Arrow table. A column of only integers, doubles, booleans or strings has that type;
         any other holds terms as text, the way CSV output does.
+
+        With ``dictionary`` a column has each of its values once, and for each row which of them it is: the quickest
+        and the smallest way to take many rows.
+
+        >>> import everlog
+        >>> kb = everlog.KnowledgeBase("edge(a, b) . edge(b, b) .")
+        >>> kb["edge"].to_arrow(dictionary=True)["c1"].chunk(0).dictionary.to_pylist()
+        ['b']
         """
-        columns = [typed.take(ids) for typed, ids in zip(self._typed, self._ids, strict=True)]
-        return pa.table(columns, names=list(self.columns))
+        numbers = self._ordered.blocks(0, len(self))
+        batches = [self._batch(columns, self._schema(dictionary)) for columns in numbers] if self.columns else []
+        return pa.Table.from_batches(batches, self._schema(dictionary))
 
     @property
     def schema(self) -> pa.Schema:
         """The schema of :meth:`to_arrow`."""
-        return pa.schema([pa.field(name, typed.type) for name, typed in zip(self.columns, self._typed, strict=True)])
+        return self._schema(dictionary=False)
 
-    def batches(self, start: int = 0, stop: int | None = None) -> Iterator[pa.RecordBatch]:
-        """The rows of :meth:`to_arrow`, all or some, without having them in memory at once."""
-        for first in range(start, len(self) if stop is None else stop, BATCH):
-            last = first + BATCH if stop is None else min(first + BATCH, stop)
-            columns = [typed.take(ids[first:last]) for typed, ids in zip(self._typed, self._ids, strict=True)]
-            yield pa.record_batch(columns, schema=self.schema)
+    def to_batches(self, *, dictionary: bool = False) -> pa.RecordBatchReader:
+        """The rows of :meth:`to_arrow` a batch at a time: those of a compact relation are never all in memory.
+
+        >>> import everlog
+        >>> reader = everlog.KnowledgeBase("edge(a, b) . edge(b, c) .")["edge"].to_batches()
+        >>> reader.schema.names, [len(batch) for batch in reader]
+        (['c0', 'c1'], [2])
+        """
+        schema = self._schema(dictionary)
+        return pa.RecordBatchReader.from_batches(schema, self.batches(dictionary=dictionary))
+
+    def batches(self, start: int = 0, stop: int | None = None, *, dictionary: bool = False) -> Iterator[pa.RecordBatch]:
+        """The same, all rows or some."""
+        schema = self._schema(dictionary)
+        for columns in self._blocks(start, len(self) if stop is None else min(stop, len(self))):
+            yield self._batch(columns, schema)
 
     def to_pandas(self) -> Any:
         """A pandas DataFrame; see :meth:`to_arrow`."""
@@ -134,60 +165,37 @@ class Rows:
         return session.createDataFrame(table.cast(pa.schema(large)))
 
     @cached_property
-    def _ids(self) -> list[Column]:
-        """The columns in the order in which rows are shown."""
-        columns = self._relation.columns()
-        if len(self) < 2 or not columns:
-            return columns
-        if len(self) <= SORTED_BELOW:
-            ranks = self._value_ranks(columns)
-            order = np.lexsort([ranks[column] for column in reversed(columns)])
-        elif len(self._dictionary.base) == len(self._dictionary):
-            return columns
-        else:
-            hashes = self._dictionary.hashes()
-            order = np.lexsort([hashes[column] for column in reversed(columns)])
-        return [column[order] for column in columns]
+    def _ordered(self) -> Ordered:
+        return ordered(self._dictionary, self._relation)
 
-    def _value_ranks(self, columns: list[Column]) -> NDArray[np.int64]:
-        """For each id that occurs its place among the terms in order of their values."""
-        used = _used(columns, len(self._dictionary))
-        texts = self._dictionary.decode(used)
-        numeric = pc.match_substring_regex(texts, r"^-?[0-9]")
-        numbers = pc.cast(pc.if_else(numeric, texts, None), pa.float64())
-        order = pc.sort_indices(
-            pa.table({"number": numbers, "text": texts}), sort_keys=[("number", "ascending"), ("text", "ascending")]
-        ).to_numpy()
-        ranks = np.zeros(len(self._dictionary), np.int64)
-        ranks[used[order]] = np.arange(len(used))
-        return ranks
+    def _blocks(self, start: int, stop: int) -> Iterator[list[Numbers]]:
+        """Some rows in batches, as numbers of terms."""
+        for columns in self._ordered.blocks(start, stop) if self.columns else ():
+            for first in range(0, len(columns[0]), BATCH):
+                yield [column[first : first + BATCH] for column in columns]
 
-    def _values(self, ids: Column) -> list[Value]:
-        different, places = np.unique(ids, return_inverse=True)
-        values = [value_of(text) for text in self._dictionary.decode(different).to_pylist()]
+    def _values(self, terms: Column, numbers: Numbers) -> list[Value]:
+        different, places = np.unique(numbers, return_inverse=True)
+        values = [value_of(text) for text in self._dictionary.decode(terms[different]).to_pylist()]
         return [values[place] for place in places.tolist()]
 
     @cached_property
-    def _typed(self) -> list[_TypedTerms]:
-        """For each column its terms as values of one type."""
-        return [_TypedTerms(self._dictionary, column) for column in self._ids]
+    def _typed(self) -> list[pa.Array]:
+        """For each column its different terms as values of one type."""
+        return [typed_texts(self._dictionary.decode(terms)) for terms in self._ordered.terms]
 
+    def _schema(self, dictionary: bool) -> pa.Schema:
+        kinds = (pa.dictionary(pa.int32(), each.type) if dictionary else each.type for each in self._typed)
+        return pa.schema([pa.field(name, kind) for name, kind in zip(self.columns, kinds, strict=True)])
 
-class _TypedTerms:
-    """The different terms of a column as values of one type, to be looked up by id."""
-
-    def __init__(self, dictionary: Dictionary, ids: Column) -> None:
-        used = _used([ids], len(dictionary))
-        self._values = typed_texts(dictionary.decode(used))
-        self._places = np.zeros(len(dictionary), np.int64)
-        self._places[used] = np.arange(len(used))
-
-    @property
-    def type(self) -> pa.DataType:
-        return self._values.type
-
-    def take(self, ids: Column) -> pa.Array:
-        return self._values.take(pa.array(self._places[ids]))
+    def _batch(self, columns: Sequence[Numbers], schema: pa.Schema) -> pa.RecordBatch:
+        arrays = []
+        for field, numbers, values in zip(schema, columns, self._typed, strict=True):
+            if pa.types.is_dictionary(field.type):
+                arrays.append(pa.DictionaryArray.from_arrays(pa.array(numbers), values, safe=False))
+            else:
+                arrays.append(values.take(pa.array(numbers)))
+        return pa.record_batch(arrays, schema=schema)
 
 
 class RelationRows(Rows):
@@ -222,9 +230,5 @@ def typed_texts(texts: pa.LargeStringArray) -> pa.Array:
     return pa.array([cell_text(text) for text in texts.to_pylist()], pa.large_string())
 
 
-def _used(columns: list[Column], universe: int) -> NDArray[np.int64]:
-    """The ids that occur, ascending."""
-    seen = np.zeros(universe, np.bool_)
-    for column in columns:
-        seen[column] = True
-    return np.flatnonzero(seen)
+def _joined(pieces: Sequence[Numbers]) -> Numbers:
+    return pieces[0] if len(pieces) == 1 else np.concatenate([np.empty(0, np.int32), *pieces])

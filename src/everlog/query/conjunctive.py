@@ -2,21 +2,93 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import cached_property
+
 from everlog.analysis.check import CheckedQuery
-from everlog.engine.match import Engine, RuleSet
+from everlog.engine.dictionary import Constants
+from everlog.engine.match import Engine, Limits, Matches, RuleSet
+from everlog.engine.relation import Relation
 from everlog.engine.state import State
-from everlog.lang.syntax import Atom, Predicate, Rule
+from everlog.lang.syntax import Atom, Constant, Predicate, Rule, Term, Variable
+from everlog.lang.terms import text_of
 from everlog.query.answers import Rows
+from everlog.query.counting import count
 
 ANSWER = "answer"
+FIRST = 1 << 14
+"""How many matches are held at once while only one is looked for."""
 
 
-def answer(query: CheckedQuery, state: State, engine: Engine) -> Rows:
+def answer(query: CheckedQuery, state: State, limits: Callable[[], Limits]) -> Rows:
     """The answers to a query: a set of rows, a column for each named variable.
 
     A query without variables has one answer, the empty row, or none.
     """
-    head = Atom(Predicate(ANSWER, len(query.variables)), query.variables)
-    rules = RuleSet([Rule(head, query.positive, query.negative)])
-    found = engine.match(rules, state.facts, state.facts, phase="query").facts()
-    return Rows(state.dictionary, found.relation(head.predicate), [v.name for v in query.variables])
+    return Answers(query, state, limits)
+
+
+class Answers(Rows):
+    """The answers to a query over facts as they were when it was asked.
+
+    They are found when they are read. Before that, ``len`` counts them without finding those that only differ in
+    variables of a single atom, ``bool`` looks for one, and ``in`` for the one given.
+    """
+
+    def __init__(self, query: CheckedQuery, state: State, limits: Callable[[], Limits]) -> None:
+        self._dictionary = state.dictionary
+        self.columns = tuple(variable.name for variable in query.variables)
+        self._query = query
+        self._facts = state.facts
+        self._constants = Constants(state.dictionary)
+        self._limits = limits
+        self._head = Predicate(ANSWER, len(query.variables))
+
+    @cached_property
+    def _relation(self) -> Relation:
+        return self._matches(self._rule(), self._engine()).facts().relation(self._head)
+
+    def __len__(self) -> int:
+        return self._count
+
+    @cached_property
+    def _count(self) -> int:
+        found = None if "_relation" in self.__dict__ else count(self._query, self._facts, self._engine())
+        return len(self._relation) if found is None else found
+
+    def __bool__(self) -> bool:
+        if "_relation" in self.__dict__ or "_count" in self.__dict__:
+            return len(self) > 0
+        return self._matches(self._rule(), self._engine(FIRST)).any()
+
+    def __contains__(self, row: object) -> bool:
+        """Whether a row of values is there; values are told apart as terms: 1, 1.0 and True differ."""
+        if "_relation" in self.__dict__:
+            return super().__contains__(row)
+        if not isinstance(row, tuple) or len(row) != len(self.columns):
+            return False
+        try:
+            values = {v: Constant(text_of(value)) for v, value in zip(self._query.variables, row, strict=True)}
+        except (TypeError, ValueError):  # not a term
+            return False
+        return self._matches(_put(self._rule(), values), self._engine(FIRST)).any()
+
+    def _rule(self) -> Rule:
+        return Rule(Atom(self._head, self._query.variables), self._query.positive, self._query.negative)
+
+    def _matches(self, rule: Rule, engine: Engine) -> Matches:
+        return engine.match(RuleSet([rule]), self._facts, self._facts, phase="query")
+
+    def _engine(self, block: int | None = None) -> Engine:
+        options = {} if block is None else {"block": block}
+        return Engine(len(self._dictionary), self._constants, limits=self._limits(), **options)
+
+
+def _put(rule: Rule, values: dict[Variable, Constant]) -> Rule:
+    """The rule with values in the place of variables."""
+
+    def put(atom: Atom) -> Atom:
+        terms: tuple[Term, ...] = tuple(values.get(t, t) if isinstance(t, Variable) else t for t in atom.terms)
+        return Atom(atom.predicate, terms)
+
+    return Rule(put(rule.head), tuple(map(put, rule.positive)), tuple(map(put, rule.negative)))

@@ -1,13 +1,10 @@
-"""How many facts of a binary relation have given terms in a column, without listing those of a closure."""
+"""Patterns whose solutions need only be counted, because nothing else asks for one of their variables."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
-import numpy as np
-
-from everlog.engine.keys import Column
 from everlog.engine.relation import Relation
 from everlog.lang.syntax import Variable
 from everlog.query.sparql.algebra import Names, Term
@@ -57,22 +54,3 @@ def _independent(found: list[Dangling], options: Sequence[Sequence[Option]], kno
     left = {each.number for each in found}
     told = {v for i, c in enumerate(options) if i not in left for o in c for v in (*o.atom.variables(), *o.fixed)}
     return [e for e in found if not isinstance(e.term, Variable) or e.term in told or e.term.name in known]
-
-
-def match_counts(relation: Relation, column: int, terms: Column) -> Column:
-    """How many facts have each of the terms in a column.
-
-    >>> match_counts(Relation.from_columns([[1, 1, 2], [5, 6, 5]]), 0, np.array([1, 2, 3])).tolist()
-    [2, 1, 0]
-    """
-    counts = np.zeros(len(terms), np.int64)
-    if relation.base is not None:
-        counts += relation.base.match_counts(column, terms)
-    plain: Mapping[int, Relation] = {
-        1: Relation(relation.layout, relation.runs),
-        -1: Relation(relation.layout, relation.gone),
-    }
-    for sign, part in plain.items():
-        values = np.sort(part.columns()[column])
-        counts += sign * (np.searchsorted(values, terms, "right") - np.searchsorted(values, terms))
-    return counts

@@ -102,9 +102,11 @@ class Evaluation:
             Slice: self._slice,
         }
 
-    def solutions(self, pattern: Pattern, names: frozenset[str], distinct: bool = False) -> Table:
-        """The solutions of a pattern, as far as some variables go."""
-        return self._table(pattern, Need(names, distinct), Scope(self.graphs.default), None)
+    def solutions(
+        self, pattern: Pattern, names: frozenset[str], distinct: bool = False, enough: int | None = None
+    ) -> Table:
+        """The solutions of a pattern, as far as some variables go; at least as many as are enough, if there are."""
+        return self._table(pattern, Need(names, distinct, enough), Scope(self.graphs.default), None)
 
     def _table(self, pattern: Pattern, need: Need, scope: Scope, hint: Table | None) -> Table:
         return self._operators[type(pattern)](pattern, need, scope, hint)
@@ -239,6 +241,8 @@ class Evaluation:
         inner = need.without(pattern.variable).also(names_in(pattern.expression))
         if is_volatile(pattern.expression):
             inner = Need(inner.names)
+        if not need.distinct:
+            inner = replace(inner, enough=need.enough)
         table = self._table(pattern.pattern, inner, scope, others)
         if is_volatile(pattern.expression):
             table = self._numbered(table.unweighted())
@@ -312,12 +316,12 @@ class Evaluation:
         shown = frozenset(pattern.columns) | scope.tied
         inner = Scope(scope.graph, scope.given_for(frozenset(pattern.columns)))
         known = None if hint is None else hint.only(pattern.columns)
-        table = self._table(pattern.pattern, Need(need.names & shown, need.distinct), inner, known)
+        table = self._table(pattern.pattern, Need(need.names & shown, need.distinct, need.enough), inner, known)
         return table.only(shown)
 
     def _distinct(self, pattern: Distinct, need: Need, scope: Scope, hint: Table | None) -> Table:
         names = need.names if need.distinct else pattern.variables | scope.tied
-        table = self._table(pattern.pattern, Need(names, True), scope, hint)
+        table = self._table(pattern.pattern, Need(names, True, need.enough), scope, hint)
         return table.only(names).distinct()
 
     def _order_by(self, pattern: OrderBy, need: Need, scope: Scope, hint: Table | None) -> Table:
@@ -333,8 +337,9 @@ class Evaluation:
         return table.take(np.lexsort(keys))
 
     def _slice(self, pattern: Slice, need: Need, scope: Scope, hint: Table | None) -> Table:
-        table = self._table(pattern.pattern, Need(need.names), scope, None)
         end = None if pattern.limit is None else pattern.offset + pattern.limit
+        enough = None if scope.given is not None else end
+        table = self._table(pattern.pattern, Need(need.names, enough=enough), scope, None)
         if scope.given is not None:
             table = table.unweighted()
             order = np.argsort(table.columns[ROW], kind="stable")

@@ -20,7 +20,7 @@ from everlog.engine.relation import Relation
 from everlog.lang.errors import LimitError
 from everlog.lang.syntax import Atom, Constant, Predicate, Rule, Variable
 from everlog.query.sparql.algebra import Basic, Names
-from everlog.query.sparql.degrees import Dangling, dangling, match_counts
+from everlog.query.sparql.degrees import Dangling, dangling
 from everlog.query.sparql.graphs import MERGED, Graph, Option
 from everlog.query.sparql.pool import Terms
 from everlog.query.sparql.table import Table
@@ -33,16 +33,24 @@ ANSWER = ".answer"
 
 PHASE = "query"
 
+FIRST = 1 << 14
+"""How many matches are held at once if not all are needed."""
+
 MOST = np.iinfo(np.int32).max
 """What the engine counts of one head at most."""
 
 
 @dataclass(frozen=True)
 class Need:
-    """What a pattern is evaluated for: some of its variables, as a multiset or only as a set."""
+    """What a pattern is evaluated for: some of its variables, as a multiset or only as a set.
+
+    ``enough`` is how many solutions suffice, if not all are needed: any of them, but those that suffice for less are
+    the first of those that suffice for more.
+    """
 
     names: Names
     distinct: bool = False
+    enough: int | None = None
 
     def also(self, names: Iterable[str]) -> Need:
         return Need(self.names.union(names), self.distinct)
@@ -62,6 +70,10 @@ class Matcher:
         self.limits = limits or Limits()
         self._engine: Engine | None = None
 
+    def first_engine(self, least: int = 0) -> Engine:
+        """The same for when not all is needed: it looks at less at once, always as much."""
+        return Engine(self.engine(least).universe, self.terms, limits=self.limits, block=FIRST)
+
     def engine(self, least: int = 0) -> Engine:
         """An engine for all ids there are so far, and for numbers below ``least``."""
         universe = max(len(self.terms), least) + 1
@@ -79,11 +91,12 @@ class Matcher:
         names = need.names & (pattern.variables | frozenset(given.columns if given is not None else ()))
         if not all(options):
             return Table.empty(names)
-        if given is None and hint is None and len(options) == 1:
+        if given is None and hint is None and len(options) == 1 and need.enough is None:
             scanned = self._scan(graph, options[0], pattern.variables, Need(names, need.distinct))
             if scanned is not None:
                 return scanned
-        if counted := dangling(graph, options, names, frozenset(given.columns if given is not None else ())):
+        known = frozenset(given.columns if given is not None else ())
+        if need.enough is None and (counted := dangling(graph, options, names, known)):
             return self._by_degrees(graph, pattern, counted, Need(names, need.distinct), given, hint)
         tables = [table for table in (given, _useful(hint, pattern.variables, graph, options)) if table is not None]
         options = [graph.fewer(choice, triple) for choice, triple in zip(options, pattern.triples, strict=True)]
@@ -93,14 +106,14 @@ class Matcher:
             everything = frozenset(v for o in (*plain, *several[0]) for v in _names(o)).union(
                 *(table.columns for table in tables)
             )
-            known = self._match(graph, plain, several.pop(0), tables, everything)
-            plain, tables = [], [known]
+            found = self._match(graph, plain, several.pop(0), tables, everything)
+            plain, tables = [], [found]
         last = several[0] if several else []
         told = names if given is None else names.union(given.columns)
         if need.distinct or pattern.variables <= told:
-            return self._match(graph, plain, last, tables, names)
-        if graph.is_mixed:
-            return self._match(graph, plain, last, tables, pattern.variables | names).only(names)
+            return self._match(graph, plain, last, tables, names, enough=need.enough)
+        if graph.is_mixed or need.enough is not None:
+            return self._match(graph, plain, last, tables, pattern.variables | names, enough=need.enough).only(names)
         return self._match(graph, plain, last, tables, names, counted=True)
 
     def _scan(self, graph: Graph, options: Sequence[Option], variables: Names, need: Need) -> Table | None:
@@ -148,7 +161,7 @@ class Matcher:
                 if isinstance(each.term, Variable)
                 else np.full(found.size, self.terms[each.term.text], np.int64)
             )
-            weights = weights * np.where(ids < 0, 0, match_counts(each.relation, each.column, np.maximum(ids, 0)))
+            weights = weights * np.where(ids < 0, 0, each.relation.match_counts(each.column, np.maximum(ids, 0)))
         found = Table(found.columns, found.size, None if need.distinct else weights).where(weights > 0).only(need.names)
         return found.distinct() if need.distinct else found
 
@@ -167,7 +180,9 @@ class Matcher:
         several: Sequence[Option],
         tables: Sequence[Table],
         wanted: Names,
+        *,
         counted: bool = False,
+        enough: int | None = None,
     ) -> Table:
         """Solutions of patterns of which only the last may be matched in several ways, as a set or counted."""
         least = max((int(t.columns[ROW].max()) + 1 for t in tables if ROW in t.columns and t.size), default=0)
@@ -189,7 +204,8 @@ class Matcher:
         facts = graph.facts.extended(FactSet(relations)) if relations else graph.facts
         if counted:
             return self._counted(rules, facts, engine, head, names)
-        return _rows(self.facts(rules, facts, engine).relation(head), names)
+        engine = engine if enough is None else self.first_engine(least)
+        return self._listed(rules, facts, engine, head, names, enough)
 
     def _rule(
         self, head: Predicate, names: Sequence[str], body: Sequence[Option], atoms: Sequence[Atom]
@@ -203,6 +219,24 @@ class Matcher:
                 self.terms.add(constant.text)
         positive = [_put(option.atom, fixed) for option in body] + [_put(atom, fixed) for atom in atoms]
         return Rule(_put(Atom(head, tuple(map(Variable, names))), fixed), tuple(positive))
+
+    def _listed(
+        self,
+        rules: Sequence[Rule],
+        facts: FactSet,
+        engine: Engine,
+        head: Predicate,
+        names: Sequence[str],
+        enough: int | None,
+    ) -> Table:
+        """The different heads of rules; they need not be compared if no two instances have the same."""
+        exact = len(rules) == 1 and _is_exact(rules[0])
+        if not exact and enough is None:
+            return _rows(self.facts(rules, facts, engine).relation(head), names)
+        matches = engine.match(RuleSet(rules), facts, facts, phase=PHASE)
+        columns, size = matches.listed(head, enough, repeated=not exact)
+        self.limits.check(size)
+        return Table(dict(zip(names, columns, strict=True)), size)
 
     def facts(self, rules: Sequence[Rule], facts: FactSet, engine: Engine | None = None) -> FactSet:
         """The heads of rules."""
@@ -240,6 +274,11 @@ class Matcher:
             raise LimitError.of("too-many-solutions", f"one answer has more than {MOST:,} solutions")
         columns = columns_of(counts.layout, keys)
         return Table(dict(zip(names, columns, strict=True)), len(keys), weights.astype(np.int64))
+
+
+def _is_exact(rule: Rule) -> bool:
+    """Whether all variables of the body are in the head, so that every instance has a head of its own."""
+    return {v for atom in rule.positive for v in atom.variables()} <= {*rule.head.variables()}
 
 
 def _rows(relation: Relation, names: Sequence[str]) -> Table:

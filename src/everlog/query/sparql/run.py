@@ -22,7 +22,7 @@ def query(dataset: Dataset, text: str, *, base: str = "") -> Result:
         found = evaluation.solutions(form.pattern, frozenset(form.columns)).unweighted()
         return Solutions(evaluation.terms, found, form.columns)
     if isinstance(form, Ask):
-        return Truth(evaluation.solutions(form.pattern, frozenset(), distinct=True).size > 0)
+        return Truth(evaluation.solutions(form.pattern, frozenset(), distinct=True, enough=1).size > 0)
     if isinstance(form, Construct):
         return _constructed(evaluation, form)
     return _described(evaluation, form)
