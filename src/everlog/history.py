@@ -17,6 +17,7 @@ from everlog.engine.factset import FactSet
 from everlog.engine.multiset import Counts
 from everlog.engine.relation import Relation
 from everlog.engine.runs import Run
+from everlog.generated import generated_changes
 from everlog.lake import change_of, ids_of
 from everlog.lang.parser import parse_program
 from everlog.predicates import Names
@@ -61,11 +62,14 @@ def changes_in(store: Store, from_version: int, to_version: int | None = None) -
     """The same in a store that is open already."""
     info = store.info(to_version)
     rows = store.changes(from_version, info.version)
-    dictionary = _dictionary_for(store, rows, max(from_version, 0), info.version)
+    found = generated_changes(store, from_version, info.version, rows)
+    dictionary = _dictionary_for(store, rows, max(from_version, 0), info.version) if found is None else found.dictionary
     change = change_of(rows, dictionary)
-    names = Names(change.predicates, prefixes_of(info.rules))
-    parts = ((change.holds, 1), (change.holds, -1), (change.explicit, 1), (change.explicit, -1))
-    return Changes(*(ChangedRelations(names, dictionary, _with_sign(part, sign)) for part, sign in parts))
+    parts = [_with_sign(part, sign) for part in (change.holds, change.explicit) for sign in (1, -1)]
+    if found is not None:
+        parts[:2] = (part.replaced(own) for part, own in zip(parts, (found.inserted, found.deleted), strict=False))
+    names = Names({predicate for part in parts for predicate in part}, prefixes_of(info.rules))
+    return Changes(*(ChangedRelations(names, dictionary, part) for part in parts))
 
 
 @lru_cache(maxsize=4)

@@ -16,7 +16,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from everlog.engine.dictionary import Dictionary, Texts
-from everlog.engine.difference import Difference
+from everlog.engine.difference import Difference, state_of_rows
 from everlog.engine.factset import FactSet
 from everlog.engine.grouped import Group
 from everlog.engine.hashing import hash_text, hash_texts, text_buffers
@@ -85,20 +85,21 @@ class _Weighted:
 
 
 def _weighted_facts(state: State) -> Iterator[_Weighted]:
-    predicates = list(state.facts)
+    rows = state.rows
+    predicates = list(rows)
     numbers = _numbers(predicates, state.dictionary.salt)
     for number, predicate in sorted(zip(numbers, predicates, strict=True)):
-        relation = state.facts[predicate]
+        relation = rows[predicate]
         keys = relation.keys()
         for start in range(0, len(keys), ROWS):
             part = keys[start : start + ROWS]
-            yield _Weighted(number, relation.layout, part, _weights_in(state, predicate, part))
+            yield _Weighted(number, relation.layout, part, _weights_in(state, predicate, part, len(keys)))
 
 
-def _weights_in(state: State, predicate: Predicate, keys: Keys) -> dict[str, NDArray[Any]]:
-    """The weights of facts of a predicate that hold."""
+def _weights_in(state: State, predicate: Predicate, keys: Keys, of: int) -> dict[str, NDArray[Any]]:
+    """The weights of some of the listed facts of a predicate, ``of`` in all."""
     explicit, size = state.explicit.get(predicate), len(keys)
-    if explicit is None or len(explicit) == len(state.facts[predicate]):
+    if explicit is None or len(explicit) == of:
         is_explicit = np.full(size, explicit is not None, np.int8)
     else:
         is_explicit = explicit.contains(keys).astype(np.int8)
@@ -181,7 +182,13 @@ def dictionary_of(terms: pa.Table, salt: int = 0) -> Dictionary:
     return Dictionary(Texts(data, np.asarray(offsets, np.int64), np.ascontiguousarray(ids)), salt)
 
 
-def state_of(batches: Iterable[pa.RecordBatch], dictionary: Dictionary, *, counted: bool) -> State:
+def state_of(
+    batches: Iterable[pa.RecordBatch],
+    dictionary: Dictionary,
+    *,
+    counted: bool,
+    generated: frozenset[Predicate] = frozenset(),
+) -> State:
     """The state that rows are: ``predicate``, ``c0``, ..., ``explicit``, ``nr``, ``rec``, each fact once."""
     facts: dict[Predicate, Relation] = {}
     explicit: dict[Predicate, Relation] = {}
@@ -193,8 +200,8 @@ def state_of(batches: Iterable[pa.RecordBatch], dictionary: Dictionary, *, count
             rec.update(_multisets(group, weights("rec")))
         explicit.update(group.where(weights("explicit") > 0).relations())
         facts.update(group.relations())
-    counters = (Counts(nr), Counts(rec)) if counted else (None, None)
-    return State(dictionary, FactSet(explicit), FactSet(facts), *counters)
+    counts = (Counts(nr), Counts(rec)) if counted else (None, None)
+    return state_of_rows(dictionary, FactSet(explicit), FactSet(facts), counts, generated)
 
 
 def facts_of(batches: Iterable[pa.RecordBatch], dictionary: Dictionary) -> FactSet:

@@ -9,6 +9,7 @@ from everlog.engine.difference import applied
 from everlog.engine.multiset import Counts
 from everlog.engine.state import State
 from everlog.lake import COUNTED, change_of, counts_of, dictionary_of, state_of
+from everlog.lang.syntax import Predicate
 from everlog.snapshots import Kept, keep_change, keep_whole, kept_in, kept_nowhere
 from everlog.store.store import negated
 
@@ -29,17 +30,18 @@ def load(store: Store, version: int | None = None) -> Kept:
     If the version is the newest, a snapshot of it is left behind.
     """
     info = store.info(version)
-    found = store.nearest_snapshot(info.version, within=info.statistics.get("facts", 0) // FACTS_AN_UPDATE)
+    rows = sum(file.rows or 0 for file in store.files(info.version))
+    found = store.nearest_snapshot(info.version, within=rows // FACTS_AN_UPDATE)
     if found is not None and store.updates_between(found.version, info.version) == 0:
         return kept_in(found)
-    if found is not None and (info.bookkeeping != COUNTED or _always_counted(store, found.version, info.version)):
+    if found is not None and (info.bookkeeping != COUNTED or always_counted(store, found.version, info.version)):
         return _caught_up(store, found, info)
     log.info("no snapshot of version %d: reading the tables", info.version)
     state = state_in_tables(store, info.version)
     return keep_whole(store, info.version, state) if info.version == store.version else kept_nowhere(state)
 
 
-def _always_counted(store: Store, one: int, other: int) -> bool:
+def always_counted(store: Store, one: int, other: int) -> bool:
     """Whether counters were kept from one version to another, so that the rows are their exact changes."""
     low, high = sorted((one, other))
     return all(store.info(version).bookkeeping == COUNTED for version in range(low, high + 1))
@@ -55,9 +57,9 @@ def _caught_up(store: Store, found: Snapshot, info: VersionInfo) -> Kept:
         rows = store.changes(found.version, version)
     else:
         rows = negated(store.changes(version, found.version))
-    state = applied(old.state, change_of(rows, dictionary))
+    state = applied(old.state, change_of(rows, dictionary), generated=generated_in(info))
     if info.bookkeeping != COUNTED:
-        state = State(dictionary, state.explicit, state.facts)
+        state = state.uncounted()
     return keep_change(store, version, old, state) if version == store.version else kept_nowhere(state)
 
 
@@ -65,7 +67,13 @@ def state_in_tables(store: Store, version: int | None = None) -> State:
     """The state of a version as the tables have it."""
     info = store.info(version)
     dictionary = dictionary_of(store.terms(info.version), info.salt)
-    return state_of(store.facts(info.version), dictionary, counted=info.bookkeeping == COUNTED)
+    counted, generated = info.bookkeeping == COUNTED, generated_in(info)
+    return state_of(store.facts(info.version), dictionary, counted=counted, generated=generated)
+
+
+def generated_in(info: VersionInfo) -> frozenset[Predicate]:
+    """The predicates of a version whose facts are not all listed."""
+    return frozenset(Predicate.parse(closure["predicate"]) for closure in info.closures)
 
 
 def stored_counts(store: Store, dictionary: Dictionary) -> tuple[Counts, Counts]:

@@ -9,7 +9,8 @@ against what is under them, a whole snapshot is written.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+import logging
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from everlog.engine import layers
@@ -30,6 +31,8 @@ GROWTH = 4
 SMALL = 1 << 16
 """So is a layer with fewer numbers than this."""
 
+log = logging.getLogger(__name__)
+
 
 @dataclass(frozen=True)
 class Kept:
@@ -42,9 +45,16 @@ class Kept:
     def state(self) -> State:
         return self.placed.state
 
-    def without_counters(self) -> Kept:
-        """The same facts, with nothing known about how they follow."""
-        return kept_nowhere(replace(self.state, nr=None, rec=None))
+    def known(self) -> State | None:
+        """An earlier state with the graphs of closures, if the snapshot has one."""
+        if self.snapshot is None:
+            return None
+        found = self.snapshot.layers
+        try:
+            return layers.read_lowest(found, self.placed) if found[0].manifest["graphs"] else None
+        except (KeyError, ValueError, IndexError) as error:
+            log.info("the graphs in %s cannot be used: %r", found[0].name, error)
+            return None
 
 
 def kept_in(snapshot: Snapshot) -> Kept:
@@ -60,16 +70,18 @@ def kept_nowhere(state: State) -> Kept:
 def keep_whole(store: Store, version: int, state: State) -> Kept:
     """Leave a whole snapshot of a version; the state as it is there has its ids in order."""
     settled = state.ranked().settled()
-    arrays, manifest, placed = layers.layer(Placed(settled, {}), sorted(settled.facts))
+    arrays, manifest, placed = layers.layer(Placed(settled, {}), settled.predicates)
     found = store.write_snapshot(version, arrays, manifest)
     return kept_nowhere(settled) if found is None else Kept(placed, found)
 
 
 def keep_change(store: Store, version: int, old: Kept, new: State) -> Kept:
     """Leave a snapshot of a version that has a state which came from an older one, over the same dictionary."""
-    if old.snapshot is None or old.snapshot.manifest["counted"] != (new.nr is not None):
+    if old.snapshot is None or _differs(old.snapshot, new):
         return keep_whole(store, version, new)
     below = old.snapshot.layers
+    if not set(new.graphs).issubset(below[0].manifest["graphs"]):
+        return keep_whole(store, version, new)
     changed = layers.changed(old.state, new)
     placed = Placed(new, old.placed.places)
     size = _size(placed, changed, below)
@@ -83,6 +95,12 @@ def keep_change(store: Store, version: int, old: Kept, new: State) -> Kept:
     arrays, manifest, placed = layers.layer(placed, sorted(changed), len(below), below[-1].manifest["universe"])
     found = store.write_snapshot(version, arrays, manifest, below[-1])
     return keep_whole(store, version, new) if found is None else Kept(placed, found)
+
+
+def _differs(snapshot: Snapshot, state: State) -> bool:
+    """Whether a state keeps other things than a snapshot."""
+    said, generated = snapshot.manifest, sorted(map(str, state.generated))
+    return said["counted"] != (state.nr is not None) or said["generated"] != generated
 
 
 def _size(placed: Placed, predicates: set[Predicate], below: list[Snapshot]) -> int:

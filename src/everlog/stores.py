@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -21,7 +21,10 @@ from everlog.lang.errors import DataError, StoreError
 from everlog.lang.parser import parse_program
 from everlog.lang.syntax import Predicate
 from everlog.loading import load, stored_counts
+from everlog.modules.boundary import above
+from everlog.modules.description import closures_of
 from everlog.reasoning.statistics import Statistics, StratumStatistics
+from everlog.settings import EXPAND_BELOW
 from everlog.snapshots import Kept, keep_change, keep_whole, kept_nowhere
 from everlog.store import Store, Transaction, begin, exists
 from everlog.store.commit import conflict
@@ -42,7 +45,9 @@ class Saved:
         return cls(path.resolve(), version, kept, len(kept.state.dictionary))
 
 
-def save(kb: KnowledgeBase, path: str | Path | None = None, *, overwrite: bool = False) -> int:
+def save(
+    kb: KnowledgeBase, path: str | Path | None = None, *, overwrite: bool = False, expand_below: int = EXPAND_BELOW
+) -> int:
     """Write a knowledge base to a store; see :meth:`KnowledgeBase.save`."""
     saved = kb.saved
     if path is None and saved is None:
@@ -56,43 +61,52 @@ def save(kb: KnowledgeBase, path: str | Path | None = None, *, overwrite: bool =
         return version
     refuse_existing(place, overwrite)
     name_predicates(kb.state().dictionary, kb.predicates)
-    state = kb.listed().ranked()
+    state = kb.stored(above(kb.program, kb.state().facts, expand_below)).ranked()
     with begin(place, overwrite=overwrite) as transaction:
         transaction.add_terms(term_batches(state.dictionary, ()))
         bookkeeping = bookkeeping_of(state, kb.maintain)
-        version = commit_state(transaction, state, kb.rules, kb.statistics, "save", bookkeeping)
+        closures = closures_of(kb.program, state.generated)
+        version = commit_state(transaction, state, kb.rules, kb.statistics, "save", bookkeeping, closures)
     kept = keep_snapshot(place, version, state)
     kb.adopt(kept.state, Saved.at(place, version, kept))
     return version
 
 
-def append(kb: KnowledgeBase, transaction: Transaction, figures: dict[str, Any] | None = None) -> int:
+def append(
+    kb: KnowledgeBase,
+    transaction: Transaction,
+    figures: dict[str, Any] | None = None,
+    positions: dict[str, Any] | None = None,
+) -> int:
     """Commit what changed in a knowledge base since it was opened or saved as the next version.
 
     If nothing did, there is no new version, and the newest one is returned. ``figures`` are kept with
-    the statistics of the version.
+    the statistics of the version. ``positions`` of streams, if there are any, make a version in any case.
     """
     saved = kb.saved
     assert saved is not None
     store = Store.open(saved.path)
     _refuse_newer(transaction, store, saved)
-    new = kb.listed()
+    old = saved.kept.state
+    new = kb.stored(old.generated)
     dictionary = new.dictionary
-    change = difference(saved.kept.state, new)
-    if not change.holds and not change.explicit:
+    change = difference(old, new)
+    if not change.holds and not change.explicit and positions is None:
         assert transaction.base_version is not None
         return transaction.base_version
     name_predicates(dictionary, change.predicates)
     _refuse_collisions(dictionary, saved.terms)
     transaction.add_terms([added_terms(dictionary, saved.terms)] if len(dictionary) > saved.terms else [])
-    transaction.add_facts(change_batches(_stored_change(store, saved.kept.state, new, change), dictionary))
+    transaction.add_facts(change_batches(_stored_change(store, old, new, change), dictionary))
     statistics = dataclasses.replace(kb.statistics, instances=kb.work)
     version = transaction.commit(
         rules=kb.rules,
-        statistics={**statistics.as_dict(), **(figures or {})},
+        statistics={**statistics.as_dict(), "listed": new.rows.count, **(figures or {})},
         bookkeeping=bookkeeping_of(new, kb.maintain),
         operation="update",
         salt=dictionary.salt,
+        positions=positions,
+        closures=closures_of(kb.program, new.generated),
     )
     kept = _keep_update(saved, version, new)
     kb.adopt(kept.state, Saved.at(saved.path, version, kept))
@@ -100,11 +114,16 @@ def append(kb: KnowledgeBase, transaction: Transaction, figures: dict[str, Any] 
 
 
 def _refuse_newer(transaction: Transaction, store: Store, saved: Saved) -> None:
-    """Refuse to build on another state than the one saved; compactions in between change nothing."""
-    base = transaction.base_version
-    later = range(saved.version + 1, (-1 if base is None else base) + 1)
-    if base is None or base < saved.version or any(store.info(v).operation not in ("compact", "widen") for v in later):
+    """Refuse to build on another state than the one saved."""
+    if not is_saved_in(saved, store, transaction.base_version):
         raise conflict(store.layout.facts)
+
+
+def is_saved_in(saved: Saved, store: Store, version: int | None) -> bool:
+    """Whether a version has the facts that were saved; compactions in between change nothing."""
+    if version is None or version < saved.version:
+        return False
+    return all(store.info(v).operation in ("compact", "widen") for v in range(saved.version + 1, version + 1))
 
 
 def _stored_change(store: Store, old: State, new: State, change: Difference) -> Difference:
@@ -145,11 +164,16 @@ def open(path: str | Path, version: int | None = None, **options: Any) -> Knowle
     kept = load(store, info.version)
     options.setdefault("maintain", info.bookkeeping)
     statistics = statistics_of(info.statistics)
-    if statistics.modules != options.setdefault("modules", statistics.modules):
-        kept = kept.without_counters()
-    saved = Saved.at(store.path, info.version, kept)
-    kb = KnowledgeBase.restored(program, kept.state, statistics, **options)
-    kb.adopt(kept.state, saved)
+    how = {"modules": statistics.modules, "stratification": statistics.stratification}
+    options = {**how, **options}
+    if all(options[name] == said for name, said in how.items()):
+        kb = KnowledgeBase.restored(program, kept.state, statistics, **options)
+        kb.adopt(kept.state, Saved.at(store.path, info.version, kept))
+        return kb
+    state = kept.state
+    listed = KnowledgeBase.restored(program, state, statistics, **how).listed() if state.generated else state
+    kb = KnowledgeBase.restored(program, listed.uncounted(), statistics, **options)
+    kb.saved = Saved.at(store.path, info.version, kept_nowhere(kept.state.uncounted()))
     return kb
 
 
@@ -195,15 +219,20 @@ def commit_state(
     statistics: Statistics,
     operation: str,
     bookkeeping: str = "none",
+    closures: Sequence[dict[str, Any]] = (),
 ) -> int:
-    """Write the facts of a ranked state, whose terms are added already, and commit."""
+    """Write the facts of a ranked state, whose terms are added already, and commit.
+
+    ``closures`` say how facts follow that are not listed.
+    """
     transaction.add_facts(fact_batches(state))
     return transaction.commit(
         rules=rules,
-        statistics=statistics.as_dict(),
+        statistics={**statistics.as_dict(), "listed": state.rows.count},
         bookkeeping=bookkeeping,
         operation=operation,
         salt=state.dictionary.salt,
+        closures=closures,
     )
 
 
@@ -217,4 +246,5 @@ def statistics_of(data: dict[str, Any]) -> Statistics:
     """The inverse of ``Statistics.as_dict``."""
     fields = {name: data[name] for name in ("facts", "explicit", "instances", "rounds", "seconds")}
     strata = tuple(StratumStatistics(**stratum) for stratum in data["strata"])
-    return Statistics(**fields, strata=strata, modules=data.get("modules", False))
+    how = {name: data[name] for name in ("modules", "stratification") if name in data}
+    return Statistics(**fields, strata=strata, **how)

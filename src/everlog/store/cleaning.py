@@ -26,7 +26,7 @@ def exists(path: Path | str) -> bool:
     >>> exists("no/such/place")
     False
     """
-    return is_table(Layout(Path(path)).facts)
+    return is_table(Layout.at(path).facts)
 
 
 def refuse_strangers(layout: Layout) -> None:

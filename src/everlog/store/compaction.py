@@ -82,9 +82,9 @@ def compact_if_worth(path: Path) -> int | None:
 
 
 def _is_bloated(store: Store) -> bool:
-    facts = store.info().statistics.get("facts", 0)
+    said = store.info().statistics
     rows = sum(file.rows or 0 for file in store.files())
-    return rows > FEWEST_ROWS and rows * 2 > facts * 3
+    return rows > FEWEST_ROWS and rows * 2 > said.get("listed", said.get("facts", 0)) * 3
 
 
 def _small(files: list[ActiveFile]) -> list[ActiveFile]:

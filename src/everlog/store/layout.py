@@ -6,6 +6,7 @@
     STORE/terms/      Delta table: id and text of every term and predicate
     STORE/snapshot/   memory-mapped copies, rebuildable, never the truth
     STORE/work/       staging of the writers at work and their locks
+    STORE/streams/    Spark's checkpoints of the streams that the store follows, unless they are elsewhere
 
 A data file carries the name of the transaction that wrote it, so that a file nobody committed can
 be told from one whose writer is still alive.
@@ -16,6 +17,9 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from pathlib import Path
+from urllib.parse import quote
+
+from everlog.addresses import local_path
 
 FILE_NAME = re.compile(r"part-\d{5}-(?P<writer>[0-9a-f]{32})\.parquet")
 
@@ -29,6 +33,11 @@ class Layout:
     """
 
     root: Path
+
+    @classmethod
+    def at(cls, place: Path | str) -> Layout:
+        """The store at a path or ``file://`` address; an error for any other address."""
+        return cls(local_path(place))
 
     @property
     def facts(self) -> Path:
@@ -62,6 +71,10 @@ class Layout:
     def staging(self, writer: str) -> Path:
         """The private directory of a writer."""
         return self.work / writer
+
+    def checkpoint(self, stream: str) -> Path:
+        """Where Spark keeps how far a stream has come, if it is kept in the store."""
+        return self.root / "streams" / quote(stream, safe=" ")
 
     @staticmethod
     def log(table: Path) -> Path:

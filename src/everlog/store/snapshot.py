@@ -31,7 +31,7 @@ from numpy.typing import NDArray
 from everlog.store import steps
 
 ALIGNMENT = 64
-FORMAT = 3
+FORMAT = 4
 STALE_SECONDS = 3600.0
 
 log = logging.getLogger(__name__)

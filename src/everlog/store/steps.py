@@ -20,6 +20,7 @@ FACTS_MOVED = "facts files in place"
 FACTS_COMMITTED = "facts committed"
 STAGING_REMOVED = "staging removed"
 SNAPSHOT_WRITTEN = "snapshot written, not in place"
+BATCH_APPLIED = "batch of a stream applied"
 
 ALL = (
     BEGUN,

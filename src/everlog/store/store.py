@@ -53,7 +53,7 @@ class Store:
           --> no/such/place
           = help: make one with everlog materialise RULES --facts ... --store no/such/place
         """
-        layout = Layout(Path(path))
+        layout = Layout.at(path)
         newest = newest_version(layout.facts)
         if newest is None:
             what = "a write was begun here but none was finished" if layout.guard.exists() else "there is no store here"

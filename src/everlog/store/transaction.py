@@ -44,7 +44,7 @@ def begin(path: Path | str, *, overwrite: bool = False) -> Transaction:
     With ``overwrite`` the new version starts from nothing: it replaces all facts and all terms.
     Older versions stay readable. A directory that holds anything but a store is refused.
     """
-    layout = Layout(Path(path))
+    layout = Layout.at(path)
     refuse_strangers(layout)
     made = next((p for p in reversed([layout.root, *layout.root.parents]) if not p.exists()), None)
     try:
@@ -180,10 +180,14 @@ class Transaction:
         bookkeeping: str,
         operation: str,
         salt: int | None = None,
+        positions: dict[str, Any] | None = None,
+        closures: Sequence[dict[str, Any]] | None = None,
     ) -> int:
         """Make what was added the next version, all or nothing, and return its number.
 
         ``salt`` is that of the ids: the base's if not given, 0 where the base's terms are replaced.
+        ``positions`` are those of streams that moved; others stay, unless everything is replaced.
+        ``closures`` are the predicates of which only some facts are listed: those of the base if not given.
         """
         self._require_open()
         try:
@@ -201,6 +205,8 @@ class Transaction:
                     terms_version=terms_version,
                     salt=self._base_salt() if salt is None else salt,
                     writer=self.writer,
+                    positions={**self._base_positions(), **(positions or {})},
+                    closures=self._base_closures() if closures is None else closures,
                 )
                 version = self._commit_facts(metadata)
         except BaseException:
@@ -212,6 +218,12 @@ class Transaction:
 
     def _base_salt(self) -> int:
         return 0 if self.base is None or self._replace_terms else self.base.salt
+
+    def _base_positions(self) -> dict[str, Any]:
+        return {} if self.base is None or self._replace_terms else self.base.positions
+
+    def _base_closures(self) -> Sequence[dict[str, Any]]:
+        return () if self.base is None or (self._replace_facts and self._data_change) else self.base.closures
 
     def _commit_terms(self) -> int:
         """Bring the terms to those of the base and the new ones; nothing to do costs no commit."""

@@ -6,6 +6,7 @@ Rules are written out only by the version that changes them; the others point to
 from __future__ import annotations
 
 import datetime
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -21,7 +22,9 @@ class VersionInfo:
     """One version of a knowledge base.
 
     ``terms_version`` is the version of the terms table that has the terms of this one.
-    ``bookkeeping`` names what ``nr`` and ``rec`` hold. ``salt`` is that of the ids.
+    ``bookkeeping`` names what ``nr`` and ``rec`` hold. ``salt`` is that of the ids. ``positions`` says by
+    name how far the version has followed each stream. ``closures`` are the predicates whose facts are not
+    all listed, and how the others follow from those that are.
     """
 
     version: int
@@ -33,6 +36,8 @@ class VersionInfo:
     salt: int
     format: int
     writer: str | None
+    positions: dict[str, Any]
+    closures: tuple[dict[str, Any], ...]
     _table: Path = field(repr=False)
     _said: dict[str, Any] = field(repr=False)
 
@@ -68,6 +73,8 @@ def read_version(table: Path, version: int) -> VersionInfo:
         salt=said.get("salt", 0),
         format=said["format"],
         writer=ours.get("writer"),
+        positions=said.get("positions", {}),
+        closures=tuple(said.get("closures", ())),
         _table=table,
         _said=said,
     )
@@ -94,6 +101,8 @@ def metadata_for(
     terms_version: int,
     salt: int,
     writer: str,
+    positions: dict[str, Any],
+    closures: Sequence[dict[str, Any]],
 ) -> dict[str, Any]:
     """The metadata of a commit on top of ``base``."""
     said: dict[str, Any] = {
@@ -105,6 +114,10 @@ def metadata_for(
         "salt": salt,
         "writer": writer,
     }
+    if positions:
+        said["positions"] = positions
+    if closures:
+        said["closures"] = list(closures)
     if base is not None and base.rules == rules:
         before = commit_info(table, base.version).get(METADATA_KEY, {})
         return {**said, "rules_at": before.get("rules_at", base.version)} if before else {**said, "rules": rules}
