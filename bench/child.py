@@ -132,6 +132,34 @@ def held(size: int) -> dict[str, Any]:
     return measured(size)
 
 
+def ingest(path: str, directory: str) -> dict[str, Any]:
+    """A file of N-Triples into a store."""
+    from bench.ingest import ingest as measured
+
+    return measured(path, directory)
+
+
+def iterate(path: str) -> dict[str, Any]:
+    """A file of N-Triples read by pyoxigraph."""
+    from bench.ingest import iterate as measured
+
+    return measured(path)
+
+
+def rdf_reasoner(system: str, directory: str) -> dict[str, Any]:
+    """Triples and an ontology read and materialised by one system."""
+    from bench.rdf.reasoners import measured
+
+    return measured(system, directory)
+
+
+def rdf_asking(system: str, directory: str) -> dict[str, Any]:
+    """The queries of LUBM answered by one system."""
+    from bench.rdf.asking import measured
+
+    return measured(system, directory)
+
+
 TASKS: dict[str, Callable[..., dict[str, Any]]] = {
     "run": run,
     "memory": memory,
@@ -147,6 +175,10 @@ TASKS: dict[str, Callable[..., dict[str, Any]]] = {
     "closure_sizes": closure_sizes,
     "columns": columns,
     "held": held,
+    "ingest": ingest,
+    "iterate": iterate,
+    "rdf_reasoner": rdf_reasoner,
+    "rdf_asking": rdf_asking,
 }
 
 

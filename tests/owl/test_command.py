@@ -28,9 +28,9 @@ def test_prints_the_program(everlog_command: CommandLine, tmp_path: Path) -> Non
     assert "% SubClassOf(:A :B)\n:B(?x) :- :A(?x) .\n" in done.out
     assert "3 rules, 1 fact; 1 axiom not expressed, 0 not wholly" in done.err
     (tmp_path / "printed.rls").write_text(done.out)
-    program = program_of("ontology.ttl").program
-    assert parse_file("printed.rls").rules == program.rules
-    assert parse_file("printed.rls").facts == program.facts
+    translation = program_of("ontology.ttl")
+    assert parse_file("printed.rls").rules == translation.program.rules
+    assert parse_file("printed.rls").facts == translation.facts
 
 
 def test_profiles_and_equality(everlog_command: CommandLine, tmp_path: Path) -> None:

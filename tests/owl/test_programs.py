@@ -26,7 +26,7 @@ def lubm(shared_data: Path) -> Path:
 def test_lubm(lubm: Path, tmp_path: Path) -> None:
     translation = program_of(lubm / "univ-bench.ttl")
     assert len(translation.program.rules) == 98
-    assert not translation.program.facts
+    assert not translation.facts
     assert len(translation.untranslated) == 8
     state = loaded(translation.program, tmp_path, lubm / "data", base=LUBM_BASE).state()
     assert state.explicit.count == 100_545
@@ -142,7 +142,7 @@ def test_shipped_programs_take_ontologies_as_facts(tmp_path: Path, profile: Prof
     translation = program_of(path, profile)
     again = parse_program(translation.text())
     assert set(again.rules) == set(translation.program.rules)
-    assert set(again.facts) == set(translation.program.facts)
+    assert set(again.facts) == set(translation.facts)
     assert translation.text().startswith(shipped_text(profile))
     kb = everlog.KnowledgeBase(translation.program)
     if profile in OVER_TRIPLES:

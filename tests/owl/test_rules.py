@@ -30,7 +30,7 @@ def made(directory: Path, text: str, profile: Profile = "lower", equality: bool 
 def rules(translation: Translation) -> list[str]:
     prefixes = translation.program.prefixes
     printed = [print_rule(rule, prefixes).removesuffix(" .") for part in translation.parts for rule in part.rules]
-    return printed + [print_atom(fact, prefixes) for fact in translation.program.facts]
+    return printed + [print_atom(fact, prefixes) for fact in translation.facts]
 
 
 def reasons(translation: Translation) -> list[str]:
@@ -236,5 +236,5 @@ def test_the_text_of_a_program_says_the_same(shared_data: Path, name: str, profi
     translation = program_of(shared_data / name, profile, equality=equality)
     again = parse_program(translation.text())
     assert set(again.rules) == set(translation.program.rules)
-    assert set(again.facts) == set(translation.program.facts)
+    assert set(again.facts) == set(translation.facts)
     assert dict(again.prefixes) == dict(translation.program.prefixes)

@@ -19,12 +19,17 @@ def equality_rules(predicates: Iterable[Predicate]) -> Iterator[Rule]:
     """
     yield Rule(_same(_Y, _X), (_same(_X, _Y),))
     yield Rule(_same(_X, _Z), (_same(_X, _Y), _same(_Y, _Z)))
-    different = Atom(Predicate(DIFFERENT, 2), (_X, _Y))
-    who = Atom(Predicate(VIOLATION, 2), (_X, Constant('"SameIndividual and DifferentIndividuals"')))
-    yield Rule(who, (_same(_X, _Y), different))
+    yield difference_rule()
     for predicate in predicates:
         if predicate.name not in (SAME, VIOLATION):
             yield from _replacements(predicate)
+
+
+def difference_rule() -> Rule:
+    """What is the same is not different."""
+    different = Atom(Predicate(DIFFERENT, 2), (_X, _Y))
+    who = Atom(Predicate(VIOLATION, 2), (_X, Constant('"SameIndividual and DifferentIndividuals"')))
+    return Rule(who, (_same(_X, _Y), different))
 
 
 def _replacements(predicate: Predicate) -> Iterator[Rule]:

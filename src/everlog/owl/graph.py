@@ -75,8 +75,25 @@ class Graph:
         return tuple(found)
 
 
+@dataclass(frozen=True)
+class Document:
+    """What RDF files say, as batches of facts (see :mod:`everlog.pipeline.read`), and the prefixes they declare."""
+
+    batches: tuple[pa.RecordBatch, ...] = ()
+    prefixes: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
+
+    def graph(self) -> Graph:
+        """All triples."""
+        return Graph.of((triple for batch in self.batches for triple in triples_in(batch)), self.prefixes)
+
+
 def read_graph(paths: Sequence[str], base: str | None = None) -> Graph:
-    """The triples of RDF files (any serialisation, also compressed) and directories of them.
+    """The triples of RDF files, in memory."""
+    return read_document(paths, base).graph()
+
+
+def read_document(paths: Sequence[str], base: str | None = None) -> Document:
+    """What RDF files (any serialisation, also compressed) and directories of them say.
 
     What cannot be read is a :class:`DataError` with file and line. Blank nodes have the labels that
     they get when the same files are read as facts.
@@ -89,16 +106,13 @@ def read_graph(paths: Sequence[str], base: str | None = None) -> Graph:
         hint = f"an ontology has one of the extensions {extensions}, also with .gz"
         raise DataError(Diagnostic("not-an-ontology", "the file is not RDF", Place(s.path), hint) for s in others)
     bad: list[BadRow] = []
-    triples: list[Triple] = []
-    for split in splits(sources, options):
-        for batch in read(split, options, bad):
-            triples += _triples(batch)
+    batches = [batch for split in splits(sources, options) for batch in read(split, options, bad)]
     if bad:
         raise DataError(Diagnostic("bad-row", row.reason, row.place) for row in bad[:_MOST_SHOWN])
-    return Graph.of(triples, _prefixes(sources))
+    return Document(tuple(batches), MappingProxyType(_prefixes(sources)))
 
 
-def _triples(batch: pa.RecordBatch) -> Iterator[Triple]:
+def triples_in(batch: pa.RecordBatch) -> Iterator[Triple]:
     """Facts as triples again: ``C(s)`` is ``s rdf:type C``."""
     columns = (batch.column(name).to_pylist() for name in ("predicate", "c0", "c1"))
     for predicate, subject, value in zip(*columns, strict=True):

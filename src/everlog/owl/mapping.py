@@ -52,6 +52,14 @@ _STRUCTURE = CONSTRUCTORS | {
 }
 """Predicates that describe a part of an axiom, which is read from there."""
 
+AXIOM_PREDICATES = _STRUCTURE | {
+    TYPE,
+    SAME,
+    DIFFERENT,
+    *(rdfs(name) for name in ("subClassOf", "subPropertyOf", "domain", "range")),
+}
+"""Predicates that say something about classes and properties, besides those of OWL itself."""
+
 
 def ontology_of(graph: Graph) -> Ontology:
     """The axioms of a graph.

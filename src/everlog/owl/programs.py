@@ -17,22 +17,23 @@ from typing import Literal, get_args
 
 from everlog.lang.parser import parse_file, parse_program
 from everlog.lang.printer import print_atom, print_program, print_rule, print_text
-from everlog.lang.syntax import Atom, Constant, Predicate, Program, Rule, Variable
+from everlog.lang.syntax import Atom, Columns, Predicate, Program, Rule, Variable
+from everlog.owl.assertions import grouped, separated
 from everlog.owl.axioms import Ontology, Unread
-from everlog.owl.equality import equality_rules
+from everlog.owl.equality import difference_rule, equality_rules
 from everlog.owl.functional import functional
-from everlog.owl.graph import Graph, read_graph
+from everlog.owl.graph import Document, read_document
 from everlog.owl.mapping import ontology_of
 from everlog.owl.rules import Translated, Translator, Untranslated
-from everlog.owl.vocabulary import PREFIXES, THING, TYPE, is_iri
+from everlog.owl.vocabulary import PREFIXES, THING
+from everlog.pipeline.program import Equality
+from everlog.pipeline.triples import as_triples
 
 Profile = Literal["lower", "upper", "rl", "rdfs", "skos"]
 PROFILES: tuple[Profile, ...] = get_args(Profile)
 SHIPPED: frozenset[Profile] = frozenset({"rl", "rdfs", "skos"})
 OVER_TRIPLES: frozenset[Profile] = frozenset({"rl", "rdfs"})
 """The profiles whose programs have one relation ``triple(subject, predicate, object)``."""
-
-TRIPLE = Predicate("triple", 3)
 
 
 @dataclass(frozen=True)
@@ -52,6 +53,12 @@ class Translation:
         """Whether facts are to be read as ``triple(subject, predicate, object)``."""
         return self.profile in OVER_TRIPLES
 
+    @property
+    def facts(self) -> tuple[Atom, ...]:
+        """All facts of the program, also those that it keeps as columns, each once."""
+        data = chain.from_iterable(each.atoms() for each in self.program.data)
+        return tuple(dict.fromkeys(chain(self.program.facts, data)))
+
     def text(self) -> str:
         """The program, each rule under the axiom it comes from, and what is not expressed as comments."""
         return "".join(f"{line}\n" for line in _lines(self))
@@ -61,7 +68,7 @@ def program_of(
     paths: str | Path | Sequence[str | Path],
     profile: Profile = "lower",
     *,
-    equality: bool = False,
+    equality: Equality = False,
     base: str | None = None,
 ) -> Translation:
     """The program of ontologies, in any serialisation of RDF, and of rule files (``.rls``) among them.
@@ -69,15 +76,16 @@ def program_of(
     Several files make one program. An ``owl:imports`` is not followed: give the imported file too,
     otherwise a note says that it is missing. With ``equality`` the lower and upper programs also
     derive what follows to be equal, and what follows from that for the predicates they have; the
-    profile ``rl`` does so in any case.
+    profile ``rl`` does so in any case. With ``equality="representatives"`` they leave the latter to a knowledge
+    base with that option.
     """
     if profile not in PROFILES:
         raise ValueError(f"profile={profile!r}: choose one of {', '.join(PROFILES)}")
     given = [str(path) for path in ([paths] if isinstance(paths, str | Path) else paths)]
     rules = [parse_file(path) for path in given if path.endswith(".rls")]
     ontologies = [path for path in given if not path.endswith(".rls")]
-    graph = read_graph(ontologies, base) if ontologies else Graph.of([])
-    made = _shipped_translation(graph, profile) if profile in SHIPPED else _bound(graph, profile, equality)
+    document = read_document(ontologies, base) if ontologies else Document()
+    made = _shipped_translation(document, profile) if profile in SHIPPED else _bound(document, profile, equality)
     return _with_rules(made, rules)
 
 
@@ -100,48 +108,36 @@ def _parsed(profile: Profile) -> Program:
     return parse_program(shipped_text(profile), f"{profile}.rls")
 
 
-def _shipped_translation(graph: Graph, profile: Profile) -> Translation:
+def _shipped_translation(document: Document, profile: Profile) -> Translation:
     program = shipped_program(profile)
-    known = frozenset(program.facts)
-    make = _as_triple if profile in OVER_TRIPLES else _as_fact
-    constants = {text: Constant(text) for triple in graph.triples for text in triple}
-    given = (make(constants[s], constants[p], constants[o]) for s, p, o in graph.triples)
-    facts = (*program.facts, *(fact for fact in given if fact not in known))
-    prefixes = MappingProxyType({**graph.prefixes, **program.prefixes})
-    return Translation(profile, Program(program.rules, facts, prefixes))
+    batches = [as_triples(batch) for batch in document.batches] if profile in OVER_TRIPLES else document.batches
+    prefixes = MappingProxyType({**document.prefixes, **program.prefixes})
+    return Translation(profile, Program(program.rules, program.facts, prefixes, tuple(grouped(batches))))
 
 
-def _as_triple(subject: Constant, predicate: Constant, value: Constant) -> Atom:
-    return Atom(TRIPLE, (subject, predicate, value))
-
-
-def _as_fact(subject: Constant, predicate: Constant, value: Constant) -> Atom:
-    if predicate.text == TYPE and is_iri(value.text):
-        return Atom(Predicate(value.text, 1), (subject,))
-    return Atom(Predicate(predicate.text, 2), (subject, value))
-
-
-def _bound(graph: Graph, profile: Profile, equality: bool) -> Translation:
+def _bound(document: Document, profile: Profile, equality: Equality) -> Translation:
     assert profile in ("lower", "upper")
-    ontology = ontology_of(graph)
-    prefixes = {**{name: iri for name, iri in graph.prefixes.items() if name not in PREFIXES}, **PREFIXES}
-    translator = Translator(profile, equality, prefixes)
+    found = separated(document)
+    ontology = ontology_of(found.graph)
+    prefixes = {**{name: iri for name, iri in document.prefixes.items() if name not in PREFIXES}, **PREFIXES}
+    translator = Translator(profile, bool(equality), prefixes)
     parts = tuple(translator.translate(axiom) for axiom in ontology.axioms)
     rules = dict.fromkeys(chain.from_iterable(part.rules for part in parts))
     facts = dict.fromkeys(chain.from_iterable(part.facts for part in parts))
-    signature = _signature([*rules], [*facts])
+    signature = _signature(rules, [*facts, *found.data])
     rules.update(dict.fromkeys(_thing_rules([*rules], signature, ontology)))
     if equality:
-        rules.update(dict.fromkeys(equality_rules(signature)))
+        axioms = [difference_rule()] if equality == "representatives" else equality_rules(signature)
+        rules.update(dict.fromkeys(axioms))
     untranslated = [Untranslated(unread, unread.reason) for unread in ontology.unread]
     untranslated += chain.from_iterable(part.untranslated() for part in parts)
-    program = Program(tuple(rules), tuple(facts), MappingProxyType(prefixes))
+    program = Program(tuple(rules), tuple(facts), MappingProxyType(prefixes), found.data)
     return Translation(profile, program, tuple(untranslated), tuple(_notes(ontology, prefixes)), parts)
 
 
-def _signature(rules: Iterable[Rule], facts: Iterable[Atom]) -> list[Predicate]:
-    atoms = [*chain.from_iterable((rule.head, *rule.body) for rule in rules), *facts]
-    return list(dict.fromkeys(atom.predicate for atom in atoms))
+def _signature(rules: Iterable[Rule], facts: Iterable[Atom | Columns]) -> list[Predicate]:
+    atoms = chain.from_iterable((rule.head, *rule.body) for rule in rules)
+    return list(dict.fromkeys(each.predicate for each in chain(atoms, facts)))
 
 
 def _thing_rules(rules: Sequence[Rule], signature: Iterable[Predicate], ontology: Ontology) -> Iterator[Rule]:
@@ -173,7 +169,7 @@ def _with_rules(made: Translation, programs: Sequence[Program]) -> Translation:
         prefixes.update(program.prefixes)
     rules = dict.fromkeys(chain(made.program.rules, *(program.rules for program in programs)))
     facts = dict.fromkeys(chain(made.program.facts, *(program.facts for program in programs)))
-    program = Program(tuple(rules), tuple(facts), MappingProxyType(prefixes))
+    program = Program(tuple(rules), tuple(facts), MappingProxyType(prefixes), made.program.data)
     return Translation(made.profile, program, made.untranslated, made.notes, made.parts)
 
 
@@ -202,7 +198,7 @@ def _grouped(translation: Translation, written: Program) -> Iterator[str]:
     rest = dict.fromkeys(program.rules)
     for rule in written.rules:
         rest.pop(rule, None)
-    facts = [fact for fact in program.facts if fact not in known]
+    facts = [fact for fact in translation.facts if fact not in known]
     if facts:
         yield ""
         yield from (f"{print_atom(fact, program.prefixes)} ." for fact in facts)

@@ -1,0 +1,210 @@
+"""Finding the classes of equal terms, and keeping them right.
+
+Equal terms follow from facts, and facts follow from equal terms: with a functional property p, p(x, a) and p(x, b)
+make a and b the same, which may make other pairs the same. So the classes are found in *levels*.
+
+    partition 0     every term is equal to itself only
+    level k         what the rules that lead to owl:sameAs derive from the explicit facts, normalised by partition k
+    partition k+1   partition k, joined by the pairs of owl:sameAs at level k
+
+The last level is the one whose pairs join nothing. Partitions grow from level to level, because the rules have no
+negation, and the last is the least one that equality allows: the terms that the axioms of equality make the same.
+
+A level is an ordinary materialisation of ordinary explicit facts. An update therefore goes through the levels in
+order: the new partition k says what the explicit facts of level k are, what changed of them is an ordinary update of
+the level, by any algorithm, and its result is partition k+1. No equality can support itself, whatever is deleted,
+because a level knows the equalities of those before it only. There are as many levels as equalities lead to
+equalities, most often two; their states share memory. After ``MOST_LEVELS`` they are not kept but made from the one
+before, each time.
+
+If two constants of the rules become equal or cease to be, rules change, and the level is computed anew.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from typing import Literal
+
+import numpy as np
+
+from everlog.analysis.check import CheckedProgram, check
+from everlog.analysis.dependencies import dependencies
+from everlog.analysis.places import atom_place
+from everlog.analysis.stratify import stratify
+from everlog.engine.factset import NONE, FactSet
+from everlog.engine.keys import Column
+from everlog.engine.match import Engine
+from everlog.equality.expansion import difference, expanded, mentioning, normalised
+from everlog.equality.partition import Partition
+from everlog.lang.errors import RuleError
+from everlog.lang.syntax import Predicate, Program
+from everlog.reasoning.maintenance import Update
+from everlog.reasoning.materialisation import Materialisation
+from everlog.reasoning.update import Algorithm, update
+
+Equality = Literal["rules", "representatives"]
+"""How equal terms are treated: by whatever rules there are, or as one term."""
+
+SAME = Predicate("<http://www.w3.org/2002/07/owl#sameAs>", 2)
+MOST_LEVELS = 8
+"""So many levels are kept between updates."""
+
+Engines = Callable[[Partition], Engine]
+"""An engine for facts and constants that are normalised by a partition."""
+
+
+@dataclass(frozen=True)
+class Level:
+    """What leads to equalities, normalised by a partition.
+
+    ``source`` are the explicit facts before they were normalised, ``constants`` the ids that the rules have.
+    """
+
+    partition: Partition
+    source: FactSet
+    constants: Column
+    kept: Materialisation
+
+
+@dataclass(frozen=True)
+class Merged:
+    """The explicit facts as given and normalised, and the partition by which they are."""
+
+    explicit: FactSet = field(default_factory=FactSet)
+    normal: FactSet = field(default_factory=FactSet)
+    partition: Partition = field(default_factory=lambda: Partition.trivial(0))
+    constants: Column = field(default_factory=lambda: np.empty(0, np.int64))
+    levels: tuple[Level, ...] = ()
+
+    _last: list[tuple[FactSet, FactSet]] = field(default_factory=list, compare=False, repr=False)
+    """The normalised facts that were expanded last, and what came of it."""
+
+    @property
+    def nbytes(self) -> int:
+        """The memory of the levels and of the expanded facts, what they share counted for each."""
+        levels = sum(level.kept.facts.nbytes + level.kept.nbytes + level.partition.of.nbytes for level in self.levels)
+        return levels + sum(found.nbytes for _, found in self._last)
+
+    def seen(self, kept: Materialisation) -> Materialisation:
+        """What users see of a materialisation of the normalised facts: it has no counters of what it lists."""
+        if not self._last or self._last[0][0] is not kept.facts:
+            self._last[:] = [(kept.facts, expanded(kept.facts, self.partition))]
+        return Materialisation(self.explicit, self._last[0][1], instances=kept.instances)
+
+    def seen_change(self, done: Update, before: Merged, kept: Materialisation) -> Update:
+        """An update of normalised facts as users see it, who before it saw what was kept then.
+
+        What was lost or won is among the changed normalised facts and those that mention a class that changed.
+        """
+        universe, new = len(self.partition.of), done.materialisation.facts
+        old = before.partition.fitted(universe)
+        changed = self.partition.changed_since(old)
+        lost = done.deleted | mentioning(kept.facts.fitted(universe), changed)
+        won = done.inserted | mentioning(new, changed)
+        lost, won = expanded(lost, old), expanded(won, self.partition)
+        deleted, inserted = lost - won, won - lost
+        self._last[:] = [(new, (before.seen(kept).facts.fitted(universe) - deleted).extended(inserted))]
+        return replace(done, deleted=deleted, inserted=inserted)
+
+    def has_rules_of(self, other: Merged) -> bool:
+        """Whether the constants of the rules have the same representatives."""
+        return np.array_equal(self.constants, other.constants)
+
+
+class Merging:
+    """The part of a program that leads to equalities.
+
+    >>> from everlog.lang.parser import parse_program
+    >>> text = "@prefix owl: <http://www.w3.org/2002/07/owl#> . owl:sameAs(?y, ?z) :- p(?x, ?y), p(?x, ?z) . "
+    >>> merging = Merging(check(parse_program(text + "q(?x) :- p(?x, _) .")))
+    >>> len(merging.program.program.rules), sorted(map(str, merging.predicates))[1]
+    (1, 'p/2')
+    """
+
+    def __init__(self, program: CheckedProgram) -> None:
+        self.predicates = _leading_to(SAME, program)
+        rules = tuple(rule for rule in program.rules if rule.head.predicate in self.predicates)
+        negated = [atom for rule in rules for atom in rule.negative]
+        if negated:
+            raise RuleError.of(
+                "equality-through-negation",
+                f"equalities follow from `~{negated[0].predicate.name}`, which equalities change",
+                atom_place(negated[0]),
+                "rules that lead to owl:sameAs cannot have negation",
+            )
+        self.program = stratify(check(Program(rules)))
+
+    def merged(
+        self, engines: Engines, explicit: FactSet, constants: Column, old: Merged, algorithm: Algorithm
+    ) -> Merged:
+        """The classes of terms that explicit facts make equal, found from those of other facts.
+
+        ``constants`` are the ids of the constants of all rules.
+        """
+        universe = engines(Partition.trivial(0)).universe
+        source = explicit.restricted(p for p in explicit if p in self.predicates).fitted(universe)
+        partition, levels = Partition.trivial(universe), [_fitted(level, universe) for level in old.levels]
+        found: list[Level] = []
+        while True:
+            before = levels[len(found)] if len(found) < len(levels) else found[-1] if found else None
+            level = self._level(engines(partition), source, partition, constants, before, algorithm)
+            found.append(level)
+            left, right = level.kept.facts.relation(SAME).columns()
+            joined = partition.joined(left, right, constants)
+            if joined is partition:
+                break
+            partition = joined
+        ids = partition.of[constants]
+        normal = _normalised(explicit.fitted(universe), partition, old.explicit, old.partition, old.normal)
+        return Merged(explicit, normal, partition, ids, tuple(found[:MOST_LEVELS]))
+
+    def _level(
+        self,
+        engine: Engine,
+        source: FactSet,
+        partition: Partition,
+        constants: Column,
+        before: Level | None,
+        algorithm: Algorithm,
+    ) -> Level:
+        """A level, from the state that it had before or from the level below."""
+        ids = partition.of[constants]
+        if before is None:
+            done = update(engine, self.program, Materialisation(NONE, NONE), NONE, source, "rematerialise")
+            return Level(partition, source, ids, done.materialisation)
+        given = _normalised(source, partition, before.source, before.partition, before.kept.explicit)
+        deleted, inserted = difference(before.kept.explicit, given), difference(given, before.kept.explicit)
+        same_rules = np.array_equal(ids, before.constants)
+        kept = before.kept
+        if deleted or inserted or not same_rules:
+            how = algorithm if same_rules else "rematerialise"
+            kept = update(engine, self.program, kept, deleted, inserted, how).materialisation
+        return Level(partition, source, ids, kept)
+
+
+def _leading_to(predicate: Predicate, program: CheckedProgram) -> frozenset[Predicate]:
+    """The predicates that a predicate depends on, and itself."""
+    graph, found, waiting = dependencies(program.rules), {predicate}, [predicate]
+    while waiting:
+        fresh = [each for each in graph.of(waiting.pop()) if each not in found]
+        found.update(fresh)
+        waiting += fresh
+    return frozenset(found)
+
+
+def _fitted(level: Level, universe: int) -> Level:
+    return Level(
+        level.partition.fitted(universe), level.source.fitted(universe), level.constants, level.kept.fitted(universe)
+    )
+
+
+def _normalised(
+    facts: FactSet, partition: Partition, old_facts: FactSet, old_partition: Partition, old: FactSet
+) -> FactSet:
+    """The normalised facts, given those of other facts; relations that have not changed are taken over."""
+    if partition.is_trivial or partition != old_partition.fitted(len(partition.of)):
+        return normalised(facts, partition)
+    same = [predicate for predicate, relation in facts.items() if old_facts.get(predicate) is relation]
+    fresh = FactSet({predicate: relation for predicate, relation in facts.items() if predicate not in set(same)})
+    return normalised(fresh, partition).replaced(old.restricted(same))

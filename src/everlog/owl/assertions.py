@@ -1,0 +1,152 @@
+"""What an ontology says about individuals, told apart from its axioms and kept as columns.
+
+Axioms are few and become objects; assertions may be many and are facts already. Which of the two a
+triple is follows from its predicate, or its class, and for a few predicates from whether the subject is declared to be
+something other than an individual.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from enum import Enum, auto
+from functools import cache
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from everlog.lang.syntax import Columns, Predicate
+from everlog.owl.entities import DECLARATIONS, Entities, entities
+from everlog.owl.graph import Document, Graph, triples_in
+from everlog.owl.mapping import AXIOM_PREDICATES, CHARACTERISTICS
+from everlog.owl.vocabulary import NOTHING, OWL, SWRL, THING, XSD, is_datatype_name, owl
+from everlog.pipeline.values import TEXT
+
+_NAMED_INDIVIDUAL = Predicate(owl("NamedIndividual"), 1)
+
+
+class _Kind(Enum):
+    AXIOM = auto()
+    CLASS = auto()
+    """The predicate of a class that has no meaning of its own in OWL."""
+    PROPERTY = auto()
+    """The same for a property."""
+    INDIVIDUAL = auto()
+    """``owl:NamedIndividual``, of interest only where something is a class or property as well."""
+
+
+@dataclass(frozen=True)
+class Separated:
+    """The triples that axioms are made of, and the facts about individuals."""
+
+    graph: Graph
+    data: tuple[Columns, ...]
+
+
+def separated(document: Document) -> Separated:
+    """Tell axioms and assertions apart; together they are all that the document says."""
+    first = [_by_kind(batch) for batch in document.batches]
+    axioms = [triple for kinds in first for triple in triples_in(kinds[_Kind.AXIOM])]
+    known = entities(Graph.of(axioms))
+    schema = pa.array(sorted(_schema(known)), TEXT)
+    facts = []
+    for kinds in first:
+        individual = kinds[_Kind.INDIVIDUAL]
+        axioms += triples_in(individual.filter(pc.is_in(individual.column("c0"), schema)))
+        for kind, is_assertion in ((_Kind.CLASS, _of_class(known)), (_Kind.PROPERTY, _of_property(known, schema))):
+            mask = is_assertion(kinds[kind])
+            facts.append(kinds[kind].filter(mask))
+            axioms += triples_in(kinds[kind].filter(pc.invert(mask)))
+    return Separated(Graph.of(axioms, document.prefixes), tuple(grouped(facts)))
+
+
+def grouped(batches: Sequence[pa.RecordBatch]) -> Iterator[Columns]:
+    """The facts of batches by predicate, in order of first appearance.
+
+    >>> batch = pa.record_batch({"predicate": ["<p>/2", "<C>/1"], "c0": ["1", "2"], "c1": ["3", None]})
+    >>> [(str(each.predicate), [a.to_pylist() for a in each.arrays]) for each in grouped([batch])]
+    [('<p>/2', [['1'], ['3']]), ('<C>/1', [['2']])]
+    """
+    if not any(batch.num_rows for batch in batches):
+        return
+    encoded = (
+        pa.chunked_array([batch.column("predicate") for batch in batches]).dictionary_encode().unify_dictionaries()
+    )
+    codes = np.concatenate([chunk.indices.to_numpy() for chunk in encoded.chunks])
+    names = encoded.chunk(0).dictionary.to_pylist()
+    ends = np.cumsum(np.bincount(codes, minlength=len(names))).tolist()
+    columns = [
+        pa.concat_arrays([batch.column(name).cast(TEXT) for batch in batches]) for name in batches[0].schema.names[1:]
+    ]
+    if len(names) > 1:
+        order = pa.array(np.argsort(codes, kind="stable"))
+        columns = [column.take(order) for column in columns]
+    for name, start, end in zip(names, [0, *ends], ends, strict=False):
+        predicate = Predicate.parse(name)
+        yield Columns(predicate, tuple(column.slice(start, end - start) for column in columns[: predicate.arity]))
+
+
+def _by_kind(batch: pa.RecordBatch) -> dict[_Kind, pa.RecordBatch]:
+    encoded = batch.column("predicate").dictionary_encode()
+    kinds = [_kind(Predicate.parse(name)) for name in encoded.dictionary.to_pylist()]
+    present = {kind: batch.filter(_chosen(encoded, (each is kind for each in kinds))) for kind in set(kinds)}
+    return {kind: present.get(kind, batch.slice(0, 0)) for kind in _Kind}
+
+
+def _chosen(encoded: pa.DictionaryArray, which: Iterable[bool]) -> pa.BooleanArray:
+    """The rows with some of the predicates."""
+    return pa.array(np.fromiter(which, np.bool_)[encoded.indices.to_numpy()])
+
+
+@cache
+def _kind(predicate: Predicate) -> _Kind:
+    name = predicate.name
+    if predicate == _NAMED_INDIVIDUAL:
+        return _Kind.INDIVIDUAL
+    if predicate.arity == 1:
+        meant = name in DECLARATIONS or name in CHARACTERISTICS or is_datatype_name(name)
+        of_owl = name.startswith((f"<{OWL}", f"<{SWRL}")) and name not in (THING, NOTHING)
+        return _Kind.AXIOM if meant or of_owl else _Kind.CLASS
+    of_owl = name in AXIOM_PREDICATES or name.startswith((f"<{OWL}", f"<{SWRL}", f"<{XSD}"))
+    return _Kind.AXIOM if of_owl else _Kind.PROPERTY
+
+
+def _schema(known: Entities) -> frozenset[str]:
+    """All names that are declared to be something other than an individual."""
+    return frozenset().union(
+        known.classes,
+        known.datatypes,
+        known.annotations,
+        known.ontologies,
+        known.annotation_properties,
+        known.rdf_properties,
+        known.object_properties,
+        known.data_properties,
+    )
+
+
+Test = Callable[[pa.RecordBatch], pa.BooleanArray]
+
+
+def _of_class(known: Entities) -> Test:
+    """Which types are assertions: those that are no datatypes."""
+
+    def test(batch: pa.RecordBatch) -> pa.BooleanArray:
+        encoded = batch.column("predicate").dictionary_encode()
+        names = (Predicate.parse(text).name for text in encoded.dictionary.to_pylist())
+        return _chosen(encoded, (not known.is_datatype(name) for name in names))
+
+    return test
+
+
+def _of_property(known: Entities, schema: pa.LargeStringArray) -> Test:
+    """Which triples are assertions: those with a declared property, or about an individual."""
+
+    def test(batch: pa.RecordBatch) -> pa.BooleanArray:
+        encoded = batch.column("predicate").dictionary_encode()
+        names = (Predicate.parse(text).name for text in encoded.dictionary.to_pylist())
+        declared = _chosen(encoded, (known.is_declared(name) for name in names))
+        return pc.or_(declared, pc.invert(pc.is_in(batch.column("c0"), schema)))
+
+    return test
