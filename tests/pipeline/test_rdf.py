@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -12,7 +13,7 @@ from hypothesis import strategies as st
 
 from everlog.engine.kernels.ntriples import OTHER, SIMPLE, parse_lines
 from everlog.lang.terms import XSD
-from everlog.pipeline.rdf import _parse_lines, _simple_batch, blank_prefix, read_lines
+from everlog.pipeline.rdf import DEFAULT_GRAPH, _Kept, _parse_lines, _simple_batch, _Texts, blank_prefix, read_lines
 from everlog.pipeline.sources import ReadOptions, resolve
 from everlog.pipeline.split import BadRow
 from everlog.pipeline.splits import splits
@@ -22,17 +23,22 @@ TYPE = "<http://www.w3.org/1999/02/22-rdf-syntax-ns#type>"
 BLANK = blank_prefix("x.nt")
 
 
-def by_kernel(line: bytes, quads: bool) -> Facts | None:
+def parsed(data: Any, quads: bool) -> Any:
+    return parse_lines(data, np.flatnonzero(data == 10), quads)
+
+
+def by_kernel(line: bytes, quads: bool, graphs: bool = False) -> Facts | None:
     """The facts of a line if the kernel takes it."""
     data = np.frombuffer(bytearray(line), np.uint8)
-    forms, _, spans = parse_lines(data, quads)
+    forms, _, spans = parsed(data, quads)
     if OTHER in forms:
         return None
-    return rows_of(_simple_batch(data, spans, np.frombuffer(bytearray(BLANK.encode()), np.uint8)))
+    return rows_of(_simple_batch(data, spans, BLANK, DEFAULT_GRAPH if graphs else ""))
 
 
-def by_parser(line: bytes, kind: str) -> Facts:
-    return [tuple(text for text in fact if text is not None) for fact in _parse_lines(line, kind, BLANK)]
+def by_parser(line: bytes, kind: str, graphs: bool = False) -> Facts:
+    found = _parse_lines(line, kind, _Texts(_Kept(BLANK), graphs))
+    return [tuple(text for text in fact if text is not None) for fact in found]
 
 
 IRIS = [
@@ -83,9 +89,62 @@ def lines(draw: st.DrawFn) -> tuple[str, str]:
 @example(("<x:a> <x:b> <x:c> <x:g> .", "nt"))
 def test_the_kernel_agrees_with_the_parser(case: tuple[str, str]) -> None:
     line, kind = case[0].encode(), case[1]
-    found = by_kernel(line, kind == "nq")
-    if found is not None:
-        assert found == by_parser(line, kind)
+    for graphs in (False, True):
+        found = by_kernel(line, kind == "nq", graphs)
+        if found is not None:
+            assert found == by_parser(line, kind, graphs)
+
+
+TEXTS = st.text(st.characters(codec="utf-8"), max_size=12)
+SHORT_ESCAPES = {"\t": "\\t", "\b": "\\b", "\f": "\\f", "'": "\\'"}
+MUST_ESCAPE = {"\n": "\\n", "\r": "\\r", '"': '\\"', "\\": "\\\\"}
+
+
+@st.composite
+def literals(draw: st.DrawFn) -> str:
+    """Any text as a literal, its characters escaped in any way that N-Triples has."""
+
+    def written(character: str) -> str:
+        way = draw(st.sampled_from(["plain", "plain", "plain", "short", "u", "U"]))
+        if way == "U" or (way == "u" and ord(character) > 0xFFFF):
+            return f"\\U{ord(character):08X}"
+        if way == "u":
+            return f"\\u{ord(character):04x}"
+        shortest = SHORT_ESCAPES.get(character, character) if way == "short" else character
+        return MUST_ESCAPE.get(character, shortest)
+
+    text = "".join(map(written, draw(TEXTS)))
+    kind = draw(
+        st.sampled_from(["", "@en", "@EN-us", "@de-Latn-DE-1996", "^^<x:t>", f"^^<{XSD}integer>", f"^^<{XSD}string>"])
+    )
+    return f'"{text}"{kind}'
+
+
+@st.composite
+def documents(draw: st.DrawFn) -> list[str]:
+    """Lines that are all valid N-Quads, without their ends."""
+    iris = st.sampled_from(["<http://e.org/a>", "<x:é>", "<x:\\u0041>", "<urn:x:y?q#f>"])
+    blanks = st.sampled_from(["_:b", "_:b.1", "_:é", "_:0"])
+    found = []
+    for _ in range(draw(st.integers(0, 5))):
+        terms = [draw(iris | blanks), draw(iris | st.just(TYPE)), draw(iris | blanks | literals())]
+        terms += [draw(iris | blanks)] if draw(st.booleans()) else []
+        line = "".join(term + draw(st.sampled_from([" ", "\t", "  "])) for term in terms) + "."
+        found.append(line + draw(st.sampled_from(["", "", " ", " # end", "#"])))
+        found += draw(st.sampled_from([[], [], [""], ["# <x:a> <x:b> <x:c> ."], ["  \t"]]))
+    return found
+
+
+@settings(max_examples=300, deadline=None)
+@given(documents(), st.sampled_from(["\n", "\r\n"]), st.booleans(), st.booleans())
+def test_lines_are_what_the_parser_says_line_by_line(
+    tmp_path_factory: pytest.TempPathFactory, lines: list[str], end: str, ended: bool, graphs: bool
+) -> None:
+    path = tmp_path_factory.mktemp("x") / "x.nq"
+    path.write_bytes((end.join(lines) + (end if ended else "")).encode())
+    expected = [fact for line in lines for fact in by_parser(line.encode(), "nq", graphs)]
+    found, bad = read_all(path, options=ReadOptions(source="x.nt", graphs=graphs))
+    assert (sorted(found), bad) == (sorted(expected), [])
 
 
 @pytest.mark.parametrize("first", IRIS)
@@ -101,14 +160,27 @@ def test_each_iri_in_each_place(first: str, place: str) -> None:
     "line", ["<x:s> <x:p> " + term + " ." for term in IRIS[:3] + LITERALS[:6] + LITERALS[9:11] + BLANKS[:4]]
 )
 def test_common_lines_are_simple(line: str) -> None:
-    forms = parse_lines(np.frombuffer(bytearray(line.encode()), np.uint8), False)[0].tolist()
+    forms = parsed(np.frombuffer(bytearray(line.encode()), np.uint8), False)[0].tolist()
     assert forms == [SIMPLE]
+
+
+@pytest.mark.parametrize("point", [0, 0x22, 0x5C, 0x7F, 0x80, 0x7FF, 0x800, 0xD7FF, 0xE000, 0xFFFF, 0x10000, 0x10FFFF])
+def test_characters_by_number(point: int) -> None:
+    codes = [f"\\U{point:08x}", *([f"\\u{point:04X}"] if point < 0x10000 else [])]
+    for code in codes:
+        line = f'<x:s> <x:p> "a{code}b"@en .'.encode()
+        assert by_kernel(line, False) == by_parser(line, "nt") == [("<x:p>/2", "<x:s>", f'"a{chr(point)}b"@en')]
+
+
+@pytest.mark.parametrize("code", ["\\uD83D\\uDE00", "\\uDFFF", "\\U00110000", "\\u00", "\\u00g0", "\\u"])
+def test_numbers_that_are_no_characters_are_left_to_the_parser(code: str) -> None:
+    assert by_kernel(f'<x:s> <x:p> "{code}" .'.encode(), False) is None
 
 
 @settings(max_examples=200, deadline=None)
 @given(st.binary(max_size=60))
 def test_any_bytes_are_parsed_without_harm(data: bytes) -> None:
-    forms, starts, _ = parse_lines(np.frombuffer(bytearray(data), np.uint8), True)
+    forms, starts, _ = parsed(np.frombuffer(bytearray(data), np.uint8), True)
     assert len(forms) == len(starts) - 1 == data.count(b"\n") + (not data.endswith(b"\n") and data != b"")
 
 
@@ -219,9 +291,9 @@ def turtle_expected(blank: str, base: str) -> Facts:
     p, q, r = "<http://e.org/p>/2", "<http://e.org/q>/2", "<http://e.org/r>/2"
     return [
         ("<http://e.org/C>/1", "<http://e.org/a>"),
-        (q, f"{blank}0", f"{blank}1"),
-        (p, "<http://e.org/a>", f"{blank}0"),
-        (p, "<http://e.org/a>", f"{blank}1"),
+        (q, f"{blank}-0", f"{blank}x"),
+        (p, "<http://e.org/a>", f"{blank}-0"),
+        (p, "<http://e.org/a>", f"{blank}x"),
         (r, "<http://e.org/a>", f"<{base}b>"),
         (r, "<http://e.org/a>", "42"),
         (r, "<http://e.org/a>", f'"4.20"^^<{XSD}decimal>'),
@@ -240,6 +312,16 @@ def test_turtle(tmp_path: Path, name: str) -> None:
     assert read_all(path) == (turtle_expected(blank_prefix(name), f"{tmp_path.as_uri()}/"), [])
 
 
+def test_many_unlabelled_nodes_are_the_same_every_time(tmp_path: Path) -> None:
+    path = tmp_path / "x.ttl"
+    path.write_text("<x:a> <x:p> [], _:0, _:a .\n" + "[] <x:p> [] .\n" * 3000)
+    found, _ = read_all(path)
+    assert found == read_all(path)[0]
+    nodes = {text for _, *texts in found for text in texts if text.startswith("_:")}
+    assert len(nodes) == 6003
+    assert {f"{blank_prefix('x.ttl')}{label}" for label in ("0", "a", "-0", "-6000")} <= nodes
+
+
 XML = """<?xml version="1.0"?>
 <!DOCTYPE rdf:RDF [ <!ENTITY e 'http://e.org/'> ]>
 <rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#" xmlns:e="http://e.org/">
@@ -256,8 +338,8 @@ def test_rdf_xml(tmp_path: Path) -> None:
     assert bad == []
     assert found == [
         ("<http://e.org/C>/1", "<http://e.org/a>"),
-        ("<http://e.org/p>/2", "<http://e.org/a>", f"{blank}0"),
-        ("<http://e.org/q>/2", f"{blank}0", "<http://b.org/b>"),
+        ("<http://e.org/p>/2", "<http://e.org/a>", f"{blank}-0"),
+        ("<http://e.org/q>/2", f"{blank}-0", "<http://b.org/b>"),
     ]
 
 

@@ -19,6 +19,7 @@ from hypothesis import strategies as st
 from everlog.engine.hashing import hash_text, hash_texts
 from everlog.lang.errors import DataError
 from everlog.lang.syntax import Predicate
+from everlog.pipeline import tasks
 from everlog.pipeline.dictionary import new_terms
 from everlog.pipeline.facts import distinct_facts, load_columns
 from everlog.pipeline.read import read
@@ -187,6 +188,21 @@ def test_an_unreadable_file_is_an_error_of_the_user(spark: Any, tmp_path: Path) 
     with pytest.raises(DataError) as caught:
         stage(spark, pieces, options, tmp_path / "work")
     assert "edge.tsv.gz" in str(caught.value)
+
+
+@pytest.mark.parametrize("connected", [False, True])
+def test_tasks_run_alike_without_a_context(spark: Any, monkeypatch: pytest.MonkeyPatch, connected: bool) -> None:
+    if connected:
+        monkeypatch.setattr(tasks, "_context", lambda spark: None)
+    assert run_tasks(spark, _halved, [2, 4, 6]) == [1, 2, 3]
+    with pytest.raises(DataError, match=r"3 is odd(.|\n)*5 is odd"):
+        run_tasks(spark, _halved, [3, 4, 5])
+
+
+def _halved(number: int) -> int:
+    if number % 2:
+        raise DataError.of("odd", f"{number} is odd")
+    return number // 2
 
 
 def test_a_directory_that_cannot_be_written_is_an_error_of_the_user(spark: Any, tmp_path: Path) -> None:

@@ -73,9 +73,9 @@ class Blocks:
         self.data = window[:filled]
         return filled > 0
 
-    def drop(self, count: int) -> None:
-        """Move the window forward past rows that are done with."""
-        self._lines += int(np.count_nonzero(self.data[:count] == NEWLINE))
+    def drop(self, count: int, lines: int | None = None) -> None:
+        """Move the window forward past rows that are done with, and the newlines in them, if their number is known."""
+        self._lines += int(np.count_nonzero(self.data[:count] == NEWLINE)) if lines is None else lines
         self.data = self.data[count:]
 
     def places(self, offsets: Iterable[int], columns: Iterable[int | None] | None = None) -> list[Place]:
@@ -136,7 +136,15 @@ def open_bytes(path: str, compressed: bool) -> BinaryIO:
 def unreadable(path: str, error: BaseException) -> DataError:
     """The error for a file that the system or a decoder refuses."""
     reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
-    return DataError.of("unreadable-file", f"the file cannot be read: {reason}", Place(path))
+    return DataError.of("unreadable-file", f"the file cannot be read: {reason}", Place(path), _remedy(error))
+
+
+def _remedy(error: BaseException) -> str:
+    if isinstance(error, gzip.BadGzipFile):
+        return "if the file is not compressed, take .gz from its name; if it is, it is damaged: copy it again"
+    if isinstance(error, OSError) and error.strerror:
+        return "check the path and that you may read the file"
+    return "the file is incomplete or damaged: copy or write it again"
 
 
 def is_utf8(data: np.ndarray[Any, Any]) -> bool:

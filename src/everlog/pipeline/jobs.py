@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -20,26 +21,42 @@ from everlog.engine.factset import FactSet
 from everlog.engine.hashing import hash_texts
 from everlog.engine.match import Engine, Limits
 from everlog.engine.state import State
-from everlog.lake import dictionary_of, facts_of
+from everlog.lake import COUNTED, dictionary_of, facts_of
 from everlog.lang.errors import DataError, Diagnostic
 from everlog.lang.printer import print_program
 from everlog.lang.syntax import Constant, Predicate
-from everlog.modules.boundary import outward
+from everlog.memory import free_memory
+from everlog.modules.boundary import above, stored, visible
+from everlog.modules.description import closures_of
 from everlog.pipeline.encode import TERMS
 from everlog.pipeline.facts import load_columns
-from everlog.pipeline.program import Profile, read_program
+from everlog.pipeline.program import Profile, has_ontology, read_program
 from everlog.pipeline.sources import ReadOptions, resolve
 from everlog.pipeline.spill import Spill, write_parquet
 from everlog.pipeline.split import BadRow, Split
-from everlog.pipeline.splits import splits
+from everlog.pipeline.splits import LARGE_GZ, large_files, splits
+from everlog.pipeline.triples import refuse_graphs
+from everlog.pipeline.values import constant_column
 from everlog.reasoning.materialisation import Maintain, Materialisation, booked
 from everlog.reasoning.seminaive import seminaive
 from everlog.reasoning.statistics import Listener, RoundEvent, Statistics
+from everlog.settings import EXPAND_BELOW, LOCAL_FINISH
 from everlog.store.transaction import Transaction, begin
 from everlog.stores import bookkeeping_of, commit_state, keep_snapshot, refuse_existing
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
+
+log = logging.getLogger(__name__)
+
+BYTES_A_ROW = 150
+"""What reasoning on one machine takes for each row read, roughly: a few facts for one, counters, sorting."""
+
+TEXT_FACTOR = 3
+"""How many times as much memory as compressed files texts take."""
+
+BATCH_ROWS = 1 << 18
+"""How many of a program's facts are encoded at once."""
 
 
 @dataclass(frozen=True)
@@ -54,17 +71,24 @@ class MaterialiseJob:
     types: str = "auto"
     base: str | None = None
     source: str | None = None
+    graphs: bool = False
+    large_gz: int = LARGE_GZ
     on_error: str = "stop"
     overwrite: bool = False
     master: str | None = None
     stratification: Kind = "levels"
     maintain: Maintain = "dredc"
     salt: int = 0
+    expand_below: int = EXPAND_BELOW
     max_facts: int | None = None
     timeout: float | None = None
     modules: bool = True
     profile: Profile = "lower"
     equality: bool = False
+    engine: str = "auto"
+    memory: int | None = None
+    """Bytes that reasoning may take on this machine; with the engine ``auto`` Spark does it if it may take more."""
+    local_finish: int = LOCAL_FINISH
 
     def __post_init__(self) -> None:
         assert self.stratification in get_args(Kind)
@@ -109,28 +133,33 @@ class Clock:
 
 
 def materialise(job: MaterialiseJob, report: Report | None = None) -> Result:
-    """Read, check and encode the facts on Spark, reason on this machine, commit a version of the store.
+    """Read, check and encode the facts on Spark, reason on this machine or on Spark, commit a version of the store.
 
     The executors write ids and terms as Parquet files into the store's work directory; the local
-    engine maps these, and what it derives is written as one version. After any error the store is
-    as it was.
+    engine maps these, and what it derives is written as one version. If Spark reasons, the executors
+    write that, too. After any error the store is as it was.
     """
     report = report or Report()
     clock = Clock(report)
     with clock.phase("check"):
         read = read_program(job.rules, job.profile, equality=job.equality, base=job.base)
-        program = stratify(check(read.program), job.stratification)
-        program = with_modules(program) if job.modules else program
+        plain = stratify(check(read.program), job.stratification)
+        program = with_modules(plain) if job.modules else plain
         for warning in (*read.warnings, *program.program.warnings):
             report.warning(warning)
         options = _options(job, program.program)
+        refuse_graphs(options, has_ontology(job.rules, job.profile))
         parts = splits(resolve((*job.facts, *read.facts), options), options)
+        for warning in large_files(parts, job.large_gz):
+            report.warning(warning)
         refuse_existing(job.store, job.overwrite)
     with begin(job.store, overwrite=job.overwrite) as transaction:
         with clock.phase("start Spark"):
             spark = _session(job)
         with clock.phase("read"):
             staged = _Staging(spark, job, options, transaction.work).run(parts, program.program)
+        if _reasons_on_spark(job, staged):
+            return _on_spark(spark, job, plain, staged, transaction, clock)
         with clock.phase("load"):
             dictionary = dictionary_of(_terms(staged.terms), job.salt)
             explicit = facts_of(load_columns(staged.facts), dictionary)
@@ -144,6 +173,59 @@ def materialise(job: MaterialiseJob, report: Report | None = None) -> Result:
     return Result(version, statistics, staged.rows, staged.bad, staged.bad_count, clock.seconds)
 
 
+def _reasons_on_spark(job: MaterialiseJob, staged: _Read) -> bool:
+    """Whether Spark is to reason: if asked for, or if this machine's memory may not do; says so."""
+    if job.engine != "auto":
+        return job.engine == "spark"
+    budget = job.memory if job.memory is not None else free_memory()
+    texts = sum(Path(file).stat().st_size for file in staged.terms)
+    needed = BYTES_A_ROW * staged.rows + TEXT_FACTOR * texts
+    engine = "spark" if needed > budget else "local"
+    log.info("engine %s: about %d MB are needed here, %d MB may be used", engine, needed >> 20, budget >> 20)
+    return engine == "spark"
+
+
+def _on_spark(
+    spark: SparkSession,
+    job: MaterialiseJob,
+    plain: StratifiedProgram,
+    staged: _Read,
+    transaction: Transaction,
+    clock: Clock,
+) -> Result:
+    """Reason in the executors, and commit the files that they write."""
+    from everlog.spark.materialise import Staging, materialise_on_spark, spark_program
+    from everlog.spark.plans import PlanSettings
+    from everlog.spark.settings import SparkSettings
+
+    program = spark_program(plain, job.modules)
+    deadline = None if job.timeout is None else time.monotonic() + job.timeout
+    with clock.phase("reason"):
+        found = materialise_on_spark(
+            spark,
+            program,
+            Staging(staged.facts, staged.terms, transaction.work, job.salt),
+            job.maintain,
+            settings=SparkSettings(job.local_finish, PlanSettings(salt=job.salt)),
+            limits=Limits(job.max_facts, deadline),
+            listener=Listener(clock.report.round_done),
+            check=lambda explicit: _check_arities(explicit, program.program),
+        )
+    with clock.phase("commit"):
+        transaction.add_term_files(staged.terms)
+        transaction.add_fact_files(found.files)
+        written = program.program.written
+        assert written is not None
+        version = transaction.commit(
+            rules=print_program(written),
+            statistics={**found.statistics.as_dict(), "listed": found.statistics.facts},
+            bookkeeping=COUNTED if found.counted else "counting" if job.maintain == "counting" else "none",
+            operation="materialise",
+            salt=job.salt,
+        )
+    return Result(version, found.statistics, staged.rows, staged.bad, staged.bad_count, clock.seconds)
+
+
 def _options(job: MaterialiseJob, program: CheckedProgram) -> ReadOptions:
     return ReadOptions(
         header=job.header,
@@ -152,6 +234,7 @@ def _options(job: MaterialiseJob, program: CheckedProgram) -> ReadOptions:
         base=job.base,
         source=job.source,
         arities=program.arities,
+        graphs=job.graphs,
     )
 
 
@@ -183,13 +266,13 @@ class _Staging:
 
     def run(self, parts: Sequence[Split], program: CheckedProgram) -> _Read:
         from everlog.pipeline.dictionary import new_terms
-        from everlog.pipeline.stage import stage
+        from everlog.pipeline.stage import stage, widest
 
-        widest = max([2, *(p.arity for p in program.predicates), *(part.arity or 2 for part in parts)])
+        width = max([widest(parts, self.options), *(p.arity for p in program.predicates)])
         staged = stage(
-            self.spark, parts, self.options, self.work, width=widest, on_error=self.job.on_error, salt=self.job.salt
+            self.spark, parts, self.options, self.work, width=width, on_error=self.job.on_error, salt=self.job.salt
         )
-        own = Spill(Path(self.work), widest, salt=self.job.salt)
+        own = Spill(Path(self.work), width, salt=self.job.salt)
         for batch in _program_batches(program):
             own.add(batch)
         own.flush()
@@ -206,8 +289,16 @@ def _program_batches(program: CheckedProgram) -> Iterator[pa.RecordBatch]:
         rows.setdefault(atom.predicate, []).append([t.text for t in atom.terms if isinstance(t, Constant)])
     for predicate, found in rows.items():
         columns = [pa.array(column, pa.large_string()) for column in zip(*found, strict=True)]
-        names = ["predicate", *(f"c{i}" for i in range(predicate.arity))]
-        yield pa.record_batch([pa.array([str(predicate)] * len(found)), *columns], names=names)
+        yield _facts_batch(predicate, columns, len(found))
+    for each in program.data:
+        for start in range(0, len(each), BATCH_ROWS):
+            some = [array.slice(start, BATCH_ROWS) for array in each.arrays]
+            yield _facts_batch(each.predicate, some, len(some[0]))
+
+
+def _facts_batch(predicate: Predicate, columns: Sequence[pa.Array], rows: int) -> pa.RecordBatch:
+    names = ["predicate", *(f"c{i}" for i in range(predicate.arity))]
+    return pa.record_batch([constant_column(str(predicate), rows), *columns], names=names)
 
 
 def _program_terms(program: CheckedProgram, salt: int) -> pa.Table:
@@ -249,10 +340,8 @@ def _reason(
     facts, statistics = seminaive(engine, program, explicit, Listener(report.round_done))
     fresh = Materialisation(explicit, facts, instances=statistics.instances)
     kept = booked(engine, program, fresh, "none" if job.maintain == "counting" else job.maintain)
-    seen = outward(program, kept)
-    listed = FactSet({predicate: relation.plain() for predicate, relation in seen.facts.items()})
-    state = State(dictionary, seen.explicit, listed, seen.nr, seen.rec)
-    return state, replace(statistics, facts=listed.count)
+    state = stored(program, dictionary, kept, above(program, facts, job.expand_below))
+    return state, replace(statistics, facts=visible(program, facts).count)
 
 
 def _commit(
@@ -267,4 +356,5 @@ def _commit(
     written = program.program.written
     assert written is not None
     bookkeeping = bookkeeping_of(state, maintain)
-    return commit_state(transaction, state, print_program(written), statistics, "materialise", bookkeeping)
+    closures = closures_of(program, state.generated)
+    return commit_state(transaction, state, print_program(written), statistics, "materialise", bookkeeping, closures)

@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 Profile = Literal["lower", "upper", "rl", "rdfs", "skos"]
+Equality = bool | Literal["representatives"]
+"""Whether an ontology's program derives equalities, and whether rules say what follows from them."""
+
 MOST_SHOWN = 10
 
 
@@ -40,6 +43,12 @@ def is_ontology(path: str) -> bool:
     return any(name.endswith(extension) for extension, kind in KINDS.items() if kind in RDF_KINDS)
 
 
+def has_ontology(paths: str | Sequence[str], profile: Profile) -> bool:
+    """Whether rules come from ontologies or from a profile that is a program of its own."""
+    given = [paths] if isinstance(paths, str) else paths
+    return profile not in ("lower", "upper") or any(map(is_ontology, given))
+
+
 def is_path(text: str) -> bool:
     """Whether a text is the path of a rule file or an ontology rather than a program.
 
@@ -49,9 +58,9 @@ def is_path(text: str) -> bool:
     return "\n" not in text and (text.endswith(".rls") or is_ontology(text))
 
 
-def load_program(path: str) -> Program:
+def load_program(path: str, *, equality: Equality = False) -> Program:
     """The program of a rule file or an ontology; what of the ontology it does not express is logged."""
-    read = read_program(path)
+    read = read_program(path, equality=equality)
     for warning in read.warnings:
         if warning.severity == "warning":
             log.warning("%s: %s", path, warning.message)
@@ -59,7 +68,7 @@ def load_program(path: str) -> Program:
 
 
 def read_program(
-    paths: str | Sequence[str], profile: Profile = "lower", *, equality: bool = False, base: str | None = None
+    paths: str | Sequence[str], profile: Profile = "lower", *, equality: Equality = False, base: str | None = None
 ) -> ProgramRead:
     """The program of rule files and ontologies.
 

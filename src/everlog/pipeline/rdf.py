@@ -1,8 +1,8 @@
 """RDF files: bytes to batches of texts.
 
 N-Triples and N-Quads are read in ranges of lines: simple lines by a kernel, the rest by pyoxigraph.
-Other syntaxes are read whole, by pyoxigraph. Named graphs are merged. ``s rdf:type C`` is the unary
-fact ``C(s)`` if C is an IRI, everything else is binary.
+Other syntaxes are read whole, by pyoxigraph. ``s rdf:type C`` is the fact ``C(s)`` if C is an IRI,
+everything else is ``p(s, o)``. Named graphs are merged, or are a last argument: ``C(s, g)``, ``p(s, o, g)``.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ import io
 import re
 import zlib
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 from typing import Any, BinaryIO, cast
@@ -21,12 +22,13 @@ import pyoxigraph as ox
 import xxhash
 
 from everlog.engine.kernels import ntriples as kernel
-from everlog.lang.errors import Place
+from everlog.lang.errors import DataError, Place
 from everlog.lang.terms import RDF_TYPE, literal_text
-from everlog.pipeline.blocks import BLOCK, BYTE_ORDER_MARK, SHOWN, Blocks, is_utf8, open_bytes, unreadable
+from everlog.pipeline.blocks import BLOCK, BYTE_ORDER_MARK, NEWLINE, SHOWN, Blocks, is_utf8, open_bytes, unreadable
 from everlog.pipeline.sources import ReadOptions
 from everlog.pipeline.split import BadRow, Split
 from everlog.pipeline.values import TEXT, large_strings
+from everlog.pipeline.wellformed import Completeness
 
 BATCH_TRIPLES = 1 << 16
 FORMATS = {
@@ -36,8 +38,14 @@ FORMATS = {
     "trig": ox.RdfFormat.TRIG,
     "rdf": ox.RdfFormat.RDF_XML,
 }
-Triple = tuple[str, str, str | None]
-"""The texts of a fact: predicate with arity, subject, object or None."""
+DEFAULT_GRAPH = '"default"'
+"""The default graph where graphs have names: a string, which no named graph can be."""
+
+NO_SUBJECT = "The subject of a triple must be an IRI or a blank node"
+"""What the parser also says of a graph's name."""
+
+Fact = tuple[str | None, ...]
+"""The texts of a fact: predicate with arity, arguments, None beyond its arity."""
 
 
 class UnsupportedTermError(ValueError):
@@ -47,7 +55,7 @@ class UnsupportedTermError(ValueError):
 def read_lines(split: Split, options: ReadOptions, bad: list[BadRow], block: int = BLOCK) -> Iterator[pa.RecordBatch]:
     """The facts of a range of an N-Triples or N-Quads file."""
     blank = blank_prefix(split.source.name)
-    blank_bytes = np.frombuffer(bytearray(blank.encode()), np.uint8)
+    default = DEFAULT_GRAPH if options.graphs else ""
     with Blocks(split.path, split.source.compressed, split.start, split.end, block) as blocks:
         while blocks.read():
             size = len(blocks.data) if blocks.final else _whole_lines(blocks.data)
@@ -55,34 +63,41 @@ def read_lines(split: Split, options: ReadOptions, bad: list[BadRow], block: int
                 continue
             lines = blocks.data[:size]
             valid = is_utf8(lines)
-            forms, line_starts, spans = kernel.parse_lines(lines, split.source.kind == "nq")
+            newlines = np.flatnonzero(lines == NEWLINE)
+            forms, line_starts, spans = kernel.parse_lines(lines, newlines, split.source.kind == "nq")
             if not valid:
                 spans = _without_bad_bytes(lines, forms, line_starts, spans)
             if len(spans):
-                yield _simple_batch(lines, spans, blank_bytes)
+                yield _simple_batch(lines, spans, blank, default)
             others = np.flatnonzero(forms == kernel.OTHER)
             if len(others):
-                yield from _other_lines(blocks, others, line_starts, split.source.kind, blank, bad)
-            blocks.drop(size)
+                texts = _Texts(_Kept(blank), options.graphs)
+                yield from _other_lines(blocks, others, line_starts, split.source.kind, texts, bad)
+            blocks.drop(size, len(newlines))
 
 
 def read_document(split: Split, options: ReadOptions, bad: list[BadRow]) -> Iterator[pa.RecordBatch]:
     """The facts of a Turtle, TriG or RDF/XML file. What follows a mistake is not read."""
     base = options.base or Path(split.path).absolute().as_uri()
-    labels = _Labels(blank_prefix(split.source.name))
+    texts = _Texts(_Labels(blank_prefix(split.source.name)), options.graphs)
     with open_bytes(split.path, split.source.compressed) as file:
-        triples = _triples(_parse(_Document(file), split, base), labels)
+        document = _Document(file, split.source.kind)
+        facts = texts.facts(_parse(document, split, base))
+        mistaken = False
         while True:
-            found: list[Triple] = []
+            found: list[Fact] = []
             try:
-                found.extend(islice(triples, BATCH_TRIPLES))
+                found.extend(islice(facts, BATCH_TRIPLES))
             except (SyntaxError, UnsupportedTermError) as error:
                 bad.append(_bad_document(split, base, error))
+                mistaken = True
             except (OSError, EOFError, zlib.error) as error:
                 raise unreadable(split.path, error) from error
             if not found:
-                return
+                break
             yield _batch(found)
+        if not mistaken:
+            bad += _missing_end(document, split)
 
 
 def blank_prefix(source: str) -> str:
@@ -117,41 +132,48 @@ def _without_bad_bytes(lines: Any, forms: Any, line_starts: Any, spans: Any) -> 
     return spans[kept]
 
 
-def _simple_batch(lines: Any, spans: Any, blank: Any) -> pa.RecordBatch:
-    predicates, predicate_ends, subjects, subject_ends, objects, object_ends, unary = kernel.write_triples(
-        lines, spans, blank
-    )
+def _simple_batch(lines: Any, spans: Any, blank: str, default: str) -> pa.RecordBatch:
+    predicates, *arguments, unary = kernel.write_triples(lines, spans, _bytes_of(blank), _bytes_of(default))
     rows = len(spans)
-    predicate = pa.StringArray.from_buffers(rows, pa.py_buffer(predicate_ends), pa.py_buffer(predicates))
-    valid = pa.py_buffer(np.packbits(~unary, bitorder="little")) if unary.any() else None
-    buffers = [valid, pa.py_buffer(object_ends), pa.py_buffer(objects)]
-    second = pa.Array.from_buffers(TEXT, rows, buffers)
-    return pa.RecordBatch.from_arrays(
-        [predicate, large_strings(subjects, subject_ends), second], ["predicate", "c0", "c1"]
-    )
+    names, ends = predicates
+    predicate = pa.StringArray.from_buffers(rows, pa.py_buffer(ends), pa.py_buffer(names))
+    columns = [large_strings(texts, ends) for texts, ends in arguments[: 3 if default else 2]]
+    if unary.any():
+        _, *buffers = columns[-1].buffers()
+        valid = pa.py_buffer(np.packbits(~unary, bitorder="little"))
+        columns[-1] = pa.Array.from_buffers(TEXT, rows, [valid, *buffers])
+    return pa.RecordBatch.from_arrays([predicate, *columns], _names(len(columns)))
+
+
+def _bytes_of(text: str) -> Any:
+    return np.frombuffer(bytearray(text.encode()), np.uint8)
+
+
+def _names(arguments: int) -> list[str]:
+    return ["predicate", *(f"c{i}" for i in range(arguments))]
 
 
 def _other_lines(
-    blocks: Blocks, lines: Any, line_starts: Any, kind: str, blank: str, bad: list[BadRow]
+    blocks: Blocks, lines: Any, line_starts: Any, kind: str, texts: _Texts, bad: list[BadRow]
 ) -> Iterator[pa.RecordBatch]:
     """The facts of lines that need the full parser, all together or, if one of them is wrong, one by one."""
-    texts = [blocks.data[line_starts[line] : line_starts[line + 1]].tobytes() for line in lines.tolist()]
+    raw = [blocks.data[line_starts[line] : line_starts[line + 1]].tobytes() for line in lines.tolist()]
     try:
-        found = _parse_lines(b"".join(texts), kind, blank)
+        found = _parse_lines(b"".join(raw), kind, texts)
     except (SyntaxError, UnsupportedTermError):
         found = []
         places = blocks.places(int(line_starts[line]) for line in lines)
-        for text, place in zip(texts, places, strict=True):
+        for line, place in zip(raw, places, strict=True):
             try:
-                found += _parse_lines(text, kind, blank)
+                found += _parse_lines(line, kind, texts)
             except (SyntaxError, UnsupportedTermError) as error:
                 bad.append(_bad_line(place, error))
     if found:
         yield _batch(found)
 
 
-def _parse_lines(text: bytes, kind: str, blank: str) -> list[Triple]:
-    return list(_triples(ox.parse(text, FORMATS[kind]), _Kept(blank)))
+def _parse_lines(text: bytes, kind: str, texts: _Texts) -> list[Fact]:
+    return list(texts.facts(ox.parse(text, FORMATS[kind])))
 
 
 class _Kept(dict[str, str]):
@@ -165,50 +187,67 @@ class _Kept(dict[str, str]):
 
 
 class _Labels(_Kept):
-    """The texts of blank nodes whose labels mean nothing: numbered in the order in which they appear."""
+    """The texts of the blank nodes of a document: by label, or by number where the parser made the label up.
+
+    A label of the kind that the parser makes up counts as made up; the order of a document is the same
+    every time, so these nodes, too, are the same every time. No label in a document begins with ``-``.
+    """
+
+    MADE_UP = re.compile("[a-f][0-9a-f]{15,31}")
+    """A random number of 128 bits, written without the zeros before it."""
 
     def __missing__(self, label: str) -> str:
-        text = self[label] = f"{self.prefix}{len(self)}"
+        if not self.MADE_UP.fullmatch(label):
+            return self.prefix + label
+        text = self[label] = f"{self.prefix}-{len(self)}"
         return text
 
 
-def _triples(quads: Iterable[Any], blanks: _Kept) -> Iterator[Triple]:
-    for quad in quads:
-        subject = _text(quad.subject, blanks)
-        predicate = f"<{quad.predicate.value}>"
-        value = _text(quad.object, blanks)
-        if predicate == RDF_TYPE and isinstance(quad.object, ox.NamedNode):
-            yield value + "/1", subject, None
-        else:
-            yield predicate + "/2", subject, value
+@dataclass(frozen=True)
+class _Texts:
+    """Quads of the parser as the texts of facts, with ``graphs`` with the graph as last argument."""
+
+    blanks: _Kept
+    graphs: bool
+
+    def facts(self, quads: Iterable[Any]) -> Iterator[Fact]:
+        """The facts of quads."""
+        for quad in quads:
+            subject, value = self._text(quad.subject), self._text(quad.object)
+            predicate = f"<{quad.predicate.value}>"
+            graph = (self._graph(quad.graph_name),) if self.graphs else ()
+            if predicate == RDF_TYPE and isinstance(quad.object, ox.NamedNode):
+                yield f"{value}/{1 + self.graphs}", subject, *graph, None
+            else:
+                yield f"{predicate}/{2 + self.graphs}", subject, value, *graph
+
+    def _graph(self, name: Any) -> str:
+        return DEFAULT_GRAPH if isinstance(name, ox.DefaultGraph) else self._text(name)
+
+    def _text(self, term: Any) -> str:
+        if isinstance(term, ox.NamedNode):
+            return f"<{term.value}>"
+        if isinstance(term, ox.BlankNode):
+            return self.blanks[term.value]
+        if isinstance(term, ox.Literal):
+            if getattr(term, "direction", None) is not None:
+                raise UnsupportedTermError("literals with a text direction are not supported")
+            if term.language is not None:
+                return literal_text(term.value, language=term.language)
+            return literal_text(term.value, term.datatype.value)
+        raise UnsupportedTermError("triples inside triples are not supported")
 
 
-def _text(term: Any, blanks: _Kept) -> str:
-    if isinstance(term, ox.NamedNode):
-        return f"<{term.value}>"
-    if isinstance(term, ox.BlankNode):
-        return blanks[term.value]
-    if isinstance(term, ox.Literal):
-        if getattr(term, "direction", None) is not None:
-            raise UnsupportedTermError("literals with a text direction are not supported")
-        if term.language is not None:
-            return literal_text(term.value, language=term.language)
-        return literal_text(term.value, term.datatype.value)
-    raise UnsupportedTermError("triples inside triples are not supported")
-
-
-def _batch(triples: list[Triple]) -> pa.RecordBatch:
-    predicates, subjects, objects = zip(*triples, strict=True)
-    return pa.RecordBatch.from_arrays(
-        [pa.array(predicates, pa.string()), pa.array(subjects, TEXT), pa.array(objects, TEXT)],
-        ["predicate", "c0", "c1"],
-    )
+def _batch(facts: list[Fact]) -> pa.RecordBatch:
+    predicates, *arguments = zip(*facts, strict=True)
+    columns = [pa.array(predicates, pa.string()), *(pa.array(column, TEXT) for column in arguments)]
+    return pa.RecordBatch.from_arrays(columns, _names(len(arguments)))
 
 
 def _reason(error: Exception) -> str:
     """What a parser complains about, without the position that the place already tells."""
     message = error.msg if isinstance(error, SyntaxError) else str(error)
-    return re.sub(r"^Parser error [^:]*: ", "", message)
+    return " ".join(re.sub(r"^Parser error [^:]*: ", "", message).split())
 
 
 def _bad_line(place: Place, error: Exception) -> BadRow:
@@ -216,7 +255,11 @@ def _bad_line(place: Place, error: Exception) -> BadRow:
         width = max(1, error.end_offset - error.offset) if error.end_offset and error.end_lineno == 1 else 1
         place = Place(place.file, place.line, error.offset, place.text, width)
     reason = _reason(error)
-    return BadRow(place, "the line ends inside a term" if reason == "Unexpected end of file" else reason)
+    if reason == "Unexpected end of file":
+        reason = "the line ends inside a term"
+    elif reason == NO_SUBJECT and place.text and place.text[: (place.column or 1) - 1].strip():
+        reason = "The graph of a quad must be an IRI or a blank node"
+    return BadRow(place, reason)
 
 
 def _bad_document(split: Split, base: str, error: Exception) -> BadRow:
@@ -227,20 +270,32 @@ def _bad_document(split: Split, base: str, error: Exception) -> BadRow:
     return BadRow(place, f"{_reason(error)}; the rest of the file is not read")
 
 
+def _missing_end(document: _Document, split: Split) -> list[BadRow]:
+    """What to say of a document that breaks off without a mistake before."""
+    line = document.missing()
+    if line is None:
+        return []
+    return [BadRow(Place(split.path, line, None, _line(split, line)), "the document breaks off before its end")]
+
+
 def _parse(document: _Document, split: Split, base: str) -> Iterator[Any]:
-    return ox.parse(cast(BinaryIO, document), FORMATS[split.source.kind], base_iri=base)
+    try:
+        return ox.parse(cast(BinaryIO, document), FORMATS[split.source.kind], base_iri=base)
+    except ValueError as error:
+        hint = "give an absolute IRI, such as http://example.org/"
+        raise DataError.of("bad-base", str(error), None, hint) from error
 
 
 def _line_of_error(split: Split, base: str) -> int:
     """The line of a mistake that the parser does not place: the last one it asked for when fed line by line."""
     with open_bytes(split.path, split.source.compressed) as file:
-        document = _Document(file, by_line=True)
+        document = _Document(file, split.source.kind, by_line=True)
         try:
-            for _ in _triples(_parse(document, split, base), _Kept("")):
+            for _ in _Texts(_Kept(""), False).facts(_parse(document, split, base)):
                 pass
         except (SyntaxError, UnsupportedTermError):
             pass
-        return document.lines
+        return max(document.lines, 1)
 
 
 def _line(split: Split, number: int) -> str:
@@ -258,24 +313,35 @@ class _Document:
 
     ENTITY = re.compile(rb"(<!ENTITY\s+[^\s\"'>]+\s+)'([^'\"]*)'")
 
-    def __init__(self, file: Any, by_line: bool = False) -> None:
+    def __init__(self, file: Any, kind: str, by_line: bool = False) -> None:
         self._file = file
-        head = _read_exactly(file, 1 << 16).removeprefix(BYTE_ORDER_MARK)
-        self._head = self.ENTITY.sub(rb'\1"\2"', head)
+        self._completeness = Completeness() if kind == "rdf" else None
+        self._head: bytes | None = None
         self._by_line = by_line
         self._line_ended = True
+        self._ended = False
         self.lines = 0
 
     def read(self, size: int = -1) -> bytes:
         size = size if size >= 0 else 1 << 16
-        if not self._head:
+        if self._head is None:
+            head = _read_exactly(self._file, 1 << 16).removeprefix(BYTE_ORDER_MARK)
+            self._head = self.ENTITY.sub(rb'\1"\2"', head)
+        elif not self._head:
             self._head = self._file.read(1 << 16)
         end = self._head.find(b"\n") + 1 if self._by_line else 0
         taken = min(size, end or size)
         piece, self._head = self._head[:taken], self._head[taken:]
-        self.lines += self._line_ended
+        self.lines += self._line_ended and piece != b""
         self._line_ended = piece.endswith(b"\n")
+        self._ended = piece == b""
+        if self._completeness:
+            self._completeness.feed(piece)
         return piece
+
+    def missing(self) -> int | None:
+        """The line on which the document breaks off, as far as that can be told; None if it was not read to its end."""
+        return self._completeness.missing() if self._completeness and self._ended else None
 
 
 def _read_exactly(file: Any, size: int) -> bytes:

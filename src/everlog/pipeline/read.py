@@ -33,10 +33,11 @@ READERS = {
 def read(split: Split, options: ReadOptions, bad: list[BadRow]) -> Iterator[pa.RecordBatch]:
     """The facts of a split. Rows that cannot be facts are appended to ``bad`` and left out.
 
-    RDF is read as ``triple(s, p, o)`` if the options know a predicate ``triple`` of three arguments.
+    RDF is read as ``triple(s, p, o)`` if the options know a predicate ``triple`` of three arguments, with
+    graphs as ``triple(s, p, o, g)`` if they know one of four.
     """
     batches = READERS[split.source.kind](split, options, bad)
-    if split.source.kind in RDF_KINDS and wants_triples(options.arities):
+    if split.source.kind in RDF_KINDS and wants_triples(options):
         return map(as_triples, batches)
     return batches
 

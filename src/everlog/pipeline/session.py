@@ -21,10 +21,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from everlog.lang.errors import EverlogError
+from everlog.pipeline.locations import spark_options
 
 if TYPE_CHECKING:
     from pyspark import SparkConf
     from pyspark.sql import SparkSession
+
+SUBMITTED = "PYSPARK_GATEWAY_PORT"
+"""The variable by which spark-submit tells Python where the JVM is."""
 
 OLDEST_JAVA = 17
 JAVA_REMEDY = (
@@ -48,11 +52,12 @@ def session(master: str | None = None, app: str = "everlog", **conf: object) -> 
     """The active Spark session, or a new one.
 
     ``master`` is a Spark master URL, by default ``EVERLOG_MASTER`` or ``local[*]``: Spark embedded in
-    this process, on all cores. Workers of a cluster need everlog installed and a file system
+    this process, on all cores. Workers of a cluster need everlog (see docs/clusters.md) and a file system
     shared with this process. ``conf`` sets Spark's options; write ``_`` twice for a dot
     (``spark__sql__shuffle__partitions=4``) or pass a mapping with ``**``.
 
-    An active session is returned as it is, whoever started it. Takes 3 to 10 seconds otherwise.
+    An active session is returned as it is, whoever started it. In a process that spark-submit started, what
+    that was told goes before the defaults here. Takes 3 to 10 seconds otherwise.
     """
     from pyspark import SparkContext
     from pyspark.sql import SparkSession
@@ -62,9 +67,24 @@ def session(master: str | None = None, app: str = "everlog", **conf: object) -> 
     require_java()
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     os.environ.setdefault("PYSPARK_DRIVER_PYTHON", sys.executable)
-    master = master or os.environ.get("EVERLOG_MASTER") or "local[*]"
-    options = _defaults(master) | {key.replace("__", "."): _option(value) for key, value in conf.items()}
-    return _start(master, app, options)
+    given = {key.replace("__", "."): _option(value) for key, value in conf.items()}
+    chosen = master or os.environ.get("EVERLOG_MASTER")
+    if SUBMITTED in os.environ:
+        return _submitted({"spark.master": chosen, **given} if chosen else given, app)
+    master = chosen or "local[*]"
+    return _start(master, app, _defaults(master) | given)
+
+
+def _submitted(given: dict[str, str], app: str) -> SparkSession:
+    """The session of a process that spark-submit started, with the options that it was given."""
+    from pyspark import SparkConf, SparkContext
+    from pyspark.sql import SparkSession
+
+    SparkContext._ensure_initialized()
+    conf = SparkConf().setAll(list(given.items()))
+    for name, value in {**_defaults(conf.get("spark.master", "local[*]") or ""), "spark.app.name": app}.items():
+        conf.setIfMissing(name, value)
+    return SparkSession.builder.config(conf=conf.setIfMissing("spark.master", "local[*]")).getOrCreate()
 
 
 def stop() -> None:
@@ -119,6 +139,7 @@ def _defaults(master: str) -> dict[str, str]:
         "spark.sql.execution.arrow.pyspark.enabled": "true",
         "spark.sql.execution.arrow.maxRecordsPerBatch": "65536",
         "spark.sql.files.ignoreMissingFiles": "false",
+        **spark_options(),
     }
     if master.startswith("local"):
         options |= {
@@ -167,11 +188,15 @@ def _start(master: str, app: str, options: dict[str, str]) -> SparkSession:
 def _launch(conf: SparkConf, log: Path) -> object:
     """Start the JVM with its output in a file: it prints lines that no logging option silences.
 
-    A JVM whose start is interrupted would wait for a driver for ever, so it is ended.
+    The options of file systems are left for later, since they may be secrets and everybody can see the
+    command that starts it. A JVM whose start is interrupted would wait for a driver for ever, so it is ended.
     """
+    from pyspark import SparkConf
     from pyspark.java_gateway import launch_gateway
 
     before = _children()
+    shown = [(name, value) for name, value in conf.getAll() if not name.startswith("spark.hadoop.")]
+    conf = SparkConf(loadDefaults=False).setAll(shown)
     with log.open("ab") as output:
         try:
             return launch_gateway(conf, popen_kwargs={"stdout": output, "stderr": output})

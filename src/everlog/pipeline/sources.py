@@ -17,6 +17,7 @@ from pathlib import Path
 from everlog.lang.errors import DataError, Place
 from everlog.pipeline.blocks import unreadable
 from everlog.pipeline.cells import iri_of
+from everlog.pipeline.locations import readable_path
 
 KINDS: Mapping[str, str] = {
     ".csv": "csv",
@@ -62,6 +63,8 @@ class ReadOptions:
     source: str | None = None
     arities: Mapping[str, int] = field(default_factory=dict)
     """How many columns the known bare predicates have."""
+    graphs: bool = False
+    """Whether facts of RDF have the graph they are in as last argument."""
 
     def __post_init__(self) -> None:
         # Plain dictionaries can be pickled, whatever kind of mapping was given.
@@ -91,6 +94,7 @@ def resolve(arguments: Sequence[str], options: ReadOptions) -> list[Source]:
 
 def _argument(argument: str, options: ReadOptions) -> Iterator[Source]:
     name, path = _split(argument, options)
+    path = readable_path(path)
     if os.path.isdir(path):
         yield from _directory(Path(path), Path(path), name, options)
     elif os.path.exists(path):

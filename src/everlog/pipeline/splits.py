@@ -10,7 +10,7 @@ from itertools import pairwise
 import numpy as np
 
 from everlog.engine.kernels.delimited import CELL_START, record_starts
-from everlog.lang.errors import DataError, Place
+from everlog.lang.errors import DataError, Diagnostic, Place
 from everlog.pipeline.blocks import BLOCK, BYTE_ORDER_MARK, open_bytes, unreadable
 from everlog.pipeline.delimited import first_row_width
 from everlog.pipeline.parquet import delta_files, parquet_splits
@@ -19,6 +19,8 @@ from everlog.pipeline.split import Split
 
 TARGET = 64 << 20
 RANGED = frozenset({"csv", "tsv", "nt", "nq"})
+LARGE_GZ = 64
+"""Megabytes of a compressed file above which there is a warning."""
 
 
 def splits(sources: Sequence[Source], options: ReadOptions, target_bytes: int = TARGET) -> list[Split]:
@@ -35,6 +37,17 @@ def splits(sources: Sequence[Source], options: ReadOptions, target_bytes: int = 
                 _check_width(known.setdefault(source.predicate, split), split)
             found.append(split)
     return found
+
+
+def large_files(parts: Sequence[Split], megabytes: int = LARGE_GZ) -> Iterator[Diagnostic]:
+    """A warning for each compressed file above a size: it is one stream, so one task reads it alone."""
+    for part in parts:
+        if part.source.compressed and (size := os.path.getsize(part.path)) > megabytes << 20:
+            hint = "unpack the file, or split it into several .gz files of whole rows"
+            if part.source.kind in ("ttl", "trig", "rdf"):
+                hint = "convert it to N-Triples or N-Quads, unpacked or in several .gz files"
+            message = f"a compressed file of {size / (1 << 20):,.0f} MB is read by one task alone"
+            yield Diagnostic("large-gz", message, Place(part.path), hint, severity="warning")
 
 
 def _splits(source: Source, options: ReadOptions, target_bytes: int) -> Iterator[Split]:

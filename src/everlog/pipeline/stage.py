@@ -24,6 +24,7 @@ from everlog.pipeline.sources import ReadOptions
 from everlog.pipeline.spill import Spill
 from everlog.pipeline.split import BadRow, Split
 from everlog.pipeline.tasks import RESULT, gather, packed, parallelism, run_tasks, work_directory
+from everlog.pipeline.triples import rdf_width
 from everlog.pipeline.values import constant_column, texts_of
 
 if TYPE_CHECKING:
@@ -66,7 +67,7 @@ def stage(
     ``width`` is the largest arity, by default that of the splits. With ``on_error="stop"`` bad rows
     are an error that lists them; with ``"skip"`` they are counted and the first 1,000 returned.
     """
-    width = width if width is not None else max([2, *(split.arity or 2 for split in splits)])
+    width = widest(splits, options) if width is None else width
     tasks = pack(list(map(_absolute, splits)), wanted=parallelism(spark))
     task = _ReadTask(options, _Target(work_directory(work), width, hash_bits, salt))
     given = {os.path.abspath(split.path): split.path for split in splits}
@@ -93,6 +94,11 @@ def stage_dataframe(
     width = max(width or 2, predicate.arity)
     task = _FrameTask(predicate, _Target(work_directory(work), width, hash_bits, salt))
     return _staged(gather(frame.mapInArrow(task, RESULT)), width, on_error)
+
+
+def widest(splits: Sequence[Split], options: ReadOptions) -> int:
+    """The largest number of arguments that facts of these splits may have, at least 2."""
+    return max([2, *(rdf_width(options) if split.arity is None else split.arity for split in splits)])
 
 
 def pack(splits: Sequence[Split], wanted: int) -> list[tuple[Split, ...]]:
@@ -238,6 +244,7 @@ def _staged(
 def bad_rows_error(bad: Sequence[BadRow], count: int) -> DataError:
     """An error that lists the first bad rows and says how many there are."""
     shown = [Diagnostic("bad-row", row.reason, row.place) for row in bad[:MOST_SHOWN]]
-    more = f"{count:,} bad rows, of which {len(shown)} are shown" if count > len(shown) else f"{count:,} bad rows"
+    rows = "1 bad row" if count == 1 else f"{count:,} bad rows"
+    more = f"{rows}, of which {len(shown)} are shown" if count > len(shown) else rows
     hint = "correct the data, or leave bad rows out with --on-error skip"
     return DataError([*shown, Diagnostic("bad-rows", f"nothing was loaded: {more}", hint=hint)])

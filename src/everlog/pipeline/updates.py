@@ -18,14 +18,16 @@ from everlog.engine.factset import NONE, FactSet
 from everlog.engine.relation import Relation
 from everlog.knowledge_base import KnowledgeBase
 from everlog.lang.syntax import Predicate
+from everlog.pipeline.blanks import StoredBlanks
 from everlog.pipeline.dictionary import collision_error, distinct_terms
 from everlog.pipeline.encode import TERMS
 from everlog.pipeline.jobs import Clock, Report
 from everlog.pipeline.sources import ReadOptions, Source, resolve
 from everlog.pipeline.spill import distinct, facts_schema
 from everlog.pipeline.split import BadRow, Split
-from everlog.pipeline.splits import splits
-from everlog.pipeline.stage import Staged, stage
+from everlog.pipeline.splits import LARGE_GZ, large_files, splits
+from everlog.pipeline.stage import Staged, stage, widest
+from everlog.pipeline.triples import refuse_graphs
 from everlog.reasoning.update import Algorithm, Strategy
 from everlog.store import Store, begin
 from everlog.store.compaction import compact_if_worth
@@ -52,6 +54,8 @@ class UpdateJob:
     types: str = "auto"
     base: str | None = None
     source: str | None = None
+    graphs: bool = False
+    large_gz: int = LARGE_GZ
     on_error: str = "stop"
     engine: str = "auto"
     master: str | None = None
@@ -80,9 +84,13 @@ class UpdateResult:
 def update(job: UpdateJob, report: Report | None = None) -> UpdateResult:
     """Read the changes, repair the materialisation in the store, and commit the difference.
 
-    Small change sets are read in this process, large ones by Spark, by the same readers. The rules are
-    those of the store. After any error the store is as it was.
+    Small change sets are read in this process, large ones by Spark, by the same readers; with the engine
+    ``spark`` that reasons, too. The rules are those of the store. After any error the store is as it was.
     """
+    if job.engine == "spark":
+        from everlog.pipeline import spark_updates
+
+        return spark_updates.update(job, report)
     clock = Clock(report or Report())
     with clock.phase("check"):
         Store.open(job.store)
@@ -90,12 +98,16 @@ def update(job: UpdateJob, report: Report | None = None) -> UpdateResult:
         with clock.phase("load"):
             kb = open_store(job.store, transaction.base_version, max_facts=job.max_facts, timeout=job.timeout)
             options = _options(job, kb)
+            refuse_graphs(options)
             parts = [splits(resolve(paths, options), options) for paths in (job.delete, job.insert)]
+            for warning in large_files([*parts[0], *parts[1]], job.large_gz):
+                clock.report.warning(warning)
         with clock.phase("read"):
             reading = _Reading(job, options, transaction.work, needs_spark(job.engine, [*parts[0], *parts[1]]))
             deleted, inserted = (reading.stage(part, kb) for part in parts)
             dictionary = kb.state().dictionary
-            delete, unknown = facts_in(deleted, dictionary, add=False)
+            blanks = StoredBlanks.of(dictionary, parts[0], job.on_error)
+            delete, unknown = facts_in(deleted, dictionary, add=False, blanks=blanks)
             insert, _ = facts_in(inserted, dictionary, add=True)
         with clock.phase("reason"):
             change = kb.update_facts(insert, delete, unknown=unknown, algorithm=job.algorithm, strategy=job.strategy)
@@ -128,6 +140,7 @@ def _options(job: UpdateJob, kb: KnowledgeBase) -> ReadOptions:
         base=job.base,
         source=job.source,
         arities=arities,
+        graphs=job.graphs,
     )
 
 
@@ -148,9 +161,9 @@ class _Reading:
             from everlog.pipeline.session import session
 
             spark = session(self.job.master)
-        widest = max([2, *(p.arity for p in kb.predicates), *(part.arity or 2 for part in parts)])
+        width = max([widest(parts, self.options), *(p.arity for p in kb.predicates)])
         salt = kb.state().dictionary.salt
-        return stage(spark, parts, self.options, self.work, width=widest, on_error=self.job.on_error, salt=salt)
+        return stage(spark, parts, self.options, self.work, width=width, on_error=self.job.on_error, salt=salt)
 
 
 def needs_spark(engine: str, parts: Sequence[Split]) -> bool:
@@ -160,10 +173,12 @@ def needs_spark(engine: str, parts: Sequence[Split]) -> bool:
     return engine == "spark" or (engine == "auto" and size > IN_PROCESS_BYTES)
 
 
-def facts_in(staged: Staged, dictionary: Dictionary, *, add: bool) -> tuple[FactSet, int]:
+def facts_in(
+    staged: Staged, dictionary: Dictionary, *, add: bool, blanks: StoredBlanks | None = None
+) -> tuple[FactSet, int]:
     """Staged facts over a dictionary, and how many were left out because they have terms it does not have.
 
-    With ``add`` the terms are added, and none is left out.
+    With ``add`` the terms are added, and none is left out; ``blanks`` finds blank nodes by stored labels.
     """
     if not staged.fact_files:
         return NONE, 0
@@ -172,6 +187,7 @@ def facts_in(staged: Staged, dictionary: Dictionary, *, add: bool) -> tuple[Fact
         raise collision_error(collisions, dictionary.salt)
     texts = pa.concat_arrays(terms.column("text").cast(pa.large_string()).chunks)
     ids = dictionary.encode(texts) if add else dictionary.lookup(texts)
+    ids = blanks.found(texts, ids) if blanks is not None else ids
     rows = distinct(_tables(staged.fact_files, facts_schema(staged.width)))
     return _Rows(rows, terms.column("id").to_numpy(), ids, texts).facts(len(dictionary))
 

@@ -1,0 +1,239 @@
+"""How many N-Triples a second go into a committed store: ``python -m bench.ingest [--triples N] [--runs N]``.
+
+The data are those of the Lehigh University Benchmark, every triple once. They are read by ``everlog
+materialise`` on Spark with a program that derives nothing; the seconds are those from the started
+session to the committed version. Beside it, in the same run, pyoxigraph iterates the same file.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import sys
+import tempfile
+from collections.abc import Callable, Iterator, Sequence
+from importlib.metadata import version
+from itertools import islice
+from pathlib import Path
+from statistics import median
+from time import perf_counter
+from typing import Any
+
+from bench.lubm import TYPE, university
+from bench.machine import machine, versions
+from bench.measure import start
+from bench.report import BUSY, table
+from bench.targets import Target
+
+RESULTS = Path(__file__).parent / "results"
+TRIPLES = 10_000_000
+QUICK = 200_000
+RATE, STRETCH = 200_000, 300_000
+MASTER = "local[2]"
+RULES = "seen(?x) :- unseen(?x) .\n"
+EXCLUDED = ("start Spark",)
+PHASES = ("read", "load", "reason", "commit", "snapshot")
+TIMEOUT = 1200.0
+
+
+def triples() -> Iterator[str]:
+    """Lines of N-Triples about universities, each once, without an end.
+
+    >>> first = list(islice(triples(), 200_000))
+    >>> len(set(first)), first == list(islice(triples(), 200_000))
+    (200000, True)
+    """
+    shared: set[str] = set()
+    number = 0
+    while True:
+        own: set[str] = set()
+        for subject, predicate, value in university(number):
+            line = f"{subject} {predicate} {value} .\n"
+            # Only types of universities are said by other universities, too.
+            known = shared if predicate == TYPE and subject.startswith("<http://www.University") else own
+            if line not in known:
+                known.add(line)
+                yield line
+        number += 1
+
+
+def write(count: int, path: Path) -> None:
+    """Write so many triples, all different."""
+    with path.open("w", encoding="utf-8") as file:
+        file.writelines(islice(triples(), count))
+
+
+def ingest(path: str, directory: str) -> dict[str, Any]:
+    """Seconds by phase and processor seconds of all processes together, the start of the session left out."""
+    from everlog.pipeline.jobs import MaterialiseJob, Report, materialise
+
+    rules = Path(directory, "empty.rls")
+    rules.write_text(RULES)
+    store = Path(directory, "store")
+    began: dict[str, float] = {}
+
+    def note(phase: str) -> None:
+        began[phase] = tree_seconds()
+
+    job = MaterialiseJob(str(rules), (path,), str(store), master=MASTER)
+    result = materialise(job, Report(phase=note))
+    return {
+        "facts": result.statistics.facts,
+        "seconds": result.seconds,
+        "cpu": tree_seconds() - began["read"],
+        "bytes": sum(file.stat().st_size for file in store.rglob("*.parquet")),
+    }
+
+
+def iterate(path: str) -> dict[str, Any]:
+    """Seconds in which pyoxigraph iterates a file, on one core."""
+    import pyoxigraph
+
+    began = perf_counter()
+    with Path(path).open("rb") as file:
+        found = sum(1 for _ in pyoxigraph.parse(file, pyoxigraph.RdfFormat.N_TRIPLES))
+    return {"facts": found, "seconds": perf_counter() - began}
+
+
+def tree_seconds() -> float:
+    """Processor seconds so far of this process and all that it started, as far as they still run."""
+    parents: dict[int, int] = {}
+    ticks: dict[int, int] = {}
+    for stat in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            fields = stat.read_text().rpartition(")")[2].split()
+        except OSError:
+            continue
+        parents[int(stat.parent.name)] = int(fields[1])
+        ticks[int(stat.parent.name)] = sum(map(int, fields[11:15]))
+    me = os.getpid()
+    mine = [pid for pid in parents if me in _ancestors(pid, parents)]
+    return sum(ticks[pid] for pid in mine) / os.sysconf("SC_CLK_TCK")
+
+
+def _ancestors(pid: int, parents: dict[int, int]) -> Iterator[int]:
+    while pid in parents:
+        yield pid
+        pid = parents[pid]
+
+
+def seconds_of(run: dict[str, Any]) -> float:
+    """From the started session to the committed version and its snapshot."""
+    return sum(taken for phase, taken in run["seconds"].items() if phase not in EXCLUDED)
+
+
+def targets(found: dict[str, Any]) -> list[Target]:
+    """The promise and its stretch."""
+    runs = found["runs"]
+    whole = found["triples"] >= TRIPLES and runs
+    best = max((found["triples"] / seconds_of(run) for run in runs), default=0.0)
+    told = f"{best:,.0f} a second, the best of {len(runs)}" if whole else "-"
+    promises = ((RATE, "N-Triples a second into the committed store"), (STRETCH, "a second, the stretch"))
+    return [
+        Target("ingest", f"{rate:,} {what}, {TRIPLES:,} on {MASTER}", told, best >= rate if whole else None)
+        for rate, what in promises
+    ]
+
+
+def document(found: dict[str, Any]) -> str:
+    """The whole report as Markdown."""
+    facts = [f"- {name}: {value}" for name, value in {**machine(), **_versions()}.items()]
+    lines = [(target.topic, target.promise, target.measured, target.verdict) for target in targets(found)]
+    parts = [
+        "# Ingest",
+        f"`{found['command_line']}`",
+        "\n".join(facts),
+        table(("topic", "target", "measured", "verdict"), lines),
+        f"{found['triples']:,} different triples, {found['bytes'] / 1e6:,.0f} MB of N-Triples. {EXPLAINED}",
+        runs_text(found),
+    ]
+    if max(run["load"] for run in [found, *found["runs"]]) > BUSY:
+        parts.append("The machine was busy with other work as well: the verdicts are provisional.")
+    return "\n\n".join(parts) + "\n"
+
+
+EXPLAINED = (
+    "`seconds` leaves the start of the session out; `cpu` are the processor seconds of all processes from there on; "
+    "`load` is the system's load before the run. pyoxigraph only iterates the triples, on one core."
+)
+
+
+def runs_text(found: dict[str, Any]) -> str:
+    """A line for each run, and one for pyoxigraph."""
+    headings = ("what", "load", "seconds", "triples/s", "x pyoxigraph", "cpu", "session", *PHASES)
+    plain = median(run["seconds"] for run in found["iterated"]) if found["iterated"] else None
+    rows = []
+    for run in found["runs"]:
+        taken = seconds_of(run)
+        beside = f"{taken / plain:.2f}" if plain else "-"
+        phases = [f"{run['seconds'].get(phase, 0.0):.1f}" for phase in PHASES]
+        rows.append(
+            ["everlog materialise", f"{run['load']:.1f}", f"{taken:.1f}", f"{found['triples'] / taken:,.0f}", beside,
+             f"{run['cpu']:.1f}", f"{run['seconds']['start Spark']:.1f}", *phases]
+        )  # fmt: skip
+    for run in found["iterated"]:
+        rate = f"{found['triples'] / run['seconds']:,.0f}"
+        row = ["pyoxigraph iterates", f"{run['load']:.1f}", f"{run['seconds']:.1f}", rate, "1.00"]
+        rows.append([*row, *["-"] * (len(headings) - len(row))])
+    return table(headings, rows)
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the benchmark; 1 if a run fails or triples are missing."""
+    parser = argparse.ArgumentParser(prog="python -m bench.ingest", description=__doc__)
+    parser.add_argument("--triples", type=int, default=TRIPLES)
+    parser.add_argument("--runs", type=int, default=3)
+    parser.add_argument("--quick", action="store_true", help=f"{QUICK:,} triples, one run")
+    options = parser.parse_args(arguments)
+    count, runs = (QUICK, 1) if options.quick else (options.triples, options.runs)
+    found: dict[str, Any] = {
+        "command_line": " ".join(["python -m bench.ingest", *(sys.argv[1:] if arguments is None else arguments)]),
+        "load": os.getloadavg()[0],
+        "triples": count,
+    }
+    with tempfile.TemporaryDirectory(prefix="everlog-bench-") as scratch:
+        path = Path(scratch, "universities.nt")
+        _tell(f"writing {count:,} triples")
+        write(count, path)
+        found["bytes"] = path.stat().st_size
+        found["iterated"] = _measured(1, lambda _: {"task": "iterate", "path": str(path)})
+        found["runs"] = _measured(
+            runs, lambda directory: {"task": "ingest", "path": str(path), "directory": str(directory)}
+        )
+    text = document(found)
+    print(text)
+    name = "ingest" if count >= TRIPLES else "quick-ingest"
+    (RESULTS / f"{name}.md").write_text(text, encoding="utf-8")
+    kept = {**found, "machine": machine(), "versions": _versions()}
+    (RESULTS / f"{name}.json").write_text(json.dumps(kept, indent=1) + "\n", encoding="utf-8")
+    measured = [*found["runs"], *found["iterated"]]
+    return 0 if len(measured) == runs + 1 and all(run["facts"] == count for run in measured) else 1
+
+
+def _measured(runs: int, job: Callable[[Path], dict[str, Any]]) -> list[dict[str, Any]]:
+    done = []
+    for number in range(runs):
+        with tempfile.TemporaryDirectory(prefix="everlog-bench-") as directory:
+            load = os.getloadavg()[0]
+            asked = job(Path(directory))
+            _tell(f"{asked['task']} {number + 1}, load {load:.1f}")
+            ran = start(asked, TIMEOUT)
+            if ran.result is None:
+                _tell(f"{asked['task']}: {ran.error}")
+            else:
+                done.append({**ran.result, "load": load})
+    return done
+
+
+def _versions() -> dict[str, str]:
+    """Those of all benches, and of what takes part in this one."""
+    return {**versions(), **{package: version(package) for package in ("pyspark", "pyoxigraph")}}
+
+
+def _tell(line: str) -> None:
+    print(line, file=sys.stderr, flush=True)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

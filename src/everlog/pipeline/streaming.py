@@ -1,0 +1,193 @@
+"""A store kept up to date with a stream: every micro-batch is one update, applied exactly once.
+
+Spark may run a batch again, after a failure or a kill, with the same number and the same rows. So the number
+travels in the commit that the batch makes, together with the identity of the stream's checkpoint, and a batch
+that the newest version has is passed over. The commit succeeds only on the version whose positions were looked
+at, so no other writer, not even another run of the same stream, can come in between.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from concurrent.futures import Future
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from everlog.change import Change
+from everlog.knowledge_base import KnowledgeBase
+from everlog.lang.errors import DataError, StoreError
+from everlog.pipeline.batches import IN_PROCESS_ROWS, ChangeSet, read_batch
+from everlog.pipeline.locations import spark_uri
+from everlog.pipeline.operations import Reader
+from everlog.pipeline.updates import facts_in
+from everlog.predicates import Names
+from everlog.reasoning.update import Algorithm
+from everlog.store import Store, Transaction, begin, steps
+from everlog.store.compaction import compact_if_worth
+from everlog.store.errors import store_error
+from everlog.stores import append, is_saved_in
+from everlog.stores import open as open_store
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+    from pyspark.sql.streaming import StreamingQuery
+
+ATTEMPTS = 5
+"""So often a batch is tried when other writers are faster."""
+
+
+@dataclass(frozen=True)
+class Applied:
+    """A micro-batch that made a version of the store."""
+
+    name: str
+    batch: int
+    version: int
+    change: Change
+    rows: int
+    bad_rows: int
+
+
+def maintain(
+    stream: DataFrame,
+    store: str | Path,
+    name: str,
+    *,
+    checkpoint: str | Path | None = None,
+    restart: bool = False,
+    trigger: Mapping[str, Any] | None = None,
+    algorithm: Algorithm = "auto",
+    types: str = "auto",
+    on_error: str = "stop",
+    in_process_rows: int = IN_PROCESS_ROWS,
+    progress: Callable[[Applied], None] = lambda applied: None,
+) -> StreamingQuery:
+    """Apply every micro-batch of a stream of insertions and deletions to a store; returns the running query.
+
+    The columns of ``stream`` are those of :mod:`everlog.pipeline.operations`. ``name`` is what the store
+    knows the stream by. ``checkpoint`` is where Spark keeps its progress, by default inside the store. A name
+    that was followed with another checkpoint before is an error, because its batches would be counted anew;
+    ``restart=True`` says that this is meant. ``trigger`` has the arguments of Spark's ``trigger``, such as
+    ``{"availableNow": True}`` or ``{"processingTime": "10 seconds"}``; by default a batch begins when the one
+    before is done.
+
+    A batch with bad rows (unless ``on_error="skip"``) or with contradicting operations changes nothing
+    and ends the query with an error that names batch and row. ``progress`` is called after every commit.
+    """
+    opened = Store.open(store)
+    if not stream.isStreaming:
+        raise DataError.of("not-a-stream", "the DataFrame is not a stream", None, "read it with spark.readStream")
+    if not name:
+        raise DataError.of("no-name", "a stream needs a name by which the store knows it")
+    Reader.of(dict(stream.dtypes), Names([], {}), {})
+    upkeep = Upkeep(opened.path.absolute(), name, restart, algorithm, types, on_error, in_process_rows, progress)
+    place = spark_uri(opened.layout.checkpoint(name) if checkpoint is None else checkpoint)
+    writer = stream.writeStream.queryName(name).option("checkpointLocation", place).foreachBatch(upkeep)
+    query = (writer.trigger(**trigger) if trigger else writer).start()
+    try:
+        upkeep.refuse_other_checkpoint(opened.info().positions, str(query.id))
+    except BaseException:
+        upkeep.checkpoint.cancel()
+        query.stop()
+        raise
+    upkeep.checkpoint.set_result(str(query.id))
+    return query
+
+
+@dataclass
+class Upkeep:
+    """What is done with each batch.
+
+    The knowledge base stays open from one batch to the next, as long as nobody else changes the store.
+    """
+
+    store: Path
+    name: str
+    restart: bool = False
+    algorithm: Algorithm = "auto"
+    types: str = "auto"
+    on_error: str = "stop"
+    in_process_rows: int = IN_PROCESS_ROWS
+    progress: Callable[[Applied], None] = lambda applied: None
+    checkpoint: Future[str] = field(default_factory=Future)
+    """Spark's own identity of the checkpoint, which a copy at another place shares and a new one does not."""
+    kb: KnowledgeBase | None = None
+
+    def __call__(self, frame: DataFrame, batch: int) -> None:
+        checkpoint = self.checkpoint.result()
+        for attempt in range(ATTEMPTS):
+            kb, self.kb = self.kb, None  # a knowledge base whose update failed is not used again
+            try:
+                applied = self._apply(frame, batch, checkpoint, kb)
+            except StoreError as error:
+                if error.diagnostics[0].code != "another-writer" or attempt + 1 == ATTEMPTS:
+                    raise
+            else:
+                break
+        if applied is not None:
+            compact_if_worth(self.store)
+            self.progress(applied)
+        steps.reached(steps.BATCH_APPLIED)
+
+    def _apply(self, frame: DataFrame, batch: int, checkpoint: str, kb: KnowledgeBase | None) -> Applied | None:
+        """Apply a batch, or do nothing if the store has it."""
+        with begin(self.store) as transaction:
+            assert transaction.base is not None
+            if not self._is_next(transaction.base.positions, checkpoint, batch):
+                self.kb = kb
+                return None
+            kb = self._current(kb, transaction)
+            changes = self._read(frame, kb, transaction.work, batch)
+            dictionary = kb.state().dictionary
+            delete, unknown = facts_in(changes.delete, dictionary, add=False)
+            insert, _ = facts_in(changes.insert, dictionary, add=True)
+            change = kb.update_facts(insert, delete, unknown=unknown, algorithm=self.algorithm)
+            figures = {"update": asdict(change.stats), "rows": changes.rows, "bad_rows": changes.bad_count}
+            position = {self.name: {"checkpoint": checkpoint, "batch": batch}}
+            version = append(kb, transaction, figures, position)
+        self.kb = kb
+        return Applied(self.name, batch, version, change, changes.rows, changes.bad_count)
+
+    def _current(self, kb: KnowledgeBase | None, transaction: Transaction) -> KnowledgeBase:
+        """The knowledge base of the version that the transaction builds on."""
+        base = transaction.base_version
+        if kb is not None and kb.saved is not None and is_saved_in(kb.saved, Store.open(self.store), base):
+            return kb
+        return open_store(self.store, base)
+
+    def _read(self, frame: DataFrame, kb: KnowledgeBase, work: Path, batch: int) -> ChangeSet:
+        prefixes = dict(kb.program.program.prefixes)
+        reader = Reader.of(dict(frame.dtypes), Names(kb.predicates, prefixes), prefixes, self.types)
+        return read_batch(
+            frame,
+            reader,
+            work,
+            where=f"batch {batch} of {self.name}",
+            width=max([2, *(predicate.arity for predicate in kb.predicates)]),
+            salt=kb.state().dictionary.salt,
+            on_error=self.on_error,
+            in_process_rows=self.in_process_rows,
+        )
+
+    def refuse_other_checkpoint(self, positions: Mapping[str, Any], checkpoint: str) -> None:
+        """An error if the store has batches of the stream that were counted by another checkpoint."""
+        known = positions.get(self.name)
+        if known is not None and known["checkpoint"] != checkpoint and not self.restart:
+            message = f"the store has batches 0 to {known['batch']} of {self.name}, from another checkpoint"
+            hint = "go on with that checkpoint, take another name, or pass restart=True if all is to be applied anew"
+            raise store_error("other-checkpoint", message, self.store, hint)
+
+    def _is_next(self, positions: Mapping[str, Any], checkpoint: str, batch: int) -> bool:
+        """Whether a batch is to be applied: it is the one after the last; no if the store has it already."""
+        self.refuse_other_checkpoint(positions, checkpoint)
+        known = positions.get(self.name)
+        if known is not None and known["checkpoint"] != checkpoint:
+            return True
+        last = -1 if known is None else known["batch"]
+        if batch > last + 1 and not self.restart:
+            message = f"the next batch of {self.name} is {batch}, but the store has none after {last}"
+            message = f"the next batch of {self.name} is {batch}, but the store has none of it" if last < 0 else message
+            hint = "the store is older than the checkpoint: start with a new one, or pass restart=True to go on"
+            raise store_error("missed-batches", message, self.store, hint)
+        return batch > last
