@@ -25,7 +25,7 @@ test: setup
 	$(BIN)/ruff check src tests bench
 	$(BIN)/ruff format --check src tests bench
 	$(BIN)/mypy
-	$(BIN)/pytest -m "not slow"
+	$(BIN)/pytest -m "not slow" -n 2 --dist loadfile
 
 test-slow: setup
 	$(BIN)/pytest -m slow
@@ -34,6 +34,7 @@ bench: setup
 	$(BIN)/python -m bench
 	$(BIN)/python -m bench.maintenance
 	$(BIN)/python -m bench.modules
+	$(BIN)/python -m bench.rdf
 
 clean:
 	rm -rf $(VENV) build dist .mypy_cache .ruff_cache .pytest_cache

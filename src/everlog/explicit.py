@@ -54,6 +54,8 @@ def program_facts(program: CheckedProgram, dictionary: Dictionary) -> Iterator[Q
     for predicate, rows in by_predicate.items():
         columns = [pa.array(column, pa.large_string()) for column in zip(*rows, strict=True)]
         yield insertion(predicate, columns, len(rows), dictionary)
+    for each in program.data:
+        yield insertion(each.predicate, list(each.arrays), len(each), dictionary)
 
 
 @dataclass(frozen=True)

@@ -18,13 +18,17 @@ from everlog.change import Change, ChangedRelations
 from everlog.engine.dictionary import Constants, Dictionary
 from everlog.engine.factset import NONE, FactSet
 from everlog.engine.match import Engine, Limits
+from everlog.engine.relation import Relation
 from everlog.engine.state import State
+from everlog.equality.expansion import difference
+from everlog.equality.merging import Equality, Merged, Merging
+from everlog.equality.partition import NormalisedConstants, Partition
 from everlog.explicit import ExplicitChange, Queued, applied, deletion, insertion, program_facts
-from everlog.lang.errors import EverlogError
+from everlog.lang.errors import EverlogError, StoreError
 from everlog.lang.parser import parse_program, parse_query
 from everlog.lang.printer import print_program
 from everlog.lang.syntax import Constant, Predicate, Program
-from everlog.modules.boundary import inward, outward, visible
+from everlog.modules.boundary import Opened, outward, stored, visible
 from everlog.pipeline.program import is_path, load_program
 from everlog.pipeline.values import text_columns
 from everlog.predicates import Key, Names
@@ -35,6 +39,7 @@ from everlog.reasoning.materialisation import Maintain, Materialisation, booked
 from everlog.reasoning.seminaive import seminaive
 from everlog.reasoning.statistics import Listener, Statistics
 from everlog.reasoning.update import Algorithm, Strategy, update
+from everlog.settings import EXPAND_BELOW
 
 if TYPE_CHECKING:
     from everlog.query.sparql.results import Result
@@ -49,7 +54,8 @@ class KnowledgeBase:
 
     ``rules`` is the path of a rule file or an ontology, the text of a program, or a parsed program.
     ``insert`` and ``delete`` queue changes of the explicit facts; whatever reads brings the knowledge
-    base up to date first.
+    base up to date first. With ``equality="representatives"`` terms that are ``owl:sameAs`` each other
+    are the same; otherwise that is a predicate like others, and what rules make of it.
 
     >>> kb = KnowledgeBase("path(?x, ?y) :- edge(?x, ?y) . path(?x, ?z) :- path(?x, ?y), edge(?y, ?z) .")
     >>> kb.insert("edge", [("a", "b"), ("b", "c")])
@@ -69,21 +75,25 @@ class KnowledgeBase:
         stratification: Kind = "levels",
         maintain: Maintain = "dredc",
         engine: Literal["local"] = "local",
+        equality: Equality = "rules",
         max_facts: int | None = None,
         timeout: float | None = None,
     ) -> None:
         _require("stratification", stratification, get_args(Kind))
         _require("maintain", maintain, get_args(Maintain))
         _require("engine", engine, ("local",))
-        self.modules = modules
+        _require("equality", equality, get_args(Equality))
+        self.modules = modules = modules and equality == "rules"
         self.maintain = maintain
-        stratified = stratify(check(_program(rules)), stratification)
+        stratified = stratify(check(_program(rules, equality)), stratification)
+        self._merging = None if equality == "rules" else Merging(stratified.program)
+        self._merged = Merged()
         self.program: StratifiedProgram = with_modules(stratified) if modules else stratified
         self.max_facts = max_facts
         self.timeout = timeout
         self._names = Names(self.program.program.predicates, self.program.program.prefixes)
         self._dictionary = Dictionary()
-        self._opened: Materialisation | None = None
+        self._opened: Opened | None = None
         """A materialisation as users see it, as long as nothing needed more."""
         self._kept = Materialisation(NONE, NONE)
         self._pairs: FactSet = NONE
@@ -199,7 +209,7 @@ class KnowledgeBase:
         row (true) or none (false).
         """
         query = check_query(parse_query(text, self.program.program.prefixes), set(self._names.all()))
-        return answer(query, self.state(), self._engine())
+        return answer(query, self.state(), self._limits)
 
     def sparql(self, text: str) -> Result:
         """The answer to a SPARQL query: solutions, triples, or for ASK something true or false.
@@ -255,8 +265,9 @@ class KnowledgeBase:
     @property
     def memory(self) -> dict[str, int]:
         """The bytes that facts (in all the orders they are kept in), bookkeeping and dictionary take."""
-        kept = self._opened or self._kept
-        return {"facts": kept.facts.nbytes, "bookkeeping": kept.nbytes, "dictionary": self._dictionary.nbytes}
+        kept = self._kept if self._opened is None else self._opened.seen
+        facts = kept.facts.nbytes + self._merged.nbytes
+        return {"facts": facts, "bookkeeping": kept.nbytes, "dictionary": self._dictionary.nbytes}
 
     def state(self) -> State:
         """The facts as the engine has them, up to date."""
@@ -266,14 +277,24 @@ class KnowledgeBase:
 
     def listed(self) -> State:
         """The same with every fact listed, those of modules too, which otherwise are kept in a form of their own."""
-        state = self.state()
-        based = {p: relation for p, relation in state.facts.items() if relation.base is not None}
-        if not based:
-            return state
-        self._pairs = FactSet({p: self._pairs.get(p) or relation.plain() for p, relation in based.items()})
-        return replace(state, facts=state.facts.replaced(self._pairs))
+        return self.stored(frozenset())
 
-    def save(self, path: str | Path | None = None, *, overwrite: bool = False) -> int:
+    def stored(self, generated: frozenset[Predicate]) -> State:
+        """The state as a store has it in which facts of some predicates of modules are not listed."""
+        self._up_to_date()
+        generated = generated.intersection(self.program.external)
+        if self._opened is not None and self._opened.state.generated == generated:
+            return self._opened.state
+        found = stored(self.program, self._dictionary, self._inner(), generated, self._pairs)
+        self._pairs = found.facts.restricted(self.program.external)
+        return found
+
+    def inner_facts(self) -> FactSet:
+        """The facts as reasoning keeps them, with those that feed modules under hidden names."""
+        self._up_to_date()
+        return self._inner().facts
+
+    def save(self, path: str | Path | None = None, *, overwrite: bool = False, expand_below: int = EXPAND_BELOW) -> int:
         """Write a store, or the next version of one; returns the version.
 
         A knowledge base that was opened from a store, or saved to it, appends what changed since to
@@ -281,10 +302,20 @@ class KnowledgeBase:
         faster, that is an error and nothing is written. Into any other existing store it is written
         only with ``overwrite``, as a version that has nothing of those before. It is the store that
         the command line makes and reads; :func:`everlog.open` reads it back.
+
+        In a store that is new or overwritten, the pairs of a closure with more than ``expand_below``
+        facts are not listed, only what they follow from.
         """
         from everlog.stores import save
 
-        return save(self, path, overwrite=overwrite)
+        if self._merging is not None:
+            raise StoreError.of(
+                "representatives",
+                "a store does not keep which terms are equal",
+                None,
+                "use the axioms of equality as rules: program_of(..., equality=True)",
+            )
+        return save(self, path, overwrite=overwrite, expand_below=expand_below)
 
     @classmethod
     def restored(cls, program: Program, state: State, statistics: Statistics, **options: Any) -> KnowledgeBase:
@@ -293,10 +324,10 @@ class KnowledgeBase:
         kb._queue = []
         kb._dictionary = state.dictionary
         kb._encode_constants()
-        kb._opened = _materialisation(state, statistics.instances)
+        kb._opened = Opened(state, statistics.instances)
         kb._pairs = state.facts.restricted(kb.program.external)
         kb._statistics = statistics
-        for predicate in state.facts:
+        for predicate in (*state.facts, *state.explicit):
             kb._names.add(predicate)
         return kb
 
@@ -311,12 +342,14 @@ class KnowledgeBase:
         if state.dictionary is not self._dictionary:
             self._dictionary = state.dictionary
             self._encode_constants()
-        self._opened = replace(_materialisation(state, instances), trace=trace)
+        self._opened = Opened(state, instances, trace)
+        if saved is not None:
+            self._opened = replace(self._opened, known=saved.kept.known)
 
     @property
     def work(self) -> int:
         """How many instances materialising takes, as far as is known."""
-        return (self._opened or self._kept).instances
+        return (self._kept if self._opened is None else self._opened.seen).instances
 
     # inner workings -----------------------------------------------------------------------------
 
@@ -339,13 +372,17 @@ class KnowledgeBase:
         return applied(queue, self._seen().explicit, len(self._dictionary))
 
     def _seen(self) -> Materialisation:
-        """What is kept, without what only modules read."""
-        return self._opened or outward(self.program, self._kept)
+        """What is kept, without what only modules read, and with all that representatives stand for."""
+        if self._merging is not None:
+            return self._merged.seen(self._kept)
+        if self._opened is not None and not self._opened.state.generated:
+            return self._opened.seen
+        return outward(self.program, self._inner())
 
     def _inner(self) -> Materialisation:
         """What is kept, with what modules read and in their form."""
         if self._opened is not None:
-            self._keep(inward(self._engine(), self.program, self._opened))
+            self._keep(self._opened.inward(self._engine(), self.program))
         return self._kept
 
     def _keep(self, kept: Materialisation) -> None:
@@ -357,41 +394,68 @@ class KnowledgeBase:
         texts = {
             t.text for rule in rules for atom in (rule.head, *rule.body) for t in atom.terms if isinstance(t, Constant)
         }
-        self._dictionary.encode(pa.array(sorted(texts), pa.large_string()))
+        self._constant_ids = self._dictionary.encode(pa.array(sorted(texts), pa.large_string()))
         self._constants = Constants(self._dictionary)
 
-    def _engine(self) -> Engine:
+    def _engine(self, partition: Partition | None = None) -> Engine:
+        """An engine; with a partition, constants of rules stand for their representatives."""
+        constants = self._constants if partition is None else NormalisedConstants(self._constants, partition)
+        return Engine(len(self._dictionary), constants, limits=self._limits())
+
+    def _merge(self, explicit: FactSet, old: Merged, algorithm: Algorithm) -> Merged | None:
+        """Which terms explicit facts make equal, if that is asked for."""
+        if self._merging is None:
+            return None
+        return self._merging.merged(self._engine, explicit, self._constant_ids, old, algorithm)
+
+    def _limits(self) -> Limits:
         deadline = None if self.timeout is None else time.monotonic() + self.timeout
-        limits = Limits(self.max_facts, deadline)
-        return Engine(len(self._dictionary), self._constants, limits=limits)
+        return Limits(self.max_facts, deadline)
 
     def _compute(self, explicit: FactSet, progress: Listener | None) -> None:
         """Materialise from nothing, with the bookkeeping that ``maintain`` asks for."""
-        engine = self._engine()
-        explicit = explicit.renamed(self.program.external)
-        facts, statistics = seminaive(engine, self.program, explicit, progress)
-        fresh = Materialisation(explicit, facts, instances=statistics.instances)
+        merged = self._merge(explicit, Merged(), "auto")
+        engine = self._engine(None if merged is None else merged.partition)
+        given = explicit.renamed(self.program.external) if merged is None else merged.normal
+        facts, statistics = seminaive(engine, self.program, given, progress)
+        fresh = Materialisation(given, facts, instances=statistics.instances)
         self._keep(booked(engine, self.program, fresh, self.maintain))
+        self._merged = merged or Merged()
         self._pairs = NONE
-        self._statistics = replace(statistics, facts=visible(self.program, facts).count)
+        self._statistics = replace(statistics, facts=self._seen().facts.count, explicit=explicit.count)
         self._queue = []
 
     def _repair(self, changed: ExplicitChange, algorithm: Algorithm, strategy: Strategy) -> Update:
         """Bring the materialisation up to date with changed explicit facts."""
         old = self._inner().fitted(len(self._dictionary))
         deleted, inserted = (facts.renamed(self.program.external) for facts in (changed.deleted, changed.inserted))
-        done = update(self._engine(), self.program, old, deleted, inserted, algorithm, strategy)
+        merged, before = self._merge(changed.explicit, self._merged, algorithm), self._merged
+        if merged is not None:
+            deleted, inserted = difference(old.explicit, merged.normal), difference(merged.normal, old.explicit)
+            algorithm = algorithm if merged.has_rules_of(before) else "rematerialise"
+        done = update(
+            self._engine(None if merged is None else merged.partition),
+            self.program,
+            old,
+            deleted,
+            inserted,
+            algorithm,
+            strategy,
+        )
         kept = done.materialisation
+        if merged is not None:
+            done = merged.seen_change(done, before, self._kept)
+            self._merged = merged
         self._keep(kept)
-        lost, won = (facts.restricted(self._pairs).plain() for facts in (done.deleted, done.inserted))
-        self._pairs = (self._pairs - lost) | won
+        self._pairs = FactSet({p: _followed(pairs, p, done) for p, pairs in self._pairs.items()})
         self._statistics = Statistics(
-            facts=visible(self.program, kept.facts).count,
-            explicit=kept.explicit.count,
+            facts=self._seen().facts.count,
+            explicit=changed.explicit.count,
             instances=done.statistics.total_instances,
             rounds=0,
             seconds=done.statistics.seconds,
             modules=bool(self.program.external),
+            stratification=self.program.kind,
         )
         self._queue = []
         return done
@@ -406,15 +470,16 @@ class KnowledgeBase:
         return ChangedRelations(self._names, self._dictionary, facts)
 
 
-def _materialisation(state: State, instances: int) -> Materialisation:
-    return Materialisation(state.explicit, state.facts, state.nr, state.rec, instances=instances)
+def _followed(pairs: Relation, predicate: Predicate, done: Update) -> Relation:
+    """Listed pairs after an update."""
+    return pairs.shrunk(done.deleted.relation(predicate).run()).extended(done.inserted.relation(predicate).run())
 
 
-def _program(rules: str | Path | Program) -> Program:
+def _program(rules: str | Path | Program, equality: Equality) -> Program:
     if isinstance(rules, Program):
         return rules
     if isinstance(rules, Path) or is_path(rules):
-        return load_program(str(rules))
+        return load_program(str(rules), equality=False if equality == "rules" else equality)
     return parse_program(rules)
 
 

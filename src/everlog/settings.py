@@ -64,9 +64,23 @@ class Setting:
 
 KINDS: Mapping[type, str] = {str: "a string", int: "an integer", float: "a number", bool: "true or false"}
 
+EXPAND_BELOW = 50_000_000
+LOCAL_FINISH = 4_000_000
+
 _ALL = (
     Setting("engine", str, "Where rules are applied.", "auto", ("auto", "local", "spark")),
     Setting("master", str, "Spark's master; embedded in this process without one.", metavar="URL"),
+    Setting(
+        "memory", str, "What reasoning may take on this machine, such as 8g; beyond, Spark does it.", metavar="SIZE"
+    ),
+    Setting(
+        "spark-local-finish",
+        int,
+        "Spark leaves recursion with fewer facts to one task.",
+        LOCAL_FINISH,
+        least=0,
+        metavar="N",
+    ),
     Setting("spark-memory", str, "Memory of Spark's JVM, such as 2g.", metavar="SIZE"),
     Setting("spark-log", str, "Keep Spark's own log in this file.", metavar="FILE"),
     Setting("modules", str, "Closures by algorithms of their own.", "on", ("on", "off")),
@@ -83,8 +97,13 @@ _ALL = (
     Setting("header", bool, "The first row of CSV and TSV files names the columns.", False),
     Setting("types", str, "Whether cells may be numbers, IRIs, ... or strings only.", "auto", ("auto", "string")),
     Setting("base", str, "Base IRI of RDF files, by default the file's own.", metavar="IRI"),
+    Setting("graphs", bool, "Facts of RDF have the graph they are in as last argument.", False),
+    Setting("large-gz", int, "Warn of .gz files above so many megabytes.", 64, least=0, metavar="MB"),
     Setting("on-error", str, "What to do with bad rows.", "stop", ("stop", "skip")),
     Setting("salt", int, "Another number gives terms other ids, after two had the same.", 0, metavar="N"),
+    Setting(
+        "expand-below", int, "Do not list the pairs of closures with more facts.", EXPAND_BELOW, least=0, metavar="N"
+    ),
     Setting("max-facts", int, "Stop with an error above so many facts.", least=1, metavar="N"),
     Setting("timeout", float, "Stop reasoning with an error after so many seconds.", least=0, metavar="SECONDS"),
     Setting("format", str, "How answers are written.", "table", ("table", "csv", "json", "parquet", "arrow")),

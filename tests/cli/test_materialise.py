@@ -74,7 +74,6 @@ def test_a_limit_leaves_the_store_as_it_was(everlog_command: CommandLine, files:
         (["r.rls", "--facts", "nothing.csv", "--store", "kb"], 1, "nothing.csv"),
         (["nothing.rls", "--store", "kb"], 1, "nothing.rls"),
         (["r.rls", "--facts", "edge.csv"], 2, "--store"),
-        (["r.rls", "--facts", "edge.csv", "--store", "kb", "--engine", "spark"], 1, "--engine local"),
         (["r.rls", "--facts", "edge.csv", "--store", "kb", "--timeout", "-1"], 2, "--timeout"),
         (["r.rls", "--facts", "edge.csv", "--store", "."], 1, "not-a-store"),
     ],

@@ -161,14 +161,14 @@ def test_there_is_no_store(everlog_command: CommandLine, kb: Path) -> None:
         assert not (kb.parent / "none").exists()
 
 
-@pytest.mark.parametrize("how", ["asked", "large"])
+@pytest.mark.parametrize("how", [pytest.param("asked", marks=pytest.mark.slow), "large"])
 def test_through_spark(
     everlog_command: CommandLine, kb: Path, spark: Any, monkeypatch: pytest.MonkeyPatch, how: str
 ) -> None:
     monkeypatch.setattr(updates, "IN_PROCESS_BYTES", 10)
     done = everlog_command(*UPDATE, *(["--engine", "spark"] if how == "asked" else []))
     assert done.status == 0, done.err
-    assert done.out.startswith(SUMMARY)
+    assert done.out.startswith(SUMMARY if how == "large" else SUMMARY.partition("algorithm")[0])
     assert everlog_command("verify", "kb").status == 0
 
 

@@ -17,7 +17,7 @@ from everlog.analysis.names import closest
 from everlog.analysis.places import atom_place, position, term_place
 from everlog.analysis.warnings import warnings_about
 from everlog.lang.errors import Diagnostic, EverlogError, Place, RuleError, UnknownPredicateError
-from everlog.lang.syntax import Atom, Predicate, Program, Query, Rule, Term, Variable, Wildcard
+from everlog.lang.syntax import Atom, Columns, Predicate, Program, Query, Rule, Term, Variable, Wildcard
 
 
 @dataclass(frozen=True)
@@ -31,6 +31,11 @@ class CheckedProgram:
     """Every predicate of the program, in order of appearance in rules, then facts."""
     written: Program | None = field(default=None, compare=False, repr=False)
     """The program as it was before it was checked."""
+
+    @property
+    def data(self) -> tuple[Columns, ...]:
+        """Facts that are no part of the program's text."""
+        return self.written.data if self.written is not None else ()
 
     @cached_property
     def warnings(self) -> tuple[Diagnostic, ...]:
@@ -69,7 +74,7 @@ def check(program: Program) -> CheckedProgram:
     (Variable(name='x'), Variable(name='_1'))
     """
     atoms = [*chain.from_iterable((rule.head, *rule.body) for rule in program.rules), *program.facts]
-    predicates = tuple(dict.fromkeys(atom.predicate for atom in atoms))
+    predicates = tuple(dict.fromkeys([*(atom.predicate for atom in atoms), *(each.predicate for each in program.data)]))
     checked = [*program.rules, *(Rule(fact, ()) for fact in program.facts if not fact.is_ground)]
     wrong = [*_arity_errors(atoms, predicates), *chain.from_iterable(map(_unsafe, checked))]
     if wrong:

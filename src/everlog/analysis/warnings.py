@@ -38,7 +38,7 @@ def _as_written(rules: Iterable[Rule]) -> list[list[Rule]]:
 
 
 def _typos(program: Program) -> Iterator[Diagnostic]:
-    known = {rule.head.predicate for rule in program.rules} | {fact.predicate for fact in program.facts}
+    known = _known(program)
     used: dict[Predicate, Atom] = {}
     for rule in program.rules:
         for atom in rule.body:
@@ -54,6 +54,12 @@ def _typos(program: Program) -> Iterator[Diagnostic]:
                 used[Predicate(name, arity)],
                 f"did you mean `{other}`? Ignore this if `{name}` comes with the data",
             )
+
+
+def _known(program: Program) -> set[Predicate]:
+    """The predicates that have a rule or a fact."""
+    facts = {fact.predicate for fact in program.facts} | {each.predicate for each in program.data}
+    return {rule.head.predicate for rule in program.rules} | facts
 
 
 def _duplicates(rules: Iterable[Rule]) -> Iterator[Diagnostic]:
@@ -112,7 +118,7 @@ def _like_variables(rule: Rule) -> Iterator[Diagnostic]:
 
 def _rdf_type(program: Program) -> Iterator[Diagnostic]:
     """RDF types are unary predicates, so that nothing is ever in the binary one unless a rule puts it there."""
-    derived = {rule.head.predicate for rule in program.rules} | {fact.predicate for fact in program.facts}
+    derived = _known(program)
     predicate = Predicate(RDF_TYPE, 2)
     if predicate in derived:
         return

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Iterator, Mapping
+from itertools import chain
 from typing import IO, TYPE_CHECKING, Any
 
 import click
@@ -18,6 +20,9 @@ if TYPE_CHECKING:
     from everlog.query.answers import Rows
     from everlog.store import Store
 
+FOLLOW_SECONDS = 0.5
+"""So often new versions are looked for."""
+
 
 @click.command("changes")
 @store_argument
@@ -25,6 +30,7 @@ if TYPE_CHECKING:
 @click.option("--to", "last", type=click.IntRange(0), metavar="V", help="Changes up to this version.")
 @click.option("--predicate", "predicates", multiple=True, metavar="P", help="Only this predicate. May be repeated.")
 @click.option("--explicit", is_flag=True, help="Changes of the explicit facts instead of all facts.")
+@click.option("--follow", is_flag=True, help="Go on with new versions as they come, by default with these alone.")
 @click.option("--format", "form", type=click.Choice(["table", "csv", "json"]), default="table", show_default=True)
 @logging_options
 @click.pass_obj
@@ -35,6 +41,7 @@ def command(
     last: int | None,
     predicates: tuple[str, ...],
     explicit: bool,
+    follow: bool,
     form: str,
     quiet: bool,
     json_logs: bool,
@@ -51,17 +58,32 @@ def command(
     console.watch_compilation()
     opened = Store.open(store)
     end = opened.info(last).version
-    start = min(0, end - 1) if first is None else first
+    start = (end if follow else min(0, end - 1)) if first is None else first
     if start > end:
         raise click.UsageError(f"--from {start} is after --to {end}")
+    if follow and last is not None:
+        raise click.UsageError("--follow has no end, so there is no --to")
     written = 0
     with sink(None) as file:
         writer = WRITERS[form](file, opened.width(end))
-        for version in range(start + 1, end + 1):
+        for version in chain(range(start + 1, end + 1), _coming(opened) if follow else ()):
             for sign, name, rows, prefixes in _changed(opened, version, predicates, explicit):
                 writer.write(version, sign, name, rows, prefixes)
                 written += len(rows)
+            if follow:
+                file.flush()
     progress.result(f"{counted(written, 'change')} in {counted(end - start, 'version')}", changes=written)
+
+
+def _coming(store: Store) -> Iterator[int]:
+    """The versions that come after the newest one, as they come."""
+    from everlog.store.log import newest_version
+
+    while True:
+        newest = newest_version(store.layout.facts)
+        known, store.version = store.version, max(store.version, newest or 0)
+        yield from range(known + 1, store.version + 1)
+        time.sleep(FOLLOW_SECONDS)
 
 
 Found = Iterator[tuple[str, str, "Rows", Mapping[str, str]]]

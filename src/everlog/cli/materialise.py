@@ -10,7 +10,7 @@ import click
 from everlog.cli.console import Console
 from everlog.cli.options import logging_options, report_skipped, set_spark, setting
 from everlog.cli.text import counted
-from everlog.lang.errors import EverlogError
+from everlog.memory import bytes_of
 
 if TYPE_CHECKING:
     from everlog.pipeline.jobs import Result
@@ -27,9 +27,9 @@ if TYPE_CHECKING:
 @click.option("--store", required=True, type=click.Path(), metavar="DIR", help="Where the store is, or is made.")
 @click.option("--overwrite", is_flag=True, help="Make a new version of an existing store, with nothing of the old one.")
 @click.option("--source", metavar="NAME", help="Label blank nodes by this name instead of the file's.")
-@setting("header", "types", "base", "on-error", "engine", "modules", "stratification", "maintain")
-@setting("profile", "equality", "max-facts", "timeout", "salt")
-@setting("master", "spark-memory", "spark-log")
+@setting("header", "types", "base", "graphs", "large-gz", "on-error", "engine", "modules", "stratification", "maintain")
+@setting("profile", "equality", "expand-below", "max-facts", "timeout", "salt")
+@setting("memory", "spark-local-finish", "master", "spark-memory", "spark-log")
 @logging_options
 @click.pass_obj
 def command(
@@ -41,8 +41,9 @@ def command(
     overwrite: bool,
     source: str | None,
     profile: Any,
-    engine: str,
     modules: str,
+    memory: str | None,
+    spark_local_finish: int,
     spark_memory: str | None,
     spark_log: str | None,
     quiet: bool,
@@ -55,10 +56,10 @@ def command(
     how they become rules; the profiles rl, rdfs and skos need none (see `everlog owl`).
 
     Files are read and encoded by Spark, embedded in this process unless --master says otherwise;
-    rules are applied on this machine. After an error the store is as before.
+    rules are applied on this machine, or by Spark with --engine spark, or where they may need more
+    than --memory. After an error the store is as before.
     """
     progress = console.configure(quiet, json_logs)
-    _refuse_engine(engine)
     if not rules and profile in ("lower", "upper"):
         raise click.UsageError("Missing argument 'RULES...'.")
     set_spark(spark_memory, spark_log)
@@ -66,7 +67,7 @@ def command(
 
     console.watch_compilation()
     options.update(facts=facts, store=store, overwrite=overwrite, source=source, profile=profile)
-    options.update(modules=modules == "on")
+    options.update(modules=modules == "on", memory=bytes_of(memory), local_finish=spark_local_finish)
     job = MaterialiseJob(rules=rules, **options)
     result = materialise(job, Report(progress.phase, progress.round_done, progress.warning))
     progress.close()
@@ -97,10 +98,3 @@ def _data(result: Result) -> dict[str, Any]:
         "seconds": {name: round(taken, 3) for name, taken in result.seconds.items()},
         "statistics": result.statistics.as_dict(),
     }
-
-
-def _refuse_engine(engine: str) -> None:
-    if engine == "spark":
-        message = "rules cannot be applied by Spark yet, only on this machine"
-        hint = "use --engine local; files are read, checked and encoded by Spark in any case"
-        raise EverlogError.of("no-such-engine", message, None, hint)

@@ -49,6 +49,6 @@ def command(
     program, missing = translation.program, translation.untranslated
     partly = sum(each.partly for each in missing)
     progress.result(
-        f"{counted(len(program.rules), 'rule')}, {counted(len(program.facts), 'fact')}; "
+        f"{counted(len(program.rules), 'rule')}, {counted(len(translation.facts), 'fact')}; "
         f"{counted(len(missing) - partly, 'axiom')} not expressed, {partly:,} not wholly"
     )

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from everlog.cli.progress import Progress
 from everlog.engine.dictionary import Dictionary
-from everlog.engine.difference import Difference, applied, counts_changed
+from everlog.engine.difference import Difference, applied, counts_changed, state_of_rows
 from everlog.engine.factset import FactSet
 from everlog.engine.state import State
 from everlog.knowledge_base import KnowledgeBase
@@ -14,33 +16,59 @@ from everlog.lang.parser import parse_file, parse_program
 from everlog.lang.printer import print_atom
 from everlog.lang.syntax import Atom, Constant, Predicate
 from everlog.reasoning.materialisation import Maintain
-from everlog.reasoning.statistics import Listener
-from everlog.snapshots import kept_in
+from everlog.reasoning.statistics import Listener, Statistics
+from everlog.snapshots import Kept, kept_in
 from everlog.store.store import Store
-from everlog.stores import statistics_of
+from everlog.stores import Saved, statistics_of
 
 SHOWN = 5
 """How many facts a finding names."""
 
 
+def seen(store: Store, state: State) -> KnowledgeBase:
+    """The newest version of a store as its tables have it, with what they do not list."""
+    info = store.info()
+    program, statistics = parse_program(info.rules, f"{store.path} (rules)"), statistics_of(info.statistics)
+    return KnowledgeBase.restored(program, state, statistics, **_how(statistics))
+
+
+def _how(statistics: Statistics) -> dict[str, Any]:
+    return {"modules": statistics.modules, "stratification": statistics.stratification}
+
+
 def wrong_snapshot(store: Store, state: State) -> list[str]:
     """What the snapshot of the newest version, if there is one, and its statistics say that the tables do not."""
     said, findings = store.info().statistics, []
-    for name, found in (("facts", state.facts.count), ("explicit", state.explicit.count)):
+    facts = seen(store, state).state().facts if state.generated else state.facts
+    for name, found in (("facts", facts.count), ("explicit", state.explicit.count)):
         if said.get(name, found) != found:
             findings.append(f"there are {found:,} {name}, the statistics say {said[name]:,}")
     kept = store.snapshot()
     if kept is None:
         return findings
-    snapshot = _renumbered(kept_in(kept).state.ranked(), state.dictionary)
+    held = kept_in(kept)
+    snapshot = _renumbered(held.state.ranked(), state.dictionary)
     if snapshot is None:
         return [*findings, "the snapshot has other terms than the tables; remove the directory snapshot/"]
     for name, ours, theirs in (
-        ("facts", state.facts, snapshot.facts),
+        ("facts", state.rows, snapshot.rows),
         ("explicit facts", state.explicit, snapshot.explicit),
     ):
         findings += _differences(state.dictionary, ours, theirs, f"{name} of the tables", f"{name} of the snapshot")
-    return [*findings, *_wrong_counters(state, snapshot, "in the tables", "in the snapshot")]
+    findings += _wrong_counters(state, snapshot, "in the tables", "in the snapshot")
+    return findings or _wrong_graphs(store, held, facts)
+
+
+def _wrong_graphs(store: Store, held: Kept, facts: FactSet) -> list[str]:
+    """How many facts the graphs in a snapshot stand for, where that is wrong."""
+    if held.known() is None:
+        return []
+    kb = seen(store, held.state)
+    kb.adopt(held.state, Saved.at(store.path, store.version, held))
+    found = kb.inner_facts()
+    counts = ((p, len(found.relation(p)), len(facts.relation(p))) for p in kb.program.external)
+    hint = "remove the directory snapshot/"
+    return [f"the graph of {p} in the snapshot has {n:,} pairs, not {m:,}; {hint}" for p, n, m in counts if n != m]
 
 
 def _renumbered(snapshot: State, dictionary: Dictionary) -> State | None:
@@ -51,12 +79,12 @@ def _renumbered(snapshot: State, dictionary: Dictionary) -> State | None:
         return None
     if not dictionary.decode(ids).equals(own.to_arrow()):
         return None
-    facts, explicit = (
+    rows, explicit = (
         FactSet({p: relation.renumbered(ids, len(known)) for p, relation in part.items()})
-        for part in (snapshot.facts, snapshot.explicit)
+        for part in (snapshot.rows, snapshot.explicit)
     )
     nr, rec = (None if counts is None else counts.renumbered(ids, len(known)) for counts in (snapshot.nr, snapshot.rec))
-    return State(dictionary, explicit, facts, nr, rec)
+    return state_of_rows(dictionary, explicit, rows, (nr, rec), snapshot.generated)
 
 
 def recompute(store: Store, state: State, rules: str | None, progress: Progress) -> list[str]:
@@ -65,11 +93,13 @@ def recompute(store: Store, state: State, rules: str | None, progress: Progress)
     program = parse_file(rules) if rules is not None else parse_program(info.rules, f"{store.path} (rules)")
     maintain: Maintain = "none" if state.nr is None or rules is not None else "dredc"
     statistics = statistics_of(info.statistics)
-    kb = KnowledgeBase.restored(program, state, statistics, maintain=maintain, modules=statistics.modules)
+    if rules is not None and state.generated:
+        state = seen(store, state).listed()
+    kb = KnowledgeBase.restored(program, state, statistics, maintain=maintain, **_how(statistics))
     kb.materialise(fresh=True, progress=Listener(progress.round_done))
-    found = kb.listed()
+    found = kb.stored(state.generated)
     stored = applied(state, Difference(), dictionary=found.dictionary)
-    wrong = _differences(found.dictionary, found.facts, stored.facts, "facts that follow", "facts stored")
+    wrong = _differences(found.dictionary, found.rows, stored.rows, "facts that follow", "facts stored")
     return wrong if wrong or maintain == "none" else _wrong_counters(found, stored, "in fact", "as stored")
 
 

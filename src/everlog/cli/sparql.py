@@ -132,12 +132,12 @@ class _Shown:
     def __len__(self) -> int:
         return len(self._solutions)
 
-    def texts(self, start: int = 0, stop: int | None = None) -> list[pa.LargeStringArray]:
+    def text_batches(self, stop: int) -> Iterator[list[pa.LargeStringArray]]:
         import pyarrow as pa
         import pyarrow.compute as pc
 
         empty = pa.scalar('""', pa.large_string())
-        return [pc.fill_null(column, empty) for column in self._solutions.texts(start, stop)]
+        yield [pc.fill_null(column, empty) for column in self._solutions.texts(0, stop)]
 
 
 def _described(store: str, version: int, changes: Sequence[Change]) -> Iterator[str]:

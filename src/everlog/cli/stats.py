@@ -46,10 +46,10 @@ def command(
 
 def collect(store: Store, version: int | None) -> dict[str, Any]:
     """The figures of a version of a store."""
-    from everlog.loading import load
+    from everlog.stores import open as open_store
 
     info = store.info(version)
-    state = load(store, info.version).state
+    state = open_store(store.path, info.version).state()
     predicates = [
         _predicate_figures(str(predicate), len(facts), len(state.explicit.relation(predicate)))
         for predicate, facts in state.facts.items()

@@ -56,7 +56,7 @@ class StrategyType(click.ParamType):  # type: ignore[type-arg]
 @click.option("--dry-run", is_flag=True, help="Say what would change, and change nothing.")
 @click.option("--no-compact", is_flag=True, help="Leave many small files as they are.")
 @click.option("--source", metavar="NAME", help="Label blank nodes by this name instead of the file's.")
-@setting("header", "types", "base", "on-error", "engine", "max-facts", "timeout")
+@setting("header", "types", "base", "graphs", "large-gz", "on-error", "engine", "max-facts", "timeout")
 @setting("master", "spark-memory", "spark-log")
 @logging_options
 @click.pass_obj

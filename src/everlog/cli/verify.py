@@ -26,7 +26,7 @@ def command(console: Console, store: str, rules: str | None, quick: bool, quiet:
     """
     progress = console.configure(quiet, json_logs)
     begun = time.monotonic()
-    from everlog.cli.recompute import recompute, wrong_snapshot
+    from everlog.cli.recompute import recompute, seen, wrong_snapshot
     from everlog.loading import state_in_tables
     from everlog.store.store import Store
 
@@ -43,10 +43,11 @@ def command(console: Console, store: str, rules: str | None, quick: bool, quiet:
     progress.close()
     files = counted(len(opened.files()) + len(opened.term_files()), "file")
     click.echo(f"version {opened.version}: {files}, all as the log says")
+    facts = (seen(opened, state).state() if state.generated else state).facts.count
     if not quick:
-        click.echo(f"{state.facts.count:,} facts follow from {state.explicit.count:,} explicit ones, as stored")
+        click.echo(f"{facts:,} facts follow from {state.explicit.count:,} explicit ones, as stored")
     seconds = time.monotonic() - begun
-    progress.result(f"verified in {seconds:.1f} s", facts=state.facts.count, seconds=round(seconds, 3))
+    progress.result(f"verified in {seconds:.1f} s", facts=facts, seconds=round(seconds, 3))
 
 
 def _stop_if_any(findings: list[str], store: str) -> None:

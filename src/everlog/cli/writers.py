@@ -16,7 +16,6 @@ import pyarrow.compute as pc
 from everlog.cli.cells import csv_cells, data_of, joined, json_values, table_cells
 from everlog.query.answers import Rows
 
-BATCH = 1 << 16
 BINARY = frozenset({"parquet", "arrow"})
 GAP = "  "
 
@@ -56,8 +55,10 @@ def sink(output: str | None) -> Iterator[IO[bytes]]:
 
 def text_batches(rows: Rows, count: int) -> Iterator[list[pa.LargeStringArray]]:
     """The first rows as columns of canonical texts."""
-    for start in range(0, count, BATCH):
-        yield rows.texts(start, min(start + BATCH, count))
+    if rows.columns:
+        yield from rows.text_batches(count)
+    elif count:
+        yield []
 
 
 def write_csv(rows: Rows, count: int, file: IO[bytes], prefixes: Mapping[str, str], *, header: bool = True) -> None:

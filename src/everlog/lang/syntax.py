@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
 from types import MappingProxyType
+from typing import Any
 
 from everlog.lang.errors import Place
 from everlog.lang.terms import Value, value_of
@@ -133,12 +134,35 @@ class Rule:
 
 
 @dataclass(frozen=True, slots=True)
+class Columns:
+    """Many facts of one predicate, as Arrow columns of canonical texts; a fact may be there twice."""
+
+    predicate: Predicate
+    arrays: tuple[Any, ...]
+
+    def __post_init__(self) -> None:
+        assert len(self.arrays) == self.predicate.arity > 0
+
+    def __len__(self) -> int:
+        return len(self.arrays[0])
+
+    def atoms(self) -> Iterator[Atom]:
+        """The facts one by one."""
+        for texts in zip(*(array.to_pylist() for array in self.arrays), strict=True):
+            yield Atom(self.predicate, tuple(map(Constant, texts)))
+
+
+@dataclass(frozen=True, slots=True)
 class Program:
-    """Rules and explicit facts as they were written, prefixes resolved, nothing checked yet."""
+    """Rules and explicit facts as they were written, prefixes resolved, nothing checked yet.
+
+    ``data`` are explicit facts, too, which came with the program but are no part of its text.
+    """
 
     rules: tuple[Rule, ...]
     facts: tuple[Atom, ...] = ()
     prefixes: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
+    data: tuple[Columns, ...] = field(default=(), compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)

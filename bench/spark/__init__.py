@@ -1,0 +1,1 @@
+"""Reasoning on Spark against the DataFrame loops that a user would write."""

@@ -1,0 +1,88 @@
+"""The same work by Everlog's plans."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from everlog.analysis.check import check
+from everlog.analysis.modules import with_modules
+from everlog.analysis.stratify import StratifiedProgram, Stratum, stratify
+from everlog.lang.parser import parse_program
+from everlog.lang.syntax import Predicate
+from everlog.spark.plans import Plan, PlanSettings, close, membership_of, plan_of
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+CLOSURE = "p(?x, ?y) :- e(?x, ?y) . p(?x, ?z) :- p(?x, ?y), e(?y, ?z) ."
+SYMMETRIC = "p(?x, ?y) :- e(?x, ?y) . p(?y, ?x) :- p(?x, ?y) . p(?x, ?z) :- p(?x, ?y), p(?y, ?z) ."
+SAME_GENERATION = "p(?x, ?y) :- e(?z, ?x), e(?z, ?y) . p(?x, ?y) :- e(?a, ?x), p(?a, ?b), e(?b, ?y) ."
+E, P = Predicate("e", 2), Predicate("p", 2)
+
+
+def reachability(session: SparkSession, edges: DataFrame, work: Path) -> DataFrame:
+    """Closure from a condensed graph."""
+    stratum = _program(CLOSURE, modules=True).strata[-1]
+    return close(_plan(stratum, "reachability"), session, {E: edges}, work)[P]
+
+
+def decomposed(session: SparkSession, edges: DataFrame, work: Path) -> DataFrame:
+    """Closure in slices, each by the local engine's general rules."""
+    (stratum,) = _program(CLOSURE, modules=False).strata
+    return close(_plan(stratum, "decomposed"), session, {E: edges, P: edges}, work)[P]
+
+
+def components(session: SparkSession, edges: DataFrame, work: Path) -> DataFrame:
+    """Membership, united in one task."""
+    return _membership(session, edges, work, PlanSettings())
+
+
+def contracted(session: SparkSession, edges: DataFrame, work: Path) -> DataFrame:
+    """Membership in rounds until a tenth of five million edges is left."""
+    return _membership(session, edges, work, PlanSettings(united_edges=500_000))
+
+
+def _membership(session: SparkSession, edges: DataFrame, work: Path, settings: PlanSettings) -> DataFrame:
+    stratum = _program(SYMMETRIC, modules=True).strata[-1]
+    assert stratum.module is not None
+    sizes = {stratum.module.inputs[0]: edges.count()}
+    return membership_of(plan_of(stratum, sizes, settings), session, {stratum.module.inputs[0]: edges}, work)
+
+
+def finished(session: SparkSession, arcs: DataFrame, work: Path) -> DataFrame:
+    """Same-generation by the loop, with the local finish."""
+    return _same_generation(session, arcs, work, finish=True)
+
+
+def looped(session: SparkSession, arcs: DataFrame, work: Path) -> DataFrame:
+    """Same-generation by the loop alone."""
+    return _same_generation(session, arcs, work, finish=False)
+
+
+def _same_generation(session: SparkSession, arcs: DataFrame, work: Path, finish: bool) -> DataFrame:
+    from everlog.reasoning.seminaive import seminaive
+    from everlog.spark.engine import SparkEngine
+    from everlog.spark.factset import FrameSet
+    from everlog.spark.names import Names
+    from everlog.spark.settings import SparkSettings
+    from everlog.spark.workspace import Workspace
+
+    program = _program(SAME_GENERATION, modules=False)
+    space = Workspace(session, work, Names(program.program.predicates), 2)
+    settings = SparkSettings() if finish else SparkSettings(local_finish=0)
+    explicit = FrameSet.of(space, space.store(arcs.selectExpr(f"{space.names.id(E)} as predicate", "c0", "c1")))
+    facts, _ = seminaive(SparkEngine(space, settings=settings), program, explicit)
+    assert isinstance(facts, FrameSet)
+    return facts.frame([P]).select("c0", "c1")
+
+
+def _program(text: str, modules: bool) -> StratifiedProgram:
+    program = stratify(check(parse_program(text)))
+    return with_modules(program) if modules else program
+
+
+def _plan(stratum: Stratum, kind: str) -> Plan:
+    plan = plan_of(stratum, {})
+    assert plan.kind == kind, plan
+    return plan

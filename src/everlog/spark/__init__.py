@@ -1,0 +1,1 @@
+"""Reasoning on Spark: facts stay in the executors, the driver only steers."""

@@ -1,0 +1,405 @@
+"""Fact sets whose facts are in DataFrames, behind the operations of :class:`everlog.engine.factset.FactSet`.
+
+A set is ``(base - removed) | added``, each a few *parts*. A part is a stored step or one still to be
+run, of which some predicates count. So a large set from which a small one is taken, or to which one
+is added, is a view that costs nothing; and taking away a part that is there, as seminaive evaluation
+does with its changes, drops it from the list. Nothing runs before somebody asks how many facts there
+are. ``base`` and ``added`` have no fact twice.
+"""
+
+from __future__ import annotations
+
+import functools
+import itertools
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from everlog.engine.factset import NONE, FactSet
+from everlog.engine.relation import Relation
+from everlog.lang.syntax import Predicate
+from everlog.spark.workspace import Stored, Workspace
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+VIEW_FACTOR = 4
+"""A difference is a view if so many times as many facts are left as are taken."""
+
+MOST_FILES = 32
+"""A set in more files than this is rewritten, but for its largest part; Spark lists more of them by a job."""
+
+Predicates = frozenset[Predicate]
+
+
+MOST_STEPS = 2
+"""So many steps that were not run at most depend on each other: each may be needed more than once by the next."""
+
+
+@dataclass(eq=False)
+class Step:
+    """Facts still to be computed: of which predicates they can be, and how many at most.
+
+    ``depth`` says how many steps it depends on are in a row, itself included. A scan only reads what
+    is kept elsewhere: it is not stored again.
+    """
+
+    frame: Callable[[], DataFrame]
+    predicates: Predicates
+    most: int
+    depth: int = 1
+    is_scan: bool = False
+    stored: Stored | None = None
+    """What it gave, once it was run."""
+
+
+@dataclass(frozen=True)
+class Part:
+    """Those facts of a source that are of some predicates."""
+
+    source: Stored | Step
+    predicates: Predicates
+
+    @classmethod
+    def whole(cls, source: Stored | Step) -> Part:
+        return cls(source, _predicates(source))
+
+    @property
+    def newest(self) -> Part:
+        """The same with what is stored by now."""
+        if isinstance(self.source, Step) and self.source.stored is not None:
+            return Part(self.source.stored, self.predicates & frozenset(self.source.stored.sizes))
+        return self
+
+    @property
+    def depth(self) -> int:
+        """How many steps are to be run in a row to get the facts."""
+        if isinstance(self.source, Stored) or self.source.is_scan or self.source.stored is not None:
+            return 0
+        return self.source.depth
+
+    @property
+    def most(self) -> int:
+        """How many facts there are at most; exact if they are stored."""
+        if isinstance(self.source, Step):
+            return self.source.most
+        return sum(self.source.sizes[p] for p in self.predicates)
+
+    def restricted(self, predicates: Predicates) -> Part:
+        return replace(self, predicates=self.predicates & predicates)
+
+
+def _predicates(source: Stored | Step) -> Predicates:
+    return source.predicates if isinstance(source, Step) else frozenset(source.sizes)
+
+
+class FrameSet(FactSet):
+    """Facts in DataFrames; see the module. Relations of single predicates are not to be had."""
+
+    __slots__ = ("_exact", "added", "base", "removed", "space")
+
+    def __init__(
+        self, space: Workspace, base: Iterable[Part] = (), removed: Iterable[Part] = (), added: Iterable[Part] = ()
+    ) -> None:
+        super().__init__()
+        self.space = space
+        self.base = _there(base)
+        self.added = _there(added)
+        left = _all(self.base)
+        self.removed = _there(part.restricted(left) for part in removed)
+        self._exact: Mapping[Predicate, int] | None = None
+
+    @classmethod
+    def of(cls, space: Workspace, source: Stored | Step) -> FrameSet:
+        """All facts of a source."""
+        return cls(space, [Part.whole(source)])
+
+    # What there is -------------------------------------------------------------------------------
+
+    @property
+    def possible(self) -> Predicates:
+        """The predicates of which there may be facts; it costs nothing to know."""
+        return _all(self.base) | _all(self.added)
+
+    @property
+    def most(self) -> int:
+        """How many facts there are at most."""
+        return sum(part.most for part in (*self.base, *self.added))
+
+    @property
+    def is_view(self) -> bool:
+        """Whether this is a set kept elsewhere, or a large one with a little taken away."""
+        if any(isinstance(part.source, Step) and part.source.is_scan for part in self.base):
+            return True
+        return bool(self.removed) and self.most >= VIEW_FACTOR * sum(part.most for part in self.removed)
+
+    @property
+    def is_stored(self) -> bool:
+        """Whether nothing is left to be computed."""
+        self.base, self.added = (_there(part.newest for part in parts) for parts in (self.base, self.added))
+        return not self.removed and all(isinstance(part.source, Stored) for part in (*self.base, *self.added))
+
+    @property
+    def sizes(self) -> Mapping[Predicate, int]:
+        """The number of facts of each predicate that has some; stores what is not."""
+        if self._exact is None:
+            self._exact = self._summed() if self.is_stored else self._counted() if self.is_view else self._stored()
+        return self._exact
+
+    def _summed(self) -> Mapping[Predicate, int]:
+        sizes: dict[Predicate, int] = {}
+        for part in (*self.base, *self.added):
+            assert isinstance(part.source, Stored)
+            for predicate in part.predicates:
+                sizes[predicate] = sizes.get(predicate, 0) + part.source.sizes[predicate]
+        return sizes
+
+    def _stored(self) -> Mapping[Predicate, int]:
+        stored = self.space.store(self.frame())
+        only = self.base[0] if len(self.base) == 1 and not self.removed and not self.added else None
+        if only is not None and isinstance(only.source, Step) and only.predicates == only.source.predicates:
+            only.source.stored = stored
+        self.base, self.removed, self.added = _there([Part.whole(stored)]), (), ()
+        return stored.sizes
+
+    def _counted(self) -> Mapping[Predicate, int]:
+        self.space.jobs += 1
+        rows = self.frame().groupBy("predicate").count().collect()
+        return {self.space.names.predicate(row["predicate"]): row["count"] for row in rows}
+
+    @property
+    def depth(self) -> int:
+        """How many steps are to be run in a row to get the facts."""
+        return max((part.depth for part in (*self.base, *self.removed, *self.added)), default=0)
+
+    def shallow(self) -> FrameSet:
+        """Run what is left to be run if it depends on too many steps; of a view the small parts only."""
+        if self.depth >= MOST_STEPS and not self.is_view:
+            self.settle()
+        elif self.depth >= MOST_STEPS:
+            self.base, self.removed, self.added = map(self._kept, (self.base, self.removed, self.added))
+        return self
+
+    def _kept(self, parts: Iterable[Part]) -> tuple[Part, ...]:
+        found = [FrameSet(self.space, [part]).settle().base if part.depth else (part.newest,) for part in parts]
+        return _there(part for each in found for part in each)
+
+    def settle(self) -> FrameSet:
+        """Run what is left to be run, unless this is a view."""
+        if not self.is_stored and not self.is_view:
+            self._exact = self._stored()
+        return self
+
+    @property
+    def count(self) -> int:
+        if self._count is None:
+            self._count = sum(self.sizes.values())
+        return self._count
+
+    def with_count(self, count: int) -> FrameSet:
+        """The same set, of which it is known how many facts it has."""
+        self._count = count
+        return self
+
+    def __bool__(self) -> bool:
+        taken = sum(part.most for part in self.removed)
+        sure = [part for part in (*self.base, *self.added) if isinstance(part.source, Stored)]
+        return sum(part.most for part in sure) > taken or bool(self.sizes)
+
+    def __iter__(self) -> Iterator[Predicate]:
+        """The predicates that have facts; those of a view may have none left."""
+        return iter(self.possible if self.is_view else self.sizes)
+
+    def __len__(self) -> int:
+        return len(self.possible if self.is_view else self.sizes)
+
+    def __contains__(self, predicate: object) -> bool:
+        return predicate in self.possible and (self.is_view or predicate in self.sizes)
+
+    def __getitem__(self, predicate: Predicate) -> Relation:
+        raise TypeError(f"the facts of {predicate} are in executors")
+
+    # The rows ------------------------------------------------------------------------------------
+
+    def frame(self, predicates: Iterable[Predicate] | None = None) -> DataFrame:
+        """The facts, or those of some predicates."""
+        wanted = self.possible if predicates is None else frozenset(predicates)
+        found = frame_of(self.space, self.base, wanted)
+        if gone := _there(part.restricted(wanted) for part in self.removed):
+            found = found.join(frame_of(self.space, gone, wanted), self.space.keys, "left_anti")
+        if more := _there(part.restricted(wanted) for part in self.added):
+            found = found.unionAll(frame_of(self.space, more, wanted))
+        return found
+
+    # Operations ----------------------------------------------------------------------------------
+
+    def __or__(self, other: FactSet) -> FactSet:
+        self.settle()
+        return self._joined(other - self) if isinstance(other, FrameSet) else self
+
+    def extended(self, new: FactSet) -> FactSet:
+        if not isinstance(new, FrameSet):
+            return self
+        new.settle()
+        joined = self._joined(new)
+        return joined._gathered() if isinstance(joined, FrameSet) else joined
+
+    def _joined(self, new: FactSet) -> FactSet:
+        """The union with facts that are not in the set."""
+        if not isinstance(new, FrameSet):
+            return self
+        more = new._plain_parts()
+        if self.removed:
+            return FrameSet(self.space, self.base, self.removed, (*self.added, *more))
+        return FrameSet(self.space, (*self.base, *self.added, *more))
+
+    def __sub__(self, other: FactSet) -> FactSet:
+        if not isinstance(other, FrameSet) or self.possible.isdisjoint(other.possible):
+            return self
+        mine, other = _without_shared(self.shallow(), other.shallow())
+        shared = mine.possible & other.possible
+        if not shared:
+            return mine if mine.possible else NONE
+        if mine.most >= VIEW_FACTOR * other.most and not other.removed:
+            return mine._minus(other)
+        rest = mine.restricted(mine.possible - shared)
+        depth = 1 + max(mine.depth, other.depth)
+        step = Step(lambda: _anti(mine, other, shared), shared, mine._most_of(shared), depth)
+        left = FrameSet.of(self.space, step)
+        return left._joined(rest) if isinstance(rest, FrameSet) else left
+
+    def _minus(self, other: FrameSet) -> FactSet:
+        """The view without the facts of a plain set."""
+        taken = [part.restricted(self.possible) for part in (*other.base, *other.added)]
+        added = FrameSet(self.space, self.added) - other if self.added else NONE
+        more = added._plain_parts() if isinstance(added, FrameSet) else ()
+        return FrameSet(self.space, self.base, (*self.removed, *taken), more)
+
+    def _plain_parts(self) -> tuple[Part, ...]:
+        """Parts that have the facts and nothing else."""
+        if self.removed:
+            return (Part.whole(Step(self.frame, self.possible, self.most, 1 + self.depth)),)
+        return (*self.base, *self.added)
+
+    def __and__(self, other: FactSet) -> FactSet:
+        if not isinstance(other, FrameSet) or not (shared := self.possible & other.possible):
+            return NONE
+        small, large = (self, other) if self.most <= other.most else (other, self)
+        depth = 1 + max(small.shallow().depth, large.shallow().depth)
+        step = Step(lambda: _semi(small, large, shared), shared, small._most_of(shared), depth)
+        return FrameSet.of(self.space, step)
+
+    def restricted(self, predicates: Iterable[Predicate]) -> FactSet:
+        wanted = frozenset(predicates)
+        if self.possible <= wanted:
+            return self
+        if self.possible.isdisjoint(wanted):
+            return NONE
+        return FrameSet(
+            self.space, *([part.restricted(wanted) for part in x] for x in (self.base, self.removed, self.added))
+        )
+
+    def renamed(self, names: Mapping[Predicate, Predicate]) -> FactSet:
+        renamed = {old: new for old, new in names.items() if old in self.possible}
+        if not renamed:
+            return self
+        step = Step(
+            lambda: under(self.space, self.frame(), renamed),
+            frozenset(renamed.get(p, p) for p in self.possible),
+            self.most,
+        )
+        return FrameSet.of(self.space, step)
+
+    def replaced(self, relations: Mapping[Predicate, Any]) -> FactSet:
+        """The same with the facts of another set for some predicates."""
+        rest = self.restricted(self.possible - frozenset(relations))
+        return rest.extended(relations) if isinstance(relations, FrameSet) else rest
+
+    def plain(self) -> FactSet:
+        return self
+
+    def settled(self) -> FactSet:
+        return self
+
+    # ---------------------------------------------------------------------------------------------
+
+    def _most_of(self, predicates: Predicates) -> int:
+        return sum(part.restricted(predicates).most for part in (*self.base, *self.added))
+
+    def _gathered(self) -> FrameSet:
+        """The same in few files."""
+        parts = [part for part in self.base if isinstance(part.source, Stored)]
+        if sum(len(part.source.files) for part in parts if isinstance(part.source, Stored)) <= MOST_FILES:
+            return self
+        largest = max(parts, key=lambda part: part.most)
+        small = [part for part in parts if part is not largest]
+        if len(small) < 2:
+            return self
+        frame = frame_of(self.space, small, _all(small)).coalesce(1 + sum(part.most for part in small) // (1 << 22))
+        merged = Part.whole(self.space.store(frame))
+        rest = [part for part in self.base if not isinstance(part.source, Stored)]
+        return FrameSet(self.space, [largest, merged, *rest], self.removed, self.added)
+
+
+def frame_of(space: Workspace, parts: Sequence[Part], wanted: Predicates) -> DataFrame:
+    """The facts of some parts that are of wanted predicates; files that need the same filter are read together."""
+    frames: list[DataFrame] = []
+    alike: dict[Predicates, list[Stored]] = {}
+    for part in (part.newest for part in parts):
+        mine = part.predicates & wanted
+        if isinstance(part.source, Step):
+            frames.append(_filtered(space, part.source.frame(), mine, part.source.predicates))
+        elif mine:
+            hidden = (frozenset(part.source.sizes) & wanted) - mine
+            alike.setdefault(mine if hidden else wanted, []).append(part.source)
+    for chosen, stored in alike.items():
+        files = [file for source in stored for file in source.files]
+        there = frozenset[Predicate]().union(*(source.sizes for source in stored))
+        frames.append(_filtered(space, space.read(files), chosen, there))
+    return functools.reduce(lambda a, b: a.unionAll(b), frames) if frames else space.read(())
+
+
+def under(space: Workspace, rows: DataFrame, names: Mapping[Predicate, Predicate]) -> DataFrame:
+    """The same rows with other predicates."""
+    from pyspark.sql import functions as F
+
+    found = F.col("predicate")
+    for old, new in names.items():
+        found = F.when(F.col("predicate") == space.names.id(old), F.lit(space.names.id(new))).otherwise(found)
+    return rows.withColumn("predicate", found.cast("long"))
+
+
+def _filtered(space: Workspace, frame: DataFrame, chosen: Predicates, there: Predicates) -> DataFrame:
+    """The rows of the chosen predicates, given those that there are."""
+    if there <= chosen:
+        return frame.select(*space.keys)
+    return frame.where(frame.predicate.isin([space.names.id(p) for p in sorted(chosen & there)])).select(*space.keys)
+
+
+def _anti(left: FrameSet, right: FrameSet, predicates: Predicates) -> DataFrame:
+    return left.frame(predicates).join(right.frame(predicates), left.space.keys, "left_anti")
+
+
+def _semi(left: FrameSet, right: FrameSet, predicates: Predicates) -> DataFrame:
+    return left.frame(predicates).join(right.frame(predicates), left.space.keys, "left_semi")
+
+
+def _without_shared(left: FrameSet, right: FrameSet) -> tuple[FrameSet, FrameSet]:
+    """Both without the facts that are in both for being in the same source."""
+    if right.removed or left.removed:
+        return left, right
+    mine, theirs = [*left.base, *left.added], [*right.base, *right.added]
+    for i, j in itertools.product(range(len(mine)), range(len(theirs))):
+        if mine[i].source is theirs[j].source:
+            both = mine[i].predicates & theirs[j].predicates
+            mine[i] = mine[i].restricted(mine[i].predicates - both)
+            theirs[j] = theirs[j].restricted(theirs[j].predicates - both)
+    return FrameSet(left.space, mine), FrameSet(left.space, theirs)
+
+
+def _there(parts: Iterable[Part]) -> tuple[Part, ...]:
+    return tuple(part for part in parts if part.predicates)
+
+
+def _all(parts: Iterable[Part]) -> Predicates:
+    return frozenset[Predicate]().union(*(part.predicates for part in parts))

@@ -1,0 +1,18 @@
+"""The thresholds of reasoning on Spark."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from everlog.settings import LOCAL_FINISH
+from everlog.spark.plans import PlanSettings
+
+
+@dataclass(frozen=True)
+class SparkSettings:
+    """When Spark reasons how; :class:`PlanSettings` has the thresholds of plans."""
+
+    local_finish: int = LOCAL_FINISH
+    """A loop goes on in one task, in the local engine, once what its rules read and derive has at most so many
+    facts; 0 is never. If more come to light on the way, the task gives up and the loop goes on."""
+    plans: PlanSettings = field(default_factory=PlanSettings)

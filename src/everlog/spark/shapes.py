@@ -1,0 +1,76 @@
+"""Rules of the same join shape: they differ in predicates and constants only, and are matched by one join.
+
+The names that differ become columns of a small table, one row a rule, that is broadcast; a single rule
+needs no table, its names are literals. So a thousand subclass axioms are one join with a thousand rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Sequence
+from dataclasses import dataclass
+
+from everlog.engine.plan import PlannedRule
+from everlog.lang.syntax import Atom, Constant, Predicate, Term, Variable
+
+
+@dataclass(frozen=True)
+class Variant:
+    """A rule with one body atom matched in the changes; ``None`` is for all of them matched in the facts."""
+
+    rule: PlannedRule
+    pivot: int | None = None
+
+    def atom(self, body: int) -> Atom:
+        """A body atom as it is matched: a negated one that changed without its wildcards."""
+        positive = len(self.rule.positive)
+        return self.rule.shadows[body - positive] if body == self.pivot and body >= positive else self.rule.atom(body)
+
+    @property
+    def shape(self) -> Hashable:
+        """Equal for variants that one join can match."""
+        numbers: dict[Term, int] = {}
+
+        def pattern(atom: Atom) -> tuple[int | str, ...]:
+            return tuple(
+                numbers.setdefault(term, len(numbers)) if isinstance(term, Variable) else type(term).__name__
+                for term in atom.terms
+            )
+
+        atoms = (*self.rule.positive, *self.rule.negative, self.rule.rule.head)
+        return self.pivot, len(self.rule.positive), *map(pattern, atoms)
+
+
+@dataclass(frozen=True)
+class Alike:
+    """Variants of one shape; the first speaks for all."""
+
+    variants: tuple[Variant, ...]
+
+    @property
+    def first(self) -> Variant:
+        return self.variants[0]
+
+    def predicates(self, body: int) -> list[Predicate]:
+        """The predicates that a body atom has."""
+        return list(dict.fromkeys(variant.rule.atom(body).predicate for variant in self.variants))
+
+    @property
+    def heads(self) -> list[Predicate]:
+        return list(dict.fromkeys(variant.rule.rule.head.predicate for variant in self.variants))
+
+    def constants(self, atoms: Iterable[Atom]) -> list[Constant]:
+        return [term for atom in atoms for term in atom.terms if isinstance(term, Constant)]
+
+
+def alike(variants: Sequence[Variant]) -> list[Alike]:
+    """The variants by shape.
+
+    >>> from everlog.lang.parser import parse_program
+    >>> rules = parse_program("a(?x) :- b(?x) . c(?y) :- d(?y) . e(?x) :- f(?x, ?x) .").rules
+    >>> [len(group.variants) for group in alike([Variant(PlannedRule(rule)) for rule in rules])]
+    [2, 1]
+    """
+    groups: dict[Hashable, list[Variant]] = {}
+    for variant in variants:
+        groups.setdefault(variant.shape, []).append(variant)
+    return [Alike(tuple(group)) for group in groups.values()]

@@ -1,0 +1,132 @@
+"""Where facts on Spark are kept between steps: the one owner of checkpoints, and of what they leave behind.
+
+A step is a DataFrame. Storing it runs it once: each task writes one Parquet file into the work directory
+and returns its name and how many facts of each predicate it has, and that is all the driver learns.
+What is read back has no lineage, so plans stay as large as one step, and an executor that dies takes
+nothing along. A file counts only if its task returned it, so tasks that run twice do no harm. The
+directory goes when the work is done.
+
+All facts have one schema: ``predicate`` and ``c0``, ``c1``, ... up to the largest arity, ids of the store.
+Columns beyond the arity of a predicate are 0, so that equal facts are equal rows.
+"""
+
+from __future__ import annotations
+
+import shutil
+import uuid
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from everlog.lang.syntax import Predicate
+from everlog.pipeline.tasks import RESULT, gather, packed, work_directory
+from everlog.spark.names import Names
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+WEIGHT = "weight"
+"""The column that says how often a fact is meant."""
+
+GROUP_ROWS = 1 << 20
+"""A row group of a checkpoint has so many rows at most."""
+
+
+@dataclass(frozen=True, eq=False)
+class Stored:
+    """Facts in files, each once, with their numbers by predicate; with weights if they are a multiset."""
+
+    files: tuple[str, ...] = ()
+    sizes: Mapping[Predicate, int] = field(default_factory=dict)
+    weighted: bool = False
+
+
+class Workspace:
+    """Stores DataFrames of facts in a directory that all workers share; see the module."""
+
+    def __init__(self, spark: SparkSession, directory: Path | str, names: Names, width: int) -> None:
+        self.spark = spark
+        self.directory = work_directory(Path(directory) / f"spark-{uuid.uuid4().hex[:8]}")
+        self.names = names
+        self.keys = ["predicate", *(f"c{i}" for i in range(width))]
+        self.jobs = 0
+        """How many times something was stored or counted."""
+
+    def store(self, frame: DataFrame, *, weighted: bool = False, more: Sequence[str] = ()) -> Stored:
+        """Run a step: distinct facts, with a column of weights or without, and with other columns."""
+        columns = [*self.keys, *([WEIGHT] if weighted else []), *more]
+        self.jobs += 1
+        parts = gather(frame.select(*columns).mapInArrow(_Write(str(self.directory)), RESULT))
+        sizes: Counter[int] = Counter()
+        for _, counted in parts:
+            sizes.update(counted)
+        files = tuple(file for file, _ in parts if file is not None)
+        return Stored(files, {self.names.predicate(number): size for number, size in sizes.items()}, weighted)
+
+    def read(self, files: Sequence[str], *, weighted: bool = False) -> DataFrame:
+        """The facts in files."""
+        schema = ", ".join(f"{name} long" for name in ([*self.keys, WEIGHT] if weighted else self.keys))
+        if not files:
+            return self.spark.createDataFrame([], schema)
+        return self.spark.read.schema(schema).parquet(*files)
+
+    def close(self) -> None:
+        """Remove everything that was stored."""
+        shutil.rmtree(self.directory, ignore_errors=True)
+
+    def __enter__(self) -> Workspace:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        self.close()
+
+
+@dataclass(frozen=True)
+class _Write:
+    """Writes a partition into a file; returns its name, None if there is nothing in it, and the sizes by predicate."""
+
+    directory: str
+
+    def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        yield packed(lambda: self._written(batches))
+
+    def _written(self, batches: Iterable[pa.RecordBatch]) -> tuple[str | None, Counter[int]]:
+        path = f"{self.directory}/{uuid.uuid4().hex}.parquet"
+        sizes: Counter[int] = Counter()
+        writer: pq.ParquetWriter | None = None
+        try:
+            for rows in _grouped(batches):
+                writer = writer or pq.ParquetWriter(path, rows.schema, compression="none", use_dictionary=["predicate"])
+                writer.write_table(rows, row_group_size=GROUP_ROWS)
+                sizes.update(_sizes(rows))
+        finally:
+            if writer is not None:
+                writer.close()
+        return (None if writer is None else path), sizes
+
+
+def _grouped(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.Table]:
+    """Batches joined to tables of a row group each."""
+    held: list[pa.RecordBatch] = []
+    rows = 0
+    for batch in batches:
+        if batch.num_rows:
+            held.append(batch)
+            rows += batch.num_rows
+        if rows >= GROUP_ROWS:
+            yield pa.Table.from_batches(held)
+            held, rows = [], 0
+    if held:
+        yield pa.Table.from_batches(held)
+
+
+def _sizes(rows: pa.Table) -> dict[int, int]:
+    numbers, counts = np.unique(rows.column("predicate").to_numpy(), return_counts=True)
+    return dict(zip(numbers.tolist(), counts.tolist(), strict=True))

@@ -1,0 +1,146 @@
+"""From DataFrames to the data files of a store: written by executors, sorted, in disjoint ranges.
+
+Ids are hashes, so the first arguments of a predicate's facts spread evenly; where a range ends is
+computed from the sizes of the predicates, and nothing has to be sampled.
+"""
+
+from __future__ import annotations
+
+import functools
+import uuid
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from everlog.engine.factset import FactSet
+from everlog.engine.multiset import Counts
+from everlog.lang.syntax import Predicate
+from everlog.pipeline.tasks import RESULT, gather, packed, work_directory
+from everlog.spark.factset import FrameSet
+from everlog.spark.multiset import FrameCounts
+from everlog.spark.workspace import WEIGHT, Workspace
+from everlog.store import schema
+from everlog.store.parquet import FACT_GROUP_ROWS
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+FILE_ROWS = 1 << 22
+"""A file has about so many rows."""
+
+Signed = Sequence[tuple[FactSet | Counts | None, int]]
+
+
+def rows_of(space: Workspace, parts: Mapping[str, Signed]) -> DataFrame | None:
+    """Rows of a store: for each weight sets and multisets to add or to subtract; None if there is nothing."""
+    from pyspark.sql import functions as F
+
+    frames = []
+    for name, signed in parts.items():
+        for part, sign in signed:
+            rows = _weighted(part)
+            if rows is not None:
+                weights = [
+                    (F.col(WEIGHT) * sign if w == name else F.lit(0)).cast("long").alias(w) for w in schema.WEIGHTS
+                ]
+                frames.append(rows.select(*space.keys, *weights))
+    if not frames:
+        return None
+    joined = functools.reduce(lambda a, b: a.unionAll(b), frames)
+    summed = joined.groupBy(*space.keys).agg(*(F.sum(name).alias(name) for name in schema.WEIGHTS))
+    changed = functools.reduce(lambda a, b: a | b, (F.col(name) != 0 for name in schema.WEIGHTS))
+    return summed.where(changed)
+
+
+def _weighted(part: FactSet | Counts | None) -> DataFrame | None:
+    from pyspark.sql import functions as F
+
+    if isinstance(part, FrameSet) and part.possible:
+        return part.frame().withColumn(WEIGHT, F.lit(1).cast("long"))
+    if isinstance(part, FrameCounts) and part.possible:
+        return part.frame(part.possible)
+    return None
+
+
+def write_rows(
+    space: Workspace, rows: DataFrame, sizes: Mapping[Predicate, int], work: Path, file_rows: int = FILE_ROWS
+) -> list[Path]:
+    """Write rows into files in ``work``; ``sizes`` says roughly how many there are of each predicate."""
+    arities = {space.names.id(p): p.arity for p in space.names.predicates}
+    task = _WriteRows(str(work_directory(work)), tuple(space.keys), arities)
+    parted = _ranged(space, rows, sizes, file_rows).sortWithinPartitions(*space.keys)
+    found = gather(parted.select(*space.keys, *schema.WEIGHTS).mapInArrow(task, RESULT))
+    return [Path(path) for path in sorted(path for path in found if path is not None)]
+
+
+def _ranged(space: Workspace, rows: DataFrame, sizes: Mapping[Predicate, int], file_rows: int) -> DataFrame:
+    """The rows in partitions that are ranges of predicate and first argument."""
+    from pyspark.sql import functions as F
+
+    files = -(-sum(sizes.values()) // file_rows)
+    if files <= 1:
+        return rows.repartition(1)
+    start, table = 0, []
+    for number, size in sorted((space.names.id(p), size) for p, size in sizes.items()):
+        table.append((number, start, size))
+        start += size
+    starts = F.broadcast(space.spark.createDataFrame(table, "predicate long, start long, size long"))
+    share = F.col("size") * (F.col("c0") / F.lit(2.0**64) + 0.5)
+    number = F.floor((F.coalesce(F.col("start") + share, F.lit(0.0))) / F.lit(float(file_rows))).cast("int")
+    numbered = rows.join(starts, "predicate", "left").withColumn(
+        "file", F.greatest(F.lit(0), F.least(number, F.lit(files - 1)))
+    )
+    return numbered.repartitionById(files, F.col("file"))
+
+
+@dataclass(frozen=True)
+class _WriteRows:
+    """Writes the sorted rows of a partition as a data file; returns its path, None if there are no rows."""
+
+    directory: str
+    keys: tuple[str, ...]
+    arities: Mapping[int, int]
+
+    def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        yield packed(lambda: self._written(batches))
+
+    def _written(self, batches: Iterable[pa.RecordBatch]) -> str | None:
+        path = f"{self.directory}/facts-{uuid.uuid4().hex}.parquet"
+        wanted = schema.facts(len(self.keys) - 1)
+        held: list[pa.Table] = []
+        writer: pq.ParquetWriter | None = None
+        dictionary = ["predicate", *schema.WEIGHTS]
+        for batch in batches:
+            if not batch.num_rows:
+                continue
+            writer = writer or pq.ParquetWriter(
+                path, wanted, use_dictionary=dictionary, compression="zstd", compression_level=1, store_schema=False
+            )
+            held.append(self._conformed(batch, wanted))
+            if sum(table.num_rows for table in held) >= FACT_GROUP_ROWS:
+                writer.write_table(pa.concat_tables(held), row_group_size=FACT_GROUP_ROWS)
+                held = []
+        if writer is None:
+            return None
+        if held:
+            writer.write_table(pa.concat_tables(held), row_group_size=FACT_GROUP_ROWS)
+        writer.close()
+        return path
+
+    def _conformed(self, batch: pa.RecordBatch, wanted: pa.Schema) -> pa.Table:
+        """The rows with nulls beyond the arity of their predicates."""
+        numbers = batch.column("predicate").to_numpy()
+        different, at = np.unique(numbers, return_inverse=True)
+        arities = np.array([self.arities[number] for number in different.tolist()])[at]
+        columns = []
+        for field in wanted:
+            column = batch.column(field.name)
+            if field.name in self.keys[1:]:
+                column = pa.array(column.to_numpy(), mask=arities <= int(field.name[1:]))
+            columns.append(column.cast(field.type))
+        return pa.Table.from_arrays(columns, schema=wanted)

@@ -1,0 +1,101 @@
+"""Programs evaluated stratum by stratum: what has a plan by Spark, everything else straight from its definition."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from everlog.analysis.check import CheckedProgram, check
+from everlog.analysis.decompose import parts_of
+from everlog.analysis.modules.rewrite import with_outer
+from everlog.analysis.stratify import StratifiedProgram, Stratum, stratify
+from everlog.engine.hashing import hash_text
+from everlog.lang.parser import parse_program
+from everlog.lang.syntax import Constant, Predicate, Program
+from everlog.spark.plans import Plan, PlanSettings, close, plan_of
+from tests.oracle.naive import Fact, Row, explicit, grouped, heads
+
+SMALL = PlanSettings(slices=1)
+
+Known = dict[Predicate, set[Row]]
+
+
+def stratified(program: Program | str, modules: bool = False, kind: Any = "levels") -> StratifiedProgram:
+    parsed = parse_program(program) if isinstance(program, str) else program
+    found = stratify(check(parsed), kind)
+    return with_outer(found) if modules else found
+
+
+def parts(program: StratifiedProgram) -> list[Stratum]:
+    """The strata, split by how their components recur."""
+    return [part for stratum in program.strata for part in parts_of(stratum)]
+
+
+def plans(program: StratifiedProgram, known: Known, settings: PlanSettings = SMALL) -> list[Plan]:
+    sizes = {predicate: len(rows) for predicate, rows in known.items()}
+    return [plan_of(part, sizes, settings) for part in parts(program)]
+
+
+def frame(session: Any, rows: Iterable[Row], arity: int) -> Any:
+    """Rows of texts as a DataFrame of ids."""
+    schema = ", ".join(f"c{i} long" for i in range(arity))
+    return session.createDataFrame([tuple(map(hash_text, row)) for row in rows], schema)
+
+
+def derived(
+    session: Any,
+    program: StratifiedProgram,
+    facts: Iterable[Fact],
+    work: Path,
+    settings: PlanSettings = SMALL,
+) -> tuple[Known, list[Plan]]:
+    """All facts of the program's predicates, and the plans they came by."""
+    given = grouped([*explicit(Program((), program.program.facts)), *facts])
+    known = {program.external.get(predicate, predicate): rows for predicate, rows in given.items()}
+    text_of = {hash_text(text): text for text in _texts(program.program, known)}
+    chosen = []
+    for part in parts(program):
+        _extend(known, heads(part.nonrecursive, known, known))
+        plan = plan_of(part, {predicate: len(rows) for predicate, rows in known.items()}, settings)
+        chosen.append(plan)
+        if plan.kind == "loop":
+            _loop(known, part, plan)
+        elif plan.kind != "nonrecursive" or part.module is not None:
+            known.update(_closed(session, plan, known, work, text_of))
+    hidden = set(program.external.values())
+    return {p: rows for p, rows in known.items() if rows and p not in hidden}, chosen
+
+
+def _closed(session: Any, plan: Plan, known: Known, work: Path, text_of: Mapping[int, str]) -> Known:
+    frames = {predicate: frame(session, rows, predicate.arity) for predicate, rows in known.items() if predicate.arity}
+    found = {}
+    for predicate, result in close(plan, session, frames, work).items():
+        assert result.columns == [f"c{i}" for i in range(predicate.arity)]
+        rows = [tuple(text_of[value] for value in row) for row in result.collect()]
+        assert len(rows) == len(set(rows))
+        found[predicate] = set(rows)
+    return found
+
+
+def _loop(known: Known, part: Stratum, plan: Plan) -> None:
+    rules = part.rules or plan.rules
+    for predicate, sources in plan.seeds.items():
+        for edge in sources:
+            rows = known.get(edge.predicate, set())
+            known.setdefault(predicate, set()).update(row[::-1] if edge.inverted else row for row in rows)
+    while _extend(known, heads(rules, known, known)):
+        pass
+
+
+def _extend(known: Known, facts: Iterable[Fact]) -> bool:
+    before = sum(map(len, known.values()))
+    for predicate, row in facts:
+        known.setdefault(predicate, set()).add(row)
+    return sum(map(len, known.values())) > before
+
+
+def _texts(program: CheckedProgram, known: Mapping[Predicate, Iterable[Sequence[str]]]) -> set[str]:
+    atoms = [atom for rule in program.rules for atom in (rule.head, *rule.body)]
+    written = {term.text for atom in atoms for term in atom.terms if isinstance(term, Constant)}
+    return written | {text for rows in known.values() for row in rows for text in row}

@@ -1,0 +1,89 @@
+"""Programs run by the Spark engine, with results in the oracle's terms."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from everlog.analysis.check import check
+from everlog.analysis.stratify import Kind, StratifiedProgram, stratify
+from everlog.engine.factset import NONE, FactSet
+from everlog.engine.hashing import hash_text
+from everlog.lang.syntax import Constant, Predicate, Program
+from everlog.spark.engine import SparkEngine
+from everlog.spark.factset import FrameSet
+from everlog.spark.multiset import FrameCounts
+from everlog.spark.names import Names
+from everlog.spark.workspace import WEIGHT, Workspace
+from tests.oracle.naive import Fact, Row
+
+
+@dataclass(frozen=True)
+class Setup:
+    """A program on Spark: its engine, and the texts of ids."""
+
+    program: StratifiedProgram
+    engine: SparkEngine
+    texts: dict[int, str]
+
+    @property
+    def space(self) -> Workspace:
+        return self.engine.space
+
+    def facts(self, facts: Iterable[Fact]) -> FactSet:
+        """Facts on their way to executors."""
+        found = set(facts)
+        if not found:
+            return NONE
+        names, width = self.space.names, len(self.space.keys) - 1
+        self.texts.update({hash_text(text): text for _, row in found for text in row})
+        rows = [(names.id(p), *map(hash_text, row), *[0] * (width - len(row))) for p, row in sorted(found)]
+        schema = ", ".join(f"{name} long" for name in self.space.keys)
+        return FrameSet.of(self.space, self.space.store(self.space.spark.createDataFrame(rows, schema)))
+
+    def listed(self, facts: FactSet) -> dict[Predicate, set[Row]]:
+        """All facts; that none is listed twice is checked, and that the sizes are right."""
+        found: dict[Predicate, set[Row]] = {}
+        if not isinstance(facts, FrameSet):
+            return found
+        rows = [tuple(row) for row in facts.frame().collect()]
+        assert len(rows) == len(set(rows))
+        for number, *ids in rows:
+            predicate = self.space.names.predicate(number)
+            assert ids[predicate.arity :] == [0] * (len(ids) - predicate.arity)
+            found.setdefault(predicate, set()).add(tuple(self.texts[i] for i in ids[: predicate.arity]))
+        assert facts.sizes == {p: len(rows) for p, rows in found.items()}
+        return found
+
+    def numbers(self, counts: Any) -> Mapping[Fact, int]:
+        """All facts with their numbers, without zeros."""
+        if not isinstance(counts, FrameCounts):
+            return {}
+        found = {}
+        for row in counts.frame(counts.possible).where(f"{WEIGHT} != 0").collect():
+            number, *ids, weight = row
+            predicate = self.space.names.predicate(number)
+            found[predicate, tuple(self.texts[i] for i in ids[: predicate.arity])] = weight
+        return found
+
+
+@contextmanager
+def setup(
+    spark: Any, work: Path, program: Program, more: Iterable[Predicate] = (), kind: Kind = "levels"
+) -> Iterator[Setup]:
+    """An engine for a program; its checkpoints go when it is over."""
+    stratified = stratify(check(program), kind)
+    predicates = {*stratified.program.predicates, *more}
+    width = max([2, *(predicate.arity for predicate in predicates)])
+    texts = {
+        hash_text(term.text): term.text
+        for rule in program.rules
+        for atom in (rule.head, *rule.body)
+        for term in atom.terms
+        if isinstance(term, Constant)
+    }
+    with Workspace(spark, work, Names(predicates), width) as space:
+        yield Setup(stratified, SparkEngine(space), texts)

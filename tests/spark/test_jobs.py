@@ -1,0 +1,103 @@
+"""Stores that Spark has reasoned for have what those of this machine have."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import everlog
+from everlog.pipeline.jobs import MaterialiseJob, materialise
+from everlog.pipeline.updates import UpdateJob, update
+from everlog.store import Store
+from everlog.stores import open as open_store
+
+RULES = """
+person(?x) :- parent(?x, _) .
+person(?y) :- parent(_, ?y) .
+ancestor(?x, ?y) :- parent(?x, ?y) .
+ancestor(?x, ?z) :- ancestor(?x, ?y), ancestor(?y, ?z) .
+cousin(?x, ?y) :- parent(?p, ?x), parent(?p, ?y) .
+cousin(?x, ?y) :- parent(?p, ?x), cousin(?p, ?q), parent(?q, ?y) .
+orphan(?x) :- person(?x), ~parent(_, ?x) .
+known() :- orphan(ann) .
+parent(zoe, ann) .
+"""
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> Path:
+    (tmp_path / "rules.rls").write_text(RULES)
+    names = ["ann", "bob", "cid", "dan", "eve", "fay", "gus", "hal"]
+    rows = [(names[i // 2], names[i]) for i in range(1, len(names))]
+    (tmp_path / "parent.csv").write_text("".join(f"{a},{b}\n" for a, b in rows))
+    (tmp_path / "note.csv").write_text("ann,1,x\nbob,2,y\n")
+    return tmp_path
+
+
+def job(files: Path, name: str, **options: Any) -> MaterialiseJob:
+    facts = (str(files / "parent.csv"), str(files / "note.csv"))
+    return MaterialiseJob(rules=str(files / "rules.rls"), facts=facts, store=str(files / name), **options)
+
+
+def table(files: Path, name: str, version: int | None = None) -> list[dict[str, Any]]:
+    store = Store.open(files / name)
+    return [row for batch in store.facts(version) for row in batch.to_pylist()]
+
+
+@pytest.mark.parametrize("modules", [True, pytest.param(False, marks=pytest.mark.slow)])
+def test_the_same_store(spark: Any, files: Path, modules: bool) -> None:
+    local = materialise(job(files, "local", engine="local", modules=modules))
+    on_spark = materialise(job(files, "spark", engine="spark", modules=modules, local_finish=0))
+    assert table(files, "spark") == table(files, "local")
+    assert on_spark.statistics.facts == local.statistics.facts
+    assert on_spark.statistics.explicit == local.statistics.explicit
+    assert Store.open(files / "spark").verify() == []
+    assert not list((files / "spark" / "work").glob("*/*"))
+    kb = open_store(files / "spark")
+    assert isinstance(kb, everlog.KnowledgeBase)
+    kb.update(delete={"parent": [("ann", "bob")]}, insert={"parent": [("hal", "bob")]})
+    again = open_store(files / "local")
+    again.update(delete={"parent": [("ann", "bob")]}, insert={"parent": [("hal", "bob")]})
+    assert {p: set(kb[p]) for p in ("ancestor", "cousin", "orphan")} == {
+        p: set(again[p]) for p in ("ancestor", "cousin", "orphan")
+    }
+
+
+def test_auto_asks_for_the_memory(spark: Any, files: Path, caplog: pytest.LogCaptureFixture) -> None:
+    with caplog.at_level("INFO", "everlog"):
+        materialise(job(files, "large", memory=0, maintain="none"))
+        materialise(job(files, "small", memory=1 << 40, maintain="none"))
+    said = [record.message for record in caplog.records if record.message.startswith("engine ")]
+    assert [message.split(":")[0] for message in said] == ["engine spark", "engine local"]
+    assert table(files, "large") == table(files, "small")
+
+
+@pytest.mark.parametrize("algorithm", ["dredc", pytest.param("bfc", marks=pytest.mark.slow)])
+def test_the_same_updates(spark: Any, files: Path, algorithm: Any) -> None:
+    (files / "gone.csv").write_text("ann,bob\nnobody,ann\n")
+    (files / "new.csv").write_text("hal,bob\nhal,ian\n")
+    (files / "back.csv").write_text("ann,bob\n")
+    changes = [{"delete": ("parent=gone.csv",), "insert": ("parent=new.csv",)}, {"insert": ("parent=back.csv",)}]
+    for name in ("local", "spark"):
+        materialise(job(files, name, engine="local", modules=False))
+    for change in changes:
+        given: dict[str, Any] = {
+            side: tuple(path.replace("=", f"={files}/") for path in paths) for side, paths in change.items()
+        }
+        done = [
+            update(UpdateJob(str(files / name), **given, algorithm=algorithm, engine=name, compact=False))
+            for name in ("local", "spark")
+        ]
+        assert table(files, "spark") == table(files, "local")
+        local, on_spark = (each.change for each in done)
+        assert on_spark.not_explicit == local.not_explicit
+        for side in ("inserted", "deleted", "explicit_inserted", "explicit_deleted"):
+            numbers = [{p: len(rows) for p, rows in getattr(one, side).items()} for one in (on_spark, local)]
+            assert numbers[0] == numbers[1]
+    newest = [Store.open(files / name) for name in ("local", "spark")]
+    assert newest[1].verify() == []
+    assert [store.info().statistics["facts"] for store in newest] == [sum(1 for _ in table(files, "local"))] * 2
+    last = [sum(f.rows or 0 for f in store.files()) for store in newest]
+    assert last[0] == last[1]

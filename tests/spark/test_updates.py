@@ -1,0 +1,112 @@
+"""After updates on DataFrames facts and counters are those of the oracle, and the reported change is the difference."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from everlog.lang.parser import parse_program
+from everlog.lang.syntax import Predicate, Program
+from everlog.reasoning.materialisation import Materialisation, booked
+from everlog.reasoning.seminaive import seminaive
+from everlog.reasoning.update import Algorithm, update
+from everlog.spark.settings import SparkSettings
+from tests.oracle import naive
+from tests.oracle.naive import Fact
+from tests.spark.reasoning import setup
+from tests.strategies import Case, Change, cases, graph_cases, updates
+
+NO_FINISH = SparkSettings(local_finish=0)
+SHARED = [HealthCheck.function_scoped_fixture, HealthCheck.too_slow, HealthCheck.data_too_large]
+
+
+def check_updates(
+    spark: Any, work: Path, case: Case, changes: list[Change], algorithm: Algorithm, how: SparkSettings = NO_FINISH
+) -> None:
+    with setup(spark, work, case.program, case.predicates) as on_spark:
+        engine, program = on_spark.engine, on_spark.program
+        engine.settings = how
+        explicit = {*case.facts, *naive.explicit(case.program)}
+        given = on_spark.facts(explicit)
+        facts, _ = seminaive(engine, program, given)
+        kept = booked(engine, program, Materialisation(given, facts), "dredc")
+        rules = case.program.rules
+        before = naive.materialise(_rules_only(case), explicit)
+        assert on_spark.listed(kept.facts) == before
+        for change in changes:
+            explicit = (explicit - change.delete) | change.insert
+            delete, insert = on_spark.facts(change.delete), on_spark.facts(change.insert)
+            done = update(engine, program, kept, delete, insert, algorithm)
+            kept, after = done.materialisation, naive.materialise(_rules_only(case), explicit)
+            assert on_spark.listed(kept.facts) == after
+            assert naive.flat(on_spark.listed(done.inserted)) == naive.flat(after) - naive.flat(before)
+            assert naive.flat(on_spark.listed(done.deleted)) == naive.flat(before) - naive.flat(after)
+            assert naive.flat(on_spark.listed(kept.explicit)) == explicit
+            before = after
+        derived: dict[Fact, int] = dict(naive.heads(rules, before, before))
+        heads = {rule.head.predicate for rule in rules}
+        for fact in explicit:
+            if fact[0] in heads:
+                derived[fact] = derived.get(fact, 0) + 1
+        both = dict(on_spark.numbers(kept.nr))
+        for fact, number in on_spark.numbers(kept.rec).items():
+            both[fact] = both.get(fact, 0) + number
+        assert both == derived
+
+
+def _rules_only(case: Case) -> Program:
+    return replace(case.program, facts=())
+
+
+EXAMPLE = """
+path(?x, ?y) :- edge(?x, ?y) .
+path(?x, ?z) :- path(?x, ?y), path(?y, ?z) .
+loop(?x) :- path(?x, ?x) .
+end(?x) :- edge(_, ?x), ~edge(?x, _) .
+way(?x) :- node(?x), ~loop(?x), ~end(?x) .
+way(?y) :- way(?x), path(?x, ?y), ~loop(?y) .
+"""
+
+
+def facts(name: str, *rows: str) -> frozenset[Fact]:
+    return frozenset((Predicate(name, len(row)), tuple(row)) for row in rows)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("algorithm", "updates"), [("dredc", 1), ("dredc", 2), ("bfc", 2)])
+def test_an_example(spark: Any, tmp_path: Path, algorithm: Algorithm, updates: int) -> None:
+    edges = facts("edge", "12", "23", "31", "34", "45", "67")
+    program = parse_program(EXAMPLE)
+    predicates = tuple({atom.predicate for rule in program.rules for atom in (rule.head, *rule.body)})
+    case = Case(program, edges | facts("node", "1", "4", "6"), predicates, tuple("1234567"))
+    changes = [
+        Change(facts("edge", "25", "71"), facts("edge", "31", "99")),
+        Change(facts("edge", "31") | facts("path", "77"), facts("edge", "25", "67") | facts("node", "1")),
+    ]
+    check_updates(spark, tmp_path, case, changes[:updates], algorithm)
+
+
+@pytest.mark.slow
+@settings(max_examples=4, suppress_health_check=SHARED)
+@given(st.data())
+def test_random_programs(spark: Any, tmp_path: Path, data: st.DataObject) -> None:
+    case = data.draw(cases(max_rules=5, max_predicates=4))
+    change = data.draw(updates(case, max_size=1))
+    algorithm: Algorithm = data.draw(st.sampled_from(["dredc", "bfc"]))
+    check_updates(spark, tmp_path, case, change, algorithm)
+
+
+@pytest.mark.slow
+@settings(max_examples=40, suppress_health_check=SHARED)
+@given(st.data())
+def test_many_random_programs(spark: Any, tmp_path: Path, data: st.DataObject) -> None:
+    case = data.draw(st.one_of(cases(), graph_cases()))
+    change = data.draw(updates(case, max_size=2))
+    algorithm: Algorithm = data.draw(st.sampled_from(["dredc", "bfc", "rematerialise"]))
+    how = data.draw(st.sampled_from([NO_FINISH, SparkSettings()]))
+    check_updates(spark, tmp_path, case, change, algorithm, how)
