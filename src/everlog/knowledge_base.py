@@ -148,7 +148,7 @@ class KnowledgeBase:
         """Change the explicit facts to (E \\ delete) ∪ insert and say exactly what that changed.
 
         ``algorithm`` is one of dredc, bfc, fbf, dred, counting, rematerialise; auto chooses, and says
-        what and why in ``change.stats``. All give the same result. ``strategy`` is when fbf gives up
+        what and why in ``change.stats``. All give the same result. ``strategy`` is when fbf and bfc give up
         looking for other proofs: never, always, or after so many steps back. All or nothing: after
         an error the knowledge base is as before.
         """

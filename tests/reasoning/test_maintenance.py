@@ -27,6 +27,9 @@ ALGORITHMS: list[tuple[Algorithm, Strategy]] = [
     ("dred", "never"),
     ("dredc", "never"),
     ("bfc", "never"),
+    ("bfc", "always"),
+    ("bfc", 1),
+    ("bfc", 2),
     ("counting", "never"),
     ("fbf", "never"),
     ("fbf", "always"),
@@ -115,6 +118,21 @@ def test_algorithms_mixed(data: st.DataObject) -> None:
         state = check_update(program, ids, state, change, data.draw(st.sampled_from(ALGORITHMS)))
 
 
+@given(st.data())
+def test_giving_up_at_once_is_deleting_and_rederiving(data: st.DataObject) -> None:
+    """B/F^c that never looks for a proof considers the instances that DRed^c does."""
+    case = data.draw(graph_cases(max_nodes=7) | cases(max_rules=6))
+    program, ids, state = start(case, data.draw(st.sampled_from(["levels", "single"])))
+    state = with_counters(ids.engine(), program, state)
+    for change in data.draw(updates(case)):
+        sets = ids.facts(change.delete), ids.facts(change.insert)
+        dredc, bfc = (update(ids.engine(), program, state, *sets, name, "always") for name in ("dredc", "bfc"))
+        state = dredc.materialisation
+        assert bfc.statistics.instances == dredc.statistics.instances
+        assert bfc.statistics.overdeleted == dredc.statistics.overdeleted
+        assert bfc.statistics.rederived == dredc.statistics.rederived
+
+
 def test_partial_strategy_keeps_facts_that_depend_on_blocked_ones() -> None:
     """The counterexample to lines 63 and 64 as printed: at depth 1 the facts n0 and n3 were lost."""
     from everlog.lang.parser import parse_program
@@ -134,3 +152,4 @@ def test_partial_strategy_keeps_facts_that_depend_on_blocked_ones() -> None:
     Deletion.delete = delete  # type: ignore[attr-defined]
     for strategy in ("never", "always", 1, 2, 3):
         check_update(program, ids, state, Deletion, ("fbf", strategy))
+        check_update(program, ids, state, Deletion, ("bfc", strategy))

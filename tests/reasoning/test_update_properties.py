@@ -201,7 +201,10 @@ def test_the_old_state_is_left_as_it_is(how: Any, data: st.DataObject, situation
     assert_same(situation.old, situation.fresh(situation.old.explicit))
 
 
-SEARCHING: list[How] = [("bfc", "never"), ("fbf", "never"), ("fbf", 1), ("fbf", 2), ("fbf", 3), ("dredc", "never")]
+SEARCHING: list[How] = [
+    *((algorithm, strategy) for algorithm in ("bfc", "fbf") for strategy in ("never", 1, 2, 3)),
+    ("dredc", "never"),
+]
 
 
 def check_horn(seed: int) -> None:

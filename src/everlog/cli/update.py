@@ -51,7 +51,7 @@ class StrategyType(click.ParamType):  # type: ignore[type-arg]
     default="never",
     show_default=True,
     metavar="never|always|N",
-    help="When fbf gives up looking for other proofs: N is after so many steps back.",
+    help="When fbf and bfc give up looking for other proofs: N is after so many steps back.",
 )
 @click.option("--dry-run", is_flag=True, help="Say what would change, and change nothing.")
 @click.option("--no-compact", is_flag=True, help="Leave many small files as they are.")

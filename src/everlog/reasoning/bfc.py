@@ -1,26 +1,60 @@
-"""Backward/Forward with counters: the B/F^c algorithm (thesis, Algorithm 5)."""
+"""Backward/Forward with counters: the B/F^c algorithm (thesis, Algorithm 5), and what lies between it and DRed^c."""
 
 from __future__ import annotations
 
+from everlog.analysis.stratify import StratifiedProgram
 from everlog.engine.factset import FactSet
+from everlog.engine.match import Engine
 from everlog.reasoning.backward import BackwardChaining
 from everlog.reasoning.maintenance import Rules
+from everlog.reasoning.materialisation import Materialisation
 
 
 class BFC(BackwardChaining):
-    """Delete exactly the facts that lost their last proof; the nonrecursive counter answers for nonrecursive rules.
+    """Delete the facts that lost their last proof; the nonrecursive counter answers for nonrecursive rules.
 
-    Nothing is rederived. Needs the nonrecursive counters; keeps both right if there are both.
+    ``depth`` is how many levels of backward chaining are expanded, as in FBF: None never gives up, so
+    exactly the facts that hold no more are deleted and nothing is rederived (that is B/F^c); 0 always does
+    (that is DRed^c). A fact whose search is given up is deleted unless its nonrecursive counter is above
+    zero, and comes back if its recursive counter is when deletion is done. Unlike FBF, which adds proved
+    facts without their instances, this sees every instance that goes and comes, so both counters stay right.
     """
 
     name = "bfc"
 
+    def __init__(
+        self,
+        engine: Engine,
+        program: StratifiedProgram,
+        old: Materialisation,
+        delete: FactSet,
+        insert: FactSet,
+        depth: int | None = None,
+    ) -> None:
+        super().__init__(engine, program, old, delete, insert)
+        self.max_depth = depth
+
     def maintain(self, rules: Rules) -> None:
         self.start_stratum()
-        self.statistics.overdeleted += self.delete_unproved(rules).count  # l. 100
+        deleted = self.delete_unproved(rules)  # l. 100
+        self.statistics.overdeleted += deleted.count
         self.statistics.checked += self.C.count
         self.statistics.proved += self.P.count
-        self.insert(rules, FactSet())  # l. 101
+        self.statistics.blocked += self.B.count
+        rederived = self.rederive(deleted) if self.B else FactSet()
+        self.statistics.rederived += rederived.count
+        self.insert(rules, rederived)  # l. 101
+
+    def unproved(self, rules: Rules, asked: FactSet) -> FactSet:
+        """The same without the facts that nonrecursive rules derive, though a blocked search has not come to them."""
+        assert self.C_nr is not None
+        left = super().unproved(rules, asked)
+        return left - self.C_nr.counted(left) if self.B else left
+
+    def rederive(self, deleted: FactSet) -> FactSet:
+        """What was proved after it was deleted, and what follows in one step (Algorithm 4, l. 70)."""
+        assert self.C_r is not None
+        return (deleted & self.P) | self.C_r.counted(deleted)
 
     def proved_at_once(self, rules: Rules, facts: FactSet) -> FactSet:
         assert self.C_nr is not None

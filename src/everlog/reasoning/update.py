@@ -21,7 +21,7 @@ from everlog.reasoning.seminaive import seminaive
 
 Algorithm = Literal["auto", "dredc", "bfc", "fbf", "dred", "counting", "rematerialise"]
 Strategy = Literal["never", "always"] | int
-"""When FBF gives up looking for a proof: never (B/F), always (DRed), or after so many levels."""
+"""When FBF and B/F^c give up looking for a proof: never (B/F), always (DRed, DRed^c), or after so many levels."""
 
 log = logging.getLogger(__name__)
 
@@ -43,18 +43,20 @@ def update(
         return best_update(engine, program, old, delete, insert)
     if algorithm == "rematerialise":
         return rematerialise(engine, program, old, delete, insert)
+    depth = None if strategy == "never" else 0 if strategy == "always" else strategy
     if algorithm in ("dredc", "bfc"):
         if old.nr is None or old.rec is None:
             log.info("counting derivations, which %s needs and the last update did not keep", algorithm)
         counted = with_counters(engine, program, old)
-        return (DRedC if algorithm == "dredc" else BFC)(engine, program, counted, delete, insert).run()
+        if algorithm == "bfc":
+            return BFC(engine, program, counted, delete, insert, depth).run()
+        return DRedC(engine, program, counted, delete, insert).run()
     if algorithm == "counting":
         if old.trace is None:
             log.info("computing the trace, which counting needs and the last update did not keep")
         return Counting(engine, program, with_trace(engine, program, old), delete, insert).run()
     if algorithm == "dred":
         return DRed(engine, program, old, delete, insert).run()
-    depth = None if strategy == "never" else 0 if strategy == "always" else strategy
     return FBF(engine, program, old, delete, insert, depth).run()
 
 
