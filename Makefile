@@ -35,6 +35,7 @@ bench: setup
 	$(BIN)/python -m bench.maintenance
 	$(BIN)/python -m bench.modules
 	$(BIN)/python -m bench.rdf
+	$(BIN)/python -m bench.ingest
 
 clean:
 	rm -rf $(VENV) build dist .mypy_cache .ruff_cache .pytest_cache
