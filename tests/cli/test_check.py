@@ -103,3 +103,29 @@ def test_no_file(everlog_command: CommandLine) -> None:
     done = everlog_command("check", "nothing.rls")
     assert done.status == 1
     assert "unreadable-file" in done.err
+
+
+ON_SPARK = """\
+stratum 1: sg/2, same external/2
+  sg(?x, ?y) :- flat(?x, ?y) .
+  same external(?x, ?y) :- link(?x, ?y) .
+  sg(?x, ?y) :- up(?x, ?a), sg(?a, ?b), down(?b, ?y) .
+  on Spark of same external/2: nonrecursive: no rule depends on another of the stratum
+  on Spark of sg/2: loop: the recursion does not decompose
+    argument 1 of sg: ?x, ?a are not one variable in sg(?x, ?y) :- up(?x, ?a), sg(?a, ?b), down(?b, ?y) .
+    argument 2 of sg: ?y, ?b are not one variable in sg(?x, ?y) :- up(?x, ?a), sg(?a, ?b), down(?b, ?y) .
+"""
+
+
+def test_how_spark_evaluates_strata(everlog_command: CommandLine, tmp_path: Path) -> None:
+    rules = """path(?x, ?y) :- edge(?x, ?y) . path(?x, ?z) :- path(?x, ?y), edge(?y, ?z) .
+    sg(?x, ?y) :- flat(?x, ?y) . sg(?x, ?y) :- up(?x, ?a), sg(?a, ?b), down(?b, ?y) .
+    same(?x, ?y) :- same(?y, ?x) . same(?x, ?z) :- same(?x, ?y), same(?y, ?z) . same(?x, ?y) :- link(?x, ?y) ."""
+    (tmp_path / "r.rls").write_text(rules)
+    done = everlog_command("check", str(tmp_path / "r.rls"), "--engine", "spark")
+    assert done.status == 0
+    assert ON_SPARK in done.out
+    assert "on Spark: reachability: a linear closure\n    2,000,000 edges condensed in one task" in done.out
+    assert "on Spark: components: symmetric and transitive" in done.out
+    plain = everlog_command("check", str(tmp_path / "r.rls"), "--engine", "spark", "--modules", "off")
+    assert "on Spark of path/2: decomposed: by argument 1 of path; sharing edge" in plain.out

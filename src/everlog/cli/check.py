@@ -22,18 +22,26 @@ FACTS, CHANGED = 1_000_000, 1_000
 
 @click.command("check")
 @click.argument("rules", metavar="RULES", type=click.Path())
-@setting("modules", "stratification")
+@setting("modules", "stratification", "engine")
 @click.option("--plans/--no-plans", default=True, help="Show how each rule is matched.")
 @logging_options
 @click.pass_obj
 def command(
-    console: Console, rules: str, modules: str, stratification: Any, plans: bool, quiet: bool, json_logs: bool
+    console: Console,
+    rules: str,
+    modules: str,
+    stratification: Any,
+    engine: str,
+    plans: bool,
+    quiet: bool,
+    json_logs: bool,
 ) -> None:
     """Check RULES and show strata, modules, plans and warnings.
 
     A plan is the order in which the atoms of a rule are matched, here for relations of equal size;
     of a recursive rule there is one for each atom that may have changed. Rules that a module takes
-    are not matched; `NAME external` is what other rules and explicit facts give it.
+    are not matched; `NAME external` is what other rules and explicit facts give it. With
+    `--engine spark` there is instead for each stratum how Spark evaluates it, and why so.
     """
     console.configure(quiet, json_logs)
     from everlog.analysis.check import check
@@ -42,13 +50,17 @@ def command(
     from everlog.lang.parser import parse_file
 
     program = stratify(check(parse_file(rules)), stratification)
-    if modules == "on":
+    if engine == "spark":
+        from everlog.spark.materialise import spark_program
+
+        program = spark_program(program, modules == "on")
+    elif modules == "on":
         program = with_modules(program)
-    for line in describe(rules, program, plans):
+    for line in describe(rules, program, plans, engine == "spark"):
         click.echo(line)
 
 
-def describe(name: str, program: StratifiedProgram, plans: bool = True) -> Iterator[str]:
+def describe(name: str, program: StratifiedProgram, plans: bool = True, on_spark: bool = False) -> Iterator[str]:
     """What there is to say about a program, line by line."""
     checked = program.program
     modules = len(program.modules)
@@ -65,8 +77,10 @@ def describe(name: str, program: StratifiedProgram, plans: bool = True) -> Itera
     for stratum in program.strata:
         yield ""
         yield f"stratum {stratum.index}: {', '.join(_named(predicate, program) for predicate in stratum.predicates)}"
-        yield from _describe_rules(stratum, text_of, plans)
+        yield from _describe_rules(stratum, text_of, plans and not on_spark)
         yield from _describe_module(stratum, program, text_of)
+        if plans and on_spark:
+            yield from _describe_on_spark(stratum, program)
     yield from _describe_untaken(program, text_of)
     for warning in checked.warnings:
         yield ""
@@ -97,6 +111,20 @@ def _describe_module(stratum: Stratum, program: StratifiedProgram, text_of: Call
     for module in stratum.modules:
         yield f"  module {print_module(module, program.program.prefixes)}"
         yield from (f"    {text_of(rule)}" for rule in module.rules)
+
+
+def _describe_on_spark(stratum: Stratum, program: StratifiedProgram) -> Iterator[str]:
+    """How Spark evaluates the stratum, part by part, for relations of equal size."""
+    from everlog.analysis.decompose import parts_of
+    from everlog.spark.materialise import predicates_of
+    from everlog.spark.plans import plan_of
+
+    parts, sizes = parts_of(stratum), dict.fromkeys(predicates_of(program), FACTS)
+    for part in parts:
+        of = "" if len(parts) == 1 else f" of {', '.join(_named(predicate, program) for predicate in part.predicates)}"
+        first, *others = str(plan_of(part, sizes)).splitlines()
+        yield f"  on Spark{of}: {first}"
+        yield from (f"    {line.strip()}" for line in others)
 
 
 def _describe_untaken(program: StratifiedProgram, text_of: Callable[[Rule], str]) -> Iterator[str]:
