@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import time
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
@@ -20,11 +21,12 @@ from everlog.engine.factset import NONE, FactSet
 from everlog.engine.match import Engine, Limits
 from everlog.engine.relation import Relation
 from everlog.engine.state import State
+from everlog.equality import Equality
 from everlog.equality.expansion import difference
-from everlog.equality.merging import Equality, Merged, Merging
+from everlog.equality.merging import Merged, Merging
 from everlog.equality.partition import NormalisedConstants, Partition
 from everlog.explicit import ExplicitChange, Queued, applied, deletion, insertion, program_facts
-from everlog.lang.errors import EverlogError, StoreError
+from everlog.lang.errors import EverlogError
 from everlog.lang.parser import parse_program, parse_query
 from everlog.lang.printer import print_program
 from everlog.lang.syntax import Constant, Predicate, Program
@@ -48,6 +50,8 @@ if TYPE_CHECKING:
 Rows_ = Any
 """Rows in any form that ``everlog.pipeline.values.text_columns`` takes."""
 
+log = logging.getLogger(__name__)
+
 
 class KnowledgeBase:
     """Rules with facts, in memory; no Spark and no Java are needed.
@@ -55,7 +59,8 @@ class KnowledgeBase:
     ``rules`` is the path of a rule file or an ontology, the text of a program, or a parsed program.
     ``insert`` and ``delete`` queue changes of the explicit facts; whatever reads brings the knowledge
     base up to date first. With ``equality="representatives"`` terms that are ``owl:sameAs`` each other
-    are the same; otherwise that is a predicate like others, and what rules make of it.
+    are the same; otherwise that is a predicate like others, and what rules make of it; those of an
+    ontology make something of it with ``equality="rules"``.
 
     >>> kb = KnowledgeBase("path(?x, ?y) :- edge(?x, ?y) . path(?x, ?z) :- path(?x, ?y), edge(?y, ?z) .")
     >>> kb.insert("edge", [("a", "b"), ("b", "c")])
@@ -75,7 +80,7 @@ class KnowledgeBase:
         stratification: Kind = "levels",
         maintain: Maintain = "dredc",
         engine: Literal["local"] = "local",
-        equality: Equality = "rules",
+        equality: Equality = "off",
         max_facts: int | None = None,
         timeout: float | None = None,
     ) -> None:
@@ -83,10 +88,11 @@ class KnowledgeBase:
         _require("maintain", maintain, get_args(Maintain))
         _require("engine", engine, ("local",))
         _require("equality", equality, get_args(Equality))
-        self.modules = modules = modules and equality == "rules"
+        self.equality = equality
+        self.modules = modules = modules and equality != "representatives"
         self.maintain = maintain
         stratified = stratify(check(_program(rules, equality)), stratification)
-        self._merging = None if equality == "rules" else Merging(stratified.program)
+        self._merging = Merging(stratified.program) if equality == "representatives" else None
         self._merged = Merged()
         self.program: StratifiedProgram = with_modules(stratified) if modules else stratified
         self.max_facts = max_facts
@@ -285,7 +291,8 @@ class KnowledgeBase:
         generated = generated.intersection(self.program.external)
         if self._opened is not None and self._opened.state.generated == generated:
             return self._opened.state
-        found = stored(self.program, self._dictionary, self._inner(), generated, self._pairs)
+        kept = self._inner() if self._merging is None else self._seen()
+        found = stored(self.program, self._dictionary, kept, generated, self._pairs)
         self._pairs = found.facts.restricted(self.program.external)
         return found
 
@@ -304,17 +311,11 @@ class KnowledgeBase:
         the command line makes and reads; :func:`everlog.open` reads it back.
 
         In a store that is new or overwritten, the pairs of a closure with more than ``expand_below``
-        facts are not listed, only what they follow from.
+        facts are not listed, only what they follow from. With ``equality="representatives"`` a store
+        has the facts of all members of each class.
         """
         from everlog.stores import save
 
-        if self._merging is not None:
-            raise StoreError.of(
-                "representatives",
-                "a store does not keep which terms are equal",
-                None,
-                "use the axioms of equality as rules: program_of(..., equality=True)",
-            )
         return save(self, path, overwrite=overwrite, expand_below=expand_below)
 
     @classmethod
@@ -334,6 +335,9 @@ class KnowledgeBase:
     def adopt(self, state: State, saved: Saved | None) -> None:
         """Go on with the same facts in another form, and remember where they are saved."""
         self.saved = saved
+        if self._merging is not None and self._opened is None and state.dictionary is self._dictionary:
+            self._merged = self._merged.listed(self._kept, state.explicit, state.facts)
+            return
         self._pairs = state.facts.restricted(self.program.external)
         if state.dictionary is self._dictionary and self.program.external and self._opened is None:
             return
@@ -342,6 +346,8 @@ class KnowledgeBase:
         if state.dictionary is not self._dictionary:
             self._dictionary = state.dictionary
             self._encode_constants()
+        if self._merging is not None:
+            self._kept, self._merged, trace = Materialisation(NONE, NONE), Merged(), None
         self._opened = Opened(state, instances, trace)
         if saved is not None:
             self._opened = replace(self._opened, known=saved.kept.known)
@@ -373,17 +379,28 @@ class KnowledgeBase:
 
     def _seen(self) -> Materialisation:
         """What is kept, without what only modules read, and with all that representatives stand for."""
-        if self._merging is not None:
-            return self._merged.seen(self._kept)
         if self._opened is not None and not self._opened.state.generated:
             return self._opened.seen
+        if self._merging is not None:
+            return self._merged.seen(self._kept, len(self._dictionary))
         return outward(self.program, self._inner())
 
     def _inner(self) -> Materialisation:
         """What is kept, with what modules read and in their form."""
-        if self._opened is not None:
+        if self._opened is not None and self._merging is not None:
+            self._merge_opened(self._opened)
+        elif self._opened is not None:
             self._keep(self._opened.inward(self._engine(), self.program))
         return self._kept
+
+    def _merge_opened(self, opened: Opened) -> None:
+        """Find the classes of equal terms again, and what is kept of the facts that are there."""
+        log.info("reasoning again over representatives, which stores do not keep")
+        seen = opened.seen
+        merged, kept, _ = self._derived(seen.explicit, None)
+        assert merged is not None
+        self._merged = merged.listed(kept, seen.explicit, seen.facts)
+        self._keep(kept)
 
     def _keep(self, kept: Materialisation) -> None:
         self._kept, self._opened = kept, None
@@ -414,16 +431,30 @@ class KnowledgeBase:
 
     def _compute(self, explicit: FactSet, progress: Listener | None) -> None:
         """Materialise from nothing, with the bookkeeping that ``maintain`` asks for."""
+        merged, kept, statistics = self._derived(explicit, progress)
+        self._keep(kept)
+        self._merged = merged or Merged()
+        self._pairs = NONE
+        facts = self._seen().facts.count
+        self._statistics = replace(statistics, facts=facts, explicit=explicit.count, equality=self.equality)
+        self._queue = []
+
+    def _derived(
+        self, explicit: FactSet, progress: Listener | None
+    ) -> tuple[Merged | None, Materialisation, Statistics]:
+        """What follows from explicit facts, and by which classes of equal terms."""
         merged = self._merge(explicit, Merged(), "auto")
         engine = self._engine(None if merged is None else merged.partition)
         given = explicit.renamed(self.program.external) if merged is None else merged.normal
         facts, statistics = seminaive(engine, self.program, given, progress)
         fresh = Materialisation(given, facts, instances=statistics.instances)
-        self._keep(booked(engine, self.program, fresh, self.maintain))
-        self._merged = merged or Merged()
-        self._pairs = NONE
-        self._statistics = replace(statistics, facts=self._seen().facts.count, explicit=explicit.count)
-        self._queue = []
+        self._limit_seen(merged, fresh)
+        return merged, booked(engine, self.program, fresh, self.maintain), statistics
+
+    def _limit_seen(self, merged: Merged | None, kept: Materialisation) -> None:
+        """An error if representatives stand for too many facts."""
+        if merged is not None and self.max_facts is not None:
+            self._limits().check(merged.count(kept))
 
     def _repair(self, changed: ExplicitChange, algorithm: Algorithm, strategy: Strategy) -> Update:
         """Bring the materialisation up to date with changed explicit facts."""
@@ -443,6 +474,7 @@ class KnowledgeBase:
             strategy,
         )
         kept = done.materialisation
+        self._limit_seen(merged, kept)
         if merged is not None:
             done = merged.seen_change(done, before, self._kept)
             self._merged = merged
@@ -456,6 +488,7 @@ class KnowledgeBase:
             seconds=done.statistics.seconds,
             modules=bool(self.program.external),
             stratification=self.program.kind,
+            equality=self.equality,
         )
         self._queue = []
         return done
@@ -479,7 +512,7 @@ def _program(rules: str | Path | Program, equality: Equality) -> Program:
     if isinstance(rules, Program):
         return rules
     if isinstance(rules, Path) or is_path(rules):
-        return load_program(str(rules), equality=False if equality == "rules" else equality)
+        return load_program(str(rules), equality=equality)
     return parse_program(rules)
 
 

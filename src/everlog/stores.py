@@ -15,6 +15,7 @@ from everlog.engine.dictionary import Dictionary
 from everlog.engine.difference import Difference, counts_changed, difference
 from everlog.engine.multiset import NO_COUNTS
 from everlog.engine.state import State
+from everlog.equality import Equality
 from everlog.knowledge_base import KnowledgeBase
 from everlog.lake import COUNTED, added_terms, change_batches, fact_batches, term_batches
 from everlog.lang.errors import DataError, StoreError
@@ -97,7 +98,7 @@ def append(
     name_predicates(dictionary, change.predicates)
     _refuse_collisions(dictionary, saved.terms)
     transaction.add_terms([added_terms(dictionary, saved.terms)] if len(dictionary) > saved.terms else [])
-    transaction.add_facts(change_batches(_stored_change(store, old, new, change), dictionary))
+    transaction.add_facts(change_batches(stored_change(store, old, new, change), dictionary))
     statistics = dataclasses.replace(kb.statistics, instances=kb.work)
     version = transaction.commit(
         rules=kb.rules,
@@ -126,7 +127,7 @@ def is_saved_in(saved: Saved, store: Store, version: int | None) -> bool:
     return all(store.info(v).operation in ("compact", "widen") for v in range(saved.version + 1, version + 1))
 
 
-def _stored_change(store: Store, old: State, new: State, change: Difference) -> Difference:
+def stored_change(store: Store, old: State, new: State, change: Difference) -> Difference:
     """The change of the newest version's rows.
 
     Counters that are not kept stay as they are in the rows, until they are kept again.
@@ -164,8 +165,9 @@ def open(path: str | Path, version: int | None = None, **options: Any) -> Knowle
     kept = load(store, info.version)
     options.setdefault("maintain", info.bookkeeping)
     statistics = statistics_of(info.statistics)
-    how = {"modules": statistics.modules, "stratification": statistics.stratification}
+    how = how_made(statistics)
     options = {**how, **options}
+    _refuse_other_equality(store, statistics.equality, options["equality"])
     if all(options[name] == said for name, said in how.items()):
         kb = KnowledgeBase.restored(program, kept.state, statistics, **options)
         kb.adopt(kept.state, Saved.at(store.path, info.version, kept))
@@ -175,6 +177,22 @@ def open(path: str | Path, version: int | None = None, **options: Any) -> Knowle
     kb = KnowledgeBase.restored(program, listed.uncounted(), statistics, **options)
     kb.saved = Saved.at(store.path, info.version, kept_nowhere(kept.state.uncounted()))
     return kb
+
+
+def how_made(statistics: Statistics) -> dict[str, Any]:
+    """The options of the knowledge base that made a version."""
+    return {
+        "modules": statistics.modules,
+        "stratification": statistics.stratification,
+        "equality": statistics.equality,
+    }
+
+
+def _refuse_other_equality(store: Store, made: Equality, asked: Equality) -> None:
+    """An error if the facts of a store are not those that an equality asked for gives."""
+    if asked != made and "representatives" in (asked, made):
+        hint = "open it without the option, or materialise again"
+        raise StoreError.of("other-equality", f"{store.path} has equality={made!r}, not {asked!r}", None, hint)
 
 
 def refuse_existing(path: str | Path, overwrite: bool) -> None:
@@ -246,5 +264,5 @@ def statistics_of(data: dict[str, Any]) -> Statistics:
     """The inverse of ``Statistics.as_dict``."""
     fields = {name: data[name] for name in ("facts", "explicit", "instances", "rounds", "seconds")}
     strata = tuple(StratumStatistics(**stratum) for stratum in data["strata"])
-    how = {name: data[name] for name in ("modules", "stratification") if name in data}
+    how = {name: data[name] for name in ("modules", "stratification", "equality") if name in data}
     return Statistics(**fields, strata=strata, **how)

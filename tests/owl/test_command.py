@@ -37,7 +37,11 @@ def test_profiles_and_equality(everlog_command: CommandLine, tmp_path: Path) -> 
     turtle(tmp_path, ONTOLOGY + ":p a owl:FunctionalProperty .")
     assert "urn:everlog:some" not in everlog_command("owl", "ontology.ttl").out
     assert "everlog:some" in everlog_command("owl", "ontology.ttl", "--profile", "upper").out.replace("urn:", "")
-    assert "owl:sameAs(?x, ?y) :- :p(?z, ?x), :p(?z, ?y) ." in everlog_command("owl", "ontology.ttl", "--equality").out
+    same = "owl:sameAs(?x, ?y) :- :p(?z, ?x), :p(?z, ?y) ."
+    for equality, axioms in (("off", 0), ("rules", 1), ("representatives", 0)):
+        printed = everlog_command("owl", "ontology.ttl", "--equality", equality).out
+        assert (same in printed) == (equality != "off")
+        assert printed.count("owl:sameAs(?y, ?x) :- owl:sameAs(?x, ?y) .") == axioms
     for profile in ("rl", "rdfs", "skos"):
         assert everlog_command("owl", "--profile", profile).status == 0
 

@@ -21,7 +21,7 @@ def command(
     /,
     ontologies: tuple[str, ...],
     profile: Any,
-    equality: bool,
+    equality: Any,
     base: str | None,
     quiet: bool,
     json_logs: bool,

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from everlog.cli.progress import Progress
@@ -16,10 +14,10 @@ from everlog.lang.parser import parse_file, parse_program
 from everlog.lang.printer import print_atom
 from everlog.lang.syntax import Atom, Constant, Predicate
 from everlog.reasoning.materialisation import Maintain
-from everlog.reasoning.statistics import Listener, Statistics
+from everlog.reasoning.statistics import Listener
 from everlog.snapshots import Kept, kept_in
 from everlog.store.store import Store
-from everlog.stores import Saved, statistics_of
+from everlog.stores import Saved, how_made, statistics_of
 
 SHOWN = 5
 """How many facts a finding names."""
@@ -29,11 +27,7 @@ def seen(store: Store, state: State) -> KnowledgeBase:
     """The newest version of a store as its tables have it, with what they do not list."""
     info = store.info()
     program, statistics = parse_program(info.rules, f"{store.path} (rules)"), statistics_of(info.statistics)
-    return KnowledgeBase.restored(program, state, statistics, **_how(statistics))
-
-
-def _how(statistics: Statistics) -> dict[str, Any]:
-    return {"modules": statistics.modules, "stratification": statistics.stratification}
+    return KnowledgeBase.restored(program, state, statistics, **how_made(statistics))
 
 
 def wrong_snapshot(store: Store, state: State) -> list[str]:
@@ -95,7 +89,7 @@ def recompute(store: Store, state: State, rules: str | None, progress: Progress)
     statistics = statistics_of(info.statistics)
     if rules is not None and state.generated:
         state = seen(store, state).listed()
-    kb = KnowledgeBase.restored(program, state, statistics, maintain=maintain, **_how(statistics))
+    kb = KnowledgeBase.restored(program, state, statistics, maintain=maintain, **how_made(statistics))
     kb.materialise(fresh=True, progress=Listener(progress.round_done))
     found = kb.stored(state.generated)
     stored = applied(state, Difference(), dictionary=found.dictionary)

@@ -57,7 +57,7 @@ class StrategyType(click.ParamType):  # type: ignore[type-arg]
 @click.option("--no-compact", is_flag=True, help="Leave many small files as they are.")
 @click.option("--source", metavar="NAME", help="Label blank nodes by this name instead of the file's.")
 @setting("header", "types", "base", "graphs", "large-gz", "on-error", "engine", "max-facts", "timeout")
-@setting("master", "spark-memory", "spark-log")
+@setting("spark-local-finish", "master", "spark-memory", "spark-log")
 @logging_options
 @click.pass_obj
 def command(
@@ -67,6 +67,7 @@ def command(
     insert: tuple[str, ...],
     delete: tuple[str, ...],
     no_compact: bool,
+    spark_local_finish: int,
     spark_memory: str | None,
     spark_log: str | None,
     quiet: bool,
@@ -87,7 +88,8 @@ def command(
     from everlog.pipeline.updates import UpdateJob, update
 
     console.watch_compilation()
-    job = UpdateJob(store=store, insert=insert, delete=delete, compact=not no_compact, **options)
+    options.update(compact=not no_compact, local_finish=spark_local_finish)
+    job = UpdateJob(store=store, insert=insert, delete=delete, **options)
     result = update(job, Report(progress.phase, progress.round_done, progress.warning))
     progress.close()
     report_skipped(result.bad, result.bad_count)

@@ -9,3 +9,9 @@ normalised facts, and what users see is *expanded* again. That is the approach o
 How the classes themselves are found, and kept right when facts come and go, is told in
 :mod:`everlog.equality.merging`.
 """
+
+from typing import Literal
+
+Equality = Literal["off", "rules", "representatives"]
+"""What ``owl:sameAs`` is: a predicate like others; one that ontologies derive, and whose axioms are rules of their
+programs; or what makes terms one term."""

@@ -24,6 +24,13 @@ def expanded(facts: FactSet, partition: Partition) -> FactSet:
     return FactSet({predicate: _expanded(relation, partition) for predicate, relation in facts.items()})
 
 
+def expanded_count(facts: FactSet, partition: Partition) -> int:
+    """How many facts normalised ones stand for."""
+    if partition.is_trivial:
+        return facts.count
+    return sum(_expanded_count(relation, partition) for relation in facts.values())
+
+
 def mentioning(facts: FactSet, terms: Mask) -> FactSet:
     """The facts with one of some terms."""
     if not terms.any():
@@ -43,6 +50,13 @@ def _with_terms(relation: Relation, terms: Mask) -> Relation:
     for column in columns:
         mask |= terms[column]
     return Relation.from_keys(relation.layout, keys[mask])
+
+
+def _expanded_count(relation: Relation, partition: Partition) -> int:
+    numbers = np.ones(len(relation), np.float64)
+    for column in relation.columns():
+        numbers *= partition.sizes[column]
+    return int(numbers.sum())
 
 
 def _normalised(relation: Relation, partition: Partition) -> Relation:

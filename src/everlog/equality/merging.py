@@ -24,7 +24,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from typing import Literal
 
 import numpy as np
 
@@ -35,16 +34,13 @@ from everlog.analysis.stratify import stratify
 from everlog.engine.factset import NONE, FactSet
 from everlog.engine.keys import Column
 from everlog.engine.match import Engine
-from everlog.equality.expansion import difference, expanded, mentioning, normalised
+from everlog.equality.expansion import difference, expanded, expanded_count, mentioning, normalised
 from everlog.equality.partition import Partition
 from everlog.lang.errors import RuleError
 from everlog.lang.syntax import Predicate, Program
 from everlog.reasoning.maintenance import Update
 from everlog.reasoning.materialisation import Materialisation
 from everlog.reasoning.update import Algorithm, update
-
-Equality = Literal["rules", "representatives"]
-"""How equal terms are treated: by whatever rules there are, or as one term."""
 
 SAME = Predicate("<http://www.w3.org/2002/07/owl#sameAs>", 2)
 MOST_LEVELS = 8
@@ -86,11 +82,20 @@ class Merged:
         levels = sum(level.kept.facts.nbytes + level.kept.nbytes + level.partition.of.nbytes for level in self.levels)
         return levels + sum(found.nbytes for _, found in self._last)
 
-    def seen(self, kept: Materialisation) -> Materialisation:
+    def seen(self, kept: Materialisation, universe: int) -> Materialisation:
         """What users see of a materialisation of the normalised facts: it has no counters of what it lists."""
         if not self._last or self._last[0][0] is not kept.facts:
-            self._last[:] = [(kept.facts, expanded(kept.facts, self.partition))]
-        return Materialisation(self.explicit, self._last[0][1], instances=kept.instances)
+            facts, partition = kept.facts.fitted(universe), self.partition.fitted(universe)
+            self._last[:] = [(kept.facts, expanded(facts, partition))]
+        return Materialisation(self.explicit.fitted(universe), self._last[0][1], instances=kept.instances)
+
+    def listed(self, kept: Materialisation, explicit: FactSet, facts: FactSet) -> Merged:
+        """The same where the facts that users see are known already, in the form in which they are to be shared."""
+        return replace(self, explicit=explicit, _last=[(kept.facts, facts)])
+
+    def count(self, kept: Materialisation) -> int:
+        """How many facts users see, without listing them."""
+        return expanded_count(kept.facts, self.partition)
 
     def seen_change(self, done: Update, before: Merged, kept: Materialisation) -> Update:
         """An update of normalised facts as users see it, who before it saw what was kept then.
@@ -104,7 +109,8 @@ class Merged:
         won = done.inserted | mentioning(new, changed)
         lost, won = expanded(lost, old), expanded(won, self.partition)
         deleted, inserted = lost - won, won - lost
-        self._last[:] = [(new, (before.seen(kept).facts.fitted(universe) - deleted).extended(inserted))]
+        seen = before.seen(kept, universe).facts.fitted(universe)
+        self._last[:] = [(new, (seen - deleted).extended(inserted))]
         return replace(done, deleted=deleted, inserted=inserted)
 
     def has_rules_of(self, other: Merged) -> bool:

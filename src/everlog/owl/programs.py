@@ -15,6 +15,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Literal, get_args
 
+from everlog.equality import Equality
 from everlog.lang.parser import parse_file, parse_program
 from everlog.lang.printer import print_atom, print_program, print_rule, print_text
 from everlog.lang.syntax import Atom, Columns, Predicate, Program, Rule, Variable
@@ -26,7 +27,6 @@ from everlog.owl.graph import Document, read_document
 from everlog.owl.mapping import ontology_of
 from everlog.owl.rules import Translated, Translator, Untranslated
 from everlog.owl.vocabulary import PREFIXES, THING
-from everlog.pipeline.program import Equality
 from everlog.pipeline.triples import as_triples
 
 Profile = Literal["lower", "upper", "rl", "rdfs", "skos"]
@@ -68,13 +68,13 @@ def program_of(
     paths: str | Path | Sequence[str | Path],
     profile: Profile = "lower",
     *,
-    equality: Equality = False,
+    equality: Equality | bool = "off",
     base: str | None = None,
 ) -> Translation:
     """The program of ontologies, in any serialisation of RDF, and of rule files (``.rls``) among them.
 
     Several files make one program. An ``owl:imports`` is not followed: give the imported file too,
-    otherwise a note says that it is missing. With ``equality`` the lower and upper programs also
+    otherwise a note says that it is missing. With ``equality="rules"`` the lower and upper programs also
     derive what follows to be equal, and what follows from that for the predicates they have; the
     profile ``rl`` does so in any case. With ``equality="representatives"`` they leave the latter to a knowledge
     base with that option.
@@ -85,7 +85,8 @@ def program_of(
     rules = [parse_file(path) for path in given if path.endswith(".rls")]
     ontologies = [path for path in given if not path.endswith(".rls")]
     document = read_document(ontologies, base) if ontologies else Document()
-    made = _shipped_translation(document, profile) if profile in SHIPPED else _bound(document, profile, equality)
+    how: Equality = equality if isinstance(equality, str) else "rules" if equality else "off"
+    made = _shipped_translation(document, profile) if profile in SHIPPED else _bound(document, profile, how)
     return _with_rules(made, rules)
 
 
@@ -120,13 +121,13 @@ def _bound(document: Document, profile: Profile, equality: Equality) -> Translat
     found = separated(document)
     ontology = ontology_of(found.graph)
     prefixes = {**{name: iri for name, iri in document.prefixes.items() if name not in PREFIXES}, **PREFIXES}
-    translator = Translator(profile, bool(equality), prefixes)
+    translator = Translator(profile, equality != "off", prefixes)
     parts = tuple(translator.translate(axiom) for axiom in ontology.axioms)
     rules = dict.fromkeys(chain.from_iterable(part.rules for part in parts))
     facts = dict.fromkeys(chain.from_iterable(part.facts for part in parts))
     signature = _signature(rules, [*facts, *found.data])
     rules.update(dict.fromkeys(_thing_rules([*rules], signature, ontology)))
-    if equality:
+    if equality != "off":
         axioms = [difference_rule()] if equality == "representatives" else equality_rules(signature)
         rules.update(dict.fromkeys(axioms))
     untranslated = [Untranslated(unread, unread.reason) for unread in ontology.unread]

@@ -17,14 +17,17 @@ from everlog.analysis.check import CheckedProgram, check
 from everlog.analysis.modules import with_modules
 from everlog.analysis.stratify import Kind, StratifiedProgram, stratify
 from everlog.engine.dictionary import Constants, Dictionary
-from everlog.engine.factset import FactSet
+from everlog.engine.factset import NONE, FactSet
 from everlog.engine.hashing import hash_texts
 from everlog.engine.match import Engine, Limits
 from everlog.engine.state import State
+from everlog.equality import Equality
+from everlog.equality.merging import Merging
+from everlog.knowledge_base import KnowledgeBase
 from everlog.lake import COUNTED, dictionary_of, facts_of
-from everlog.lang.errors import DataError, Diagnostic
+from everlog.lang.errors import DataError, Diagnostic, EverlogError
 from everlog.lang.printer import print_program
-from everlog.lang.syntax import Constant, Predicate
+from everlog.lang.syntax import Constant, Predicate, Program
 from everlog.memory import free_memory
 from everlog.modules.boundary import above, stored, visible
 from everlog.modules.description import closures_of
@@ -84,7 +87,7 @@ class MaterialiseJob:
     timeout: float | None = None
     modules: bool = True
     profile: Profile = "lower"
-    equality: bool = False
+    equality: Equality = "off"
     engine: str = "auto"
     memory: int | None = None
     """Bytes that reasoning may take on this machine; with the engine ``auto`` Spark does it if it may take more."""
@@ -144,7 +147,10 @@ def materialise(job: MaterialiseJob, report: Report | None = None) -> Result:
     with clock.phase("check"):
         read = read_program(job.rules, job.profile, equality=job.equality, base=job.base)
         plain = stratify(check(read.program), job.stratification)
-        program = with_modules(plain) if job.modules else plain
+        merges = job.equality == "representatives"
+        if merges:
+            _check_merging(job, plain.program)
+        program = with_modules(plain) if job.modules and not merges else plain
         for warning in (*read.warnings, *program.program.warnings):
             report.warning(warning)
         options = _options(job, program.program)
@@ -165,7 +171,8 @@ def materialise(job: MaterialiseJob, report: Report | None = None) -> Result:
             explicit = facts_of(load_columns(staged.facts), dictionary)
             _check_arities(explicit, program.program)
         with clock.phase("reason"):
-            state, statistics = _reason(job, program, dictionary, explicit, report)
+            reason = _reason_merged if merges else _reason
+            state, statistics = reason(job, program, dictionary, explicit, report)
         with clock.phase("commit"):
             version = _commit(transaction, staged, state, program, statistics, job.maintain)
     with clock.phase("snapshot"):
@@ -173,9 +180,26 @@ def materialise(job: MaterialiseJob, report: Report | None = None) -> Result:
     return Result(version, statistics, staged.rows, staged.bad, staged.bad_count, clock.seconds)
 
 
+def _check_merging(job: MaterialiseJob, program: CheckedProgram) -> None:
+    """Refuse what cannot be done with representatives."""
+    if job.engine == "spark":
+        raise no_representatives_on_spark()
+    if job.profile in ("rl", "rdfs"):
+        message = f"the profile {job.profile} reasons about triples, and representatives are for predicates"
+        hint = "use another profile, or leave equality to the rules of rl"
+        raise EverlogError.of("representatives-of-triples", message, None, hint)
+    Merging(program)
+
+
+def no_representatives_on_spark() -> EverlogError:
+    """Why the engine spark is refused."""
+    message = "Spark cannot reason over representatives of equal terms"
+    return EverlogError.of("representatives-on-spark", message, None, "use --engine local, or --equality rules")
+
+
 def _reasons_on_spark(job: MaterialiseJob, staged: _Read) -> bool:
     """Whether Spark is to reason: if asked for, or if this machine's memory may not do; says so."""
-    if job.engine != "auto":
+    if job.engine != "auto" or job.equality == "representatives":
         return job.engine == "spark"
     budget = job.memory if job.memory is not None else free_memory()
     texts = sum(Path(file).stat().st_size for file in staged.terms)
@@ -341,7 +365,27 @@ def _reason(
     fresh = Materialisation(explicit, facts, instances=statistics.instances)
     kept = booked(engine, program, fresh, "none" if job.maintain == "counting" else job.maintain)
     state = stored(program, dictionary, kept, above(program, facts, job.expand_below))
-    return state, replace(statistics, facts=visible(program, facts).count)
+    return state, replace(statistics, facts=visible(program, facts).count, equality=job.equality)
+
+
+def _reason_merged(
+    job: MaterialiseJob, program: StratifiedProgram, dictionary: Dictionary, explicit: FactSet, report: Report
+) -> tuple[State, Statistics]:
+    """The same over representatives, with all facts that these stand for."""
+    written = program.program.written
+    assert written is not None
+    kb = KnowledgeBase.restored(
+        Program(written.rules, prefixes=written.prefixes),
+        State(dictionary, explicit, NONE),
+        Statistics(facts=0, explicit=0, instances=0, rounds=0, seconds=0.0),
+        stratification=job.stratification,
+        maintain="none",
+        equality="representatives",
+        max_facts=job.max_facts,
+        timeout=job.timeout,
+    )
+    statistics = kb.materialise(fresh=True, progress=Listener(report.round_done))
+    return kb.listed(), statistics
 
 
 def _commit(

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
+from everlog.equality import Equality
 from everlog.lang.errors import Diagnostic
 from everlog.lang.parser import parse_file
 from everlog.lang.syntax import Program
@@ -18,9 +19,6 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 Profile = Literal["lower", "upper", "rl", "rdfs", "skos"]
-Equality = bool | Literal["representatives"]
-"""Whether an ontology's program derives equalities, and whether rules say what follows from them."""
-
 MOST_SHOWN = 10
 
 
@@ -58,7 +56,7 @@ def is_path(text: str) -> bool:
     return "\n" not in text and (text.endswith(".rls") or is_ontology(text))
 
 
-def load_program(path: str, *, equality: Equality = False) -> Program:
+def load_program(path: str, *, equality: Equality = "off") -> Program:
     """The program of a rule file or an ontology; what of the ontology it does not express is logged."""
     read = read_program(path, equality=equality)
     for warning in read.warnings:
@@ -68,7 +66,7 @@ def load_program(path: str, *, equality: Equality = False) -> Program:
 
 
 def read_program(
-    paths: str | Sequence[str], profile: Profile = "lower", *, equality: Equality = False, base: str | None = None
+    paths: str | Sequence[str], profile: Profile = "lower", *, equality: Equality = "off", base: str | None = None
 ) -> ProgramRead:
     """The program of rule files and ontologies.
 

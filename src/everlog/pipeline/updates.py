@@ -21,7 +21,7 @@ from everlog.lang.syntax import Predicate
 from everlog.pipeline.blanks import StoredBlanks
 from everlog.pipeline.dictionary import collision_error, distinct_terms
 from everlog.pipeline.encode import TERMS
-from everlog.pipeline.jobs import Clock, Report
+from everlog.pipeline.jobs import Clock, Report, no_representatives_on_spark
 from everlog.pipeline.sources import ReadOptions, Source, resolve
 from everlog.pipeline.spill import distinct, facts_schema
 from everlog.pipeline.split import BadRow, Split
@@ -29,6 +29,7 @@ from everlog.pipeline.splits import LARGE_GZ, large_files, splits
 from everlog.pipeline.stage import Staged, stage, widest
 from everlog.pipeline.triples import refuse_graphs
 from everlog.reasoning.update import Algorithm, Strategy
+from everlog.settings import LOCAL_FINISH
 from everlog.store import Store, begin
 from everlog.store.compaction import compact_if_worth
 from everlog.stores import append
@@ -63,6 +64,7 @@ class UpdateJob:
     timeout: float | None = None
     dry_run: bool = False
     compact: bool = True
+    local_finish: int = LOCAL_FINISH
 
 
 @dataclass(frozen=True)
@@ -90,6 +92,8 @@ def update(job: UpdateJob, report: Report | None = None) -> UpdateResult:
     if job.engine == "spark":
         from everlog.pipeline import spark_updates
 
+        if Store.open(job.store).info().statistics.get("equality") == "representatives":
+            raise no_representatives_on_spark()
         return spark_updates.update(job, report)
     clock = Clock(report or Report())
     with clock.phase("check"):

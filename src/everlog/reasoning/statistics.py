@@ -6,6 +6,8 @@ from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
 from typing import Literal
 
+from everlog.equality import Equality
+
 
 @dataclass(frozen=True, slots=True)
 class StratumStatistics:
@@ -38,6 +40,7 @@ class Statistics:
     modules: bool = False
     """Whether modules derived some of the facts."""
     stratification: Literal["levels", "single"] = "levels"
+    equality: Equality = "off"
 
     @property
     def derived(self) -> int:
