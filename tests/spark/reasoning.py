@@ -39,8 +39,10 @@ class Setup:
         if not found:
             return NONE
         names, width = self.space.names, len(self.space.keys) - 1
-        self.texts.update({hash_text(text): text for _, row in found for text in row})
-        rows = [(names.id(p), *map(hash_text, row), *[0] * (width - len(row))) for p, row in sorted(found)]
+        salt = names.salt
+        self.texts.update({hash_text(text, salt=salt): text for _, row in found for text in row})
+        ids = {text: number for number, text in self.texts.items()}
+        rows = [(names.id(p), *(ids[text] for text in row), *[0] * (width - len(row))) for p, row in sorted(found)]
         schema = ", ".join(f"{name} long" for name in self.space.keys)
         return FrameSet.of(self.space, self.space.store(self.space.spark.createDataFrame(rows, schema)))
 
@@ -72,18 +74,18 @@ class Setup:
 
 @contextmanager
 def setup(
-    spark: Any, work: Path, program: Program, more: Iterable[Predicate] = (), kind: Kind = "levels"
+    spark: Any, work: Path, program: Program, more: Iterable[Predicate] = (), kind: Kind = "levels", salt: int = 0
 ) -> Iterator[Setup]:
     """An engine for a program; its checkpoints go when it is over."""
     stratified = stratify(check(program), kind)
     predicates = {*stratified.program.predicates, *more}
     width = max([2, *(predicate.arity for predicate in predicates)])
     texts = {
-        hash_text(term.text): term.text
+        hash_text(term.text, salt=salt): term.text
         for rule in program.rules
         for atom in (rule.head, *rule.body)
         for term in atom.terms
         if isinstance(term, Constant)
     }
-    with Workspace(spark, work, Names(predicates), width) as space:
+    with Workspace(spark, work, Names(predicates, salt), width) as space:
         yield Setup(stratified, SparkEngine(space), texts)

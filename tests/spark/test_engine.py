@@ -7,10 +7,14 @@ from typing import Any
 
 import pytest
 
+from everlog.analysis.check import check
+from everlog.analysis.modules import with_modules
+from everlog.analysis.stratify import stratify
 from everlog.lang.parser import parse_program
 from everlog.lang.syntax import Predicate
 from everlog.reasoning.seminaive import seminaive
 from everlog.spark import factset
+from everlog.spark.plans import PlanSettings
 from everlog.spark.settings import SparkSettings
 from tests.oracle import naive
 from tests.oracle.naive import Fact
@@ -65,6 +69,45 @@ def test_a_linear_recursion_is_one_stage(spark: Any, tmp_path: Path, caplog: pyt
         facts, _ = seminaive(on_spark.engine, on_spark.program, on_spark.facts(CHAIN))
         assert on_spark.listed(facts) == naive.materialise(program, CHAIN)
     assert any("decomposed" in record.message for record in caplog.records)
+
+
+MIXED = """
+path(?x, ?y) :- edge(?x, ?y) .
+path(?x, ?z) :- path(?x, ?y), edge(?y, ?z), ~closed(?z, "yes") .
+far(?x, ?y) :- path(?x, ?y), ~edge(?x, ?y) .
+near(?x, ?y) :- edge(?x, ?y) .
+near(?x, ?z) :- near(?x, ?y), near(?y, ?z), open("yes", ?y) .
+both(?x) :- near(?x, ?y), far(?x, ?y) .
+"""
+
+
+def test_a_stratum_is_closed_in_parts(spark: Any, tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    program = parse_program(MIXED)
+    open_, closed = Predicate("open", 2), Predicate("closed", 2)
+    facts = CHAIN | {(open_, ('"yes"', str(i))) for i in (1, 2, 4)} | {(closed, ("5", '"yes"'))}
+    with setup(spark, tmp_path, program, kind="single", salt=3) as on_spark, caplog.at_level("INFO", "everlog"):
+        assert len(on_spark.program.strata) < 3
+        found, _ = seminaive(on_spark.engine, on_spark.program, on_spark.facts(facts))
+        assert on_spark.listed(found) == naive.materialise(program, facts)
+    said = [record.message for record in caplog.records]
+    assert any("decomposed" in message for message in said)
+    assert any("finished in one task" in message for message in said)
+
+
+CLOSURE = parse_program("path(?x, ?y) :- edge(?x, ?y) . path(?x, ?z) :- path(?x, ?y), path(?y, ?z) .")
+
+
+@pytest.mark.slow
+def test_a_module_too_large_for_a_task_is_rounds_of_rules(
+    spark: Any, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    program = with_modules(stratify(check(CLOSURE)))
+    with setup(spark, tmp_path, CLOSURE) as on_spark, caplog.at_level("INFO", "everlog"):
+        on_spark.engine.settings = SparkSettings(0, PlanSettings(condensed_edges=1, shared_facts=1))
+        facts, _ = seminaive(on_spark.engine, program, on_spark.facts(CHAIN))
+        seen = facts.restricted(p for p in facts if p not in program.external.values())
+        assert on_spark.listed(seen) == naive.materialise(CLOSURE, CHAIN)
+    assert any("loop: decomposes" in record.message for record in caplog.records)
 
 
 def test_files_stay_few(spark: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -74,20 +74,18 @@ def test_auto_asks_for_the_memory(spark: Any, files: Path, caplog: pytest.LogCap
     assert table(files, "large") == table(files, "small")
 
 
-@pytest.mark.parametrize("algorithm", ["dredc", pytest.param("bfc", marks=pytest.mark.slow)])
-def test_the_same_updates(spark: Any, files: Path, algorithm: Any) -> None:
-    (files / "gone.csv").write_text("ann,bob\nnobody,ann\n")
-    (files / "new.csv").write_text("hal,bob\nhal,ian\n")
-    (files / "back.csv").write_text("ann,bob\n")
-    changes = [{"delete": ("parent=gone.csv",), "insert": ("parent=new.csv",)}, {"insert": ("parent=back.csv",)}]
-    for name in ("local", "spark"):
-        materialise(job(files, name, engine="local", modules=False))
-    for change in changes:
+IN_ONE_TASK, DISTRIBUTED = 1_000, 0
+"""Settings of ``spark-local-finish`` for stores of a hundred rows."""
+
+
+def both_updated(files: Path, steps: list[dict[str, tuple[str, ...]]], **options: Any) -> None:
+    """Update the stores ``local`` and ``spark`` by their engines; they must stay the same, and so must what is said."""
+    for change in steps:
         given: dict[str, Any] = {
             side: tuple(path.replace("=", f"={files}/") for path in paths) for side, paths in change.items()
         }
         done = [
-            update(UpdateJob(str(files / name), **given, algorithm=algorithm, engine=name, compact=False))
+            update(UpdateJob(str(files / name), **given, **options, engine=name, compact=False))
             for name in ("local", "spark")
         ]
         assert table(files, "spark") == table(files, "local")
@@ -99,5 +97,44 @@ def test_the_same_updates(spark: Any, files: Path, algorithm: Any) -> None:
     newest = [Store.open(files / name) for name in ("local", "spark")]
     assert newest[1].verify() == []
     assert [store.info().statistics["facts"] for store in newest] == [sum(1 for _ in table(files, "local"))] * 2
+    assert newest[0].info().statistics["modules"] == newest[1].info().statistics["modules"]
     last = [sum(f.rows or 0 for f in store.files()) for store in newest]
     assert last[0] == last[1]
+
+
+@pytest.fixture
+def steps(files: Path) -> list[dict[str, tuple[str, ...]]]:
+    (files / "gone.csv").write_text("ann,bob\nnobody,ann\n")
+    (files / "new.csv").write_text("hal,bob\nhal,ian\n")
+    (files / "back.csv").write_text("ann,bob\n")
+    return [{"delete": ("parent=gone.csv",), "insert": ("parent=new.csv",)}, {"insert": ("parent=back.csv",)}]
+
+
+@pytest.mark.parametrize("modules", [True, False])
+@pytest.mark.parametrize("algorithm", ["dredc", pytest.param("auto", marks=pytest.mark.slow)])
+def test_updates_in_one_task(
+    spark: Any, files: Path, steps: Any, algorithm: Any, modules: bool, caplog: pytest.LogCaptureFixture
+) -> None:
+    for name in ("local", "spark"):
+        materialise(job(files, name, engine="local", modules=modules, salt=7))
+    with caplog.at_level("INFO", "everlog"):
+        both_updated(files, steps, algorithm=algorithm, local_finish=IN_ONE_TASK)
+    assert sum("updated in one task" in record.message for record in caplog.records) == len(steps)
+
+
+@pytest.mark.parametrize(
+    ("algorithm", "modules", "stratification", "updates"),
+    [
+        ("dredc", True, "levels", 1),
+        pytest.param("dredc", True, "levels", 2, marks=pytest.mark.slow),
+        pytest.param("dredc", False, "single", 2, marks=pytest.mark.slow),
+        pytest.param("bfc", False, "levels", 2, marks=pytest.mark.slow),
+        pytest.param("bfc", True, "single", 2, marks=pytest.mark.slow),
+    ],
+)
+def test_distributed_updates(
+    spark: Any, files: Path, steps: Any, algorithm: Any, modules: bool, stratification: Any, updates: int
+) -> None:
+    for name in ("local", "spark"):
+        materialise(job(files, name, engine="local", modules=modules, stratification=stratification, salt=7))
+    both_updated(files, steps[:updates], algorithm=algorithm, local_finish=DISTRIBUTED)

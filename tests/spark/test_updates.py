@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -11,15 +12,17 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from everlog.lang.parser import parse_program
-from everlog.lang.syntax import Predicate, Program
+from everlog.lang.syntax import Atom, Predicate, Program, Rule
 from everlog.reasoning.materialisation import Materialisation, booked
 from everlog.reasoning.seminaive import seminaive
 from everlog.reasoning.update import Algorithm, update
+from everlog.spark import factset
 from everlog.spark.settings import SparkSettings
 from tests.oracle import naive
 from tests.oracle.naive import Fact
 from tests.spark.reasoning import setup
-from tests.strategies import Case, Change, cases, graph_cases, updates
+from tests.strategies import Case, Change, cases, graph_cases
+from tests.strategies import facts as facts_over
 
 NO_FINISH = SparkSettings(local_finish=0)
 SHARED = [HealthCheck.function_scoped_fixture, HealthCheck.too_slow, HealthCheck.data_too_large]
@@ -78,8 +81,11 @@ def facts(name: str, *rows: str) -> frozenset[Fact]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("algorithm", "updates"), [("dredc", 1), ("dredc", 2), ("bfc", 2)])
-def test_an_example(spark: Any, tmp_path: Path, algorithm: Algorithm, updates: int) -> None:
+@pytest.mark.parametrize(("algorithm", "updates", "few"), [("dredc", 1, 0), ("dredc", 2, 1_000), ("bfc", 2, 1_000)])
+def test_an_example(
+    spark: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, algorithm: Algorithm, updates: int, few: int
+) -> None:
+    monkeypatch.setattr(factset, "FEW_FACTS", few)
     edges = facts("edge", "12", "23", "31", "34", "45", "67")
     program = parse_program(EXAMPLE)
     predicates = tuple({atom.predicate for rule in program.rules for atom in (rule.head, *rule.body)})
@@ -91,22 +97,56 @@ def test_an_example(spark: Any, tmp_path: Path, algorithm: Algorithm, updates: i
     check_updates(spark, tmp_path, case, changes[:updates], algorithm)
 
 
+def together(cases: Sequence[Case]) -> Case:
+    """Several programs side by side, with predicates of their own: as many jobs as for the one with most."""
+    rules: list[Rule] = []
+    given: list[Atom] = []
+    facts: set[Fact] = set()
+    predicates: list[Predicate] = []
+    for number, case in enumerate(cases):
+
+        def own(predicate: Predicate, number: int = number) -> Predicate:
+            name = predicate.name
+            return replace(predicate, name=f"{name[:-1]}{number}>" if name[0] == "<" else f"{name}of{number}")
+
+        def renamed(atom: Atom, own: Callable[[Predicate], Predicate] = own) -> Atom:
+            return replace(atom, predicate=own(atom.predicate))
+
+        for rule in case.program.rules:
+            positive, negative = (tuple(map(renamed, atoms)) for atoms in (rule.positive, rule.negative))
+            rules.append(Rule(renamed(rule.head), positive, negative))
+        given += map(renamed, case.program.facts)
+        facts |= {(own(p), row) for p, row in case.facts}
+        predicates += map(own, case.predicates)
+    domain = tuple(dict.fromkeys(text for case in cases for text in case.domain))
+    return Case(Program(tuple(rules), tuple(given)), frozenset(facts), tuple(predicates), domain)
+
+
 @pytest.mark.slow
-@settings(max_examples=4, suppress_health_check=SHARED)
+@settings(max_examples=3, suppress_health_check=SHARED)
 @given(st.data())
 def test_random_programs(spark: Any, tmp_path: Path, data: st.DataObject) -> None:
-    case = data.draw(cases(max_rules=5, max_predicates=4))
-    change = data.draw(updates(case, max_size=1))
+    case = together([data.draw(cases(max_rules=5, max_predicates=4)) for _ in range(2)])
+    changes = [data.draw(change(case)) for _ in range(data.draw(st.integers(1, 2)))]
     algorithm: Algorithm = data.draw(st.sampled_from(["dredc", "bfc"]))
-    check_updates(spark, tmp_path, case, change, algorithm)
+    check_updates(spark, tmp_path, case, changes, algorithm)
+
+
+@st.composite
+def change(draw: st.DrawFn, case: Case) -> Change:
+    """A change of each of several programs."""
+    known = sorted(case.facts)
+    insert = draw(st.lists(facts_over(case.predicates, case.domain), max_size=12))
+    delete = draw(st.lists(st.sampled_from(known), max_size=12)) if known else []
+    return Change(frozenset(insert), frozenset(delete))
 
 
 @pytest.mark.slow
 @settings(max_examples=40, suppress_health_check=SHARED)
 @given(st.data())
 def test_many_random_programs(spark: Any, tmp_path: Path, data: st.DataObject) -> None:
-    case = data.draw(st.one_of(cases(), graph_cases()))
-    change = data.draw(updates(case, max_size=2))
+    case = together([data.draw(st.one_of(cases(), graph_cases())) for _ in range(3)])
+    changes = [data.draw(change(case)) for _ in range(data.draw(st.integers(1, 2)))]
     algorithm: Algorithm = data.draw(st.sampled_from(["dredc", "bfc", "rematerialise"]))
     how = data.draw(st.sampled_from([NO_FINISH, SparkSettings()]))
-    check_updates(spark, tmp_path, case, change, algorithm, how)
+    check_updates(spark, tmp_path, case, changes, algorithm, how)

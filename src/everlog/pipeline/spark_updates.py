@@ -1,14 +1,18 @@
-"""The job of an update that Spark reasons for: the store is read by executors, and nothing of it comes here."""
+"""The job of an update that Spark reasons for: the store is read by executors, and nothing of it comes here.
+
+A store of at most ``spark-local-finish`` rows is repaired in one task, by the local engine.
+"""
 
 from __future__ import annotations
 
+import logging
 import time
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from everlog.analysis.check import check
-from everlog.analysis.stratify import StratifiedProgram, stratify
+from everlog.analysis.stratify import Kind, StratifiedProgram, stratify
 from everlog.change import Change
 from everlog.engine.match import Limits
 from everlog.lake import COUNTED
@@ -21,7 +25,10 @@ from everlog.pipeline.sources import ReadOptions, resolve
 from everlog.pipeline.split import Split
 from everlog.pipeline.splits import splits
 from everlog.pipeline.stage import Staged, stage, widest
+from everlog.pipeline.tasks import run_tasks, work_directory
 from everlog.pipeline.triples import refuse_graphs
+from everlog.pipeline.update_task import UpdateTask, run_update
+from everlog.spark.settings import SparkSettings
 from everlog.spark.update import Repaired, StagedChange, update_on_spark
 from everlog.store import Store, VersionInfo, begin
 from everlog.store.compaction import compact_if_worth
@@ -30,6 +37,8 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
     from everlog.pipeline.updates import UpdateJob, UpdateResult
+
+log = logging.getLogger(__name__)
 
 
 def update(job: UpdateJob, report: Report | None = None) -> UpdateResult:
@@ -40,8 +49,9 @@ def update(job: UpdateJob, report: Report | None = None) -> UpdateResult:
     with clock.phase("check"):
         store = Store.open(job.store)
         info = store.info()
-        _refuse(job, info)
-        program = stratify(check(parse_program(info.rules, f"{job.store} (rules of version {info.version})")))
+        _refuse(job)
+        kind: Kind = info.statistics.get("stratification", "levels")
+        program = stratify(check(parse_program(info.rules, f"{job.store} (rules of version {info.version})")), kind)
         options = _options(job, program)
         refuse_graphs(options)
         parts = [splits(resolve(paths, options), options) for paths in (job.delete, job.insert)]
@@ -54,13 +64,10 @@ def update(job: UpdateJob, report: Report | None = None) -> UpdateResult:
             existing = [str(store.layout.terms / file.name) for file in store.term_files(info.version)]
             terms = new_terms(spark, inserted.term_files, existing, transaction.work, salt=info.salt)
         with clock.phase("reason"):
-            deadline = None if job.timeout is None else time.monotonic() + job.timeout
-            files = (deleted.fact_files, inserted.fact_files, (*deleted.term_files, *inserted.term_files))
-            staged = StagedChange(*files, transaction.work)
-            limits = Limits(job.max_facts, deadline)
-            found = update_on_spark(
-                spark, program, store, info.version, staged, job.algorithm, job.strategy, limits=limits
-            )
+            found = _in_one_task(spark, job, store, info, (deleted, inserted), parts[0], transaction.work)
+            if found is None:
+                _refuse_closures(info)
+                found = _distributed(spark, job, program, store, info, (deleted, inserted), transaction.work)
         version, compacted = info.version, None
         if found and not job.dry_run:
             with clock.phase("commit"):
@@ -87,15 +94,82 @@ def update(job: UpdateJob, report: Report | None = None) -> UpdateResult:
     )
 
 
-def _refuse(job: UpdateJob, info: VersionInfo) -> None:
+def _in_one_task(
+    spark: SparkSession,
+    job: UpdateJob,
+    store: Store,
+    info: VersionInfo,
+    staged: tuple[Staged, Staged],
+    deleted_from: Sequence[Split],
+    work: Path,
+) -> Repaired | None:
+    """The update by the local engine in one task, None if there is too much for that."""
+    deleted, inserted = staged
+    rows = sum(file.rows or 0 for file in store.files(info.version))
+    if rows + deleted.rows + inserted.rows > job.local_finish:
+        return None
+    task = UpdateTask(
+        str(Path(job.store).absolute()),
+        info.version,
+        deleted,
+        inserted,
+        tuple(deleted_from),
+        str(work_directory(work)),
+        job.local_finish,
+        job.on_error,
+        job.algorithm,
+        job.strategy,
+        job.max_facts,
+        job.timeout,
+    )
+    found = run_tasks(spark, run_update, [task])[0]
+    if found is None:
+        log.info("more than %d facts, so the update is distributed", job.local_finish)
+    else:
+        log.info("updated in one task: %d rows (spark-local-finish %d)", rows, job.local_finish)
+    return found
+
+
+def _distributed(
+    spark: SparkSession,
+    job: UpdateJob,
+    program: StratifiedProgram,
+    store: Store,
+    info: VersionInfo,
+    staged: tuple[Staged, Staged],
+    work: Path,
+) -> Repaired:
+    """The update through the algebra on DataFrames."""
+    deleted, inserted = staged
+    deadline = None if job.timeout is None else time.monotonic() + job.timeout
+    terms = (*deleted.term_files, *inserted.term_files)
+    change = StagedChange(deleted.fact_files, inserted.fact_files, terms, work)
+    limits, settings = Limits(job.max_facts, deadline), SparkSettings(job.local_finish)
+    return update_on_spark(
+        spark,
+        program,
+        store,
+        info.version,
+        change,
+        job.algorithm,
+        job.strategy,
+        settings=settings,
+        limits=limits,
+    )
+
+
+def _refuse(job: UpdateJob) -> None:
     """Refuse what only this machine can do."""
+    if job.algorithm == "counting":
+        hint = "use --engine local, or another algorithm"
+        raise EverlogError.of("no-such-algorithm", "counting is done on this machine only", None, hint)
+
+
+def _refuse_closures(info: VersionInfo) -> None:
     if info.closures:
         hidden = ", ".join(str(closure["predicate"]) for closure in info.closures)
         hint = "use --engine local, or materialise again with a larger --expand-below"
         raise EverlogError.of("not-listed", f"Spark cannot update closures that are not listed: {hidden}", None, hint)
-    if job.algorithm == "counting":
-        hint = "use --engine local, or another algorithm"
-        raise EverlogError.of("no-such-algorithm", "counting is done on this machine only", None, hint)
 
 
 def _options(job: UpdateJob, program: StratifiedProgram) -> ReadOptions:

@@ -118,7 +118,7 @@ class Maintenance:
         self.change_unruled()
         for number, stratum in enumerate(self.program.strata):
             if stratum.module is not None:
-                self.maintain_module(stratum.module)
+                self.maintain_module(stratum, stratum.module)
                 continue
             rules = Rules.of(number, stratum)
             if stratum.inner and self.is_affected(rules):
@@ -136,11 +136,14 @@ class Maintenance:
         """Bring D and A up to date for one stratum."""
         raise NotImplementedError
 
-    def maintain_module(self, module: Module) -> None:
+    def maintain_module(self, stratum: Stratum, module: Module) -> None:
         """Bring the relations of a module up to date. Its facts are never overdeleted, so D and A do without them."""
         if {*self.gone, *self.fresh}.isdisjoint(module.inputs):
             return
         engine = self.engine
+        if (closed := engine.closed(stratum, self.new, NONE)) is not None:
+            self.compare_closed(closed, module)
+            return
         found = rederive(module, self.I, self.new, self.gone, self.fresh, lambda: engine.limits.check(engine.held))
         self.new = self.new.replaced({p: change.relation for p, change in found.items()})
         self.engine.held = self.new.count
@@ -150,6 +153,16 @@ class Maintenance:
         matched = [p for p in found if p in self.in_bodies]
         self.alive = self.alive.replaced({p: self.I.relation(p) - found[p].lost for p in matched})
         self.either = self.either.replaced({p: self.I.relation(p) | found[p].won for p in matched})
+
+    def compare_closed(self, closed: FactSet, module: Module) -> None:
+        """The same where the relations were derived again as a whole: ``closed`` has all facts."""
+        before, after = self.I.restricted(module.predicates), closed.restricted(module.predicates)
+        lost, won = before - after, after - before
+        self.engine.held += won.count - lost.count
+        self.engine.limits.check(self.engine.held)
+        self.new, self.alive = closed, self.alive - lost
+        self.either = self.either.extended(won)
+        self.gone, self.fresh = self.gone.extended(lost), self.fresh.extended(won)
 
     @cached_property
     def in_bodies(self) -> frozenset[Predicate]:

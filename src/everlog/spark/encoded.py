@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import functools
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,7 +12,7 @@ import pyarrow.parquet as pq
 
 from everlog.engine.factset import NONE, FactSet
 from everlog.lang.syntax import Predicate
-from everlog.spark.factset import FrameSet, Part, Predicates, Step
+from everlog.spark.factset import FrameSet, Part, Predicates, Step, under
 from everlog.spark.multiset import FrameCounts, Piece, Weighted
 from everlog.spark.names import Names
 from everlog.spark.workspace import WEIGHT, Stored, Workspace
@@ -100,6 +101,22 @@ class StoredFacts:
 
         rows = sum(file.rows or 0 for file in self.files)
         return FrameCounts(self.space, [Piece(Weighted(frame, self.predicates, rows))])
+
+    def fed(self, hidden: Mapping[Predicate, Predicate]) -> FrameSet:
+        """The facts that feed modules, under hidden names: those that are explicit or have a derivation outside."""
+        from pyspark.sql import functions as F
+
+        @functools.cache
+        def kept() -> Stored:
+            reasons = [F.coalesce(F.col(name), F.lit(0)).cast("long") for name in ("explicit", "nr", "rec")]
+            weight = (reasons[0] + reasons[1] + reasons[2]).alias(WEIGHT)
+            rows = self._rows(self.files, frozenset(hidden), weight).where(f"{WEIGHT} != 0")
+            sums = rows.groupBy(*self.space.keys).agg(F.sum(WEIGHT).alias(WEIGHT)).where(f"{WEIGHT} > 0")
+            return self.space.store(under(self.space, sums, hidden))
+
+        most = sum(file.rows or 0 for file in self.files)
+        step = Step(lambda: self.space.read(kept().files), frozenset(hidden.values()), most, is_scan=True)
+        return FrameSet.of(self.space, step)
 
     def _summed(self, name: str) -> FrameSet:
         from pyspark.sql import functions as F

@@ -32,8 +32,11 @@ MOST_FILES = 32
 Predicates = frozenset[Predicate]
 
 
-MOST_STEPS = 2
-"""So many steps that were not run at most depend on each other: each may be needed more than once by the next."""
+MOST_STEPS, MOST_SMALL_STEPS = 2, 3
+"""So many steps that were not run at most depend on each other: each may be needed more than once by the next.
+The second is for steps of few facts: running one costs more than computing it again."""
+
+FEW_FACTS = 20_000
 
 
 @dataclass(eq=False)
@@ -174,11 +177,19 @@ class FrameSet(FactSet):
 
     def shallow(self) -> FrameSet:
         """Run what is left to be run if it depends on too many steps; of a view the small parts only."""
-        if self.depth >= MOST_STEPS and not self.is_view:
+        if self.depth < (MOST_SMALL_STEPS if self._is_small else MOST_STEPS):
+            return self
+        if not self.is_view:
             self.settle()
-        elif self.depth >= MOST_STEPS:
+        else:
             self.base, self.removed, self.added = map(self._kept, (self.base, self.removed, self.added))
         return self
+
+    @property
+    def _is_small(self) -> bool:
+        """Whether few facts are still to be computed."""
+        waiting = (part.most for part in (*self.base, *self.removed, *self.added) if part.depth)
+        return sum(waiting) <= FEW_FACTS
 
     def _kept(self, parts: Iterable[Part]) -> tuple[Part, ...]:
         found = [FrameSet(self.space, [part]).settle().base if part.depth else (part.newest,) for part in parts]
@@ -303,12 +314,19 @@ class FrameSet(FactSet):
         renamed = {old: new for old, new in names.items() if old in self.possible}
         if not renamed:
             return self
+        moved, rest = self.restricted(renamed), self.restricted(self.possible.difference(renamed))
+        assert isinstance(moved, FrameSet)
+        is_scan = not moved.removed and not moved.depth
         step = Step(
-            lambda: under(self.space, self.frame(), renamed),
-            frozenset(renamed.get(p, p) for p in self.possible),
-            self.most,
+            lambda: under(self.space, moved.frame(), renamed),
+            frozenset(renamed[p] for p in moved.possible),
+            moved.most,
+            1 + moved.depth,
+            is_scan,
         )
-        return FrameSet.of(self.space, step)
+        if not isinstance(rest, FrameSet):
+            return FrameSet.of(self.space, step)
+        return FrameSet(self.space, (*rest.base, Part.whole(step)), rest.removed, rest.added)
 
     def replaced(self, relations: Mapping[Predicate, Any]) -> FactSet:
         """The same with the facts of another set for some predicates."""

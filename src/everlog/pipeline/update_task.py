@@ -1,0 +1,104 @@
+"""An update in one task of one executor, by the local engine, for stores that fit there."""
+
+from __future__ import annotations
+
+import dataclasses
+import uuid
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from everlog.change import Change
+from everlog.engine.difference import difference
+from everlog.lake import change_batches
+from everlog.lang.errors import LimitError
+from everlog.lang.syntax import Predicate
+from everlog.pipeline.blanks import StoredBlanks
+from everlog.pipeline.split import Split
+from everlog.pipeline.stage import Staged
+from everlog.reasoning.update import Algorithm, Strategy
+from everlog.spark.update import Repaired, Sizes
+from everlog.store import Store, schema
+
+
+@dataclass(frozen=True)
+class UpdateTask:
+    """Repairs a version of a store; gives what :func:`everlog.spark.update.update_on_spark` does.
+
+    The task gives up, and gives None, if more than ``most`` facts come to light.
+    """
+
+    store: str
+    version: int
+    deleted: Staged
+    inserted: Staged
+    deleted_from: tuple[Split, ...]
+    work: str
+    most: int
+    on_error: str = "stop"
+    algorithm: Algorithm = "auto"
+    strategy: Strategy = "never"
+    max_facts: int | None = None
+    timeout: float | None = None
+
+    def run(self) -> Repaired | None:
+        """Do it; the data file goes into the work directory."""
+        gives_up = self.max_facts is None or self.most < self.max_facts
+        try:
+            return self._repaired(self.most if gives_up else self.max_facts)
+        except LimitError as error:
+            if gives_up and error.diagnostics[0].code == "max-facts":
+                return None
+            raise
+
+    def _repaired(self, max_facts: int | None) -> Repaired:
+        from everlog.pipeline.updates import facts_in
+        from everlog.stores import open as open_store
+        from everlog.stores import stored_change
+
+        kb = open_store(self.store, self.version, max_facts=max_facts, timeout=self.timeout)
+        assert kb.saved is not None
+        dictionary, old = kb.state().dictionary, kb.saved.kept.state
+        blanks = StoredBlanks.of(dictionary, self.deleted_from, self.on_error)
+        delete, unknown = facts_in(self.deleted, dictionary, add=False, blanks=blanks)
+        insert, _ = facts_in(self.inserted, dictionary, add=True)
+        change = kb.update_facts(insert, delete, unknown=unknown, algorithm=self.algorithm, strategy=self.strategy)
+        new = kb.stored(old.generated)
+        signed = stored_change(Store.open(self.store), old, new, difference(old, new))
+        files = self._written(change_batches(signed, new.dictionary)) if change else []
+        statistics = dataclasses.replace(kb.statistics, instances=kb.work).as_dict()
+        figures = {**statistics, "listed": new.rows.count, "update": asdict(change.stats)}
+        return _repaired(change, files, figures, new.nr is not None)
+
+    def _written(self, batches: Iterable[pa.RecordBatch]) -> list[Path]:
+        """Rows in the order of a store, as a file."""
+        held = list(batches)
+        if not held:
+            return []
+        width = max(schema.width_of(batch.schema.names) for batch in held)
+        rows = pa.concat_tables([schema.conform(batch, width) for batch in held])
+        path = Path(self.work) / f"facts-{uuid.uuid4().hex}.parquet"
+        order = [(name, "ascending") for name in schema.keys(width)]
+        pq.write_table(rows.sort_by(order), path, compression="zstd", compression_level=1, store_schema=False)
+        return [path]
+
+
+def run_update(task: UpdateTask) -> Repaired | None:
+    """Run a task; workers import this."""
+    return task.run()
+
+
+def _repaired(change: Change, files: list[Path], figures: dict[str, Any], counted: bool) -> Repaired:
+    sides = (change.inserted, change.deleted, change.explicit_inserted, change.explicit_deleted)
+    sizes: list[Sizes] = [{_named(p): len(rows) for p, rows in side.items() if len(rows)} for side in sides]
+    inserted, deleted, won, lost = sizes
+    return Repaired(files, inserted, deleted, won, lost, change.not_explicit, change.stats, figures, counted)
+
+
+def _named(predicate: object) -> Predicate:
+    assert isinstance(predicate, Predicate)
+    return predicate
