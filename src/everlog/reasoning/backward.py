@@ -15,22 +15,52 @@ considered before a proof is found.
 
 from __future__ import annotations
 
+from everlog.analysis.stratify import StratifiedProgram
 from everlog.engine.factset import NONE, FactSet
+from everlog.engine.match import Engine
 from everlog.reasoning.maintenance import Maintenance, Rules
+from everlog.reasoning.materialisation import Materialisation
 
 
 class BackwardChaining(Maintenance):
-    """Deletion that asks for another proof before it deletes; subclasses say what is proved without recursion."""
+    """Deletion that asks for another proof before it deletes; subclasses say what is proved without recursion.
 
-    max_depth: int | None = None
-    """How many levels are expanded for one question; beyond, facts are blocked. None is no limit."""
+    ``depth`` is how many levels are expanded for one question; beyond, facts are blocked. None is no limit.
+    """
 
-    def start_stratum(self) -> None:
-        """C, P, Y and B are those of the stratum."""
+    keeps_counters = True
+
+    def __init__(
+        self,
+        engine: Engine,
+        program: StratifiedProgram,
+        old: Materialisation,
+        delete: FactSet,
+        insert: FactSet,
+        depth: int | None = None,
+    ) -> None:
+        super().__init__(engine, program, old, delete, insert)
+        self.max_depth = depth
+        if not self.keeps_counters:
+            self.C_nr = self.C_r = None
+
+    def maintain(self, rules: Rules) -> None:
         self.C: FactSet = NONE
         self.P: FactSet = NONE
         self.Y: FactSet = NONE
         self.B: FactSet = NONE
+        deleted = self.delete_unproved(rules)  # l. 62; thesis l. 100
+        self.statistics.overdeleted += deleted.count
+        self.statistics.checked += self.C.count
+        self.statistics.proved += self.P.count
+        self.statistics.blocked += self.B.count
+        rederived = self.rederive(rules, deleted) if self.B else NONE  # l. 63 and 64
+        self.statistics.rederived += rederived.count
+        self.insert(rules, rederived)  # l. 65; thesis l. 101
+
+    def rederive(self, rules: Rules, deleted: FactSet) -> FactSet:
+        """Those of the deleted facts to start from again, if a search was given up."""
+        raise NotImplementedError
 
     def delete_unproved(self, rules: Rules) -> FactSet:
         """Remove the facts of the stratum that have no proof any more (DELETEUNPROVED)."""

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from everlog.analysis.stratify import StratifiedProgram
 from everlog.engine.factset import FactSet
-from everlog.engine.match import Engine
 from everlog.reasoning.backward import BackwardChaining
 from everlog.reasoning.maintenance import Rules
-from everlog.reasoning.materialisation import Materialisation
 
 
 class BFC(BackwardChaining):
@@ -22,36 +19,13 @@ class BFC(BackwardChaining):
 
     name = "bfc"
 
-    def __init__(
-        self,
-        engine: Engine,
-        program: StratifiedProgram,
-        old: Materialisation,
-        delete: FactSet,
-        insert: FactSet,
-        depth: int | None = None,
-    ) -> None:
-        super().__init__(engine, program, old, delete, insert)
-        self.max_depth = depth
-
-    def maintain(self, rules: Rules) -> None:
-        self.start_stratum()
-        deleted = self.delete_unproved(rules)  # l. 100
-        self.statistics.overdeleted += deleted.count
-        self.statistics.checked += self.C.count
-        self.statistics.proved += self.P.count
-        self.statistics.blocked += self.B.count
-        rederived = self.rederive(deleted) if self.B else FactSet()
-        self.statistics.rederived += rederived.count
-        self.insert(rules, rederived)  # l. 101
-
     def unproved(self, rules: Rules, asked: FactSet) -> FactSet:
         """The same without the facts that nonrecursive rules derive, though a blocked search has not come to them."""
         assert self.C_nr is not None
         left = super().unproved(rules, asked)
         return left - self.C_nr.counted(left) if self.B else left
 
-    def rederive(self, deleted: FactSet) -> FactSet:
+    def rederive(self, rules: Rules, deleted: FactSet) -> FactSet:
         """What was proved after it was deleted, and what follows in one step (Algorithm 4, l. 70)."""
         assert self.C_r is not None
         return (deleted & self.P) | self.C_r.counted(deleted)

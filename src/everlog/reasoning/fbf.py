@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from everlog.analysis.stratify import StratifiedProgram
 from everlog.engine.factset import FactSet
-from everlog.engine.match import Engine
 from everlog.reasoning.backward import BackwardChaining
 from everlog.reasoning.maintenance import Rules
-from everlog.reasoning.materialisation import Materialisation
 
 
 class FBF(BackwardChaining):
@@ -22,30 +19,7 @@ class FBF(BackwardChaining):
     """
 
     name = "fbf"
-
-    def __init__(
-        self,
-        engine: Engine,
-        program: StratifiedProgram,
-        old: Materialisation,
-        delete: FactSet,
-        insert: FactSet,
-        depth: int | None = None,
-    ) -> None:
-        super().__init__(engine, program, old, delete, insert)
-        self.max_depth = depth
-        self.C_nr = self.C_r = None
-
-    def maintain(self, rules: Rules) -> None:
-        self.start_stratum()
-        deleted = self.delete_unproved(rules)  # l. 62
-        self.statistics.overdeleted += deleted.count
-        self.statistics.checked += self.C.count
-        self.statistics.proved += self.P.count
-        self.statistics.blocked += self.B.count
-        rederived = self.rederive(rules, deleted) if self.B else FactSet()
-        self.statistics.rederived += rederived.count
-        self.insert(rules, rederived)  # l. 65
+    keeps_counters = False
 
     def rederive(self, rules: Rules, deleted: FactSet) -> FactSet:
         """Bring back what was proved, and find what of the rest follows in one step (l. 63 and 64)."""
