@@ -19,6 +19,16 @@ settings.register_profile("long", deadline=None, max_examples=10_000, suppress_h
 settings.load_profile(os.environ.get("EVERLOG_HYPOTHESIS", "default"))
 
 
+@pytest.fixture(autouse=True, scope="session")
+def small_closures_in_their_graphs() -> Iterator[None]:
+    """Closures are kept in their graphs however small they are; the tests of plain pairs say so."""
+    from everlog.modules import closure
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(closure, "PLAIN_EDGES", -1)
+        yield
+
+
 @pytest.fixture(scope="session")
 def shared_data() -> Path:
     """The directory of real data sets beside the repository."""

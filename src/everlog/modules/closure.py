@@ -4,6 +4,9 @@ Each fact that feeds the module is an edge of the graph, or two; which, a list o
 is a term in a state of the module; where pairs start with facts from outside, X_Q(x, y), there is an edge from x in
 one further state to y in the state Q. So all kinds of closures are reachability in one graph, and an
 update of what feeds them is an update of its edges.
+
+A closure that is hardly larger than its edges takes less memory as plain pairs, and is read faster. If it is small as
+well, it is kept so, and an update makes the graph first.
 """
 
 from __future__ import annotations
@@ -21,6 +24,12 @@ from everlog.engine.reach import Check, Reach, unlimited
 from everlog.engine.relation import Relation
 from everlog.lang.syntax import Predicate
 from everlog.modules.changed import Changed
+
+PLAIN_EDGES = 1 << 14
+"""A graph with at most so many edges is not kept if the pairs take less memory; making it again takes milliseconds."""
+
+PAIR, LOOKUP = 8, 4
+"""The bytes of a plain pair, and those that a vertex takes in a graph once it has been looked up."""
 
 
 @dataclass(frozen=True)
@@ -108,7 +117,7 @@ def _silent(module: Closure) -> dict[int, list[int]]:
 def derive(module: Closure, facts: FactSet, check: Check = unlimited) -> dict[Predicate, Relation]:
     """The relations of a module, from the facts that feed it; ``check`` is called now and then, and may raise."""
     graph = Graph.of(module, facts)
-    return _relations(module, graph, Reach.of(*graph.edges(facts), either=True, check=check))
+    return _formed(_relations(module, graph, _reach(graph, facts, check)))
 
 
 def restored(module: Closure, facts: FactSet, reach: Reach) -> dict[Predicate, Relation]:
@@ -121,19 +130,29 @@ def rederive(
 ) -> Mapping[Predicate, Changed]:
     """The same after an update; ``old`` and ``new`` are all facts before and after it, the others what changed."""
     before, graph = Graph.of(module, old), Graph.of(module, new)
-    bases = {p: base for p in module.predicates if isinstance(base := old.relation(p).base, Closed)}
-    if not bases or before.start != graph.start:
+    if before.start != graph.start:
         return {p: Changed.between(old.relation(p), relation) for p, relation in derive(module, new, check).items()}
-    reach = next(iter(bases.values())).graph
+    known = known_graph(module, old)
+    reach = _reach(before, old, check) if known is None else known
     lost_edges, new_edges = graph.without_fed(new, graph.edges(gone)), graph.edges(fresh)
     update = reach.updated(reach.oriented(lost_edges), reach.oriented(new_edges), check)
     lost, won = update.lost, update.won
+    relations = _relations(module, graph, update.graph)
+    kept = relations if known is not None else _formed(relations)
     found = {}
-    for predicate, relation in _relations(module, graph, update.graph).items():
-        base = relation.base
-        assert isinstance(base, Closed)
-        found[predicate] = Changed(relation, Listed(base.difference(lost)), Listed(base.difference(won)))
+    for predicate, pairs in closed(module, graph, update.graph).items():
+        found[predicate] = Changed(kept[predicate], Listed(pairs.difference(lost)), Listed(pairs.difference(won)))
     return found
+
+
+def known_graph(module: Closure, facts: FactSet) -> Reach | None:
+    """The graph of a module, if its pairs are kept in it."""
+    bases = (facts.relation(predicate).base for predicate in module.predicates)
+    return next((base.graph for base in bases if isinstance(base, Closed)), None)
+
+
+def _reach(graph: Graph, facts: FactSet, check: Check) -> Reach:
+    return Reach.of(*graph.edges(facts), either=True, check=check)
 
 
 def closed(module: Closure, graph: Graph, reach: Reach) -> dict[Predicate, Closed]:
@@ -146,3 +165,13 @@ def closed(module: Closure, graph: Graph, reach: Reach) -> dict[Predicate, Close
 
 def _relations(module: Closure, graph: Graph, reach: Reach) -> dict[Predicate, Relation]:
     return {predicate: Relation.from_base(pairs) for predicate, pairs in closed(module, graph, reach).items()}
+
+
+def _formed(relations: dict[Predicate, Relation]) -> dict[Predicate, Relation]:
+    """The relations of one graph in the form that takes less memory."""
+    bases = [relation.base for relation in relations.values()]
+    graph = next(base.graph for base in bases if isinstance(base, Closed))
+    pairs = sum(len(relation) for relation in relations.values())
+    if len(graph.edges) > PLAIN_EDGES or PAIR * pairs >= graph.nbytes + LOOKUP * len(graph):
+        return relations
+    return {predicate: relation.plain() for predicate, relation in relations.items()}

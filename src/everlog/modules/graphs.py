@@ -10,11 +10,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 
-import numpy as np
-
 from everlog.analysis.modules import Closure, Module
 from everlog.analysis.stratify import StratifiedProgram, Stratum
-from everlog.engine.closed import Closed
 from everlog.engine.difference import facts_changed, signed_keys
 from everlog.engine.factset import NONE, FactSet
 from everlog.engine.match import Engine, RuleSet
@@ -24,7 +21,7 @@ from everlog.engine.relation import Relation
 from everlog.engine.runs import Run
 from everlog.lang.syntax import Predicate
 from everlog.modules.changed import Changed
-from everlog.modules.closure import restored
+from everlog.modules.closure import known_graph, restored
 from everlog.modules.derive import derive, rederive
 from everlog.reasoning.loops import close_together
 
@@ -37,14 +34,10 @@ def name_of(module: Closure) -> str:
 
 
 def graphs_of(program: StratifiedProgram, facts: FactSet) -> dict[str, Reach]:
-    """The graphs of all closure modules."""
-    return {name_of(module): _graph(module, facts) for module in program.modules if isinstance(module, Closure)}
-
-
-def _graph(module: Closure, facts: FactSet) -> Reach:
-    bases = (facts.relation(predicate).base for predicate in module.predicates)
-    nothing = np.empty(0, np.int64)
-    return next((base.graph for base in bases if isinstance(base, Closed)), None) or Reach.of(nothing, nothing)
+    """The graphs of all closure modules that are kept."""
+    closures = [module for module in program.modules if isinstance(module, Closure)]
+    known = {name_of(module): known_graph(module, facts) for module in closures}
+    return {name: graph for name, graph in known.items() if graph is not None}
 
 
 def derived(

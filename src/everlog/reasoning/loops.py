@@ -23,7 +23,7 @@ from everlog.engine.match import Engine, RuleSet
 from everlog.engine.reach import Reach
 from everlog.engine.relation import Relation
 from everlog.lang.syntax import Predicate
-from everlog.modules.closure import Graph, closed
+from everlog.modules.closure import Graph, closed, known_graph
 
 NO_EDGES = (np.empty(0, np.int64), np.empty(0, np.int64))
 
@@ -40,8 +40,8 @@ class Loop:
     def of(cls, module: Closure, facts: FactSet) -> Loop:
         """The module with the facts that feed it."""
         graph = Graph.of(module, facts)
-        bases = [base for p in module.predicates if isinstance(base := facts.relation(p).base, Closed)]
-        return cls(module, graph, bases[0].graph if bases else Reach.of(*graph.edges(facts)))
+        known = known_graph(module, facts)
+        return cls(module, graph, Reach.of(*graph.edges(facts)) if known is None else known)
 
     def relations(self) -> dict[Predicate, Relation]:
         """What the module derives from what it has been given."""
