@@ -31,6 +31,9 @@ REPEATS = 25
 SECONDS = 1.0
 """So often a query is asked after the first time, less often if that takes longer, but twice."""
 
+SHORTEST = 0.001
+"""What takes less is done so often at a time that it takes as long."""
+
 
 @dataclass(frozen=True)
 class Query:
@@ -119,19 +122,22 @@ def counted(engine: Engine, query: CheckedQuery, facts: FactSet) -> int:
 def _timed(record: dict[str, Any], name: str, works: Sequence[Callable[[], int]]) -> int:
     """Does the same in several ways by turns. Notes the seconds of the first way, the first time and the median of
     later ones, and the median of the ratios to the second way; returns what the first way gives."""
+    first = [_each(work, 1) for work in works]
+    if len({found for _, found in first}) > 1:
+        raise RuntimeError(f"{[found for _, found in first]} answers to the same query")
+    number = 1 + int(SHORTEST / max(_each(work, 1)[0] for work in works))
     seconds: list[list[float]] = []
-    while len(seconds) < 3 or (len(seconds) <= REPEATS and sum(map(sum, seconds)) < SECONDS):
-        turn = []
-        for work in works:
-            began = perf_counter()
-            found = work()
-            turn.append(perf_counter() - began)
-            if work is works[0]:
-                result = found
-            elif found != result:
-                raise RuntimeError(f"{result} and {found} answers to the same query")
-        seconds.append(turn)
-    record[f"{name}_first"], record[name] = seconds[0][0], median(turn[0] for turn in seconds[1:])
+    while len(seconds) < 2 or (len(seconds) < REPEATS and number * sum(map(sum, seconds)) < SECONDS):
+        seconds.append([_each(work, number)[0] for work in works])
+    record[f"{name}_first"], record[name] = first[0][0], median(turn[0] for turn in seconds)
     if len(works) > 1:
-        record[f"{name}_ratio"] = median(turn[0] / turn[1] for turn in seconds[1:])
-    return result
+        record[f"{name}_ratio"] = median(turn[0] / turn[1] for turn in seconds)
+    return first[0][1]
+
+
+def _each(work: Callable[[], int], number: int) -> tuple[float, int]:
+    """The seconds that a work takes if it is done so many times, and its result."""
+    began = perf_counter()
+    for _ in range(number):
+        found = work()
+    return (perf_counter() - began) / number, found

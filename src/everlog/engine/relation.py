@@ -122,8 +122,10 @@ class Relation:
         return cls.from_keys(layout, pack(layout, arrays, size))
 
     def __len__(self) -> int:
-        plain = sum(map(len, self.runs)) - sum(map(len, self.gone))
-        return plain if self.base is None else plain + len(self.base)
+        based = 0 if self.base is None else len(self.base)
+        if not self.runs and not self.gone:
+            return based
+        return based + sum(map(len, self.runs)) - sum(map(len, self.gone))
 
     def __bool__(self) -> bool:
         if self.gone:
