@@ -1,6 +1,7 @@
 # make demo   set up and run the main job on sample data
 # make test   set up, lint, type-check and test
-# make bench  set up and measure against the peers; results in bench/results/
+# make docs   set up and build the documentation into build/site
+# make bench  set up and measure everything; bench/results/REPORT.md
 # make setup  only set up (.venv, dependencies, Java)
 
 PYTHON ?= python3
@@ -8,7 +9,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.ready
 
-.PHONY: setup demo test test-slow bench clean
+.PHONY: setup demo test test-slow docs bench clean
 
 setup: $(STAMP)
 
@@ -30,12 +31,11 @@ test: setup
 test-slow: setup
 	$(BIN)/pytest -m slow
 
+docs: setup
+	$(BIN)/mkdocs build --strict
+
 bench: setup
-	$(BIN)/python -m bench
-	$(BIN)/python -m bench.maintenance
-	$(BIN)/python -m bench.modules
-	$(BIN)/python -m bench.rdf
-	$(BIN)/python -m bench.ingest
+	$(BIN)/python -m bench.evidence
 
 clean:
 	rm -rf $(VENV) build dist .mypy_cache .ruff_cache .pytest_cache

@@ -103,17 +103,19 @@ def start(case: Case, stratification: Any) -> tuple[StratifiedProgram, Ids, Mate
 
 ONE_STRATEGY = [how for how in ALGORITHMS if how[0] in ("dred", "dredc", "counting")]
 SEVERAL_STRATEGIES = [how for how in ALGORITHMS if how not in ONE_STRATEGY]
-"""These have a few hundred cases together even by default."""
+CASES = max(240, settings().max_examples)
+"""So many for each algorithm; those with four strategies share them."""
 
 
 @pytest.mark.parametrize("how", SEVERAL_STRATEGIES, ids=lambda how: f"{how[0]}-{how[1]}")
+@settings(max_examples=CASES // 4)
 @given(st.data())
 def test_equals_materialising_anew(how: Any, data: st.DataObject) -> None:
     maintained(how, data)
 
 
 @pytest.mark.parametrize("how", ONE_STRATEGY, ids=lambda how: how[0])
-@settings(max_examples=max(240, settings().max_examples))
+@settings(max_examples=CASES)
 @given(st.data())
 def test_one_strategy_equals_materialising_anew(how: Any, data: st.DataObject) -> None:
     maintained(how, data)

@@ -1,0 +1,145 @@
+"""``bench/results/REPORT.md``: everything that was measured, and where we lose."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from bench.evidence import plots, theory
+from bench.evidence.suites import RESULTS, SUITES
+from bench.evidence.tables import TABLES
+from bench.machine import machine, versions
+from bench.report import table
+
+Found = Mapping[str, Any]
+SLOWER = 1.5
+"""So many times slower than listed pairs a query on a compact relation counts as lost."""
+
+
+def write(seconds: Mapping[str, float]) -> Path:
+    """Write the report and its plots from what the benchmarks wrote; ``seconds`` is what each took in this run."""
+    found = {name: suite.found() for name, suite in SUITES.items()}
+    pictures = _pictures(found)
+    parts = ["# What was measured", _preface(seconds), _machine(), *pictures]
+    parts += ["## Promises", _targets(found), "## Where we lose", _losses(found)]
+    parts += ["## The papers' tables", TABLES_SAY]
+    for each in TABLES.values():
+        parts += [f"### {each.name}: {each.title}", f"`python -m bench.evidence {each.name}`"]
+        parts.append(each.text(found[each.suite]))
+    if found["theory"].get("counts"):
+        parts += ["## Counts against theory", f"`{SUITES['theory'].command}`", theory.text(found["theory"]["counts"])]
+    parts += ["## Peers", "Seconds from facts to the last derived fact, best of the runs.", _peers(found["general"])]
+    parts += ["## Everything else", _links()]
+    path = RESULTS / "REPORT.md"
+    path.write_text("\n\n".join(part for part in parts if part) + "\n")
+    return path
+
+
+TABLES_SAY = (
+    "Their data sets and machines are not here, so seconds are not comparable; ratios within a table are. Lines that "
+    "start with `paper:` are theirs, the others ours, on instances of the same kind that can exist here."
+)
+
+
+def _preface(seconds: Mapping[str, float]) -> str:
+    if not seconds:
+        return "Put together from the last run of each benchmark. `make bench` measures everything again."
+    rows = [(SUITES[name].title, f"`{SUITES[name].command}`", f"{spent / 60:.1f}") for name, spent in seconds.items()]
+    total = sum(seconds.values()) / 60
+    return f"`make bench` made all of it in {total:.0f} minutes.\n\n" + table(("part", "command", "minutes"), rows)
+
+
+def _machine() -> str:
+    return "\n".join(f"- {name}: {value}" for name, value in {**machine(), **versions()}.items())
+
+
+def _pictures(found: Mapping[str, Found]) -> Iterator[str]:
+    general, modules = found["general"], found["modules"]
+    made = (
+        ("closure.png", "Closing DAG-R", plots.closure_bars(general, modules, RESULTS / "closure.png")),
+        ("update.png", "A small update", plots.update_bars(general, RESULTS / "update.png")),
+        ("memory.png", "Memory over time", plots.memory_over_time(found["memory"], RESULTS / "memory.png")),
+        ("scaling.png", "Scaling", plots.scaling_curves(found["maintenance"], found["spark"], RESULTS / "scaling.png")),
+    )
+    return (f"![{title}]({name})" for name, title, done in made if done)
+
+
+def _targets(found: Mapping[str, Found]) -> str:
+    rows = []
+    for name, one in found.items():
+        for target in one.get("targets", ()):
+            verdict = {True: "met", False: "**missed**", None: "not measured"}[target["met"]]
+            rows.append((name, target["promise"], target["measured"], verdict))
+    met = sum(row[3] == "met" for row in rows)
+    return f"{met} of {len(rows)} are met.\n\n" + table(("part", "promise", "measured", "verdict"), rows)
+
+
+def _losses(found: Mapping[str, Found]) -> str:
+    """Whatever was quicker than we are, by any benchmark."""
+    lines = [f"- {line}" for line in (*_lost_to_peers(found["general"]), *_lost_queries(found["modules"]),
+                                      *_lost_rdf(found["rdf"]), *_missed(found))]  # fmt: skip
+    return "\n".join(lines) if lines else "Nowhere in what was measured."
+
+
+def _lost_to_peers(general: Found) -> Iterator[str]:
+    for comparison in general.get("comparisons", ()):
+        outcomes = {row["system"]: row["outcome"]["seconds"] for row in comparison["rows"] if row["outcome"]}
+        ours = min((s for name, s in outcomes.items() if name.startswith("everlog")), default=None)
+        for name, seconds in outcomes.items():
+            if ours and "kernel" not in name and not name.startswith("everlog") and seconds < ours:
+                shown = f"{ours / seconds:.1f} times faster ({seconds:.3g} s, {ours:.3g} s)"
+                yield f"{comparison['workload']}: {name} is {shown}."
+
+
+def _lost_queries(modules: Found) -> Iterator[str]:
+    for one in modules.get("forms", ()):
+        asked = [q for family in one.get("queries", {}).values() for q in family if q.get("rows_ratio", 0) > SLOWER]
+        if one["form"] == "compact" and asked:
+            worst = max(asked, key=lambda q: q["rows_ratio"])
+            slow = f"{len(asked)} queries find rows {SLOWER} times slower than in listed pairs, or worse"
+            yield f"{one['workload']}, compact: {slow}; {worst['query']} is the worst, {worst['rows_ratio']:.1f} times."
+
+
+def _lost_rdf(rdf: Found) -> Iterator[str]:
+    for one in rdf.get("asked", ()):
+        ours, theirs = (_total(one.get(name)) for name in ("everlog", "pyoxigraph"))
+        if ours and theirs and theirs < ours:
+            yield f"{one['workload']}: the queries of LUBM together, pyoxigraph is {ours / theirs:.1f} times faster."
+
+
+def _total(asked: Any) -> float | None:
+    if not isinstance(asked, Mapping) or "error" in asked:
+        return None
+    found = [one["seconds"] for one in asked.get("queries", ()) if isinstance(one, Mapping) and "seconds" in one]
+    return sum(found) or None
+
+
+def _missed(found: Mapping[str, Found]) -> Iterator[str]:
+    for name, one in found.items():
+        for target in one.get("targets", ()):
+            if target["met"] is False:
+                yield f"{name}: missed: {target['promise']} ({target['measured']})."
+
+
+def _peers(general: Found) -> str:
+    compared = [one for one in general.get("comparisons", ()) if one["rows"]]
+    systems = list(dict.fromkeys(row["system"] for one in compared for row in one["rows"]))
+    rows = []
+    for one in compared:
+        by_system = {row["system"]: row for row in one["rows"]}
+        rows.append([one["workload"], *(_cell(by_system.get(system)) for system in systems)])
+    return table(("workload", *systems), rows) if rows else "not measured"
+
+
+def _cell(row: Found | None) -> str:
+    if row is None:
+        return "-"
+    if row["outcome"]:
+        return f"{row['outcome']['seconds']:.3f}"
+    return f">{row['stopped_after']:g}" if row["stopped_after"] else "failed"
+
+
+def _links() -> str:
+    known = [(suite.title, name) for name, suite in SUITES.items() if (RESULTS / f"{name}.md").exists()]
+    return "\n".join(f"- [{title}]({name}.md)" for title, name in known)
