@@ -1,0 +1,290 @@
+"""``python -m bench.explain [NAMES...] [--quick]``: explain random derived facts, check every proof, write results.
+
+The time is that of ``kb.explain`` for all facts at once, with all proofs as objects; loading, materialising, and one
+call before, which compiles and prepares what all calls share, are not part of it. Proofs are checked by the checker of
+the tests, against the facts that were put in.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import sys
+import tempfile
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from statistics import median
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+
+import everlog
+from bench import generators
+from bench.machine import machine, versions
+from bench.maintenance import lubm as universities
+from bench.rdf.data import ONTOLOGY, Workload
+from bench.report import BUSY, table
+from bench.targets import Target
+from everlog.lang.syntax import Atom, Predicate, Program
+from everlog.lang.terms import value_of
+from everlog.predicates import Key
+from everlog.query.explain import Explanation
+from tests.explain.checker import check_explanation
+
+RESULTS = Path(__file__).resolve().parent / "results"
+SAMPLE, RUNS = 1_000, 5
+CLOSURE = "path(?x, ?y) :- edge(?x, ?y) . path(?x, ?z) :- path(?x, ?y), path(?y, ?z) ."
+LINEAR = "path(?x, ?y) :- edge(?x, ?y) . path(?x, ?z) :- path(?x, ?y), edge(?y, ?z) ."
+SAME = f"{CLOSURE} path(?x, ?y) :- path(?y, ?x) ."
+SIZES = ("facts a proof", "largest", "highest")
+PROMISED = ("lubm-10", "dag-r")
+
+Facts = Mapping[Key, Any]
+
+
+@dataclass(frozen=True)
+class Task:
+    """A knowledge base: what it is, and how to make it in full or quickly."""
+
+    name: str
+    about: str
+    make: Callable[[bool], everlog.KnowledgeBase]
+    checked: int = SAMPLE
+    """So many proofs are checked; long paths take the checker long."""
+
+
+def _graph(rules: str, full: Callable[[], Any], quick: Callable[[], Any]) -> Callable[[bool], everlog.KnowledgeBase]:
+    def make(small: bool) -> everlog.KnowledgeBase:
+        kb = everlog.KnowledgeBase(rules, maintain="none")
+        kb.insert("edge", np.asarray(quick() if small else full()))
+        return kb
+
+    return make
+
+
+def _rules(small: bool) -> everlog.KnowledgeBase:
+    kb = everlog.KnowledgeBase(universities.rules(), maintain="none")
+    for predicate, rows in universities.universities(1 if small else 15, seed=1).items():
+        kb.insert(predicate, rows)
+    return kb
+
+
+def _lubm(small: bool) -> everlog.KnowledgeBase:
+    from bench.rdf.reasoners import program
+
+    with tempfile.TemporaryDirectory() as scratch:
+        Workload("lubm", 2 if small else 10).write(Path(scratch))
+        return everlog.KnowledgeBase(program(Path(scratch), "lower", "data.nt"), maintain="none")
+
+
+def _dag(nodes: int, edges: int) -> Callable[[], Any]:
+    return lambda: generators.random_dag(nodes, edges)
+
+
+TASKS = (
+    Task("lubm-10", "LUBM's ontology as rules, 10 generated universities", _lubm),
+    Task("universities", "74 rules with joins, 15 universities", _rules),
+    Task("dag-r", "nonlinear closure of a DAG, 10,000 nodes", _graph(CLOSURE, _dag(10_000, 100_000), _dag(300, 3_000))),
+    Task("dag-r-linear", "linear closure of the same", _graph(LINEAR, _dag(10_000, 100_000), _dag(300, 3_000))),
+    Task(
+        "component",
+        "symmetric and transitive closure of a sparse graph, 3,300 nodes",
+        _graph(
+            SAME,
+            lambda: generators.sparse_component(3_300, 0.05, 1),
+            lambda: generators.sparse_component(200, 0.05, 1),
+        ),
+        checked=100,
+    ),
+)
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Measure; 1 if a proof is wrong or missing."""
+    options = _options(arguments)
+    found: dict[str, Any] = {
+        "command_line": " ".join(["python -m bench.explain", *sys.argv[1:]]),
+        "load": os.getloadavg()[0],
+        "tasks": [],
+    }
+    for task in TASKS:
+        if options.names and task.name not in options.names:
+            continue
+        if task.name.startswith("lubm") and not ONTOLOGY.exists():
+            print(f"{task.name} skipped: its ontology is not here", file=sys.stderr)
+            continue
+        print(f"{task.name} ...", file=sys.stderr, flush=True)
+        found["tasks"].append(measured(task, options.quick))
+    text = document(found)
+    print(text)
+    if not options.names:
+        name = "quick-explain" if options.quick else "explain"
+        RESULTS.mkdir(exist_ok=True)
+        (RESULTS / f"{name}.md").write_text(text)
+        (RESULTS / f"{name}.json").write_text(
+            json.dumps({"machine": machine(), "versions": versions(), **found}, indent=1) + "\n"
+        )
+    return 0 if all(each["checked"] == each["asked"] for each in found["tasks"]) else 1
+
+
+def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="python -m bench.explain", description=__doc__)
+    parser.add_argument("names", nargs="*", metavar="NAME", help=", ".join(task.name for task in TASKS))
+    parser.add_argument("--quick", action="store_true", help="small workloads")
+    return parser.parse_args(arguments)
+
+
+def measured(task: Task, quick: bool) -> dict[str, Any]:
+    """Explain a sample of what a knowledge base has derived."""
+    began = perf_counter()
+    kb = task.make(quick)
+    statistics = kb.materialise()
+    loaded = perf_counter() - began
+    facts = sample(kb, SAMPLE)
+    began = perf_counter()
+    kb.explain(sample(kb, 100, seed=2))
+    first = perf_counter() - began
+    seconds = []
+    for _ in range(RUNS):
+        began = perf_counter()
+        explanation = kb.explain(facts)
+        seconds.append(perf_counter() - began)
+    sizes = [len(proof) for proof in explanation.proofs]
+    return {
+        "task": task.name,
+        "about": task.about,
+        "facts": statistics.facts,
+        "loaded": loaded,
+        "first": first,
+        "seconds": seconds,
+        "asked": min(task.checked, len(explanation)),
+        "checked": checked(kb, replace(explanation, answers=explanation.answers[: task.checked])),
+        "mean_size": float(np.mean(sizes)),
+        "largest": max(sizes),
+        "highest": max(proof.height for proof in explanation.proofs),
+    }
+
+
+def sample(kb: everlog.KnowledgeBase, size: int, seed: int = 1) -> Facts:
+    """Random facts that were not given, drawn from all of them alike."""
+    state, random = kb.state(), np.random.default_rng(seed)
+    counts = {p: len(r) - len(state.explicit.relation(p) & r) for p, r in state.facts.items()}
+    predicates = sorted(predicate for predicate, count in counts.items() if count)
+    weights = np.array([counts[predicate] for predicate in predicates], np.float64)
+    drawn = random.multinomial(size, weights / weights.sum())
+    return {
+        (predicate.name, predicate.arity): _drawn(kb, predicate, int(count), random)
+        for predicate, count in zip(predicates, drawn, strict=True)
+        if count
+    }
+
+
+def _drawn(kb: everlog.KnowledgeBase, predicate: Predicate, size: int, random: np.random.Generator) -> list[Any]:
+    """Derived facts of a predicate, all different if there are enough. Large closures are not listed for it."""
+    state = kb.state()
+    relation, given = state.facts.relation(predicate), state.explicit.relation(predicate)
+    if len(relation) > 1_000_000 and predicate.arity == 2:
+        columns = _drawn_pairs(relation, given, size, random)
+    else:
+        every = (relation - given).columns()
+        places = random.choice(len(every[0]), min(size, len(every[0])), replace=False)
+        columns = [column[places] for column in every]
+    texts = [state.dictionary.decode(column).to_pylist() for column in columns]
+    return [tuple(map(value_of, row)) for row in zip(*texts, strict=True)]
+
+
+def _drawn_pairs(relation: Any, given: Any, size: int, random: np.random.Generator) -> list[Any]:
+    found: dict[int, None] = {}
+    first, second = relation.terms(0), relation.terms(1)
+    while len(found) < size:
+        keys = random.choice(first, 4 * size) << 32 | random.choice(second, 4 * size)
+        found.update(dict.fromkeys(keys[relation.contains(keys) & ~given.contains(keys)].tolist()))
+    keys = np.array(list(found)[:size])
+    return [keys >> 32, keys & ((1 << 32) - 1)]
+
+
+def checked(kb: everlog.KnowledgeBase, explanation: Explanation) -> int:
+    """How many proofs are right, all of them or an error."""
+    program = kb.program.program.written
+    assert program is not None
+    rest = {(a.predicate, _texts(a)) for proof in explanation.proofs for a in proof.given()}
+    given = {fact for fact in rest if tuple(map(value_of, fact[1])) in kb[fact[0]].explicit}
+    return check_explanation(explanation.to_dict(), program, given, _no_facts(program))
+
+
+def _no_facts(program: Program) -> dict[Predicate, set[tuple[str, ...]]]:
+    """What negated atoms are looked up in: these programs have none."""
+    assert not any(rule.negative for rule in program.rules)
+    return {}
+
+
+def _texts(atom: Atom) -> tuple[str, ...]:
+    return tuple(term.text for term in atom.terms)  # type: ignore[union-attr]
+
+
+def document(found: dict[str, Any]) -> str:
+    """The results as Markdown."""
+    facts = [f"- {name}: {value}" for name, value in {**machine(), **versions()}.items()]
+    facts.append(f"- load before: {found['load']:.1f}")
+    headings = (
+        "knowledge base",
+        "facts",
+        "load s",
+        "first call s",
+        "1,000 facts ms",
+        "checked",
+        "facts a proof",
+        "largest",
+        "highest",
+    )
+    rows = [
+        (
+            f"{each['task']}: {each['about']}",
+            f"{each['facts']:,}",
+            f"{each['loaded']:.1f}",
+            f"{each['first']:.2f}",
+            f"{median(each['seconds']) * 1000:.0f}",
+            f"{each['checked']:,} of {each['asked']:,}",
+            f"{each['mean_size']:.1f}",
+            f"{each['largest']:,}",
+            f"{each['highest']:,}",
+        )
+        for each in found["tasks"]
+    ]
+    verdicts = [(t.topic, t.promise, t.measured, t.verdict) for t in targets(found["tasks"])]
+    busy = f"The machine was busy (load {found['load']:.1f} before the run): the verdicts are provisional."
+    parts = [
+        "# Explanations",
+        f"`{found['command_line']}`",
+        "\n".join(facts),
+        "## Targets",
+        table(("topic", "target", "measured", "verdict"), verdicts),
+        *([busy] if found["load"] > BUSY else []),
+        "## Random derived facts",
+        "Median of five calls that explain all of them at once. The first call explains 100 others.",
+        table(headings, rows),
+    ]
+    return "\n\n".join(parts) + "\n"
+
+
+def targets(tasks: Iterable[dict[str, Any]]) -> list[Target]:
+    """1,000 random derived facts in under a second, and every proof checks."""
+    by_name = {each["task"]: each for each in tasks}
+    found = []
+    for name in PROMISED:
+        promise = f"1,000 random derived facts of {name} explained in under a second, every proof checks"
+        each = by_name.get(name)
+        if each is None:
+            found.append(Target("explain", promise, "-", None))
+            continue
+        seconds, right = median(each["seconds"]), each["checked"] == each["asked"]
+        shown = f"{seconds:.2f} s of {each['facts']:,} facts, {each['checked']:,} checked"
+        found.append(Target("explain", promise, shown, seconds < 1 and right))
+    return found
+
+
+if __name__ == "__main__":
+    sys.exit(main())

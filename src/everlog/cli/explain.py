@@ -1,0 +1,81 @@
+"""``everlog explain``"""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+
+import click
+
+from everlog.cli.console import Console
+from everlog.cli.options import at_option, logging_options, store_argument
+from everlog.cli.text import counted
+
+
+@click.command("explain")
+@store_argument
+@click.argument("text", metavar="QUERY")
+@click.option("--all", "every", is_flag=True, help="Show other proofs, too, not only the lowest one.")
+@click.option(
+    "--limit",
+    "most",
+    type=click.IntRange(1),
+    default=10,
+    show_default=True,
+    metavar="N",
+    help="At most so many proofs.",
+)
+@click.option("--answers", type=click.IntRange(1), metavar="N", help="Explain at most so many answers.")
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(("text", "json", "dot", "html")),
+    default="text",
+    show_default=True,
+    help="A tree, data, a graph for Graphviz, or a page that folds.",
+)
+@at_option
+@click.option("--output", type=click.Path(dir_okay=False), metavar="FILE", help="Write to a file instead of stdout.")
+@logging_options
+@click.pass_obj
+def command(
+    console: Console,
+    store: str,
+    text: str,
+    every: bool,
+    most: int,
+    answers: int | None,
+    form: str,
+    at: int | None,
+    output: str | None,
+    quiet: bool,
+    json_logs: bool,
+) -> None:
+    """Say why a fact such as 'ancestor(alice, carol)' holds, or why it does not.
+
+    A proof goes down to facts that were given; each step names the rule and the values of its variables.
+    With variables, as in 'ancestor(alice, ?x)', every answer is explained. If there is none, each rule that
+    could give one is shown with the first atom of its body that fails.
+    """
+    progress = console.configure(quiet, json_logs)
+    begun = time.monotonic()
+    from everlog.stores import open as open_store
+
+    console.watch_compilation()
+    explanation = open_store(store, at).explain(text, all=every, limit=most, answers=answers)
+    forms = {
+        "text": explanation.__str__,
+        "json": explanation.to_json,
+        "dot": explanation.to_dot,
+        "html": explanation.to_html,
+    }
+    shown = forms[form]().rstrip("\n")
+    if output is None:
+        click.echo(shown)
+    else:
+        Path(output).write_text(shown + "\n", encoding="utf-8")
+    proved, seconds = sum(answer.holds for answer in explanation), time.monotonic() - begun
+    told = f"{counted(proved, 'fact')} explained" if proved else "does not hold"
+    progress.result(
+        f"{told} in {seconds:.2f} s", explained=proved, proofs=len(explanation.proofs), seconds=round(seconds, 3)
+    )

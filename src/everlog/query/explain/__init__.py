@@ -1,0 +1,8 @@
+"""Explanations: why a fact holds, as a proof by the rules, and why another does not."""
+
+from everlog.query.explain.explanation import Answer, Explanation
+from everlog.query.explain.missing import Reason
+from everlog.query.explain.proof import Proof, Step
+from everlog.query.explain.run import explain
+
+__all__ = ["Answer", "Explanation", "Proof", "Reason", "Step", "explain"]

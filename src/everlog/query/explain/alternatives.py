@@ -1,0 +1,144 @@
+"""Several proofs of one fact, lowest first, then smallest.
+
+Proofs are made level by level: those of height h from lower ones of the facts in the body of a step, one of which has
+height h - 1. In a proof each fact has one step, and no fact is needed for itself: a step whose head is in a proof of
+its body is left out. Of each fact as many proofs are kept as are asked for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from heapq import nsmallest
+from itertools import islice, product
+
+import numpy as np
+
+from everlog.query.explain.search import Search
+
+MOST_STEPS = 20_000
+"""The search for other proofs ends with so many steps."""
+
+MOST_COMBINED = 10_000
+"""So many ways to prove the body of one step are considered at each height."""
+
+
+@dataclass(frozen=True)
+class Choice:
+    """A proof: for each of its facts that was not given the step that proves it."""
+
+    height: int
+    steps: Mapping[int, int]
+    size: int
+    """The number of facts, given ones too."""
+
+    @property
+    def key(self) -> frozenset[tuple[int, int]]:
+        return frozenset(self.steps.items())
+
+
+@dataclass(frozen=True)
+class Several:
+    """Proofs of a fact, and whether these are known to be all."""
+
+    choices: tuple[Choice, ...]
+    complete: bool
+
+
+def several(search: Search, goal: int, limit: int) -> Several:
+    """Up to ``limit`` proofs of a goal by steps; if the goal was given, that is not among them."""
+    complete = _explore(search, goal)
+    return _Levels(search, goal, limit).result(complete)
+
+
+def _explore(search: Search, goal: int) -> bool:
+    """Expand everything that a proof of the goal may need; False if that was given up."""
+    search.prepare()
+    frontier, layer = np.array([goal]), 0
+    while len(frontier):
+        if len(search.steps) > MOST_STEPS:
+            return False
+        search.expand(frontier, every_path=layer < 2)
+        layer += 1
+        frontier = search.unexpanded()
+    return True
+
+
+class _Levels:
+    def __init__(self, search: Search, goal: int, limit: int) -> None:
+        steps = search.steps
+        self.goal, self.limit = goal, limit
+        self.leaf = search.leaf.copy()
+        self.leaf[goal] = False
+        self.head = steps.head.tolist()
+        self.body = [steps.body[a:b].tolist() for a, b in zip(steps.offsets, steps.offsets[1:], strict=False)]
+        order = steps.ordered(search.subject, np.arange(len(steps)), np.zeros(len(steps), np.int64))
+        self.rank = np.empty(len(order), np.int64)
+        self.rank[order] = np.arange(len(order))
+        self.path_of = {
+            step: id(part.by)
+            for part, first in zip(steps.found, steps.starts.tolist(), strict=False)
+            if not isinstance(part.by, int)
+            for step in range(first, first + len(part))
+        }
+        self.known: dict[int, list[Choice]] = {}
+        self.uses: dict[int, list[int]] = {}
+        for step, body in enumerate(self.body):
+            for fact in set(body):
+                self.uses.setdefault(fact, []).append(step)
+
+    def result(self, complete: bool) -> Several:
+        height = 0
+        changed = {fact for fact in {f for body in self.body for f in body} if self.leaf[fact]}
+        for fact in changed:
+            self.known[fact] = [Choice(0, {}, 1)]
+        ready = {step for fact in changed for step in self.uses.get(fact, ())}
+        ready |= {step for step, body in enumerate(self.body) if not body}
+        while ready and len(self.known.get(self.goal, ())) <= self.limit:
+            height += 1
+            new: dict[int, list[tuple[int, Choice]]] = {}
+            for step in sorted(ready):
+                if not self.leaf[self.head[step]]:
+                    new.setdefault(self.head[step], []).extend((step, c) for c in self._combined(step, height))
+            changed = {fact for fact, found in new.items() if self._keep(fact, found)}
+            ready = {step for fact in changed for step in self.uses.get(fact, ())}
+        found = self.known.get(self.goal, [])
+        return Several(tuple(found[: self.limit]), complete and len(found) <= self.limit)
+
+    def _combined(self, step: int, height: int) -> Iterator[Choice]:
+        """The proofs by a step that have a height."""
+        lists = [self.known.get(fact, []) for fact in self.body[step]]
+        for below in islice(product(*lists), MOST_COMBINED):
+            if max((choice.height for choice in below), default=0) == height - 1:
+                joined = self._joined(step, below)
+                if joined is not None:
+                    given = {f for s in joined.values() for f in self.body[s] if self.leaf[f]}
+                    yield Choice(height, joined, len(joined) + len(given))
+
+    def _joined(self, step: int, below: tuple[Choice, ...]) -> dict[int, int] | None:
+        """One proof of several, None if they prove a fact in two ways or need the head of the step."""
+        joined: dict[int, int] = {}
+        for choice in below:
+            for fact, other in choice.steps.items():
+                if joined.setdefault(fact, other) != other:
+                    return None
+        if self._is_path(step) and any(self._is_path(joined.get(fact, -1), step) for fact in self.body[step]):
+            return None
+        if self.head[step] in joined:
+            return None
+        joined[self.head[step]] = step
+        return joined
+
+    def _is_path(self, step: int, other: int | None = None) -> bool:
+        """Whether a step is a path, of the same closure as another one; paths are not put together of paths."""
+        by = self.path_of.get(step)
+        return by is not None and (other is None or by == self.path_of[other])
+
+    def _keep(self, fact: int, found: list[tuple[int, Choice]]) -> bool:
+        """Take in new proofs of a fact, if there is room; whether there were some."""
+        known = self.known.setdefault(fact, [])
+        room = self.limit + 1 - len(known)
+        seen = {choice.key for choice in known}
+        fresh = {c.key: (c.size, int(self.rank[s]), n, c) for n, (s, c) in enumerate(found) if c.key not in seen}
+        known += [each[-1] for each in nsmallest(room, fresh.values(), key=lambda each: each[:3])]
+        return room > 0 and bool(fresh)

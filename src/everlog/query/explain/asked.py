@@ -1,0 +1,115 @@
+"""What is to be explained: the answers to a query, or facts given as rows."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow as pa
+
+from everlog.analysis.check import check_query
+from everlog.engine.keys import Column, Mask, pack
+from everlog.lang.parser import parse_query
+from everlog.lang.printer import print_query
+from everlog.lang.syntax import Atom, Constant, Predicate, Rule
+from everlog.pipeline.values import text_columns
+from everlog.predicates import Key
+from everlog.query.answers import Rows
+
+if TYPE_CHECKING:
+    from everlog.knowledge_base import KnowledgeBase
+
+ANSWER = "the answer"
+"""No predicate of a program has a space in its name."""
+
+
+@dataclass(frozen=True)
+class Goals:
+    """Facts of one predicate that hold, by their ids, and their places among all that was asked for."""
+
+    predicate: Predicate
+    columns: Sequence[Column]
+    places: Column
+
+    def __len__(self) -> int:
+        return len(self.places)
+
+
+@dataclass(frozen=True)
+class Asked:
+    """Facts that hold, and atoms that do not, each with its place; ``rule`` gives the answers of a query with several
+    atoms as facts of a predicate of its own."""
+
+    text: str
+    goals: tuple[Goals, ...]
+    missing: tuple[tuple[int, Atom], ...] = ()
+    rule: tuple[Rule, Rule] | None = None
+    """Checked, and as written."""
+
+    @property
+    def count(self) -> int:
+        return sum(map(len, self.goals)) + len(self.missing)
+
+
+def by_query(kb: KnowledgeBase, text: str, most: int | None) -> Asked:
+    """The answers to a query, at most so many."""
+    parsed = parse_query(text, kb.program.program.prefixes)
+    query = check_query(parsed, set(kb.predicates))
+    answers, size = _columns(kb.query(text), most)
+    values = dict(zip(query.variables, answers, strict=True))
+    single = len(query.body) == 1 and bool(query.positive)
+    own = single and values.keys() >= set(query.positive[0].variables())
+    head = query.positive[0] if own else Atom(Predicate(ANSWER, len(query.variables)), query.variables)
+    rule = None if own else (Rule(head, query.positive, query.negative), Rule(head, parsed.positive, parsed.negative))
+    shown = print_query(parsed, kb.program.program.prefixes)
+    if not size:
+        return Asked(shown, (), ((0, head),), rule)
+    find = kb.state().dictionary.find
+    columns = [np.full(size, find(t.text)) if isinstance(t, Constant) else values[t] for t in head.terms]  # type: ignore[index]
+    return Asked(shown, (Goals(head.predicate, columns, np.arange(size)),), (), rule)
+
+
+def _columns(rows: Rows, most: int | None) -> tuple[list[Column], int]:
+    """The answers as ids, in their order."""
+    size = len(rows) if most is None else min(most, len(rows))
+    if not rows.columns or not size:
+        return [np.empty(0, np.int64)] * len(rows.columns), size
+    blocks = list(rows._ordered.blocks(0, size))
+    numbers = (np.concatenate([block[i] for block in blocks]) for i in range(len(rows.columns)))
+    return [terms[each] for terms, each in zip(rows._ordered.terms, numbers, strict=True)], size
+
+
+def by_rows(kb: KnowledgeBase, facts: Mapping[Key, Any]) -> Asked:
+    """Facts by predicate, as rows in any form that ``insert`` takes."""
+    state, first = kb.state(), 0
+    goals: list[Goals] = []
+    missing: list[tuple[int, Atom]] = []
+    for key, data in facts.items():
+        predicate = kb._names.find(key)
+        texts, size = text_columns(data, predicate.arity, predicate.name)
+        columns = [state.dictionary.lookup(column) for column in texts]
+        held = _held(state.facts.relation(predicate), columns, size)
+        places = np.arange(first, first + size)
+        if held.any():
+            goals.append(Goals(predicate, [column[held] for column in columns], places[held]))
+        for row in np.flatnonzero(~held).tolist():
+            missing.append((first + row, Atom(predicate, tuple(Constant(_text(c, row)) for c in texts))))
+        first += size
+    return Asked(f"{first:,} facts", tuple(goals), tuple(missing))
+
+
+def _held(relation: Any, columns: Sequence[Column], size: int) -> Mask:
+    known: Mask = np.ones(size, np.bool_)
+    for column in columns:
+        known &= column >= 0
+    if relation and known.any():
+        known[known] = relation.contains(pack(relation.layout, [c[known] for c in columns], int(known.sum())))
+        return known
+    return np.zeros(size, np.bool_)
+
+
+def _text(column: pa.Array, row: int) -> str:
+    found: str = column[row].as_py()
+    return found

@@ -1,0 +1,62 @@
+"""Explanations as a graph for Graphviz: a box for each fact, an arrow from what a fact follows from."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from everlog.lang.printer import print_atom
+from everlog.lang.syntax import Atom
+from everlog.query.explain.explanation import Explanation
+from everlog.query.explain.proof import Proof, Step
+from everlog.query.explain.text import because, why_not
+
+
+def dot(explanation: Explanation) -> str:
+    """All proofs in one graph; those of one fact in clusters if there are several."""
+    lines = ["digraph explanation {", "  rankdir=BT;", '  node [shape=box, fontname="Helvetica"];']
+    for number, answer in enumerate(explanation):
+        several = len(answer.proofs) > 1
+        for at, proof in enumerate(answer.proofs):
+            inside = list(_proof(proof, explanation, f"n{number}_{at}_"))
+            if several:
+                inside = [f"  subgraph cluster_{number}_{at} {{", f'    label="proof {at + 1}";', *inside, "  }"]
+            lines += inside
+        if not answer.holds:
+            lines += _missing(number, explanation)
+    return "\n".join([*lines, "}"]) + "\n"
+
+
+def _proof(proof: Proof, explanation: Explanation, name: str) -> Iterator[str]:
+    for at, step in enumerate(proof.steps):
+        yield f"  {name}{at} [label={_label(step, explanation)}{', style=filled' if step.kind == 'given' else ''}];"
+        for other in step.premises:
+            yield f"  {name}{other} -> {name}{at};"
+        for place, atom in enumerate(step.absent):
+            yield f"  {name}{at}_{place} [label={_quoted(_absent(atom, explanation))}, style=dashed];"
+            yield f"  {name}{at}_{place} -> {name}{at};"
+
+
+def _missing(number: int, explanation: Explanation) -> Iterator[str]:
+    answer = explanation[number]
+    yield f"  n{number} [label={_quoted(explanation.query, 'does not hold')}, style=dashed];"
+    for at, reason in enumerate(answer.reasons):
+        label = f"rule {reason.rule + 1}" if reason.rule < len(explanation.written) else "query"
+        yield f"  n{number}_{at} [label={_quoted(label, why_not(reason, explanation))}, shape=note];"
+        yield f"  n{number}_{at} -> n{number};"
+
+
+def _label(step: Step, explanation: Explanation) -> str:
+    return _quoted(explanation.shown(step.fact), because(step, explanation))
+
+
+def _absent(atom: Atom, explanation: Explanation) -> str:
+    return f"~{print_atom(atom, explanation.prefixes)}"
+
+
+def _quoted(*lines: str) -> str:
+    """A string of DOT, a line a line.
+
+    >>> _quoted('say "a"', "b")
+    '"say \\\\"a\\\\"\\\\nb"'
+    """
+    return '"' + "\\n".join(line.replace("\\", "\\\\").replace('"', '\\"') for line in lines) + '"'

@@ -1,0 +1,136 @@
+"""What an explanation says: for each fact asked for its proofs, or why it does not hold."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, overload
+
+from everlog.lang.printer import print_atom, print_rule
+from everlog.lang.syntax import Atom, Rule
+from everlog.query.explain.asked import ANSWER
+from everlog.query.explain.missing import Reason
+from everlog.query.explain.proof import Proof
+
+
+@dataclass(frozen=True)
+class Answer:
+    """A fact with its proofs, lowest first; or an atom that nothing satisfies, with reasons."""
+
+    fact: Atom
+    proofs: tuple[Proof, ...] = ()
+    reasons: tuple[Reason, ...] = ()
+    complete: bool = False
+    """Whether these are all proofs there are."""
+    notes: tuple[str, ...] = ()
+
+    @property
+    def holds(self) -> bool:
+        return bool(self.proofs)
+
+    @property
+    def proof(self) -> Proof | None:
+        """The first proof."""
+        return self.proofs[0] if self.proofs else None
+
+
+@dataclass(frozen=True)
+class Explanation(Sequence[Answer]):
+    """The answers, one a fact, and the rules that they speak of.
+
+    >>> import everlog
+    >>> kb = everlog.KnowledgeBase("p(?x) :- q(?x), ~r(?x) . q(a) .")
+    >>> print(kb.explain("p(a)"))
+    p(a)         rule 1: ?x = a
+    ├─ q(a)      given
+    └─ ~r(a)     does not hold
+    <BLANKLINE>
+    rule 1   p(?x) :- q(?x), ~r(?x) .   line 1
+    """
+
+    query: str
+    answers: tuple[Answer, ...]
+    written: tuple[Rule, ...]
+    prefixes: Mapping[str, str]
+    notes: tuple[str, ...] = ()
+
+    @overload
+    def __getitem__(self, index: int) -> Answer: ...
+    @overload
+    def __getitem__(self, index: slice) -> tuple[Answer, ...]: ...
+    def __getitem__(self, index: int | slice) -> Answer | tuple[Answer, ...]:
+        return self.answers[index]
+
+    def __len__(self) -> int:
+        return len(self.answers)
+
+    def __iter__(self) -> Iterator[Answer]:
+        return iter(self.answers)
+
+    @property
+    def holds(self) -> bool:
+        """Whether there is anything to prove."""
+        return any(answer.holds for answer in self.answers)
+
+    @property
+    def proofs(self) -> tuple[Proof, ...]:
+        """All proofs, fact by fact."""
+        return tuple(proof for answer in self.answers for proof in answer.proofs)
+
+    @property
+    def used(self) -> tuple[int, ...]:
+        """The rules that the proofs and reasons speak of, by position."""
+        proofs = {rule for proof in self.proofs for rule in proof.rules}
+        return tuple(sorted(proofs | {reason.rule for answer in self.answers for reason in answer.reasons}))
+
+    def shown(self, fact: Atom) -> str:
+        """The text of a fact, or of the query that it answers."""
+        return self.query if fact.predicate.name == ANSWER else print_atom(fact, self.prefixes)
+
+    def rule(self, number: int) -> str:
+        """The text of a rule."""
+        return print_rule(self.written[number], self.prefixes)
+
+    def place(self, number: int) -> str | None:
+        """Where a rule was read, if that was a file or a text of the user's."""
+        span = self.written[number].span
+        if span is None or span.source.name.endswith(")"):  # the rules of a store
+            return None
+        return f"line {span.line}" if span.source.name == "<program>" else f"{span.source.name}:{span.line}"
+
+    def __str__(self) -> str:
+        from everlog.query.explain.text import text
+
+        return text(self)
+
+    def __repr__(self) -> str:
+        proved = sum(answer.holds for answer in self.answers)
+        return f"<Explanation of {self.query}: {proved:,} of {len(self):,} hold, {len(self.proofs):,} proofs>"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything as JSON has it; see ``docs/explain.md``."""
+        from everlog.query.explain.data import data
+
+        return data(self)
+
+    def to_json(self) -> str:
+        """The same as text."""
+        return json.dumps(self.to_dict(), ensure_ascii=False, indent=1)
+
+    def to_dot(self) -> str:
+        """The proofs as one graph for Graphviz."""
+        from everlog.query.explain.dot import dot
+
+        return dot(self)
+
+    def to_html(self) -> str:
+        """A page of its own, in which the steps of proofs fold."""
+        from everlog.query.explain.html import page
+
+        return page(self)
+
+    def _repr_html_(self) -> str:
+        from everlog.query.explain.html import fragment
+
+        return fragment(self)

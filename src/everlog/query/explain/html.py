@@ -1,0 +1,118 @@
+"""Explanations as HTML: steps that fold, without scripts and without anything from elsewhere."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from html import escape
+
+from everlog.lang.printer import print_atom
+from everlog.query.explain.explanation import Answer, Explanation
+from everlog.query.explain.proof import Proof, Step
+from everlog.query.explain.text import because, why_not
+
+OPEN = 3
+"""Steps are unfolded down to this depth."""
+
+SHOWN = 100
+"""In a notebook so many answers are shown."""
+
+STYLE = """
+.everlog-explanation { font-family: ui-monospace, Menlo, Consolas, monospace; font-size: 14px; line-height: 1.5 }
+.everlog-explanation details, .everlog-explanation .leaf { margin-left: 1.4em }
+.everlog-explanation summary { cursor: pointer; margin-left: -1.4em }
+.everlog-explanation .why { opacity: .65; padding-left: 1em }
+.everlog-explanation table { border-collapse: collapse; margin-top: 1em }
+.everlog-explanation td { padding: 0 1em 0 0; vertical-align: top; text-align: left }
+"""
+
+
+def page(explanation: Explanation) -> str:
+    """A page of its own."""
+    title = escape(explanation.query)
+    body = _content(explanation, len(explanation))
+    return (
+        f'<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n<title>{title}</title>\n'
+        f"<style>body {{ margin: 2em }}{STYLE}</style>\n</head>\n<body>\n{body}\n</body>\n</html>\n"
+    )
+
+
+def fragment(explanation: Explanation) -> str:
+    """The same as part of a page."""
+    return f"<style>{STYLE}</style>\n{_content(explanation, SHOWN)}"
+
+
+def _content(explanation: Explanation, most: int) -> str:
+    answers = explanation[:most]
+    parts = [part for answer in answers for part in _answer(answer, explanation)]
+    if len(explanation) > most:
+        parts.append(f"<p>{len(explanation) - most:,} more answers</p>")
+    parts += [_rules(explanation), *(f"<p>{escape(note)}</p>" for note in explanation.notes)]
+    return '<div class="everlog-explanation">\n' + "\n".join(parts) + "\n</div>"
+
+
+def _answer(answer: Answer, explanation: Explanation) -> Iterator[str]:
+    if not answer.holds:
+        yield _missing(answer, explanation)
+    for number, proof in enumerate(answer.proofs, 1):
+        if len(answer.proofs) > 1:
+            yield f"<p>proof {number} of {len(answer.proofs)}{'' if answer.complete else ' or more'}</p>"
+        yield _proof(proof, explanation)
+
+
+def _proof(proof: Proof, explanation: Explanation) -> str:
+    """The steps, nested; what was shown before is not shown again."""
+    seen: set[int] = set()
+    made: list[str] = []
+    waiting: list[tuple[int, int] | str] = [(len(proof.steps) - 1, 0)]
+    while waiting:
+        what = waiting.pop()
+        if isinstance(what, str):
+            made.append(what)
+            continue
+        at, depth = what
+        step = proof.steps[at]
+        fact = explanation.shown(step.fact)
+        if step.kind == "given" or at in seen:
+            made.append(_leaf(fact, because(step, explanation) if at not in seen else _again(step)))
+            seen.add(at)
+            continue
+        seen.add(at)
+        made.append(
+            f"<details{' open' if depth < OPEN else ''}><summary>{_line(fact, because(step, explanation))}</summary>"
+        )
+        waiting.append("</details>")
+        absent = (_leaf(f"~{print_atom(atom, explanation.prefixes)}", "does not hold") for atom in step.absent)
+        waiting += reversed(list(absent))
+        waiting += [(other, depth + 1) for other in reversed(step.premises)]
+    return "\n".join(made)
+
+
+def _again(step: Step) -> str:
+    return "given" if step.kind == "given" else "as above"
+
+
+def _leaf(fact: str, why: str) -> str:
+    return f'<div class="leaf">{_line(fact, why)}</div>'
+
+
+def _line(fact: str, why: str) -> str:
+    return f'{escape(fact)}<span class="why">{escape(why)}</span>'
+
+
+def _missing(answer: Answer, explanation: Explanation) -> str:
+    lines = [
+        _leaf(f"rule {r.rule + 1}" if r.rule < len(explanation.written) else "query", why_not(r, explanation))
+        for r in answer.reasons
+    ]
+    if not lines:
+        lines = [_leaf("it was not given, and no rule derives it", "")]
+    notes = [_leaf(note, "") for note in answer.notes]
+    head = _line(explanation.query, "does not hold")
+    return f"<details open><summary>{head}</summary>\n" + "\n".join([*notes, *lines]) + "\n</details>"
+
+
+def _rules(explanation: Explanation) -> str:
+    used = (number for number in explanation.used if number < len(explanation.written))
+    cells = [(f"rule {n + 1}", explanation.rule(n), explanation.place(n) or "") for n in used]
+    rows = [f"<tr>{''.join(f'<td>{escape(cell)}</td>' for cell in row)}</tr>" for row in cells]
+    return f"<table>{''.join(rows)}</table>" if rows else ""

@@ -1,0 +1,151 @@
+"""Why a fact does not hold: for each rule that could derive it, how far its body can be satisfied."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from heapq import nsmallest
+
+from everlog.engine.match import RuleSet
+from everlog.lang.syntax import Atom, Constant, Predicate, Rule, Term, Variable, Wildcard
+from everlog.query.explain.subject import Subject
+
+CONSIDERED = 1000
+"""Bindings are looked for until there are so many."""
+
+CLOSEST = "closest"
+NUMBER = re.compile(r"-?[0-9]+(\.[0-9]+)?(E-?[0-9]+)?$")
+Values = dict[Variable, Term]
+
+
+@dataclass(frozen=True)
+class Reason:
+    """Why a rule does not derive a fact: ``failed`` is the first atom of its body that none of the bindings satisfy
+    with which the atoms before it hold. The body is read in an order in which atoms share variables.
+    """
+
+    rule: int
+    """The position in the program, from 0."""
+    held: tuple[tuple[Atom, bool], ...]
+    """The atoms before it, and whether each is negated."""
+    failed: Atom
+    negated: bool
+    """Whether the atom is negated, so that it fails because there are such facts."""
+    bindings: tuple[tuple[tuple[str, Constant], ...], ...] = ()
+    """Some values of the variables, with which everything before the atom holds."""
+    count: int = 0
+    """How many there are, as far as they were counted."""
+
+    @property
+    def examples(self) -> tuple[Atom, ...]:
+        """The atom that fails, with these values."""
+        return tuple(_put(self.failed, {Variable(n): c for n, c in each}) for each in self.bindings)
+
+
+def reasons(subject: Subject, goal: Atom, limit: int) -> Iterator[Reason]:
+    """The reasons of all rules whose head fits the goal, in the order of the rules."""
+    for number in subject.by_head.get(goal.predicate, ()):
+        rule = subject.written[number]
+        values = unified(rule.head, goal)
+        if values is not None:
+            found = _reason(subject, number, rule, values, limit)
+            if found is not None:
+                yield found
+
+
+def unified(head: Atom, goal: Atom) -> Values | None:
+    """The values of variables of a head that make it the goal; None if nothing does.
+
+    >>> x, y, p = Variable("x"), Variable("y"), Predicate("p", 2)
+    >>> unified(Atom(p, (x, y)), Atom(p, (Constant("1"), Constant("2"))))
+    {Variable(name='x'): Constant(text='1'), Variable(name='y'): Constant(text='2')}
+    >>> unified(Atom(p, (x, x)), Atom(p, (Constant("1"), Constant("2")))) is None
+    True
+    """
+    values: Values = {}
+    goals: Values = {}
+
+    def final(term: Term) -> Term:
+        while isinstance(term, Variable) and term in values:
+            term = values[term]
+        return term
+
+    for mine, theirs in zip(head.terms, goal.terms, strict=True):
+        if isinstance(theirs, Wildcard):
+            continue
+        one = final(mine)
+        other = final(goals.setdefault(theirs, mine) if isinstance(theirs, Variable) else theirs)
+        if one == other:
+            continue
+        if isinstance(one, Variable):
+            values[one] = other
+        elif isinstance(other, Variable):
+            values[other] = one
+        else:
+            return None
+    return {variable: final(variable) for variable in values}
+
+
+def _reason(subject: Subject, number: int, rule: Rule, values: Values, limit: int) -> Reason | None:
+    order = _ordered([_put(a, values) for a in rule.positive], [_put(a, values) for a in rule.negative])
+    for length, (atom, negated) in enumerate(order):
+        if not _matches(subject, order[: length + 1]).any():
+            bindings, count = _closest(subject, order[:length], limit)
+            return Reason(number, tuple(order[:length]), atom, negated, bindings, count)
+    return None
+
+
+def _ordered(positive: Sequence[Atom], negative: Sequence[Atom]) -> list[tuple[Atom, bool]]:
+    """The atoms, negated ones marked and last: as written, but an atom waits until it has a constant or a variable that
+    is bound if there is another one that has.
+    """
+    bound: set[Term] = set()
+    order: list[tuple[Atom, bool]] = []
+    waiting = list(positive)
+    while waiting:
+
+        def loose(atom: Atom) -> bool:
+            return bool(atom.terms) and not any(isinstance(t, Constant) or t in bound for t in atom.terms)
+
+        following = min(waiting, key=loose)
+        waiting.remove(following)
+        order.append((following, False))
+        bound.update(following.variables())
+    return [*order, *((atom, True) for atom in negative)]
+
+
+def _matches(subject: Subject, atoms: Sequence[tuple[Atom, bool]]):  # type: ignore[no-untyped-def]
+    rule = _rule(atoms)
+    return subject.engine.match(RuleSet([rule]), subject.facts, subject.facts, phase="explain")
+
+
+def _rule(atoms: Sequence[tuple[Atom, bool]]) -> Rule:
+    positive = tuple(atom for atom, negated in atoms if not negated)
+    variables = tuple(dict.fromkeys(v for atom in positive for v in atom.variables()))
+    negative = tuple(atom for atom, negated in atoms if negated)
+    return Rule(Atom(Predicate(CLOSEST, len(variables)), variables), positive, negative)
+
+
+def _closest(
+    subject: Subject, atoms: Sequence[tuple[Atom, bool]], limit: int
+) -> tuple[tuple[tuple[tuple[str, Constant], ...], ...], int]:
+    """Some bindings that satisfy the atoms, the first by value, and how many were found."""
+    head = _rule(atoms).head
+    if not head.terms:
+        return (), 0
+    columns, count = _matches(subject, atoms).listed(head.predicate, CONSIDERED)
+    texts = [subject.dictionary.decode(column[:CONSIDERED]).to_pylist() for column in columns]
+    rows = nsmallest(limit, zip(*texts, strict=True), key=lambda row: [_by_value(text) for text in row])
+    names = [v.name for v in head.variables()]
+    return tuple(tuple(zip(names, map(Constant, row), strict=True)) for row in rows), min(count, CONSIDERED)
+
+
+def _by_value(text: str) -> tuple[bool, float, str]:
+    """A key that sorts numbers first, by value."""
+    number = NUMBER.match(text)
+    return number is None, float(number.group()) if number else 0.0, text
+
+
+def _put(atom: Atom, values: Values) -> Atom:
+    return Atom(atom.predicate, tuple(values.get(t, t) if isinstance(t, Variable) else t for t in atom.terms))

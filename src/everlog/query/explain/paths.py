@@ -1,0 +1,173 @@
+"""Steps of closures: a fact of a closure is proved by a shortest path of edges, each of which is a fact again."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from heapq import heappop, heappush
+from itertools import islice
+
+import numpy as np
+
+from everlog.analysis.modules.kinds import Closure
+from everlog.engine.closed import STATE, TERM, Closed
+from everlog.engine.kernels import paths, rows, search
+from everlog.engine.keys import Column
+from everlog.engine.reach import Positions, Reach
+from everlog.engine.relation import Relation
+from everlog.lang.syntax import Predicate
+from everlog.modules.closure import Graph, closed, known_graph
+from everlog.query.explain.steps import Found
+from everlog.query.explain.subject import Subject
+from everlog.query.explain.table import Facts
+
+WIDTH = 32
+
+MOST_PATHS = 20
+"""Of each fact so many paths are found if all proofs are asked for."""
+
+PATIENCE = 10_000
+"""The search for other paths is given up after so many steps."""
+
+
+@dataclass(frozen=True)
+class Paths:
+    """The graph of a closure, prepared for the search for paths."""
+
+    subject: Subject
+    module: Closure
+
+    def steps(self, facts: Facts, predicate: Predicate, numbers: Column) -> Found:
+        """A shortest path for each fact that has one which is not the fact itself."""
+        first, second = facts.columns(predicate, numbers)
+        pairs = self._pairs[predicate]
+        sources, targets = (second, first) if pairs.mirrored else (first, second)
+        graph = self._graph
+        begin = graph.positions(sources | pairs.source << STATE)
+        end = graph.positions(targets | pairs.target << STATE)
+        bounds, places = paths.shortest_paths(
+            graph.rows.table, self._row_of, *self._ahead, *self._behind, begin, end, self._rank
+        )
+        return self._found(facts, numbers, bounds, graph.at(places), pairs.mirrored)
+
+    def several(self, facts: Facts, predicate: Predicate, numbers: Column) -> Found:
+        """The shortest paths for each of a few facts, up to :data:`MOST_PATHS`."""
+        pairs, graph = self._pairs[predicate], self._graph
+        owners: list[int] = []
+        found: list[list[int]] = []
+        for number, first, second in zip(numbers, *facts.columns(predicate, numbers), strict=True):
+            ends = (second, first) if pairs.mirrored else (first, second)
+            at = [np.array([t | s << STATE]) for t, s in zip(ends, (pairs.source, pairs.target), strict=True)]
+            source, target = (int(graph.positions(each)[0]) for each in at)
+            paths_found = list(islice(self._simple(source, target), MOST_PATHS))
+            owners += [int(number)] * len(paths_found)
+            found += paths_found
+        bounds = np.concatenate([[0], np.cumsum([len(path) for path in found])]).astype(np.int64)
+        vertices = graph.at(np.array([at for path in found for at in path], np.int64))
+        return self._found(facts, np.array(owners, np.int64), bounds, vertices, pairs.mirrored)
+
+    def _simple(self, source: int, target: int) -> Iterator[list[int]]:
+        """Paths that visit no position twice, shortest first, then by rank; given up after a while."""
+        offsets, following = self._ahead
+        left = self._distances(source, target)
+        queue: list[tuple[int, tuple[int, ...], list[int]]] = [(0, (), [source])]
+        for _ in range(PATIENCE):
+            if not queue:
+                return
+            _, ranks, path = heappop(queue)
+            if len(path) > 1 and path[-1] == target:
+                yield path
+                continue
+            for v in following[offsets[path[-1]] : offsets[path[-1] + 1]].tolist():
+                if v in left and (v not in path or (v == target == source)):
+                    further = (*ranks, int(self._rank[v]))
+                    heappush(queue, (len(path) + left[v], further, [*path, v]))
+
+    def _distances(self, source: int, target: int) -> dict[int, int]:
+        """How far positions that the source reaches are from the target."""
+        offsets, preceding = self._behind
+        known = {target: 0}
+        level = np.array([target])
+        while len(level) and len(known) < PATIENCE:
+            spans = [preceding[offsets[v] : offsets[v + 1]] for v in level.tolist()]
+            level = np.unique(np.concatenate(spans))
+            inside = rows.reaches(self._graph.rows.table, self._row_of, np.full(len(level), source), level)
+            level = level[inside & ~np.isin(level, list(known))]
+            far = max(known.values()) + 1
+            known.update(dict.fromkeys(level.tolist(), far))
+        return known
+
+    def _found(self, facts: Facts, numbers: Column, bounds: Column, vertices: Column, mirrored: bool) -> Found:
+        """Paths as steps, with their edges in the order from the first term to the second."""
+        sizes = np.maximum(np.diff(bounds) - 1, 0)
+        offsets = np.concatenate([[0], np.cumsum(sizes)])
+        owner = np.repeat(np.arange(len(sizes)), sizes)
+        within = np.arange(len(owner)) - offsets[owner]
+        if mirrored:
+            within = sizes[owner] - 1 - within
+        at = bounds[owner] + within
+        body = self._edges(facts, vertices[at], vertices[at + 1])
+        own = (sizes == 0) | ((sizes == 1) & (body[np.minimum(offsets[:-1], max(0, len(body) - 1))] == numbers))
+        kept = ~own
+        return Found(
+            self.module, numbers[kept], np.concatenate([[0], np.cumsum(sizes[kept])]), body[np.repeat(kept, sizes)]
+        )
+
+    def _edges(self, facts: Facts, sources: Column, targets: Column) -> Column:
+        """The facts that edges stand for, each the first that a feed has."""
+        edges = (targets, sources) if self._graph.turned else (sources, targets)
+        found = np.full(len(sources), -1, np.int64)
+        for feed in self._layout.feeds:
+            mine = np.flatnonzero((found < 0) & feed.feeds(self.subject.inner, edges))
+            if len(mine):
+                terms = [side[mine] & TERM for side in edges]
+                columns = terms[::-1] if feed.inverted else terms
+                found[mine] = facts.numbers(self.subject.shown(feed.predicate), columns, len(mine))
+        return found
+
+    @cached_property
+    def _layout(self) -> Graph:
+        return Graph.of(self.module, self.subject.inner)
+
+    @cached_property
+    def _graph(self) -> Reach:
+        known = known_graph(self.module, self.subject.inner)
+        return Reach.of(*self._layout.edges(self.subject.inner), either=True) if known is None else known
+
+    @cached_property
+    def _row_of(self) -> Positions:
+        """Read-only, so that kernels see one type whether the graph is mapped or not."""
+        view = self._graph.row_of.view()
+        view.flags.writeable = False
+        return view
+
+    @cached_property
+    def _pairs(self) -> dict[Predicate, Closed]:
+        return closed(self.module, self._layout, self._graph)
+
+    @cached_property
+    def _edge_keys(self) -> Relation:
+        return Relation.from_run(self._graph.edges.run())
+
+    @cached_property
+    def _ahead(self) -> tuple[Column, Column]:
+        return _adjacent(self._edge_keys, (0, 1), len(self._graph))
+
+    @cached_property
+    def _behind(self) -> tuple[Column, Column]:
+        return _adjacent(self._edge_keys, (1, 0), len(self._graph))
+
+    @cached_property
+    def _rank(self) -> Column:
+        """The order of positions by the hash of the term there, then by state."""
+        vertices = self._graph.at(np.arange(len(self._graph)))
+        rank = np.empty(len(vertices), np.int64)
+        rank[np.lexsort((vertices >> STATE, self.subject.hashes[vertices & TERM]))] = np.arange(len(vertices))
+        return rank
+
+
+def _adjacent(edges: Relation, order: tuple[int, int], size: int) -> tuple[Column, Column]:
+    """Where the neighbours of each position start, and the neighbours."""
+    keys = edges.run().keys(order)
+    return search.leading_offsets(keys, WIDTH, size + 1).astype(np.int64), keys & TERM

@@ -1,0 +1,69 @@
+"""Proofs as users see them: steps from given facts to the fact that is proved."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Literal
+
+from everlog.lang.syntax import Atom, Constant
+
+Kind = Literal["given", "rule", "path", "query", "equal"]
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """A fact and why it holds: it was given, or it follows from facts of earlier steps.
+
+    ``rule``: by an instance of the one rule in ``rules``, with these ``bindings``; facts in ``absent`` do not hold.
+    ``path``: by the rules of a closure, one premise after the other. ``query``: the premises answer a query.
+    ``equal``: the premise is the same but for terms that equal each other.
+    """
+
+    fact: Atom
+    kind: Kind
+    rules: tuple[int, ...] = ()
+    """Positions in the program, from 0."""
+    bindings: tuple[tuple[str, Constant], ...] = ()
+    premises: tuple[int, ...] = ()
+    """Positions of earlier steps in the proof."""
+    absent: tuple[Atom, ...] = ()
+    equal: tuple[tuple[Constant, Constant], ...] = ()
+
+
+@dataclass(frozen=True)
+class Proof:
+    """Steps, each after those it follows from; the last one is of the fact that is proved. No fact has two steps."""
+
+    steps: tuple[Step, ...]
+
+    @property
+    def fact(self) -> Atom:
+        """What is proved."""
+        return self.steps[-1].fact
+
+    @property
+    def goal(self) -> Step:
+        return self.steps[-1]
+
+    @cached_property
+    def height(self) -> int:
+        """How many steps follow each other at most; a given fact has none."""
+        heights: list[int] = []
+        for step in self.steps:
+            heights.append(0 if step.kind == "given" else 1 + max((heights[p] for p in step.premises), default=0))
+        return heights[-1]
+
+    def __len__(self) -> int:
+        """The number of different facts."""
+        return len(self.steps)
+
+    def given(self) -> Iterator[Atom]:
+        """The given facts that the proof rests on."""
+        return (step.fact for step in self.steps if step.kind == "given")
+
+    @cached_property
+    def rules(self) -> tuple[int, ...]:
+        """The rules that are used, by position."""
+        return tuple(sorted({rule for step in self.steps for rule in step.rules}))

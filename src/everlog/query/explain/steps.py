@@ -1,0 +1,116 @@
+"""Steps of proofs found so far, as arrays: each has a head, a body, and what says that it is one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from everlog.analysis.modules.kinds import Closure
+from everlog.engine.keys import Column
+from everlog.query.explain.subject import Subject
+
+
+@dataclass(frozen=True)
+class Found:
+    """Steps of one kind: instances of a rule with the values of its variables, or paths of a closure.
+
+    Facts are numbers; the body of step i is ``body[offsets[i] : offsets[i + 1]]``.
+    """
+
+    by: int | Closure
+    head: Column
+    offsets: Column
+    body: Column
+    values: tuple[Column, ...] = ()
+
+    def __len__(self) -> int:
+        return len(self.head)
+
+
+class Steps:
+    """All steps of a search, with numbers from 0."""
+
+    def __init__(self) -> None:
+        self.found: list[Found] = []
+
+    def __len__(self) -> int:
+        return sum(map(len, self.found))
+
+    def add(self, found: Found) -> None:
+        if len(found):
+            self.found.append(found)
+            for joined in ("head", "offsets", "body", "starts"):
+                self.__dict__.pop(joined, None)
+
+    @cached_property
+    def head(self) -> Column:
+        return _joined([each.head for each in self.found])
+
+    @cached_property
+    def body(self) -> Column:
+        return _joined([each.body for each in self.found])
+
+    @cached_property
+    def offsets(self) -> Column:
+        sizes = [np.diff(each.offsets) for each in self.found]
+        return np.concatenate([[0], np.cumsum(_joined(sizes))]).astype(np.int64)
+
+    @cached_property
+    def starts(self) -> Column:
+        """The number of the first step of each part."""
+        return np.concatenate([[0], np.cumsum([len(each) for each in self.found])]).astype(np.int64)
+
+    def parts(self, steps: Column) -> Iterator[tuple[Found, Column, Column]]:
+        """The parts that some steps are in, with the numbers of these and their places there."""
+        part_of = np.searchsorted(self.starts, steps, side="right") - 1
+        for part in np.unique(part_of).tolist():
+            mine = steps[part_of == part]
+            yield self.found[part], mine, mine - self.starts[part]
+
+    def ordered(self, subject: Subject, chosen: Column, height: Column) -> Column:
+        """Some steps by the height of what they prove, then by the position of the rule, then by the terms."""
+        position = np.empty(len(chosen), np.int64)
+        rank = np.zeros(len(chosen), np.int64)
+        part_of = np.searchsorted(self.starts, chosen, side="right") - 1
+        for by, parts in self._kinds().items():
+            mine = np.flatnonzero(np.isin(part_of, parts))
+            if len(mine):
+                position[mine] = _position(self.found[parts[0]].by, by, subject)
+                rank[mine] = self._ranked(subject, chosen[mine], part_of[mine])
+        return chosen[np.lexsort((rank, position, height))]
+
+    def _kinds(self) -> dict[int, list[int]]:
+        """The parts by rule, or by closure."""
+        found: dict[int, list[int]] = {}
+        for number, each in enumerate(self.found):
+            found.setdefault(each.by if isinstance(each.by, int) else -1 - id(each.by), []).append(number)
+        return found
+
+    def _ranked(self, subject: Subject, chosen: Column, part_of: Column) -> Column:
+        """The ranks of steps of one rule by the hashes of its variables' values."""
+        first = self.found[int(part_of[0])]
+        if not first.values or len(chosen) < 2:
+            return np.zeros(len(chosen), np.int64)
+        columns = [np.empty(len(chosen), np.int64) for _ in first.values]
+        for part in np.unique(part_of).tolist():
+            mine = part_of == part
+            rows = chosen[mine] - self.starts[part]
+            for column, values in zip(columns, self.found[part].values, strict=True):
+                column[mine] = subject.hashes[values[rows]]
+        order = np.lexsort(columns[::-1])
+        rank = np.empty(len(order), np.int64)
+        rank[order] = np.arange(len(order))
+        return rank
+
+
+def _position(by: int | Closure, number: int, subject: Subject) -> int:
+    if isinstance(by, int):
+        return 2 * number
+    return 2 * min(subject.along(by), default=len(subject.rules)) + 1
+
+
+def _joined(arrays: Sequence[Column]) -> Column:
+    return np.concatenate([np.empty(0, np.int64), *arrays])

@@ -1,0 +1,163 @@
+"""What explanations are about: rules as written, the facts that hold and those that were given, and modules."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from everlog.analysis.modules.kinds import INNER, Closure, Module, VirtualUnion, is_inner
+from everlog.engine.dictionary import Dictionary
+from everlog.engine.factset import FactSet
+from everlog.engine.keys import Column, Mask, pack
+from everlog.engine.match import Engine
+from everlog.equality.partition import Partition
+from everlog.lang.syntax import Predicate, Rule
+from everlog.modules.boundary import visible
+
+if TYPE_CHECKING:
+    from everlog.knowledge_base import KnowledgeBase
+
+
+@dataclass(frozen=True)
+class Subject:
+    """A knowledge base as its rules see it; hidden predicates of modules are in ``inner`` only.
+
+    With equality by representatives, facts and explicit facts are those over representatives.
+    """
+
+    rules: tuple[Rule, ...]
+    written: tuple[Rule, ...]
+    prefixes: Mapping[str, str]
+    facts: FactSet
+    explicit: FactSet
+    inner: FactSet
+    modules: tuple[Module, ...]
+    dictionary: Dictionary
+    engine: Engine
+    partition: Partition | None = None
+    given: FactSet | None = None
+    """The explicit facts before they were put over representatives."""
+
+    @classmethod
+    def of(cls, kb: KnowledgeBase) -> Subject:
+        """The knowledge base, brought up to date."""
+        kb.state()
+        kept, program = kb._inner(), kb.program
+        names = {hidden: predicate for predicate, hidden in program.external.items() if not is_inner(predicate)}
+        merged = kb._merged if kb._merging is not None else None
+        partition = None if merged is None else merged.partition.fitted(len(kb._dictionary))
+        written = program.program.written
+        assert written is not None
+        return cls(
+            program.program.rules,
+            written.rules,
+            program.program.prefixes,
+            visible(program, kept.facts),
+            kept.explicit.renamed(names),
+            kept.facts,
+            program.modules,
+            kb._dictionary,
+            kb._engine(partition),
+            partition,
+            None if merged is None else merged.explicit,
+        )
+
+    def with_rule(self, rule: Rule, written: Rule) -> Subject:
+        """The same with one more rule, after the others."""
+        return replace(self, rules=(*self.rules, rule), written=(*self.written, written))
+
+    @cached_property
+    def by_head(self) -> Mapping[Predicate, Sequence[int]]:
+        """The rules by the predicates that they derive."""
+        found: dict[Predicate, list[int]] = {}
+        for number, rule in enumerate(self.rules):
+            found.setdefault(rule.head.predicate, []).append(number)
+        return found
+
+    @cached_property
+    def closure_of(self) -> Mapping[Predicate, Closure]:
+        """For each predicate of a closure that closure."""
+        closures = (module for module in self.modules if isinstance(module, Closure))
+        return {predicate: module for module in closures for predicate in module.predicates}
+
+    @cached_property
+    def module_of(self) -> Mapping[Predicate, Module]:
+        """For each predicate of a module that module."""
+        return {predicate: module for module in self.modules for predicate in module.predicates}
+
+    @cached_property
+    def hashes(self) -> Column:
+        """The hash of each term: an order of terms that does not depend on their ids."""
+        return self.dictionary.hashes()
+
+    def shown(self, predicate: Predicate) -> Predicate:
+        """What users call a predicate that a module reads."""
+        return self._shown.get(predicate, predicate)
+
+    @cached_property
+    def _shown(self) -> Mapping[Predicate, Predicate]:
+        pairs = ((hidden, p) for module in self.modules for p, hidden in module.external.items())
+        return {hidden: Predicate(p.name.removesuffix(INNER), p.arity) if is_inner(p) else p for hidden, p in pairs}
+
+    def numbers_of(self, rules: Sequence[Rule]) -> tuple[int, ...]:
+        """The positions of rules among all."""
+        return tuple(dict.fromkeys(self._number[rule] for rule in rules if rule in self._number))
+
+    @cached_property
+    def _number(self) -> Mapping[Rule, int]:
+        return {rule: number for number, rule in reversed(list(enumerate(self.rules)))}
+
+    def direct(self, predicate: Predicate) -> tuple[int, ...]:
+        """The rules for a predicate but those whose instances paths of its closure stand for: rules with several atoms,
+        and those that read nothing but the closure."""
+        if predicate not in self._direct:
+            self._direct[predicate] = self._without_closure(predicate)
+        return self._direct[predicate]
+
+    @cached_property
+    def _direct(self) -> dict[Predicate, tuple[int, ...]]:
+        return {}
+
+    def _without_closure(self, predicate: Predicate) -> tuple[int, ...]:
+        module = self.closure_of.get(predicate)
+        rules = tuple(self.by_head.get(predicate, ()))
+        if module is None:
+            return rules
+        inside = set(module.predicates)
+        read = [(rule, {atom.predicate for atom in rule.positive}) for rule in module.rules]
+        taken = set(self.numbers_of([rule for rule, of in read if len(rule.positive) > 1 or of <= inside]))
+        return tuple(number for number in rules if number not in taken)
+
+    def along(self, module: Closure) -> tuple[int, ...]:
+        """The rules by which paths of a closure are put together, in their order.
+
+        Those of other modules are among them if the closure goes along what generates their predicates, and those
+        that make another predicate the same as one of the closure.
+        """
+        rules, used = list(module.rules), {module.predicates}
+        edges = {self.shown(predicate) for predicate in module.inputs}
+        while True:
+            read = {atom.predicate for rule in rules for atom in rule.positive}
+            generated = not edges <= read.union(module.predicates)
+            others = [self.module_of[p] for p in sorted(read) if p in self.module_of]
+            more = [o for o in others if o.predicates not in used and (generated or _is_alias(o, module))]
+            if not more:
+                return tuple(sorted(self.numbers_of(rules)))
+            used.update(other.predicates for other in more)
+            rules += [rule for other in more for rule in other.rules]
+
+    def is_explicit(self, predicate: Predicate, columns: Sequence[Column], size: int) -> Mask:
+        """Which facts were given."""
+        relation = self.explicit.relation(predicate)
+        if not relation:
+            return np.zeros(size, np.bool_)
+        return relation.contains(pack(relation.layout, columns, size))
+
+
+def _is_alias(module: Module, other: Closure) -> bool:
+    """Whether the module says nothing but that its predicate is one of the other's, under another name."""
+    return isinstance(module, VirtualUnion) and all(part.predicate in other.predicates for part in module.parts)

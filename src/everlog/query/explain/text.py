@@ -1,0 +1,143 @@
+"""Explanations as text: a tree for each proof, and the rules below."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from everlog.lang.printer import print_atom, print_term
+from everlog.lang.syntax import Atom, Constant
+from everlog.query.explain.explanation import Answer, Explanation
+from everlog.query.explain.missing import CONSIDERED, Reason
+from everlog.query.explain.proof import Proof, Step
+
+WIDEST = 60
+"""What is said of facts is aligned up to this column."""
+
+
+def text(explanation: Explanation) -> str:
+    """The whole explanation; see :class:`Explanation`."""
+    parts = [part for answer in explanation for part in _parts(answer, explanation)]
+    if explanation.used:
+        parts.append("\n".join(_rules(explanation)))
+    parts += explanation.notes
+    return "\n\n".join(parts)
+
+
+def _parts(answer: Answer, explanation: Explanation) -> Iterator[str]:
+    if not answer.holds:
+        yield "\n".join(_missing(answer, explanation))
+    for number, proof in enumerate(answer.proofs, 1):
+        head = [f"proof {number} of {_count(answer)}"] if len(answer.proofs) > 1 else []
+        yield "\n".join([*head, *tree(proof, explanation)])
+
+
+def _count(answer: Answer) -> str:
+    return f"{len(answer.proofs)}{'' if answer.complete else ' or more'}"
+
+
+def tree(proof: Proof, explanation: Explanation) -> list[str]:
+    """The steps of a proof, each below what follows from it; what stands above already is not said again."""
+    lines = list(_lines(proof, explanation))
+    width = min(WIDEST, max(len(left) for left, _ in lines))
+    return [f"{left.ljust(width)}   {right}".rstrip() for left, right in lines]
+
+
+def _lines(proof: Proof, explanation: Explanation) -> Iterator[tuple[str, str]]:
+    seen: set[int] = set()
+    waiting: list[tuple[int | Atom, str, str]] = [(len(proof.steps) - 1, "", "")]
+    while waiting:
+        what, first, rest = waiting.pop()
+        if isinstance(what, Atom):
+            yield f"{first}~{print_atom(what, explanation.prefixes)}", "does not hold"
+            continue
+        step = proof.steps[what]
+        shown = first + explanation.shown(step.fact)
+        if what in seen and step.kind != "given":
+            yield shown, "as above"
+            continue
+        seen.add(what)
+        yield shown, because(step, explanation)
+        below: list[int | Atom] = [*step.premises, *step.absent]
+        for at, each in reversed(list(enumerate(below))):
+            last = at == len(below) - 1
+            waiting.append((each, rest + ("└─ " if last else "├─ "), rest + ("   " if last else "│  ")))
+
+
+def because(step: Step, explanation: Explanation) -> str:
+    """Why a step holds, in a few words."""
+    bindings = _bound(step.bindings, explanation)
+    if step.kind == "given":
+        return "given"
+    if step.kind == "equal":
+        pairs = (
+            (print_term(one, explanation.prefixes), print_term(other, explanation.prefixes))
+            for one, other in step.equal
+        )
+        return "equal terms: " + ", ".join(f"{one} = {other}" for one, other in pairs)
+    if step.kind == "query":
+        return f"answer{': ' if bindings else ''}{bindings}"
+    if step.kind == "path":
+        steps = len(step.premises)
+        return f"path of {steps} step{'' if steps == 1 else 's'}, {rules_text(step)}"
+    return f"{rules_text(step)}{': ' if bindings else ''}{bindings}"
+
+
+def rules_text(step: Step) -> str:
+    """The numbers of the rules of a step, as users count them.
+
+    >>> from everlog.lang.parser import parse_fact
+    >>> rules_text(Step(parse_fact("p(a)"), "path", (0, 2)))
+    'rules 1, 3'
+    """
+    numbers = ", ".join(str(rule + 1) for rule in step.rules)
+    return f"rule{'' if len(step.rules) == 1 else 's'} {numbers}"
+
+
+def _rules(explanation: Explanation) -> Iterator[str]:
+    used = [number for number in explanation.used if number < len(explanation.written)]
+    labels = [f"rule {number + 1}" for number in used]
+    width = max(map(len, labels), default=0)
+    for label, number in zip(labels, used, strict=True):
+        place = explanation.place(number)
+        yield f"{label.ljust(width)}   {explanation.rule(number)}{f'   {place}' if place else ''}"
+
+
+def _missing(answer: Answer, explanation: Explanation) -> Iterator[str]:
+    yield f"{explanation.query}   does not hold"
+    yield from (f"  {note}" for note in answer.notes)
+    if not answer.reasons:
+        yield "  it was not given, and no rule derives it"
+    for reason in answer.reasons:
+        label = f"rule {reason.rule + 1}" if reason.rule < len(explanation.written) else "query"
+        yield f"  {label}   {why_not(reason, explanation)}"
+
+
+def why_not(reason: Reason, explanation: Explanation) -> str:
+    """What a rule lacks, in a sentence."""
+    failed = print_atom(reason.failed, explanation.prefixes)
+    fails = f"{failed} {'holds' if reason.negated else 'does not hold'}"
+    if not reason.held:
+        return fails
+    atoms = ", ".join(
+        f"{'~' if negated else ''}{print_atom(atom, explanation.prefixes)}" for atom, negated in reason.held
+    )
+    holds = f"{atoms} {'holds' if len(reason.held) == 1 else 'hold'}"
+    if not reason.bindings:
+        return f"{holds}, but {fails}"
+    shown = "; ".join(_bound(each, explanation) for each in reason.bindings)
+    return f"{holds} for {shown}{_more(reason)}, but {fails}{_of_them(reason)}"
+
+
+def _of_them(reason: Reason) -> str:
+    return "" if reason.count < 2 else " for each of them" if reason.negated else " for any of them"
+
+
+def _bound(bindings: tuple[tuple[str, Constant], ...], explanation: Explanation) -> str:
+    return ", ".join(f"?{name} = {print_term(term, explanation.prefixes)}" for name, term in bindings)
+
+
+def _more(reason: Reason) -> str:
+    more = reason.count - len(reason.bindings)
+    if reason.count >= CONSIDERED:
+        return " and many more"
+    return f" and {more:,} more" if more else ""
