@@ -1,0 +1,181 @@
+"""How the predicates of a program are derived, and what of that is the same in another program.
+
+Between a program and a changed one there are programs with *guards*: predicates of arity 0 in the bodies of the
+rules that come or go. A rule whose guard holds is as good as one without it, and one whose guard does not
+hold is as good as no rule.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from types import MappingProxyType
+
+from everlog.analysis.dependencies import strong_components
+from everlog.analysis.modules.kinds import Closure, Module
+from everlog.analysis.stratify import StratifiedProgram, Stratum
+from everlog.lang.syntax import Atom, Predicate, Rule
+
+Guards = Mapping[Predicate, bool]
+"""For each guard whether it holds."""
+
+UNRULED = -1
+"""The index of the stratum of predicates that have lost what derived them."""
+
+
+def guarded(rule: Rule, guard: Predicate) -> Rule:
+    """The rule for as long as the guard holds.
+
+    >>> from everlog.lang.parser import parse_program
+    >>> from everlog.lang.printer import print_rule
+    >>> print_rule(guarded(parse_program("p(?x) :- q(?x) .").rules[0], Predicate("now", 0)))
+    'p(?x) :- now(), q(?x) .'
+    """
+    return replace(rule, positive=(Atom(guard, ()), *rule.positive))
+
+
+@dataclass
+class Derivation:
+    """What derives a predicate: rules, each as often as it is there, or a module."""
+
+    nonrecursive: list[Rule] = field(default_factory=list)
+    recursive: list[Rule] = field(default_factory=list)
+    module: object = None
+    """What the module depends on besides facts."""
+
+    def has_facts_of(self, other: Derivation) -> bool:
+        """Whether the predicate has the same facts by both, if the predicates below it have."""
+        if self.module != other.module:
+            return False
+        return self.has_counters_of(other) or Counter(self.rules) == Counter(other.rules)
+
+    def has_counters_of(self, other: Derivation) -> bool:
+        """Whether that holds for the counters of its facts, too."""
+        return _same(self.nonrecursive, other.nonrecursive) and _same(self.recursive, other.recursive)
+
+    @property
+    def rules(self) -> list[Rule]:
+        return self.nonrecursive + self.recursive
+
+    def __bool__(self) -> bool:
+        """Whether anything derives the predicate."""
+        return bool(self.nonrecursive or self.recursive or self.module is not None)
+
+
+def _same(some: list[Rule], others: list[Rule]) -> bool:
+    """Whether rules are the same, in any order; those that are in the same order cost next to nothing."""
+    return some == others or (len(some) == len(others) and Counter(some) == Counter(others))
+
+
+NOTHING = Derivation()
+
+
+@dataclass(frozen=True)
+class Derivations:
+    """What derives each predicate of a program, with its guards as they are."""
+
+    program: StratifiedProgram
+    guards: Guards = field(default_factory=lambda: MappingProxyType({}))
+
+    @cached_property
+    def by_predicate(self) -> dict[Predicate, Derivation]:
+        """For each predicate that has rules or a module, if only rules that are not in force."""
+        found: dict[Predicate, Derivation] = {}
+        for stratum in self.program.strata:
+            found.update((predicate, Derivation()) for predicate in stratum.predicates)
+            for module in stratum.modules:
+                found.update((predicate, Derivation(module=_name(module))) for predicate in module.predicates)
+            for rule in self.in_force(stratum.nonrecursive):
+                found[rule.head.predicate].nonrecursive.append(rule)
+            for rule in self.in_force(stratum.recursive):
+                found[rule.head.predicate].recursive.append(rule)
+        return found
+
+    def of(self, predicate: Predicate) -> Derivation:
+        return self.by_predicate.get(predicate, NOTHING)
+
+    @cached_property
+    def hidden(self) -> frozenset[Predicate]:
+        """The predicates that feed modules."""
+        return frozenset(self.program.external.values())
+
+    def in_force(self, rules: tuple[Rule, ...]) -> Iterator[Rule]:
+        """The rules whose guards hold, without these."""
+        for rule in rules:
+            guards = [atom.predicate for atom in rule.positive if atom.predicate in self.guards]
+            if not guards:
+                yield rule
+            elif all(self.guards[guard] for guard in guards):
+                yield replace(rule, positive=tuple(a for a in rule.positive if a.predicate not in self.guards))
+
+    def changed_in(self, new: Derivations) -> frozenset[Predicate]:
+        """The predicates of a later program of which we cannot tell that they have the facts they had."""
+        no_more = self.hidden - new.hidden
+        found = {p for p, how in new.by_predicate.items() if not how.has_facts_of(self.of(p))}
+        lost = {p for p, how in self.by_predicate.items() if how and p not in new.by_predicate and p not in no_more}
+        return frozenset({*found, *lost, *(new.hidden - self.hidden)})
+
+
+def _name(module: Module) -> object:
+    if isinstance(module, Closure):
+        return module.kind, module.states, module.transitions, module.mirrored, module.closed
+    return module.predicate, module.parts
+
+
+def started_from(old: Derivations, new: Derivations) -> StratifiedProgram:
+    """The new program, for facts that the old one derived.
+
+    Predicates that are derived otherwise than before are *afresh*: their facts are computed from nothing
+    whatever there is, in strata of their own. All other strata may be repaired.
+    """
+    changed = old.changed_in(new)
+    if not changed:
+        return new.program
+    strata = [part for stratum in new.program.strata for part in _marked(stratum, changed)]
+    unruled = tuple(sorted(changed.difference(new.by_predicate)))
+    if unruled:
+        strata.insert(0, Stratum(UNRULED, (), (), unruled, afresh=True))
+    stratum_of = MappingProxyType({**new.program.stratum_of, **dict.fromkeys(unruled, UNRULED)})
+    return replace(new.program, strata=tuple(strata), stratum_of=stratum_of)
+
+
+def _marked(stratum: Stratum, changed: frozenset[Predicate]) -> Iterator[Stratum]:
+    if changed.isdisjoint(stratum.predicates):
+        yield stratum
+        return
+    for part in split(stratum):
+        yield replace(part, afresh=not changed.isdisjoint(part.predicates))
+
+
+def split(stratum: Stratum) -> Iterator[Stratum]:
+    """The parts of a stratum whose predicates depend on each other, each after those that it depends on.
+
+    >>> from everlog.analysis.check import check
+    >>> from everlog.analysis.stratify import stratify
+    >>> from everlog.lang.parser import parse_program
+    >>> program = parse_program("p(?x) :- e(?x) . q(?x) :- e(?x) . q(?x) :- q(?x), e(?x) .")
+    >>> [len(part.rules) for stratum in stratify(check(program)).strata for part in split(stratum)]
+    [1, 2]
+    """
+    if stratum.module is not None:
+        yield stratum
+        return
+    below: dict[Predicate, dict[Predicate, None]] = {predicate: {} for predicate in stratum.predicates}
+    for rule in stratum.rules:
+        below[rule.head.predicate].update((atom.predicate, None) for atom in rule.positive)
+    for module in stratum.inner:
+        for predicate in module.predicates:
+            below[predicate].update(dict.fromkeys((*module.inputs, *module.predicates)))
+    for component in strong_components(below, lambda node: [other for other in below[node] if other in below]):
+        yield _part(stratum, component)
+
+
+def _part(stratum: Stratum, component: tuple[Predicate, ...]) -> Stratum:
+    own = frozenset(component)
+    rules = [rule for rule in stratum.rules if rule.head.predicate in own]
+    recursive = tuple(rule for rule in rules if not own.isdisjoint(atom.predicate for atom in rule.positive))
+    nonrecursive = tuple(rule for rule in rules if own.isdisjoint(atom.predicate for atom in rule.positive))
+    inner = tuple(module for module in stratum.inner if not own.isdisjoint(module.predicates))
+    return replace(stratum, recursive=recursive, nonrecursive=nonrecursive, predicates=component, inner=inner)

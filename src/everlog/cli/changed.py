@@ -1,0 +1,64 @@
+"""What a change did to a store, as lines of text and as data."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from everlog.cli.text import aligned, counted
+
+if TYPE_CHECKING:
+    from everlog.change import Change
+
+SHOWN = 25
+"""How many predicates are listed."""
+
+
+def described_change(change: Change, taken: Mapping[str, float]) -> Iterator[str]:
+    """A change as people read it, line by line; ``taken`` are the seconds of its phases."""
+    figures = change.stats
+    idle = f"; {counted(change.not_explicit, 'deletion')} did nothing" if change.not_explicit else ""
+    reason = f" ({figures.reason})" if figures.reason else ""
+    phases = ", ".join(f"{name} {number:,}" for name, number in figures.instances.items() if number)
+    seconds = ", ".join(f"{name} {each:.2f}" for name, each in taken.items())
+    yield f"explicit   {_plus_minus(change.explicit_inserted, change.explicit_deleted)}{idle}"
+    yield f"facts      {_plus_minus(change.inserted, change.deleted)}"
+    yield f"algorithm  {figures.algorithm}{reason}"
+    yield f"instances  {figures.total_instances:,}{': ' if phases else ''}{phases}"
+    yield f"seconds    {sum(taken.values()):.2f}: {seconds}"
+    rows = by_predicate(change)
+    if rows:
+        yield ""
+        shown = [(name, f"+{added:,}", f"-{removed:,}") for name, added, removed in rows[:SHOWN]]
+        yield from aligned(("predicate", "added", "removed"), shown)
+    if len(rows) > SHOWN:
+        yield f"and {len(rows) - SHOWN:,} more predicates"
+
+
+def by_predicate(change: Change) -> Sequence[tuple[str, int, int]]:
+    """The numbers of facts added and removed, for each predicate that changed, the largest first."""
+    found = [
+        (str(p), len(change.inserted.get(p, ())), len(change.deleted.get(p, ())))
+        for p in {*change.inserted, *change.deleted}
+    ]
+    return sorted(found, key=lambda row: (-row[1] - row[2], row[0]))
+
+
+def changed_counts(change: Change) -> dict[str, Any]:
+    """The numbers of a change as data."""
+    return {
+        "inserted": _count(change.inserted),
+        "deleted": _count(change.deleted),
+        "explicit_inserted": _count(change.explicit_inserted),
+        "explicit_deleted": _count(change.explicit_deleted),
+        "not_explicit": change.not_explicit,
+        "predicates": {name: {"added": added, "removed": removed} for name, added, removed in by_predicate(change)},
+    }
+
+
+def _count(relations: Any) -> int:
+    return sum(len(rows) for rows in relations.values())
+
+
+def _plus_minus(added: Any, removed: Any) -> str:
+    return f"+{_count(added):,} -{_count(removed):,}"

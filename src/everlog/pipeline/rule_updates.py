@@ -1,0 +1,99 @@
+"""The job that changes the rules of a store: files of rules to add and to remove, into its next version."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass
+from itertools import chain
+from pathlib import Path
+from types import MappingProxyType
+
+from everlog.equality import Equality
+from everlog.knowledge_base import KnowledgeBase
+from everlog.lang.errors import Diagnostic
+from everlog.lang.syntax import Program
+from everlog.pipeline.jobs import Clock, Report
+from everlog.pipeline.program import load_program
+from everlog.reasoning.update import Algorithm, Strategy
+from everlog.rule_edits import RulesChanged
+from everlog.settings import EXPAND_BELOW
+from everlog.store import Store, begin
+from everlog.store.compaction import compact_if_worth
+from everlog.stores import append
+from everlog.stores import open as open_store
+
+
+@dataclass(frozen=True)
+class RulesJob:
+    """What ``everlog rules`` is asked to do: rule files or ontologies whose rules come, and others whose rules go."""
+
+    store: str
+    add: tuple[str, ...] = ()
+    remove: tuple[str, ...] = ()
+    algorithm: Algorithm = "auto"
+    strategy: Strategy = "never"
+    expand_below: int = EXPAND_BELOW
+    max_facts: int | None = None
+    timeout: float | None = None
+    memory: int | None = None
+    dry_run: bool = False
+    compact: bool = True
+
+
+@dataclass(frozen=True)
+class RulesResult:
+    """What it did: ``version`` is the one it made, or the old one if nothing changed.
+
+    ``compacted`` is the version that a compaction made after it, if there was one.
+    """
+
+    version: int
+    change: RulesChanged
+    seconds: dict[str, float]
+    compacted: int | None = None
+
+
+def change_rules(job: RulesJob, report: Report | None = None) -> RulesResult:
+    """Change the rules of a store, repair what follows, and commit the difference; all or nothing."""
+    clock = Clock(report or Report())
+    with clock.phase("check"):
+        Store.open(job.store)
+    with begin(job.store) as transaction:
+        with clock.phase("load"):
+            limits = {"max_facts": job.max_facts, "timeout": job.timeout, "max_memory": job.memory}
+            kb = open_store(job.store, transaction.base_version, **limits)
+        with clock.phase("read"):
+            prefixes = kb.program.program.prefixes
+            add, remove = (_read(paths, prefixes, kb.equality) for paths in (job.add, job.remove))
+        with clock.phase("reason"):
+            known = set(kb.program.program.warnings)
+            profile = clock.report.profile or False
+            change = kb.change_rules(add, remove, algorithm=job.algorithm, strategy=job.strategy, profile=profile)
+            for warning in _news(kb, known):
+                clock.report.warning(warning)
+        assert transaction.base_version is not None
+        version, compacted = transaction.base_version, None
+        if not job.dry_run:
+            with clock.phase("commit"):
+                version = append(kb, transaction, {"update": asdict(change.stats)}, expand_below=job.expand_below)
+    if job.compact and version != transaction.base_version:
+        with clock.phase("compact"):
+            compacted = compact_if_worth(Path(job.store))
+    return RulesResult(version, change, clock.seconds, compacted)
+
+
+def _read(paths: Iterable[str], prefixes: Mapping[str, str], equality: Equality) -> Program:
+    """The programs of files as one."""
+    parts = [load_program(path, equality=equality, prefixes=prefixes) for path in paths]
+    return Program(
+        tuple(chain.from_iterable(part.rules for part in parts)),
+        tuple(chain.from_iterable(part.facts for part in parts)),
+        MappingProxyType({name: iri for part in reversed(parts) for name, iri in part.prefixes.items()}),
+        tuple(chain.from_iterable(part.data for part in parts)),
+    )
+
+
+def _news(kb: KnowledgeBase, known: set[Diagnostic]) -> list[Diagnostic]:
+    """What the rules are warned about, and were not before."""
+    said = {(warning.code, warning.message) for warning in known}
+    return [warning for warning in kb.program.program.warnings if (warning.code, warning.message) not in said]

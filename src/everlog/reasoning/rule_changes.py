@@ -1,0 +1,291 @@
+"""Changes of the rules: a materialisation repaired for rules that go, and for rules that come.
+
+The instances of a removed rule are deletions, those of an added one insertions. So a rule that goes gets a guard, a
+hidden predicate of arity 0 whose only fact is deleted, and a rule that comes gets one whose fact is inserted: that is
+an update, and any algorithm can do it. First the rules go, then the others come, so that the program is one that can
+be stratified at each step.
+
+A rule that a module takes cannot have a guard. It goes or comes at once, and what the module derives is computed
+afresh and compared with what there was; so is every predicate that another program derives otherwise (see
+:mod:`everlog.analysis.derivations`). All else is repaired, or not touched.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
+
+from everlog.analysis.check import CheckedProgram
+from everlog.analysis.derivations import Derivations, guarded, started_from
+from everlog.analysis.modules import Module
+from everlog.analysis.stratify import StratifiedProgram, Stratum
+from everlog.engine.factset import NONE, FactSet
+from everlog.engine.match import Engine, RuleSet
+from everlog.engine.relation import Relation
+from everlog.lang.syntax import Predicate, Rule
+from everlog.modules.graphs import derived_together
+from everlog.reasoning.maintenance import Update, UpdateStatistics
+from everlog.reasoning.materialisation import Materialisation, Trace, counted_anew, trace_of
+from everlog.reasoning.update import Algorithm, Strategy, update
+
+REMOVED = Predicate("removed rules", 0)
+ADDED = Predicate("added rules", 0)
+"""The guards; no name in a program contains a space."""
+
+SHOWN = 3
+"""So many predicates are named that were computed afresh."""
+
+
+@dataclass(frozen=True)
+class RuleChange:
+    """A program and the one it becomes.
+
+    ``removed`` are rules that only the old one has, ``added`` rules that only the new one has. ``arranged`` puts a
+    program into strata, and modules, as both are.
+    """
+
+    old: StratifiedProgram
+    new: StratifiedProgram
+    removed: frozenset[Rule]
+    added: frozenset[Rule]
+    arranged: Callable[[CheckedProgram], StratifiedProgram]
+
+    def removing(self) -> StratifiedProgram:
+        """The old program with guards on the rules that go, but without those that are part of modules."""
+        return self._guarded(self.old, self.removed, REMOVED, taken=lambda rule: None)
+
+    def adding(self) -> StratifiedProgram:
+        """The new program with guards on the rules that come, but for those that are part of modules."""
+        return self._guarded(self.new, self.added, ADDED, taken=lambda rule: rule)
+
+    def _guarded(
+        self, program: StratifiedProgram, rules: frozenset[Rule], guard: Predicate, taken: Callable[[Rule], Rule | None]
+    ) -> StratifiedProgram:
+        inside = {rule for module in program.modules for rule in module.rules}
+        changed = [
+            rule if rule not in rules else taken(rule) if rule in inside else guarded(rule, guard)
+            for rule in program.program.rules
+        ]
+        left = tuple(rule for rule in changed if rule is not None)
+        predicates = (*program.program.predicates, guard)
+        return self.arranged(replace(program.program, rules=left, predicates=predicates))
+
+
+def change_rules(
+    engine: Engine,
+    change: RuleChange,
+    kept: Materialisation,
+    delete: FactSet,
+    insert: FactSet,
+    algorithm: Algorithm,
+    strategy: Strategy = "never",
+) -> Update:
+    """The materialisation by the new rules of (E \\ delete) u insert; the facts are under the names that users see.
+
+    The counters stay right; those of predicates whose rules are recursive in one program and not in the
+    other are computed anew. Facts of hidden predicates are not in the difference.
+    """
+    run = _Run(engine, algorithm, strategy, Derivations(change.old), kept)
+    if change.removed:
+        run.step(change.removing(), REMOVED, delete, NONE, holds=True)
+        delete = NONE
+    if change.added or delete or insert:
+        run.step(change.adding(), ADDED, delete, insert, holds=False)
+    return run.finish(change.new)
+
+
+class _Run:
+    """A materialisation on its way from one program to another."""
+
+    def __init__(
+        self,
+        engine: Engine,
+        algorithm: Algorithm,
+        strategy: Strategy,
+        derived: Derivations,
+        kept: Materialisation,
+    ) -> None:
+        self.engine = engine
+        self.algorithm = algorithm
+        self.strategy = strategy
+        self.derived = derived
+        self.kept = kept
+        self.inserted: FactSet = NONE
+        self.deleted: FactSet = NONE
+        self.afresh: dict[Predicate, None] = {}
+        self.done: list[UpdateStatistics] = []
+        self.begin = time.perf_counter()
+        self.before = dict(engine.work.instances)
+
+    def step(
+        self, program: StratifiedProgram, guard: Predicate, delete: FactSet, insert: FactSet, *, holds: bool
+    ) -> None:
+        """Go on to a program with guards, and delete or insert their fact."""
+        fact = FactSet({guard: Relation.from_columns([], self.engine.universe, 1)})
+        new = Derivations(program, {guard: holds})
+        start = started_from(self.derived, new)
+        old = self._begun(Derivations(start, new.guards), fact if holds else NONE)
+        delete, insert = (facts.renamed(start.external) for facts in (delete, insert))
+        delete, insert = (delete | fact, insert) if holds else (delete, insert | fact)
+        done = update(self.engine, start, old, delete, insert, self.algorithm, self.strategy)
+        self.done.append(done.statistics)
+        self._note(start, done, guard)
+        self.derived, self.kept = Derivations(start, {guard: not holds}), done.materialisation
+
+    def _begun(self, new: Derivations, guard: FactSet) -> Materialisation:
+        """What is kept in the names of a program, with counters and trace where it derives facts as before."""
+        kept = self._renamed(new.program, guard)
+        standing = [stratum for stratum in new.program.strata if not stratum.afresh]
+        return self._booked(new, standing, kept)
+
+    def _renamed(self, program: StratifiedProgram, guard: FactSet) -> Materialisation:
+        """What is kept with explicit facts under the names that a program has for them."""
+        old = self.derived
+        seen = {hidden: predicate for predicate, hidden in old.program.external.items()}
+        explicit = old_guards_left(self.kept.explicit, old).renamed(seen).renamed(program.external)
+        no_more = old.hidden.difference(program.external.values())
+        facts = old_guards_left(self.kept.facts, old)
+        facts = facts.restricted(predicate for predicate in facts if predicate not in no_more)
+        return replace(self.kept, explicit=explicit | guard, facts=facts | guard, trace=None)
+
+    def _booked(self, new: Derivations, strata: Iterable[Stratum], kept: Materialisation) -> Materialisation:
+        """With the counters and the trace that there are, in some strata, and others where these do not fit."""
+        old, strata = self.derived, list(strata)
+        own = {predicate for stratum in strata for predicate in stratum.predicates}
+        counted = {*(self.kept.nr or ()), *(self.kept.rec or ())}
+        wrong = {p for p in own if p not in old.by_predicate or not new.of(p).has_counters_of(old.of(p))}
+        kept = counted_anew(self.engine, strata, kept, wrong | (counted - own))
+        return replace(kept, trace=self._trace(new, kept))
+
+    def _trace(self, new: Derivations, kept: Materialisation) -> Trace | None:
+        """The trace, with that of each stratum that is as it was."""
+        if self.kept.trace is None:
+            return None
+        old = self.derived.program.strata
+        known = {_outline(self.derived, each): own for each, own in zip(old, self.kept.trace, strict=True)}
+        outlines = [_outline(new, stratum) for stratum in new.program.strata]
+        return tuple(
+            known[outline] if outline in known and not stratum.afresh else trace_of(self.engine, stratum, kept)
+            for outline, stratum in zip(outlines, new.program.strata, strict=True)
+        )
+
+    def _note(self, program: StratifiedProgram, done: Update, guard: Predicate) -> None:
+        """Add to the difference what an update changed."""
+        hidden = {guard, *program.external.values(), *self.derived.hidden}
+        won, lost = (facts.restricted(p for p in facts if p not in hidden) for facts in (done.inserted, done.deleted))
+        self.inserted, self.deleted = (
+            (self.inserted - lost) | (won - self.deleted),
+            (self.deleted - won) | (lost - self.inserted),
+        )
+        afresh = (p for stratum in program.strata if stratum.afresh for p in stratum.predicates if p not in hidden)
+        self.afresh.update(dict.fromkeys(afresh))
+
+    def finish(self, program: StratifiedProgram) -> Update:
+        """Do without guards; no fact changes any more."""
+        new = Derivations(program)
+        kept = self._renamed(program, NONE)
+        facts = _Forms(self.engine, self.derived, new, kept.explicit).converted(kept.facts)
+        kept = self._booked(new, program.strata, replace(kept, facts=facts))
+        return Update(kept, self.inserted, self.deleted, self._statistics())
+
+    def _statistics(self) -> UpdateStatistics:
+        done, work = self.done, self.engine.work.instances
+        sums = {
+            name: sum(getattr(each, name) for each in done)
+            for name in ("overdeleted", "rederived", "checked", "proved", "blocked")
+        }
+        reasons = list(dict.fromkeys(each.reason for each in done if each.reason))
+        if self.afresh:
+            names = [str(predicate) for predicate in self.afresh]
+            more = f" and {len(names) - SHOWN:,} more" if len(names) > SHOWN else ""
+            reasons.append(f"computed afresh: {', '.join(names[:SHOWN])}{more}")
+        return UpdateStatistics(
+            ", ".join(dict.fromkeys(each.algorithm for each in done)) or "none",
+            reason="; ".join(reasons),
+            instances={phase: n - self.before.get(phase, 0) for phase, n in work.items()},
+            seconds=time.perf_counter() - self.begin,
+            **sums,
+        )
+
+
+def old_guards_left(facts: FactSet, old: Derivations) -> FactSet:
+    """Facts without those of guards."""
+    return facts.restricted(predicate for predicate in facts if predicate not in old.guards)
+
+
+def _outline(derived: Derivations, stratum: Stratum) -> object:
+    """What the trace of a stratum depends on besides facts."""
+    if stratum.module is not None or stratum.inner:
+        return None
+    rules = (frozenset(_counted(derived, part)) for part in (stratum.nonrecursive, stratum.recursive))
+    return (frozenset(stratum.predicates), *rules)
+
+
+def _counted(derived: Derivations, rules: tuple[Rule, ...]) -> Iterable[tuple[Rule, int]]:
+    counts: dict[Rule, int] = {}
+    for rule in derived.in_force(rules):
+        counts[rule] = counts.get(rule, 0) + 1
+    return counts.items()
+
+
+class _Forms:
+    """The same facts in the forms that the modules of another program give them."""
+
+    def __init__(self, engine: Engine, old: Derivations, new: Derivations, explicit: FactSet) -> None:
+        self.engine = engine
+        self.old = old
+        self.new = new
+        self.explicit = explicit
+        self.remade: set[Predicate] = set()
+
+    def converted(self, facts: FactSet) -> FactSet:
+        program = self.new.program
+        modules = {predicate for module in program.modules for predicate in module.predicates}
+        plain = {p: r.plain() for p, r in facts.items() if r.base is not None and p not in modules}
+        facts = self._refed(facts.replaced(plain), self.new.hidden.difference(self.new.by_predicate), ())
+        for stratum in program.strata:
+            facts = self._refed(facts, self.new.hidden.intersection(stratum.predicates), stratum.rules)
+            facts = self._rederived(facts, stratum)
+        return facts
+
+    def _refed(self, facts: FactSet, hidden: Iterable[Predicate], rules: Iterable[Rule]) -> FactSet:
+        """What feeds modules, where it is not known or depends on what was not."""
+        rules = list(rules)
+        stale = {p for p in hidden if p not in self.old.hidden or not self.new.of(p).has_facts_of(self.old.of(p))}
+        while (
+            more := {
+                rule.head.predicate
+                for rule in rules
+                if rule.head.predicate in hidden
+                and not stale.union(self.remade).isdisjoint(_read(rule, self.new.hidden))
+            }
+            - stale
+        ):
+            stale |= more
+        if not stale:
+            return facts
+        self.remade |= stale
+        facts = facts.replaced({predicate: self.explicit.relation(predicate) for predicate in stale})
+        feeding = RuleSet([rule for rule in rules if rule.head.predicate in stale])
+        while found := self.engine.match(feeding, facts, facts, phase="bookkeeping").facts(without=facts):
+            facts = facts | found
+        return facts
+
+    def _rederived(self, facts: FactSet, stratum: Stratum) -> FactSet:
+        """What modules derive, where they are others than before or read something that was made again."""
+        if not any(map(self._is_stale, stratum.modules)):
+            return facts
+        own = {predicate for module in stratum.modules for predicate in module.predicates}
+        self.remade |= own
+        below = facts.restricted(predicate for predicate in facts if predicate not in own)
+        return below.replaced(derived_together(self.engine, stratum.modules, below))
+
+    def _is_stale(self, module: Module) -> bool:
+        if not self.remade.isdisjoint(module.inputs):
+            return True
+        return any(self.new.of(p).module != self.old.of(p).module for p in module.predicates)
+
+
+def _read(rule: Rule, hidden: frozenset[Predicate]) -> set[Predicate]:
+    return {atom.predicate for atom in rule.positive if atom.predicate in hidden}
