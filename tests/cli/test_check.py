@@ -111,7 +111,8 @@ stratum 1: sg/2, same external/2
   same external(?x, ?y) :- link(?x, ?y) .
   sg(?x, ?y) :- up(?x, ?a), sg(?a, ?b), down(?b, ?y) .
   on Spark of same external/2: nonrecursive: no rule depends on another of the stratum
-  on Spark of sg/2: loop: the recursion does not decompose
+  on Spark of sg/2: rounds: one recursive atom a rule, so known facts stay in their slices
+    the recursion does not decompose
     argument 1 of sg: ?x, ?a are not one variable in sg(?x, ?y) :- up(?x, ?a), sg(?a, ?b), down(?b, ?y) .
     argument 2 of sg: ?y, ?b are not one variable in sg(?x, ?y) :- up(?x, ?a), sg(?a, ?b), down(?b, ?y) .
 """
@@ -129,3 +130,12 @@ def test_how_spark_evaluates_strata(everlog_command: CommandLine, tmp_path: Path
     assert "on Spark: components: symmetric and transitive" in done.out
     plain = everlog_command("check", str(tmp_path / "r.rls"), "--engine", "spark", "--modules", "off")
     assert "on Spark of path/2: decomposed: by argument 1 of path; sharing edge" in plain.out
+
+
+def test_where_auto_leaves_strata(everlog_command: CommandLine, tmp_path: Path) -> None:
+    rules = "p(?x, ?z) :- e(?x, ?y), f(?y, ?z) . q(?x) :- p(?x, ?y), ~g(?y, _), h(?x), i(?x) ."
+    (tmp_path / "r.rls").write_text(rules)
+    done = everlog_command("check", str(tmp_path / "r.rls"), "--engine", "auto", "--memory", "2400m")
+    assert "on Spark: local: the local engine in one task\n    reads 3,000,000 facts, so 15,000,000" in done.out
+    assert "5,000,000 facts, so 25,000,000 are expected (growth 4), too many for one task (local-facts" in done.out
+    assert "on Spark" not in everlog_command("check", str(tmp_path / "r.rls")).out

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import io
+import re
 import time
+from pathlib import Path
+from typing import Any
 
 import numba
 import pytest
@@ -12,7 +15,13 @@ from rich.console import Console as RichConsole
 from everlog.cli import progress
 from everlog.cli.compiling import watch
 from everlog.cli.live import Live
+from everlog.cli.reporting import followed, told
+from everlog.knowledge_base import KnowledgeBase
 from everlog.lang.errors import Diagnostic
+from everlog.pipeline.amounts import Amount
+from everlog.pipeline.sources import ReadOptions, resolve
+from everlog.pipeline.splits import splits
+from everlog.pipeline.stage import stage
 from everlog.reasoning.statistics import RoundEvent
 
 
@@ -63,3 +72,61 @@ def test_compilation_is_noticed() -> None:
     finally:
         watch(progress.Progress())
     assert Told.kernels == ["doubled"]
+
+
+def test_what_is_left_is_told() -> None:
+    live = Live(RichConsole(file=io.StringIO(), force_terminal=True, width=120, highlight=False))
+    live.phase("read")
+    live.amount(Amount(1 << 20, 1 << 22, "bytes", 5_000))
+    detail = live.picture().columns[2]._cells[0]
+    assert re.fullmatch(r"25% of 4\.0 MB, 5,000 rows, [\d.]+ [kM] rows/s, about \d+ s left", str(detail))
+    live.amount(Amount(100, 100, "rows", 100))
+    assert "left" not in str(live.picture().columns[2]._cells[0])
+    live.close()
+
+
+def test_reading_in_process_tells_its_share_of_the_bytes(tmp_path: Path) -> None:
+    (tmp_path / "p.csv").write_text("a,b\n" * 500_000)
+    (tmp_path / "q.csv").write_text("c,d\n" * 100_000)
+    heard: list[Amount] = []
+    options = ReadOptions()
+    parts = splits(resolve((str(tmp_path / "p.csv"), str(tmp_path / "q.csv")), options), options)
+    staged = stage(None, parts, options, tmp_path / "work", told=heard.append)
+    assert staged.rows == heard[-1].rows == 600_000
+    assert heard[-1].done == heard[-1].total == 2_400_000
+    assert [amount.done for amount in heard] == sorted(amount.done for amount in heard)
+
+
+def test_reading_on_spark_tells_its_share_of_the_bytes(
+    spark: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("everlog.pipeline.amounts.SECONDS_BETWEEN", 0.001)
+    monkeypatch.setattr("everlog.pipeline.stage.SMALLEST_TASK", 1 << 16)
+    for name in "abcdef":
+        (tmp_path / f"{name}.csv").write_text("x,y\n" * 50_000)
+    heard: list[Amount] = []
+    options = ReadOptions()
+    parts = splits(resolve((str(tmp_path / "*.csv"),), options), options)
+    stage(spark, parts, options, tmp_path / "work", told=heard.append)
+    assert {amount.total for amount in heard} == {1_200_000}
+    assert all(amount.done % 200_000 == 0 for amount in heard)
+    assert any(amount.done for amount in heard)
+
+
+def test_progress_is_for_terminals(capsys: pytest.CaptureFixture[str]) -> None:
+    for display in (progress.Progress(), progress.Lines(), progress.JsonLines()):
+        assert told(display, None).amount is None
+        display.amount(Amount(1, 2, "rows", 1))
+    assert capsys.readouterr().err == ""
+
+
+def test_the_rounds_of_an_update_are_followed_on_a_terminal() -> None:
+    live = Live(RichConsole(file=io.StringIO(), force_terminal=True, width=120, highlight=False))
+    kb = KnowledgeBase("path(?x, ?y) :- edge(?x, ?y) . path(?x, ?z) :- path(?x, ?y), edge(?y, ?z) .", modules=False)
+    kb.insert("edge", [(i, i + 1) for i in range(20)])
+    kb.materialise()
+    live.phase("reason")
+    kb.update(delete={"edge": [(10, 11)]}, algorithm="dred", profile=followed(live, None) or False)
+    assert re.match(r"stratum 1 of 1, round \d+: \d+ facts", str(live.picture().columns[2]._cells[0]))
+    live.close()
+    assert followed(progress.Lines(), None) is None

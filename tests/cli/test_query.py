@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -193,3 +194,14 @@ def test_a_query_imports_no_spark(family: Path) -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.splitlines()[-1] == "[]"
+
+
+def test_a_pipe_is_written_to_and_not_replaced(everlog_command: CommandLine, family: Path, tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
+    done = everlog_command("query", family, "root(?x)", "--format", "csv", "--output", pipe)
+    assert done.status == 0
+    assert os.read(reader, 100) == b"x\nann\n"
+    os.close(reader)
+    assert pipe.is_fifo()

@@ -2,11 +2,37 @@
 
 from __future__ import annotations
 
+import atexit
+import os
+import signal
 import sys
+
+INTERRUPTED = 130
 
 
 def main() -> None:
-    """Run the command line and end the process with its status."""
-    from everlog.cli.run import run
+    """Run the command line and end the process with its status.
 
-    sys.exit(run(sys.argv[1:]))
+    Once the command is over, an interrupt changes nothing any more and must not show what Python does at its end.
+    """
+    try:
+        from everlog.cli.run import run
+
+        status = run(sys.argv[1:])
+    except KeyboardInterrupt:
+        print("error[interrupted]: interrupted before anything was done", file=sys.stderr)
+        status = INTERRUPTED
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    if status == INTERRUPTED:
+        _leave(status)
+    sys.exit(status)
+
+
+def _leave(status: int) -> None:
+    """End the process at once: threads may still be at work, and Python would remember an interrupt that was met while
+    it ran generated code, and kill itself.
+    """
+    atexit._run_exitfuncs()
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(status)

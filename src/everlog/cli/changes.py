@@ -60,7 +60,8 @@ def command(
     end = opened.info(last).version
     start = (end if follow else min(0, end - 1)) if first is None else first
     if start > end:
-        raise click.UsageError(f"--from {start} is after --to {end}")
+        after = f"the newest version, {end}" if last is None else f"--to {end}"
+        raise click.UsageError(f"--from {start} is after {after}")
     if follow and last is not None:
         raise click.UsageError("--follow has no end, so there is no --to")
     written = 0

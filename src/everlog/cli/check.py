@@ -6,15 +6,18 @@ from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
 import click
+from click.core import ParameterSource
 
 from everlog.cli.console import Console
 from everlog.cli.options import logging_options, setting
 from everlog.cli.text import counted
+from everlog.memory import bytes_of, free_memory
 
 if TYPE_CHECKING:
     from everlog.analysis.stratify import StratifiedProgram, Stratum
     from everlog.engine.plan import Plan
     from everlog.lang.syntax import Predicate, Rule
+    from everlog.spark.plans import PlanSettings
 
 FACTS, CHANGED = 1_000_000, 1_000
 """How many facts the plans assume in a relation, and in a round's change of one."""
@@ -22,7 +25,7 @@ FACTS, CHANGED = 1_000_000, 1_000
 
 @click.command("check")
 @click.argument("rules", metavar="RULES", type=click.Path())
-@setting("modules", "stratification", "engine")
+@setting("modules", "stratification", "engine", "memory")
 @click.option("--plans/--no-plans", default=True, help="Show how each rule is matched.")
 @logging_options
 @click.pass_obj
@@ -32,6 +35,7 @@ def command(
     modules: str,
     stratification: Any,
     engine: str,
+    memory: str | None,
     plans: bool,
     quiet: bool,
     json_logs: bool,
@@ -41,7 +45,8 @@ def command(
     A plan is the order in which the atoms of a rule are matched, here for relations of equal size;
     of a recursive rule there is one for each atom that may have changed. Rules that a module takes
     are not matched; `NAME external` is what other rules and explicit facts give it. With
-    `--engine spark` there is instead for each stratum how Spark evaluates it, and why so.
+    `--engine spark` there is instead for each stratum how Spark evaluates it, and why so; with
+    `--engine auto`, written out, also which strata are left to one task, for so much --memory.
     """
     console.configure(quiet, json_logs)
     from everlog.analysis.check import check
@@ -50,18 +55,24 @@ def command(
     from everlog.lang.parser import parse_file
 
     program = stratify(check(parse_file(rules)), stratification)
-    if engine == "spark":
-        from everlog.spark.materialise import spark_program
-
-        program = spark_program(program, modules == "on")
-    elif modules == "on":
+    asked = click.get_current_context().get_parameter_source("engine") is not ParameterSource.DEFAULT
+    if modules == "on":
         program = with_modules(program)
-    for line in describe(rules, program, plans, engine == "spark"):
+    settings = _plan_settings(engine, bytes_of(memory)) if asked and engine != "local" else None
+    for line in describe(rules, program, plans, settings):
         click.echo(line)
 
 
-def describe(name: str, program: StratifiedProgram, plans: bool = True, on_spark: bool = False) -> Iterator[str]:
-    """What there is to say about a program, line by line."""
+def _plan_settings(engine: str, memory: int | None) -> PlanSettings:
+    from everlog.spark.plans import PlanSettings
+
+    return PlanSettings().choosing(free_memory() if memory is None else memory) if engine == "auto" else PlanSettings()
+
+
+def describe(
+    name: str, program: StratifiedProgram, plans: bool = True, on_spark: PlanSettings | None = None
+) -> Iterator[str]:
+    """What there is to say about a program, line by line; with settings for Spark, its plans and not those of rules."""
     checked = program.program
     modules = len(program.modules)
     of_which = f", {counted(modules, 'module')}" if modules else ""
@@ -77,10 +88,10 @@ def describe(name: str, program: StratifiedProgram, plans: bool = True, on_spark
     for stratum in program.strata:
         yield ""
         yield f"stratum {stratum.index}: {', '.join(_named(predicate, program) for predicate in stratum.predicates)}"
-        yield from _describe_rules(stratum, text_of, plans and not on_spark)
+        yield from _describe_rules(stratum, text_of, plans and on_spark is None)
         yield from _describe_module(stratum, program, text_of)
-        if plans and on_spark:
-            yield from _describe_on_spark(stratum, program)
+        if plans and on_spark is not None:
+            yield from _describe_on_spark(stratum, program, on_spark)
     yield from _describe_untaken(program, text_of)
     for warning in checked.warnings:
         yield ""
@@ -113,16 +124,20 @@ def _describe_module(stratum: Stratum, program: StratifiedProgram, text_of: Call
         yield from (f"    {text_of(rule)}" for rule in module.rules)
 
 
-def _describe_on_spark(stratum: Stratum, program: StratifiedProgram) -> Iterator[str]:
-    """How Spark evaluates the stratum, part by part, for relations of equal size."""
+def _describe_on_spark(stratum: Stratum, program: StratifiedProgram, settings: PlanSettings) -> Iterator[str]:
+    """How Spark evaluates the stratum, as a whole or part by part, for relations of equal size."""
     from everlog.analysis.decompose import parts_of
+    from everlog.spark.local import without_modules
     from everlog.spark.materialise import predicates_of
     from everlog.spark.plans import plan_of
 
-    parts, sizes = parts_of(stratum), dict.fromkeys(predicates_of(program), FACTS)
+    sizes = dict.fromkeys(predicates_of(program), FACTS)
+    parts = parts_of(without_modules(stratum) if stratum.inner else stratum)
+    if plan_of(stratum, sizes, settings).kind == "local":
+        parts = (stratum,)
     for part in parts:
         of = "" if len(parts) == 1 else f" of {', '.join(_named(predicate, program) for predicate in part.predicates)}"
-        first, *others = str(plan_of(part, sizes)).splitlines()
+        first, *others = str(plan_of(part, sizes, settings)).splitlines()
         yield f"  on Spark{of}: {first}"
         yield from (f"    {line.strip()}" for line in others)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
 from rich.live import Live as RichLive
@@ -13,7 +13,14 @@ from rich.table import Table
 
 from everlog.cli.progress import COMPILING, Progress
 from everlog.lang.errors import Diagnostic
+from everlog.memory import size_text
 from everlog.reasoning.statistics import RoundEvent
+
+if TYPE_CHECKING:
+    from everlog.pipeline.amounts import Amount
+
+WORTH_TELLING = 0.03
+"""What is left is told once this share is done."""
 
 
 @dataclass
@@ -21,6 +28,7 @@ class _Phase:
     name: str
     begun: float
     detail: str = ""
+    derived: int = 0
     ended: float | None = None
 
     @property
@@ -30,6 +38,8 @@ class _Phase:
 
 class Live(Progress):
     """Draws the phases so far, the last of them as it moves. Nothing is drawn before the first phase."""
+
+    shows_amounts = True
 
     def __init__(self, console: Console | None = None) -> None:
         self._console = console or Console(stderr=True, highlight=False)
@@ -49,9 +59,16 @@ class Live(Progress):
     def round_done(self, event: RoundEvent) -> None:
         if self._phases:
             phase = self._phases[-1]
-            rate = event.instances / max(phase.seconds, 1e-3)
+            phase.derived += event.new_facts
+            seconds = max(phase.seconds, 1e-3)
             where = f"stratum {event.stratum} of {event.strata}, round {event.round}"
-            phase.detail = f"{where}: {event.facts:,} facts, {_short(rate)} instances/s"
+            rates = f"{_short(phase.derived / seconds)} facts/s, {_short(event.instances / seconds)} instances/s"
+            phase.detail = f"{where}: {event.facts:,} facts, {event.new_facts:,} new; {rates}"
+
+    def amount(self, amount: Amount) -> None:
+        if self._phases:
+            phase = self._phases[-1]
+            phase.detail = amount_text(amount, phase.seconds)
 
     def compiling(self, kernel: str) -> None:
         if not self._compiled:
@@ -94,6 +111,24 @@ class Live(Progress):
     def _end_phase(self) -> None:
         if self._phases and self._phases[-1].ended is None:
             self._phases[-1].ended = time.monotonic()
+
+
+def amount_text(amount: Amount, seconds: float) -> str:
+    """How much is done, how quickly, and how long the rest will take if it goes on like that.
+
+    >>> from everlog.pipeline.amounts import Amount
+    >>> amount_text(Amount(250 << 20, 1 << 30, "bytes", 3_000_000), 10)
+    '24% of 1.0 GB, 3,000,000 rows, 300.0 k rows/s, about 31 s left'
+    """
+    whole = size_text(amount.total) if amount.unit == "bytes" else f"{amount.total:,} rows"
+    parts = [f"{100 * amount.done // max(amount.total, 1)}% of {whole}"]
+    if amount.unit == "bytes":
+        parts.append(f"{amount.rows:,} rows")
+    parts.append(f"{_short(amount.rows / max(seconds, 1e-3))} rows/s")
+    if WORTH_TELLING * amount.total < amount.done < amount.total:
+        left = seconds * (amount.total - amount.done) / amount.done
+        parts.append(f"about {left:.0f} s left")
+    return ", ".join(parts)
 
 
 def _short(number: float) -> str:

@@ -9,6 +9,8 @@ import click
 
 from everlog.cli.console import Console
 from everlog.cli.options import logging_options, report_skipped, set_spark, setting
+from everlog.cli.profile import ProfiledCommand, profile_options, profiled
+from everlog.cli.reporting import told
 from everlog.cli.text import counted
 from everlog.memory import bytes_of
 
@@ -16,7 +18,7 @@ if TYPE_CHECKING:
     from everlog.pipeline.jobs import Result
 
 
-@click.command("materialise")
+@click.command("materialise", cls=ProfiledCommand)
 @click.argument("rules", metavar="[RULES]...", nargs=-1, type=click.Path())
 @click.option(
     "--facts",
@@ -30,6 +32,7 @@ if TYPE_CHECKING:
 @setting("header", "types", "base", "graphs", "large-gz", "on-error", "engine", "modules", "stratification", "maintain")
 @setting("profile", "equality", "expand-below", "max-facts", "timeout", "salt")
 @setting("memory", "spark-local-finish", "master", "spark-memory", "spark-log")
+@profile_options
 @logging_options
 @click.pass_obj
 def command(
@@ -46,6 +49,8 @@ def command(
     spark_local_finish: int,
     spark_memory: str | None,
     spark_log: str | None,
+    show_profile: bool,
+    profile_report: str | None,
     quiet: bool,
     json_logs: bool,
     **options: Any,
@@ -57,24 +62,29 @@ def command(
 
     Files are read and encoded by Spark, embedded in this process unless --master says otherwise;
     rules are applied on this machine, or by Spark with --engine spark, or where they may need more
-    than --memory. After an error the store is as before.
+    than --memory. After an error the store is as before. --profile without the name of a profile prints
+    where time and instances went, --profile FILE.html writes it with plots.
     """
     progress = console.configure(quiet, json_logs)
     if not rules and profile in ("lower", "upper"):
         raise click.UsageError("Missing argument 'RULES...'.")
     set_spark(spark_memory, spark_log)
-    from everlog.pipeline.jobs import MaterialiseJob, Report, materialise
+    from everlog.pipeline.jobs import MaterialiseJob, materialise
 
     console.watch_compilation()
     options.update(facts=facts, store=store, overwrite=overwrite, source=source, profile=profile)
     options.update(modules=modules == "on", memory=bytes_of(memory), local_finish=spark_local_finish)
     job = MaterialiseJob(rules=rules, **options)
-    result = materialise(job, Report(progress.phase, progress.round_done, progress.warning))
-    progress.close()
-    report_skipped(result.bad, result.bad_count)
-    for line in describe(store, result):
-        click.echo(line)
-    progress.result(store=store, **_data(result))
+    with profiled(show_profile, profile_report, progress, f"everlog materialise {store}") as times:
+        result = materialise(job, told(progress, times))
+        progress.close()
+        report_skipped(result.bad, result.bad_count)
+        for line in describe(store, result):
+            click.echo(line)
+        if times is not None:
+            times.phases = result.seconds
+    data = _data(result) if times is None else {**_data(result), "profile": times.as_dict()}
+    progress.result(store=store, **data)
 
 
 def describe(store: str, result: Result) -> Iterator[str]:

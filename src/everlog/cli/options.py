@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from everlog.memory import bytes_of
 from everlog.settings import SETTINGS, Setting
 
 if TYPE_CHECKING:
@@ -47,6 +48,17 @@ def logging_options(function: F) -> F:
     """``--quiet`` and ``--json-logs``."""
     found: F = setting("quiet", "json-logs")(function)
     return found
+
+
+def limit_options(function: F) -> F:
+    """``--max-facts``, ``--timeout`` and ``--memory``; see :func:`limits`."""
+    found: F = setting("max-facts", "timeout", "memory")(function)
+    return found
+
+
+def limits(max_facts: int | None, timeout: float | None, memory: str | None) -> dict[str, Any]:
+    """What :func:`limit_options` give, as a knowledge base takes it."""
+    return {"max_facts": max_facts, "timeout": timeout, "max_memory": bytes_of(memory)}
 
 
 def store_argument(function: F) -> F:

@@ -7,10 +7,13 @@ import sys
 import time
 from collections.abc import Iterable
 from datetime import UTC, datetime
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from everlog.lang.errors import Diagnostic
 from everlog.reasoning.statistics import RoundEvent
+
+if TYPE_CHECKING:
+    from everlog.pipeline.amounts import Amount
 
 SECONDS_BETWEEN = 2.0
 """Plain lines about rounds come at most this often."""
@@ -19,11 +22,17 @@ SECONDS_BETWEEN = 2.0
 class Progress:
     """Someone who is told how a command gets on. This one keeps it all to itself, errors aside."""
 
+    shows_amounts = False
+    """Whether it is worth while to find out how much of a phase is done."""
+
     def phase(self, name: str) -> None:
         """A phase begins, and the one before is over."""
 
     def round_done(self, event: RoundEvent) -> None:
         """A round of reasoning is over."""
+
+    def amount(self, amount: Amount) -> None:
+        """So much of the phase is done."""
 
     def compiling(self, kernel: str) -> None:
         """A kernel has to be compiled: after installation, or after a change of the machine."""

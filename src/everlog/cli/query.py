@@ -8,7 +8,7 @@ import time
 import click
 
 from everlog.cli.console import Console
-from everlog.cli.options import at_option, logging_options, setting, store_argument
+from everlog.cli.options import at_option, limit_options, limits, logging_options, setting, store_argument
 from everlog.cli.text import counted
 
 
@@ -18,6 +18,7 @@ from everlog.cli.text import counted
 @setting("format", "limit")
 @at_option
 @click.option("--output", type=click.Path(dir_okay=False), metavar="FILE", help="Write to a file instead of stdout.")
+@limit_options
 @logging_options
 @click.pass_obj
 def command(
@@ -28,6 +29,9 @@ def command(
     limit: int | None,
     at: int | None,
     output: str | None,
+    max_facts: int | None,
+    timeout: float | None,
+    memory: str | None,
     quiet: bool,
     json_logs: bool,
 ) -> None:
@@ -44,7 +48,7 @@ def command(
     from everlog.stores import open as open_store
 
     console.watch_compilation()
-    kb = open_store(store, at)
+    kb = open_store(store, at, **limits(max_facts, timeout, memory))
     answers = kb.query(text)
     written = write_answers(answers, format, output, limit=limit, prefixes=kb.program.program.prefixes)
     seconds = time.monotonic() - begun

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from everlog.cli.progress import Progress
@@ -81,15 +83,15 @@ def _renumbered(snapshot: State, dictionary: Dictionary) -> State | None:
     return state_of_rows(dictionary, explicit, rows, (nr, rec), snapshot.generated)
 
 
-def recompute(store: Store, state: State, rules: str | None, progress: Progress) -> list[str]:
-    """Reason again from the explicit facts and say how the result differs from the facts stored."""
+def recompute(store: Store, state: State, rules: str | None, progress: Progress, **limits: Any) -> list[str]:
+    """Reason again from the explicit facts, within limits, and say how the result differs from the facts stored."""
     info = store.info()
     program = parse_file(rules) if rules is not None else parse_program(info.rules, f"{store.path} (rules)")
     maintain: Maintain = "none" if state.nr is None or rules is not None else "dredc"
     statistics = statistics_of(info.statistics)
     if rules is not None and state.generated:
         state = seen(store, state).listed()
-    kb = KnowledgeBase.restored(program, state, statistics, maintain=maintain, **how_made(statistics))
+    kb = KnowledgeBase.restored(program, state, statistics, maintain=maintain, **how_made(statistics), **limits)
     kb.materialise(fresh=True, progress=Listener(progress.round_done))
     found = kb.stored(state.generated)
     stored = applied(state, Difference(), dictionary=found.dictionary)

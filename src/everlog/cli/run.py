@@ -15,6 +15,7 @@ import click
 
 from everlog.cli.console import Console
 from everlog.cli.group import everlog
+from everlog.cli.interrupts import as_interrupts, remembered
 from everlog.lang.errors import Diagnostic, EverlogError, Place
 
 DONE, WRONG, INTERRUPTED = 0, 1, 130
@@ -24,7 +25,7 @@ def run(arguments: Sequence[str]) -> int:
     """Run a command line and return its exit status."""
     console = Console()
     try:
-        with everlog.make_context("everlog", list(arguments), obj=console) as context:
+        with remembered(), as_interrupts(), everlog.make_context("everlog", list(arguments), obj=console) as context:
             everlog.invoke(context)
             sys.stdout.flush()
         return DONE
@@ -67,8 +68,10 @@ def _of_system(error: OSError) -> Diagnostic:
     if error.errno in (errno.ENOSPC, errno.EDQUOT):
         return Diagnostic("disk-full", "no space left on the disk", place, "free some space and run again")
     if error.errno in (errno.EACCES, errno.EPERM, errno.EROFS):
-        return Diagnostic("not-permitted", f"not allowed: {error.strerror}", place)
-    return Diagnostic("input-output", error.strerror or str(error), place)
+        hint = "check who may read and write it"
+        return Diagnostic("not-permitted", f"not allowed: {error.strerror}", place, hint)
+    hint = "check the path" if error.errno in (errno.ENOENT, errno.ENOTDIR, errno.EISDIR) else "check the disk"
+    return Diagnostic("input-output", error.strerror or str(error), place, hint)
 
 
 def _is_spark(error: Exception) -> bool:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from everlog.cli.console import Console
-from everlog.cli.options import at_option, logging_options, setting, store_argument
+from everlog.cli.options import at_option, limit_options, limits, logging_options, setting, store_argument
 from everlog.cli.text import counted
 from everlog.settings import SETTINGS
 
@@ -40,6 +40,7 @@ BINARY = ("parquet", "arrow")
 @at_option
 @click.option("--output", type=click.Path(dir_okay=False), metavar="FILE", help="Write to a file instead of stdout.")
 @click.option("--update", is_flag=True, help="QUERY is an update request; the store gets a new version.")
+@limit_options
 @logging_options
 @click.pass_obj
 def command(
@@ -51,6 +52,9 @@ def command(
     at: int | None,
     output: str | None,
     update: bool,
+    max_facts: int | None,
+    timeout: float | None,
+    memory: str | None,
     quiet: bool,
     json_logs: bool,
 ) -> None:
@@ -70,7 +74,7 @@ def command(
 
     console.watch_compilation()
     query = sys.stdin.read() if text == "-" else text
-    kb = open_store(store, at)
+    kb = open_store(store, at, **limits(max_facts, timeout, memory))
     if update:
         changes = _updated(kb, query)
         version = kb.save()

@@ -7,7 +7,7 @@ import time
 import click
 
 from everlog.cli.console import Console
-from everlog.cli.options import logging_options, store_argument
+from everlog.cli.options import limit_options, limits, logging_options, store_argument
 from everlog.cli.text import counted
 from everlog.lang.errors import Diagnostic, Place, StoreError
 
@@ -16,9 +16,20 @@ from everlog.lang.errors import Diagnostic, Place, StoreError
 @store_argument
 @click.option("--rules", type=click.Path(), metavar="RULES", help="Apply these rules instead of the store's own.")
 @click.option("--quick", is_flag=True, help="Check the files only, do not reason again.")
+@limit_options
 @logging_options
 @click.pass_obj
-def command(console: Console, store: str, rules: str | None, quick: bool, quiet: bool, json_logs: bool) -> None:
+def command(
+    console: Console,
+    store: str,
+    rules: str | None,
+    quick: bool,
+    max_facts: int | None,
+    timeout: float | None,
+    memory: str | None,
+    quiet: bool,
+    json_logs: bool,
+) -> None:
     """Check the newest version of a STORE.
 
     Files, sums, terms and statistics must agree with each other, the snapshot with the tables, and
@@ -39,7 +50,8 @@ def command(console: Console, store: str, rules: str | None, quick: bool, quiet:
     _stop_if_any(wrong_snapshot(opened, state), store)
     if not quick:
         progress.phase("reason")
-        _stop_if_any(recompute(opened, state, rules, progress), store)
+        allowed = limits(max_facts, timeout, memory)
+        _stop_if_any(recompute(opened, state, rules, progress, **allowed), store)
     progress.close()
     files = counted(len(opened.files()) + len(opened.term_files()), "file")
     click.echo(f"version {opened.version}: {files}, all as the log says")

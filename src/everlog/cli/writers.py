@@ -37,20 +37,32 @@ def write_answers(
 
 @contextmanager
 def sink(output: str | None) -> Iterator[IO[bytes]]:
-    """Stdout, or a file that appears under its name only when it is complete."""
+    """Stdout, or a file that appears under its name only when it is complete; devices and pipes are never replaced."""
     if output is None or output == "-":
         sys.stdout.flush()
         yield sys.stdout.buffer
         sys.stdout.buffer.flush()
         return
     path = Path(output)
+    if path.exists() and not path.is_file():
+        with path.open("wb") as file:
+            yield file
+        return
     making = path.with_name(f".{path.name}.{os.getpid()}")
     try:
-        with making.open("wb") as file:
+        with _opened(making, output) as file:
             yield file
         making.replace(path)
     finally:
         making.unlink(missing_ok=True)
+
+
+def _opened(making: Path, output: str) -> IO[bytes]:
+    """A new file; what is wrong is said of the name that the user gave."""
+    try:
+        return making.open("wb")
+    except OSError as error:
+        raise OSError(error.errno, error.strerror, output) from error
 
 
 def text_batches(rows: Rows, count: int) -> Iterator[list[pa.LargeStringArray]]:

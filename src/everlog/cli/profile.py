@@ -1,0 +1,108 @@
+"""``--profile`` of the commands that reason: where time and instances went.
+
+``--profile`` alone prints tables, ``--profile FILE.html`` also writes a page. Where ontologies become rules, the
+same option names how (``--profile rl``); both may be given.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+from everlog.lang.errors import LimitError
+from everlog.settings import SETTINGS
+
+if TYPE_CHECKING:
+    from everlog.cli.progress import Progress
+    from everlog.profiling.profile import Profile
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+SHOW, REPORT = "--show-profile", "--profile-report"
+ONTOLOGY = SETTINGS["profile"].choices
+
+
+class ProfiledCommand(click.Command):
+    """A command whose ``--profile`` may have no value, or the name of a page."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        return super().parse_args(ctx, list(told_apart(args)))
+
+
+def told_apart(arguments: Sequence[str]) -> Iterator[str]:
+    """Arguments in which each ``--profile`` is that of ontologies, and the others have names of their own.
+
+    >>> list(told_apart(["r.rls", "--profile", "--profile", "rl", "--profile", "p.html", "--profile=q.html"]))
+    ['r.rls', '--show-profile', '--profile', 'rl', '--profile-report', 'p.html', '--profile-report', 'q.html']
+    """
+    rest = iter(range(len(arguments)))
+    for number in rest:
+        argument = arguments[number]
+        following = arguments[number + 1] if number + 1 < len(arguments) else ""
+        if argument == "--":
+            yield from arguments[number:]
+            return
+        if argument.startswith("--profile=") and is_page(argument.partition("=")[2]):
+            yield from (REPORT, argument.partition("=")[2])
+        elif argument != "--profile" or following in ONTOLOGY:
+            yield argument
+        elif is_page(following):
+            yield from (REPORT, following)
+            next(rest)
+        else:
+            yield SHOW
+
+
+def is_page(path: str) -> bool:
+    """Whether a file is meant to be a page."""
+    return path.lower().endswith((".html", ".htm"))
+
+
+def profile_options(function: F) -> F:
+    """``--show-profile`` and ``--profile-report``, for a :class:`ProfiledCommand`."""
+    report = click.option(
+        REPORT,
+        type=click.Path(dir_okay=False, writable=True),
+        metavar="FILE",
+        help="Write where time and instances went to a page with plots, FILE.html; --profile FILE.html is the same.",
+    )
+    show = click.option(
+        SHOW,
+        is_flag=True,
+        help="Print where time and instances went, by stratum, rule and round; --profile alone is the same.",
+    )
+    found: F = show(report(function))
+    return found
+
+
+@contextmanager
+def profiled(show: bool, report: str | None, progress: Progress, title: str) -> Iterator[Profile | None]:
+    """The profile to fill, if one is asked for; it is shown in the end, also if a limit was the end."""
+    if not show and report is None:
+        yield None
+        return
+    from everlog.profiling.profile import Profile
+
+    if report is not None and not Path(report).absolute().parent.is_dir():
+        raise click.BadParameter(f"{Path(report).parent} is not a directory", param_hint=REPORT)
+    profile = Profile()
+    try:
+        yield profile
+    except LimitError:
+        progress.close()
+        _show(profile, report, title)
+        raise
+    _show(profile, report, title)
+
+
+def _show(profile: Profile, report: str | None, title: str) -> None:
+    click.echo("")
+    click.echo(str(profile))
+    if report is not None:
+        profile.write(report, title)
+        click.echo("")
+        click.echo(f"plots      {report}")

@@ -1,0 +1,44 @@
+"""Connecting a job with the display of a command."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from everlog.cli.interrupts import check
+from everlog.cli.progress import Progress
+
+if TYPE_CHECKING:
+    from everlog.pipeline.jobs import Report
+    from everlog.profiling.profile import Profile
+
+
+def followed(progress: Progress, times: Profile | None) -> Profile | None:
+    """A profile for work that says nothing of its rounds by itself: a display that moves is told of each."""
+    if not progress.shows_amounts:
+        return times
+    from everlog.profiling.profile import Profile, Round
+    from everlog.reasoning.statistics import RoundEvent
+
+    times, instances = Profile() if times is None else times, 0
+
+    def tell(done: Round) -> None:
+        nonlocal instances
+        instances += done.instances
+        strata = max([done.stratum, *times.derives])
+        progress.round_done(RoundEvent(done.stratum, strata, done.number, done.new_facts, done.facts, instances))
+
+    times.told = tell
+    return times
+
+
+def told(progress: Progress, times: Profile | None) -> Report:
+    """Who is told how a job gets on: the display, and a profile if there is one. An interrupted job ends with its
+    phase."""
+    from everlog.pipeline.jobs import Report
+
+    def phase(name: str) -> None:
+        check()
+        progress.phase(name)
+
+    amount = progress.amount if progress.shows_amounts else None
+    return Report(phase, progress.round_done, progress.warning, amount, times)

@@ -1,0 +1,67 @@
+"""When reasoning has to stop: after so many facts, seconds or bytes."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from everlog.lang.errors import LimitError
+from everlog.memory import held_memory, size_text
+
+SECONDS_BETWEEN = 0.01
+"""Memory is measured at most this often."""
+
+
+@dataclass
+class Limits:
+    """When to stop: checked between blocks, by raising; what was there before stays as it was.
+
+    ``deadline`` is a time of the monotonic clock; :meth:`from_now` gives it by the ``seconds`` to go. ``memory`` is
+    how many bytes the process may hold.
+    """
+
+    max_facts: int | None = None
+    deadline: float | None = None
+    cancelled: Callable[[], bool] = lambda: False
+    seconds: float | None = None
+    memory: int | None = None
+    _measured: float = field(default=0.0, repr=False)
+
+    @classmethod
+    def from_now(cls, max_facts: int | None = None, timeout: float | None = None, memory: int | None = None) -> Limits:
+        """Limits for work that begins now."""
+        deadline = None if timeout is None else time.monotonic() + timeout
+        return cls(max_facts, deadline, seconds=timeout, memory=memory)
+
+    def check(self, held: int) -> None:
+        """An error if a limit is exceeded, ``held`` facts being there."""
+        if self.max_facts is not None and held > self.max_facts:
+            raise self._too_many(held)
+        if self.deadline is not None and time.monotonic() > self.deadline:
+            raise self._too_long(held)
+        if self.memory is not None:
+            self._check_memory(self.memory, held)
+        if self.cancelled():
+            raise LimitError.of("cancelled", "the work was cancelled; nothing was changed")
+
+    def _check_memory(self, allowed: int, facts: int) -> None:
+        now = time.monotonic()
+        if now - self._measured < SECONDS_BETWEEN:
+            return
+        self._measured = now
+        if (taken := held_memory()) > allowed:
+            message = f"{size_text(taken)} of memory are in use with {facts:,} facts; {size_text(allowed)} are allowed"
+            hint = "raise --memory (max_memory in Python), or leave the reasoning to Spark with --engine spark"
+            raise LimitError.of("memory", message, None, hint)
+
+    def _too_many(self, held: int) -> LimitError:
+        message = f"there are more than {self.max_facts:,} facts, the most allowed; {held:,} were counted so far"
+        hint = "raise --max-facts (max_facts in Python), or see with --profile which rules derive so many"
+        return LimitError.of("max-facts", message, None, hint)
+
+    def _too_long(self, held: int) -> LimitError:
+        allowed = "time" if self.seconds is None else f"{self.seconds:g} seconds"
+        message = f"the {allowed} allowed for reasoning ran out with {held:,} facts"
+        hint = "raise --timeout (timeout in Python), or see with --profile what takes so long"
+        return LimitError.of("timeout", message, None, hint)

@@ -1,0 +1,85 @@
+"""Plots as SVG, made of nothing but text: horizontal bars, and lines over time."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from html import escape
+
+WIDTH = 880
+ROW = 24
+LABEL = 420
+"""The room for the labels of bars, in pixels."""
+
+HEIGHT, LEFT, BOTTOM, TOP = 220, 80, 26, 10
+"""The size of a plot of lines, and the room around it."""
+
+MOST_POINTS = 1200
+"""Lines with more points are drawn with some of them."""
+
+Shown = Callable[[float], str]
+
+
+def bars(rows: Sequence[tuple[str, float]], shown: Shown) -> str:
+    """Labels with bars as long as their values.
+
+    >>> "<rect" in bars([("a rule", 2.0)], "{:.1f} s".format)
+    True
+    """
+    largest = max((value for _, value in rows), default=0.0) or 1.0
+    room = WIDTH - LABEL - 110
+    parts = [f'<svg viewBox="0 0 {WIDTH} {ROW * len(rows) + 4}" role="img">']
+    for number, (label, value) in enumerate(rows):
+        y = ROW * number
+        length = max(1.0, room * value / largest)
+        parts.append(f"<g><title>{escape(label)}: {escape(shown(value))}</title>")
+        parts.append(f'<text x="{LABEL - 8}" y="{y + 16}" text-anchor="end" class="label">{escape(_cut(label))}</text>')
+        parts.append(f'<rect x="{LABEL}" y="{y + 4}" width="{length:.1f}" height="{ROW - 8}" class="bar"/>')
+        parts.append(f'<text x="{LABEL + length + 6:.1f}" y="{y + 16}" class="value">{escape(shown(value))}</text></g>')
+    return "".join([*parts, "</svg>"])
+
+
+def lines(points: Sequence[tuple[float, float]], across: Shown, up: Shown) -> str:
+    """A line through points in the order of their first coordinate, from 0 up.
+
+    >>> lines([(0, 1), (1, 3)], "{:.0f}".format, "{:.0f}".format).count("<polyline")
+    1
+    """
+    points = _fewer(points)
+    if not points:
+        return ""
+    start, end = points[0][0], points[-1][0]
+    low, high = min(0.0, *(y for _, y in points)), max(1e-9, *(y for _, y in points))
+    wide, tall = WIDTH - LEFT - 20, HEIGHT - BOTTOM - TOP
+
+    def at(x: float, y: float) -> str:
+        right = LEFT + wide * ((x - start) / ((end - start) or 1.0))
+        return f"{right:.1f},{TOP + tall * (1 - (y - low) / (high - low)):.1f}"
+
+    parts = [f'<svg viewBox="0 0 {WIDTH} {HEIGHT}" role="img">']
+    for step in range(5):
+        value = low + (high - low) * step / 4
+        y = at(start, value).split(",")[1]
+        parts.append(f'<line x1="{LEFT}" x2="{WIDTH - 20}" y1="{y}" y2="{y}" class="grid"/>')
+        parts.append(f'<text x="{LEFT - 8}" y="{y}" dy="4" text-anchor="end" class="value">{escape(up(value))}</text>')
+    for x, anchor in ((start, "start"), (end, "end")):
+        right = at(x, low).split(",")[0]
+        parts.append(
+            f'<text x="{right}" y="{HEIGHT - 8}" text-anchor="{anchor}" class="value">{escape(across(x))}</text>'
+        )
+    parts.append(f'<polyline points="{" ".join(at(x, y) for x, y in points)}" class="line"/>')
+    if len(points) == 1:
+        right, above = at(*points[0]).split(",")
+        parts.append(f'<circle cx="{right}" cy="{above}" r="3" class="dot"/>')
+    return "".join([*parts, "</svg>"])
+
+
+def _fewer(points: Sequence[tuple[float, float]]) -> Sequence[tuple[float, float]]:
+    """Of many points the highest in each of so many stretches."""
+    if len(points) <= MOST_POINTS:
+        return points
+    size = -(-len(points) // MOST_POINTS)
+    return [max(points[i : i + size], key=lambda point: abs(point[1])) for i in range(0, len(points), size)]
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= 66 else f"{text[:63]}..."

@@ -1,0 +1,184 @@
+"""Recording a profile while engines work.
+
+Time is measured between marks: a pass over the rules of a stratum begins, a rule has been matched. What lies
+between the beginning of a pass and the last of its rules is matching; what follows until the next pass begins is
+the rest of its round. A module is a round of its own.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from everlog.analysis.modules.printing import print_module
+from everlog.engine.match import Engine, RuleSet
+from everlog.lang.printer import print_name, print_rule
+from everlog.lang.syntax import Rule
+from everlog.memory import held_memory
+from everlog.profiling.profile import Profile, Round, RuleWork
+from everlog.profiling.watch import Watch
+from everlog.reasoning.statistics import Listener, RoundEvent
+
+if TYPE_CHECKING:
+    from everlog.analysis.stratify import StratifiedProgram, Stratum
+    from everlog.spark.engine import SparkEngine
+
+SECONDS_BETWEEN_SAMPLES = 0.05
+"""Memory is measured at most this often."""
+
+MODULE = "module"
+"""The phase of rounds in which a module derives its facts."""
+
+
+class Recorder(Watch):
+    """Fills a profile with what the engines tell that it makes."""
+
+    def __init__(self, profile: Profile, program: StratifiedProgram) -> None:
+        self.profile = profile
+        self._start = self._mark = time.perf_counter()
+        self._sampled = float("-inf")
+        self._program = program
+        self._texts = _as_written(program)
+        self._strata = {id(rule): stratum.index for stratum in program.strata for rule in stratum.rules}
+        self._known: list[Rule] = []
+        """The rules that were met, which must not go as long as they are told apart by their identity."""
+        self._engine: Engine | None = None
+        self._round: Round | None = None
+        self._before = (0, 0)
+        """Instances and facts when the round began."""
+        self._numbers: dict[tuple[int, str], int] = {}
+        prefixes = program.program.prefixes
+        for stratum in program.strata:
+            names = (print_name(predicate.name, prefixes) for predicate in stratum.predicates)
+            profile.derives[stratum.index] = ", ".join(dict.fromkeys(names))
+
+    def engine(self, *arguments: Any, **options: Any) -> Engine:
+        from everlog.profiling.watching import WatchedEngine
+
+        made = WatchedEngine(*arguments, **options)
+        made.watch = self
+        return made
+
+    def spark_engine(self, *arguments: Any, **options: Any) -> SparkEngine:
+        from everlog.profiling.on_spark import WatchedSparkEngine
+
+        made = WatchedSparkEngine(*arguments, **options)
+        made.watch = self
+        return made
+
+    def listener(self, other: Listener | None = None) -> Listener:
+        tell: Callable[[RoundEvent], None] = (other or Listener()).round_done
+
+        def round_done(event: RoundEvent) -> None:
+            self._told(event)
+            tell(event)
+
+        return Listener(round_done)
+
+    def began(self, engine: Engine, rules: RuleSet, phase: str) -> None:
+        """An engine begins a pass over rules; without rules it only goes on with what it was doing."""
+        if rules.rules:
+            self._begin(engine, self._strata.get(id(rules.rules[0].rule), 0), phase)
+        else:
+            self._engine = self._engine or engine
+
+    def began_module(self, engine: Engine, stratum: Stratum) -> None:
+        """A module begins to derive its facts."""
+        assert stratum.module is not None
+        self._begin(engine, stratum.index, MODULE)
+        key = (id(stratum.module), MODULE)
+        if key not in self.profile.work:
+            text = f"module {print_module(stratum.module, self._program.program.prefixes)}"
+            self.profile.work[key] = RuleWork(text, "", stratum.index, MODULE)
+
+    def matched(self, rule: Rule, phase: str, instances: int) -> None:
+        """A rule has been matched."""
+        now = time.perf_counter()
+        work = self.profile.work.get((id(rule), phase)) or self._work_of(rule, phase)
+        work.passes += 1
+        work.instances += instances
+        work.seconds += now - self._mark
+        if self._round is not None:
+            self._round.matching += now - self._mark
+        self._mark = now
+        self._sample(now)
+
+    def jobs_done(self) -> None:
+        """Spark has computed what a pass finds."""
+        now = time.perf_counter()
+        if self._round is not None:
+            self._round.matching += now - self._mark
+        self._mark = now
+        self._sample(now)
+
+    def close(self) -> None:
+        self._end(time.perf_counter())
+        self._engine = None
+
+    # rounds ---------------------------------------------------------------------------------------
+
+    def _begin(self, engine: Engine, stratum: int, phase: str) -> None:
+        now = time.perf_counter()
+        self._end(now)
+        self._engine = engine
+        self._before = (engine.work.instances.total(), engine.held)
+        self._round = Round(stratum, phase, 0, now - self._start)
+        self._mark = now
+        self._sample(now)
+
+    def _told(self, event: RoundEvent) -> None:
+        """A materialisation says what it found in the round."""
+        if self._engine is not None and (self._round is None or self._round.stratum != event.stratum):
+            self._begin(self._engine, event.stratum, "forward")
+        if self._round is not None:
+            self._round.new_facts = event.new_facts
+
+    def _end(self, now: float) -> None:
+        """Put down the round that was going on."""
+        done, self._round = self._round, None
+        self.profile.seconds = now - self._start
+        if done is None or self._engine is None:
+            return
+        instances, facts = self._before
+        done.seconds = now - self._start - done.begun
+        done.instances = self._engine.work.instances.total() - instances
+        done.facts = self._engine.held
+        done.new_facts = done.new_facts or done.facts - facts
+        key = (done.stratum, done.phase)
+        done.number = self._numbers[key] = self._numbers.get(key, 0) + 1
+        self.profile.rounds.append(done)
+        if done.phase == MODULE:
+            self._credit_module(done)
+        if self.profile.told is not None:
+            self.profile.told(done)
+
+    def _credit_module(self, done: Round) -> None:
+        done.matching = done.seconds
+        for work in self.profile.work.values():
+            if work.phase == MODULE and work.stratum == done.stratum:
+                work.passes += 1
+                work.seconds += done.seconds
+
+    def _work_of(self, rule: Rule, phase: str) -> RuleWork:
+        made = RuleWork(self._texts(rule), _place(rule), self._strata.get(id(rule), 0), phase)
+        self.profile.work[id(rule), phase] = made
+        self._known.append(rule)
+        return made
+
+    def _sample(self, now: float) -> None:
+        if now - self._sampled >= SECONDS_BETWEEN_SAMPLES:
+            self._sampled = now
+            self.profile.memory.append((now - self._start, held_memory()))
+
+
+def _as_written(program: StratifiedProgram) -> Callable[[Rule], str]:
+    """The text of a rule as it was before it was checked, if it was written at all."""
+    checked = program.program
+    as_written = checked.written.rules if checked.written is not None else checked.rules
+    written = {id(rule): before for rule, before in zip(checked.rules, as_written, strict=True)}
+    return lambda rule: print_rule(written.get(id(rule), rule), checked.prefixes)
+
+
+def _place(rule: Rule) -> str:
+    return "" if rule.span is None else f"{rule.span.source.name}:{rule.span.line}"

@@ -1,0 +1,141 @@
+"""A profile as tables: the same for text and for a page."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from everlog.profiling.profile import Profile
+
+SHOWN = 12
+"""How many strata, rules and rounds are listed as text."""
+
+WIDEST = 100
+"""Rules are cut at so many characters as text."""
+
+PHASES = {
+    "forward": "derive",
+    "delete": "overdelete",
+    "backward": "look for other proofs",
+    "bookkeeping": "count derivations",
+    "deleted": "derivations lost",
+    "added": "derivations won",
+    "module": "module",
+}
+"""What phases are called."""
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table with its title; ``note`` says how to read it. Columns from ``left`` on are texts, the others numbers."""
+
+    title: str
+    columns: Sequence[str]
+    rows: Sequence[Sequence[str]]
+    left: int
+    note: str = ""
+    more: int = 0
+    """How many rows are not shown."""
+
+
+def tables(profile: Profile, shown: int = SHOWN) -> Iterator[Table]:
+    """The strata, the heaviest rules and the heaviest rounds."""
+    yield _strata(profile, shown)
+    yield _rules(profile, shown)
+    yield _rounds(profile, shown)
+
+
+def summary(profile: Profile) -> str:
+    """A profile in one line."""
+    rest = profile.seconds - profile.matching
+    return (
+        f"{profile.seconds:.3f} s of reasoning: {profile.matching:.3f} s matching {profile.instances:,} instances of "
+        f"rules and running modules, {rest:.3f} s merging facts and counters"
+    )
+
+
+def text_lines(profile: Profile) -> Iterator[str]:
+    """The tables as people read them in a terminal."""
+    yield f"profile    {summary(profile)}"
+    for table in tables(profile):
+        if table.rows:
+            yield ""
+            yield f"{table.title}{f' ({table.note})' if table.note else ''}"
+            yield from _aligned(table)
+            if table.more:
+                yield f"and {table.more:,} more"
+
+
+def _strata(profile: Profile, shown: int) -> Table:
+    found = sorted(profile.strata, key=lambda each: -each.seconds)
+    rows = [
+        (
+            f"{each.seconds:.3f}",
+            _share(each.seconds, profile),
+            f"{each.instances:,}",
+            f"{each.new_facts:+,}",
+            f"{each.rounds:,}",
+            str(each.stratum),
+            each.derives,
+        )
+        for each in found[:shown]
+    ]
+    columns = ("seconds", "share", "instances", "facts", "rounds", "stratum", "derives")
+    return Table("strata", columns, rows, 6, more=max(0, len(found) - shown))
+
+
+def _rules(profile: Profile, shown: int) -> Table:
+    found = profile.rules
+    rows = [
+        (
+            f"{each.seconds:.3f}",
+            _share(each.seconds, profile),
+            f"{each.instances:,}",
+            f"{each.passes:,}",
+            str(each.stratum),
+            PHASES.get(each.phase, each.phase),
+            each.rule,
+        )
+        for each in found[:shown]
+    ]
+    columns = ("seconds", "share", "instances", "passes", "stratum", "phase", "rule")
+    note = "matching and dropping repeated facts; merging is not told apart by rule"
+    return Table("rules", columns, rows, 5, note, max(0, len(found) - shown))
+
+
+def _rounds(profile: Profile, shown: int) -> Table:
+    found = profile.heaviest_rounds
+    rows = [
+        (
+            f"{each.seconds:.3f}",
+            _share(each.seconds, profile),
+            f"{each.matching:.3f}",
+            f"{each.instances:,}",
+            f"{each.new_facts:+,}",
+            str(each.stratum),
+            f"{each.number:,}",
+            PHASES.get(each.phase, each.phase),
+        )
+        for each in found[:shown]
+    ]
+    columns = ("seconds", "share", "matching", "instances", "facts", "stratum", "round", "phase")
+    return Table("rounds", columns, rows, 7, "the heaviest first", max(0, len(found) - shown))
+
+
+def _share(seconds: float, profile: Profile) -> str:
+    return f"{100 * seconds / profile.seconds:.0f}%" if profile.seconds else ""
+
+
+def _aligned(table: Table) -> Iterator[str]:
+    rows = [[_cut(cell) for cell in row] for row in (table.columns, *table.rows)]
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    for row in rows:
+        cells = [
+            cell.ljust(width) if number >= table.left else cell.rjust(width)
+            for number, (cell, width) in enumerate(zip(row, widths, strict=True))
+        ]
+        yield "  ".join(cells).rstrip()
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= WIDEST else f"{text[: WIDEST - 3]}..."

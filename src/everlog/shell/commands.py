@@ -1,0 +1,183 @@
+"""The commands of the shell, which begin with a colon."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from everlog.lang.errors import RuleError
+from everlog.shell.session import Session, unknown_command
+
+if TYPE_CHECKING:
+    from everlog.analysis.check import CheckedProgram
+
+
+@dataclass(frozen=True)
+class Command:
+    """What a command does with the text behind its name; ``files`` if that is a file."""
+
+    usage: str
+    help: str
+    run: Callable[[Session, str], None]
+    files: bool = False
+
+
+def carry_out(session: Session, text: str) -> None:
+    """Find the command that a text begins with, and run it."""
+    name, _, rest = text.strip().partition(" ") if " " in text.strip().split("\n")[0] else _first_line(text)
+    found = COMMANDS.get(ALIASES.get(name, name))
+    if found is None:
+        raise unknown_command(name, COMMANDS)
+    if not rest.strip() and found.usage.partition(" ")[2].strip() and "[" not in found.usage:
+        raise RuleError.of("missing-argument", f"`{name}` needs something more", None, f"write `{found.usage}`")
+    found.run(session, rest.strip())
+
+
+def _first_line(text: str) -> tuple[str, str, str]:
+    return text.strip().partition("\n")
+
+
+def _help(session: Session, text: str) -> None:
+    if text:
+        name = text if text.startswith(":") else f":{text}"
+        found = COMMANDS.get(ALIASES.get(name, name))
+        if found is None:
+            raise unknown_command(name, COMMANDS)
+        session.write(f"{found.usage}  {found.help}")
+        return
+    rows = [*TYPED.items(), *((each.usage, each.help) for each in COMMANDS.values())]
+    width = max(len(usage) for usage, _ in rows)
+    for usage, said in rows:
+        session.write(f"{usage.ljust(width)}  {said}")
+
+
+def _explain(session: Session, text: str) -> None:
+    session.explain(text)
+
+
+def _sparql(session: Session, text: str) -> None:
+    from everlog.query.sparql.parsing import is_update
+    from everlog.shell.answers import result_lines
+
+    if is_update(text):
+        session.applied("a SPARQL update", lambda: session.kb.sparql_update(text))
+        return
+    for line in result_lines(session.kb.sparql(text), session.limit, session.prefixes):
+        session.write(line)
+
+
+def _rules(session: Session, text: str) -> None:
+    from everlog.lang.printer import print_rule
+
+    rules = _program(session).written
+    assert rules is not None
+    for rule in rules.rules:
+        session.write(print_rule(rule, session.prefixes))
+    if not rules.rules:
+        session.write("there are no rules; type one, such as `path(?x, ?y) :- edge(?x, ?y) .`")
+
+
+def _predicates(session: Session, text: str) -> None:
+    from everlog.cli.text import aligned
+    from everlog.lang.printer import print_name
+
+    state = session.kb.state()
+    rows = [
+        (
+            f"{print_name(p.name, session.prefixes)}/{p.arity}",
+            f"{len(state.facts.relation(p)):,}",
+            f"{len(state.explicit.relation(p)):,}",
+        )
+        for p in sorted(session.kb.predicates)
+    ]
+    for line in aligned(("predicate", "facts", "explicit"), rows) if rows else ["there are no predicates"]:
+        session.write(line)
+
+
+def _stats(session: Session, text: str) -> None:
+    from everlog.memory import size_text
+
+    kb = session.kb
+    facts, explicit = kb.state().facts.count, kb.state().explicit.count
+    memory = ", ".join(f"{name} {size_text(size)}" for name, size in kb.memory.items())
+    session.write(f"facts   {facts:,}: {explicit:,} explicit, {facts - explicit:,} derived")
+    session.write(f"rules   {len(_program(session).rules):,} in {len(kb.program.strata):,} strata")
+    session.write(f"memory  {memory}")
+    if kb.saved is not None:
+        session.write(f"store   {kb.saved.path}, version {kb.saved.version}")
+
+
+def _profile(session: Session, text: str) -> None:
+    session.write("nothing was reasoned about yet" if session.kb.profile is None else str(session.kb.profile))
+
+
+def _load(session: Session, text: str) -> None:
+    from everlog.shell.loading import load
+
+    load(session, text)
+
+
+def _save(session: Session, text: str) -> None:
+    version = session.kb.save(text or None)
+    session.saved = True
+    assert session.kb.saved is not None
+    session.write(f"saved {session.kb.saved.path}, version {version}")
+
+
+def _undo(session: Session, text: str) -> None:
+    session.undo()
+
+
+def _limit(session: Session, text: str) -> None:
+    if not text.isdigit():
+        raise RuleError.of("not-a-number", f"`{text}` is not a number", None, "write `:limit 100`")
+    session.limit = int(text)
+
+
+def _quit(session: Session, text: str) -> None:
+    if not session.saved and session.kb.saved is not None and session.asks:
+        session.saved = True
+        session.write("there are changes that are not saved: `:save` saves them, `:quit` again leaves without")
+        return
+    session.over = True
+
+
+def _program(session: Session) -> CheckedProgram:
+    return session.kb.program.program
+
+
+TYPED: Mapping[str, str] = {
+    "path(?x, ?y) :- edge(?x, ?y) .": "add a rule",
+    "edge(a, b) .": "add a fact; several may follow each other, on several lines",
+    "- edge(a, b) .": "remove a fact, or a rule",
+    "? path(a, ?x)": "ask: all values that make it true",
+    "@prefix ex: <http://e.org/> .": "let ex:name stand for an IRI",
+}
+"""What is typed without a command."""
+
+COMMANDS: Mapping[str, Command] = {
+    ":explain": Command(":explain FACT", "why a fact holds, or each answer to a query, or why not", _explain),
+    ":sparql": Command(":sparql QUERY", "ask in SPARQL, or change facts by a SPARQL update", _sparql),
+    ":rules": Command(":rules", "the rules", _rules),
+    ":predicates": Command(":predicates", "the predicates with the numbers of their facts", _predicates),
+    ":stats": Command(":stats", "facts, rules, memory", _stats),
+    ":profile": Command(":profile", "where the time of the last change went", _profile),
+    ":load": Command(":load [NAME=]FILE", "add the rules or facts of a file", _load, files=True),
+    ":save": Command(
+        ":save [STORE]", "write a store, or the next version of the one that was opened", _save, files=True
+    ),
+    ":undo": Command(":undo", "go back to before the last change", _undo),
+    ":limit": Command(":limit N", "show at most so many answers", _limit),
+    ":help": Command(":help [COMMAND]", "this", _help),
+    ":quit": Command(":quit", "leave; so does Ctrl-D", _quit),
+}
+
+ALIASES: Mapping[str, str] = {
+    ":why": ":explain",
+    ":why-not": ":explain",
+    ":q": ":quit",
+    ":exit": ":quit",
+    ":h": ":help",
+    ":": ":help",
+}

@@ -1,0 +1,67 @@
+"""What the beginning of a word may become: a command, a predicate, a variable, a constant, a file."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+from everlog.lang.printer import print_name
+from everlog.shell.commands import COMMANDS
+from everlog.shell.session import Session
+
+DELIMITERS = " \t\n,()[]~"
+"""What words are separated by; colons, dashes and angle brackets belong to them."""
+
+MOST = 200
+"""How many completions are offered."""
+
+
+def completions(session: Session, line: str, begin: int, word: str) -> list[str]:
+    """What a word may become that begins at a position of a line.
+
+    >>> import everlog
+    >>> session = Session(everlog.KnowledgeBase("path(?x, ?y) :- edge(?x, ?y) . edge(ann, bob) ."), print)
+    >>> completions(session, "? pa", 2, "pa"), completions(session, ":ru", 0, ":ru")
+    (['path('], [':rules'])
+    """
+    return sorted(dict.fromkeys(_candidates(session, line, begin, word)))[:MOST]
+
+
+def _candidates(session: Session, line: str, begin: int, word: str) -> Iterable[str]:
+    before = line[:begin].strip()
+    if not before and word.startswith(":"):
+        return (name for name in COMMANDS if name.startswith(word))
+    if before in COMMANDS and COMMANDS[before].files:
+        return _files(word)
+    if before == ":help":
+        return (name for name in COMMANDS if name.startswith(word))
+    if word.startswith("?"):
+        return (
+            name for name in re.findall(r"\?[A-Za-z_][A-Za-z0-9_-]*", line) if name.startswith(word) and name != word
+        )
+    return _names(session, word, inside=line[:begin].count("(") > line[:begin].count(")"))
+
+
+def _names(session: Session, word: str, inside: bool) -> Iterator[str]:
+    """Predicates where an atom begins; inside of one, constants that were typed or shown."""
+    if inside:
+        yield from (text for text in session.seen if text.startswith(word))
+        return
+    for predicate in session.kb.predicates:
+        name = print_name(predicate.name, session.prefixes)
+        if name.startswith(word):
+            yield f"{name}("
+
+
+def _files(word: str) -> Iterator[str]:
+    name, equals, path = word.rpartition("=")
+    directory, _, start = path.rpartition("/")
+    root = Path(directory or ("/" if path.startswith("/") else "."))
+    if not root.is_dir():
+        return
+    for entry in os.scandir(root):
+        if entry.name.startswith(start) and (start or not entry.name.startswith(".")):
+            shown = f"{directory}/{entry.name}" if "/" in path else entry.name
+            yield f"{name}{equals}{shown}{'/' if entry.is_dir() else ''}"

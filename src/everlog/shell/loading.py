@@ -1,0 +1,40 @@
+"""Loading files into a live knowledge base: rules, or facts by the readers of the pipeline."""
+
+from __future__ import annotations
+
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING
+
+from everlog.engine.factset import NONE
+from everlog.pipeline.sources import ReadOptions, resolve
+from everlog.pipeline.splits import splits
+from everlog.pipeline.stage import stage, widest
+from everlog.pipeline.updates import facts_in
+
+if TYPE_CHECKING:
+    from everlog.change import Change
+    from everlog.knowledge_base import KnowledgeBase
+    from everlog.shell.session import Session
+
+
+def load(session: Session, text: str) -> None:
+    """Add what is in a file: rules if it is a rule file, facts otherwise, an ontology being facts, too."""
+    if text.endswith(".rls"):
+        from everlog.lang.parser import parse_file
+
+        session.change(parse_file(text, session.prefixes))
+        return
+    session.applied(f"loading {text}", lambda: [loaded(session.kb, text)])
+
+
+def loaded(kb: KnowledgeBase, path: str) -> Change:
+    """Insert the facts of ``[NAME=]PATH``, read by this process."""
+    arities = {p.name: p.arity for p in kb.predicates if not p.name.startswith("<")}
+    options = ReadOptions(prefixes=dict(kb.program.program.prefixes), arities=arities)
+    parts = splits(resolve((path,), options), options)
+    width = max([widest(parts, options), *(p.arity for p in kb.predicates)])
+    dictionary = kb.state().dictionary
+    with TemporaryDirectory(prefix="everlog-") as work:
+        staged = stage(None, parts, options, work, width=width, salt=dictionary.salt)
+        insert, _ = facts_in(staged, dictionary, add=True)
+        return kb.update_facts(insert, NONE, profile=True)

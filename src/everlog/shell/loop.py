@@ -1,0 +1,76 @@
+"""Reading inputs and carrying them out, until there are no more."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+
+from everlog.cli.interrupts import as_interrupts, forget
+from everlog.lang.errors import EverlogError
+from everlog.shell.reading import is_complete
+from everlog.shell.session import Session
+
+PROMPT, MORE = "everlog> ", "    ...> "
+INTERRUPTED = "interrupted: the knowledge base is as before"
+
+ReadLine = Callable[[str], str]
+"""Gives the next line for a prompt; raises EOFError after the last."""
+
+
+def typed(prompt: str) -> str:
+    """The next line of a terminal."""
+    return input(prompt)
+
+
+def piped(prompt: str) -> str:
+    """The next line of a pipe or a file."""
+    line = sys.stdin.readline()
+    if not line:
+        raise EOFError
+    return line.rstrip("\n")
+
+
+def run(session: Session, read: ReadLine, complain: Callable[[str], None], *, on_terminal: bool) -> bool:
+    """Carry out inputs; what is wrong is said and the next one is read. Whether all went well.
+
+    On a terminal Ctrl-C cancels the input or the work that is going on; elsewhere it ends everything.
+    """
+    well = True
+    while not session.over:
+        try:
+            text = next_input(read)
+        except EOFError:
+            if on_terminal:
+                session.write("")
+                session.run(":quit")
+                continue
+            break
+        except KeyboardInterrupt:
+            if not on_terminal:
+                raise
+            forget()
+            session.write("")
+            continue
+        try:
+            with as_interrupts():
+                session.run(text)
+        except EverlogError as error:
+            well = False
+            complain(str(error))
+        except KeyboardInterrupt:
+            if not on_terminal:
+                raise
+            forget()
+            complain(INTERRUPTED)
+    return well
+
+
+def next_input(read: ReadLine) -> str:
+    """Lines until they make an input; what the end of the lines leaves unfinished is an input, too."""
+    lines = [read(PROMPT)]
+    while not is_complete("\n".join(lines)):
+        try:
+            lines.append(read(MORE))
+        except EOFError:
+            break
+    return "\n".join(lines)

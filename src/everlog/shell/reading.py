@@ -1,0 +1,81 @@
+"""What an input is, and whether all of it is there."""
+
+from __future__ import annotations
+
+import re
+from enum import Enum
+
+from lark import Token
+
+from everlog.lang.statements import grammar
+
+OPENING, CLOSING = ("_LPAR", "LBRACKET"), ("RPAR", "RBRACKET")
+UNFINISHED = ("_COMMA", "TILDE")
+"""Tokens that another must follow."""
+
+COMMAND = re.compile(r":[A-Za-z-]*!?(?=\s|$)")
+"""How a command begins; `:p(a)` is a fact whose prefix is empty."""
+
+
+class Kind(Enum):
+    """What can be typed."""
+
+    NOTHING = "nothing"
+    COMMAND = "command"
+    QUERY = "query"
+    DELETION = "deletion"
+    ADDITION = "addition"
+
+
+def kind_of(text: str) -> Kind:
+    """What an input is, by how it begins.
+
+    >>> [kind_of(text).name for text in (":rules", "?- p(?x) .", "? p(?x)", "- p(a) .", "p(a) .", "% no more")]
+    ['COMMAND', 'QUERY', 'QUERY', 'DELETION', 'ADDITION', 'NOTHING']
+    """
+    begin = text.lstrip()
+    if COMMAND.match(begin):
+        return Kind.COMMAND
+    if begin.startswith("?"):
+        return Kind.QUERY
+    if not _tokens(begin):
+        return Kind.NOTHING
+    return Kind.DELETION if begin.startswith("-") else Kind.ADDITION
+
+
+def content(text: str) -> str:
+    """An input without the sign that says what it is, blanks in its place so that columns stay right.
+
+    >>> content("?- p(?x) .")
+    '   p(?x) .'
+    """
+    begin = text.lstrip()
+    signs = {Kind.QUERY: "?-" if begin.startswith("?-") else "?", Kind.DELETION: "-", Kind.ADDITION: "+"}
+    sign = signs.get(kind_of(text), "")
+    if not begin.startswith(sign):
+        return text
+    blanks = len(text) - len(begin) + len(sign)
+    return " " * blanks + begin[len(sign) :]
+
+
+def is_complete(text: str) -> bool:
+    """Whether no more lines are needed: rules and facts end with a dot, queries may; commands are one line, but
+    for braces that are still open.
+
+    >>> [is_complete(text) for text in ("p(?x) :-", "p(a) .", "? p(a,", "? p(a, ?x)", ":sparql SELECT * {", ":rules")]
+    [False, True, False, True, False, True]
+    """
+    kind = kind_of(text)
+    if kind is Kind.NOTHING:
+        return True
+    if kind is Kind.COMMAND:
+        return text.count("{") <= text.count("}")
+    tokens = _tokens(content(text))
+    if not tokens or tokens[-1].type == "DOT":
+        return bool(tokens)
+    closed = sum(token.type in OPENING for token in tokens) <= sum(token.type in CLOSING for token in tokens)
+    return kind is Kind.QUERY and closed and tokens[-1].type not in UNFINISHED
+
+
+def _tokens(text: str) -> list[Token]:
+    return list(grammar().lex(text))

@@ -1,0 +1,162 @@
+"""A live knowledge base and what was typed at it: each input changes it as a whole, or not at all."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from everlog.lang.errors import Diagnostic, EverlogError, RuleError
+from everlog.lang.parser import parse_program, parse_query
+from everlog.lang.printer import print_query
+from everlog.lang.syntax import Atom, Constant, Program
+from everlog.lang.terms import Value
+from everlog.predicates import Key
+from everlog.shell.changes import change_text
+from everlog.shell.reading import Kind, content, kind_of
+
+if TYPE_CHECKING:
+    from everlog.change import Change
+    from everlog.knowledge_base import KnowledgeBase
+
+MOST_SEEN = 5000
+"""How many constants are remembered for completion."""
+
+
+class Session:
+    """A knowledge base with what can be done to it by typing. ``write`` takes what is to be shown.
+
+    >>> import everlog
+    >>> session = Session(everlog.KnowledgeBase("path(?x, ?y) :- edge(?x, ?y) ."), print)
+    >>> session.run("edge(a, b) . edge(b, c) .")
+    +2 edge, +2 path
+    >>> session.run("? path(a, ?x)")
+    x
+    -
+    b
+    1 answer
+    >>> session.run("- edge(a, b) .")
+    -1 edge, -1 path
+    """
+
+    def __init__(self, kb: KnowledgeBase, write: Callable[[str], None], *, asks: bool = False) -> None:
+        self.kb = kb
+        self.write = write
+        self.asks = asks
+        """Whether somebody is there to be asked."""
+        self.limit = 100
+        """How many answers are shown."""
+        self.seen: dict[str, None] = {}
+        """Constants that were typed or shown, the latest last."""
+        self.saved = True
+        self.over = False
+        self._before: list[tuple[KnowledgeBase, str]] = []
+
+    @property
+    def prefixes(self) -> Mapping[str, str]:
+        """The prefixes that hold."""
+        return self.kb.program.program.prefixes
+
+    def run(self, text: str) -> None:
+        """Carry out an input. After an error, and after an interrupt, the knowledge base is as before."""
+        kept = copy.copy(self.kb)
+        try:
+            self._carry_out(text)
+        except BaseException:
+            self.kb = kept
+            raise
+
+    def _carry_out(self, text: str) -> None:
+        kind = kind_of(text)
+        if kind is Kind.COMMAND:
+            from everlog.shell.commands import carry_out
+
+            carry_out(self, text)
+        elif kind is Kind.QUERY:
+            self.ask(content(text))
+        elif kind is Kind.DELETION:
+            self.change(parse_program(content(text), "<input>", self.prefixes), remove=True)
+        elif kind is Kind.ADDITION:
+            self.change(parse_program(content(text), "<input>", self.prefixes))
+
+    # changing -----------------------------------------------------------------------------------
+
+    def change(self, program: Program, *, remove: bool = False) -> None:
+        """Add or remove rules and facts, and show what that changed."""
+        self._see(program.facts)
+        if not remove and program.prefixes != self.kb.program.program.prefixes:
+            self.kb.change_rules(add=Program((), prefixes=program.prefixes))
+        if program.rules:
+            add, gone = (None, program) if remove else (program, None)
+            self.applied("a change of rules", lambda: [self.kb.change_rules(add, gone, profile=True)])
+        elif program.facts:
+            rows = _rows(program.facts)
+            insert, delete = ({}, rows) if remove else (rows, {})
+            self.applied("a change of facts", lambda: [self.kb.update(insert, delete, profile=True)])
+
+    def applied(self, what: str, change: Callable[[], Sequence[Change]]) -> None:
+        """Change the knowledge base, remember how it was, and show what changed, step by step."""
+        before = copy.copy(self.kb)
+        made = change()
+        for each in made:
+            self.write(change_text(each, self.prefixes))
+        if any(made):
+            self._before.append((before, what))
+            self.saved = False
+
+    def undo(self) -> None:
+        """Go back to before the last change."""
+        if not self._before:
+            raise EverlogError.of("nothing-to-undo", "there is nothing to undo")
+        self.kb, what = self._before.pop()
+        self.write(f"undone: {what}")
+        self.saved = False
+
+    # asking -------------------------------------------------------------------------------------
+
+    def ask(self, text: str) -> None:
+        """Show the answers to a query, the first of them."""
+        from everlog.shell.answers import table_lines
+
+        query = parse_query(text, self.prefixes)
+        answers = self.kb.query(text)
+        self._see((*query.positive, *query.negative))
+        if not answers.columns:
+            self.write("true" if answers else "false")
+            return
+        for line in table_lines(answers, self.limit, self.prefixes, self._remember):
+            self.write(line)
+
+    def explain(self, text: str) -> None:
+        """Show why a fact, or each answer to a query, holds; or why not."""
+        explanation = self.kb.explain(print_query(parse_query(text, self.prefixes)), answers=self.limit)
+        self.write(str(explanation).rstrip("\n"))
+
+    def _see(self, atoms: Iterable[Atom]) -> None:
+        from everlog.lang.printer import print_term
+
+        terms = (term for atom in atoms for term in atom.terms if isinstance(term, Constant))
+        self._remember(print_term(term, self.prefixes) for term in terms)
+
+    def _remember(self, texts: Iterable[str]) -> None:
+        for text in texts:
+            self.seen.pop(text, None)
+            self.seen[text] = None
+        while len(self.seen) > MOST_SEEN:
+            self.seen.pop(next(iter(self.seen)))
+
+
+def _rows(facts: Iterable[Atom]) -> dict[Key, list[tuple[Value, ...]]]:
+    rows: dict[Key, list[tuple[Value, ...]]] = {}
+    for atom in facts:
+        rows.setdefault(atom.predicate, []).append(tuple(t.value for t in atom.terms if isinstance(t, Constant)))
+    return rows
+
+
+def unknown_command(name: str, others: Iterable[str]) -> RuleError:
+    """An error that names the closest command."""
+    from difflib import get_close_matches
+
+    close = get_close_matches(name, list(others), n=1)
+    hint = f"did you mean `{close[0]}`?" if close else "`:help` lists the commands"
+    return RuleError(Diagnostic("unknown-command", f"there is no command `{name}`", hint=hint))
