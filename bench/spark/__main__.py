@@ -1,17 +1,18 @@
-"""``python -m bench.spark [NAMES...] [--quick] [--limit SECONDS]``: measure, print, write ``bench/results/``."""
+"""``python -m bench.spark [NAMES...] [--quick]``: measure, print, write ``bench/results/``."""
 
 from __future__ import annotations
 
 import argparse
-import os
 import sys
-import tempfile
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
-from bench.machine import machine
-from bench.spark.measure import Run, measured, prepared
-from bench.spark.report import disagreements, text, write
+from bench.spark import report
+from bench.spark.parts import FULL, PARTS, QUICK, Sizes, errors, tell
+from bench.spark.processes import busy_cores
+from bench.spark.targets import disagreements, targets
 from bench.spark.workloads import WORKLOADS
 
 RESULTS = Path(__file__).resolve().parents[1] / "results"
@@ -20,46 +21,66 @@ RESULTS = Path(__file__).resolve().parents[1] / "results"
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the benchmark; 1 if two systems disagree or one of ours fails."""
     options = _options(arguments)
-    chosen = [w for w in WORKLOADS.values() if (w.name in options.names or not options.names)]
-    chosen = [w for w in chosen if options.names or w.quick or not options.quick]
-    name = "selected-spark" if options.names or options.systems else "quick-spark" if options.quick else "spark"
-    about = {**machine(), "load before": f"{os.getloadavg()[0]:.1f}", "master": options.master}
-    runs: list[Run] = []
-    with tempfile.TemporaryDirectory(prefix="everlog-bench-") as scratch:
-        from everlog.pipeline.session import session, stop
-
-        spark = session(options.master)
-        for workload in chosen:
-            if not workload.available():
-                _tell(f"{workload.name} skipped: its data is not here")
-                continue
-            edges = prepared(spark, workload, Path(scratch))
-            for system in workload.systems:
-                if not options.systems or system in options.systems:
-                    runs.append(measured(spark, workload, system, edges, Path(scratch), options.limit))
-                    _tell(str(runs[-1]))
-                    write(runs, RESULTS / name, about)
-        stop()
-    print(text(runs))
-    return int(any(run.failed for run in runs) or bool(disagreements(runs)))
+    name = "quick-spark" if options.quick else "spark" if options.merge or not options.names else "selected-spark"
+    parts = report.read(RESULTS, name) if options.merge else {}
+    sizes = _sizes(options)
+    for chosen in _parts(options.names):
+        about = {"command_line": " ".join(["python -m bench.spark", *sys.argv[1:]]), "load": busy_cores()}
+        parts[chosen] = _merged(parts.get(chosen, {}), {**PARTS[chosen](sizes), **about})
+        report.write(parts, RESULTS, name)
+    print(report.document(parts))
+    for error in (wrong := [*errors(parts), *disagreements(parts.get("compare", {}).get("runs", ()))]):
+        tell(error)
+    print(report.targets_text(parts, targets(parts)))
+    print(f"\nwritten to {RESULTS.name}/{name}.json, .md, .png")
+    return int(bool(wrong))
 
 
 def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m bench.spark", description=__doc__)
-    parser.add_argument("names", nargs="*", metavar="NAME", help=", ".join(WORKLOADS))
-    parser.add_argument("--quick", action="store_true", help="small workloads only")
-    parser.add_argument("--limit", type=float, default=600, help="stop a system after so many seconds (600)")
-    parser.add_argument("--master", default="local[2,4]", help="Spark's master (local[2,4])")
-    parser.add_argument("--systems", type=lambda names: names.split(","), default=[], help="only these")
+    parser.add_argument("names", nargs="*", metavar="NAME", help=", ".join([*PARTS, *WORKLOADS]))
+    parser.add_argument("--quick", action="store_true", help="small sizes")
+    parser.add_argument("--merge", action="store_true", help="keep the other parts of the last results")
+    parser.add_argument("--limit", type=float, help="stop an obvious loop after so many seconds (60)")
+    parser.add_argument("--times", type=int, nargs="*", help="only these sizes of joins and memory (1 2 4 8)")
+    parser.add_argument("--systems", type=lambda names: names.split(";"), help="only these, with ; between them")
+    parser.add_argument("--cores", type=int, nargs="*", choices=(1, 2), help="joins with so many cores only (1 2)")
     options = parser.parse_args(arguments)
-    unknown = [name for name in options.names if name not in WORKLOADS]
+    unknown = [name for name in options.names if name not in PARTS and name not in WORKLOADS]
     if unknown:
-        parser.error(f"no workload {unknown[0]}; there are {', '.join(WORKLOADS)}")
+        parser.error(f"no part {unknown[0]}; there are {', '.join([*PARTS, *WORKLOADS])}")
     return options
 
 
-def _tell(line: str) -> None:
-    print(line, file=sys.stderr, flush=True)
+def _parts(names: Sequence[str]) -> list[str]:
+    """The parts that are asked for; a workload is one of the first."""
+    wanted = {name if name in PARTS else "compare" for name in names} or set(PARTS)
+    return [name for name in PARTS if name in wanted]
+
+
+def _sizes(options: argparse.Namespace) -> Sizes:
+    sizes = QUICK if options.quick else FULL
+    workloads = tuple(name for name in options.names if name in WORKLOADS)
+    if options.systems:
+        sizes = replace(sizes, systems=tuple(options.systems))
+    if options.cores:
+        sizes = replace(sizes, cores=tuple(options.cores))
+    if options.times:
+        sizes = replace(sizes, times=tuple(options.times))
+    if options.limit is not None:
+        sizes = replace(sizes, limit=options.limit)
+    return replace(sizes, compared=workloads) if workloads else sizes
+
+
+def _merged(old: dict[str, Any], new: dict[str, Any]) -> dict[str, Any]:
+    """A part with those of its runs that were not measured again."""
+    again = {_of(run) for run in new.get("runs", ())}
+    kept = [run for run in old.get("runs", ()) if _of(run) not in again]
+    return {**new, "runs": [*kept, *new["runs"]]} if kept else new
+
+
+def _of(run: dict[str, Any]) -> tuple[Any, ...]:
+    return run.get("workload"), run.get("system"), run.get("times"), run.get("cores")
 
 
 if __name__ == "__main__":

@@ -18,6 +18,9 @@ from bench.spark.workloads import OBVIOUS, Workload
 WARM_UP = 300
 """So many edges are worked on before, so that nothing is compiled or started while time is taken."""
 
+WARM_PARTITIONS = 4
+"""In so many parts, so that all workers are there."""
+
 
 @dataclass(frozen=True)
 class Run:
@@ -55,7 +58,8 @@ def measured(session: Any, workload: Workload, system: str, edges: Any, scratch:
     from py4j.protocol import Py4JError
     from pyspark.errors import PySparkException
 
-    _looked_at(workload.systems[system](session, edges.limit(WARM_UP), _work(scratch)))
+    few = edges.limit(WARM_UP).repartition(WARM_PARTITIONS)
+    _looked_at(workload.systems[system](session, few, _work(scratch)))
     session.catalog.clearCache()
     alarm = Timer(limit, session.sparkContext.cancelAllJobs)
     began = perf_counter()

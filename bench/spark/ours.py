@@ -19,6 +19,8 @@ CLOSURE = "p(?x, ?y) :- e(?x, ?y) . p(?x, ?z) :- p(?x, ?y), e(?y, ?z) ."
 SYMMETRIC = "p(?x, ?y) :- e(?x, ?y) . p(?y, ?x) :- p(?x, ?y) . p(?x, ?z) :- p(?x, ?y), p(?y, ?z) ."
 SAME_GENERATION = "p(?x, ?y) :- e(?z, ?x), e(?z, ?y) . p(?x, ?y) :- e(?a, ?x), p(?a, ?b), e(?b, ?y) ."
 E, P = Predicate("e", 2), Predicate("p", 2)
+IN_ONE_TASK = PlanSettings().shared_facts
+"""The local finish takes so many facts: as many as are shared with workers of 2 GB."""
 
 
 def reachability(session: SparkSession, edges: DataFrame, work: Path) -> DataFrame:
@@ -70,7 +72,7 @@ def _same_generation(session: SparkSession, arcs: DataFrame, work: Path, finish:
 
     program = _program(SAME_GENERATION, modules=False)
     space = Workspace(session, work, Names(program.program.predicates), 2)
-    settings = SparkSettings() if finish else SparkSettings(local_finish=0)
+    settings = SparkSettings(local_finish=IN_ONE_TASK if finish else 0)
     explicit = FrameSet.of(space, space.store(arcs.selectExpr(f"{space.names.id(E)} as predicate", "c0", "c1")))
     facts, _ = seminaive(SparkEngine(space, settings=settings), program, explicit)
     assert isinstance(facts, FrameSet)

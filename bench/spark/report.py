@@ -1,54 +1,186 @@
-"""What a run says: a table with ratios to the obvious loop, and a file for machines."""
+"""Reasoning on Spark as tables, a file for machines, and a plot."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
+from importlib.metadata import version
 from pathlib import Path
+from typing import Any
 
-from bench.report import table
-from bench.spark.measure import Run
+from bench.machine import machine, versions
+from bench.report import BUSY, table
+from bench.spark.targets import disagreements, targets
 from bench.spark.workloads import OBVIOUS
+from bench.targets import Target
 
-HEADINGS = ("workload", "system", "seconds", "answers", "times the obvious loop")
+Found = Mapping[str, Any]
+TIMED = ("compare", "joins", "updates")
+
+COMPARED = (
+    "Seconds from edges in Parquet files until every answer has been counted and hashed, after a small run that warms "
+    "up, two cores. The obvious loop is stopped when its time is up; then ours is at least so many times as fast."
+)
+JOINS = (
+    "Universities in the spirit of LUBM and 74 rules, from Parquet files of IRIs to a committed store with its "
+    "counters, after a small run that warms up, with two cores, and with all processes pinned to one."
+)
+MEMORY = (
+    "On `local-cluster[2,1,1024]` with `spark.executor.memory=1g` and `spark.executor.pyspark.memory=1g`, a session's "
+    "first run, the driver's heap limited to 512 MB (it runs Spark's master "
+    "and workers, too): the largest process of each kind, MB resident at its peak, and what is alive in the driver's "
+    "heap after collections."
+)
+UPDATES = "Some students take other courses. Seconds of whole jobs in a session that is warm, beside materialising."
 
 
-def text(runs: Sequence[Run]) -> str:
-    """All runs as a table."""
-    loops = {run.workload: run for run in runs if run.system == OBVIOUS}
-    rows = [[run.workload, run.system, *_figures(run), _times(run, loops.get(run.workload))] for run in runs]
-    notes = [f"{run.workload}, {run.system}: {run.error}" for run in runs if run.error]
-    return "\n\n".join([table(HEADINGS, rows), *notes, *disagreements(runs)])
+def document(parts: Mapping[str, Found]) -> str:
+    """The whole report as Markdown."""
+    about = {**machine(), **versions(), "pyspark": version("pyspark")}
+    texts = ["# Reasoning on Spark", "\n".join(f"- {name}: {value}" for name, value in about.items())]
+    texts += ["## Targets", targets_text(parts, targets(parts))]
+    for name, (title, intro, shown) in SECTIONS.items():
+        if name in parts:
+            texts += [f"## {title}", intro, error_text(parts[name]) or shown(parts[name]), _measured(parts[name])]
+    return "\n\n".join(texts) + "\n"
 
 
-def _figures(run: Run) -> tuple[str, str]:
-    return f"{run.seconds:.1f}", "-" if run.answers is None else f"{run.answers:,}"
+def targets_text(parts: Mapping[str, Found], verdicts: Sequence[Target]) -> str:
+    """The targets, one a line, with a warning if other work was going on."""
+    lines = [(target.topic, target.promise, target.measured, target.verdict) for target in verdicts]
+    text = table(("topic", "target", "measured", "verdict"), lines)
+    busy = [name for name, part in parts.items() if name in TIMED and part.get("load", 0.0) > BUSY]
+    return text + (f"\n\nThe machine was busy before {', '.join(busy)}: the verdicts are provisional." if busy else "")
 
 
-def _times(run: Run, loop: Run | None) -> str:
+def _measured(part: Found) -> str:
+    return f"`{part['command_line']}`, cores busy with other work before: {part['load']:.1f}"
+
+
+def error_text(part: Found) -> str | None:
+    """Why there is nothing to show."""
+    return part.get("error")
+
+
+def compare_text(part: Found) -> str:
+    """All runs, with how many times as fast as the loop they are."""
+    loops = {run["workload"]: run for run in part["runs"] if run["system"] == OBVIOUS}
+    rows = []
+    for run in part["runs"]:
+        answers = run.get("answers")
+        figures = [f"{run['seconds']:.1f}", "-" if answers is None else f"{answers:,}"]
+        rows.append([run["workload"], run["system"], *figures, _times(run, loops.get(run["workload"]))])
+    notes = [f"{run['workload']}, {run['system']}: {run['error']}" for run in part["runs"] if run.get("error")]
+    headings = ("workload", "system", "seconds", "answers", "times the obvious loop")
+    return "\n\n".join([table(headings, rows), *notes, *disagreements(part["runs"])])
+
+
+def _times(run: Found, loop: Found | None) -> str:
     """How many times as fast as the loop; at least so many if that was stopped."""
-    if loop is None or run is loop or run.answers is None or loop.failed:
+    if loop is None or run is loop or run.get("answers") is None or loop.get("failed"):
         return "-"
-    return f"{'>' if loop.answers is None else ''}{loop.seconds / run.seconds:.1f}"
+    return f"{'>' if loop.get('answers') is None else ''}{loop['seconds'] / run['seconds']:.1f}"
 
 
-def disagreements(runs: Sequence[Run]) -> list[str]:
-    """Systems that give other answers; representatives of components may differ, their vertices not."""
-    found = []
-    for workload in dict.fromkeys(run.workload for run in runs):
-        mine = [run for run in runs if run.workload == workload and run.answers is not None]
-        keys = {run.answers if workload.startswith("components") else (run.answers, run.mixed) for run in mine}
-        if len(keys) > 1:
-            found.append(f"DISAGREEMENT about {workload}: {', '.join(map(str, mine))}")
-    return found
+def joins_text(part: Found) -> str:
+    """Seconds by size and cores."""
+    runs = sorted(part["runs"], key=lambda run: (-int(run["cores"]), int(run["times"])))
+    first = next((run for run in runs if "seconds" in run and run["cores"] == 2), None)
+    rows = []
+    for run in runs:
+        mark = [str(run["times"]), str(run["cores"])]
+        if "error" in run:
+            rows.append([*mark, "-", "-", run["error"], "-", "-", "-"])
+            continue
+        linear = "-"
+        if first is not None and run["cores"] == 2:
+            linear = f"{run['seconds'] / first['seconds'] / (run['explicit'] / first['explicit']):.2f}"
+        rows.append([*mark, f"{run['explicit']:,}", f"{run['facts']:,}", f"{run['seconds']:.1f}",
+                     *(f"{run['phases'][phase]:.1f}" for phase in ("read", "reason")), linear])  # fmt: skip
+    return table(("times", "cores", "explicit", "facts", "seconds", "reading", "reasoning", "of linear"), rows)
 
 
-def write(runs: Sequence[Run], path: Path, about: Mapping[str, str]) -> None:
-    """Write ``PATH.json`` and ``PATH.md``."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    data = {"about": dict(about), "runs": [asdict(run) for run in runs]}
-    path.with_suffix(".json").write_text(json.dumps(data, indent=1) + "\n")
-    facts = "\n".join(f"- {name}: {value}" for name, value in about.items())
-    intro = "Seconds from edges in Parquet files until every answer has been counted and hashed, after a warm-up."
-    path.with_suffix(".md").write_text(f"# Reasoning on Spark\n\n{facts}\n\n{intro}\n\n{text(runs)}\n")
+def memory_text(part: Found) -> str:
+    """Peaks by role, a line a run."""
+    runs = sorted(part["runs"], key=lambda run: int(run["times"]))
+    roles = list(dict.fromkeys(role for run in runs for role in run.get("peaks", ())))
+    rows = [
+        [str(run.get("times", 1)), run["error"], *["-"] * (len(roles) + 1)]
+        if "error" in run
+        else [
+            str(run.get("times", 1)),
+            f"{run['explicit']:,}",
+            f"{run['seconds']:.0f}",
+            *(f"{run['peaks'].get(role, 0) / 1e6:,.0f}" for role in roles),
+        ]
+        for run in runs
+    ]
+    return table(("times", "explicit", "seconds", *roles), rows)
+
+
+def updates_text(part: Found) -> str:
+    """Updates beside materialising."""
+    made = part["materialise"]
+    rows = [("materialise", f"{made['seconds']:.1f}", "100%", "-")]
+    for how, runs in part["updates"].items():
+        best = min(runs, key=lambda run: float(run["seconds"]))
+        seconds = best["seconds"]
+        rows.append((f"update, {how}", f"{seconds:.1f}", f"{seconds / made['seconds']:.0%}", best["algorithm"]))
+    title = f"{part['changed']:,} explicit facts change of {made['explicit']:,}, with {made['facts']:,} in all."
+    return f"{title}\n\n{table(('job', 'seconds', 'of materialising', 'algorithm'), rows)}"
+
+
+SECTIONS = {
+    "compare": ("Against the obvious loops", COMPARED, compare_text),
+    "joins": ("Joins at 1 to 8 times the size", JOINS, joins_text),
+    "memory": ("Memory", MEMORY, memory_text),
+    "updates": ("Updates", UPDATES, updates_text),
+}
+
+
+def write(parts: Mapping[str, Found], directory: Path, name: str) -> None:
+    """Write ``NAME.json``, ``NAME.md`` and ``NAME.png``."""
+    directory.mkdir(parents=True, exist_ok=True)
+    data = {"machine": machine(), "parts": dict(parts), "targets": [asdict(each) for each in targets(parts)]}
+    (directory / f"{name}.json").write_text(json.dumps(data, indent=1) + "\n")
+    (directory / f"{name}.md").write_text(document(parts))
+    plot(parts, directory / f"{name}.png")
+
+
+def read(directory: Path, name: str) -> dict[str, Any]:
+    """The parts that are in a file, none if there is no such file."""
+    path = directory / f"{name}.json"
+    parts: dict[str, Any] = json.loads(path.read_text())["parts"] if path.exists() else {}
+    return parts
+
+
+def plot(parts: Mapping[str, Found], path: Path) -> None:
+    """Seconds by system on a logarithmic scale, and by size beside a straight line."""
+    import matplotlib
+
+    matplotlib.use("Agg")
+    from matplotlib import pyplot
+
+    figure, (left, right) = pyplot.subplots(1, 2, figsize=(11, 4.5))
+    runs = [run for run in parts.get("compare", {}).get("runs", ()) if run["seconds"]]
+    runs.sort(key=lambda run: run["workload"])
+    names = [f"{run['workload']}\n{run['system']}" for run in runs]
+    colours = ["tab:grey" if run["system"] == OBVIOUS else "tab:blue" for run in runs]
+    left.barh(range(len(runs)), [run["seconds"] for run in runs], color=colours)
+    left.set_yticks(range(len(runs)), names, fontsize="x-small")
+    left.invert_yaxis()
+    left.set_xscale("log")
+    left.set_xlabel("seconds (grey: the obvious loop, perhaps stopped)")
+    sized = [run for run in parts.get("joins", {}).get("runs", ()) if "seconds" in run and run["cores"] == 2]
+    sized.sort(key=lambda run: run["times"])
+    if sized:
+        facts, seconds = ([run[key] for run in sized] for key in ("explicit", "seconds"))
+        right.plot(facts, seconds, marker="o", label="universities, two cores")
+        right.plot(facts, [seconds[0] * n / facts[0] for n in facts], linestyle=":", label="linear")
+        right.legend(fontsize="small")
+    right.set_xlabel("explicit facts")
+    right.set_ylabel("seconds")
+    figure.tight_layout()
+    figure.savefig(path, dpi=120)
+    pyplot.close(figure)

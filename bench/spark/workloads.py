@@ -30,7 +30,8 @@ class Workload:
     systems: Mapping[str, System]
     facts: int | None = None
     shared: str | None = None
-    quick: bool = False
+    pinned: tuple[str, ...] = ()
+    """The systems that run with one core, too."""
 
     def available(self) -> bool:
         """Whether its data is here."""
@@ -75,12 +76,13 @@ WIKI, GNP = "graphs/g103689.tsv.gz", "graphs/gnp10K.tsv.gz"
 WORKLOADS = {
     workload.name: workload
     for workload in (
-        Workload("dag-s", dag_s, CLOSURE, 441_690, quick=True),
-        Workload("dag-r", dag_r, CLOSURE, 22_405_629),
+        Workload("dag-s", dag_s, CLOSURE, 441_690),
+        Workload("dag-r", dag_r, CLOSURE, 22_405_629, pinned=("decomposed",)),
         Workload("wiki-vote", _shared(WIKI), CLOSURE, 11_947_132, WIKI),
         Workload("gnp10K", _shared(GNP), {n: s for n, s in CLOSURE.items() if n != "decomposed"}, 100_000_000, GNP),
-        Workload("generations", lambda: generators.generations(400, 9), SAME_GENERATION),
+        Workload("generations", lambda: generators.generations(400, 60), SAME_GENERATION, pinned=("loop",)),
+        Workload("generations-small", lambda: generators.generations(40, 6), SAME_GENERATION),
         Workload("components", lambda: random_graph(4_000_000, 5_000_000), COMPONENTS),
-        Workload("components-small", lambda: random_graph(40_000, 50_000), COMPONENTS, quick=True),
+        Workload("components-small", lambda: random_graph(40_000, 50_000), COMPONENTS),
     )
 }

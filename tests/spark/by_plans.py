@@ -59,7 +59,7 @@ def derived(
         _extend(known, heads(part.nonrecursive, known, known))
         plan = plan_of(part, {predicate: len(rows) for predicate, rows in known.items()}, settings)
         chosen.append(plan)
-        if plan.kind == "loop":
+        if plan.kind in ("rounds", "loop"):
             _loop(known, part, plan)
         elif plan.kind != "nonrecursive" or part.module is not None:
             known.update(_closed(session, plan, known, work, text_of))

@@ -96,7 +96,10 @@ def both_updated(files: Path, steps: list[dict[str, tuple[str, ...]]], **options
             assert numbers[0] == numbers[1]
     newest = [Store.open(files / name) for name in ("local", "spark")]
     assert newest[1].verify() == []
-    assert [store.info().statistics["facts"] for store in newest] == [sum(1 for _ in table(files, "local"))] * 2
+    said = [store.info().statistics for store in newest]
+    assert [each["listed"] for each in said] == [sum(1 for _ in table(files, "local"))] * 2
+    assert said[0]["facts"] == said[1]["facts"]
+    assert newest[0].info().closures == newest[1].info().closures
     assert newest[0].info().statistics["modules"] == newest[1].info().statistics["modules"]
     last = [sum(f.rows or 0 for f in store.files()) for store in newest]
     assert last[0] == last[1]
@@ -125,7 +128,6 @@ def test_updates_in_one_task(
 @pytest.mark.parametrize(
     ("algorithm", "modules", "stratification", "updates"),
     [
-        ("dredc", True, "levels", 1),
         pytest.param("dredc", True, "levels", 2, marks=pytest.mark.slow),
         pytest.param("dredc", False, "single", 2, marks=pytest.mark.slow),
         pytest.param("bfc", False, "levels", 2, marks=pytest.mark.slow),
@@ -138,3 +140,67 @@ def test_distributed_updates(
     for name in ("local", "spark"):
         materialise(job(files, name, engine="local", modules=modules, stratification=stratification, salt=7))
     both_updated(files, steps[:updates], algorithm=algorithm, local_finish=DISTRIBUTED)
+
+
+ROADS = """
+way(?x, ?y) :- road(?x, ?y) .
+way(?x, ?z) :- way(?x, ?y), way(?y, ?z) .
+end(?x) :- road(_, ?x), ~road(?x, _) .
+"""
+TWINS = """
+same(?x, ?y) :- twin(?x, ?y) .
+same(?y, ?x) :- same(?x, ?y) .
+same(?x, ?z) :- same(?x, ?y), same(?y, ?z) .
+"""
+
+
+def saved(files: Path, rules: str, facts: dict[str, Any], **options: Any) -> None:
+    """The stores ``local`` and ``spark`` with the same facts."""
+    for name in ("local", "spark"):
+        kb = everlog.KnowledgeBase(rules)
+        for predicate, rows in facts.items():
+            kb.insert(predicate, rows)
+        kb.save(files / name, **options)
+
+
+def test_closures_that_are_not_listed_after_a_task_gave_up(
+    spark: Any, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    roads = [(str(i), str(i + 1)) for i in range(9)]
+    saved(tmp_path, ROADS, {"road": roads, "way": [("20", "0")]}, expand_below=10)
+    (tmp_path / "gone.csv").write_text("4,5\n")
+    (tmp_path / "new.csv").write_text("9,30\n3,6\n")
+    rows = sum(file.rows or 0 for file in Store.open(tmp_path / "spark").files())
+    with caplog.at_level("INFO", "everlog"):
+        step: dict[str, tuple[str, ...]] = {"delete": ("road=gone.csv",), "insert": ("road=new.csv",)}
+        both_updated(tmp_path, [step], algorithm="dredc", local_finish=rows + 3)
+    assert any("so the update is distributed" in record.message for record in caplog.records)
+    kb = open_store(tmp_path / "spark")
+    assert len(kb["way"]) == len(open_store(tmp_path / "local")["way"])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("algorithm", ["dredc", "bfc", "rematerialise"])
+def test_rules_that_read_closures_that_are_not_listed(spark: Any, tmp_path: Path, algorithm: Any) -> None:
+    rules = f"{ROADS} {TWINS} far(?x, ?y) :- way(?x, ?y), ~road(?x, ?y), same(?x, ?x) ."
+    roads, twins = [(str(i), str(i + 1)) for i in range(9)], [("1", "2"), ("2", "3"), ("7", "8")]
+    saved(tmp_path, rules, {"road": roads, "twin": twins}, expand_below=5)
+    (tmp_path / "gone.csv").write_text("4,5\n1,2\n")
+    (tmp_path / "new.csv").write_text("9,30\n3,6\n")
+    steps: list[dict[str, tuple[str, ...]]] = [
+        {"delete": ("road=gone.csv",), "insert": ("road=new.csv",)},
+        {"delete": ("twin=gone.csv",)},
+    ]
+    both_updated(tmp_path, steps, algorithm=algorithm, local_finish=DISTRIBUTED)
+
+
+@pytest.mark.parametrize("limit", [10, pytest.param(1_000, marks=pytest.mark.slow)])
+def test_a_limit_decides_which_closures_are_listed(spark: Any, files: Path, limit: int) -> None:
+    for name in ("local", "spark"):
+        materialise(job(files, name, engine=name, expand_below=limit, maintain="none"))
+    stores = [Store.open(files / name) for name in ("local", "spark")]
+    assert table(files, "spark") == table(files, "local")
+    assert bool(stores[0].info().closures) == (limit == 10)
+    assert stores[0].info().closures == stores[1].info().closures
+    assert stores[0].info().statistics["facts"] == stores[1].info().statistics["facts"]
+    assert stores[0].info().statistics["listed"] == stores[1].info().statistics["listed"]

@@ -115,14 +115,26 @@ def unknown_predicate(predicate: Predicate, known: Iterable[Predicate], place: P
     if same_name and not _is_iri(predicate):
         arity = same_name[0].arity
         message = f"`{predicate.name}` is used with {_arguments(predicate.arity)}, but has {_arguments(arity)}"
-        return Diagnostic("arity", message, place)
+        hint = f"write {_arguments(arity)}; `_` stands for any value"
+        return Diagnostic("arity", message, place, hint)
     if same_name:
         near = f"it is known with {' and '.join(_arguments(other.arity) for other in same_name)}"
     else:
         names = closest(predicate.name, sorted({other.name for other in known}))
-        near = f"did you mean {' or '.join(f'`{name}`' for name in names)}?" if names else ""
+        near = f"did you mean {' or '.join(f'`{name}`' for name in names)}?" if names else _some(known)
     message = f"there is no predicate `{predicate.name}` with {_arguments(predicate.arity)}"
-    return Diagnostic("unknown-predicate", message, place, near or None)
+    return Diagnostic("unknown-predicate", message, place, near)
+
+
+_MOST_NAMED = 8
+
+
+def _some(known: Iterable[Predicate]) -> str:
+    """The predicates there are, or the first of them."""
+    names = sorted({other.name for other in known})
+    shown = ", ".join(f"`{name}`" for name in names[:_MOST_NAMED])
+    more = f" and {len(names) - _MOST_NAMED:,} more" if len(names) > _MOST_NAMED else ""
+    return f"the predicates are {shown}{more}" if names else "there are no predicates yet"
 
 
 def _arity_errors(atoms: Iterable[Atom], predicates: Iterable[Predicate]) -> Iterable[Diagnostic]:

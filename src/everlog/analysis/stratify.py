@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Literal
@@ -31,9 +31,11 @@ class Stratum:
     predicates: tuple[Predicate, ...]
     """What the rules or the module derive."""
     module: Module | None = None
+    """What derives the predicates of a stratum without rules."""
     inner: tuple[Closure, ...] = ()
     """Modules that depend on their own facts through the rules."""
-    """What derives the predicates of a stratum without rules."""
+    afresh: bool = False
+    """Whether facts that there are of its predicates come from other rules, so that they cannot be repaired."""
 
     @property
     def rules(self) -> tuple[Rule, ...]:
@@ -61,6 +63,11 @@ class StratifiedProgram:
     def modules(self) -> tuple[Module, ...]:
         """All modules, in the order of their strata."""
         return tuple(module for stratum in self.strata for module in stratum.modules)
+
+    @property
+    def repairable(self) -> StratifiedProgram:
+        """The same program once its rules have derived everything."""
+        return replace(self, strata=tuple(replace(stratum, afresh=False) for stratum in self.strata))
 
     @cached_property
     def external(self) -> Mapping[Predicate, Predicate]:

@@ -8,6 +8,7 @@ partitioned, so nothing is shuffled.
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -22,6 +23,7 @@ import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from everlog.lang.errors import DataError, Diagnostic
+from everlog.pipeline.room import workers_share
 from everlog.pipeline.spill import write_parquet
 from everlog.pipeline.tasks import parallelism, run_tasks, work_directory
 
@@ -53,7 +55,7 @@ def new_terms(
     one task; their number grows with the data. Without a session it is done in process.
     """
     directory = work_directory(work)
-    ranges = id_ranges(_range_count(parallelism(spark), staged)) if staged else []
+    ranges = id_ranges(_range_count(parallelism(spark), staged, workers_share(spark))) if staged else []
     files = tuple(map(os.path.abspath, staged)), tuple(map(os.path.abspath, existing))
     tasks = [_Range(low, high, *files, directory) for low, high in ranges]
     merged = run_tasks(spark, _Range.merge, tasks)
@@ -162,7 +164,7 @@ def _differences(terms: pa.Table, texts: pa.ChunkedArray) -> list[Collision]:
     return list(zip(*(pc.filter(column, differ).slice(0, MOST_SHOWN).to_pylist() for column in columns), strict=True))
 
 
-def _range_count(wanted: int, files: Sequence[str]) -> int:
+def _range_count(wanted: int, files: Sequence[str], share: float) -> int:
     """As many ranges as memory needs, and for parallel work if there is enough of it."""
     rows = size = 0
     for file in files:
@@ -170,4 +172,4 @@ def _range_count(wanted: int, files: Sequence[str]) -> int:
         rows += metadata.num_rows
         size += sum(metadata.row_group(i).total_byte_size for i in range(metadata.num_row_groups))
     useful = min(wanted, rows // SMALLEST_RANGE_ROWS)
-    return max(1, useful, -(-rows // LARGEST_RANGE_ROWS), -(-size // LARGEST_RANGE_BYTES))
+    return max(1, useful, math.ceil(rows / LARGEST_RANGE_ROWS / share), math.ceil(size / LARGEST_RANGE_BYTES / share))

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from everlog.engine.hashing import hash_texts
 from everlog.engine.kernels.hashing import remember
+from everlog.pipeline.room import own_share
 
 TERMS = pa.schema([pa.field("id", pa.int64(), nullable=False), pa.field("text", pa.string(), nullable=False)])
 """A table of terms and predicates: the id and the text it is the hash of."""
@@ -81,10 +82,11 @@ class _Seen:
     def __init__(self) -> None:
         self._slots = np.zeros((0, 2), np.int64)
         self._used = 0
+        self._share = own_share()
 
     def add(self, ids: NDArray[np.int64], checks: NDArray[np.int64]) -> NDArray[np.int64]:
         """Positions of the pairs that are new, each once."""
-        if self._used > _MOST_REMEMBERED:
+        if self._used > _MOST_REMEMBERED * self._share:
             self._slots, self._used = np.zeros((0, 2), np.int64), 0
         if (ids == ids[0]).all() and (checks == checks[0]).all():
             ids, checks = ids[:1], checks[:1]
@@ -98,5 +100,5 @@ class _Seen:
         if needed <= len(self._slots):
             return
         used = self._slots[self._slots[:, 1] != 0]
-        self._slots = np.zeros((1 << max(16, needed.bit_length() + 1), 2), np.int64)
+        self._slots = np.zeros((1 << max(16, needed.bit_length()), 2), np.int64)
         remember(self._slots, used[:, 0].copy(), used[:, 1].copy())

@@ -19,7 +19,7 @@ from everlog.analysis.stratify import Kind, StratifiedProgram, stratify
 from everlog.engine.dictionary import Constants, Dictionary
 from everlog.engine.factset import NONE, FactSet
 from everlog.engine.hashing import hash_texts
-from everlog.engine.match import Engine, Limits
+from everlog.engine.limits import Limits
 from everlog.engine.state import State
 from everlog.equality import Equality
 from everlog.equality.merging import Merging
@@ -28,10 +28,11 @@ from everlog.lake import COUNTED, dictionary_of, facts_of
 from everlog.lang.errors import DataError, Diagnostic, EverlogError
 from everlog.lang.printer import print_program
 from everlog.lang.syntax import Constant, Predicate, Program
-from everlog.memory import free_memory
 from everlog.modules.boundary import above, stored, visible
 from everlog.modules.description import closures_of
+from everlog.pipeline.amounts import Told
 from everlog.pipeline.encode import TERMS
+from everlog.pipeline.engines import memory_needed, needs_spark, plan_settings
 from everlog.pipeline.facts import load_columns
 from everlog.pipeline.program import Profile, has_ontology, read_program
 from everlog.pipeline.sources import ReadOptions, resolve
@@ -40,6 +41,7 @@ from everlog.pipeline.split import BadRow, Split
 from everlog.pipeline.splits import LARGE_GZ, large_files, splits
 from everlog.pipeline.triples import refuse_graphs
 from everlog.pipeline.values import constant_column
+from everlog.profiling.watch import watching
 from everlog.reasoning.materialisation import Maintain, Materialisation, booked
 from everlog.reasoning.seminaive import seminaive
 from everlog.reasoning.statistics import Listener, RoundEvent, Statistics
@@ -50,13 +52,9 @@ from everlog.stores import bookkeeping_of, commit_state, keep_snapshot, refuse_e
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
+    from everlog.profiling.profile import Profile as Times
+
 log = logging.getLogger(__name__)
-
-BYTES_A_ROW = 150
-"""What reasoning on one machine takes for each row read, roughly: a few facts for one, counters, sorting."""
-
-TEXT_FACTOR = 3
-"""How many times as much memory as compressed files texts take."""
 
 BATCH_ROWS = 1 << 18
 """How many of a program's facts are encoded at once."""
@@ -90,7 +88,8 @@ class MaterialiseJob:
     equality: Equality = "off"
     engine: str = "auto"
     memory: int | None = None
-    """Bytes that reasoning may take on this machine; with the engine ``auto`` Spark does it if it may take more."""
+    """Bytes that reasoning may take on this machine, or a stratum in one task of Spark; with the engine ``auto`` what
+    may take more is distributed."""
     local_finish: int = LOCAL_FINISH
 
     def __post_init__(self) -> None:
@@ -104,6 +103,10 @@ class Report:
     phase: Callable[[str], None] = lambda name: None
     round_done: Callable[[RoundEvent], None] = lambda event: None
     warning: Callable[[Diagnostic], None] = lambda warning: None
+    amount: Told | None = None
+    """Who hears how much is read and written, if anyone."""
+    profile: Times | None = None
+    """Where to record what reasoning takes, if that is asked for."""
 
 
 @dataclass(frozen=True)
@@ -163,7 +166,7 @@ def materialise(job: MaterialiseJob, report: Report | None = None) -> Result:
         with clock.phase("start Spark"):
             spark = _session(job)
         with clock.phase("read"):
-            staged = _Staging(spark, job, options, transaction.work).run(parts, program.program)
+            staged = _Staging(spark, job, options, transaction.work, report.amount).run(parts, program.program)
         if _reasons_on_spark(job, staged):
             return _on_spark(spark, job, plain, staged, transaction, clock)
         with clock.phase("load"):
@@ -174,7 +177,7 @@ def materialise(job: MaterialiseJob, report: Report | None = None) -> Result:
             reason = _reason_merged if merges else _reason
             state, statistics = reason(job, program, dictionary, explicit, report)
         with clock.phase("commit"):
-            version = _commit(transaction, staged, state, program, statistics, job.maintain)
+            version = _commit(transaction, staged, state, program, statistics, job.maintain, report.amount)
     with clock.phase("snapshot"):
         keep_snapshot(job.store, version, state)
     return Result(version, statistics, staged.rows, staged.bad, staged.bad_count, clock.seconds)
@@ -201,12 +204,8 @@ def _reasons_on_spark(job: MaterialiseJob, staged: _Read) -> bool:
     """Whether Spark is to reason: if asked for, or if this machine's memory may not do; says so."""
     if job.engine != "auto" or job.equality == "representatives":
         return job.engine == "spark"
-    budget = job.memory if job.memory is not None else free_memory()
     texts = sum(Path(file).stat().st_size for file in staged.terms)
-    needed = BYTES_A_ROW * staged.rows + TEXT_FACTOR * texts
-    engine = "spark" if needed > budget else "local"
-    log.info("engine %s: about %d MB are needed here, %d MB may be used", engine, needed >> 20, budget >> 20)
-    return engine == "spark"
+    return needs_spark(memory_needed(staged.rows, texts), job.memory)
 
 
 def _on_spark(
@@ -219,20 +218,20 @@ def _on_spark(
 ) -> Result:
     """Reason in the executors, and commit the files that they write."""
     from everlog.spark.materialise import Staging, materialise_on_spark, spark_program
-    from everlog.spark.plans import PlanSettings
     from everlog.spark.settings import SparkSettings
 
     program = spark_program(plain, job.modules)
-    deadline = None if job.timeout is None else time.monotonic() + job.timeout
-    with clock.phase("reason"):
+    plans = plan_settings(spark, job.engine, job.memory, job.salt)
+    with clock.phase("reason"), watching(clock.report.profile, program) as watch:
         found = materialise_on_spark(
             spark,
             program,
             Staging(staged.facts, staged.terms, transaction.work, job.salt),
             job.maintain,
-            settings=SparkSettings(job.local_finish, PlanSettings(salt=job.salt)),
-            limits=Limits(job.max_facts, deadline),
+            settings=SparkSettings(job.local_finish, plans, job.expand_below),
+            limits=Limits.from_now(job.max_facts, job.timeout),
             listener=Listener(clock.report.round_done),
+            watch=watch,
             check=lambda explicit: _check_arities(explicit, program.program),
         )
     with clock.phase("commit"):
@@ -242,10 +241,11 @@ def _on_spark(
         assert written is not None
         version = transaction.commit(
             rules=print_program(written),
-            statistics={**found.statistics.as_dict(), "listed": found.statistics.facts},
+            statistics={**found.statistics.as_dict(), "listed": found.listed},
             bookkeeping=COUNTED if found.counted else "counting" if job.maintain == "counting" else "none",
             operation="materialise",
             salt=job.salt,
+            closures=closures_of(program, found.generated),
         )
     return Result(version, found.statistics, staged.rows, staged.bad, staged.bad_count, clock.seconds)
 
@@ -287,6 +287,7 @@ class _Staging:
     job: MaterialiseJob
     options: ReadOptions
     work: Path
+    told: Told | None = None
 
     def run(self, parts: Sequence[Split], program: CheckedProgram) -> _Read:
         from everlog.pipeline.dictionary import new_terms
@@ -294,7 +295,14 @@ class _Staging:
 
         width = max([widest(parts, self.options), *(p.arity for p in program.predicates)])
         staged = stage(
-            self.spark, parts, self.options, self.work, width=width, on_error=self.job.on_error, salt=self.job.salt
+            self.spark,
+            parts,
+            self.options,
+            self.work,
+            width=width,
+            on_error=self.job.on_error,
+            salt=self.job.salt,
+            told=self.told,
         )
         own = Spill(Path(self.work), width, salt=self.job.salt)
         for batch in _program_batches(program):
@@ -358,12 +366,13 @@ def _reason(
     job: MaterialiseJob, program: StratifiedProgram, dictionary: Dictionary, explicit: FactSet, report: Report
 ) -> tuple[State, Statistics]:
     """What follows, with the counters that updates will need; a trace is not stored, so none is made."""
-    deadline = None if job.timeout is None else time.monotonic() + job.timeout
-    engine = Engine(len(dictionary), Constants(dictionary), limits=Limits(job.max_facts, deadline))
+    limits = Limits.from_now(job.max_facts, job.timeout, job.memory)
     explicit = explicit.renamed(program.external)
-    facts, statistics = seminaive(engine, program, explicit, Listener(report.round_done))
-    fresh = Materialisation(explicit, facts, instances=statistics.instances)
-    kept = booked(engine, program, fresh, "none" if job.maintain == "counting" else job.maintain)
+    with watching(report.profile, program) as watch:
+        engine = watch.engine(len(dictionary), Constants(dictionary), limits=limits)
+        facts, statistics = seminaive(engine, program, explicit, watch.listener(Listener(report.round_done)))
+        fresh = Materialisation(explicit, facts, instances=statistics.instances)
+        kept = booked(engine, program, fresh, "none" if job.maintain == "counting" else job.maintain)
     state = stored(program, dictionary, kept, above(program, facts, job.expand_below))
     return state, replace(statistics, facts=visible(program, facts).count, equality=job.equality)
 
@@ -383,8 +392,9 @@ def _reason_merged(
         equality="representatives",
         max_facts=job.max_facts,
         timeout=job.timeout,
+        max_memory=job.memory,
     )
-    statistics = kb.materialise(fresh=True, progress=Listener(report.round_done))
+    statistics = kb.materialise(fresh=True, progress=Listener(report.round_done), profile=report.profile or False)
     return kb.listed(), statistics
 
 
@@ -395,10 +405,11 @@ def _commit(
     program: StratifiedProgram,
     statistics: Statistics,
     maintain: Maintain,
+    told: Told | None,
 ) -> int:
     transaction.add_term_files(staged.terms)
     written = program.program.written
     assert written is not None
     bookkeeping = bookkeeping_of(state, maintain)
-    closures = closures_of(program, state.generated)
-    return commit_state(transaction, state, print_program(written), statistics, "materialise", bookkeeping, closures)
+    closures, rules = closures_of(program, state.generated), print_program(written)
+    return commit_state(transaction, state, rules, statistics, "materialise", bookkeeping, closures, told)

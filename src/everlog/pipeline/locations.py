@@ -73,7 +73,7 @@ def kind_of(place: str | Path) -> str | None:
     if scheme in (None, "file"):
         return None
     if scheme not in SCHEMES:
-        known = "a path, file://, s3://, gs://, abfss:// or hdfs://"
+        known = "use a path, file://, s3://, gs://, abfss:// or hdfs://"
         raise DataError.of("unknown-scheme", f"nothing is known about {scheme}:// addresses", Place(str(place)), known)
     return SCHEMES[scheme]
 

@@ -21,6 +21,7 @@ from everlog.pipeline.blocks import unreadable
 from everlog.pipeline.sources import ReadOptions
 from everlog.pipeline.split import BadRow, Split
 from everlog.pipeline.values import constant_column, texts_of
+from everlog.store.errors import first_line
 
 BATCH_ROWS = 1 << 18
 
@@ -87,8 +88,9 @@ def parquet_splits(whole: Split, target_bytes: int) -> list[Split]:
     if whole.arity not in (None, width):
         raise DataError.of(
             "wrong-arity",
-            f"the file has {width} columns, {whole.source.predicate}/{whole.arity} needs {whole.arity}",
+            f"the number of columns is {width}, but {whole.source.predicate} has {whole.arity} arguments",
             Place(whole.path),
+            "leave out or add columns, or give the file another predicate with NAME=PATH",
         )
     found, start, size = [], 0, 0
     for group, group_size in enumerate(sizes):
@@ -108,7 +110,11 @@ def delta_files(table: Split) -> list[Split]:
     try:
         dataset = DeltaTable(table.path).to_pyarrow_dataset()
     except (DeltaError, pa.ArrowException, OSError) as error:
-        raise DataError.of("unreadable-table", f"the Delta table cannot be read: {error}", Place(table.path)) from error
+        message, hint = (
+            f"the Delta table cannot be read: {first_line(error)}",
+            "copy the table again, or take out its _delta_log",
+        )
+        raise DataError.of("unreadable-table", message, Place(table.path), hint) from error
     columns = tuple(dataset.schema.names)
     found = []
     for fragment in dataset.get_fragments():

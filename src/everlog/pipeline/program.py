@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from everlog.equality import Equality
 from everlog.lang.errors import Diagnostic
-from everlog.lang.parser import parse_file
+from everlog.lang.parser import NO_PREFIXES, parse_file
 from everlog.lang.syntax import Program
 from everlog.pipeline.sources import KINDS, RDF_KINDS
 
@@ -56,9 +56,12 @@ def is_path(text: str) -> bool:
     return "\n" not in text and (text.endswith(".rls") or is_ontology(text))
 
 
-def load_program(path: str, *, equality: Equality = "off") -> Program:
-    """The program of a rule file or an ontology; what of the ontology it does not express is logged."""
-    read = read_program(path, equality=equality)
+def load_program(path: str, *, equality: Equality = "off", prefixes: Mapping[str, str] = NO_PREFIXES) -> Program:
+    """The program of a rule file or an ontology; what of the ontology it does not express is logged.
+
+    ``prefixes`` hold in a rule file unless it declares others.
+    """
+    read = ProgramRead(parse_file(path, prefixes)) if not is_ontology(path) else read_program(path, equality=equality)
     for warning in read.warnings:
         if warning.severity == "warning":
             log.warning("%s: %s", path, warning.message)

@@ -41,7 +41,7 @@ FORMATS = {
 DEFAULT_GRAPH = '"default"'
 """The default graph where graphs have names: a string, which no named graph can be."""
 
-NO_SUBJECT = "The subject of a triple must be an IRI or a blank node"
+NO_SUBJECT = "the subject of a triple must be an IRI or a blank node"
 """What the parser also says of a graph's name."""
 
 Fact = tuple[str | None, ...]
@@ -247,7 +247,8 @@ def _batch(facts: list[Fact]) -> pa.RecordBatch:
 def _reason(error: Exception) -> str:
     """What a parser complains about, without the position that the place already tells."""
     message = error.msg if isinstance(error, SyntaxError) else str(error)
-    return " ".join(re.sub(r"^Parser error [^:]*: ", "", message).split())
+    words = " ".join(re.sub(r"^Parser error [^:]*: ", "", message).split())
+    return words[:1].lower() + words[1:] if words[1:2].islower() or words[1:2] == " " else words
 
 
 def _bad_line(place: Place, error: Exception) -> BadRow:
@@ -255,10 +256,10 @@ def _bad_line(place: Place, error: Exception) -> BadRow:
         width = max(1, error.end_offset - error.offset) if error.end_offset and error.end_lineno == 1 else 1
         place = Place(place.file, place.line, error.offset, place.text, width)
     reason = _reason(error)
-    if reason == "Unexpected end of file":
+    if reason == "unexpected end of file":
         reason = "the line ends inside a term"
     elif reason == NO_SUBJECT and place.text and place.text[: (place.column or 1) - 1].strip():
-        reason = "The graph of a quad must be an IRI or a blank node"
+        reason = "the graph of a quad must be an IRI or a blank node"
     return BadRow(place, reason)
 
 

@@ -16,6 +16,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -48,6 +49,14 @@ appender.stderr.layout.pattern = %d{HH:mm:ss} %p %c{1}: %m%n%ex
 """Spark's log4j2 properties: warnings and errors only."""
 
 
+WORKER_LIMIT = "spark.executor.pyspark.memory"
+"""The option that limits the address space of Python workers."""
+
+LEAN = {"ARROW_DEFAULT_MEMORY_POOL": "system", "MALLOC_ARENA_MAX": "2", "OPENBLAS_NUM_THREADS": "1"}
+"""The environment of workers with such a limit: Arrow's own allocator reserves a gigabyte beforehand, and allocators
+reserve more for each thread."""
+
+
 def session(master: str | None = None, app: str = "everlog", **conf: object) -> SparkSession:
     """The active Spark session, or a new one.
 
@@ -72,7 +81,12 @@ def session(master: str | None = None, app: str = "everlog", **conf: object) -> 
     if SUBMITTED in os.environ:
         return _submitted({"spark.master": chosen, **given} if chosen else given, app)
     master = chosen or "local[*]"
-    return _start(master, app, _defaults(master) | given)
+    return _start(master, app, _lean(given) | _defaults(master) | given)
+
+
+def _lean(options: Mapping[str, str]) -> dict[str, str]:
+    """What lets workers do with little address space, if they are limited."""
+    return {f"spark.executorEnv.{name}": value for name, value in LEAN.items()} if WORKER_LIMIT in options else {}
 
 
 def _submitted(given: dict[str, str], app: str) -> SparkSession:
@@ -82,7 +96,8 @@ def _submitted(given: dict[str, str], app: str) -> SparkSession:
 
     SparkContext._ensure_initialized()
     conf = SparkConf().setAll(list(given.items()))
-    for name, value in {**_defaults(conf.get("spark.master", "local[*]") or ""), "spark.app.name": app}.items():
+    defaults = _lean(dict(conf.getAll())) | _defaults(conf.get("spark.master", "local[*]") or "")
+    for name, value in {**defaults, "spark.app.name": app}.items():
         conf.setIfMissing(name, value)
     return SparkSession.builder.config(conf=conf.setIfMissing("spark.master", "local[*]")).getOrCreate()
 

@@ -238,7 +238,7 @@ def _with_distinct_names(sources: list[Source]) -> list[Source]:
 
 def _nothing(path: str) -> DataError:
     if glob.has_magic(path):
-        return DataError.of("nothing-to-read", "no file matches the pattern", Place(path))
+        return DataError.of("nothing-to-read", "no file matches the pattern", Place(path), "check the path")
     folder = os.path.dirname(path) or "."
     hint = "check the path" if os.path.isdir(folder) else f"there is no directory {folder}"
     return DataError.of("no-such-file", "the file does not exist", Place(path), hint)

@@ -6,7 +6,6 @@ A store of at most ``spark-local-finish`` rows is repaired in one task, by the l
 from __future__ import annotations
 
 import logging
-import time
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from everlog.analysis.check import check
 from everlog.analysis.stratify import Kind, StratifiedProgram, stratify
 from everlog.change import Change
-from everlog.engine.match import Limits
+from everlog.engine.limits import Limits
 from everlog.lake import COUNTED
 from everlog.lang.errors import EverlogError
 from everlog.lang.parser import parse_program
@@ -37,6 +36,7 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
     from everlog.pipeline.updates import UpdateJob, UpdateResult
+    from everlog.profiling.profile import Profile
 
 log = logging.getLogger(__name__)
 
@@ -66,8 +66,8 @@ def update(job: UpdateJob, report: Report | None = None) -> UpdateResult:
         with clock.phase("reason"):
             found = _in_one_task(spark, job, store, info, (deleted, inserted), parts[0], transaction.work)
             if found is None:
-                _refuse_closures(info)
-                found = _distributed(spark, job, program, store, info, (deleted, inserted), transaction.work)
+                staged = (deleted, inserted)
+                found = _distributed(spark, job, program, store, info, staged, transaction.work, clock.report.profile)
         version, compacted = info.version, None
         if found and not job.dry_run:
             with clock.phase("commit"):
@@ -138,13 +138,13 @@ def _distributed(
     info: VersionInfo,
     staged: tuple[Staged, Staged],
     work: Path,
+    profile: Profile | None,
 ) -> Repaired:
     """The update through the algebra on DataFrames."""
     deleted, inserted = staged
-    deadline = None if job.timeout is None else time.monotonic() + job.timeout
     terms = (*deleted.term_files, *inserted.term_files)
     change = StagedChange(deleted.fact_files, inserted.fact_files, terms, work)
-    limits, settings = Limits(job.max_facts, deadline), SparkSettings(job.local_finish)
+    limits, settings = Limits.from_now(job.max_facts, job.timeout), SparkSettings(job.local_finish)
     return update_on_spark(
         spark,
         program,
@@ -155,6 +155,7 @@ def _distributed(
         job.strategy,
         settings=settings,
         limits=limits,
+        profile=profile,
     )
 
 
@@ -163,13 +164,6 @@ def _refuse(job: UpdateJob) -> None:
     if job.algorithm == "counting":
         hint = "use --engine local, or another algorithm"
         raise EverlogError.of("no-such-algorithm", "counting is done on this machine only", None, hint)
-
-
-def _refuse_closures(info: VersionInfo) -> None:
-    if info.closures:
-        hidden = ", ".join(str(closure["predicate"]) for closure in info.closures)
-        hint = "use --engine local, or materialise again with a larger --expand-below"
-        raise EverlogError.of("not-listed", f"Spark cannot update closures that are not listed: {hidden}", None, hint)
 
 
 def _options(job: UpdateJob, program: StratifiedProgram) -> ReadOptions:

@@ -11,6 +11,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from everlog.pipeline.encode import TERMS, Encoder
+from everlog.pipeline.room import own_share
 
 FLUSH_ROWS = 2_000_000
 FLUSH_TEXT_BYTES = 128 << 20
@@ -45,6 +46,7 @@ class Spill:
         self._facts: list[pa.RecordBatch] = []
         self._terms: list[pa.RecordBatch] = []
         self._held_rows = self._held_bytes = 0
+        self._share = own_share()
 
     def add(self, batch: pa.RecordBatch) -> None:
         """Encode a batch of texts; write files when enough has come together."""
@@ -54,7 +56,7 @@ class Spill:
         self.rows += facts.num_rows
         self._held_rows += facts.num_rows
         self._held_bytes += terms.nbytes
-        if self._held_rows >= FLUSH_ROWS or self._held_bytes >= FLUSH_TEXT_BYTES:
+        if self._held_rows >= FLUSH_ROWS * self._share or self._held_bytes >= FLUSH_TEXT_BYTES * self._share:
             self.flush()
 
     def flush(self) -> None:

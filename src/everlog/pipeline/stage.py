@@ -19,11 +19,12 @@ import pyarrow.compute as pc
 
 from everlog.lang.errors import DataError, Diagnostic, Place
 from everlog.lang.syntax import Predicate
+from everlog.pipeline.amounts import Told
 from everlog.pipeline.read import read
 from everlog.pipeline.sources import ReadOptions
 from everlog.pipeline.spill import Spill
 from everlog.pipeline.split import BadRow, Split
-from everlog.pipeline.tasks import RESULT, gather, packed, parallelism, run_tasks, work_directory
+from everlog.pipeline.tasks import RESULT, Tally, gather, packed, parallelism, run_tasks, work_directory
 from everlog.pipeline.triples import rdf_width
 from everlog.pipeline.values import constant_column, texts_of
 
@@ -61,18 +62,21 @@ def stage(
     on_error: str = "stop",
     hash_bits: int = 64,
     salt: int = 0,
+    told: Told | None = None,
 ) -> Staged:
     """Read splits into files in ``work``, a directory that all workers share; without a session in process.
 
     ``width`` is the largest arity, by default that of the splits. With ``on_error="stop"`` bad rows
-    are an error that lists them; with ``"skip"`` they are counted and the first 1,000 returned.
+    are an error that lists them; with ``"skip"`` they are counted and the first 1,000 returned. ``told`` hears
+    how much is read.
     """
     width = widest(splits, options) if width is None else width
     tasks = pack(list(map(_absolute, splits)), wanted=parallelism(spark))
     task = _ReadTask(options, _Target(work_directory(work), width, hash_bits, salt))
+    tally = None if told is None else Tally([sum(map(_bytes, task)) for task in tasks], told)
     given = {os.path.abspath(split.path): split.path for split in splits}
     try:
-        return _staged(run_tasks(spark, task, tasks), width, on_error, given)
+        return _staged(run_tasks(spark, task, tasks, tally), width, on_error, given)
     except DataError as error:
         raise DataError(_as_given(wrong, given) for wrong in error.diagnostics) from None
 
@@ -90,7 +94,9 @@ def stage_dataframe(
     """The same for the rows of a Spark DataFrame, its columns being the arguments in order."""
     if len(frame.columns) != predicate.arity:
         names = ", ".join(frame.columns)
-        raise DataError.of("wrong-arity", f"{predicate} needs {predicate.arity} columns, the DataFrame has {names}")
+        arguments = f"{predicate.arity} argument{'s' * (predicate.arity != 1)}"
+        message = f"`{predicate.name}` has {arguments}, but the DataFrame has the columns {names}"
+        raise DataError.of("wrong-arity", message, None, "select as many columns, in the order of the arguments")
     width = max(width or 2, predicate.arity)
     task = _FrameTask(predicate, _Target(work_directory(work), width, hash_bits, salt))
     return _staged(gather(frame.mapInArrow(task, RESULT)), width, on_error)

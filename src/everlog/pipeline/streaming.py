@@ -79,7 +79,8 @@ def maintain(
     if not stream.isStreaming:
         raise DataError.of("not-a-stream", "the DataFrame is not a stream", None, "read it with spark.readStream")
     if not name:
-        raise DataError.of("no-name", "a stream needs a name by which the store knows it")
+        hint = 'pass one, such as maintain(stream, store, "edges"), and the same one when you start again'
+        raise DataError.of("no-name", "a stream needs a name by which the store knows it", None, hint)
     Reader.of(dict(stream.dtypes), Names([], {}), {})
     upkeep = Upkeep(opened.path.absolute(), name, restart, algorithm, types, on_error, in_process_rows, progress)
     place = spark_uri(opened.layout.checkpoint(name) if checkpoint is None else checkpoint)

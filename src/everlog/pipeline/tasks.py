@@ -5,15 +5,18 @@ Without a session the same functions run in this process, one after the other.
 
 from __future__ import annotations
 
+import functools
 import pickle
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 import pyarrow as pa
 
 from everlog.lang.errors import DataError, Diagnostic, EverlogError
+from everlog.pipeline.amounts import Amount, Told, polled
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -25,21 +28,60 @@ RESULT = "result binary"
 """The schema of a DataFrame of results, see :func:`gather`."""
 
 
-def run_tasks(spark: SparkSession | None, function: Callable[[T], R], tasks: Sequence[T]) -> list[R]:
+def run_tasks(
+    spark: SparkSession | None, function: Callable[[T], R], tasks: Sequence[T], tally: Tally | None = None
+) -> list[R]:
     """Apply a function to each of the tasks, each as a Spark task of its own, started in this order.
 
     The function must be importable by the workers or picklable, and leave nothing behind that a
-    second attempt would trip over: Spark may run a task twice and takes one result.
+    second attempt would trip over: Spark may run a task twice and takes one result. With a tally, someone is
+    told how much is done; a client of Spark Connect cannot know.
     """
     if spark is None:
-        return opened([attempt(lambda task=task: function(task)) for task in tasks])  # type: ignore[misc]
+        return opened(list(_one_by_one(function, tasks, tally)))
     if not tasks:
         return []
     job = _Job(function, tuple(pickle.dumps(task) for task in tasks))
     if (context := _context(spark)) is not None:
-        numbers = context.parallelize(range(len(tasks)), len(tasks))
-        return opened([pickle.loads(result) for result in numbers.map(job).collect()])
+        with _tallied(context, job, tally) as job:
+            numbers = context.parallelize(range(len(tasks)), len(tasks))
+            return opened([pickle.loads(result) for result in numbers.map(job).collect()])
     return gather(spark.range(0, len(tasks), 1, len(tasks)).mapInArrow(job.in_arrow, RESULT))
+
+
+@dataclass(frozen=True)
+class Tally:
+    """Who is told how much of the work of tasks is done, given the bytes that each of them has to read."""
+
+    sizes: Sequence[int]
+    told: Told
+
+    def tell(self, done: int, rows: int) -> None:
+        total = sum(self.sizes)
+        self.told(Amount(min(done, total), total, "bytes", rows))
+
+
+def _one_by_one(function: Callable[[T], R], tasks: Sequence[T], tally: Tally | None) -> Iterator[R | Wrong]:
+    """The results of tasks run by this process."""
+    done = rows = 0
+    for number, task in enumerate(tasks):
+        result = attempt(functools.partial(function, task))
+        yield result
+        if tally is not None:
+            done += tally.sizes[number]
+            rows += getattr(result, "rows", 0)
+            tally.tell(done, rows)
+
+
+@contextmanager
+def _tallied(context: Any, job: _Job[T, R], tally: Tally | None) -> Iterator[_Job[T, R]]:
+    """The job, counting what its tasks have done where somebody wants to know."""
+    if tally is None:
+        yield job
+        return
+    read, rows = context.accumulator(0), context.accumulator(0)
+    with polled(lambda: tally.tell(read.value, rows.value)):
+        yield replace(job, sizes=tuple(tally.sizes), counters=(read, rows))
 
 
 def _context(spark: SparkSession) -> Any:
@@ -111,10 +153,18 @@ class _Job(Generic[T, R]):
 
     function: Callable[[T], R]
     tasks: tuple[bytes, ...]
+    sizes: tuple[int, ...] = ()
+    counters: tuple[Any, ...] = ()
+    """Accumulators of the bytes read and of the rows."""
 
     def __call__(self, number: int) -> bytes:
         """The pickled result of a task."""
-        return pickle.dumps(attempt(lambda: self.function(pickle.loads(self.tasks[number]))))
+        result = attempt(lambda: self.function(pickle.loads(self.tasks[number])))
+        if self.counters:
+            read, rows = self.counters
+            read.add(self.sizes[number])
+            rows.add(getattr(result, "rows", 0))
+        return pickle.dumps(result)
 
     def in_arrow(self, numbers: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """The same for rows of a DataFrame."""

@@ -18,6 +18,7 @@ from everlog.engine.factset import NONE, FactSet
 from everlog.engine.relation import Relation
 from everlog.knowledge_base import KnowledgeBase
 from everlog.lang.syntax import Predicate
+from everlog.pipeline.amounts import Told
 from everlog.pipeline.blanks import StoredBlanks
 from everlog.pipeline.dictionary import collision_error, distinct_terms
 from everlog.pipeline.encode import TERMS
@@ -62,6 +63,8 @@ class UpdateJob:
     master: str | None = None
     max_facts: int | None = None
     timeout: float | None = None
+    memory: int | None = None
+    """Bytes that this process may hold while it reasons."""
     dry_run: bool = False
     compact: bool = True
     local_finish: int = LOCAL_FINISH
@@ -100,21 +103,26 @@ def update(job: UpdateJob, report: Report | None = None) -> UpdateResult:
         Store.open(job.store)
     with begin(job.store) as transaction:
         with clock.phase("load"):
-            kb = open_store(job.store, transaction.base_version, max_facts=job.max_facts, timeout=job.timeout)
+            limits = {"max_facts": job.max_facts, "timeout": job.timeout, "max_memory": job.memory}
+            kb = open_store(job.store, transaction.base_version, **limits)
             options = _options(job, kb)
             refuse_graphs(options)
             parts = [splits(resolve(paths, options), options) for paths in (job.delete, job.insert)]
             for warning in large_files([*parts[0], *parts[1]], job.large_gz):
                 clock.report.warning(warning)
         with clock.phase("read"):
-            reading = _Reading(job, options, transaction.work, needs_spark(job.engine, [*parts[0], *parts[1]]))
+            on_spark = needs_spark(job.engine, [*parts[0], *parts[1]])
+            reading = _Reading(job, options, transaction.work, on_spark, clock.report.amount)
             deleted, inserted = (reading.stage(part, kb) for part in parts)
             dictionary = kb.state().dictionary
             blanks = StoredBlanks.of(dictionary, parts[0], job.on_error)
             delete, unknown = facts_in(deleted, dictionary, add=False, blanks=blanks)
             insert, _ = facts_in(inserted, dictionary, add=True)
         with clock.phase("reason"):
-            change = kb.update_facts(insert, delete, unknown=unknown, algorithm=job.algorithm, strategy=job.strategy)
+            profile = clock.report.profile or False
+            change = kb.update_facts(
+                insert, delete, unknown=unknown, algorithm=job.algorithm, strategy=job.strategy, profile=profile
+            )
         assert transaction.base_version is not None
         version, compacted = transaction.base_version, None
         if not job.dry_run:
@@ -156,6 +164,7 @@ class _Reading:
     options: ReadOptions
     work: Path
     on_spark: bool
+    told: Told | None
 
     def stage(self, parts: Sequence[Split], kb: KnowledgeBase) -> Staged:
         if not parts:
@@ -167,7 +176,8 @@ class _Reading:
             spark = session(self.job.master)
         width = max([widest(parts, self.options), *(p.arity for p in kb.predicates)])
         salt = kb.state().dictionary.salt
-        return stage(spark, parts, self.options, self.work, width=width, on_error=self.job.on_error, salt=salt)
+        on_error, told = self.job.on_error, self.told
+        return stage(spark, parts, self.options, self.work, width=width, on_error=on_error, salt=salt, told=told)
 
 
 def needs_spark(engine: str, parts: Sequence[Split]) -> bool:

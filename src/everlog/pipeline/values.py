@@ -19,11 +19,15 @@ import pyarrow.compute as pc
 from everlog.engine.kernels.numbers import canonical_doubles
 from everlog.lang.errors import DataError
 from everlog.lang.terms import XSD, decimal_text, double_text, text_of
+from everlog.predicates import wrong_arity
 
 TEXT = pa.large_string()
 
 ARROW_TYPES: Mapping[type, Any] = {str: TEXT, int: pa.int64(), float: pa.float64(), bool: pa.bool_()}
 """Python types whose columns Arrow can take over whole."""
+
+
+CONVERT = "strings, numbers, booleans, dates and timestamps can; convert or leave out the column"
 
 
 def texts_of(array: pa.Array | pa.ChunkedArray, column: str = "values") -> pa.LargeStringArray:
@@ -61,16 +65,18 @@ def texts_of(array: pa.Array | pa.ChunkedArray, column: str = "values") -> pa.La
     raise DataError.of(
         "unsupported-type",
         f"column {column!r} has the type {kind}, which cannot be a term",
-        hint="strings, numbers, booleans, dates and timestamps can; convert or leave out the column",
+        hint=CONVERT,
     )
 
 
-def text_columns(data: Any, arity: int | None = None) -> tuple[list[pa.LargeStringArray], int]:
+def text_columns(
+    data: Any, arity: int | None = None, predicate: str | None = None
+) -> tuple[list[pa.LargeStringArray], int]:
     """The columns of texts of whatever holds rows in memory, and how many rows there are.
 
     Takes rows (tuples of Python values), a mapping from names to columns, pandas, Polars, Arrow,
     NumPy (one or two dimensions, or structured), and anything with the Arrow stream protocol.
-    With ``arity``, data of another width is an error, and no rows at all have that many columns.
+    With ``arity``, data of another width is an error about ``predicate``, and no rows at all have that many columns.
 
     >>> columns, rows = text_columns([("a", 1), ("b", 2.5)])
     >>> [column.to_pylist() for column in columns], rows
@@ -82,7 +88,7 @@ def text_columns(data: Any, arity: int | None = None) -> tuple[list[pa.LargeStri
     if rows == 0 and not columns and arity:
         return [pa.array([], TEXT) for _ in range(arity)], 0
     if arity is not None and len(columns) != arity:
-        raise DataError.of("wrong-arity", f"the rows have {_count(len(columns), 'value')}, not {arity}")
+        raise wrong_arity(predicate, arity, len(columns))
     for index, column in enumerate(columns):
         if column.null_count:
             _null(int(pc.index(pc.is_null(column), True).as_py()), f"column {index + 1}")
@@ -131,7 +137,9 @@ def _row_columns(data: Iterable[Any]) -> tuple[list[pa.LargeStringArray], int]:
     if set(map(len, rows)) != {width}:
         index = next(i for i, row in enumerate(rows) if len(row) != width)
         raise DataError.of(
-            "ragged-row", f"row {index} has {_count(len(rows[index]), 'value')}, the rows before it have {width}"
+            "ragged-row",
+            f"row {index} has {_count(len(rows[index]), 'value')}, the rows before it have {width}",
+            hint="all rows of a predicate have the same number of values",
         )
     columns = list(zip(*rows, strict=True)) if width else []
     return [_object_texts(column, f"column {i + 1}") for i, column in enumerate(columns)], len(rows)
@@ -158,7 +166,9 @@ def _object_texts(values: Sequence[Any], column: str) -> pa.LargeStringArray:
                 hint="a value is a str, int, float, bool, Decimal, date, datetime, IRI, BlankNode or Literal",
             ) from None
         except ValueError as error:
-            raise DataError.of("bad-value", f"row {row}, {column}: {error}") from None
+            reason = "the string is no Unicode text" if isinstance(error, UnicodeError) else error
+            hint = "correct the value, or leave out the row"
+            raise DataError.of("bad-value", f"row {row}, {column}: {reason}", None, hint) from None
         except _NullValueError:
             _null(row, column)
         texts.append(text)
@@ -189,7 +199,8 @@ def _one_column(values: Any, name: str) -> pa.LargeStringArray:
     if module == "polars":
         return _polars_columns(values.to_frame())[0][0]
     if isinstance(values, str | bytes) or not isinstance(values, Iterable):
-        raise DataError.of("wrong-data", f"column {name!r} is {values!r}, not a list of values")
+        hint = "a mapping has a list of values for each column"
+        raise DataError.of("wrong-data", f"column {name!r} is {values!r}, not a list of values", None, hint)
     return _object_texts(values if isinstance(values, Sequence) else list(values), f"column {name!r}")
 
 
@@ -198,7 +209,9 @@ def _same_length(columns: list[tuple[str, pa.LargeStringArray]]) -> tuple[list[p
     for name, column in columns:
         if len(column) != rows:
             raise DataError.of(
-                "ragged-column", f"column {name!r} has {_count(len(column), 'value')}, column {columns[0][0]!r} {rows}"
+                "ragged-column",
+                f"column {name!r} has {_count(len(column), 'value')}, column {columns[0][0]!r} has {rows}",
+                hint="all columns have the same length",
             )
     return [column for _, column in columns], rows
 
@@ -224,7 +237,9 @@ def _numpy_texts(values: np.ndarray[Any, Any], column: str) -> pa.LargeStringArr
         array = pa.array(np.ascontiguousarray(values))
     except (pa.ArrowNotImplementedError, pa.ArrowInvalid, pa.ArrowTypeError) as error:
         raise DataError.of(
-            "unsupported-type", f"column {column!r} has the NumPy type {values.dtype}, which cannot be a term"
+            "unsupported-type",
+            f"column {column!r} has the NumPy type {values.dtype}, which cannot be a term",
+            hint=CONVERT,
         ) from error
     return texts_of(array, column)
 
@@ -250,7 +265,9 @@ def _series_texts(series: Any, name: str) -> pa.LargeStringArray:
         array = pa.array(series)
     except (pa.ArrowNotImplementedError, pa.ArrowInvalid, pa.ArrowTypeError) as error:
         raise DataError.of(
-            "unsupported-type", f"column {name!r} has the pandas type {series.dtype}, which cannot be a term"
+            "unsupported-type",
+            f"column {name!r} has the pandas type {series.dtype}, which cannot be a term",
+            hint=CONVERT,
         ) from error
     return texts_of(array, name)
 
@@ -279,7 +296,8 @@ def _string_texts(array: pa.Array, column: str) -> pa.LargeStringArray:
     try:
         array.validate(full=True)
     except pa.ArrowInvalid as error:
-        raise DataError.of("not-utf8", f"column {column!r} holds a string that is not valid UTF-8: {error}") from None
+        message = f"column {column!r} holds a string that is not valid UTF-8: {error}"
+        raise DataError.of("not-utf-8", message, None, "decode the column with its own encoding first") from None
     return _quoted(array)
 
 

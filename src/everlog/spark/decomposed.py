@@ -8,7 +8,7 @@ shared memory. There is no loop in the driver and nothing is exchanged after the
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -30,6 +30,9 @@ if TYPE_CHECKING:
 
 BATCH = 1 << 17
 """So many facts leave a worker at a time."""
+
+LEAST = 1 << 14
+"""A slice is given so many facts at least, where their number is known: a task costs more than to close fewer."""
 
 SELDOM = 1_000
 """How many facts plans assume in a slice, beside relations that are shared."""
@@ -56,9 +59,11 @@ def close_decomposed(
     if not along:
         return {}
     everywhere = {p: facts[p] for p in decomposition.shared if p in facts}
-    shared = share(session, everywhere, work, orders_of(rules, decomposition, sizes))
+    shared = share(session, everywhere, work, orders_of(rules, decomposition.shared, derived, sizes))
     width = max(p.arity for p, _ in along)
     slice_of = tagged([(facts[p], tag, i) for tag, (p, i) in enumerate(along)], width)
+    given = sum(sizes.get(p, 0) for p, _ in along)
+    slices = max(1, min(slices, given // LEAST)) if given else slices
     partitioned = slice_of.repartition(slices, "key").drop("key")
     task = CloseSlice(tuple(rules), tuple(p for p, _ in along), derived, shared, constants)
     if len(derived) == 1:
@@ -72,15 +77,15 @@ def close_decomposed(
 
 
 def orders_of(
-    rules: Sequence[Rule], decomposition: Decomposition, sizes: Mapping[Predicate, int]
+    rules: Sequence[Rule], shared: Iterable[Predicate], derived: Container[Predicate], sizes: Mapping[Predicate, int]
 ) -> dict[Predicate, frozenset[Order]]:
     """The orders in which plans will want the shared relations: they are sorted once and not by every worker."""
-    found: dict[Predicate, set[Order]] = {predicate: set() for predicate in decomposition.shared}
+    found: dict[Predicate, set[Order]] = {predicate: set() for predicate in shared}
     for rule in RuleSet(rules).rules:
         atoms = (*rule.positive, *rule.negative)
         counts = [max(sizes.get(a.predicate, 0), SELDOM) if a.predicate in found else SELDOM for a in atoms]
         for pivot, atom in enumerate(rule.positive):
-            if atom.predicate in decomposition.carried:
+            if atom.predicate in derived:
                 for step in rule.plan(pivot, counts).steps:
                     if step.atom.predicate in found:
                         found[step.atom.predicate].add(step.order)

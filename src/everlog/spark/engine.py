@@ -9,19 +9,26 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from everlog.analysis.decompose import parts_of
+from everlog.analysis.modules.kinds import VirtualUnion
 from everlog.analysis.stratify import Stratum
 from everlog.engine.factset import FactSet
-from everlog.engine.match import Change, Engine, Limits, RuleSet
+from everlog.engine.limits import Limits
+from everlog.engine.match import Change, Engine, RuleSet
 from everlog.engine.multiset import NO_COUNTS, Counts
 from everlog.lang.syntax import Constant, Predicate
+from everlog.pipeline.tasks import parallelism
 from everlog.reasoning.seminaive import close_stratum
 from everlog.reasoning.statistics import Listener
-from everlog.spark.factset import FrameSet
+from everlog.spark.factset import FrameSet, Part, Step
 from everlog.spark.finish import finish, fits
+from everlog.spark.local import evaluate, without_modules
 from everlog.spark.match import FrameMatches, FrameProofs
 from everlog.spark.multiset import FrameCounts
-from everlog.spark.plans import Plan, close, plan_of, seeded
+from everlog.spark.plans import Plan, PlanKind, PlanSettings, close, plan_of, reads, seeded
+from everlog.spark.repair import repair_closure, repair_union
+from everlog.spark.rounds import close_in_rounds
 from everlog.spark.settings import SparkSettings
+from everlog.spark.unlisted import Listing, is_counted_first, listing
 from everlog.spark.workspace import WEIGHT, Workspace
 
 if TYPE_CHECKING:
@@ -45,6 +52,10 @@ class SparkEngine(Engine):
         self.settings = settings or SparkSettings()
         self._too_large: set[tuple[Predicate, ...]] = set()
         """The predicates of strata that turned out too large for one task."""
+        self._distributed: set[Predicate] = set()
+        """The predicates of strata that were tried in one task, which gave up."""
+        self._said: set[tuple[str, tuple[Predicate, ...]]] = set()
+        """The plans that were told: their kinds, and of what."""
 
     def constant(self, constant: Constant) -> int:
         return self.space.names.constant(constant)
@@ -61,22 +72,99 @@ class SparkEngine(Engine):
         return FrameProofs(self, rules, facts, pos, neg, phase)
 
     def closed(self, stratum: Stratum, facts: FactSet, delta: FactSet) -> FactSet | None:
-        """By plans that need no loop if there are some for the stratum, otherwise in one task if all fits there."""
+        """By a plan that needs no loop if there is one, otherwise in one task if what is left fits there."""
         if not isinstance(facts, FrameSet) or not (stratum.recursive or stratum.module):
             return None
         parts = parts_of(stratum)
         if len(parts) > 1:
             return self._closed_in_parts(stratum, parts, facts)
-        plan = plan_of(stratum, facts.sizes, replace(self.settings.plans, salt=self.space.names.salt))
-        if plan.kind != "loop":
-            log.info("stratum %d: %s", stratum.index, plan)
+        plan = plan_of(stratum, facts.sizes, replace(self._plans, local_facts=0))
+        self._note(plan)
+        if plan.kind not in ("rounds", "loop"):
             return self._closed_by(plan, facts)
         if stratum.module is not None:
             return self._closed_by_rules(plan, facts)
         most = self.settings.local_finish
-        if stratum.predicates in self._too_large or not isinstance(delta, FrameSet) or not fits(stratum, facts, most):
+        if not isinstance(delta, FrameSet):
             return None
-        return self._finished(stratum, facts, delta, most)
+        if stratum.predicates not in self._too_large and fits(stratum, facts, most):
+            found = self._finished(stratum, facts, delta, most)
+            if found is not None:
+                return found
+        return self._closed_in_rounds(plan, facts) if plan.kind == "rounds" else None
+
+    @property
+    def _plans(self) -> PlanSettings:
+        return replace(self.settings.plans, salt=self.space.names.salt)
+
+    def _note(self, plan: Plan) -> None:
+        """Say how a stratum, or a part of one, is evaluated, once."""
+        said = (plan.kind, plan.stratum.predicates)
+        if said in self._said:
+            return
+        self._said.add(said)
+        log.info("stratum %d: %s", plan.stratum.index, plan)
+        self._used(plan.stratum, plan.kind)
+
+    def _used(self, stratum: Stratum, kind: PlanKind) -> None:
+        kinds = [*filter(None, self.plans.get(stratum.index, "").split(", "))]
+        self.plans[stratum.index] = ", ".join(dict.fromkeys([*kinds, kind]))
+
+    evaluates_whole = True
+
+    def whole(self, stratum: Stratum, facts: FactSet, explicit: FactSet) -> tuple[FactSet, int] | None:
+        """In one task if the engine may choose and the facts are expected to fit there. Modules inside a stratum are
+        for the local engine only: where it does not fit, rules take their place.
+        """
+        if not stratum.rules and not stratum.inner:
+            return None
+        settings, sizes = self._plans, dict[Predicate, int]()
+        if not self._distributed.isdisjoint(stratum.predicates):
+            settings = replace(settings, local_facts=0)
+        if settings.local_facts:
+            sizes.update(_sizes(facts.restricted(reads(stratum))))
+            sizes.update(_sizes(explicit.restricted(stratum.predicates)))
+        plan = plan_of(stratum, sizes, settings)
+        if plan.kind == "local":
+            self._note(plan)
+            if (found := self._evaluated(plan, facts, explicit)) is not None:
+                return found
+        if stratum.inner:
+            plain, seen = without_modules(stratum), {h: p for m in stratum.inner for p, h in m.external.items()}
+            closed, figures = close_stratum(self, plain, facts, explicit.renamed(seen), 1, Listener())
+            return closed, figures.rounds
+        if plan.kind == "nonrecursive":
+            self._note(plan)
+        elif stratum.nonrecursive:
+            self._used(stratum, "nonrecursive")
+        return None
+
+    def _evaluated(self, plan: Plan, facts: FactSet, explicit: FactSet) -> tuple[FactSet, int] | None:
+        stratum, most = plan.stratum, plan.settings.local_facts
+        found = evaluate(self.space, stratum, facts, explicit, most, self.limits)
+        if found is None:
+            log.info("stratum %d: more than %d facts, so it is distributed after all", stratum.index, most)
+            self._distributed.update(stratum.predicates)
+            return None
+        self.work.instances["forward"] += found.instances
+        if not found.stored.files:
+            return facts, found.rounds
+        derived = FrameSet.of(self.space, found.stored)
+        return (facts.extended(derived) if isinstance(facts, FrameSet) else derived), found.rounds
+
+    def repaired(
+        self, stratum: Stratum, old: FactSet, new: FactSet, gone: FactSet, fresh: FactSet
+    ) -> tuple[FactSet, FactSet] | None:
+        """In one task if all that feeds a closure fits there; otherwise it is closed again and compared."""
+        if isinstance(stratum.module, VirtualUnion):
+            return repair_union(self.space, stratum.module, old, new, gone, fresh)
+        assert stratum.module is not None
+        plans = self.settings.plans
+        limits = plans.condensed_edges, plans.shared_facts
+        found = repair_closure(self.space, stratum.module, old, gone, fresh, *limits)
+        if found is None:
+            log.info("stratum %d: more than %d edges or %d pairs, so it is closed again", stratum.index, *limits)
+        return found
 
     def _closed_in_parts(self, stratum: Stratum, parts: Sequence[Stratum], facts: FrameSet) -> FactSet:
         """The parts of a stratum one after the other; its nonrecursive rules have been applied before."""
@@ -89,7 +177,6 @@ class SparkEngine(Engine):
 
     def _closed_by_rules(self, plan: Plan, facts: FrameSet) -> FactSet:
         """A module that is neither condensed nor decomposed, by rounds of the rules that it stands for."""
-        log.info("stratum %d: %s", plan.stratum.index, plan)
         seeds = seeded(plan, {p: self._relation(facts, p) for p in facts.sizes})
         given = self._kept({p: seeds[p] for p in plan.seeds if p in seeds})
         around = facts.restricted(facts.possible.difference(plan.seeds))
@@ -99,23 +186,52 @@ class SparkEngine(Engine):
 
     def _closed_by(self, plan: Plan, facts: FrameSet) -> FactSet:
         """All facts, those of the stratum's predicates by a plan."""
-        given = {p: self._relation(facts, p) for p in facts.sizes}
-        found = close(plan, self.space.spark, given, self.space.directory)
         others = facts.restricted(facts.possible.difference(plan.stratum.predicates))
-        return others.extended(self._kept(found))
+        read = facts.possible & {*reads(plan.stratum), *plan.stratum.predicates}
+        given = {p: self._relation(facts, p) for p in read}
+        if self.settings.expand_below is not None and is_counted_first(plan):
+            return others.extended(self._listed(listing(plan, self.space.spark, given, self.space.directory)))
+        return others.extended(self._kept(close(plan, self.space.spark, given, self.space.directory)))
+
+    def _closed_in_rounds(self, plan: Plan, facts: FrameSet) -> FactSet:
+        """The same for linear recursion that does not decompose."""
+        found = close_in_rounds(
+            self.space,
+            plan.rules,
+            plan.stratum.predicates,
+            facts,
+            slices=parallelism(self.space.spark),
+            check=self.limits.check,
+        )
+        self.work.instances["forward"] += found.instances
+        others = facts.restricted(facts.possible.difference(plan.stratum.predicates))
+        return others.extended(FrameSet.of(self.space, found.stored))
+
+    def _listed(self, found: Listing) -> FrameSet:
+        """The pairs of closures, stored where they are few; the others are listed whenever they are read."""
+        most = self.settings.expand_below or 0
+        few = self._kept({p: frame for p, frame in found.frames.items() if found.pairs[p] <= most})
+        many = [(p, found.frames[p], size) for p, size in found.pairs.items() if size > most]
+        scans = [
+            Step(functools.partial(self._rows, p, frame), frozenset([p]), size, is_scan=True, sizes={p: size})
+            for p, frame, size in many
+        ]
+        return FrameSet(self.space, (*few.base, *map(Part.whole, scans)))
 
     def _kept(self, relations: Mapping[Predicate, DataFrame]) -> FrameSet:
         """Relations as a stored set."""
+        if not relations:
+            return FrameSet(self.space)
+        rows = functools.reduce(lambda a, b: a.unionAll(b), (self._rows(p, frame) for p, frame in relations.items()))
+        return FrameSet.of(self.space, self.space.store(rows))
+
+    def _rows(self, predicate: Predicate, frame: DataFrame) -> DataFrame:
+        """A relation as rows of facts."""
         from pyspark.sql import functions as F
 
-        frames = [self.space.read(())]
-        for predicate, frame in relations.items():
-            columns = [F.col(name).cast("long").alias(f"c{i}") for i, name in enumerate(frame.columns)]
-            fill = [F.lit(0).cast("long").alias(name) for name in self.space.keys[1 + predicate.arity :]]
-            number = F.lit(self.space.names.id(predicate)).cast("long").alias("predicate")
-            frames.append(frame.select(number, *columns, *fill))
-        rows = functools.reduce(lambda a, b: a.unionAll(b), frames[1:] or frames)
-        return FrameSet.of(self.space, self.space.store(rows))
+        columns = [F.col(name).cast("long").alias(f"c{i}") for i, name in enumerate(frame.columns)]
+        fill = [F.lit(0).cast("long").alias(name) for name in self.space.keys[1 + predicate.arity :]]
+        return frame.select(F.lit(self.space.names.id(predicate)).cast("long").alias("predicate"), *columns, *fill)
 
     def _relation(self, facts: FrameSet, predicate: Predicate) -> DataFrame:
         return facts.frame([predicate]).select(*(f"c{i}" for i in range(predicate.arity)))
@@ -145,3 +261,7 @@ class SparkEngine(Engine):
         """Count instances that were observed."""
         self.work.instances[phase] += observed.get["instances"] or 0
         self.check(0)
+
+
+def _sizes(facts: FactSet) -> Mapping[Predicate, int]:
+    return facts.sizes if isinstance(facts, FrameSet) else {}

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 from everlog.engine.factset import NONE, FactSet
 from everlog.engine.relation import Relation
 from everlog.lang.syntax import Predicate
+from everlog.spark.groups import Mask, joined
 from everlog.spark.workspace import Stored, Workspace
 
 if TYPE_CHECKING:
@@ -52,8 +53,16 @@ class Step:
     most: int
     depth: int = 1
     is_scan: bool = False
+    sizes: Mapping[Predicate, int] | None = None
+    """How many facts there are, if that is known beforehand."""
     stored: Stored | None = None
     """What it gave, once it was run."""
+    touched: Callable[[Predicates, int], Mask | None] | None = None
+    """The row groups of a store that they touch, as far as is known; see :meth:`FrameSet.touched`."""
+    most_of: Callable[[Predicates], int] | None = None
+    """How many facts of some predicates there are at most, if more is known of that."""
+    pruned: Callable[[Predicates, Mask | None], DataFrame] | None = None
+    """The facts of some predicates in some row groups of a store, if that is where they are."""
 
 
 @dataclass(frozen=True)
@@ -83,13 +92,25 @@ class Part:
 
     @property
     def most(self) -> int:
-        """How many facts there are at most; exact if they are stored."""
-        if isinstance(self.source, Step):
-            return self.source.most
-        return sum(self.source.sizes[p] for p in self.predicates)
+        """How many facts there are at most; exact if they are stored or were counted."""
+        if self.source.sizes is None:
+            assert isinstance(self.source, Step)
+            return self.source.most if self.source.most_of is None else self.source.most_of(self.predicates)
+        return sum(self.source.sizes.get(p, 0) for p in self.predicates)
 
     def restricted(self, predicates: Predicates) -> Part:
         return replace(self, predicates=self.predicates & predicates)
+
+    def touched(self, ids: Mapping[Predicate, int], argument: int) -> Mask | None:
+        """The row groups of a store that have an argument of facts of some predicates as first argument."""
+        mine, source = self.predicates & ids.keys(), self.newest.source
+        if not mine:
+            return 0
+        if isinstance(source, Step):
+            return None if source.touched is None else source.touched(mine, argument)
+        if source.touches is None:
+            return None
+        return joined(source.touches.get((ids[predicate], argument), 0) for predicate in mine)
 
 
 def _predicates(source: Stored | Step) -> Predicates:
@@ -146,14 +167,21 @@ class FrameSet(FactSet):
     def sizes(self) -> Mapping[Predicate, int]:
         """The number of facts of each predicate that has some; stores what is not."""
         if self._exact is None:
-            self._exact = self._summed() if self.is_stored else self._counted() if self.is_view else self._stored()
+            self._exact = self._summed() if self.is_counted else self._counted() if self.is_view else self._stored()
         return self._exact
+
+    @property
+    def is_counted(self) -> bool:
+        """Whether it is known how many facts there are of each predicate."""
+        return self.is_stored or (
+            not self.removed and all(part.source.sizes is not None for part in (*self.base, *self.added))
+        )
 
     def _summed(self) -> Mapping[Predicate, int]:
         sizes: dict[Predicate, int] = {}
         for part in (*self.base, *self.added):
-            assert isinstance(part.source, Stored)
-            for predicate in part.predicates:
+            assert part.source.sizes is not None
+            for predicate in part.predicates & part.source.sizes.keys():
                 sizes[predicate] = sizes.get(predicate, 0) + part.source.sizes[predicate]
         return sizes
 
@@ -232,15 +260,25 @@ class FrameSet(FactSet):
 
     # The rows ------------------------------------------------------------------------------------
 
-    def frame(self, predicates: Iterable[Predicate] | None = None) -> DataFrame:
-        """The facts, or those of some predicates."""
+    def frame(self, predicates: Iterable[Predicate] | None = None, mask: Mask | None = None) -> DataFrame:
+        """The facts, or those of some predicates; with a mask perhaps only those in some row groups of a store."""
         wanted = self.possible if predicates is None else frozenset(predicates)
-        found = frame_of(self.space, self.base, wanted)
+        found = frame_of(self.space, self.base, wanted, mask)
         if gone := _there(part.restricted(wanted) for part in self.removed):
             found = found.join(frame_of(self.space, gone, wanted), self.space.keys, "left_anti")
         if more := _there(part.restricted(wanted) for part in self.added):
             found = found.unionAll(frame_of(self.space, more, wanted))
         return found
+
+    def touched(self, predicates: Iterable[Predicate], argument: int = 0) -> Mask | None:
+        """The row groups of a store that have an argument of the facts of some predicates as first argument of theirs;
+        None if nobody knows.
+        """
+        wanted = frozenset(predicates) & self.possible
+        if any(predicate.arity <= argument for predicate in wanted):
+            return None
+        ids = {predicate: self.space.names.id(predicate) for predicate in wanted}
+        return joined(part.touched(ids, argument) for part in (*self.base, *self.added))
 
     # Operations ----------------------------------------------------------------------------------
 
@@ -275,7 +313,7 @@ class FrameSet(FactSet):
             return mine._minus(other)
         rest = mine.restricted(mine.possible - shared)
         depth = 1 + max(mine.depth, other.depth)
-        step = Step(lambda: _anti(mine, other, shared), shared, mine._most_of(shared), depth)
+        step = Step(lambda: _anti(mine, other, shared), shared, mine._most_of(shared), depth, touched=mine.touched)
         left = FrameSet.of(self.space, step)
         return left._joined(rest) if isinstance(rest, FrameSet) else left
 
@@ -297,7 +335,7 @@ class FrameSet(FactSet):
             return NONE
         small, large = (self, other) if self.most <= other.most else (other, self)
         depth = 1 + max(small.shallow().depth, large.shallow().depth)
-        step = Step(lambda: _semi(small, large, shared), shared, small._most_of(shared), depth)
+        step = Step(lambda: _semi(small, large, shared), shared, small._most_of(shared), depth, touched=small.touched)
         return FrameSet.of(self.space, step)
 
     def restricted(self, predicates: Iterable[Predicate]) -> FactSet:
@@ -316,13 +354,23 @@ class FrameSet(FactSet):
             return self
         moved, rest = self.restricted(renamed), self.restricted(self.possible.difference(renamed))
         assert isinstance(moved, FrameSet)
-        is_scan = not moved.removed and not moved.depth
+        before = {new: old for old, new in renamed.items()}
+
+        def frame(wanted: Predicates, mask: Mask | None = None) -> DataFrame:
+            rows = moved.frame((before[p] for p in wanted), mask)
+            return under(self.space, rows, renamed).select(*self.space.keys)
+
+        there = frozenset(renamed[p] for p in moved.possible)
         step = Step(
-            lambda: under(self.space, moved.frame(), renamed),
-            frozenset(renamed[p] for p in moved.possible),
+            lambda: frame(there),
+            there,
             moved.most,
             1 + moved.depth,
-            is_scan,
+            is_scan=not moved.removed and not moved.depth,
+            sizes={renamed[p]: size for p, size in moved.sizes.items()} if moved.is_counted else None,
+            touched=lambda wanted, argument: moved.touched((before[p] for p in wanted), argument),
+            most_of=lambda wanted: moved._most_of(frozenset(before[p] for p in wanted)),
+            pruned=frame,
         )
         if not isinstance(rest, FrameSet):
             return FrameSet.of(self.space, step)
@@ -359,15 +407,19 @@ class FrameSet(FactSet):
         return FrameSet(self.space, [largest, merged, *rest], self.removed, self.added)
 
 
-def frame_of(space: Workspace, parts: Sequence[Part], wanted: Predicates) -> DataFrame:
+def frame_of(space: Workspace, parts: Sequence[Part], wanted: Predicates, mask: Mask | None = None) -> DataFrame:
     """The facts of some parts that are of wanted predicates; files that need the same filter are read together."""
     frames: list[DataFrame] = []
     alike: dict[Predicates, list[Stored]] = {}
     for part in (part.newest for part in parts):
         mine = part.predicates & wanted
-        if isinstance(part.source, Step):
+        if not mine:
+            continue
+        if isinstance(part.source, Step) and part.source.pruned is not None:
+            frames.append(part.source.pruned(mine, mask))
+        elif isinstance(part.source, Step):
             frames.append(_filtered(space, part.source.frame(), mine, part.source.predicates))
-        elif mine:
+        else:
             hidden = (frozenset(part.source.sizes) & wanted) - mine
             alike.setdefault(mine if hidden else wanted, []).append(part.source)
     for chosen, stored in alike.items():
@@ -395,11 +447,13 @@ def _filtered(space: Workspace, frame: DataFrame, chosen: Predicates, there: Pre
 
 
 def _anti(left: FrameSet, right: FrameSet, predicates: Predicates) -> DataFrame:
-    return left.frame(predicates).join(right.frame(predicates), left.space.keys, "left_anti")
+    there = right.frame(predicates, left.touched(predicates))
+    return left.frame(predicates).join(there, left.space.keys, "left_anti")
 
 
 def _semi(left: FrameSet, right: FrameSet, predicates: Predicates) -> DataFrame:
-    return left.frame(predicates).join(right.frame(predicates), left.space.keys, "left_semi")
+    there = right.frame(predicates, left.touched(predicates))
+    return left.frame(predicates).join(there, left.space.keys, "left_semi")
 
 
 def _without_shared(left: FrameSet, right: FrameSet) -> tuple[FrameSet, FrameSet]:

@@ -13,7 +13,8 @@ import pyarrow.parquet as pq
 from everlog.analysis.stratify import Stratum
 from everlog.engine.factset import NONE, FactSet
 from everlog.engine.keys import Column
-from everlog.engine.match import Engine, Limits, RuleSet
+from everlog.engine.limits import Limits
+from everlog.engine.match import Engine, RuleSet
 from everlog.lang.errors import LimitError
 from everlog.lang.syntax import Constant, Predicate, Rule
 from everlog.spark.factset import FrameSet

@@ -13,6 +13,7 @@ from everlog.engine.match import Change, Matches, Proofs, RuleSet
 from everlog.engine.multiset import NO_COUNTS, Counts
 from everlog.lang.syntax import Atom, Constant, Predicate, Term, Variable, Wildcard
 from everlog.spark.factset import FrameSet
+from everlog.spark.groups import Mask
 from everlog.spark.multiset import FrameCounts
 from everlog.spark.shapes import Alike, Variant, alike
 from everlog.spark.workspace import WEIGHT, Workspace
@@ -293,8 +294,20 @@ class Instances:
         positive = len(self.positive)
         source = self.sources.positive(body, self.pivot) if body < positive else self.sources.outside
         assert isinstance(source, FrameSet)
-        rows = source.frame(self.group.predicates(body))
+        rows = source.frame(self.group.predicates(body), self._mask(body))
         return rows if body < positive else self._projected(body, rows)
+
+    def _mask(self, body: int) -> Mask | None:
+        """The row groups of a store in which an atom can match, if its first argument is one of the changed atom."""
+        if self.pivot is None:
+            return None
+        terms, changed = self._atom(body).terms, self.variant.atom(self.pivot)
+        if not terms or not isinstance(terms[0], Variable) or terms[0] not in changed.terms:
+            return None
+        is_positive = self.pivot < len(self.positive)
+        source = self.sources.inside if is_positive else self.sources.outside
+        place = self._places(self.pivot, changed)[changed.terms.index(terms[0])]
+        return source.touched(self.group.predicates(self.pivot), place) if isinstance(source, FrameSet) else None
 
     def _projected(self, body: int, rows: DataFrame) -> DataFrame:
         """The changes of a negated atom without the columns of its wildcards."""
@@ -315,7 +328,7 @@ class Instances:
         for source in sources:
             there = [p for p in self.group.predicates(body) if p in possible(source)]
             if isinstance(source, FrameSet) and there:
-                facts, conditions = self._matched(body, atom, source.frame(there))
+                facts, conditions = self._matched(body, atom, source.frame(there, self._mask(body)))
                 condition = functools.reduce(lambda a, b: a & b, conditions) if conditions else F.lit(True)
                 found = found.join(facts, condition, "left_anti")
         return found
@@ -365,9 +378,7 @@ class Instances:
 
         if not self.several:
             return self.space.spark.range(1).select(F.lit(0).alias("one"))
-        rows = [self._row(variant) for variant in self.group.variants]
-        schema = ", ".join(f"{name} long" for name in rows[0])
-        return F.broadcast(self.space.spark.createDataFrame([tuple(row.values()) for row in rows], schema))
+        return F.broadcast(self.space.table([self._row(variant) for variant in self.group.variants]))
 
     def _row(self, variant: Variant) -> Mapping[str, int]:
         names, row = self.space.names, {}

@@ -11,13 +11,13 @@ from everlog.analysis.modules import with_modules
 from everlog.analysis.modules.kinds import is_inner
 from everlog.analysis.stratify import StratifiedProgram
 from everlog.engine.factset import FactSet
-from everlog.engine.match import Limits
+from everlog.engine.limits import Limits
 from everlog.lang.syntax import Predicate
+from everlog.profiling.watch import UNWATCHED, Watch
 from everlog.reasoning.materialisation import Maintain, Materialisation, booked
 from everlog.reasoning.seminaive import seminaive
 from everlog.reasoning.statistics import Listener, Statistics
 from everlog.spark.encoded import learn_predicates, staged_facts, width_of
-from everlog.spark.engine import SparkEngine
 from everlog.spark.factset import FrameSet
 from everlog.spark.multiset import FrameCounts
 from everlog.spark.names import Names
@@ -41,19 +41,18 @@ class Staging:
 
 @dataclass(frozen=True)
 class Reasoned:
-    """Data files of a version, what reasoning took, and whether they have counters."""
+    """Data files of a version, what reasoning took, whether they have counters, and what they do not list."""
 
     files: list[Path]
     statistics: Statistics
     counted: bool
+    listed: int
+    generated: frozenset[Predicate] = frozenset()
 
 
 def spark_program(program: StratifiedProgram, modules: bool) -> StratifiedProgram:
-    """The program as Spark evaluates it: closures that depend on themselves through rules are left to the rules."""
-    if not modules:
-        return program
-    found = with_modules(program)
-    return program if any(stratum.inner for stratum in found.strata) else found
+    """The program as Spark evaluates it; so are its counters, whoever reads or updates the store."""
+    return with_modules(program) if modules else program
 
 
 def materialise_on_spark(
@@ -65,6 +64,7 @@ def materialise_on_spark(
     settings: SparkSettings | None = None,
     limits: Limits | None = None,
     listener: Listener | None = None,
+    watch: Watch = UNWATCHED,
     check: Callable[[FactSet], None] = lambda explicit: None,
 ) -> Reasoned:
     """Derive everything that follows from staged facts and write it, with its counters, for a store to take over.
@@ -75,14 +75,23 @@ def materialise_on_spark(
     learn_predicates(spark, names, staging.facts, staging.terms)
     width = width_of(staging.facts, names.predicates)
     with Workspace(spark, staging.work, names, width) as space:
-        engine = SparkEngine(space, limits=limits, settings=settings)
+        engine = watch.spark_engine(space, limits=limits, settings=settings)
         explicit = staged_facts(space, staging.facts)
         check(explicit)
         explicit = explicit.renamed(program.external)
-        facts, statistics = seminaive(engine, program, explicit, listener)
+        facts, statistics = seminaive(engine, program, explicit, watch.listener(listener))
         fresh = Materialisation(explicit, facts, instances=statistics.instances)
-        kept = _seen(program, booked(engine, program, fresh, "none" if maintain == "counting" else maintain))
-        return _written(space, staging.work, kept, statistics)
+        kept = booked(engine, program, fresh, "none" if maintain == "counting" else maintain)
+        most = engine.settings.expand_below
+        generated = frozenset[Predicate]() if most is None else above(program, facts, most)
+        return _written(space, staging.work, program, kept, generated, statistics)
+
+
+def above(program: StratifiedProgram, facts: FactSet, most: int) -> frozenset[Predicate]:
+    """The predicates with more facts than so many that follow from what feeds a module."""
+    modules = [stratum.module for stratum in program.strata if stratum.module is not None]
+    sizes = facts.sizes if isinstance(facts, FrameSet) else {}
+    return frozenset(p for module in modules for p in module.predicates if sizes.get(p, 0) > most)
 
 
 def predicates_of(program: StratifiedProgram) -> set[Predicate]:
@@ -109,14 +118,26 @@ def _seen(program: StratifiedProgram, kept: Materialisation) -> Materialisation:
     return replace(kept, explicit=kept.explicit.renamed(shown), facts=facts, nr=nr, rec=rec)
 
 
-def _written(space: Workspace, work: Path, kept: Materialisation, statistics: Statistics) -> Reasoned:
+def _written(
+    space: Workspace,
+    work: Path,
+    program: StratifiedProgram,
+    inside: Materialisation,
+    generated: frozenset[Predicate],
+    statistics: Statistics,
+) -> Reasoned:
+    kept = _seen(program, inside)
+    rest = kept.facts.restricted(p for p in kept.facts if p not in generated)
+    fed = {program.external[p]: p for p in generated}
+    listed = rest.extended(inside.facts.restricted(fed).renamed(fed)) if fed else kept.facts
     weights: dict[str, Signed] = {
-        "holds": [(kept.facts, 1)],
+        "holds": [(listed, 1)],
         "explicit": [(kept.explicit, 1)],
         "nr": [(kept.nr, 1)],
         "rec": [(kept.rec, 1)],
     }
     rows = rows_of(space, weights)
-    sizes = kept.facts.sizes if isinstance(kept.facts, FrameSet) else {}
+    sizes = listed.sizes if isinstance(listed, FrameSet) else {}
     files = [] if rows is None else write_rows(space, rows, sizes, work)
-    return Reasoned(files, replace(statistics, facts=kept.facts.count), kept.nr is not None)
+    figures = replace(statistics, facts=kept.facts.count)
+    return Reasoned(files, figures, kept.nr is not None, sum(sizes.values()), generated)

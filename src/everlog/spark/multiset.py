@@ -7,7 +7,7 @@ subtracting cost nothing, and what was added since an older value are the pieces
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -15,6 +15,7 @@ from everlog.engine.factset import NONE, FactSet
 from everlog.engine.multiset import Counts, Multiset
 from everlog.lang.syntax import Predicate
 from everlog.spark.factset import FrameSet, Part, Predicates, Step, under
+from everlog.spark.groups import Mask
 from everlog.spark.workspace import WEIGHT, Stored, Workspace
 
 if TYPE_CHECKING:
@@ -33,6 +34,12 @@ class Weighted:
     most: int
     facts: FrameSet | None = None
     """The facts themselves, if they are known without looking at the weights."""
+    pruned: Callable[[Predicates, Mask | None], DataFrame] | None = None
+    """The same in some row groups of a store, if that is where the numbers are."""
+
+    def among(self, predicates: Predicates, mask: Mask | None) -> DataFrame:
+        """The numbers of facts of some predicates, perhaps only of those in some row groups."""
+        return self.frame(predicates) if self.pruned is None else self.pruned(predicates, mask)
 
 
 @dataclass(frozen=True)
@@ -87,9 +94,10 @@ class FrameCounts(Counts):
 
         keys, frames = self.space.keys, []
         wanted = None if among is None else among.frame(predicates)
+        mask = None if among is None else among.touched(predicates)
         for piece in self.pieces:
             if not piece.rows.predicates.isdisjoint(predicates):
-                rows = piece.rows.frame(predicates).select(*keys, WEIGHT)
+                rows = piece.rows.among(predicates, mask).select(*keys, WEIGHT)
                 rows = rows if wanted is None else rows.join(wanted, keys, "left_semi")
                 frames.append(rows if piece.sign > 0 else rows.withColumn(WEIGHT, -F.col(WEIGHT)))
         if not frames:
@@ -143,7 +151,8 @@ class FrameCounts(Counts):
         def frame() -> DataFrame:
             return self.frame(shared, among=facts).where(f"{WEIGHT} > 0").select(*self.space.keys)
 
-        return FrameSet.of(self.space, Step(frame, shared, facts.most, 1 + facts.shallow().depth))
+        depth = 1 + facts.shallow().depth
+        return FrameSet.of(self.space, Step(frame, shared, facts.most, depth, touched=facts.touched))
 
     def renamed(self, names: Mapping[Predicate, Predicate]) -> Counts:
         return FrameCounts(
@@ -152,14 +161,17 @@ class FrameCounts(Counts):
 
     def without(self, predicates: Iterable[Predicate]) -> FrameCounts:
         """The same for other predicates only."""
-        gone = frozenset(predicates)
-        kept = [piece for piece in self.pieces if piece.rows.predicates - gone]
-        return FrameCounts(self.space, [replace(piece, rows=_restricted(piece.rows, gone)) for piece in kept])
+        return self.restricted(self.possible.difference(predicates))
+
+    def restricted(self, predicates: Collection[Predicate]) -> FrameCounts:
+        wanted = frozenset(predicates)
+        kept = [piece for piece in self.pieces if piece.rows.predicates & wanted]
+        return FrameCounts(self.space, [replace(piece, rows=_restricted(piece.rows, wanted)) for piece in kept])
 
     def since(self, old: FrameCounts) -> FrameCounts:
         """What was added to an older value of which this is made."""
-        known = {id(piece.rows) for piece in old.pieces}
-        return FrameCounts(self.space, [piece for piece in self.pieces if id(piece.rows) not in known])
+        known = {(id(piece.rows), piece.sign) for piece in old.pieces}
+        return FrameCounts(self.space, [piece for piece in self.pieces if (id(piece.rows), piece.sign) not in known])
 
     def _step(self, chosen: Callable[[DataFrame], DataFrame]) -> Step:
         def frame() -> DataFrame:
@@ -189,18 +201,26 @@ def _renamed(space: Workspace, rows: Weighted, names: Mapping[Predicate, Predica
         mine = frozenset(p for p in rows.predicates if there.get(p, p) in wanted)
         return under(space, rows.frame(mine), there)
 
+    def pruned(wanted: Predicates, mask: Mask | None) -> DataFrame:
+        mine = frozenset(p for p in rows.predicates if there.get(p, p) in wanted)
+        return under(space, rows.among(mine, mask), there)
+
     facts = None if rows.facts is None else rows.facts.renamed(there)
     predicates = frozenset(there.get(p, p) for p in rows.predicates)
-    return Weighted(frame, predicates, rows.most, facts if isinstance(facts, FrameSet) else None)
+    return Weighted(frame, predicates, rows.most, facts if isinstance(facts, FrameSet) else None, pruned)
 
 
-def _restricted(rows: Weighted, gone: Predicates) -> Weighted:
-    if rows.predicates.isdisjoint(gone):
+def _restricted(rows: Weighted, wanted: Predicates) -> Weighted:
+    if rows.predicates <= wanted:
         return rows
-    kept = rows.predicates - gone
+    kept = rows.predicates & wanted
     facts = None if rows.facts is None else rows.facts.restricted(kept)
     return Weighted(
-        lambda wanted: rows.frame(wanted & kept), kept, rows.most, facts if isinstance(facts, FrameSet) else None
+        lambda some: rows.frame(some & kept),
+        kept,
+        rows.most,
+        facts if isinstance(facts, FrameSet) else None,
+        lambda some, mask: rows.among(some & kept, mask),
     )
 
 

@@ -4,7 +4,11 @@
 - *decomposed*: one stage that closes slices by the local engine (:mod:`everlog.spark.decomposed`).
 - *reachability*: a closure from a condensed graph (:mod:`everlog.spark.closure`).
 - *components*: a symmetric and transitive relation (:mod:`everlog.spark.components`).
+- *rounds*: other recursion with one recursive atom a rule, over facts that stay in their slices
+  (:mod:`everlog.spark.rounds`).
 - *loop*: anything else, seminaive rounds over DataFrames.
+- *local*: rules of any form by the local engine, in one task, if all their facts are expected to fit there
+  (:mod:`everlog.spark.local`). Only the engine ``auto`` chooses it.
 
 Every threshold is a setting that the plan prints. A stratum whose components differ is split first
 (:func:`everlog.analysis.decompose.parts_of`).
@@ -19,6 +23,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Literal
 
 from everlog.analysis.decompose import Decomposition, decompose
+from everlog.analysis.linear import is_linear, read_beside
 from everlog.analysis.modules.kinds import Closure, Edge, VirtualUnion
 from everlog.analysis.stratify import Stratum
 from everlog.engine.hashing import hash_text
@@ -27,13 +32,13 @@ from everlog.lang.syntax import Atom, Constant, Predicate, Rule, Variable
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-PlanKind = Literal["nonrecursive", "decomposed", "reachability", "components", "loop"]
+PlanKind = Literal["nonrecursive", "decomposed", "reachability", "components", "rounds", "loop", "local"]
 Sizes = Mapping[Predicate, int]
 
 
-CONDENSED_BYTES, UNITED_BYTES, SHARED_BYTES, WORKER_BYTES = 420, 130, 130, 200 << 20
-"""What an edge to condense, an edge to unite and a fact to share take in the one task that prepares them, at the
-worst that was measured, and what a worker takes without any."""
+CONDENSED_BYTES, UNITED_BYTES, SHARED_BYTES, LOCAL_BYTES, WORKER_BYTES = 420, 130, 130, 130, 500 << 20
+"""What an edge to condense, an edge to unite and a fact to share take in the one task that prepares them, and a fact in
+a task that evaluates a stratum, at the worst that was measured, and the address space of a worker without any."""
 
 
 @dataclass(frozen=True)
@@ -46,6 +51,11 @@ class PlanSettings:
     """So many edges at most are united in one task; the components of more are contracted in rounds first."""
     shared_facts: int = 12_000_000
     """So many facts at most are shared with every worker; recursion that needs more of them is a loop."""
+    local_facts: int = 0
+    """A stratum of rules that reads, and is expected to derive, so many facts at most is left to one task; 0 is none,
+    as with the engine ``spark``."""
+    growth: int = 4
+    """So many facts are expected to follow for each one that a stratum reads."""
     slices: int = 8
     """A stage has so many slices for each of Spark's shuffle partitions, against skew."""
     salt: int = 0
@@ -56,7 +66,7 @@ class PlanSettings:
         """The same for Python workers of so many bytes each.
 
         >>> PlanSettings().within(1 << 30).condensed_edges
-        2057206
+        1308223
         """
         room = max(0, memory - WORKER_BYTES)
         return replace(
@@ -65,6 +75,14 @@ class PlanSettings:
             united_edges=room // UNITED_BYTES,
             shared_facts=room // SHARED_BYTES,
         )
+
+    def choosing(self, memory: int) -> PlanSettings:
+        """The same for the engine ``auto``: strata that fit a worker of so many bytes are left to one.
+
+        >>> PlanSettings().choosing(1 << 30).local_facts
+        4226567
+        """
+        return replace(self.within(memory), local_facts=max(0, memory - WORKER_BYTES) // LOCAL_BYTES)
 
 
 @dataclass(frozen=True)
@@ -99,6 +117,31 @@ class Plan:
 def plan_of(stratum: Stratum, sizes: Sizes, settings: PlanSettings | None = None) -> Plan:
     """The plan for a stratum; ``sizes`` are the numbers of facts of the predicates that it reads, as far as known."""
     settings = settings or PlanSettings()
+    expected, is_local = _expected(stratum, sizes, settings)
+    if is_local:
+        return Plan("local", stratum, ("the local engine in one task", expected), settings, sizes=sizes)
+    found = _distributed_plan(stratum, sizes, settings)
+    return replace(found, reasons=(*found.reasons, expected)) if expected else found
+
+
+def reads(stratum: Stratum) -> frozenset[Predicate]:
+    """The predicates of a stratum's rules, and what its modules read."""
+    atoms = (atom.predicate for rule in stratum.rules for atom in (rule.head, *rule.body))
+    return frozenset(atoms).union(*(module.inputs for module in stratum.modules))
+
+
+def _expected(stratum: Stratum, sizes: Sizes, settings: PlanSettings) -> tuple[str, bool]:
+    """How many facts a stratum is expected to have, in words, and whether they are few enough for one task."""
+    if not settings.local_facts or stratum.module is not None:
+        return "", False
+    given = sum(sizes.get(predicate, 0) for predicate in reads(stratum))
+    facts = given * (1 + settings.growth)
+    what = f"reads {given:,} facts, so {facts:,} are expected {_limit(settings, 'growth')}"
+    is_local = facts <= settings.local_facts
+    return f"{what}, {'which fit' if is_local else 'too many for'} one task {_limit(settings, 'local_facts')}", is_local
+
+
+def _distributed_plan(stratum: Stratum, sizes: Sizes, settings: PlanSettings) -> Plan:
     if isinstance(stratum.module, VirtualUnion):
         return Plan("nonrecursive", stratum, ("a union of other predicates",), settings)
     if stratum.module is not None:
@@ -140,8 +183,8 @@ def _close(
         return {
             plan.stratum.predicates[0]: pairs(session, members, work, slices=slices, shared=plan.settings.shared_facts)
         }
-    if plan.kind == "loop":
-        raise ValueError("a loop is not closed at once")
+    if plan.kind in ("rounds", "loop", "local"):
+        raise ValueError(f"a plan of the kind {plan.kind} is not closed at once")
     from everlog.spark.decomposed import close_decomposed
 
     assert plan.decomposition is not None
@@ -231,7 +274,7 @@ def _rules_plan(
     found = decompose(Stratum(stratum.index, rules, (), predicates), sizes)
     if not isinstance(found, Decomposition):
         reasons = ("the recursion does not decompose", *(str(obstacle) for obstacle in found))
-        return Plan("loop", stratum, reasons, settings, rules, sizes=sizes)
+        return _rounds_plan(Plan("loop", stratum, reasons, settings, rules, sizes=sizes), predicates)
     shared = sum(sizes.get(predicate, 0) for predicate in found.shared)
     amount = f"{shared:,} facts {_limit(settings, 'shared_facts')}"
     if shared > settings.shared_facts:
@@ -240,6 +283,18 @@ def _rules_plan(
         )
     reasons = (str(found), f"shares {amount}", _slices(settings))
     return Plan("decomposed", stratum, reasons, settings, rules, found, sizes=sizes)
+
+
+def _rounds_plan(loop: Plan, predicates: tuple[Predicate, ...]) -> Plan:
+    """The same in rounds if the rules are linear and all that they read fits the task that numbers it."""
+    if not is_linear(loop.rules, predicates):
+        return loop
+    read = sum(loop.sizes.get(predicate, 0) for predicate in (*predicates, *read_beside(loop.rules, predicates)))
+    amount = f"{read:,} facts {_limit(loop.settings, 'shared_facts')}"
+    if read > loop.settings.shared_facts:
+        return replace(loop, reasons=(*loop.reasons, f"rounds would have to share {amount}"))
+    reasons = ("one recursive atom a rule, so known facts stay in their slices", *loop.reasons, f"shares {amount}")
+    return replace(loop, kind="rounds", reasons=reasons)
 
 
 def as_rules(module: Closure) -> tuple[tuple[Rule, ...], dict[Predicate, tuple[Edge, ...]]]:

@@ -16,3 +16,5 @@ class SparkSettings:
     """A loop goes on in one task, in the local engine, once what its rules read and derive has at most so many
     facts; 0 is never. If more come to light on the way, the task gives up and the loop goes on."""
     plans: PlanSettings = field(default_factory=PlanSettings)
+    expand_below: int | None = None
+    """The pairs of closures with more facts than this are not written down; None is never."""

@@ -226,17 +226,22 @@ class _Share:
     def __call__(self, batches: Iterable[pa.RecordBatch]) -> str:
         columns = columns_by_tag(batches, [p.arity for p in self.predicates])
         facts, numbering = fact_set(self.predicates, columns)
-        directory = new_directory(self.work, "shared")
-        contents = []
-        arrays: dict[str, Array] = {"ids": numbering.own}
-        for number, (predicate, relation) in enumerate(facts.items()):
-            run = relation.run()
-            orders = sorted({run.layout.primary, *self.orders.get(predicate, ())})
-            arrays.update({f"{number}-{at}": run.keys(order) for at, order in enumerate(orders)})
-            contents.append((str(predicate), orders))
-        write_arrays(directory, arrays)
-        (directory / "contents.json").write_text(json.dumps(contents))
-        return str(directory)
+        return str(write_facts(self.work, facts, numbering.own, self.orders))
+
+
+def write_facts(work: Path, facts: FactSet, ids: Column, orders: Orders) -> Path:
+    """Write relations, sorted in their own order and in those that are asked for, for :func:`shared_facts` to map."""
+    directory = new_directory(work, "shared")
+    contents = []
+    arrays: dict[str, Array] = {"ids": ids}
+    for number, (predicate, relation) in enumerate(facts.items()):
+        run = relation.run()
+        sorted_by = sorted({run.layout.primary, *orders.get(predicate, ())})
+        arrays.update({f"{number}-{at}": run.keys(order) for at, order in enumerate(sorted_by)})
+        contents.append((str(predicate), sorted_by))
+    write_arrays(directory, arrays)
+    (directory / "contents.json").write_text(json.dumps(contents))
+    return directory
 
 
 def new_directory(work: Path, kind: str) -> Path:

@@ -2,8 +2,8 @@
 
 Of the store only predicates of the program and of the change are read, and of these, row group by row
 group, only what joins with changes ask for. Where the counters of the version are those of modules, a
-module whose input changed is closed again by its plan and compared with what was there. Otherwise the
-rules are applied without modules, and where there are no counters of theirs, these are computed first.
+closure whose input changed is brought up to date in one task, if its graph fits there, and otherwise closed again
+by its plan and compared with what was there. Where there are no counters, these are computed first.
 """
 
 from __future__ import annotations
@@ -11,24 +11,25 @@ from __future__ import annotations
 import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from everlog.analysis.stratify import StratifiedProgram
 from everlog.engine.factset import FactSet
-from everlog.engine.match import Limits
+from everlog.engine.limits import Limits
 from everlog.engine.multiset import Counts
-from everlog.lake import COUNTED
 from everlog.lang.syntax import Predicate
+from everlog.modules.boundary import bridged
+from everlog.profiling.watch import watching
 from everlog.reasoning.maintenance import Update, UpdateStatistics
-from everlog.reasoning.materialisation import Materialisation
 from everlog.reasoning.update import Algorithm, Strategy, update
-from everlog.spark.encoded import StoredFacts, learn_predicates, staged_facts, width_of
-from everlog.spark.engine import SparkEngine
+from everlog.spark.encoded import learn_predicates, staged_facts, width_of
 from everlog.spark.factset import FrameSet
-from everlog.spark.materialise import predicates_of, spark_program
+from everlog.spark.materialise import predicates_of
 from everlog.spark.multiset import FrameCounts
 from everlog.spark.names import Names
+from everlog.spark.opening import Version, opened, program_of
 from everlog.spark.settings import SparkSettings
 from everlog.spark.workspace import Workspace
 from everlog.spark.write import Signed, rows_of, write_rows
@@ -36,6 +37,8 @@ from everlog.store import Store
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
+
+    from everlog.profiling.profile import Profile
 
 log = logging.getLogger(__name__)
 
@@ -81,35 +84,27 @@ def update_on_spark(
     *,
     settings: SparkSettings | None = None,
     limits: Limits | None = None,
+    profile: Profile | None = None,
 ) -> Repaired:
     """Repair a version of a store after a change of its explicit facts; the program is the one of the version."""
-    info, said = store.info(version), store.info(version).statistics
-    is_counted = info.bookkeeping == COUNTED
-    of_modules = is_counted and bool(said.get("modules", False))
-    program = spark_program(program, of_modules)
+    info = store.info(version)
+    program = program_of(program, info)
     names = Names(predicates_of(program), info.salt)
     changed = [*staged.delete, *staged.insert]
     learn_predicates(spark, names, changed, staged.terms)
     width = max(store.width(version), width_of(changed, names.predicates))
     with Workspace(spark, staged.work, names, width) as space:
+        old = opened(space, program, store, version, settings)
+        if old.generated and not old.is_counted:
+            log.info("derivations are not counted, and closures not listed: everything is derived again")
+            algorithm = "rematerialise"
         hidden = program.external
-        stored = StoredFacts(space, store, version, frozenset(names.predicates).difference(hidden.values()))
-        explicit, facts = stored.explicit(), stored.facts()
-        if hidden:
-            fed = stored.fed(hidden)
-            facts = FrameSet(space, (*facts.base, *fed.base), facts.removed, facts.added)
-        counters = (stored.counts("nr").renamed(hidden), stored.counts("rec").renamed(hidden))
-        nr, rec = counters if is_counted and bool(hidden) == of_modules else (None, None)
-        if is_counted and nr is None:
-            log.info("the counters of version %d are those of modules that Spark has not; it counts again", version)
         delete, insert = (staged_facts(space, files).renamed(hidden) for files in (staged.delete, staged.insert))
-        given, facts = explicit.renamed(hidden), facts.with_count(said["facts"])
-        if isinstance(given, FrameSet):
-            given.with_count(said["explicit"])
-        old = Materialisation(given, facts, nr, rec, instances=said["instances"])
-        engine = SparkEngine(space, limits=limits, settings=settings)
-        done = update(engine, program, old, delete, insert, algorithm, strategy)
-        return _Repair(space, program, old, counters, delete, insert, done).written(staged.work, said)
+        with watching(profile, program) as watch:
+            engine = watch.spark_engine(space, limits=limits, settings=settings)
+            done = update(engine, program, old.kept, delete, insert, algorithm, strategy)
+        log.info("updated in %d jobs", space.jobs)
+        return _Repair(space, program, old, delete, insert, done).written(staged.work, info.statistics)
 
 
 @dataclass(frozen=True)
@@ -118,37 +113,37 @@ class _Repair:
 
     space: Workspace
     program: StratifiedProgram
-    old: Materialisation
-    counters: tuple[Counts, ...]
-    """As the store has them, right or not."""
+    old: Version
     delete: FactSet
     insert: FactSet
     done: Update
 
     def written(self, work: Path, said: Mapping[str, Any]) -> Repaired:
-        gone, fresh = (self.delete & self.old.explicit) - self.insert, self.insert - self.old.explicit
+        explicit, new = self.old.kept.explicit, self.done.materialisation
+        gone, fresh = (self.delete & explicit) - self.insert, self.insert - explicit
         gone, fresh = gone.renamed(self.shown), fresh.renamed(self.shown)
         came, went = self._visible(self.done.inserted), self._visible(self.done.deleted)
-        not_explicit = (self.delete - self.old.explicit).count
-        new = self.done.materialisation
+        not_explicit = (self.delete - explicit).count
+        listed, unlisted = self._listed(came, self.done.inserted), self._listed(went, self.done.deleted)
         weights: dict[str, Signed] = {
-            "holds": [(came, 1), (went, -1)],
+            "holds": [(listed, 1), (unlisted, -1)],
             "explicit": [(fresh, 1), (gone, -1)],
-            "nr": self._changed(new.nr, self.old.nr, self.counters[0]),
-            "rec": self._changed(new.rec, self.old.rec, self.counters[1]),
+            "nr": self._changed(new.nr, self.old.kept.nr, self.old.counters[0]),
+            "rec": self._changed(new.rec, self.old.kept.rec, self.old.counters[1]),
         }
-        inserted, deleted, won, lost = map(_sizes, (came, went, fresh, gone))
+        inserted, deleted, won, lost, more, less = map(_sizes, (came, went, fresh, gone, listed, unlisted))
         rows = rows_of(self.space, weights) if inserted or deleted or won or lost else None
-        files = [] if rows is None else write_rows(self.space, rows, _together(inserted, deleted), work)
+        files = [] if rows is None else write_rows(self.space, rows, _together(more, less), work)
         figures = {
             **said,
             "facts": said["facts"] + sum(inserted.values()) - sum(deleted.values()),
+            "listed": said.get("listed", said["facts"]) + sum(more.values()) - sum(less.values()),
             "explicit": said["explicit"] + sum(won.values()) - sum(lost.values()),
             "instances": new.instances,
             "modules": bool(self.program.external),
             "update": asdict(self.done.statistics),
         }
-        figures |= {"derived": figures["facts"] - figures["explicit"], "listed": figures["facts"]}
+        figures["derived"] = figures["facts"] - figures["explicit"]
         is_counted = new.nr is not None
         stats = self.done.statistics
         return Repaired(files, inserted, deleted, won, lost, not_explicit, stats, figures, is_counted)
@@ -158,16 +153,29 @@ class _Repair:
         if not isinstance(new, FrameCounts):
             return []
         if isinstance(old, FrameCounts) and any(piece.rows is old.pieces[0].rows for piece in new.pieces):
-            return [(new.since(old).renamed(self.shown), 1)]
-        return [(new.renamed(self.shown), 1), (stored.renamed(self.shown), -1)]
+            return [(self._seen(new.since(old)), 1)]
+        return [(self._seen(new), 1), (self._seen(stored), -1)]
 
-    @property
+    def _seen(self, counts: Counts) -> Counts:
+        """Counters under the names that users see, without those of which they see nothing."""
+        inside = bridged(self.program)
+        return counts.restricted([p for p in counts if p not in inside]).renamed(self.shown)
+
+    @cached_property
     def shown(self) -> dict[Predicate, Predicate]:
         """For each hidden predicate the one that users see."""
         return {hidden: predicate for predicate, hidden in self.program.external.items()}
 
     def _visible(self, facts: FactSet) -> FactSet:
         return facts.restricted(p for p in facts if p not in self.shown)
+
+    def _listed(self, visible: FactSet, facts: FactSet) -> FactSet:
+        """Those of some facts that the store lists: of generated predicates the ones that feed modules."""
+        fed = {self.program.external[p]: p for p in self.old.generated}
+        if not fed:
+            return visible
+        rest = visible.restricted(p for p in visible if p not in self.old.generated)
+        return rest.extended(facts.restricted(fed).renamed(fed))
 
 
 def _sizes(facts: FactSet) -> Sizes:

@@ -27,6 +27,7 @@ import pyarrow.parquet as pq
 
 from everlog.lang.syntax import Predicate
 from everlog.pipeline.tasks import RESULT, gather, packed, work_directory
+from everlog.spark.groups import Bounds, Touches, all_touches, touches
 from everlog.spark.names import Names
 
 if TYPE_CHECKING:
@@ -46,6 +47,8 @@ class Stored:
     files: tuple[str, ...] = ()
     sizes: Mapping[Predicate, int] = field(default_factory=dict)
     weighted: bool = False
+    touches: Touches | None = None
+    """The row groups of a store that they touch, if it was asked for and they are few."""
 
 
 class Workspace:
@@ -56,6 +59,8 @@ class Workspace:
         self.directory = work_directory(Path(directory) / f"spark-{uuid.uuid4().hex[:8]}")
         self.names = names
         self.keys = ["predicate", *(f"c{i}" for i in range(width))]
+        self.bounds: Bounds | None = None
+        """What the row groups of a store range over, if facts are to be looked up there."""
         self.jobs = 0
         """How many times something was stored or counted."""
 
@@ -63,12 +68,13 @@ class Workspace:
         """Run a step: distinct facts, with a column of weights or without, and with other columns."""
         columns = [*self.keys, *([WEIGHT] if weighted else []), *more]
         self.jobs += 1
-        parts = gather(frame.select(*columns).mapInArrow(_Write(str(self.directory)), RESULT))
+        parts = gather(frame.select(*columns).mapInArrow(_Write(str(self.directory), self.bounds), RESULT))
         sizes: Counter[int] = Counter()
-        for _, counted in parts:
+        for _, counted, _ in parts:
             sizes.update(counted)
-        files = tuple(file for file, _ in parts if file is not None)
-        return Stored(files, {self.names.predicate(number): size for number, size in sizes.items()}, weighted)
+        files = tuple(file for file, _, _ in parts if file is not None)
+        touched = None if self.bounds is None else all_touches(touched for _, _, touched in parts)
+        return Stored(files, {self.names.predicate(number): size for number, size in sizes.items()}, weighted, touched)
 
     def read(self, files: Sequence[str], *, weighted: bool = False) -> DataFrame:
         """The facts in files."""
@@ -76,6 +82,10 @@ class Workspace:
         if not files:
             return self.spark.createDataFrame([], schema)
         return self.spark.read.schema(schema).parquet(*files)
+
+    def table(self, rows: Sequence[Mapping[str, int]]) -> DataFrame:
+        """A few rows of numbers, all with the same columns. From Arrow they need no task; from tuples they would."""
+        return self.spark.createDataFrame(pa.Table.from_pylist(list(rows), pa.schema({n: pa.int64() for n in rows[0]})))
 
     def close(self) -> None:
         """Remove everything that was stored."""
@@ -90,26 +100,30 @@ class Workspace:
 
 @dataclass(frozen=True)
 class _Write:
-    """Writes a partition into a file; returns its name, None if there is nothing in it, and the sizes by predicate."""
+    """Writes a partition into a file; returns its name, None if there is nothing in it, the sizes by predicate, and
+    what it touches."""
 
     directory: str
+    bounds: Bounds | None = None
 
     def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         yield packed(lambda: self._written(batches))
 
-    def _written(self, batches: Iterable[pa.RecordBatch]) -> tuple[str | None, Counter[int]]:
+    def _written(self, batches: Iterable[pa.RecordBatch]) -> tuple[str | None, Counter[int], Touches | None]:
         path = f"{self.directory}/{uuid.uuid4().hex}.parquet"
         sizes: Counter[int] = Counter()
+        found: list[Touches | None] = []
         writer: pq.ParquetWriter | None = None
         try:
             for rows in _grouped(batches):
                 writer = writer or pq.ParquetWriter(path, rows.schema, compression="none", use_dictionary=["predicate"])
                 writer.write_table(rows, row_group_size=GROUP_ROWS)
                 sizes.update(_sizes(rows))
+                found += [] if self.bounds is None else [touches(rows, self.bounds)]
         finally:
             if writer is not None:
                 writer.close()
-        return (None if writer is None else path), sizes
+        return (None if writer is None else path), sizes, all_touches(found)
 
 
 def _grouped(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.Table]:

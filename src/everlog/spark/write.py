@@ -87,9 +87,9 @@ def _ranged(space: Workspace, rows: DataFrame, sizes: Mapping[Predicate, int], f
         return rows.repartition(1)
     start, table = 0, []
     for number, size in sorted((space.names.id(p), size) for p, size in sizes.items()):
-        table.append((number, start, size))
+        table.append({"predicate": number, "start": start, "size": size})
         start += size
-    starts = F.broadcast(space.spark.createDataFrame(table, "predicate long, start long, size long"))
+    starts = F.broadcast(space.table(table))
     share = F.col("size") * (F.col("c0") / F.lit(2.0**64) + 0.5)
     number = F.floor((F.coalesce(F.col("start") + share, F.lit(0.0))) / F.lit(float(file_rows))).cast("int")
     numbered = rows.join(starts, "predicate", "left").withColumn(

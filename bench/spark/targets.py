@@ -1,0 +1,137 @@
+"""What is promised about reasoning on Spark, and whether it was kept."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from bench.spark.processes import DRIVER, HEAP
+from bench.spark.workloads import OBVIOUS
+from bench.targets import Target
+
+Found = Mapping[str, Any]
+Runs = Mapping[tuple[str, str], Found]
+CLOSURES = {"dag-r": "DAG-R", "wiki-vote": "wiki-Vote", "gnp10K": "gnp10K"}
+FASTER, LINEAR, SPEED_UP, GROWTH, LEAST_SECONDS = 10.0, 1.2, 1.6, 1.1, 20.0
+MILLION = 5_000_000
+TIMES = (1, 8)
+
+
+def targets(parts: Found) -> list[Target]:
+    """All targets, from whatever was measured."""
+    runs = {(run["workload"], run["system"]): run for run in parts.get("compare", {}).get("runs", ())}
+    found = [_faster(runs, name, shown, "reachability", FASTER) for name, shown in CLOSURES.items()]
+    found.append(_faster(runs, "generations", "same-generation without the local finish", "loop", 3.0))
+    found.append(_faster(runs, "generations", "same-generation with it", "loop with local finish", FASTER))
+    found += [_finished(runs, how) for how in ("one task", "rounds")]
+    found.append(_linear(parts.get("joins", {})))
+    found.append(_cores(parts.get("joins", {})))
+    found.append(_pinned(runs, "dag-r", "decomposed", "DAG-R's closure in slices"))
+    found.append(_pinned(runs, "generations", "loop", "same-generation in rounds"))
+    found += _memory(parts.get("memory", {}))
+    found.append(_million(parts.get("memory", {})))
+    return found
+
+
+def _faster(runs: Runs, workload: str, shown: str, system: str, least: float) -> Target:
+    promise = f"{shown}: at least {least:g} times faster than the obvious loop"
+    ours, loop = runs.get((workload, system)), runs.get((workload, OBVIOUS))
+    if ours is None or loop is None or loop.get("failed"):
+        return Target("compared", promise, "-", None)
+    if ours.get("failed"):
+        return Target("compared", promise, str(ours["error"]), False)
+    ratio = loop["seconds"] / ours["seconds"]
+    stopped = "" if loop["answers"] is not None else "more than "
+    told = f"{stopped}{ratio:.1f} times ({ours['seconds']:.1f} s, {stopped}{loop['seconds']:.0f} s)"
+    met = True if ratio >= least else None if stopped else False
+    return Target("compared", promise, told, met)
+
+
+def _finished(runs: Runs, how: str) -> Target:
+    promise = f"the components of five million edges are found: {how}"
+    run = runs.get(("components", how))
+    if run is None:
+        return Target("compared", promise, "-", None)
+    done = run.get("answers") is not None
+    told = f"{run['seconds']:.1f} s, {run['answers']:,} vertices" if done else str(run["error"])
+    return Target("compared", promise, told, done)
+
+
+def _linear(part: Found) -> Target:
+    promise = f"time grows at most {LINEAR:g} times linearly from 1 to 8 times the facts, from {LEAST_SECONDS:g} s"
+    runs = {run["times"]: run for run in part.get("runs", ()) if run["cores"] == 2}
+    if not {*TIMES} <= runs.keys():
+        return Target("joins", promise, "-", None)
+    if error := next((run["error"] for run in runs.values() if "error" in run), None):
+        return Target("joins", promise, error, False)
+    first, last = (runs[times] for times in TIMES)
+    ratio = last["seconds"] / first["seconds"] / (last["explicit"] / first["explicit"])
+    told = f"{ratio:.2f} times linearly ({first['seconds']:.1f} s, {last['seconds']:.1f} s)"
+    if first["seconds"] < LEAST_SECONDS:
+        return Target("joins", promise, f"{told}: the first run is too short", None)
+    return Target("joins", promise, told, ratio <= LINEAR)
+
+
+def _cores(part: Found) -> Target:
+    promise = f"two cores at least {SPEED_UP:g} times faster than one: joins"
+    runs = {(run["times"], run["cores"]): run for run in part.get("runs", ())}
+    one = next((run for (_, cores), run in runs.items() if cores == 1), None)
+    two = None if one is None else runs.get((one["times"], 2))
+    if one is None or two is None:
+        return Target("cores", promise, "-", None)
+    if error := one.get("error") or two.get("error"):
+        return Target("cores", promise, error, False)
+    ratio = one["seconds"] / two["seconds"]
+    told = f"{ratio:.2f} times ({one['seconds']:.1f} s, {two['seconds']:.1f} s)"
+    return Target("cores", promise, told, ratio >= SPEED_UP)
+
+
+def _pinned(runs: Runs, workload: str, system: str, shown: str) -> Target:
+    promise = f"two cores at least {SPEED_UP:g} times faster than one: {shown}"
+    one, two = (runs.get((workload, name)) for name in (f"{system}, one core", system))
+    if one is None or two is None or one.get("failed") or two.get("failed"):
+        return Target("cores", promise, "-", None)
+    ratio = one["seconds"] / two["seconds"]
+    told = f"{ratio:.2f} times ({one['seconds']:.1f} s, {two['seconds']:.1f} s)"
+    return Target("cores", promise, told, ratio >= SPEED_UP)
+
+
+def _memory(part: Found) -> list[Target]:
+    runs = {run["times"]: run for run in part.get("runs", ())}
+    runs = runs if {*TIMES} <= runs.keys() else {}
+    found = []
+    for shown, roles in (("resident", (DRIVER, "driver, Java")), ("alive in Java's heap", (HEAP,))):
+        promise = f"the driver's peak grows by at most 10% from 1 to 8 times the facts: {shown}"
+        if not runs:
+            found.append(Target("memory", promise, "-", None))
+            continue
+        if error := next((run["error"] for run in runs.values() if "error" in run), None):
+            found.append(Target("memory", promise, error, False))
+            continue
+        sizes = [sum(runs[times]["peaks"].get(role, 0) for role in roles) for times in TIMES]
+        told = f"{sizes[1] / sizes[0] - 1:+.1%} ({sizes[0] / 1e6:.0f} MB, {sizes[1] / 1e6:.0f} MB)"
+        found.append(Target("memory", promise, told, sizes[1] <= GROWTH * sizes[0]))
+    return found
+
+
+def _million(part: Found) -> Target:
+    promise = "five million facts read, materialised and stored with 1 GB for each executor and Python worker"
+    run = next((run for run in part.get("runs", ()) if run["times"] == max(TIMES)), None)
+    if run is None:
+        return Target("memory", promise, "-", None)
+    if "error" in run:
+        return Target("memory", promise, run["error"], False)
+    told = f"{run['explicit']:,} facts, {run['facts']:,} with the derived ones, in {run['seconds']:.0f} s"
+    return Target("memory", promise, told, True if run["explicit"] >= MILLION else None)
+
+
+def disagreements(runs: Sequence[Found]) -> list[str]:
+    """Systems that give other answers; representatives of components may differ, their vertices not."""
+    found = []
+    for workload in dict.fromkeys(run["workload"] for run in runs):
+        mine = [run for run in runs if run["workload"] == workload and run.get("answers") is not None]
+        keys = {run["answers"] if workload.startswith("components") else (run["answers"], run["mixed"]) for run in mine}
+        if len(keys) > 1:
+            told = ", ".join(f"{run['system']} {run['answers']:,}" for run in mine)
+            found.append(f"DISAGREEMENT about {workload}: {told}")
+    return found

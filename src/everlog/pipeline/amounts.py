@@ -1,0 +1,65 @@
+"""How much of some work is done, for whoever shows progress."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Literal
+
+import pyarrow as pa
+
+SECONDS_BETWEEN = 0.2
+"""Work that others do is looked at this often."""
+
+
+@dataclass(frozen=True, slots=True)
+class Amount:
+    """How much is done of how much, and how many rows that were."""
+
+    done: int
+    total: int
+    unit: Literal["bytes", "rows"]
+    rows: int
+
+
+Told = Callable[[Amount], None]
+
+
+def counted(batches: Iterable[pa.RecordBatch], total: int, told: Told | None) -> Iterable[pa.RecordBatch]:
+    """The same batches; someone is told how many of so many rows have been taken.
+
+    >>> batch = pa.record_batch({"c0": [1, 2]})
+    >>> [b.num_rows for b in counted([batch, batch], 4, lambda amount: print(amount.done, "of", amount.total))]
+    2 of 4
+    4 of 4
+    [2, 2]
+    """
+    return batches if told is None else _counting(batches, total, told)
+
+
+def _counting(batches: Iterable[pa.RecordBatch], total: int, told: Told) -> Iterator[pa.RecordBatch]:
+    done = 0
+    for batch in batches:
+        done += batch.num_rows
+        told(Amount(done, total, "rows", done))
+        yield batch
+
+
+@contextmanager
+def polled(look: Callable[[], None]) -> Iterator[None]:
+    """Look now and then while something else goes on."""
+    over = threading.Event()
+
+    def go_on() -> None:
+        while not over.wait(SECONDS_BETWEEN):
+            look()
+
+    thread = threading.Thread(target=go_on, name="everlog-progress", daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        over.set()
+        thread.join()

@@ -1,0 +1,101 @@
+"""Only row groups that a change can touch are read."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import everlog
+from everlog.engine.hashing import hash_text
+from everlog.pipeline.updates import UpdateJob, update
+from everlog.spark.groups import Bounds, Groups, touches
+from everlog.store import Store
+
+RULES = """
+known(?x, ?y) :- met(?x, ?y), ~enemy(?x, ?y) .
+greeted(?x, ?z) :- known(?x, ?y), house(?y, ?z) .
+alone(?x) :- person(?x), ~known(?x, _) .
+"""
+
+
+@given(st.lists(st.integers(-50, 50), max_size=8), st.lists(st.tuples(st.integers(-50, 50), st.integers(0, 30))))
+def test_masks_have_all_groups_with_a_value(values: list[int], ranges: list[tuple[int, int]]) -> None:
+    low, high = [at for at, _ in ranges], [at + size for at, size in ranges]
+    mask = Bounds(np.array(low, np.int64), np.array(high, np.int64)).touched(np.array(values, np.int64))
+    assert [bool(mask >> i & 1) for i in range(len(ranges))] == [
+        any(a <= value <= b for value in values) for a, b in zip(low, high, strict=True)
+    ]
+
+
+def test_groups_of_files(tmp_path: Path) -> None:
+    rows = {"predicate": [1] * 4 + [2] * 4 + [3] * 2, "c0": [1, 3, 5, 7, 2, 4, 6, 8, None, None]}
+    pq.write_table(pa.table(rows), tmp_path / "a.parquet", row_group_size=2)
+    groups = Groups.of([str(tmp_path / "a.parquet")])
+    assert groups.having([1]).tolist() == [True, True, False, False, False]
+    assert groups.size([2, 3]) == 6
+    mask = groups.bounds.touched(np.array([3, 4]))
+    assert groups.chosen([1, 2], mask).tolist() == [True, False, True, False, False]
+    assert groups.ranges(groups.chosen([1, 2], mask)) == [(1, 1, 1, 3), (2, 2, 2, 4)]
+    assert groups.chosen([3], mask).tolist() == [False] * 5
+    found = touches(pa.table({"predicate": [9, 9], "c0": [7, 7], "c1": [2, 4]}), groups.bounds)
+    assert found == {(9, 0): 0b1010, (9, 1): 0b100 | groups.bounds.touched(np.array([2]))}
+
+
+def regrouped(store: Path, rows: int) -> None:
+    """The data files of a store again, with small row groups."""
+    for file in (store / "facts").glob("*.parquet"):
+        pq.write_table(pq.read_table(file), file, row_group_size=rows, store_schema=False)
+
+
+def spoilt(store: Path, texts: list[str]) -> tuple[int, int]:
+    """Overwrite all row groups in which no term is the first argument; returns how many, and how many there are."""
+    ids, spoiled, total = [hash_text(text) for text in texts], 0, 0
+    for file in (store / "facts").glob("*.parquet"):
+        metadata: Any = pq.read_metadata(file)
+        content = bytearray(file.read_bytes())
+        for group in map(metadata.row_group, range(metadata.num_row_groups)):
+            columns = {group.column(i).path_in_schema: group.column(i) for i in range(group.num_columns)}
+            ends, total = columns["c0"].statistics, total + 1
+            if not any(ends.min <= number <= ends.max for number in ids):
+                spoiled += 1
+                for column in columns.values():
+                    start = column.dictionary_page_offset or column.data_page_offset
+                    content[start : start + column.total_compressed_size] = b"x" * column.total_compressed_size
+        file.write_bytes(content)
+    return spoiled, total
+
+
+@pytest.mark.parametrize("modules", [False, pytest.param(True, marks=pytest.mark.slow)])
+def test_other_row_groups_may_be_spoilt(spark: Any, tmp_path: Path, modules: bool) -> None:
+    rng = np.random.default_rng(1)
+    pairs = sorted({(f"p{a}", f"p{b}") for a, b in rng.integers(0, 400, (1_500, 2)).tolist()})
+    kb = everlog.KnowledgeBase(RULES, modules=modules)
+    kb.insert("met", pairs)
+    kb.insert("house", [(f"p{i}", f"h{i % 50}") for i in range(400)])
+    kb.insert("person", [(f"p{i}",) for i in range(420)])
+    kb.save(tmp_path / "spark")
+    regrouped(tmp_path / "spark", 20)
+    shutil.copytree(tmp_path / "spark", tmp_path / "local")
+    (tmp_path / "gone.csv").write_text(",".join(pairs[0]) + "\n")
+    (tmp_path / "new.csv").write_text("p410,p7\n")
+    homes = [f"h{int(p[1:]) % 50}" for p in (pairs[0][1], "p7")]
+    spoiled, total = spoilt(tmp_path / "spark", [f'"{text}"' for text in (*pairs[0], "p410", "p7", *homes)])
+    assert spoiled > total // 2
+    before = {path.name for path in (tmp_path / "spark" / "facts").glob("*.parquet")}
+    change: dict[str, Any] = {"insert": (f"met={tmp_path}/new.csv",), "delete": (f"met={tmp_path}/gone.csv",)}
+    for name, finish in (("local", 0), ("spark", 0)):
+        job = UpdateJob(str(tmp_path / name), **change, engine=name, algorithm="dredc", compact=False)
+        done = update(job if name == "local" else UpdateJob(**{**job.__dict__, "local_finish": finish}))
+        assert done.change.stats.algorithm == "dredc"
+    added = [path for path in (tmp_path / "spark" / "facts").glob("*.parquet") if path.name not in before]
+    changes = [Store.open(tmp_path / name).changes(0, 1).to_pylist() for name in ("local", "spark")]
+    assert changes[0] == changes[1]
+    assert sum(pq.read_metadata(path).num_rows for path in added) == len(changes[1]) < 20
