@@ -15,7 +15,8 @@ from bench.maintenance.workloads import Facts
 from everlog.analysis.check import check
 from everlog.analysis.stratify import Kind, stratify
 from everlog.engine.factset import NONE, FactSet
-from everlog.engine.match import Engine, Limits
+from everlog.engine.limits import Limits
+from everlog.engine.match import Engine
 from everlog.engine.relation import Relation
 from everlog.lang.errors import LimitError
 from everlog.lang.parser import parse_program

@@ -19,7 +19,8 @@ from everlog.analysis.check import check
 from everlog.analysis.modules import with_modules
 from everlog.analysis.stratify import stratify
 from everlog.engine.factset import NONE, FactSet
-from everlog.engine.match import Engine, Limits
+from everlog.engine.limits import Limits
+from everlog.engine.match import Engine
 from everlog.engine.relation import Relation
 from everlog.lang.errors import LimitError
 from everlog.lang.parser import parse_program

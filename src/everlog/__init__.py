@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from everlog.lang.terms import IRI as IRI
     from everlog.lang.terms import BlankNode as BlankNode
     from everlog.lang.terms import Literal as Literal
+    from everlog.profiling.profile import Profile as Profile
     from everlog.query.answers import RelationRows as RelationRows
     from everlog.query.answers import Rows as Rows
     from everlog.reasoning.statistics import Statistics as Statistics
@@ -44,6 +45,7 @@ _PLACES = {
     "UnknownPredicateError": "lang.errors",
     "KnowledgeBase": "knowledge_base",
     "Change": "change",
+    "Profile": "profiling.profile",
     "Rows": "query.answers",
     "RelationRows": "query.answers",
     "Statistics": "reasoning.statistics",

@@ -57,3 +57,8 @@ class Change:
 
     def __bool__(self) -> bool:
         return bool(self.inserted or self.deleted or self.explicit_inserted or self.explicit_deleted)
+
+    def _repr_html_(self) -> str:
+        from everlog.display import change_html
+
+        return change_html(self)

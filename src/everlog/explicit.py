@@ -45,17 +45,18 @@ def deletion(predicate: Predicate, columns: list[pa.LargeStringArray], size: int
     return Queued(False, predicate, Relation.from_columns([column[known] for column in ids], len(dictionary)), unknown)
 
 
-def program_facts(program: CheckedProgram, dictionary: Dictionary) -> Iterator[Queued]:
-    """The facts of a program, to be added."""
+def program_facts(program: CheckedProgram, dictionary: Dictionary, *, insert: bool = True) -> Iterator[Queued]:
+    """The facts of a program, to be added or to be removed."""
+    change = insertion if insert else deletion
     by_predicate: dict[Predicate, list[tuple[str, ...]]] = {}
     for atom in program.facts:
         row = tuple(term.text for term in atom.terms if isinstance(term, Constant))
         by_predicate.setdefault(atom.predicate, []).append(row)
     for predicate, rows in by_predicate.items():
         columns = [pa.array(column, pa.large_string()) for column in zip(*rows, strict=True)]
-        yield insertion(predicate, columns, len(rows), dictionary)
+        yield change(predicate, columns, len(rows), dictionary)
     for each in program.data:
-        yield insertion(each.predicate, list(each.arrays), len(each), dictionary)
+        yield change(each.predicate, list(each.arrays), len(each), dictionary)
 
 
 @dataclass(frozen=True)

@@ -3,22 +3,24 @@
 from __future__ import annotations
 
 import logging
-import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from copy import copy
 from dataclasses import replace
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import pyarrow as pa
 
-from everlog.analysis.check import check, check_query
+from everlog.analysis.check import CheckedProgram, check, check_query
 from everlog.analysis.modules import with_modules
 from everlog.analysis.stratify import Kind, StratifiedProgram, stratify
 from everlog.change import Change, ChangedRelations
 from everlog.engine.dictionary import Constants, Dictionary
 from everlog.engine.factset import NONE, FactSet
-from everlog.engine.match import Engine, Limits
+from everlog.engine.limits import Limits
+from everlog.engine.match import Engine
 from everlog.engine.relation import Relation
 from everlog.engine.state import State
 from everlog.equality import Equality
@@ -27,23 +29,29 @@ from everlog.equality.merging import Merged, Merging
 from everlog.equality.partition import NormalisedConstants, Partition
 from everlog.explicit import ExplicitChange, Queued, applied, deletion, insertion, program_facts
 from everlog.lang.errors import EverlogError
-from everlog.lang.parser import parse_program, parse_query
+from everlog.lang.parser import NO_PREFIXES, parse_program, parse_query
 from everlog.lang.printer import print_program
 from everlog.lang.syntax import Constant, Predicate, Program
+from everlog.memory import bytes_of
 from everlog.modules.boundary import Opened, outward, stored, visible
 from everlog.pipeline.program import is_path, load_program
 from everlog.pipeline.values import text_columns
 from everlog.predicates import Key, Names
+from everlog.profiling.watch import UNWATCHED, Watch, watching
 from everlog.query.answers import RelationRows, Rows
 from everlog.query.conjunctive import answer
-from everlog.reasoning.maintenance import Update
+from everlog.reasoning.maintenance import Update, UpdateStatistics
 from everlog.reasoning.materialisation import Maintain, Materialisation, booked
+from everlog.reasoning.rule_changes import RuleChange, change_rules
 from everlog.reasoning.seminaive import seminaive
 from everlog.reasoning.statistics import Listener, Statistics
 from everlog.reasoning.update import Algorithm, Strategy, update
+from everlog.rule_edits import Edit, RulesChanged, edited
 from everlog.settings import EXPAND_BELOW
 
 if TYPE_CHECKING:
+    from everlog.profiling.profile import Profile
+    from everlog.query.explain import Explanation
     from everlog.query.sparql.results import Result
     from everlog.stores import Saved
 
@@ -83,6 +91,7 @@ class KnowledgeBase:
         equality: Equality = "off",
         max_facts: int | None = None,
         timeout: float | None = None,
+        max_memory: int | str | None = None,
     ) -> None:
         _require("stratification", stratification, get_args(Kind))
         _require("maintain", maintain, get_args(Maintain))
@@ -91,12 +100,15 @@ class KnowledgeBase:
         self.equality = equality
         self.modules = modules = modules and equality != "representatives"
         self.maintain = maintain
-        stratified = stratify(check(_program(rules, equality)), stratification)
-        self._merging = Merging(stratified.program) if equality == "representatives" else None
+        self.program: StratifiedProgram = arranged(check(_program(rules, equality)), stratification, modules)
+        self._merging = Merging(self.program.program) if equality == "representatives" else None
         self._merged = Merged()
-        self.program: StratifiedProgram = with_modules(stratified) if modules else stratified
         self.max_facts = max_facts
         self.timeout = timeout
+        self.max_memory = bytes_of(max_memory) if isinstance(max_memory, str) else max_memory
+        self.profile: Profile | None = None
+        """What reasoning took that was asked to be profiled last."""
+        self._watch: Watch = UNWATCHED
         self._names = Names(self.program.program.predicates, self.program.program.prefixes)
         self._dictionary = Dictionary()
         self._opened: Opened | None = None
@@ -106,6 +118,8 @@ class KnowledgeBase:
         """The facts of modules' predicates one by one, if they were asked for since all was computed."""
         self._statistics: Statistics | None = None
         self.saved: Saved | None = None
+        self.modules_open = False
+        """Whether nobody said what ``modules`` should be once there are rules for which it matters."""
         self._queue: list[Queued] = list(program_facts(self.program.program, self._dictionary))
         self._encode_constants()
 
@@ -128,16 +142,21 @@ class KnowledgeBase:
         """Queue the removal of explicit facts; facts that are not explicit are left alone."""
         self._queue += self._queued(False, predicate, data, self._names)
 
-    def materialise(self, *, fresh: bool = False, progress: Listener | None = None) -> Statistics:
+    def materialise(
+        self, *, fresh: bool = False, progress: Listener | None = None, profile: Profile | bool = False
+    ) -> Statistics:
         """Derive everything that follows, if that is not done already; ``fresh`` starts over.
 
-        The first time everything is computed, later the materialisation is repaired.
+        The first time everything is computed, later the materialisation is repaired. With ``profile`` the time
+        that strata, rules and rounds take is recorded, in the profile given or in a new one, which is
+        ``kb.profile`` then.
         """
-        if fresh or self._statistics is None:
-            self._compute(self._applied(self._queue).explicit, progress)
-        elif self._queue:
-            changed = self._applied(self._queue)
-            self._repair(changed, "auto", "never")
+        with self._watched(profile):
+            if fresh or self._statistics is None:
+                self._compute(self._applied(self._queue).explicit, progress)
+            elif self._queue:
+                changed = self._applied(self._queue)
+                self._repair(changed, "auto", "never")
         assert self._statistics is not None
         return self._statistics
 
@@ -150,17 +169,16 @@ class KnowledgeBase:
         *,
         algorithm: Algorithm = "auto",
         strategy: Strategy = "never",
+        profile: Profile | bool = False,
     ) -> Change:
         """Change the explicit facts to (E \\ delete) ∪ insert and say exactly what that changed.
 
         ``algorithm`` is one of dredc, bfc, fbf, dred, counting, rematerialise; auto chooses, and says
         what and why in ``change.stats``. All give the same result. ``strategy`` is when fbf and bfc give up
-        looking for other proofs: never, always, or after so many steps back. All or nothing: after
-        an error the knowledge base is as before.
+        looking for other proofs: never, always, or after so many steps back. ``profile`` is as for
+        :meth:`materialise`. All or nothing: after an error the knowledge base is as before.
         """
-        _require("algorithm", algorithm, get_args(Algorithm))
-        if not isinstance(strategy, int):
-            _require("strategy", strategy, ("never", "always"))
+        _require_algorithm(algorithm, strategy)
         names, queue = self._names.copy(), []
         for key, data in (delete or {}).items():
             queue += self._queued(False, key, data, names)
@@ -169,7 +187,8 @@ class KnowledgeBase:
             for change in queued:
                 names.add(change.predicate)
             queue += queued
-        return self._update(queue, names, algorithm, strategy)
+        with self._watched(profile):
+            return self._update(queue, names, algorithm, strategy)
 
     def update_facts(
         self,
@@ -179,6 +198,7 @@ class KnowledgeBase:
         unknown: int = 0,
         algorithm: Algorithm = "auto",
         strategy: Strategy = "never",
+        profile: Profile | bool = False,
     ) -> Change:
         """The same with facts over the dictionary of :meth:`state`.
 
@@ -189,7 +209,8 @@ class KnowledgeBase:
         for predicate, relation in insert.items():
             names.add(names.for_data(predicate, predicate.arity))
             queue.append(Queued(True, predicate, relation))
-        change = self._update(queue, names, algorithm, strategy)
+        with self._watched(profile):
+            change = self._update(queue, names, algorithm, strategy)
         return replace(change, not_explicit=change.not_explicit + unknown)
 
     def _update(self, queue: list[Queued], names: Names, algorithm: Algorithm, strategy: Strategy) -> Change:
@@ -206,6 +227,55 @@ class KnowledgeBase:
             stats=done.statistics,
         )
 
+    def change_rules(
+        self,
+        add: str | Path | Program | None = None,
+        remove: str | Path | Program | None = None,
+        *,
+        algorithm: Algorithm = "auto",
+        strategy: Strategy = "never",
+        profile: Profile | bool = False,
+    ) -> RulesChanged:
+        """Remove rules and add others, repair what follows from them, and say exactly what that changed.
+
+        Both are texts of programs, paths, or programs; the prefixes of the knowledge base hold in texts.
+        Names of variables and the order of a body do not matter. Facts in what is added become explicit, those
+        in what is removed cease to be. To remove a rule that is not there is an error, to add one that is changes
+        nothing; ``rules_known`` of the result has those. The other arguments are as for :meth:`update`. All
+        or nothing: after an error the knowledge base is as before.
+
+        >>> kb = KnowledgeBase("path(?x, ?y) :- edge(?x, ?y) . edge(a, b) . edge(b, c) .")
+        >>> kb.change_rules(add="path(?x, ?z) :- path(?x, ?y), path(?y, ?z) .").inserted["path"].rows()
+        [('a', 'c')]
+        >>> kb.change_rules(remove="path(?u, ?v) :- edge(?u, ?v) .").deleted["path"].rows()
+        [('a', 'b'), ('a', 'c'), ('b', 'c')]
+        """
+        _require_algorithm(algorithm, strategy)
+        with self._watched(profile):
+            added, removed = self._read(add, "<rules to add>"), self._read(remove, "<rules to remove>")
+            return self._change_rules(added, removed, algorithm, strategy)
+
+    def _change_rules(self, add: Program, remove: Program, algorithm: Algorithm, strategy: Strategy) -> RulesChanged:
+        self._up_to_date()
+        queue = list(program_facts(check(remove), self._dictionary, insert=False))
+        edit = edited(self.program.program, add, remove, self._applied(queue).explicit)
+        new = self._with_rules(edit.program)
+        queue += program_facts(edit.facts_added, self._dictionary)
+        changed = self._applied(queue)
+        if new._merging is None and algorithm != "rematerialise":
+            done = new._repair_rules(self, edit, changed, algorithm, strategy)
+        else:
+            done = new._compare_rules(self, changed)
+        names = Names([*self._names.all(), *edit.program.predicates], edit.program.prefixes)
+        written = {*self.program.program.predicates}.difference(changed.explicit)
+        new._names = Names(
+            [*edit.program.predicates, *(p for p in self._names.all() if p not in written)], edit.program.prefixes
+        )
+        self.__dict__ = new.__dict__
+        shown = partial(ChangedRelations, names, self._dictionary)
+        facts, explicit = (shown(done.inserted), shown(done.deleted)), (shown(changed.inserted), shown(changed.deleted))
+        return RulesChanged(*facts, *explicit, changed.idle, done.statistics, *edit.texts)
+
     # reading ------------------------------------------------------------------------------------
 
     def query(self, text: str) -> Rows:
@@ -216,6 +286,29 @@ class KnowledgeBase:
         """
         query = check_query(parse_query(text, self.program.program.prefixes), set(self._names.all()))
         return answer(query, self.state(), self._limits)
+
+    def explain(
+        self,
+        what: str | Mapping[Key, Rows_],
+        *,
+        all: bool = False,
+        limit: int = 10,
+        answers: int | None = None,
+    ) -> Explanation:
+        """Why each answer to a query holds, as a proof from explicit facts; or, if there is none, why not.
+
+        Instead of a query there may be facts by predicate, as rows that ``insert`` takes. The proof is a lowest one.
+        With ``all`` there are others, too, up to ``limit`` for each answer; ``answers`` is how many answers to a query
+        are explained. All are explained in one pass.
+
+        >>> kb = KnowledgeBase("path(?x, ?y) :- edge(?x, ?y) . path(?x, ?z) :- path(?x, ?y), edge(?y, ?z) .")
+        >>> kb.insert("edge", [("a", "b"), ("b", "c")])
+        >>> [len(answer.proof) for answer in kb.explain("path(a, ?x)")]
+        [2, 3]
+        """
+        from everlog.query.explain import explain
+
+        return explain(self, what, all=all, limit=limit, answers=answers)
 
     def sparql(self, text: str) -> Result:
         """The answer to a SPARQL query: solutions, triples, or for ASK something true or false.
@@ -262,6 +355,16 @@ class KnowledgeBase:
     def statistics(self) -> Statistics:
         """What the last materialisation took."""
         return self.materialise()
+
+    @property
+    def pending(self) -> bool:
+        """Whether there is something to reason about before the facts are those that follow."""
+        return self._statistics is None or bool(self._queue)
+
+    def _repr_html_(self) -> str:
+        from everlog.display import knowledge_base_html
+
+        return knowledge_base_html(self)
 
     @property
     def nbytes(self) -> int:
@@ -368,7 +471,7 @@ class KnowledgeBase:
     def _queued(self, insert: bool, key: Key, data: Rows_, names: Names) -> list[Queued]:
         """The change to be applied; none if there are no rows and nothing else tells the arity."""
         arity = names.arity_for(key)
-        columns, size = text_columns(data, arity)
+        columns, size = text_columns(data, arity, names.name_of(key))
         if arity is None and not columns and not size:
             return []
         predicate = names.for_data(key, len(columns))
@@ -417,7 +520,23 @@ class KnowledgeBase:
     def _engine(self, partition: Partition | None = None) -> Engine:
         """An engine; with a partition, constants of rules stand for their representatives."""
         constants = self._constants if partition is None else NormalisedConstants(self._constants, partition)
-        return Engine(len(self._dictionary), constants, limits=self._limits())
+        return self._watch.engine(len(self._dictionary), constants, limits=self._limits())
+
+    @contextmanager
+    def _watched(self, profile: Profile | bool) -> Iterator[None]:
+        """Record what engines do into the profile given, or into a new one, unless that is done already."""
+        if profile is False or self._watch is not UNWATCHED:
+            yield
+            return
+        from everlog.profiling.profile import Profile
+
+        self.profile = Profile() if profile is True else profile
+        with watching(self.profile, self.program) as watch:
+            self._watch = watch
+            try:
+                yield
+            finally:
+                self._watch = UNWATCHED
 
     def _merge(self, explicit: FactSet, old: Merged, algorithm: Algorithm) -> Merged | None:
         """Which terms explicit facts make equal, if that is asked for."""
@@ -426,8 +545,7 @@ class KnowledgeBase:
         return self._merging.merged(self._engine, explicit, self._constant_ids, old, algorithm)
 
     def _limits(self) -> Limits:
-        deadline = None if self.timeout is None else time.monotonic() + self.timeout
-        return Limits(self.max_facts, deadline)
+        return Limits.from_now(self.max_facts, self.timeout, self.max_memory)
 
     def _compute(self, explicit: FactSet, progress: Listener | None) -> None:
         """Materialise from nothing, with the bookkeeping that ``maintain`` asks for."""
@@ -446,7 +564,7 @@ class KnowledgeBase:
         merged = self._merge(explicit, Merged(), "auto")
         engine = self._engine(None if merged is None else merged.partition)
         given = explicit.renamed(self.program.external) if merged is None else merged.normal
-        facts, statistics = seminaive(engine, self.program, given, progress)
+        facts, statistics = seminaive(engine, self.program, given, self._watch.listener(progress))
         fresh = Materialisation(given, facts, instances=statistics.instances)
         self._limit_seen(merged, fresh)
         return merged, booked(engine, self.program, fresh, self.maintain), statistics
@@ -478,11 +596,17 @@ class KnowledgeBase:
         if merged is not None:
             done = merged.seen_change(done, before, self._kept)
             self._merged = merged
+        self._repaired(done, kept, changed.explicit)
+        return done
+
+    def _repaired(self, done: Update, kept: Materialisation, explicit: FactSet) -> None:
+        """Keep what an update has made."""
         self._keep(kept)
-        self._pairs = FactSet({p: _followed(pairs, p, done) for p, pairs in self._pairs.items()})
+        pairs = self._pairs.restricted(self.program.external)
+        self._pairs = FactSet({p: _followed(known, p, done) for p, known in pairs.items()})
         self._statistics = Statistics(
             facts=self._seen().facts.count,
-            explicit=changed.explicit.count,
+            explicit=explicit.count,
             instances=done.statistics.total_instances,
             rounds=0,
             seconds=done.statistics.seconds,
@@ -491,7 +615,44 @@ class KnowledgeBase:
             equality=self.equality,
         )
         self._queue = []
+
+    def _read(self, rules: str | Path | Program | None, name: str) -> Program:
+        """Rules to be added or removed; ``name`` is what messages call a text of them."""
+        return _program("" if rules is None else rules, self.equality, name, self.program.program.prefixes)
+
+    def _with_rules(self, program: CheckedProgram) -> KnowledgeBase:
+        """The same knowledge base with other rules, by which nothing is derived yet."""
+        new = copy(self)
+        if program.written == self._written:
+            return new
+        new.__dict__.pop("_written", None)
+        new.modules = self.modules or (self.modules_open and not with_modules(self.program).modules)
+        new.program = arranged(program, self.program.kind, new.modules)
+        new._merging = None if self._merging is None else Merging(new.program.program)
+        new._encode_constants()
+        return new
+
+    def _repair_rules(
+        self, old: KnowledgeBase, edit: Edit, changed: ExplicitChange, algorithm: Algorithm, strategy: Strategy
+    ) -> Update:
+        """Derive everything from what other rules derived."""
+        arrange = partial(arranged, kind=self.program.kind, modules=self.modules)
+        removed, added = frozenset(edit.removed), frozenset(edit.added)
+        rules = RuleChange(old.program, self.program, removed, added, arrange)
+        kept = old._inner().fitted(len(self._dictionary))
+        done = change_rules(self._engine(), rules, kept, changed.deleted, changed.inserted, algorithm, strategy)
+        self._repaired(done, done.materialisation, changed.explicit)
         return done
+
+    def _compare_rules(self, old: KnowledgeBase, changed: ExplicitChange) -> Update:
+        """Derive everything from nothing, and compare with what other rules derived."""
+        before = old._seen().facts.fitted(len(self._dictionary))
+        self._compute(changed.explicit, None)
+        assert self._statistics is not None
+        reason = "" if self._merging is None else "equality by representatives is computed anew for other rules"
+        figures = UpdateStatistics("rematerialise", reason, {"forward": self._statistics.instances})
+        after = self._seen().facts
+        return Update(self._kept, after - before, before - after, replace(figures, seconds=self._statistics.seconds))
 
     def _up_to_date(self) -> None:
         self.materialise()
@@ -508,12 +669,29 @@ def _followed(pairs: Relation, predicate: Predicate, done: Update) -> Relation:
     return pairs.shrunk(done.deleted.relation(predicate).run()).extended(done.inserted.relation(predicate).run())
 
 
-def _program(rules: str | Path | Program, equality: Equality) -> Program:
+def arranged(program: CheckedProgram, kind: Kind, modules: bool) -> StratifiedProgram:
+    """A program in strata, and modules."""
+    stratified = stratify(program, kind)
+    return with_modules(stratified) if modules else stratified
+
+
+def _program(
+    rules: str | Path | Program,
+    equality: Equality,
+    name: str = "<program>",
+    prefixes: Mapping[str, str] = NO_PREFIXES,
+) -> Program:
     if isinstance(rules, Program):
         return rules
     if isinstance(rules, Path) or is_path(rules):
-        return load_program(str(rules), equality=equality)
-    return parse_program(rules)
+        return load_program(str(rules), equality=equality, prefixes=prefixes)
+    return parse_program(rules, name, prefixes)
+
+
+def _require_algorithm(algorithm: Algorithm, strategy: Strategy) -> None:
+    _require("algorithm", algorithm, get_args(Algorithm))
+    if not isinstance(strategy, int):
+        _require("strategy", strategy, ("never", "always"))
 
 
 def _require(option: str, value: object, allowed: tuple[object, ...]) -> None:

@@ -303,5 +303,6 @@ def _frozen(array: Ids) -> Ids:
 def _predicates(dictionary: Dictionary, numbers: Ids) -> list[Predicate]:
     ids = ids_of(dictionary, numbers)
     if len(unknown := numbers[ids < 0]):
-        raise StoreError.of("unknown-predicate-id", f"the predicate with id {unknown[0]} is not among the terms")
+        message = f"the predicate with id {unknown[0]} is not among the terms"
+        raise StoreError.of("unknown-predicate-id", message, None, "check the store with everlog verify")
     return [Predicate.parse(text) for text in dictionary.decode(ids).to_pylist()]

@@ -60,7 +60,11 @@ def _caught_up(store: Store, found: Snapshot, info: VersionInfo) -> Kept:
     state = applied(old.state, change_of(rows, dictionary), generated=generated_in(info))
     if info.bookkeeping != COUNTED:
         state = state.uncounted()
-    return keep_change(store, version, old, state) if version == store.version else kept_nowhere(state)
+    if version != store.version:
+        return kept_nowhere(state)
+    if store.info(found.version).rules != info.rules:
+        return keep_whole(store, version, state)
+    return keep_change(store, version, old, state)
 
 
 def state_in_tables(store: Store, version: int | None = None) -> State:

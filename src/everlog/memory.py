@@ -37,3 +37,26 @@ def free_memory() -> int:
     if limit.exists() and (text := limit.read_text().strip()).isdigit():
         free = min(free, int(text))
     return free
+
+
+def held_memory() -> int:
+    """What this process holds and could not drop, in bytes: without pages of files that are only mapped."""
+    statm = Path("/proc/self/statm")
+    if statm.exists():
+        resident, shared = map(int, statm.read_text().split()[1:3])
+        return (resident - shared) * os.sysconf("SC_PAGE_SIZE")
+    import resource
+
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss << 10
+
+
+def size_text(size: int) -> str:
+    """A size as people write it for :func:`bytes_of`, in the units it has.
+
+    >>> size_text(3 << 30), size_text(1_500_000), size_text(900)
+    ('3.0 GB', '1.4 MB', '0.9 kB')
+    """
+    for unit in "TGM":
+        if size >= 1 << UNITS[unit.lower()]:
+            return f"{size / (1 << UNITS[unit.lower()]):.1f} {unit}B"
+    return f"{size / 1024:.1f} kB"

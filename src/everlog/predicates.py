@@ -64,13 +64,15 @@ class Names:
         """The predicate for rows of some arity, new or known."""
         name, wanted = self._split(key)
         if wanted is not None and wanted != arity:
-            raise DataError.of("wrong-arity", f"the rows have {arity} values, not {wanted}")
+            raise wrong_arity(name, wanted, arity)
         known = self._by_name.get(name, [])
         if known and not name.startswith("<") and known[0].arity != arity:
-            raise DataError.of(
-                "wrong-arity", f"`{name}` has {known[0].arity} arguments, but the rows have {arity} values"
-            )
+            raise wrong_arity(name, known[0].arity, arity)
         return Predicate(name, arity)
+
+    def name_of(self, key: Key) -> str:
+        """The name in a key, whether there is such a predicate or not."""
+        return self._split(key)[0]
 
     def arity_for(self, key: Key) -> int | None:
         """The arity that rows for a key must have, if that is known beforehand."""
@@ -92,3 +94,21 @@ class Names:
             return resolve_predicate_name(key, self._prefixes), None
         except RuleError as error:
             raise UnknownPredicateError(error.diagnostics) from None
+
+
+def wrong_arity(predicate: str | None, arity: int, width: int) -> DataError:
+    """The error for rows that are too short or too long for a predicate.
+
+    >>> print(wrong_arity("age", 2, 1))
+    error[wrong-arity]: `age` has 2 arguments, but the rows have 1 value
+      = help: pass rows of 2 values, or use another predicate
+    """
+    name = "the predicate" if predicate is None else f"`{predicate}`"
+    message = f"{name} has {_count(arity, 'argument')}, but the rows have {_count(width, 'value')}"
+    return DataError.of(
+        "wrong-arity", message, None, f"pass rows of {_count(arity, 'value')}, or use another predicate"
+    )
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"

@@ -7,6 +7,7 @@ key ``on-error`` of the ``everlog.toml`` in the working directory or the nearest
 
 from __future__ import annotations
 
+import re
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -71,7 +72,11 @@ _ALL = (
     Setting("engine", str, "Where rules are applied.", "auto", ("auto", "local", "spark")),
     Setting("master", str, "Spark's master; embedded in this process without one.", metavar="URL"),
     Setting(
-        "memory", str, "What reasoning may take on this machine, such as 8g; beyond, Spark does it.", metavar="SIZE"
+        "memory",
+        str,
+        "What reasoning may take on this machine or in one task, such as 8g: what needs more Spark "
+        "distributes; beyond it, this machine stops with an error.",
+        metavar="SIZE",
     ),
     Setting(
         "spark-local-finish",
@@ -132,9 +137,17 @@ def read_file(path: Path) -> dict[str, Any]:
         text = path.read_text(encoding="utf-8")
         found = tomllib.loads(text)
     except OSError as error:
-        raise EverlogError.of("unreadable-file", f"cannot be read: {error.strerror}", Place(str(path))) from error
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise EverlogError.of("bad-settings", f"this is not TOML: {error}", Place(str(path))) from error
+        raise EverlogError.of(
+            "unreadable-file", f"the settings cannot be read: {error.strerror}", Place(str(path))
+        ) from error
+    except UnicodeDecodeError as error:
+        raise EverlogError.of(
+            "not-utf-8", "the file is not UTF-8 text", Place(str(path)), "save it as UTF-8"
+        ) from error
+    except tomllib.TOMLDecodeError as error:
+        reason, place = _of_toml(str(error), path, text)
+        hint = 'a setting is written `name = value`, with strings in quotes: `format = "csv"`'
+        raise EverlogError.of("bad-settings", f"this is not TOML: {reason}", place, hint) from error
     problems = [problem for key, value in found.items() for problem in _problems(key, value, path, text)]
     if problems:
         raise EverlogError(problems)
@@ -160,6 +173,15 @@ def _problems(key: str, value: object, path: Path, text: str) -> list[Diagnostic
         return [Diagnostic("unknown-setting", f"there is no setting `{key}`", place, hint)]
     problem = setting.problem(value)
     return [Diagnostic("bad-setting", f"`{key}`: {value!r} {problem}", place)] if problem else []
+
+
+def _of_toml(message: str, path: Path, text: str) -> tuple[str, Place]:
+    """What the parser says and where."""
+    found = re.fullmatch(r"(.*) \(at line (\d+), column (\d+)\)", message)
+    if found is None:
+        return message, Place(str(path))
+    line = int(found[2])
+    return found[1], Place(str(path), line, int(found[3]), text.splitlines()[line - 1])
 
 
 def _place(key: str, path: Path, text: str) -> Place:

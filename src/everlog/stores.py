@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from everlog.analysis.stratify import StratifiedProgram
 from everlog.engine.dictionary import Dictionary
 from everlog.engine.difference import Difference, counts_changed, difference
 from everlog.engine.multiset import NO_COUNTS
@@ -24,6 +25,8 @@ from everlog.lang.syntax import Predicate
 from everlog.loading import load, stored_counts
 from everlog.modules.boundary import above
 from everlog.modules.description import closures_of
+from everlog.modules.graphs import forms
+from everlog.pipeline.amounts import Told, counted
 from everlog.reasoning.statistics import Statistics, StratumStatistics
 from everlog.settings import EXPAND_BELOW
 from everlog.snapshots import Kept, keep_change, keep_whole, kept_nowhere
@@ -34,16 +37,25 @@ from everlog.store.compaction import compact_if_worth
 
 @dataclass(frozen=True)
 class Saved:
-    """A version of a store, what it has, and how many terms that is."""
+    """A version of a store, what it has, how many terms that is, and the program, if that may have changed since."""
 
     path: Path
     version: int
     kept: Kept
     terms: int
+    program: StratifiedProgram | None = None
 
     @classmethod
-    def at(cls, path: Path, version: int, kept: Kept) -> Saved:
-        return cls(path.resolve(), version, kept, len(kept.state.dictionary))
+    def at(cls, path: Path, version: int, kept: Kept, program: StratifiedProgram | None = None) -> Saved:
+        return cls(path.resolve(), version, kept, len(kept.state.dictionary), program)
+
+    def has_rules_of(self, program: StratifiedProgram) -> bool:
+        """Whether the version has the rules of a program, too."""
+        return self.program is None or self.program is program
+
+    def has_closures_of(self, program: StratifiedProgram) -> bool:
+        """Whether closures are kept as a program says, so that a snapshot may lie on top of that of the version."""
+        return self.has_rules_of(program) or (self.program is not None and forms(self.program) == forms(program))
 
 
 def save(
@@ -56,7 +68,7 @@ def save(
     place = Path(path) if path is not None else saved.path  # type: ignore[union-attr]
     if saved is not None and not overwrite and place.resolve() == saved.path and exists(place):
         with begin(place) as transaction:
-            version = append(kb, transaction)
+            version = append(kb, transaction, expand_below=expand_below)
         if version != transaction.base_version:
             compact_if_worth(place)
         return version
@@ -69,7 +81,7 @@ def save(
         closures = closures_of(kb.program, state.generated)
         version = commit_state(transaction, state, kb.rules, kb.statistics, "save", bookkeeping, closures)
     kept = keep_snapshot(place, version, state)
-    kb.adopt(kept.state, Saved.at(place, version, kept))
+    kb.adopt(kept.state, Saved.at(place, version, kept, kb.program))
     return version
 
 
@@ -78,21 +90,24 @@ def append(
     transaction: Transaction,
     figures: dict[str, Any] | None = None,
     positions: dict[str, Any] | None = None,
+    expand_below: int = EXPAND_BELOW,
 ) -> int:
     """Commit what changed in a knowledge base since it was opened or saved as the next version.
 
     If nothing did, there is no new version, and the newest one is returned. ``figures`` are kept with
     the statistics of the version. ``positions`` of streams, if there are any, make a version in any case.
+    The pairs of a closure that had no more than ``expand_below`` and has more by other rules are no longer listed.
     """
     saved = kb.saved
     assert saved is not None
     store = Store.open(saved.path)
     _refuse_newer(transaction, store, saved)
     old = saved.kept.state
-    new = kb.stored(old.generated)
+    same_rules = saved.has_rules_of(kb.program)
+    new = kb.stored(old.generated if same_rules else old.generated | _outgrown(kb, old, expand_below))
     dictionary = new.dictionary
     change = difference(old, new)
-    if not change.holds and not change.explicit and positions is None:
+    if same_rules and not change.holds and not change.explicit and positions is None:
         assert transaction.base_version is not None
         return transaction.base_version
     name_predicates(dictionary, change.predicates)
@@ -104,14 +119,20 @@ def append(
         rules=kb.rules,
         statistics={**statistics.as_dict(), "listed": new.rows.count, **(figures or {})},
         bookkeeping=bookkeeping_of(new, kb.maintain),
-        operation="update",
+        operation="update" if same_rules else "rules",
         salt=dictionary.salt,
         positions=positions,
         closures=closures_of(kb.program, new.generated),
     )
-    kept = _keep_update(saved, version, new)
-    kb.adopt(kept.state, Saved.at(saved.path, version, kept))
+    kept = _keep_update(saved, version, new, kb.program)
+    kb.adopt(kept.state, Saved.at(saved.path, version, kept, kb.program))
     return version
+
+
+def _outgrown(kb: KnowledgeBase, old: State, most: int) -> frozenset[Predicate]:
+    """The predicates of modules that have more facts than so many, and had not."""
+    now = above(kb.program, kb.state().facts, most)
+    return frozenset(predicate for predicate in now if len(old.facts.relation(predicate)) <= most)
 
 
 def _refuse_newer(transaction: Transaction, store: Store, saved: Saved) -> None:
@@ -140,9 +161,13 @@ def stored_change(store: Store, old: State, new: State, change: Difference) -> D
     return change
 
 
-def _keep_update(saved: Saved, version: int, new: State) -> Kept:
+def _keep_update(saved: Saved, version: int, new: State, program: StratifiedProgram) -> Kept:
     store = Store.open(saved.path)
-    return keep_change(store, version, saved.kept, new) if store.version == version else kept_nowhere(new)
+    if store.version != version:
+        return kept_nowhere(new)
+    if not saved.has_closures_of(program):
+        return keep_whole(store, version, new)
+    return keep_change(store, version, saved.kept, new)
 
 
 def open(path: str | Path, version: int | None = None, **options: Any) -> KnowledgeBase:
@@ -165,17 +190,18 @@ def open(path: str | Path, version: int | None = None, **options: Any) -> Knowle
     kept = load(store, info.version)
     options.setdefault("maintain", info.bookkeeping)
     statistics = statistics_of(info.statistics)
-    how = how_made(statistics)
+    how, asked = how_made(statistics), options
     options = {**how, **options}
     _refuse_other_equality(store, statistics.equality, options["equality"])
     if all(options[name] == said for name, said in how.items()):
         kb = KnowledgeBase.restored(program, kept.state, statistics, **options)
-        kb.adopt(kept.state, Saved.at(store.path, info.version, kept))
+        kb.adopt(kept.state, Saved.at(store.path, info.version, kept, kb.program))
+        kb.modules_open = not asked.get("modules", how["modules"])
         return kb
     state = kept.state
     listed = KnowledgeBase.restored(program, state, statistics, **how).listed() if state.generated else state
     kb = KnowledgeBase.restored(program, listed.uncounted(), statistics, **options)
-    kb.saved = Saved.at(store.path, info.version, kept_nowhere(kept.state.uncounted()))
+    kb.saved = Saved.at(store.path, info.version, kept_nowhere(kept.state.uncounted()), kb.program)
     return kb
 
 
@@ -198,7 +224,7 @@ def _refuse_other_equality(store: Store, made: Equality, asked: Equality) -> Non
 def refuse_existing(path: str | Path, overwrite: bool) -> None:
     """An error if there is a store already and it may not be replaced."""
     if exists(path) and not overwrite:
-        hint = "pass --overwrite to replace its facts by a new version (old versions stay readable)"
+        hint = "pass --overwrite (overwrite=True in Python) to make a new version; old ones stay readable"
         raise StoreError.of("store-exists", f"there is a store at {path} already", None, hint)
 
 
@@ -238,12 +264,13 @@ def commit_state(
     operation: str,
     bookkeeping: str = "none",
     closures: Sequence[dict[str, Any]] = (),
+    told: Told | None = None,
 ) -> int:
     """Write the facts of a ranked state, whose terms are added already, and commit.
 
-    ``closures`` say how facts follow that are not listed.
+    ``closures`` say how facts follow that are not listed. ``told`` hears how many rows are written.
     """
-    transaction.add_facts(fact_batches(state))
+    transaction.add_facts(counted(fact_batches(state), state.rows.count, told))
     return transaction.commit(
         rules=rules,
         statistics={**statistics.as_dict(), "listed": state.rows.count},

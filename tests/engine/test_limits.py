@@ -13,7 +13,8 @@ import everlog
 from everlog.analysis.check import check
 from everlog.analysis.stratify import StratifiedProgram, stratify
 from everlog.engine.factset import FactSet
-from everlog.engine.match import Engine, Limits, RuleSet
+from everlog.engine.limits import Limits
+from everlog.engine.match import Engine, RuleSet
 from everlog.engine.relation import Relation
 from everlog.lang.errors import LimitError
 from everlog.lang.parser import parse_program

@@ -16,7 +16,7 @@ import everlog
 from everlog import IRI, BlankNode, KnowledgeBase, Literal
 from everlog.engine.factset import FactSet
 from everlog.engine.keys import layout_for
-from everlog.engine.match import Limits
+from everlog.engine.limits import Limits
 from everlog.engine.relation import Relation
 from everlog.lang.syntax import Predicate
 from everlog.query.sparql.dataset import Dataset

@@ -66,7 +66,7 @@ def test_errors(command: CommandLine, family: Path) -> None:
     done = command("sparql", family, "SELECT ?x { ?x a\n FITLER }")
     assert done.status == 1
     assert "error[sparql-syntax]" in done.err
-    assert "query:" in done.err
+    assert "<query>:" in done.err
     assert command("sparql", family, "CLEAR ALL").status == 2
     assert command("sparql", family, "ASK {}", "--update", "--at", "0").status == 2
     assert command("sparql", family, "SELECT * {}", "--format", "nt").status == 1

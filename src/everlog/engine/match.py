@@ -13,9 +13,8 @@ tested on each whole instance before its head is taken.
 from __future__ import annotations
 
 import os
-import time
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -29,11 +28,11 @@ from everlog.engine.collect import Collector, CountCollector, EnoughError, FactC
 from everlog.engine.execute import Execution
 from everlog.engine.factset import NONE, FactSet
 from everlog.engine.keys import Column
+from everlog.engine.limits import Limits
 from everlog.engine.measure import measured_fanout
 from everlog.engine.multiset import Counts
 from everlog.engine.plan import Measure, Plan, PlannedRule
 from everlog.engine.relation import Relation
-from everlog.lang.errors import LimitError
 from everlog.lang.syntax import Atom, Constant, Predicate, Rule, Wildcard
 
 if TYPE_CHECKING:
@@ -46,25 +45,6 @@ UNKNOWN = -1
 """The id of a constant that no fact has."""
 
 Change = tuple[FactSet, FactSet]
-
-
-@dataclass
-class Limits:
-    """When to stop: checked between blocks, by raising; what was there before stays as it was."""
-
-    max_facts: int | None = None
-    deadline: float | None = None
-    cancelled: Callable[[], bool] = lambda: False
-
-    def check(self, held: int) -> None:
-        if self.max_facts is not None and held > self.max_facts:
-            raise LimitError.of(
-                "max-facts", f"more than {self.max_facts:,} facts were derived", None, "raise max_facts"
-            )
-        if self.deadline is not None and time.monotonic() > self.deadline:
-            raise LimitError.of("timeout", "the time allowed ran out", None, "raise the timeout")
-        if self.cancelled():
-            raise LimitError.of("cancelled", "cancelled")
 
 
 class OverBudgetError(Exception):
@@ -136,6 +116,8 @@ class Engine:
         self.work = Work()
         self.held = 0
         self.threads = threads or len(os.sched_getaffinity(0))
+        self.plans: dict[int, str] = {}
+        """How strata were evaluated, by number, where there was a choice."""
         self.budget: int | None = None
         """How many instances may be considered in all before :class:`OverBudgetError` is raised."""
         self.heads_first = False
@@ -179,6 +161,23 @@ class Engine:
     ) -> Matches:
         """The instances of the rules (see the module); nothing is computed before they are asked for."""
         return Matches(self, rules, pos, neg, tuple(changed), phase)
+
+    evaluates_whole = False
+    """Whether strata with modules inside are evaluated by :meth:`whole` only."""
+
+    def whole(self, stratum: Stratum, facts: FactSet, explicit: FactSet) -> tuple[FactSet, int] | None:
+        """All facts once a stratum is evaluated, its explicit facts and nonrecursive rules included, and after how many
+        rounds; None if it is to be evaluated step by step, as on one machine.
+        """
+        return None
+
+    def repaired(
+        self, stratum: Stratum, old: FactSet, new: FactSet, gone: FactSet, fresh: FactSet
+    ) -> tuple[FactSet, FactSet] | None:
+        """What a stratum that is a module lost and won, given all facts before and after a change of what it reads, and
+        that change; None if that is left to the module, as on one machine.
+        """
+        return None
 
     def closed(self, stratum: Stratum, facts: FactSet, delta: FactSet) -> FactSet | None:
         """All facts once a stratum is closed, given all so far and the newest of them, if there is a quicker way than

@@ -9,7 +9,7 @@ readable. Multisets are immutable values.
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 
 import numpy as np
 import numpy.typing as npt
@@ -173,6 +173,10 @@ class Counts(Mapping[Predicate, Multiset]):
     def renamed(self, names: Mapping[Predicate, Predicate]) -> Counts:
         """The same multisets under other predicates."""
         return Counts({names.get(p, p): multiset for p, multiset in self._multisets.items()})
+
+    def restricted(self, predicates: Collection[Predicate]) -> Counts:
+        """The multisets of some predicates."""
+        return Counts({p: multiset for p, multiset in self._multisets.items() if p in predicates})
 
     def __add__(self, other: Counts) -> Counts:
         if not self._multisets:

@@ -34,6 +34,7 @@ class Builder:
     def __init__(self, source: Source, prefixes: Mapping[str, str]) -> None:
         self.source = source
         self.prefixes = dict(prefixes)
+        self._given = set(prefixes)
         self.diagnostics: list[Diagnostic] = []
         self._declared: dict[str, Span] = {}
         self._undeclared: set[str] = set()
@@ -105,13 +106,14 @@ class Builder:
                 "syntax", f"found `{name}`, expected a prefix", span, f"a prefix ends with the colon: `{prefix}:`"
             )
         namespace = self._iri(iri)
-        if self.prefixes.get(prefix, namespace) != namespace:
+        if self.prefixes.get(prefix, namespace) != namespace and prefix not in self._given:
             before = self._declared.get(prefix)
             notes = (("it is declared here first", before.place),) if before is not None else ()
             message = f"the prefix `{prefix}:` is declared twice, for different IRIs"
             self.report(Diagnostic("duplicate-prefix", message, span.place, "give one of them another name", notes))
             return
         self.prefixes[prefix] = namespace
+        self._given.discard(prefix)
         self._declared.setdefault(prefix, span)
 
     def _literals(self, nodes: Iterable[Node]) -> list[tuple[Atom, bool]]:

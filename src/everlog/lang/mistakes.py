@@ -136,6 +136,8 @@ def _not(source: Source, token: Token) -> Diagnostic:
 
 
 def _order_hint(tokens: Sequence[Token], at: int, kind: str, previous: Token | None, expected: set[str]) -> str | None:
+    if at < len(tokens) and tokens[at] == ":":
+        return _STRAY_HINTS[":"]
     seen = {token.type for token in tokens[:at]}
     if previous is None:
         if kind == "IMPLIES":

@@ -22,12 +22,12 @@ NO_PREFIXES: Mapping[str, str] = MappingProxyType({})
 _BARE = re.compile(r"(?!(?:true|false|_)$)[A-Za-z_][A-Za-z0-9_-]*")
 
 
-def parse_program(text: str, name: str = "<program>") -> Program:
+def parse_program(text: str, name: str = "<program>", prefixes: Mapping[str, str] = NO_PREFIXES) -> Program:
     """The program that a text says, or a :class:`RuleError` with every mistake in it.
 
-    ``name`` is what messages call the text.
+    ``name`` is what messages call the text; ``prefixes`` hold unless it declares others.
     """
-    builder = Builder(Source(name, text), {})
+    builder = Builder(_source(name, text), prefixes)
     rules: list[Rule] = []
     facts: list[Atom] = []
     for tokens, tree in statement_trees(builder.source, builder.report):
@@ -43,14 +43,15 @@ def parse_program(text: str, name: str = "<program>") -> Program:
     return Program(tuple(rules), tuple(facts), MappingProxyType(builder.prefixes))
 
 
-def parse_file(path: str | Path) -> Program:
+def parse_file(path: str | Path, prefixes: Mapping[str, str] = NO_PREFIXES) -> Program:
     """The program in a file of UTF-8 text."""
     name = str(path)
     try:
         data = Path(path).read_bytes()
     except OSError as error:
         reason = error.strerror or type(error).__name__
-        raise RuleError.of("unreadable-file", f"the rules cannot be read: {reason}", Place(name)) from error
+        hint = "check the path and that you may read the file"
+        raise RuleError.of("unreadable-file", f"the rules cannot be read: {reason}", Place(name), hint) from error
     try:
         text = data.decode("utf-8")
     except UnicodeDecodeError as error:
@@ -59,7 +60,7 @@ def parse_file(path: str | Path) -> Program:
         raise RuleError.of(
             "not-utf-8", "the file is not UTF-8 text", Place(name, line, column), "save it as UTF-8"
         ) from error
-    return parse_program(text, name)
+    return parse_program(text, name, prefixes)
 
 
 def parse_query(text: str, prefixes: Mapping[str, str] = NO_PREFIXES) -> Query:
@@ -68,7 +69,7 @@ def parse_query(text: str, prefixes: Mapping[str, str] = NO_PREFIXES) -> Query:
     >>> [v.name for v in parse_query("ancestor(alice, ?x), ~orphan(?x)").variables]
     ['x']
     """
-    builder = Builder(Source("<query>", text), prefixes)
+    builder = Builder(_source("<query>", text), prefixes)
     tree = query_tree(builder.source, builder.report)
     query = builder.query(tree) if tree is not None else Query(())
     builder.finish()
@@ -81,7 +82,7 @@ def parse_fact(text: str, prefixes: Mapping[str, str] = NO_PREFIXES) -> Atom:
     >>> parse_fact("age(alice, 42)").terms
     (Constant(text='"alice"'), Constant(text='42'))
     """
-    builder = Builder(Source("<fact>", text), prefixes)
+    builder = Builder(_source("<fact>", text), prefixes)
     tree = query_tree(builder.source, builder.report)
     query = builder.query(tree) if tree is not None else Query(())
     builder.finish()
@@ -90,6 +91,20 @@ def parse_fact(text: str, prefixes: Mapping[str, str] = NO_PREFIXES) -> Atom:
         hint = "write one atom without variables, such as `person(alice)`"
         raise RuleError(Diagnostic("not-a-fact", "this is not a single fact", place, hint))
     return query.positive[0]
+
+
+def _source(name: str, text: str) -> Source:
+    """A text to read; an error if it has halves of characters, as arguments of a command that are not UTF-8 do."""
+    source = Source(name, text)
+    try:
+        text.encode()
+    except UnicodeEncodeError as error:
+        line = text.count("\n", 0, error.start) + 1
+        column = error.start - text.rfind("\n", 0, error.start)
+        shown = source.line(line).encode(errors="replace").decode()
+        place = Place(name, line, column, shown)
+        raise RuleError.of("not-utf-8", "the text is not UTF-8", place, "write it as UTF-8") from None
+    return source
 
 
 def resolve_predicate_name(text: str, prefixes: Mapping[str, str] = NO_PREFIXES) -> str:

@@ -26,7 +26,7 @@ def outward(program: StratifiedProgram, kept: Materialisation) -> Materialisatio
     """What users see of a materialisation."""
     if not program.external:
         return kept
-    seen, inside = _seen(program), _bridged(program)
+    seen, inside = _seen(program), bridged(program)
     nr, rec = (
         None if counts is None else Counts({p: m for p, m in counts.items() if p not in inside}).renamed(seen)
         for counts in (kept.nr, kept.rec)
@@ -52,14 +52,14 @@ def _seen(program: StratifiedProgram) -> dict[Predicate, Predicate]:
     return {hidden: predicate for predicate, hidden in program.external.items() if not is_inner(predicate)}
 
 
-def _bridged(program: StratifiedProgram) -> frozenset[Predicate]:
+def bridged(program: StratifiedProgram) -> frozenset[Predicate]:
     """Hidden predicates of which users see nothing; they follow from the others."""
     return frozenset(hidden for predicate, hidden in program.external.items() if is_inner(predicate))
 
 
-def _bridges(program: StratifiedProgram) -> Iterator[tuple[RuleSet, RuleSet]]:
-    """The rules that derive these, nonrecursive and recursive ones."""
-    inside = _bridged(program)
+def bridges(program: StratifiedProgram) -> Iterator[tuple[RuleSet, RuleSet]]:
+    """The rules that derive :func:`bridged` predicates, nonrecursive and recursive ones."""
+    inside = bridged(program)
     for stratum in program.strata if inside else ():
         parts = (stratum.nonrecursive, stratum.recursive)
         nonrecursive, recursive = ([rule for rule in part if rule.head.predicate in inside] for part in parts)
@@ -105,7 +105,7 @@ class Opened:
             return seen
         facts = self._facts(engine, program)
         nr, rec = (None if counts is None else counts.renamed(names) for counts in (seen.nr, seen.rec))
-        for nonrecursive, recursive in _bridges(program):
+        for nonrecursive, recursive in bridges(program):
             nr = None if nr is None else nr + engine.match(nonrecursive, facts, facts, phase="opening").counts()
             rec = None if rec is None else rec + engine.match(recursive, facts, facts, phase="opening").counts()
         return replace(seen, explicit=seen.explicit.renamed(names), facts=facts, nr=nr, rec=rec)
@@ -138,7 +138,7 @@ def inputs(engine: Engine, program: StratifiedProgram, facts: FactSet, fed: Fact
     """All facts but those that modules derive, with those that feed modules under their hidden names."""
     plain = facts.restricted(p for p in facts if p not in program.external)
     found = plain.replaced(fed.restricted(program.external).renamed(program.external))
-    for rules in (rules for pair in _bridges(program) for rules in pair):
+    for rules in (rules for pair in bridges(program) for rules in pair):
         found = found | engine.match(rules, found, found, phase="opening").facts()
     return found
 

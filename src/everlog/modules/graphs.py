@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 
 from everlog.analysis.modules import Closure, Module
+from everlog.analysis.modules.kinds import is_inner
 from everlog.analysis.stratify import StratifiedProgram, Stratum
 from everlog.engine.difference import facts_changed, signed_keys
 from everlog.engine.factset import NONE, FactSet
@@ -31,6 +32,15 @@ NOTHING: Mapping[str, Reach] = MappingProxyType({})
 def name_of(module: Closure) -> str:
     """What a graph of the module is kept under: everything it depends on besides facts."""
     return repr((module.kind, module.states, module.transitions, module.mirrored, module.closed))
+
+
+def forms(program: StratifiedProgram) -> frozenset[object]:
+    """What graphs and what feeds them depend on besides facts: modules, and rules for what only modules see."""
+    hidden = {name for predicate, name in program.external.items() if is_inner(predicate)}
+    rules = (rule for stratum in program.strata for rule in stratum.rules if rule.head.predicate in hidden)
+    unions = (module for module in program.modules if not isinstance(module, Closure))
+    names = (name_of(module) for module in program.modules if isinstance(module, Closure))
+    return frozenset([*names, *((union.predicate, union.parts) for union in unions), *rules])
 
 
 def graphs_of(program: StratifiedProgram, facts: FactSet) -> dict[str, Reach]:

@@ -158,7 +158,8 @@ def _notes(ontology: Ontology, prefixes: Mapping[str, str]) -> Iterator[str]:
     for name in ontology.missing_imports:
         yield f"{print_text(name, prefixes)} is imported and was not given: what it says is not here"
     if ontology.annotations:
-        yield f"{ontology.annotations:,} annotations of classes, properties, axioms and ontologies are left out"
+        count = "1 annotation" if ontology.annotations == 1 else f"{ontology.annotations:,} annotations"
+        yield f"{count} of classes, properties, axioms and ontologies left out"
 
 
 def _with_rules(made: Translation, programs: Sequence[Program]) -> Translation:

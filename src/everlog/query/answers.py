@@ -81,6 +81,11 @@ class Rows:
         more = ", ..." if len(self) > 3 else ""
         return f"<{type(self).__name__} ({', '.join(self.columns)}): {len(self):,} rows [{shown}{more}]>"
 
+    def _repr_html_(self) -> str:
+        from everlog.display import rows_html
+
+        return rows_html(self)
+
     def rows(self, limit: int | None = None) -> list[tuple[Value, ...]]:
         """The rows as tuples of Python values."""
         if limit is None:

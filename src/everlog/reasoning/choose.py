@@ -45,7 +45,7 @@ class Attempt:
 
 def attempts(program: StratifiedProgram, old: Materialisation, delete: FactSet, insert: FactSet) -> Iterator[Attempt]:
     """What to try, one after the other; the last has no budget."""
-    size, total = delete.count + insert.count, old.explicit.count
+    size, total = _size(delete) + _size(insert), old.explicit.count
     if size * LARGE_CHANGE > total:
         yield Attempt("rematerialise", f"{size:,} of {total:,} explicit facts change")
         return
@@ -53,7 +53,8 @@ def attempts(program: StratifiedProgram, old: Materialisation, delete: FactSet, 
     exact: Literal["dredc", "dred"] = "dredc" if counted else "dred"
     facts = old.facts.count
     work = min(old.instances, DENSE * facts) + facts
-    if not delete and not _has_negation(program):
+    rules_differ = any(stratum.afresh for stratum in program.strata)
+    if not delete and not rules_differ and not _has_negation(program):
         yield Attempt(exact, "nothing is deleted")
     elif not _recursion_affected(program, {*delete, *insert}):
         yield Attempt(exact, "no recursive rule is affected")
@@ -66,6 +67,11 @@ def attempts(program: StratifiedProgram, old: Materialisation, delete: FactSet, 
         yield Attempt("rematerialise", "overdeletion went too far, and no counters are kept")
 
 
+def _size(facts: FactSet) -> int:
+    """How many facts there are, without those that are nothing but true, such as guards of rules."""
+    return sum(len(relation) for predicate, relation in facts.items() if predicate.arity)
+
+
 def _has_negation(program: StratifiedProgram) -> bool:
     return any(rule.negative for stratum in program.strata for rule in stratum.rules)
 
@@ -74,6 +80,9 @@ def _recursion_affected(program: StratifiedProgram, changed: set[Predicate]) -> 
     """Whether changed predicates reach the body of a recursive rule."""
     reached = set(changed)
     for stratum in program.strata:
+        if stratum.afresh:
+            reached.update(stratum.predicates)
+            continue
         if stratum.module is not None and not reached.isdisjoint(stratum.module.inputs):
             reached.update(stratum.predicates)
         for rule in stratum.nonrecursive:

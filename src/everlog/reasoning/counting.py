@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from everlog.analysis.stratify import StratifiedProgram
+from everlog.analysis.stratify import StratifiedProgram, Stratum
 from everlog.engine.factset import NONE, FactSet
 from everlog.engine.match import Engine, RuleSet
 from everlog.engine.multiset import NO_COUNTS, Counts
 from everlog.reasoning.maintenance import Maintenance, Rules
-from everlog.reasoning.materialisation import Materialisation, Trace, trimmed
+from everlog.reasoning.materialisation import Materialisation, Trace, trace_of, trimmed
 
 
 class Counting(Maintenance):
@@ -30,6 +30,9 @@ class Counting(Maintenance):
 
     def new_trace(self) -> Trace:
         return tuple(self.traces)
+
+    def trace_again(self, number: int, stratum: Stratum, new: Materialisation) -> None:
+        self.traces[number] = trace_of(self.engine, stratum, new)
 
     def maintain(self, rules: Rules) -> None:
         """One stratum, round by round. I_o and I_n are the old and new facts derived so far, I_on and

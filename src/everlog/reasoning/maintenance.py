@@ -13,7 +13,7 @@ the sets in which rules are matched, each kept up to date as D and A grow, at th
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from everlog.analysis.modules import Module
@@ -22,8 +22,10 @@ from everlog.engine.factset import NONE, FactSet
 from everlog.engine.match import Engine, Matches, RuleSet
 from everlog.lang.syntax import Predicate
 from everlog.modules.derive import rederive
-from everlog.reasoning.materialisation import Materialisation, Trace
-from everlog.reasoning.modular import maintain_together
+from everlog.reasoning.materialisation import Materialisation, Trace, counted_anew
+from everlog.reasoning.modular import evaluate_again, maintain_together
+from everlog.reasoning.seminaive import close_stratum
+from everlog.reasoning.statistics import Listener
 
 
 @dataclass
@@ -49,6 +51,11 @@ class UpdateStatistics:
     @property
     def total_instances(self) -> int:
         return sum(self.instances.values())
+
+    def _repr_html_(self) -> str:
+        from everlog.display import update_statistics_html
+
+        return update_statistics_html(self)
 
 
 @dataclass(frozen=True)
@@ -117,14 +124,19 @@ class Maintenance:
         self.engine.held = self.I.count
         self.change_unruled()
         for number, stratum in enumerate(self.program.strata):
+            if stratum.afresh:
+                self.derive_again(number, stratum)
+                continue
             if stratum.module is not None:
                 self.maintain_module(stratum, stratum.module)
                 continue
             rules = Rules.of(number, stratum)
-            if stratum.inner and self.is_affected(rules):
-                maintain_together(self, rules, stratum.inner)
-            elif self.is_affected(rules):
+            if not self.is_affected(rules):
+                continue
+            if not stratum.inner:
                 self.maintain(rules)
+            elif not evaluate_again(self, stratum, rules):
+                maintain_together(self, rules, stratum.inner)
         explicit = self.kept | self.E_plus
         materialisation = Materialisation(explicit, self.new, self.C_nr, self.C_r, self.new_trace(), self.old.instances)
         work = self.engine.work.instances
@@ -141,6 +153,9 @@ class Maintenance:
         if {*self.gone, *self.fresh}.isdisjoint(module.inputs):
             return
         engine = self.engine
+        if (changed := engine.repaired(stratum, self.I, self.new, self.gone, self.fresh)) is not None:
+            self.change_closed(*changed)
+            return
         if (closed := engine.closed(stratum, self.new, NONE)) is not None:
             self.compare_closed(closed, module)
             return
@@ -161,6 +176,32 @@ class Maintenance:
         self.engine.held += won.count - lost.count
         self.engine.limits.check(self.engine.held)
         self.new, self.alive = closed, self.alive - lost
+        self.either = self.either.extended(won)
+        self.gone, self.fresh = self.gone.extended(lost), self.fresh.extended(won)
+
+    def derive_again(self, number: int, stratum: Stratum) -> None:
+        """Evaluate a stratum from nothing, since its facts come from other rules, and compare with them."""
+        own = frozenset(stratum.predicates)
+        below = self.new.restricted(predicate for predicate in self.new if predicate not in own)
+        explicit, strata = self.kept | self.E_plus, len(self.program.strata)
+        closed, _ = close_stratum(self.engine, stratum, below, explicit, strata, Listener())
+        before, after = self.I.restricted(own), closed.restricted(own)
+        lost, won = before - after, after - before
+        self.new, self.alive, self.either = closed, self.alive - lost, self.either | won
+        self.gone, self.fresh = self.gone | lost, self.fresh | won
+        whole = replace(self.old, explicit=explicit, facts=closed, nr=self.C_nr, rec=self.C_r)
+        counted = counted_anew(self.engine, [stratum], whole, own)
+        self.C_nr, self.C_r = counted.nr, counted.rec
+        self.trace_again(number, replace(stratum, afresh=False), whole)
+
+    def trace_again(self, number: int, stratum: Stratum, new: Materialisation) -> None:
+        """Compute the trace of a stratum anew; only Counting keeps it."""
+
+    def change_closed(self, lost: FactSet, won: FactSet) -> None:
+        """The same where only what changed was derived."""
+        self.engine.held += won.count - lost.count
+        self.engine.limits.check(self.engine.held)
+        self.new, self.alive = (self.new - lost).extended(won), self.alive - lost
         self.either = self.either.extended(won)
         self.gone, self.fresh = self.gone.extended(lost), self.fresh.extended(won)
 

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from everlog.analysis.stratify import StratifiedProgram
+from everlog.analysis.stratify import StratifiedProgram, Stratum
 from everlog.engine.factset import NONE, FactSet
 from everlog.engine.match import Engine, RuleSet
 from everlog.engine.multiset import NO_COUNTS, Counts
+from everlog.lang.syntax import Predicate
 
 Maintain = Literal["dredc", "bfc", "counting", "none"]
 """For which algorithm the bookkeeping is kept."""
@@ -73,7 +75,7 @@ def with_counters(engine: Engine, program: StratifiedProgram, old: Materialisati
 def nonrecursive_counts(engine: Engine, program: StratifiedProgram, old: Materialisation) -> Counts:
     """C_nr: each fact's being explicit and its instances of nonrecursive rules."""
     counts = NO_COUNTS
-    for stratum in program.strata:
+    for stratum in _standing(program):
         counts += engine.once(old.explicit.restricted(stratum.predicates))
         counts += engine.match(RuleSet(stratum.nonrecursive), old.facts, old.facts, phase="bookkeeping").counts()
     return counts
@@ -82,32 +84,54 @@ def nonrecursive_counts(engine: Engine, program: StratifiedProgram, old: Materia
 def recursive_counts(engine: Engine, program: StratifiedProgram, old: Materialisation) -> Counts:
     """C_r: each fact's instances of recursive rules."""
     counts = NO_COUNTS
-    for stratum in program.strata:
+    for stratum in _standing(program):
         counts += engine.match(RuleSet(stratum.recursive), old.facts, old.facts, phase="bookkeeping").counts()
     return counts
+
+
+def _standing(program: StratifiedProgram) -> Iterable[Stratum]:
+    """The strata whose facts follow by the rules of the program."""
+    return (stratum for stratum in program.strata if not stratum.afresh)
+
+
+def counted_anew(
+    engine: Engine, strata: Iterable[Stratum], old: Materialisation, predicates: Collection[Predicate]
+) -> Materialisation:
+    """The materialisation with the counters of some predicates computed anew, for their rules in some strata."""
+    if old.nr is None or old.rec is None or not predicates:
+        return old
+    nr, rec = (Counts({p: each for p, each in counts.items() if p not in predicates}) for counts in (old.nr, old.rec))
+    for stratum in strata:
+        mine = [predicate for predicate in stratum.predicates if predicate in predicates]
+        parts = (stratum.nonrecursive, stratum.recursive)
+        nonrecursive, recursive = (RuleSet([rule for rule in part if rule.head.predicate in mine]) for part in parts)
+        nr += engine.once(old.explicit.restricted(mine))
+        nr += engine.match(nonrecursive, old.facts, old.facts, phase="bookkeeping").counts()
+        rec += engine.match(recursive, old.facts, old.facts, phase="bookkeeping").counts()
+    return replace(old, nr=nr, rec=rec)
 
 
 def with_trace(engine: Engine, program: StratifiedProgram, old: Materialisation) -> Materialisation:
     """The materialisation with its trace, computed anew if it is not known (journal paper, Algorithm 2)."""
     if old.trace is not None:
         return old
-    derived = {predicate for stratum in program.strata for predicate in stratum.predicates}
-    facts = old.explicit.restricted(predicate for predicate in old.explicit if predicate not in derived)
-    trace: list[tuple[Counts, ...]] = []
-    for stratum in program.strata:
-        if stratum.module is not None or stratum.inner:
-            facts = facts.replaced(old.facts.restricted(stratum.predicates))
-            trace.append(())
-            continue
-        recursive, rounds = RuleSet(stratum.recursive), []
-        counts = engine.once(old.explicit.restricted(stratum.predicates))
-        counts += engine.match(RuleSet(stratum.nonrecursive), facts, facts, phase="bookkeeping").counts()  # l. 12
-        while delta := counts.facts() - facts:  # l. 14
-            rounds.append(counts)
-            facts = facts.extended(delta)  # l. 16
-            counts = engine.match(recursive, facts, facts, [(delta, NONE)], phase="bookkeeping").counts()  # l. 18
-        trace.append(trimmed([*rounds, counts]))
-    return replace(old, trace=tuple(trace))
+    return replace(old, trace=tuple(trace_of(engine, stratum, old) for stratum in program.strata))
+
+
+def trace_of(engine: Engine, stratum: Stratum, old: Materialisation) -> tuple[Counts, ...]:
+    """The trace of one stratum; there is none of modules, and of a stratum whose facts come from other rules."""
+    if stratum.module is not None or stratum.inner or stratum.afresh:
+        return ()
+    own = frozenset(stratum.predicates)
+    facts = old.facts.restricted(predicate for predicate in old.facts if predicate not in own)
+    recursive, rounds = RuleSet(stratum.recursive), []
+    counts = engine.once(old.explicit.restricted(stratum.predicates))
+    counts += engine.match(RuleSet(stratum.nonrecursive), facts, facts, phase="bookkeeping").counts()  # l. 12
+    while delta := counts.facts() - facts:  # l. 14
+        rounds.append(counts)
+        facts = facts.extended(delta)  # l. 16
+        counts = engine.match(recursive, facts, facts, [(delta, NONE)], phase="bookkeeping").counts()  # l. 18
+    return trimmed([*rounds, counts])
 
 
 def trimmed(rounds: list[Counts]) -> tuple[Counts, ...]:

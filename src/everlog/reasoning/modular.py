@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from everlog.analysis.modules import Closure
+from everlog.analysis.stratify import Stratum
 from everlog.engine.factset import NONE, FactSet
 from everlog.lang.syntax import Predicate
 from everlog.reasoning.loops import Loop, together
@@ -27,6 +28,29 @@ def maintain_together(m: Maintenance, rules: Rules, modules: Sequence[Closure]) 
     m.statistics.rederived += rederived.count
     _insert(m, rules, loops, rederived)
     m.new = m.new.replaced({p: relation for loop in loops for p, relation in loop.relations().items()})
+
+
+def evaluate_again(m: Maintenance, stratum: Stratum, rules: Rules) -> bool:
+    """The same for an engine that evaluates such strata as a whole only: the facts are compared with what was there,
+    and the counters of the stratum are computed anew. False, and nothing is done, for other engines.
+    """
+    engine = m.engine
+    if not engine.evaluates_whole:
+        return False
+    explicit = (m.kept | m.E_plus).restricted(rules.predicates)
+    found = engine.whole(stratum, m.new.restricted(p for p in m.new if p not in rules.predicates), explicit)
+    assert found is not None
+    closed = frozenset(predicate for module in stratum.inner for predicate in module.external.values())
+    shown = rules.predicates - closed
+    before, after = m.I.restricted(shown), found[0].restricted(shown)
+    m.change_closed(before - after, after - before)
+    if m.C_nr is None or m.C_r is None:
+        return True
+    nr = engine.once(explicit) + engine.match(rules.nonrecursive, m.new, m.new, phase="bookkeeping").counts()
+    rec = engine.match(rules.recursive, m.new, m.new, phase="bookkeeping").counts()
+    m.C_nr = m.C_nr - m.C_nr.restricted(rules.predicates) + nr
+    m.C_r = m.C_r - m.C_r.restricted(rules.predicates) + rec
+    return True
 
 
 def _overdelete(m: Maintenance, rules: Rules, loops: Sequence[Loop]) -> FactSet:

@@ -49,6 +49,13 @@ def close_stratum(
     begin, before = time.perf_counter(), engine.work.instances["forward"]
     if stratum.module is not None:
         return close_module(engine, stratum, facts, strata, listener)
+    if (whole := engine.whole(stratum, facts, explicit)) is not None:
+        facts, rounds = whole
+        figures = _figures(engine, stratum, facts, rounds, before, begin)
+        engine.held = facts.count
+        engine.limits.check(engine.held)
+        listener.round_done(RoundEvent(stratum.index, strata, rounds, figures.facts, facts.count, figures.instances))
+        return facts, figures
     recursive, rounds = RuleSet(stratum.recursive), 0
     given = explicit.restricted(stratum.predicates)
     delta = given.extended(engine.match(RuleSet(stratum.nonrecursive), facts, facts).facts(without=given))  # l. 3
@@ -65,7 +72,14 @@ def close_stratum(
             facts = closed
             break
         delta = engine.match(recursive, facts, facts, changed=[(delta, NONE)]).facts(without=facts)  # l. 8 and 5
-    figures = StratumStatistics(
+    return facts, _figures(engine, stratum, facts, rounds, before, begin)
+
+
+def _figures(
+    engine: Engine, stratum: Stratum, facts: FactSet, rounds: int, before: int, begin: float
+) -> StratumStatistics:
+    """What a stratum took, given the instances and the time at its beginning."""
+    return StratumStatistics(
         index=stratum.index,
         rules=len(stratum.rules),
         recursive=len(stratum.recursive),
@@ -73,8 +87,8 @@ def close_stratum(
         instances=engine.work.instances["forward"] - before,
         rounds=rounds,
         seconds=time.perf_counter() - begin,
+        plan=engine.plans.get(stratum.index, ""),
     )
-    return facts, figures
 
 
 def close_module(
@@ -92,4 +106,5 @@ def close_module(
     engine.limits.check(engine.held)
     listener.round_done(RoundEvent(stratum.index, strata, 1, count, facts.count, 0))
     rules, seconds = len(stratum.module.rules), time.perf_counter() - begin
-    return facts, StratumStatistics(stratum.index, rules, rules, count, 0, 1, seconds)
+    plan = engine.plans.get(stratum.index, "")
+    return facts, StratumStatistics(stratum.index, rules, rules, count, 0, 1, seconds, plan)

@@ -21,6 +21,8 @@ class StratumStatistics:
     instances: int
     rounds: int
     seconds: float
+    plan: str = ""
+    """How Spark evaluated it. Instances in decomposed recursion are not counted, nor are there any in closures."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +47,11 @@ class Statistics:
     @property
     def derived(self) -> int:
         return self.facts - self.explicit
+
+    def _repr_html_(self) -> str:
+        from everlog.display import statistics_html
+
+        return statistics_html(self)
 
     def as_dict(self) -> dict[str, object]:
         """The figures as plain data, for logs and the store."""

@@ -86,6 +86,7 @@ def rematerialise(
 ) -> Update:
     """Compute everything again, with the bookkeeping there was, and compare."""
     begin = time.perf_counter()
+    program = program.repairable
     explicit = (old.explicit - delete) | insert
     facts, statistics = seminaive(engine, program, explicit)
     figures = UpdateStatistics("rematerialise", instances={"forward": statistics.instances})

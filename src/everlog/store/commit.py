@@ -32,7 +32,7 @@ from deltalake.transaction import (
 
 from everlog.lang.errors import StoreError
 from everlog.store import steps
-from everlog.store.errors import os_error, store_error
+from everlog.store.errors import first_line, os_error, store_error
 from everlog.store.log import METADATA_KEY, commit_info, file_names, newest_version, open_table
 
 CONFIGURATION = {
@@ -242,7 +242,9 @@ def _failed(table: Path, base: int | None, metadata: dict[str, Any], error: Exce
     if newest is None or newest < expected:
         if "No space left" in str(error):
             raise os_error(OSError(errno.ENOSPC, str(error)), "committing", table) from error
-        raise store_error("commit-failed", f"the commit failed: {error}", table, "the store is as before") from error
+        raise store_error(
+            "commit-failed", f"the commit failed: {first_line(error)}", table, "the store is as before"
+        ) from error
     done = commit_info(table, expected).get(METADATA_KEY, {})
     if (done.get("writer"), done.get("operation")) != (metadata["writer"], metadata["operation"]):
         raise conflict(table) from error

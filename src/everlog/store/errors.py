@@ -40,5 +40,12 @@ def os_error(error: OSError, doing: str, where: Path) -> StoreError:
         hint = "free some space (everlog vacuum removes what old versions need) and run again; the store is as before"
         return store_error("disk-full", f"no space left on the disk while {doing}", place, hint)
     if error.errno in (errno.EACCES, errno.EPERM, errno.EROFS):
-        return store_error("not-permitted", f"not allowed while {doing}: {error.strerror}", place)
-    return store_error("input-output", f"{error.strerror or error} while {doing}", place)
+        hint = "check who may read and write it; the store is as before"
+        return store_error("not-permitted", f"not allowed while {doing}: {error.strerror}", place, hint)
+    hint = "check the disk; the store is as before"
+    return store_error("input-output", f"{error.strerror or error} while {doing}", place, hint)
+
+
+def first_line(error: Exception) -> str:
+    """What a library says, without the trace that delta-rs writes below it."""
+    return next(iter(str(error).splitlines()), type(error).__name__)

@@ -17,7 +17,7 @@ import pyarrow as pa
 from deltalake import DeltaTable
 from deltalake.exceptions import DeltaError, TableNotFoundError
 
-from everlog.store.errors import store_error
+from everlog.store.errors import first_line, store_error
 from everlog.store.layout import Layout
 
 METADATA_KEY = "everlog"
@@ -57,7 +57,7 @@ def open_table(table: Path, version: int | None = None) -> DeltaTable:
             hint = f"the versions are 0 to {newest}"
             raise store_error("no-such-version", f"there is no version {version}", table, hint) from error
         hint = "restore the table's _delta_log from a backup"
-        raise store_error("damaged-log", f"the log cannot be read: {error}", table, hint) from error
+        raise store_error("damaged-log", f"the log cannot be read: {first_line(error)}", table, hint) from error
 
 
 def newest_version(table: Path) -> int | None:
@@ -143,7 +143,8 @@ def actions(table: Path, version: int, kind: str = "") -> list[dict[str, Any]]:
         hint = "its log entry was removed by another tool; newer versions can still be read"
         raise store_error("version-gone", f"version {version} has no log entry", entry, hint) from error
     except json.JSONDecodeError as error:
-        raise store_error("damaged-log", f"the log entry is not JSON: {error}", entry) from error
+        hint = "restore the table's _delta_log from a backup"
+        raise store_error("damaged-log", f"the log entry is not JSON: {error}", entry, hint) from error
 
 
 def commit_info(table: Path, version: int) -> dict[str, Any]:

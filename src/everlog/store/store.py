@@ -19,7 +19,8 @@ from everlog.store.rows import plain, summed
 from everlog.store.snapshot import Snapshot
 from everlog.store.versions import VersionInfo, read_version
 
-SMALL_OPERATIONS = frozenset({"update", "compact", "widen"})
+UPDATES = frozenset({"update", "rules"})
+SMALL_OPERATIONS = frozenset({*UPDATES, "compact", "widen"})
 """Operations that leave most facts as they are."""
 
 FEW = 4
@@ -189,7 +190,7 @@ class Store:
         operations = [self.info(version).operation for version in range(low + 1, high + 1)]
         if not SMALL_OPERATIONS.issuperset(operations):
             return None
-        return operations.count("update")
+        return sum(operation in UPDATES for operation in operations)
 
     def write_snapshot(
         self,

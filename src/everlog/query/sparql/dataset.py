@@ -10,7 +10,7 @@ import numpy as np
 
 from everlog.engine.dictionary import Dictionary
 from everlog.engine.factset import NONE, FactSet
-from everlog.engine.match import Limits
+from everlog.engine.limits import Limits
 from everlog.lang.errors import RuleError
 from everlog.lang.terms import IRI
 from everlog.query.sparql.algebra import From

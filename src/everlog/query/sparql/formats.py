@@ -50,7 +50,8 @@ def write(result: Result, form: str, file: IO[bytes], *, prefixes: Mapping[str, 
         file.write(_truth(bool(result), form).encode())
     elif form in GRAPH_FORMATS:
         if not isinstance(result, Triples):
-            raise DataError.of("wrong-format", f"{form} is for the triples of CONSTRUCT and DESCRIBE")
+            hint = f"answers of SELECT can be written as {', '.join(SOLUTION_FORMATS)}"
+            raise DataError.of("wrong-format", f"{form} is for the triples of CONSTRUCT and DESCRIBE", None, hint)
         _write_turtle(result, file, prefixes or {}) if form == "ttl" else _write_ntriples(result, file)
     else:
         SOLUTION_FORMATS[form](result, file)

@@ -15,7 +15,8 @@ import numpy as np
 
 from everlog.engine.factset import NONE, FactSet
 from everlog.engine.keys import Column, columns_of
-from everlog.engine.match import Engine, Limits, RuleSet
+from everlog.engine.limits import Limits
+from everlog.engine.match import Engine, RuleSet
 from everlog.engine.relation import Relation
 from everlog.lang.errors import LimitError
 from everlog.lang.syntax import Atom, Constant, Predicate, Rule, Variable

@@ -22,7 +22,7 @@ from everlog.query.sparql.algebra import Operation, Query
 from everlog.query.sparql.graphs import BARE
 from everlog.query.sparql.translation import translate_query, translate_update
 
-NAME = "query"
+NAME = "<query>"
 """What messages call the text of a query."""
 
 PREFIXES = {"everlog": BARE}
@@ -79,6 +79,7 @@ def _reading(text: str) -> Iterator[str]:
     with _lock:
         normalised, rdflib.NORMALIZE_LITERALS = rdflib.NORMALIZE_LITERALS, False
         try:
+            _refuse_halves(source)
             yield source
         except RuleError:
             raise
@@ -90,6 +91,16 @@ def _reading(text: str) -> Iterator[str]:
             raise _translation_error(source, error) from error
         finally:
             rdflib.NORMALIZE_LITERALS = normalised
+
+
+def _refuse_halves(source: str) -> None:
+    """An error for a text with halves of characters."""
+    try:
+        source.encode()
+    except UnicodeEncodeError as error:
+        shown = source.encode(errors="replace").decode()
+        at = re.compile(r"(?s).").match(shown, error.start)
+        raise RuleError.of("not-utf-8", "the text is not UTF-8", _place(shown, at), "write it as UTF-8") from None
 
 
 def _syntax_error(source: str, error: Any) -> RuleError:

@@ -280,7 +280,8 @@ class _Translation:
         inner, expression, name = self.pattern(node.p), self.expression(node.expr), str(node.var)
         alias = isinstance(expression, Variable) and expression.name.startswith(AGGREGATED)
         if name in inner.variables and not alias:
-            raise RuleError.of("variable-in-use", f"?{name} has a value already where `AS ?{name}` gives it one")
+            message = f"?{name} has a value already where `AS ?{name}` gives it one"
+            raise RuleError.of("variable-in-use", message, None, "choose another name after AS")
         return Extend(inner, name, expression)
 
     def _multiset(self, node: Any) -> Pattern:
@@ -458,7 +459,8 @@ def _ground(translation: _Translation, request: Any) -> tuple[Quad, ...]:
     for graph, triple in quads:
         for term in (graph, *triple):
             if isinstance(term, Variable) and not term.name.startswith("_:"):
-                raise RuleError.of("sparql-syntax", f"?{term.name} is a variable, and DATA has none")
+                hint = "write INSERT { ... } WHERE { ... } or DELETE WHERE { ... } to use variables"
+                raise RuleError.of("sparql-syntax", f"?{term.name} is a variable, and DATA has none", None, hint)
     return quads
 
 

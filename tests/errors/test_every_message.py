@@ -1,0 +1,120 @@
+"""Whatever the source can say to a user is in a golden text: a new message without one fails here."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+
+from everlog.lang.mistakes import _STRAY_HINTS
+from everlog.pipeline.delimited import REASONS
+from tests.errors.sites import Module, Site, modules
+
+HERE = Path(__file__).parent
+GOLDEN = [*sorted((HERE / "cases").glob("*.txt")), *sorted((HERE.parent / "cases" / "errors").glob("*/expected.txt"))]
+
+NOT_FOR_USERS: Mapping[str, tuple[str, ...]] = {
+    "Python asks for attributes that are not there": (
+        "module 'everlog' has no attribute ...",
+        "module 'everlog.pipeline' has no attribute ...",
+    ),
+    "no error: what `everlog check` says of rules that are no module": (
+        "symmetry and transitivity do not go together with linear rules",
+        "linear rules do not go together with symmetry, nor with transitivity written in other ways",
+        "without symmetry this is not transitivity",
+        "left-linear and right-linear rules do not go together",
+    ),
+    "a mistake of the code that calls, which no input leads to": (
+        "expected an array of strings, got ...",
+        "facts with ... arguments where at most ... were announced",
+        "the last attempt has no budget",
+        "the facts of ... are in executors",
+        "the numbers of ... are in executors",
+        "several conditions at once are matched on one machine only",
+        "a plan of the kind ... is not closed at once",
+    ),
+    "caught where it is raised, and said in other words": (
+        "versions count from 0",
+        "... is not a snapshot as this version writes them",
+    ),
+    "part of another message: not allowed while ..., no space left while ...": (
+        "committing",
+        "reading a data file",
+    ),
+    "no text that rdflib reads leads here, as far as is known": (
+        "the term ...",
+        "this is not a query: ...",
+    ),
+    "it takes two billion solutions of one answer": ("one answer has more than ... solutions",),
+    "readers find it first, as `two-arities` or `bad-row`": (
+        "`...` has facts with ... arguments, and others with ...",
+        "give one of the two another name with NAME=PATH",
+    ),
+    "the check of what writers hand to a commit, see tests/store/test_commit.py": (
+        "... cannot be committed: ...",
+        "it has ... bytes, not ...",
+        "it has ... rows, not ...",
+        "its statistics are ..., not ...",
+        "its columns are ..., not ...",
+        "the new files lack the table's columns ...",
+        "it is not a plain name of a Parquet file",
+        "the table already has it",
+        "it is to be removed but the table does not have it",
+        "it is not a Parquet file: ...",
+        "column ... has no statistics",
+        "column ... has ... nulls and must have none",
+        "column ... has no smallest and largest value",
+        "column ... of the table is ..., not ...",
+        "row ... with key ... ...; rows must be sorted and distinct",
+        "term ... comes twice",
+        "column ... has nulls and must have none",
+        "this transaction is over",
+        "begin another one",
+        "... is outside the transaction's directory",
+    ),
+    "races of writers, see tests/store/test_race.py": (
+        "the commit failed: ...",
+        "the store is as before",
+        "another writer is about to commit a version",
+        "there is no Delta table .../",
+    ),
+}
+"""Texts without a golden case, by why nobody can be shown them or why they cannot be provoked here."""
+
+EXCEPTED = frozenset(text for texts in NOT_FOR_USERS.values() for text in texts)
+
+
+@pytest.fixture(scope="module")
+def golden() -> str:
+    return "\n".join(path.read_text(encoding="utf-8") for path in GOLDEN)
+
+
+@pytest.fixture(scope="module")
+def source() -> list[Module]:
+    return modules()
+
+
+@pytest.fixture(scope="module")
+def sites(source: list[Module]) -> list[Site]:
+    return [site for module in source for site in module.sites()]
+
+
+def test_every_message_has_a_golden_text(sites: list[Site], golden: str) -> None:
+    missing = [str(site) for site in sites if site.text not in EXCEPTED and not site.said_in(golden)]
+    assert not missing, "add a case to tests/errors/cases for\n" + "\n".join(missing)
+
+
+def test_every_message_has_a_code_that_can_be_seen(source: list[Module], sites: list[Site]) -> None:
+    assert sites
+    assert not [call for module in source for call in module.unnamed]
+
+
+@pytest.mark.parametrize("text", [*_STRAY_HINTS.values(), *REASONS.values()])
+def test_every_text_of_a_table_has_a_golden_text(text: str, golden: str) -> None:
+    assert text in golden
+
+
+def test_exceptions_are_needed(sites: list[Site], golden: str) -> None:
+    texts = {site.text for site in sites if not site.said_in(golden)}
+    assert texts >= EXCEPTED, sorted(EXCEPTED - texts)
