@@ -2,7 +2,7 @@
 
 The time is that of ``kb.explain`` for all facts at once, with all proofs as objects; loading, materialising, and one
 call before, which compiles and prepares what all calls share, are not part of it. Proofs are checked by the checker of
-the tests, against the facts that were put in.
+the tests, which knows the rules as written; which facts were given it is told by the knowledge base.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from statistics import median
-from time import perf_counter
+from time import perf_counter, process_time
 from typing import Any
 
 import numpy as np
@@ -39,7 +39,6 @@ SAMPLE, RUNS = 1_000, 5
 CLOSURE = "path(?x, ?y) :- edge(?x, ?y) . path(?x, ?z) :- path(?x, ?y), path(?y, ?z) ."
 LINEAR = "path(?x, ?y) :- edge(?x, ?y) . path(?x, ?z) :- path(?x, ?y), edge(?y, ?z) ."
 SAME = f"{CLOSURE} path(?x, ?y) :- path(?y, ?x) ."
-SIZES = ("facts a proof", "largest", "highest")
 PROMISED = ("lubm-10", "dag-r")
 
 Facts = Mapping[Key, Any]
@@ -147,11 +146,12 @@ def measured(task: Task, quick: bool) -> dict[str, Any]:
     began = perf_counter()
     kb.explain(sample(kb, 100, seed=2))
     first = perf_counter() - began
-    seconds = []
+    seconds, processor = [], []
     for _ in range(RUNS):
-        began = perf_counter()
+        began, begun = perf_counter(), process_time()
         explanation = kb.explain(facts)
         seconds.append(perf_counter() - began)
+        processor.append(process_time() - begun)
     sizes = [len(proof) for proof in explanation.proofs]
     return {
         "task": task.name,
@@ -160,6 +160,7 @@ def measured(task: Task, quick: bool) -> dict[str, Any]:
         "loaded": loaded,
         "first": first,
         "seconds": seconds,
+        "cpu": processor,
         "asked": min(task.checked, len(explanation)),
         "checked": checked(kb, replace(explanation, answers=explanation.answers[: task.checked])),
         "mean_size": float(np.mean(sizes)),
@@ -235,6 +236,7 @@ def document(found: dict[str, Any]) -> str:
         "load s",
         "first call s",
         "1,000 facts ms",
+        "cpu ms",
         "checked",
         "facts a proof",
         "largest",
@@ -247,6 +249,7 @@ def document(found: dict[str, Any]) -> str:
             f"{each['loaded']:.1f}",
             f"{each['first']:.2f}",
             f"{median(each['seconds']) * 1000:.0f}",
+            f"{median(each['cpu']) * 1000:.0f}",
             f"{each['checked']:,} of {each['asked']:,}",
             f"{each['mean_size']:.1f}",
             f"{each['largest']:,}",
@@ -281,7 +284,9 @@ def targets(tasks: Iterable[dict[str, Any]]) -> list[Target]:
             found.append(Target("explain", promise, "-", None))
             continue
         seconds, right = median(each["seconds"]), each["checked"] == each["asked"]
-        shown = f"{seconds:.2f} s of {each['facts']:,} facts, {each['checked']:,} checked"
+        shown = (
+            f"{seconds:.2f} s ({median(each['cpu']):.2f} s cpu) of {each['facts']:,} facts, {each['checked']:,} checked"
+        )
         found.append(Target("explain", promise, shown, seconds < 1 and right))
     return found
 

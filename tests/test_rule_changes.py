@@ -293,7 +293,8 @@ def check_stores(place: Path, data: st.DataObject, drawn: Pools) -> None:
     kbs = {name: knowledge_base(text(rules), case.facts, maintain=maintain) for name in limits}
     for name, kb in kbs.items():
         kb.save(place / name, expand_below=limits[name])
-    expected = {0: everything(kbs["listed"])}
+    expected = [everything(kbs["listed"])]
+    versions = {name: [0] for name in limits}
     for change in (*data.draw(updates(case, max_size=2)), None):
         algorithm: Any = data.draw(st.sampled_from(ALGORITHMS))
         again, compact, bare, turn = (data.draw(st.booleans()) for _ in range(4))
@@ -312,22 +313,19 @@ def check_stores(place: Path, data: st.DataObject, drawn: Pools) -> None:
             kbs[name].save(expand_below=limit)
             if compact:
                 Store.open(place / name).compact()
+            versions[name].append(Store.open(place / name).version)
         rules = rules if change is not None and turn else new
-        store, now = Store.open(place / "listed"), everything(kbs["listed"])
-        newest = store.version
-        for version in range(max(expected) + 1, newest + 1):
-            expected[version] = expected[version - 1] if store.info(version).operation == "widen" else now
+        expected.append(everything(kbs["listed"]))
     fresh = KnowledgeBase(text(rules))
-    for predicate, rows in kbs["listed"].state().explicit.items():
+    for predicate in kbs["listed"].state().explicit:
         fresh.insert(predicate, kbs["listed"][predicate].explicit.rows())
-        assert len(rows)
-    assert everything(fresh) == expected[newest]
-    assert {Store.open(place / name).version for name in limits} == {newest}
-    for version in range(newest + 1):
-        for name in limits:
-            assert everything(everlog.open(place / name, version)) == expected[version]
-            for start in range(-1, version):
-                assert changed(place / name, start, version) == changed(place / "listed", start, version)
+    assert everything(fresh) == expected[-1]
+    for name, at in versions.items():
+        for step, facts in enumerate(expected):
+            assert everything(everlog.open(place / name, at[step])) == facts
+            for start in range(step):
+                listed = changed(place / "listed", versions["listed"][start], versions["listed"][step])
+                assert changed(place / name, at[start], at[step]) == listed
     for name in limits:
         assert not findings(place / name)
 

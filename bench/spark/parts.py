@@ -68,7 +68,7 @@ def compare(sizes: Sizes) -> Record:
 
 
 def _compared(name: str, system: str, sizes: Sizes) -> Record:
-    limit = sizes.limit if system == OBVIOUS else sizes.timeout
+    limit = max(sizes.limit, WORKLOADS[name].patience) if system == OBVIOUS else sizes.timeout
     job: Record = {"workload": name, "systems": [system.removesuffix(ON_ONE)], "limit": limit, "partitions": SLICES}
     job |= {"master": ONE, "one_core": True} if system.endswith(ON_ONE) else {"master": TWO}
     found = ran("compared", job, sizes.timeout + limit)

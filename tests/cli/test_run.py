@@ -46,7 +46,7 @@ def test_materialize_is_an_alias(everlog_command: CommandLine) -> None:
 def test_what_may_happen_anywhere(
     everlog_command: CommandLine, monkeypatch: pytest.MonkeyPatch, error: BaseException, status: int, message: str
 ) -> None:
-    def fail(*arguments: object) -> None:
+    def fail(*arguments: object, **options: object) -> None:
         raise error
 
     monkeypatch.setattr(everlog.stores, "open", fail)
@@ -59,7 +59,7 @@ def test_what_may_happen_anywhere(
 def test_spark_that_fails(everlog_command: CommandLine, monkeypatch: pytest.MonkeyPatch) -> None:
     from py4j.protocol import Py4JError
 
-    def fail(*arguments: object) -> None:
+    def fail(*arguments: object, **options: object) -> None:
         raise Py4JError("the JVM is gone")
 
     monkeypatch.setattr(everlog.stores, "open", fail)
@@ -69,7 +69,7 @@ def test_spark_that_fails(everlog_command: CommandLine, monkeypatch: pytest.Monk
 
 
 def test_a_bug_is_not_hidden(everlog_command: CommandLine, monkeypatch: pytest.MonkeyPatch) -> None:
-    def fail(*arguments: object) -> None:
+    def fail(*arguments: object, **options: object) -> None:
         raise ZeroDivisionError
 
     monkeypatch.setattr(everlog.stores, "open", fail)

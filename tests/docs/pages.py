@@ -12,7 +12,7 @@ DOCS = ROOT / "docs"
 PAGES = [ROOT / "README.md", *sorted(DOCS.rglob("*.md"))]
 
 _FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
-_HEREDOC = re.compile(r"<<'(\w+)'$")
+_HEREDOC = re.compile(r"<<'?(\w+)'?$")
 
 
 @dataclass(frozen=True)

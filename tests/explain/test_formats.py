@@ -10,8 +10,9 @@ from typing import Any
 import pytest
 
 import everlog
-from everlog.lang.errors import DataError, EverlogError, RuleError, UnknownPredicateError
+from everlog.lang.errors import DataError, EverlogError, LimitError, RuleError, UnknownPredicateError
 from everlog.lang.parser import parse_program
+from everlog.query.explain import instances
 from tests.cli.running import CommandLine
 from tests.explain.checker import check_explanation
 from tests.oracle import naive
@@ -210,3 +211,13 @@ def test_equal_terms_are_named() -> None:
         given = {atom.predicate.name: [t.text for t in atom.terms] for atom in explained.proofs[0].given()}  # type: ignore[union-attr]
         assert given == {"knows": ['"ann"', '"bob"'], "kind": ['"robert"']}
     assert not kb.explain("likes(bob, ann)").holds
+
+
+def test_a_search_that_is_too_large_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    kb = everlog.KnowledgeBase(RULES, modules=False)
+    kb.insert("edge", [(i, i + 1) for i in range(40)])
+    monkeypatch.setattr(instances, "MOST_INSTANCES", 100)
+    with pytest.raises(LimitError, match="more than 100 ways"):
+        kb.explain("path(0, 40)")
+    for _ in range(60):  # what one call takes is not counted against the next
+        assert kb.explain("path(0, 2)").holds

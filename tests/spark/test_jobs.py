@@ -166,10 +166,10 @@ def saved(files: Path, rules: str, facts: dict[str, Any], **options: Any) -> Non
 def test_closures_that_are_not_listed_after_a_task_gave_up(
     spark: Any, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    roads = [(str(i), str(i + 1)) for i in range(9)]
-    saved(tmp_path, ROADS, {"road": roads, "way": [("20", "0")]}, expand_below=10)
-    (tmp_path / "gone.csv").write_text("4,5\n")
-    (tmp_path / "new.csv").write_text("9,30\n3,6\n")
+    roads = [(f"n{i}", f"n{i + 1}") for i in range(9)]
+    saved(tmp_path, ROADS, {"road": roads, "way": [("n20", "n0")]}, expand_below=10)
+    (tmp_path / "gone.csv").write_text("n4,n5\n")
+    (tmp_path / "new.csv").write_text("n9,n30\nn3,n6\n")
     rows = sum(file.rows or 0 for file in Store.open(tmp_path / "spark").files())
     with caplog.at_level("INFO", "everlog"):
         step: dict[str, tuple[str, ...]] = {"delete": ("road=gone.csv",), "insert": ("road=new.csv",)}
@@ -183,10 +183,10 @@ def test_closures_that_are_not_listed_after_a_task_gave_up(
 @pytest.mark.parametrize("algorithm", ["dredc", "bfc", "rematerialise"])
 def test_rules_that_read_closures_that_are_not_listed(spark: Any, tmp_path: Path, algorithm: Any) -> None:
     rules = f"{ROADS} {TWINS} far(?x, ?y) :- way(?x, ?y), ~road(?x, ?y), same(?x, ?x) ."
-    roads, twins = [(str(i), str(i + 1)) for i in range(9)], [("1", "2"), ("2", "3"), ("7", "8")]
+    roads, twins = [(f"n{i}", f"n{i + 1}") for i in range(9)], [("n1", "n2"), ("n2", "n3"), ("n7", "n8")]
     saved(tmp_path, rules, {"road": roads, "twin": twins}, expand_below=5)
-    (tmp_path / "gone.csv").write_text("4,5\n1,2\n")
-    (tmp_path / "new.csv").write_text("9,30\n3,6\n")
+    (tmp_path / "gone.csv").write_text("n4,n5\nn1,n2\n")
+    (tmp_path / "new.csv").write_text("n9,n30\nn3,n6\n")
     steps: list[dict[str, tuple[str, ...]]] = [
         {"delete": ("road=gone.csv",), "insert": ("road=new.csv",)},
         {"delete": ("twin=gone.csv",)},
@@ -194,7 +194,8 @@ def test_rules_that_read_closures_that_are_not_listed(spark: Any, tmp_path: Path
     both_updated(tmp_path, steps, algorithm=algorithm, local_finish=DISTRIBUTED)
 
 
-@pytest.mark.parametrize("limit", [10, pytest.param(1_000, marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("limit", [10, 1_000])
 def test_a_limit_decides_which_closures_are_listed(spark: Any, files: Path, limit: int) -> None:
     for name in ("local", "spark"):
         materialise(job(files, name, engine=name, expand_below=limit, maintain="none"))

@@ -119,7 +119,8 @@ def test_the_memory_granted_decides(spark: Any, caplog: pytest.LogCaptureFixture
     assert plan_settings(spark, "auto", 0).local_facts == 0
 
 
-@pytest.mark.parametrize("rules", [pytest.param(PROGRAM, marks=pytest.mark.slow), INNER])
+@pytest.mark.slow
+@pytest.mark.parametrize("rules", [PROGRAM, INNER])
 def test_stores_are_the_same(
     spark: Any, tmp_path: Path, rules: str, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:

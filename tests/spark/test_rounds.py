@@ -49,7 +49,11 @@ def mutual_facts() -> set[Fact]:
     return edges | firsts | kinds | closed
 
 
-@pytest.mark.parametrize(("text", "facts"), [(SAME_GENERATION, TREE), (MUTUAL, mutual_facts())], ids=["same", "mutual"])
+@pytest.mark.parametrize(
+    ("text", "facts"),
+    [pytest.param(SAME_GENERATION, TREE, marks=pytest.mark.slow), (MUTUAL, mutual_facts())],
+    ids=["same", "mutual"],
+)
 def test_rounds_give_what_follows(
     spark: Any, tmp_path: Path, caplog: pytest.LogCaptureFixture, text: str, facts: set[Fact]
 ) -> None:
@@ -60,13 +64,13 @@ def test_rounds_give_what_follows(
         found, statistics = seminaive(on_spark.engine, on_spark.program, on_spark.facts(facts))
         assert on_spark.listed(found) == naive.materialise(program, facts)
     assert statistics.instances == expected.instances
-    assert any("rounds over" in record.message for record in caplog.records)
+    assert any(": rounds:" in record.message for record in caplog.records)
 
 
 def test_a_long_recursion_keeps_few_files(spark: Any, tmp_path: Path) -> None:
     """A fact a round, and in the end as many directories as a slice needs for sizes that differ by a factor of two."""
     program = parse_program("p(?x, ?y) :- s(?x, ?y) . p(?y, ?x) :- p(?x, ?z), e(?z, ?y) .")
-    length = 24
+    length = 12
     facts: set[Fact] = {(E, (str(i), str(i + 1))) for i in range(length)} | {(Predicate("s", 2), ("0", "0"))}
     with setup(spark, tmp_path, program) as on_spark:
         (stratum,) = on_spark.program.strata
@@ -81,7 +85,7 @@ def test_a_long_recursion_keeps_few_files(spark: Any, tmp_path: Path) -> None:
         assert heard[-1] == len(listed[P])
         assert found.rounds == len(heard)
         held = {path.parent for path in on_spark.space.directory.glob("held-*/*.arrow")}
-        assert found.rounds > 10
+        assert found.rounds > length
         assert len(held) <= 2 * found.rounds
         assert not list(on_spark.space.directory.glob("sent-*"))
 

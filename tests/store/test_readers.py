@@ -45,6 +45,9 @@ def test_duckdb(store: Store) -> None:
 def test_delta_arrow_reader(store: Store) -> None:
     dataset = DeltaTable(str(store.path / "facts")).to_pyarrow_dataset()
     assert dataset.count_rows(pc.field("holds") == 1) == len(read(store.path))
+    terms = DeltaTable(str(store.path / "terms")).to_pyarrow_dataset()
+    texts = store.terms()["text"].to_pylist()
+    assert [terms.count_rows(pc.field("text") == text) for text in texts] == [1] * len(texts)
 
 
 def test_sums_by_sql_are_the_facts_of_an_uncompacted_version(tmp_path: Path) -> None:

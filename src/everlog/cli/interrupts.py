@@ -23,14 +23,13 @@ _handling = False
 
 @contextmanager
 def remembered() -> Iterator[None]:
-    """Remember interrupts of a command, where Python's own handler is at work."""
+    """Remember the interrupts of a command. Only the main thread gets any."""
     global _handling  # noqa: PLW0603 - a signal's handler belongs to the process
     _interrupted.clear()
-    main = threading.current_thread() is threading.main_thread()
-    if not main or signal.getsignal(signal.SIGINT) is not signal.default_int_handler:
+    if threading.current_thread() is not threading.main_thread():
         yield
         return
-    signal.signal(signal.SIGINT, _handle)
+    before = signal.signal(signal.SIGINT, _handle)
     _handling, quiet = True, _UntilInterrupted()
     root = logging.getLogger()
     if not root.handlers:
@@ -40,7 +39,7 @@ def remembered() -> Iterator[None]:
     finally:
         _handling = False
         root.removeHandler(quiet)
-        signal.signal(signal.SIGINT, signal.default_int_handler)
+        signal.signal(signal.SIGINT, before or signal.default_int_handler)
 
 
 @contextmanager

@@ -82,4 +82,4 @@ def _fewer(points: Sequence[tuple[float, float]]) -> Sequence[tuple[float, float
 
 
 def _cut(text: str) -> str:
-    return text if len(text) <= 66 else f"{text[:63]}..."
+    return text if len(text) <= 60 else f"{text[:57]}..."

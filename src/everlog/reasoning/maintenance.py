@@ -224,7 +224,7 @@ class Maintenance:
         """Facts of predicates without rules hold just if they are explicit."""
         unruled = [p for p in {*self.E_minus, *self.E_plus} if not self.program.stratum_of.get(p)]
         self.delete(self.E_minus.restricted(unruled))
-        self.add(self.E_plus.restricted(unruled))
+        self.add(self.E_plus.restricted(unruled), back=NONE)
 
     def delete(self, facts: FactSet) -> None:
         """D := D u facts; they are in I, and not in A."""
@@ -235,11 +235,11 @@ class Maintenance:
         self.alive = self.alive - facts
         self.new = self.alive if same else self.new - facts
 
-    def add(self, facts: FactSet) -> None:
-        """A := A u facts; they are not in (I \\ D) u A."""
+    def add(self, facts: FactSet, back: FactSet | None = None) -> None:
+        """A := A u facts; they are not in (I \\ D) u A. Those that are in D are ``back``, if somebody knows."""
         self.engine.held += facts.count
         self.engine.limits.check(self.engine.held)
-        back = facts & self.D
+        back = facts & self.D if back is None else back
         self.A = self.A.extended(facts)
         self.gone = self.gone - back
         self.alive = self.alive.extended(back)

@@ -7,7 +7,7 @@ argument of some fact: a bit mask, not the values.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -26,6 +26,8 @@ MOST_RANGES = 200
 
 Mask = int
 """The row groups whose bits are set."""
+
+Ends = tuple[int, int, int, int, int]
 
 LEAST, MOST = np.iinfo(np.int64).min, np.iinfo(np.int64).max
 
@@ -51,10 +53,15 @@ class Bounds:
 
 @dataclass(frozen=True)
 class Groups:
-    """The row groups of some files: of which file, how many rows, and what predicates and first arguments they have."""
+    """The row groups of some files, and what predicates and first arguments they have.
+
+    A row group of several predicates is there once for the first, once for the last and once for those between:
+    rows are sorted, so the groups beside it bound the first arguments of the one and the other.
+    """
 
     files: tuple[str, ...]
     file: Column
+    group: Column
     rows: Column
     first: Column
     last: Column
@@ -65,14 +72,10 @@ class Groups:
         """Reads the footers of files."""
         found = []
         for number, file in enumerate(files):
-            metadata: Any = pq.read_metadata(file)
-            names = [metadata.schema.column(i).name for i in range(metadata.num_columns)]
-            places = names.index("predicate"), names.index("c0")
-            for group in map(metadata.row_group, range(metadata.num_row_groups)):
-                ranges = (_range(group.column(place).statistics) for place in places)
-                found.append((number, group.num_rows, *(bound for each in ranges for bound in each)))
-        table = np.array(found, np.int64).reshape(-1, 6).T
-        return cls(tuple(files), table[0], table[1], table[2], table[3], Bounds(table[4], table[5]))
+            found += [(number, *part) for part in _parts(list(_footer(pq.read_metadata(file))))]
+        table = np.array(found, np.int64).reshape(-1, 7).T
+        bounds = Bounds(table[5], table[6])
+        return cls(tuple(files), table[0], table[1], table[2], table[3], table[4], bounds)
 
     def having(self, predicates: Collection[int]) -> npt.NDArray[np.bool_]:
         """Which may have facts of some predicates."""
@@ -100,6 +103,30 @@ class Groups:
         """What the rows in them have: the least and the greatest predicate, and first argument."""
         bounds = (self.first, self.last, self.bounds.low, self.bounds.high)
         return list(dict.fromkeys(zip(*(each[chosen].tolist() for each in bounds), strict=True)))
+
+
+def _footer(metadata: Any) -> Iterator[Ends]:
+    """How many rows each row group has, and the least and the greatest of its predicates and of its first arguments."""
+    names = [metadata.schema.column(i).name for i in range(metadata.num_columns)]
+    places = names.index("predicate"), names.index("c0")
+    for group in map(metadata.row_group, range(metadata.num_row_groups)):
+        (first, last), (low, high) = (_range(group.column(place).statistics) for place in places)
+        yield group.num_rows, first, last, low, high
+
+
+def _parts(groups: Sequence[Ends]) -> Iterator[tuple[int, int, int, int, int, int]]:
+    """For each predicate of a row group its number, its rows, the predicate twice, and where first arguments range."""
+    for number, (rows, first, last, low, high) in enumerate(groups):
+        if first == last:
+            yield number, rows, first, last, low, high
+            continue
+        before, after = groups[number - 1 : number], groups[number + 1 : number + 2]
+        least = [end for _, a, b, _, end in before if a == b == first]
+        most = [start for _, a, b, start, _ in after if a == b == last]
+        yield number, rows, first, first, least[0] if least else low, high
+        yield number, rows, last, last, low, most[0] if most else high
+        if last - first > 1:
+            yield number, rows, first + 1, last - 1, low, high
 
 
 def _range(statistics: Any) -> tuple[int, int]:

@@ -217,7 +217,7 @@ class SumTouched:
         names, found = [*self.keys, "holds", "explicit"], []
         for number in np.unique(self.groups.file[chosen]).tolist():
             file = pq.ParquetFile(self.groups.files[number], memory_map=True)
-            wanted = np.flatnonzero(chosen[self.groups.file == number]).tolist()
+            wanted = np.unique(self.groups.group[chosen & (self.groups.file == number)]).tolist()
             there = [name for name in names if name in file.schema_arrow.names]
             rows = file.read_row_groups(wanted, columns=there)
             rows = rows.filter(pc.is_in(rows.column("predicate"), pa.array(self.predicates, pa.int64())))

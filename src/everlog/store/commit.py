@@ -43,6 +43,9 @@ CONFIGURATION = {
 }
 """Versions stay readable until ``vacuum``; a checkpoint every ten commits keeps opening quick."""
 
+BOUND, LAST = 32, "\U0010ffff"
+"""So many characters of a text are kept as a bound, and the character that no other follows."""
+
 
 @dataclass(frozen=True, slots=True)
 class NewFile:
@@ -154,12 +157,28 @@ def _gather(path: Path, footer: Any, position: int, field: Any, into: dict[str, 
         if stats.null_count and not field.nullable:
             raise refused(path, f"column {field.name} has {stats.null_count} nulls and must have none")
         nulls[field.name] += stats.null_count
-        if stats.null_count == column.num_values or not pa.types.is_integer(field.type):
+        if stats.null_count == column.num_values:
+            continue
+        if not stats.has_min_max and not pa.types.is_integer(field.type):
             continue
         if not stats.has_min_max:
             raise refused(path, f"column {field.name} has no smallest and largest value")
-        low[field.name] = min(low.get(field.name, stats.min), stats.min)
-        high[field.name] = max(high.get(field.name, stats.max), stats.max)
+        least, most = _bounds(stats.min, stats.max)
+        low[field.name] = min(low.get(field.name, least), least)
+        high[field.name] = max(high.get(field.name, most), most)
+
+
+def _bounds(least: Any, most: Any) -> tuple[Any, Any]:
+    """The smallest and the largest value, long texts cut so that the one gets smaller and the other larger.
+
+    A reader that finds no bounds for a column in a log that has them for others may take the file to be empty.
+
+    >>> _bounds(1, 2), _bounds("a" * 40, "b" * 40) == ("a" * 32, "b" * 32 + LAST)
+    ((1, 2), True)
+    """
+    if not isinstance(least, str):
+        return least, most
+    return least[:BOUND], most if len(most) <= BOUND else most[:BOUND] + LAST
 
 
 def _missing_fields(table: Path, delta: DeltaTable, schema: pa.Schema) -> list[Any]:

@@ -42,9 +42,9 @@ class Explanation(Sequence[Answer]):
     >>> import everlog
     >>> kb = everlog.KnowledgeBase("p(?x) :- q(?x), ~r(?x) . q(a) .")
     >>> print(kb.explain("p(a)"))
-    p(a)         rule 1: ?x = a
-    ├─ q(a)      given
-    └─ ~r(a)     does not hold
+    p(a)       rule 1: ?x = a
+    ├─ q(a)    given
+    └─ ~r(a)   does not hold
     <BLANKLINE>
     rule 1   p(?x) :- q(?x), ~r(?x) .   line 1
     """

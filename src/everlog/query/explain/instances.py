@@ -17,7 +17,7 @@ from everlog.query.explain.steps import Found
 from everlog.query.explain.subject import Subject
 from everlog.query.explain.table import Facts
 
-MOST_INSTANCES = 20_000_000
+MOST_INSTANCES = 10_000_000
 """A search with more instances is given up."""
 
 Wanted = dict[Predicate, Column]

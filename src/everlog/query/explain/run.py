@@ -9,6 +9,7 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
+from everlog.engine.match import Work
 from everlog.lang.printer import print_text
 from everlog.lang.syntax import Atom, Constant
 from everlog.predicates import Key
@@ -70,7 +71,7 @@ def _prepare(kb: KnowledgeBase) -> Prepared:
     kept, known = kb._inner(), _prepared.get(kb)
     if known is None or known.kept is not kept or known.program is not kb.program:
         known = _prepared[kb] = Prepared(Subject.of(kb), kept, kb.program)
-    known.subject.engine.limits = kb._limits()
+    known.subject.engine.limits, known.subject.engine.work = kb._limits(), Work()
     return known
 
 

@@ -140,11 +140,13 @@ class Subject:
         """
         rules, used = list(module.rules), {module.predicates}
         edges = {self.shown(predicate) for predicate in module.inputs}
+        others = [each for each in self.modules if each is not module]
+        turned = any(_may_turn(each) and set(each.external.values()).intersection(module.inputs) for each in others)
         while True:
             read = {atom.predicate for rule in rules for atom in rule.positive}
-            generated = not edges <= read.union(module.predicates)
-            others = [self.module_of[p] for p in sorted(read) if p in self.module_of]
-            more = [o for o in others if o.predicates not in used and (generated or _is_alias(o, module))]
+            generated = turned or not edges <= read.union(module.predicates)
+            below = [self.module_of[p] for p in sorted(read) if p in self.module_of]
+            more = [o for o in below if o.predicates not in used and (generated or _is_alias(o, module))]
             if not more:
                 return tuple(sorted(self.numbers_of(rules)))
             used.update(other.predicates for other in more)
@@ -156,6 +158,11 @@ class Subject:
         if not relation:
             return np.zeros(size, np.bool_)
         return relation.contains(pack(relation.layout, columns, size))
+
+
+def _may_turn(module: Module) -> bool:
+    """Whether what generates the module's predicates may be followed backwards."""
+    return isinstance(module, VirtualUnion) or module.kind == "symmetric-transitive"
 
 
 def _is_alias(module: Module, other: Closure) -> bool:

@@ -1,0 +1,76 @@
+"""What the benchmark of Spark promises, from records made up."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from bench.spark.__main__ import _merged
+from bench.spark.processes import DRIVER, HEAP, busy_cores, family, peak
+from bench.spark.report import document
+from bench.spark.targets import disagreements, targets
+
+FIGURES = {"facts": 9, "phases": {"read": 1.0, "reason": 1.0}}
+
+
+def compared(system: str, seconds: float, answers: int | None = 7, workload: str = "dag-r") -> dict[str, Any]:
+    return {"workload": workload, "system": system, "seconds": seconds, "answers": answers, "mixed": 1, "error": None}
+
+
+def joins(times: int, cores: int, seconds: float) -> dict[str, Any]:
+    return {"times": times, "cores": cores, "seconds": seconds, "explicit": 100 * times, **FIGURES}
+
+
+def limited(times: int, size: int) -> dict[str, Any]:
+    peaks = {DRIVER: size, "driver, Java": size, HEAP: size}
+    return {"times": times, "seconds": 3.0, "explicit": 700_000 * times, "peaks": peaks, **FIGURES}
+
+
+def measured(parts: dict[str, Any]) -> dict[str, bool | None]:
+    return {target.promise: target.met for target in targets(parts)}
+
+
+def test_nothing_measured_is_nothing_promised() -> None:
+    assert set(measured({}).values()) == {None}
+
+
+def test_a_loop_that_was_stopped_only_gives_a_bound() -> None:
+    promise = next(iter(measured({})))
+    for seconds, loop, answers, met in ((1, 30, 7, True), (1, 9, 7, False), (1, 9, None, None), (1, 30, None, True)):
+        runs = [compared("reachability", seconds), compared("obvious loop", loop, answers)]
+        assert measured({"compare": {"runs": runs}})[promise] is met
+
+
+def test_growth_cores_and_memory() -> None:
+    good = {
+        "joins": {"runs": [joins(1, 2, 20), joins(2, 2, 30), joins(8, 2, 190), joins(2, 1, 60)]},
+        "memory": {"runs": [limited(1, 100), limited(8, 109)]},
+    }
+    bad = {
+        "joins": {"runs": [joins(1, 2, 20), joins(2, 2, 40), joins(8, 2, 200), joins(2, 1, 60)]},
+        "memory": {"runs": [limited(1, 100), limited(8, 111)]},
+    }
+    told = [met for met in measured(good).values() if met is not None]
+    assert told == [True] * 5
+    assert [met for met in measured(bad).values() if met is not None] == [False] * 4 + [True]
+    about = {"command_line": "x", "load": 0.0}
+    assert "missed" in document({name: {**part, **about} for name, part in bad.items()})
+
+
+def test_systems_that_disagree_are_named() -> None:
+    assert disagreements([compared("a", 1), compared("b", 2)]) == []
+    assert "dag-r" in disagreements([compared("a", 1), compared("b", 2, 8)])[0]
+
+
+def test_what_was_measured_again_takes_the_place() -> None:
+    old = {"runs": [compared("a", 1), compared("b", 2)], "load": 3.0}
+    new = {"runs": [compared("b", 5)], "load": 0.0}
+    assert _merged(old, new) == {"runs": [compared("a", 1), compared("b", 5)], "load": 0.0}
+
+
+def test_processes_are_seen() -> None:
+    import os
+
+    assert family(os.getpid())[os.getpid()] == DRIVER
+    assert peak(os.getpid()) > 1 << 20
+    assert peak(1 << 30) == 0
+    assert busy_cores(0.1) >= 0
