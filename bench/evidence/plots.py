@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -91,9 +91,8 @@ def scaling_curves(maintenance: Found, spark: Found, path: Path) -> bool:
 
 
 def _spark_points(spark: Found) -> list[tuple[float, float]]:
-    found = spark.get("scaling") or spark.get("parts", {}).get("scaling") or {}
-    runs: Iterable[Any] = found.get("runs", ()) if isinstance(found, Mapping) else found
-    return [(one["times"], one["seconds"]) for one in runs if "seconds" in one and "times" in one]
+    runs = spark.get("parts", {}).get("joins", {}).get("runs", ())
+    return sorted((one["times"], one["seconds"]) for one in runs if one.get("cores") == 2 and one.get("seconds"))
 
 
 def _relative(points: Sequence[tuple[float, float]]) -> list[tuple[float, float]]:

@@ -15,7 +15,7 @@ Record = dict[str, Any]
 TWO, ONE = "local[2,4]", "local[1,4]"
 ON_ONE = ", one core"
 SLICES = 2 * (os.cpu_count() or 2)
-PINNED = 2
+PINNED = 8
 """So many times the size one core is compared with two."""
 
 
@@ -78,7 +78,7 @@ def _compared(name: str, system: str, sizes: Sizes) -> Record:
 
 
 def joins(sizes: Sizes) -> Record:
-    """Universities at 1, 2, 4 and 8 times the size with two cores, and at twice pinned to one, in as many slices."""
+    """Universities at 1, 2, 4 and 8 times the size with two cores, and at 8 times pinned to one, in as many slices."""
     runs: list[Record] = []
     for cores, times in ((2, sizes.times), (1, (PINNED,))):
         if cores in sizes.cores and times:

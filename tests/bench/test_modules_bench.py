@@ -23,7 +23,11 @@ from bench.modules.workloads import WORKLOADS
 from everlog.engine.kernels import graphs, search
 
 PATIENCE = {"samples": 1, "singles": 2, "seconds": 0.0, "longest": 60.0, "cut_off": 60.0}
-TINY = ("dag-r-nonlinear", "relations", "categories-small", "categories")
+TINY = (
+    "dag-r-nonlinear",
+    *(pytest.param(name, marks=pytest.mark.slow) for name in ("relations", "categories-small")),
+    "categories",
+)
 
 
 def found(**parts: Any) -> dict[str, Any]:

@@ -64,7 +64,7 @@ def test_types_that_cannot_be_terms(tmp_path: Path) -> None:
 def test_wrong_width(tmp_path: Path) -> None:
     path = tmp_path / "p.parquet"
     pq.write_table(EDGES, path)
-    with pytest.raises(DataError, match=r"the file has 2 columns, p/3 needs 3"):
+    with pytest.raises(DataError, match=r"the number of columns is 2, but p has 3 arguments"):
         read_all(path, options=ReadOptions(arities={"p": 3}))
 
 

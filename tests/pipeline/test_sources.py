@@ -144,7 +144,10 @@ def test_errors_name_the_path_and_the_remedy() -> None:
     make("1.csv", "a.txt", "a.tar.gz", "x.nt", "empty/_x.csv", "h/y=1/part-0.parquet")
     assert message("no.csv") == ("error[no-such-file]: the file does not exist\n  --> no.csv\n  = help: check the path")
     assert message("no/such.csv").endswith("= help: there is no directory no")
-    assert message("*.parquet") == "error[nothing-to-read]: no file matches the pattern\n  --> *.parquet\n  = help: check the path"
+    assert (
+        message("*.parquet")
+        == "error[nothing-to-read]: no file matches the pattern\n  --> *.parquet\n  = help: check the path"
+    )
     assert message("a.txt") == (
         "error[unknown-kind]: the extension says nothing about what is in the file\n  --> a.txt\n"
         "  = help: known are .csv .tsv .facts .parquet .nt .nq .ttl .trig .rdf .owl .xml, each also with .gz"

@@ -92,7 +92,8 @@ def spoilt(store: Path, texts: list[str]) -> tuple[int, int]:
     return spoiled, total
 
 
-@pytest.mark.parametrize("modules", [False, pytest.param(True, marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("modules", [False, True])
 def test_other_row_groups_may_be_spoilt(spark: Any, tmp_path: Path, modules: bool) -> None:
     rng = np.random.default_rng(1)
     pairs = sorted({(f"p{a}", f"p{b}") for a, b in rng.integers(0, 400, (1_500, 2)).tolist()})

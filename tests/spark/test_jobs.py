@@ -70,7 +70,7 @@ def test_auto_asks_for_the_memory(spark: Any, files: Path, caplog: pytest.LogCap
         materialise(job(files, "large", memory=0, maintain="none"))
         materialise(job(files, "small", memory=1 << 40, maintain="none"))
     said = [record.message for record in caplog.records if record.message.startswith("engine ")]
-    assert [message.split(":")[0] for message in said] == ["engine spark", "engine local"]
+    assert [message.split(",")[0] for message in said] == ["engine auto: spark", "engine auto: local"]
     assert table(files, "large") == table(files, "small")
 
 

@@ -150,8 +150,8 @@ def send(facts: FactSet, derived: Sequence[Predicate], work: Path, slices: int) 
 def slots_of(keys: Keys, slices: int) -> npt.NDArray[np.uint16]:
     """The slice of each fact: a hash of its key.
 
-    >>> slots_of(np.array([5, 6, 5]), 4).tolist()
-    [0, 3, 0]
+    >>> slots_of(np.array([5, 6, 7, 5]), 3).tolist()
+    [2, 2, 0, 2]
     """
     words = keys.view(np.uint64).reshape(len(keys), -1)
     mixed = np.zeros(len(keys), np.uint64)
