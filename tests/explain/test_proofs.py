@@ -173,3 +173,14 @@ def test_rules_that_are_words(program: Program, facts: set[Fact]) -> None:
 @given(layered_programs() | word_programs(), fact_sets([*LAYERS, *DERIVED]))
 def test_many_modules(program: Program, facts: set[Fact]) -> None:
     check_modules_over_modules(program, facts)
+
+
+def test_proofs_through_the_goal_leave_room_for_others() -> None:
+    """Of p(b, 1) there are more proofs than are asked for, most of which need p(b, b)."""
+    rules = "p(?y, ?y) :- p(?x, ?y), p(?z, _) . p(?z, ?y) :- p(?z, _), p(?y, ?y), p(?x, ?x) ."
+    program = parse_program(rules)
+    pairs = [("a", "a"), ("a", "b"), ("a", "1"), ("b", "a"), ("b", "b"), ("1", "a")]
+    facts = {(Predicate("p", 2), tuple(f'"{text}"' for text in pair)) for pair in pairs}
+    kb = knowledge_base(program, facts, modules=False)
+    every = all_proofs(program.rules, facts, naive.materialise(program, facts), (Predicate("p", 2), ('"b"', '"b"')))
+    assert len(kb.explain("p(b, b)", all=True, limit=50)[0].proofs) == len(every) + 1 == 21

@@ -2,7 +2,8 @@
 
 Proofs are made level by level: those of height h from lower ones of the facts in the body of a step, one of which has
 height h - 1. In a proof each fact has one step, and no fact is needed for itself: a step whose head is in a proof of
-its body is left out. Of each fact as many proofs are kept as are asked for.
+its body is left out. Of the goal as many proofs are kept as are asked for, of other facts more, since some of these
+cannot be put together.
 """
 
 from __future__ import annotations
@@ -21,6 +22,9 @@ MOST_STEPS = 20_000
 
 MOST_COMBINED = 10_000
 """So many ways to prove the body of one step are considered at each height."""
+
+SPARE = 20
+"""So many times the proofs that are asked for are kept of a fact that is not the goal."""
 
 
 @dataclass(frozen=True)
@@ -81,10 +85,12 @@ class _Levels:
             if not isinstance(part.by, int)
             for step in range(first, first + len(part))
         }
+        self.full = False
+        """Whether proofs of a fact were left out that may be part of one that is asked for."""
         self.known: dict[int, list[Choice]] = {}
         self.uses: dict[int, list[int]] = {}
         for step, body in enumerate(self.body):
-            for fact in set(body):
+            for fact in set(body) if goal not in body else ():
                 self.uses.setdefault(fact, []).append(step)
 
     def result(self, complete: bool) -> Several:
@@ -103,7 +109,7 @@ class _Levels:
             changed = {fact for fact, found in new.items() if self._keep(fact, found)}
             ready = {step for fact in changed for step in self.uses.get(fact, ())}
         found = self.known.get(self.goal, [])
-        return Several(tuple(found[: self.limit]), complete and len(found) <= self.limit)
+        return Several(tuple(found[: self.limit]), complete and not self.full and len(found) <= self.limit)
 
     def _combined(self, step: int, height: int) -> Iterator[Choice]:
         """The proofs by a step that have a height."""
@@ -137,8 +143,9 @@ class _Levels:
     def _keep(self, fact: int, found: list[tuple[int, Choice]]) -> bool:
         """Take in new proofs of a fact, if there is room; whether there were some."""
         known = self.known.setdefault(fact, [])
-        room = self.limit + 1 - len(known)
+        room = (self.limit + 1) * (1 if fact == self.goal else SPARE) - len(known)
         seen = {choice.key for choice in known}
         fresh = {c.key: (c.size, int(self.rank[s]), n, c) for n, (s, c) in enumerate(found) if c.key not in seen}
+        self.full |= len(fresh) > room and fact != self.goal
         known += [each[-1] for each in nsmallest(room, fresh.values(), key=lambda each: each[:3])]
         return room > 0 and bool(fresh)
