@@ -132,7 +132,7 @@ def test_stores_are_the_same(
     files = tuple(str(tmp_path / f"{name}.csv") for name in ("edge", "small", "piece") if name in rules)
     tables = []
     with caplog.at_level("INFO", "everlog"):
-        for engine, memory in (("local", None), ("spark", None), ("auto", 8_000)):
+        for engine, memory in (("local", None), ("spark", None), ("auto", 8_000 if rules is PROGRAM else 3_000)):
             job = MaterialiseJob(
                 str(tmp_path / "rules.rls"), files, str(tmp_path / engine), engine=engine, memory=memory
             )
