@@ -421,7 +421,7 @@ def frame_of(space: Workspace, parts: Sequence[Part], wanted: Predicates, mask: 
             frames.append(_filtered(space, part.source.frame(), mine, part.source.predicates))
         else:
             hidden = (frozenset(part.source.sizes) & wanted) - mine
-            alike.setdefault(mine if hidden else wanted, []).append(part.source)
+            alike.setdefault(frozenset(mine if hidden else wanted), []).append(part.source)
     for chosen, stored in alike.items():
         files = [file for source in stored for file in source.files]
         there = frozenset[Predicate]().union(*(source.sizes for source in stored))
