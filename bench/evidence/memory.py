@@ -31,6 +31,7 @@ print(len(kb["path"]))
 DUCKDB = """
 import duckdb, pyarrow as pa
 connection = duckdb.connect(config={"threads": 2})
+connection.execute("set enable_progress_bar = false")
 connection.register("given", pa.table({"a": edges[:, 0], "b": edges[:, 1]}))
 connection.execute("create table edge as select * from given")
 print(connection.execute("with recursive path(a, b) as (select a, b from edge union select path.a, edge.b from path, "

@@ -1,0 +1,37 @@
+"""The report: every table of the papers comes out of what the benchmarks write."""
+
+from __future__ import annotations
+
+import pytest
+
+from bench.evidence import theory
+from bench.evidence.suites import SUITES
+from bench.evidence.tables import TABLES, PaperTable
+from bench.evidence.updates import NOT_ALL, scores
+
+
+@pytest.mark.parametrize("each", TABLES.values(), ids=lambda each: each.name)
+def test_every_table_has_our_figures(each: PaperTable) -> None:
+    found = SUITES[each.suite].found()
+    if not found:
+        pytest.skip(f"{SUITES[each.suite].command} has not been run")
+    lines = each.text(found).splitlines()
+    assert lines != [NOT_ALL]
+    ours = [line for line in lines[2:] if line.startswith("|") and not line.startswith("| paper:")]
+    assert any(character.isdigit() for line in ours for character in line)
+
+
+@pytest.mark.parametrize("each", TABLES.values(), ids=lambda each: each.name)
+def test_a_table_without_measurements(each: PaperTable) -> None:
+    lines = each.text({}).splitlines()
+    assert lines == [NOT_ALL] or all(line.startswith("| paper:") for line in lines[2:])
+
+
+def test_scores_leave_out_what_was_cut_off() -> None:
+    assert scores([{"a": 2.0, "b": 1.0}, {"a": 3.0}], ["a", "b"]) == {"a": [2.0, 1.0], "b": [1.0]}
+
+
+def test_instances_are_as_the_papers_prove() -> None:
+    counted = [*theory.chains(lengths=(10, 40)), *theory.without_recursion(sizes=(400,))]
+    assert [one.counted for one in counted] == [one.expected for one in counted]
+    assert len(counted) == 2 * 2 * 5 + 1
