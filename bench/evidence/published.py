@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from statistics import geometric_mean
-
 # Journal paper. Scores are averages and medians over its 24 inputs of how many times the best algorithm one took.
 DELETING = {"counting": (258.92, 61.22), "dred": (20.49, 2.29), "fbf": (2.70, 1.00)}
 DELETING_DERIVATIONS = {"counting": (1.00, 1.00), "dred": (2524.32, 5.48), "fbf": (283.67, 2.38)}
@@ -95,17 +93,3 @@ QUERIES = {
     "union compact": (338.90, 393.00, 0.61, 0.89, 0.03, 0.03, 416.23, 1.97, 2.93, 0.03, 0.03),
 }
 """Seconds of Q0 to Q10, plain and compact."""
-
-
-def ratios(rows: dict[str, tuple[float, ...]], over: int, under: int) -> list[float]:
-    """One column over another.
-
-    >>> ratios({"a": (2.0, 4.0)}, 1, 0)
-    [2.0]
-    """
-    return [row[over] / row[under] for row in rows.values()]
-
-
-def mean_ratio(rows: dict[str, tuple[float, ...]], over: int, under: int) -> float:
-    """Their geometric mean."""
-    return geometric_mean(ratios(rows, over, under))
