@@ -13,7 +13,8 @@ from hypothesis import HealthCheck, settings
 SHARED_DATA = Path(__file__).resolve().parents[2] / "shared" / "data"
 
 SLOW_TO_DRAW = (HealthCheck.too_slow, HealthCheck.data_too_large)
-settings.register_profile("default", deadline=None, max_examples=60, suppress_health_check=SLOW_TO_DRAW)
+settings.register_profile("random", deadline=None, max_examples=60, suppress_health_check=SLOW_TO_DRAW)
+settings.register_profile("default", settings.get_profile("random"), derandomize=True)
 settings.register_profile("thorough", deadline=None, max_examples=2000, suppress_health_check=SLOW_TO_DRAW)
 settings.register_profile("long", deadline=None, max_examples=10_000, suppress_health_check=SLOW_TO_DRAW)
 settings.load_profile(os.environ.get("EVERLOG_HYPOTHESIS", "default"))

@@ -78,6 +78,17 @@ def test_odd_values_come_back_as_they_were(tmp_path: Path) -> None:
         assert all((value, i) in kb["odd"] for i, value in enumerate(ODD))
 
 
+@pytest.mark.parametrize("text", ["\U0001f9ea" * 40, "\U0010fffe", "é" * 40, "<" + "z" * 40], ids=range(4))
+def test_the_log_bounds_any_text(tmp_path: Path, text: str) -> None:
+    """In commits of their own, as a file of many terms may have an ordinary one as its largest."""
+    kb = KnowledgeBase("p(?x) :- q(?x) .")
+    kb.save(tmp_path / "kb")
+    for i in range(11):
+        kb.update(insert={"q": [(f"{text}{i}",)]})
+        kb.save()
+    assert Store.open(tmp_path / "kb").verify() == []
+
+
 def test_an_opened_knowledge_base_goes_on(tmp_path: Path) -> None:
     """Changes, queries and saving again, with and without a snapshot, equal those of the one in memory."""
     kb = example()

@@ -118,7 +118,9 @@ def _add_action(table: Path, file: NewFile, schema: pa.Schema, data_change: bool
         raise refused(path, f"it has {stats['numRecords']} rows, not {file.rows}")
     if file.stats is not None and json.loads(file.stats) != stats:
         raise refused(path, f"its statistics are {json.dumps(stats)}, not {file.stats}")
-    return AddAction(file.name, file.size, {}, int(status.st_mtime * 1000), data_change, json.dumps(stats))
+    # delta-rs reads escaped characters beyond U+FFFF wrongly, so none is escaped.
+    said = json.dumps(stats, ensure_ascii=False)
+    return AddAction(file.name, file.size, {}, int(status.st_mtime * 1000), data_change, said)
 
 
 def file_stats(path: Path, schema: pa.Schema) -> dict[str, Any]:
