@@ -23,7 +23,7 @@ from everlog.engine.keys import Column, Order, columns_of
 from everlog.engine.match import Engine, RuleSet
 from everlog.engine.relation import Relation
 from everlog.lang.syntax import Predicate, Rule
-from everlog.spark.sharing import Numbering, columns_by_tag, fact_set, new_directory, share, shared_facts, tagged
+from everlog.spark.sharing import Numbering, columns_by_tag, fact_set, share, shared_facts, tagged
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -48,16 +48,17 @@ def close_decomposed(
     slices: int,
     constants: Mapping[str, int],
     sizes: Mapping[Predicate, int],
-) -> dict[Predicate, DataFrame]:
-    """All facts of the predicates of a decomposed recursion.
+    ids: Mapping[Predicate, int],
+) -> DataFrame | None:
+    """All facts of the predicates of a decomposed recursion, as a stage that runs whenever they are used.
 
-    ``constants`` are the ids of the rules' constants. A single predicate comes as a stage that runs
-    whenever the result is used; several come out of the same stage, which is run once and kept in ``work``.
+    ``constants`` are the ids of the rules' constants. With several predicates the column ``predicate``
+    has their ``ids``; facts of those without one are left out. None if there is nothing to begin with.
     """
     derived = tuple(decomposition.carried)
     along = [(p, i) for p, i in (*decomposition.carried.items(), *decomposition.copartitioned) if p in facts]
     if not along:
-        return {}
+        return None
     everywhere = {p: facts[p] for p in decomposition.shared if p in facts}
     shared = share(session, everywhere, work, orders_of(rules, decomposition.shared, derived, sizes))
     width = max(p.arity for p, _ in along)
@@ -65,15 +66,9 @@ def close_decomposed(
     given = sum(sizes.get(p, 0) for p, _ in along)
     slices = max(1, min(slices, given // LEAST)) if given else slices
     partitioned = slice_of.repartition(slices, "key").drop("key")
-    task = CloseSlice(tuple(rules), tuple(p for p, _ in along), derived, shared, constants)
-    if len(derived) == 1:
-        return {derived[0]: partitioned.mapInArrow(task, task.schema)}
-    kept = str(new_directory(work, "decomposed") / "facts")
-    partitioned.mapInArrow(task, task.schema).write.parquet(kept)
-    written = session.read.parquet(kept)
-    return {
-        p: written.where(written.tag == tag).select(*(f"c{i}" for i in range(p.arity))) for tag, p in enumerate(derived)
-    }
+    numbers = tuple(map(ids.get, derived))
+    task = CloseSlice(tuple(rules), tuple(p for p, _ in along), derived, numbers, shared, constants)
+    return partitioned.mapInArrow(task, task.schema)
 
 
 def orders_of(
@@ -100,6 +95,8 @@ class CloseSlice:
     predicates: tuple[Predicate, ...]
     """The predicate of each tag; one that is there twice is partitioned by two of its arguments."""
     derived: tuple[Predicate, ...]
+    ids: tuple[int | None, ...]
+    """What facts of the derived predicates are known by, None if nobody asks for them."""
     shared: Path | None
     constants: Mapping[str, int]
 
@@ -107,8 +104,8 @@ class CloseSlice:
     def schema(self) -> str:
         """The columns that come out, as Spark writes them."""
         width = max(predicate.arity for predicate in self.derived)
-        tag = ["tag int"] if len(self.derived) > 1 else []
-        return ", ".join([*tag, *(f"c{i} long" for i in range(width))])
+        several = ["predicate long"] if len(self.derived) > 1 else []
+        return ", ".join([*several, *(f"c{i} long" for i in range(width))])
 
     def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         columns = columns_by_tag(batches, [predicate.arity for predicate in self.predicates])
@@ -119,8 +116,9 @@ class CloseSlice:
         slice_facts, numbering = fact_set(self.predicates, columns, ids, named)
         del columns
         closed = self._closed(slice_facts, below, numbering)
-        for tag, predicate in enumerate(self.derived):
-            yield from self._batches(tag, closed.relation(predicate), numbering)
+        for number, predicate in zip(self.ids, self.derived, strict=True):
+            if number is not None:
+                yield from self._batches(number, closed.relation(predicate), numbering)
 
     def _closed(self, slice_facts: FactSet, below: FactSet, numbering: Numbering) -> FactSet:
         from everlog.reasoning.seminaive import close_stratum
@@ -134,7 +132,7 @@ class CloseSlice:
         stratum = Stratum(1, self.rules, (), self.derived)
         return close_stratum(engine, stratum, facts, seeds, 1, Listener())[0]
 
-    def _batches(self, tag: int, relation: Relation, numbering: Numbering) -> Iterator[pa.RecordBatch]:
+    def _batches(self, number: int, relation: Relation, numbering: Numbering) -> Iterator[pa.RecordBatch]:
         keys = relation.keys()
         width = max(predicate.arity for predicate in self.derived)
         for start in range(0, len(keys), BATCH):
@@ -144,5 +142,5 @@ class CloseSlice:
             ids += [np.zeros(size, np.int64)] * (width - len(columns))
             named = {f"c{i}": column for i, column in enumerate(ids)}
             if len(self.derived) > 1:
-                named = {"tag": np.full(size, tag, np.int32), **named}
+                named = {"predicate": np.full(size, number, np.int64), **named}
             yield pa.record_batch(named)

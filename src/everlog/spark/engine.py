@@ -15,7 +15,7 @@ from everlog.engine.factset import FactSet
 from everlog.engine.limits import Limits
 from everlog.engine.match import Change, Engine, RuleSet
 from everlog.engine.multiset import NO_COUNTS, Counts
-from everlog.lang.syntax import Constant, Predicate
+from everlog.lang.syntax import Constant, Predicate, Rule
 from everlog.pipeline.tasks import parallelism
 from everlog.reasoning.seminaive import close_stratum
 from everlog.reasoning.statistics import Listener
@@ -24,7 +24,7 @@ from everlog.spark.finish import finish, fits
 from everlog.spark.local import evaluate, without_modules
 from everlog.spark.match import FrameMatches, FrameProofs
 from everlog.spark.multiset import FrameCounts
-from everlog.spark.plans import Plan, PlanKind, PlanSettings, close, plan_of, reads, seeded
+from everlog.spark.plans import Plan, PlanKind, PlanSettings, close, decomposed, plan_of, reads, seeded
 from everlog.spark.repair import repair_closure, repair_union
 from everlog.spark.rounds import close_in_rounds
 from everlog.spark.settings import SparkSettings
@@ -54,6 +54,9 @@ class SparkEngine(Engine):
         """The predicates of strata that turned out too large for one task."""
         self._distributed: set[Predicate] = set()
         """The predicates of strata that were tried in one task, which gave up."""
+        self.counts_known: dict[tuple[Rule, ...], Counts] | None = None
+        """What all instances of some rules derive, how often: kept from deriving it, where it will be asked for and
+        no fact that the rules read is still to come."""
         self._said: set[tuple[str, tuple[Predicate, ...]]] = set()
         """The plans that were told: their kinds, and of what."""
 
@@ -191,7 +194,15 @@ class SparkEngine(Engine):
         given = {p: self._relation(facts, p) for p in read}
         if self.settings.expand_below is not None and is_counted_first(plan):
             return others.extended(self._listed(listing(plan, self.space.spark, given, self.space.directory)))
+        if plan.decomposition is not None and len(plan.decomposition.carried) > 1:
+            return others.extended(self._kept_together(plan, given))
         return others.extended(self._kept(close(plan, self.space.spark, given, self.space.directory)))
+
+    def _kept_together(self, plan: Plan, given: Mapping[Predicate, DataFrame]) -> FrameSet:
+        """The relations of a decomposed plan, stored by the stage that closes them."""
+        ids = {p: self.space.names.id(p) for p in plan.stratum.predicates}
+        stage = decomposed(plan, self.space.spark, given, self.space.directory, ids)
+        return FrameSet(self.space) if stage is None else FrameSet.of(self.space, self.space.store(self._filled(stage)))
 
     def _closed_in_rounds(self, plan: Plan, facts: FrameSet) -> FactSet:
         """The same for linear recursion that does not decompose."""
@@ -230,8 +241,16 @@ class SparkEngine(Engine):
         from pyspark.sql import functions as F
 
         columns = [F.col(name).cast("long").alias(f"c{i}") for i, name in enumerate(frame.columns)]
-        fill = [F.lit(0).cast("long").alias(name) for name in self.space.keys[1 + predicate.arity :]]
-        return frame.select(F.lit(self.space.names.id(predicate)).cast("long").alias("predicate"), *columns, *fill)
+        return self._filled(
+            frame.select(F.lit(self.space.names.id(predicate)).cast("long").alias("predicate"), *columns)
+        )
+
+    def _filled(self, rows: DataFrame) -> DataFrame:
+        """Rows with all columns of facts."""
+        from pyspark.sql import functions as F
+
+        missing = [F.lit(0).cast("long").alias(name) for name in self.space.keys if name not in rows.columns]
+        return rows.select("*", *missing) if missing else rows
 
     def _relation(self, facts: FrameSet, predicate: Predicate) -> DataFrame:
         return facts.frame([predicate]).select(*(f"c{i}" for i in range(predicate.arity)))

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from everlog.engine.factset import NONE, FactSet
 from everlog.engine.match import Change, Matches, Proofs, RuleSet
 from everlog.engine.multiset import NO_COUNTS, Counts
-from everlog.lang.syntax import Atom, Constant, Predicate, Term, Variable, Wildcard
+from everlog.lang.syntax import Atom, Constant, Predicate, Rule, Term, Variable, Wildcard
 from everlog.spark.factset import FrameSet
 from everlog.spark.groups import Mask
 from everlog.spark.multiset import FrameCounts
@@ -66,13 +66,25 @@ class FrameMatches(Matches):
     engine: SparkEngine
 
     def facts(self, without: FactSet = NONE) -> FactSet:
+        if self.engine.counts_known is not None and not self.changed:
+            counts = self._counted()
+            self.engine.counts_known[self._all] = counts
+            return counts.facts() - without
         groups = self._groups()
         frames = [(rows.heads(), group.heads) for group, rows in groups]
         return new_facts(self.engine, frames, without, self.phase)
 
     def counts(self) -> Counts:
+        known = None if self.changed else (self.engine.counts_known or {}).get(self._all)
+        return self._counted() if known is None else known
+
+    def _counted(self) -> Counts:
         frames = [rows.heads() for _, rows in self._groups()]
         return counted(self.engine, frames, self.phase) if frames else NO_COUNTS
+
+    @property
+    def _all(self) -> tuple[Rule, ...]:
+        return tuple(planned.rule for planned in self.rules.rules)
 
     def _groups(self) -> list[tuple[Alike, Instances]]:
         space = self.engine.space

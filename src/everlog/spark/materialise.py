@@ -76,12 +76,14 @@ def materialise_on_spark(
     width = width_of(staging.facts, names.predicates)
     with Workspace(spark, staging.work, names, width) as space:
         engine = watch.spark_engine(space, limits=limits, settings=settings)
+        booking: Maintain = "none" if maintain == "counting" else maintain
+        engine.counts_known = None if booking == "none" else {}
         explicit = staged_facts(space, staging.facts)
         check(explicit)
         explicit = explicit.renamed(program.external)
         facts, statistics = seminaive(engine, program, explicit, watch.listener(listener))
         fresh = Materialisation(explicit, facts, instances=statistics.instances)
-        kept = booked(engine, program, fresh, "none" if maintain == "counting" else maintain)
+        kept = booked(engine, program, fresh, booking)
         most = engine.settings.expand_below
         generated = frozenset[Predicate]() if most is None else above(program, facts, most)
         return _written(space, staging.work, program, kept, generated, statistics)

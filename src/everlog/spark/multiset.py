@@ -92,6 +92,12 @@ class FrameCounts(Counts):
         """Facts of some predicates with the sums of their weights, zero or not; only some of the facts if given."""
         from pyspark.sql import functions as F
 
+        return self.pieces_frame(predicates, among).groupBy(*self.space.keys).agg(F.sum(WEIGHT).alias(WEIGHT))
+
+    def pieces_frame(self, predicates: Predicates, among: FrameSet | None = None) -> DataFrame:
+        """The same before it is summed up: a fact has a row in each piece that knows it."""
+        from pyspark.sql import functions as F
+
         keys, frames = self.space.keys, []
         wanted = None if among is None else among.frame(predicates)
         mask = None if among is None else among.touched(predicates)
@@ -102,8 +108,7 @@ class FrameCounts(Counts):
                 frames.append(rows if piece.sign > 0 else rows.withColumn(WEIGHT, -F.col(WEIGHT)))
         if not frames:
             return self.space.read((), weighted=True)
-        joined = functools.reduce(lambda a, b: a.unionAll(b), frames)
-        return joined.groupBy(*keys).agg(F.sum(WEIGHT).alias(WEIGHT))
+        return functools.reduce(lambda a, b: a.unionAll(b), frames)
 
     def __add__(self, other: Counts) -> Counts:
         return self._with(other.pieces) if isinstance(other, FrameCounts) else self

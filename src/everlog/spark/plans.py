@@ -185,6 +185,24 @@ def _close(
         }
     if plan.kind in ("rounds", "loop", "local"):
         raise ValueError(f"a plan of the kind {plan.kind} is not closed at once")
+    assert plan.decomposition is not None
+    ids = {p: number for number, p in enumerate(plan.stratum.predicates)}
+    stage = decomposed(plan, session, facts, work, ids)
+    if stage is None:
+        return {}
+    if len(plan.decomposition.carried) == 1:
+        return dict.fromkeys(plan.decomposition.carried, stage)
+    return {p: stage.where(stage.predicate == n).select(*(f"c{i}" for i in range(p.arity))) for p, n in ids.items()}
+
+
+def decomposed(
+    plan: Plan,
+    session: SparkSession,
+    facts: Mapping[Predicate, DataFrame],
+    work: Path,
+    ids: Mapping[Predicate, int],
+) -> DataFrame | None:
+    """The stage of a decomposed plan, with the ids of predicates if it carries several."""
     from everlog.spark.decomposed import close_decomposed
 
     assert plan.decomposition is not None
@@ -195,9 +213,10 @@ def _close(
         plan.decomposition,
         seeded(plan, facts),
         work,
-        slices=slices,
+        slices=slices_of(plan, session),
         constants=constants,
         sizes=plan.sizes,
+        ids=ids,
     )
 
 

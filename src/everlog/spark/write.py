@@ -20,7 +20,7 @@ import pyarrow.parquet as pq
 from everlog.engine.factset import FactSet
 from everlog.engine.multiset import Counts
 from everlog.lang.syntax import Predicate
-from everlog.pipeline.tasks import RESULT, gather, packed, work_directory
+from everlog.pipeline.tasks import RESULT, gather, packed, parallelism, work_directory
 from everlog.spark.factset import FrameSet
 from everlog.spark.multiset import FrameCounts
 from everlog.spark.workspace import WEIGHT, Workspace
@@ -30,8 +30,8 @@ from everlog.store.parquet import FACT_GROUP_ROWS
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-FILE_ROWS = 1 << 22
-"""A file has about so many rows."""
+FILE_ROWS, FEWER_ROWS = 1 << 22, 1 << 18
+"""A file has about so many rows at most, and so many at least if that keeps more cores busy."""
 
 Signed = Sequence[tuple[FactSet | Counts | None, int]]
 
@@ -63,7 +63,7 @@ def _weighted(part: FactSet | Counts | None) -> DataFrame | None:
     if isinstance(part, FrameSet) and part.possible:
         return part.frame().withColumn(WEIGHT, F.lit(1).cast("long"))
     if isinstance(part, FrameCounts) and part.possible:
-        return part.frame(part.possible)
+        return part.pieces_frame(part.possible)
     return None
 
 
@@ -79,12 +79,14 @@ def write_rows(
 
 
 def _ranged(space: Workspace, rows: DataFrame, sizes: Mapping[Predicate, int], file_rows: int) -> DataFrame:
-    """The rows in partitions that are ranges of predicate and first argument."""
+    """The rows in partitions that are ranges of predicate and first argument, all of about one size."""
     from pyspark.sql import functions as F
 
-    files = -(-sum(sizes.values()) // file_rows)
+    total = sum(sizes.values())
+    files = number_of_files(total, parallelism(space.spark), file_rows)
     if files <= 1:
         return rows.repartition(1)
+    file_rows = -(-total // files)
     start, table = 0, []
     for number, size in sorted((space.names.id(p), size) for p, size in sizes.items()):
         table.append({"predicate": number, "start": start, "size": size})
@@ -96,6 +98,16 @@ def _ranged(space: Workspace, rows: DataFrame, sizes: Mapping[Predicate, int], f
         "file", F.greatest(F.lit(0), F.least(number, F.lit(files - 1)))
     )
     return numbered.repartitionById(files, F.col("file"))
+
+
+def number_of_files(rows: int, tasks: int, file_rows: int = FILE_ROWS) -> int:
+    """In how many files so many rows are written, given how many tasks keep all cores busy.
+
+    >>> [number_of_files(rows, 4) for rows in (1_000, 600_000, 3_000_000, 17_000_000)]
+    [1, 2, 4, 8]
+    """
+    most = max(1, rows // min(file_rows, FEWER_ROWS))
+    return min(most, -(-rows // (file_rows * tasks)) * tasks)
 
 
 @dataclass(frozen=True)
