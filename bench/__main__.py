@@ -13,13 +13,13 @@ from typing import Any
 from bench import report
 from bench.compare import Comparison, compare
 from bench.inputs import table_of, write
-from bench.measure import start
+from bench.measure import RESULTS, start
 from bench.peers import SYSTEMS
+from bench.progress import tell
 from bench.startup import Startup, startup
 from bench.targets import targets
 from bench.workloads import WORKLOADS, chosen, dag_r
 
-RESULTS = Path(__file__).parent / "results"
 BOOKKEEPING = ("none", "dredc")
 EXTRAS = ("start", "memory", "updates", "dictionary")
 FOREST = {"trees": 1_350, "size": 1_000}
@@ -38,7 +38,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     load = os.getloadavg()[0]
     comparisons = []
     for workload in workloads:
-        comparisons.append(compare(workload, 1 if options.quick else options.runs, _tell, options.systems))
+        comparisons.append(compare(workload, 1 if options.quick else options.runs, tell, options.systems))
         print(report.comparison_text(comparisons[-1]), end="\n\n", flush=True)
     began = startup(first_runs=not options.quick) if everything or "start" in options.names else None
     held = _memory() if (everything and not options.quick) or "memory" in options.names else {}
@@ -75,14 +75,14 @@ def _memory() -> dict[str, Any]:
     with tempfile.TemporaryDirectory(prefix="everlog-bench-") as scratch:
         write({"edge": table_of(dag_r())}, Path(scratch))
         for maintain in BOOKKEEPING:
-            _tell(f"memory, maintain={maintain}")
+            tell(f"memory, maintain={maintain}")
             ran = start({"task": "memory", "directory": scratch, "maintain": maintain}, 300)
             held[maintain] = ran.result if ran.result is not None else {"error": ran.error}
     return held
 
 
 def _task(name: str, arguments: dict[str, Any]) -> dict[str, Any]:
-    _tell(name)
+    tell(name)
     ran = start({"task": name, **arguments, "one_core": True}, 600)
     return ran.result if ran.result is not None else {"error": ran.error}
 
@@ -112,10 +112,6 @@ def _finish(results: report.Results, options: argparse.Namespace) -> None:
     name = "selected" if options.names or options.systems else "quick" if options.quick else "general"
     report.write(results, RESULTS, name)
     print(f"\nwritten to {RESULTS.name}/{name}.json, .md, .png")
-
-
-def _tell(line: str) -> None:
-    print(line, file=sys.stderr, flush=True)
 
 
 if __name__ == "__main__":

@@ -13,7 +13,7 @@ import os
 import sys
 import tempfile
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from statistics import median
 from time import perf_counter, process_time
@@ -25,6 +25,8 @@ import everlog
 from bench import generators
 from bench.machine import machine, versions
 from bench.maintenance import lubm as universities
+from bench.measure import RESULTS
+from bench.progress import tell
 from bench.rdf.data import ONTOLOGY, Workload
 from bench.report import BUSY, table
 from bench.targets import Target
@@ -34,7 +36,6 @@ from everlog.predicates import Key
 from everlog.query.explain import Explanation
 from tests.explain.checker import check_explanation
 
-RESULTS = Path(__file__).resolve().parent / "results"
 SAMPLE, RUNS = 1_000, 5
 CLOSURE = "path(?x, ?y) :- edge(?x, ?y) . path(?x, ?z) :- path(?x, ?y), path(?y, ?z) ."
 LINEAR = "path(?x, ?y) :- edge(?x, ?y) . path(?x, ?z) :- path(?x, ?y), edge(?y, ?z) ."
@@ -113,19 +114,18 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if options.names and task.name not in options.names:
             continue
         if task.name.startswith("lubm") and not ONTOLOGY.exists():
-            print(f"{task.name} skipped: its ontology is not here", file=sys.stderr)
+            tell(f"{task.name} skipped: its ontology is not here")
             continue
-        print(f"{task.name} ...", file=sys.stderr, flush=True)
+        tell(task.name)
         found["tasks"].append(measured(task, options.quick))
     text = document(found)
     print(text)
     if not options.names:
         name = "quick-explain" if options.quick else "explain"
-        RESULTS.mkdir(exist_ok=True)
+        RESULTS.mkdir(parents=True, exist_ok=True)
         (RESULTS / f"{name}.md").write_text(text)
-        (RESULTS / f"{name}.json").write_text(
-            json.dumps({"machine": machine(), "versions": versions(), **found}, indent=1) + "\n"
-        )
+        about = {"machine": machine(), "versions": versions(), "targets": list(map(asdict, targets(found["tasks"])))}
+        (RESULTS / f"{name}.json").write_text(json.dumps({**about, **found}, indent=1) + "\n")
     return 0 if all(each["checked"] == each["asked"] for each in found["tasks"]) else 1
 
 

@@ -13,6 +13,7 @@ import os
 import sys
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict
 from importlib.metadata import version
 from itertools import islice
 from pathlib import Path
@@ -22,11 +23,11 @@ from typing import Any
 
 from bench.lubm import TYPE, university
 from bench.machine import machine, versions
-from bench.measure import start
+from bench.measure import RESULTS, start
+from bench.progress import tell
 from bench.report import BUSY, table
 from bench.targets import Target
 
-RESULTS = Path(__file__).parent / "results"
 TRIPLES = 10_000_000
 QUICK = 200_000
 RATE, STRETCH = 200_000, 300_000
@@ -194,7 +195,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     }
     with tempfile.TemporaryDirectory(prefix="everlog-bench-") as scratch:
         path = Path(scratch, "universities.nt")
-        _tell(f"writing {count:,} triples")
+        tell(f"writing {count:,} triples")
         write(count, path)
         found["bytes"] = path.stat().st_size
         found["iterated"] = _measured(1, lambda _: {"task": "iterate", "path": str(path)})
@@ -204,8 +205,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     text = document(found)
     print(text)
     name = "ingest" if count >= TRIPLES else "quick-ingest"
+    RESULTS.mkdir(parents=True, exist_ok=True)
     (RESULTS / f"{name}.md").write_text(text, encoding="utf-8")
-    kept = {**found, "machine": machine(), "versions": _versions()}
+    about = {"machine": machine(), "versions": _versions(), "targets": list(map(asdict, targets(found)))}
+    kept = {**found, **about}
     (RESULTS / f"{name}.json").write_text(json.dumps(kept, indent=1) + "\n", encoding="utf-8")
     measured = [*found["runs"], *found["iterated"]]
     return 0 if len(measured) == runs + 1 and all(run["facts"] == count for run in measured) else 1
@@ -217,10 +220,10 @@ def _measured(runs: int, job: Callable[[Path], dict[str, Any]]) -> list[dict[str
         with tempfile.TemporaryDirectory(prefix="everlog-bench-") as directory:
             load = os.getloadavg()[0]
             asked = job(Path(directory))
-            _tell(f"{asked['task']} {number + 1}, load {load:.1f}")
+            tell(f"{asked['task']} {number + 1}, load {load:.1f}")
             ran = start(asked, TIMEOUT)
             if ran.result is None:
-                _tell(f"{asked['task']}: {ran.error}")
+                tell(f"{asked['task']}: {ran.error}")
             else:
                 done.append({**ran.result, "load": load})
     return done
@@ -229,10 +232,6 @@ def _measured(runs: int, job: Callable[[Path], dict[str, Any]]) -> list[dict[str
 def _versions() -> dict[str, str]:
     """Those of all benches, and of what takes part in this one."""
     return {**versions(), **{package: version(package) for package in ("pyspark", "pyoxigraph")}}
-
-
-def _tell(line: str) -> None:
-    print(line, file=sys.stderr, flush=True)
 
 
 if __name__ == "__main__":

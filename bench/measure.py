@@ -15,6 +15,8 @@ from time import perf_counter
 from typing import Any
 
 ROOT = Path(__file__).resolve().parents[1]
+RESULTS = Path(os.environ.get("EVERLOG_BENCH_RESULTS") or ROOT / "bench" / "results")
+"""Where benchmarks write what they found."""
 
 
 @dataclass(frozen=True)
@@ -48,14 +50,22 @@ def run_python(arguments: list[str], timeout: float, environment: Mapping[str, s
     try:
         out, err = process.communicate(timeout=timeout)
     except subprocess.TimeoutExpired:
-        os.killpg(process.pid, signal.SIGKILL)
-        process.communicate()
+        _end(process)
         return Report(None, timeout, f">{timeout:g} s", timed_out=True)
+    except BaseException:
+        _end(process)
+        raise
     wall = perf_counter() - began
     if process.returncode:
         return Report(None, wall, _reason(err, process.returncode), err)
     lines = out.strip().splitlines()
     return Report(json.loads(lines[-1]) if lines else {}, wall, stderr=err)
+
+
+def _end(process: subprocess.Popen[str]) -> None:
+    """End a process and all that it started."""
+    os.killpg(process.pid, signal.SIGKILL)
+    process.communicate()
 
 
 def _reason(err: str, status: int) -> str:

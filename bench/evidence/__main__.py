@@ -1,36 +1,67 @@
-"""``python -m bench.evidence [TABLES...] [--kept]``: measure everything, or what some tables need, and report it."""
+"""``python -m bench.evidence [NAMES...] [--kept | --quick]``: measure everything, or what is named, and report it."""
 
 from __future__ import annotations
 
 import argparse
+import os
 import sys
-from collections.abc import Sequence
+import tempfile
+import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
 
 from bench.evidence import report
-from bench.evidence.suites import SUITES
+from bench.evidence.suites import SUITES, Ran
 from bench.evidence.tables import TABLES, PaperTable
+from bench.measure import RESULTS
+from bench.progress import BEGAN, shown, tell
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run it."""
+    """Run it; 1 if a benchmark failed, whose name is said last."""
     options = _options(arguments)
+    os.environ.setdefault(BEGAN, str(time.time()))
     for name in options.names:
         if name in TABLES:
             print(f"## {name}: {TABLES[name].title}\n\n{_table(TABLES[name], options.kept)}\n", flush=True)
     suites = [name for name in options.names if name in SUITES] or (list(SUITES) if not options.names else [])
-    seconds: dict[str, float] = {}
-    for name in suites if not options.kept else ():
+    if not suites:
+        return 0
+    results = Path(tempfile.mkdtemp(prefix="everlog-bench-")) if options.quick else RESULTS
+    ran = {} if options.kept else _ran(suites, options.quick, results)
+    path = report.write(ran, results=results, quick=options.quick)
+    print(f"written to {path if options.quick else path.name}")
+    failed = [name for name, each in ran.items() if each.failed]
+    if failed:
+        tell(f"FAILED: {', '.join(failed)}")
+    return int(bool(failed))
+
+
+def _ran(suites: Sequence[str], quick: bool, results: Path) -> dict[str, Ran]:
+    """Each benchmark after the other; what one finds is written before the next begins."""
+    ran: dict[str, Ran] = {}
+    for number, name in enumerate(suites, 1):
         print(f"# {SUITES[name].title}\n", flush=True)
-        seconds[name] = SUITES[name].run()
-    if suites:
-        print(f"written to {report.write(seconds if len(seconds) == len(SUITES) else {}).name}")
-    return 0
+        tell(f"{name}: part {number} of {len(suites)}")
+        ran[name] = SUITES[name].run(quick=quick, results=results)
+        tell(f"{name}: {shown(ran[name].seconds)} minutes, {ran[name]}")
+    _say(ran)
+    return ran
+
+
+def _say(ran: Mapping[str, Ran]) -> None:
+    for name, each in ran.items():
+        tell(f"{name:12} {shown(each.seconds):>6} {each}")
+    tell(f"{'all':12} {shown(sum(each.seconds for each in ran.values())):>6}")
 
 
 def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m bench.evidence", description=__doc__)
     parser.add_argument("names", nargs="*", metavar="NAME", help=", ".join([*TABLES, *SUITES]))
     parser.add_argument("--kept", action="store_true", help="measure nothing, take what was measured last")
+    parser.add_argument(
+        "--quick", action="store_true", help="small sizes, into a new directory: whether all of it works"
+    )
     options = parser.parse_args(arguments)
     unknown = [name for name in options.names if name not in TABLES and name not in SUITES]
     if unknown:

@@ -7,9 +7,11 @@ from pathlib import Path
 from typing import Any
 
 from bench.evidence import plots, theory
-from bench.evidence.suites import RESULTS, SUITES
+from bench.evidence.suites import SUITES, Ran
 from bench.evidence.tables import TABLES
 from bench.machine import machine, versions
+from bench.measure import RESULTS
+from bench.progress import shown
 from bench.report import table
 
 Found = Mapping[str, Any]
@@ -17,11 +19,10 @@ SLOWER = 1.5
 """So many times slower than listed pairs a query on a compact relation counts as lost."""
 
 
-def write(seconds: Mapping[str, float]) -> Path:
-    """Write the report and its plots from what the benchmarks wrote; ``seconds`` is what each took in this run."""
-    found = {name: suite.found() for name, suite in SUITES.items()}
-    pictures = _pictures(found)
-    parts = ["# What was measured", _preface(seconds), _machine(), *pictures]
+def write(ran: Mapping[str, Ran], *, results: Path = RESULTS, quick: bool = False) -> Path:
+    """Write the report and its plots from what the benchmarks wrote; ``ran`` are those that ran just now."""
+    found = {name: suite.found(quick=quick, results=results) for name, suite in SUITES.items()}
+    parts = ["# What was measured", QUICK_SAYS if quick else "", _preface(ran), _machine(), *_pictures(found, results)]
     parts += ["## Promises", _targets(found), "## Where we lose", _losses(found)]
     parts += ["## The papers' tables", TABLES_SAY]
     for each in TABLES.values():
@@ -30,8 +31,8 @@ def write(seconds: Mapping[str, float]) -> Path:
     if found["theory"].get("counts"):
         parts += ["## Counts against theory", f"`{SUITES['theory'].command}`", theory.text(found["theory"]["counts"])]
     parts += ["## Peers", "Seconds from facts to the last derived fact, best of the runs.", _peers(found["general"])]
-    parts += ["## Everything else", _links()]
-    path = RESULTS / "REPORT.md"
+    parts += ["## Everything else", _links(results, quick)]
+    path = results / "REPORT.md"
     path.write_text("\n\n".join(part for part in parts if part) + "\n")
     return path
 
@@ -42,25 +43,34 @@ TABLES_SAY = (
 )
 
 
-def _preface(seconds: Mapping[str, float]) -> str:
-    if not seconds:
+QUICK_SAYS = "Small sizes: this tells whether everything works, and nothing about speed."
+
+
+def _preface(ran: Mapping[str, Ran]) -> str:
+    """What this run was, and what failed in it."""
+    if not ran:
         return "Put together from the last run of each benchmark. `make bench` measures everything again."
-    rows = [(SUITES[name].title, f"`{SUITES[name].command}`", f"{spent / 60:.1f}") for name, spent in seconds.items()]
-    total = sum(seconds.values()) / 60
-    return f"`make bench` made all of it in {total:.0f} minutes.\n\n" + table(("part", "command", "minutes"), rows)
+    rows = [(SUITES[name].title, f"`{SUITES[name].command}`", shown(each.seconds), str(each))
+            for name, each in ran.items()]  # fmt: skip
+    total = shown(sum(each.seconds for each in ran.values()))
+    is_whole = ran.keys() == SUITES.keys()
+    made = f"`make bench` measured all of it in {total} minutes." if is_whole else (
+        f"Of these, {', '.join(ran)} ran now, for {total} minutes; the others are those of their last run."
+    )  # fmt: skip
+    return f"{made}\n\n{table(('part', 'command', 'minutes', 'how it ended'), rows)}"
 
 
 def _machine() -> str:
     return "\n".join(f"- {name}: {value}" for name, value in {**machine(), **versions()}.items())
 
 
-def _pictures(found: Mapping[str, Found]) -> Iterator[str]:
+def _pictures(found: Mapping[str, Found], results: Path) -> Iterator[str]:
     general, modules = found["general"], found["modules"]
     made = (
-        ("closure.png", "Closing DAG-R", plots.closure_bars(general, modules, RESULTS / "closure.png")),
-        ("update.png", "A small update", plots.update_bars(general, RESULTS / "update.png")),
-        ("memory.png", "Memory over time", plots.memory_over_time(found["memory"], RESULTS / "memory.png")),
-        ("scaling.png", "Scaling", plots.scaling_curves(found["maintenance"], found["spark"], RESULTS / "scaling.png")),
+        ("closure.png", "Closing DAG-R", plots.closure_bars(general, modules, results / "closure.png")),
+        ("update.png", "A small update", plots.update_bars(general, results / "update.png")),
+        ("memory.png", "Memory over time", plots.memory_over_time(found["memory"], results / "memory.png")),
+        ("scaling.png", "Scaling", plots.scaling_curves(found["maintenance"], found["spark"], results / "scaling.png")),
     )
     return (f"![{title}]({name})" for name, title, done in made if done)
 
@@ -136,6 +146,6 @@ def _cell(row: Found | None) -> str:
     return f">{row['stopped_after']:g}" if row["stopped_after"] else "failed"
 
 
-def _links() -> str:
-    known = [(suite.title, name) for name, suite in SUITES.items() if (RESULTS / f"{name}.md").exists()]
-    return "\n".join(f"- [{title}]({name}.md)" for title, name in known)
+def _links(results: Path, quick: bool) -> str:
+    pages = {suite.title: suite.path(results, quick=quick).with_suffix(".md") for suite in SUITES.values()}
+    return "\n".join(f"- [{title}]({page.name})" for title, page in pages.items() if page.exists())

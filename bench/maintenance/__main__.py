@@ -6,18 +6,17 @@ import argparse
 import os
 import sys
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 from bench.maintenance import report
 from bench.maintenance.targets import targets
 from bench.maintenance.workloads import WORKLOADS, Workload
-from bench.measure import start
+from bench.measure import RESULTS, start
+from bench.progress import tell
 
-RESULTS = Path(__file__).resolve().parents[1] / "results"
 EXTRAS = ("break-even", "example", "command")
 STRATIFICATIONS = ("levels", "single")
-PATIENCE = {"samples": 10, "fewest": 5, "seconds": 2.0, "cut_off": 15.0}
+PATIENCE = {"samples": 10, "fewest": 5, "seconds": 0.5, "cut_off": 15.0}
 QUICK_PATIENCE = {"samples": 2, "fewest": 2, "seconds": 0.1, "cut_off": 2.0}
 SIZES = (10_000, 20_000, 50_000, 100_000)
 QUICK_SIZES = (1_000, 4_000)
@@ -42,7 +41,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     )
     for workload in workloads:
         if not workload.available():
-            _tell(f"{workload.name} skipped: its data is not here")
+            tell(f"{workload.name} skipped: its data is not here")
             continue
         found["robustness"] += _robustness(workload, options.quick)
     if _is_wanted("break-even", options):
@@ -80,7 +79,7 @@ def _robustness(workload: Workload, quick: bool) -> list[dict[str, Any]]:
         ran = _task("robustness", {**job, "size": size, **(QUICK_PATIENCE if quick else PATIENCE)}, 400)
         records.append({**job, **ran})
         if ran.get("strata") == 1:
-            _tell(f"{workload.name} is one stratum either way")
+            tell(f"{workload.name} is one stratum either way")
             break
     for kind in ("delete", "add"):
         print(f"### {workload.name}, {kind}\n\n{report.robustness_text(records, kind)}", end="\n\n", flush=True)
@@ -89,7 +88,7 @@ def _robustness(workload: Workload, quick: bool) -> list[dict[str, Any]]:
 
 def _break_even(workload: Workload, quick: bool) -> dict[str, Any]:
     size = workload.quick if quick else workload.middle
-    job = {"workload": workload.name, "size": size, "steps": 4 if quick else 10, "seconds": 2.0 if quick else 20.0}
+    job = {"workload": workload.name, "size": size, "steps": 4 if quick else 10, "seconds": 2.0 if quick else 10.0}
     return {"workload": workload.name, **_task("break_even", job, 200)}
 
 
@@ -100,10 +99,10 @@ def _example(quick: bool) -> list[dict[str, Any]]:
 
 def _task(name: str, arguments: dict[str, Any], timeout: float, one_core: bool = True) -> dict[str, Any]:
     shown = " ".join(str(arguments[key]) for key in ("workload", "stratification", "n") if key in arguments)
-    _tell(f"{name} {shown}".rstrip())
+    tell(f"{name} {shown}".rstrip())
     ran = start({"task": name, **arguments, "one_core": one_core}, timeout)
     if ran.result is None:
-        _tell(f"{name} {shown}: {ran.error}")
+        tell(f"{name} {shown}: {ran.error}")
         return {"error": ran.error}
     return ran.result
 
@@ -120,10 +119,6 @@ def _finish(found: dict[str, Any], options: argparse.Namespace) -> int:
     print(f"\nwritten to {RESULTS.name}/{name}.json, .md, .png")
     measured = [*found["robustness"], *found["break_even"], *found["example"], found["command"]]
     return 1 if any("error" in one for one in measured) else 0
-
-
-def _tell(line: str) -> None:
-    print(line, file=sys.stderr, flush=True)
 
 
 if __name__ == "__main__":

@@ -16,7 +16,7 @@ from bench.maintenance.setting import COLUMNS, REMATERIALISE, Run, Setting
 from bench.maintenance.workloads import WORKLOADS
 from everlog.analysis.stratify import Kind
 
-SLOW = 3.0
+SLOW = 1.5
 """Seconds of deleting and adding after which fewer samples will do."""
 
 SAMPLINGS: tuple[Sampling, ...] = ("uniform", "walk")

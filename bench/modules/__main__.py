@@ -6,22 +6,21 @@ import argparse
 import os
 import sys
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
-from bench.measure import start
+from bench.measure import RESULTS, start
 from bench.modules import report
 from bench.modules.targets import targets
 from bench.modules.workloads import WORKLOADS, Workload
+from bench.progress import tell
 
-RESULTS = Path(__file__).resolve().parents[1] / "results"
 EXTRAS = ("sizes", "components", "columns", "held")
-PATIENCE = {"samples": 10, "singles": 100, "seconds": 4.0, "longest": 60.0, "cut_off": 15.0}
+PATIENCE = {"samples": 10, "singles": 100, "seconds": 2.0, "longest": 30.0, "cut_off": 5.0}
 QUICK_PATIENCE = {"samples": 2, "singles": 5, "seconds": 0.1, "longest": 5.0, "cut_off": 2.0}
 COMPONENTS = ((500, "standard"), (500, "compact"), (2_270, "compact"))
 QUICK_COMPONENTS = ((50, "standard"), (50, "compact"))
 QUICK = ("dag-r-nonlinear", "gene-ontology", "gemet", "relations", "categories-small", "categories")
-GENERAL_SINGLES = 5
+GENERAL_SINGLES = 2
 """So many single edges are deleted by general rules."""
 
 LISTED = "dag-r-nonlinear"
@@ -52,7 +51,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     for workload in WORKLOADS.values():
         if workload.name in (options.names or (QUICK if options.quick else WORKLOADS)):
             if not workload.available():
-                _tell(f"{workload.name} skipped: its data is not here")
+                tell(f"{workload.name} skipped: its data is not here")
                 continue
             found["forms"] += _forms(workload, options.quick)
     return _finish(found, options)
@@ -96,10 +95,10 @@ def _forms(workload: Workload, quick: bool) -> list[dict[str, Any]]:
 
 def _task(name: str, arguments: dict[str, Any]) -> dict[str, Any]:
     shown = " ".join(str(arguments[key]) for key in ("workload", "nodes", "form") if key in arguments)
-    _tell(f"{name} {shown}".rstrip())
+    tell(f"{name} {shown}".rstrip())
     ran = start({"task": name, **arguments, "one_core": True}, TIMEOUT)
     if ran.result is None:
-        _tell(f"{name} {shown}: {ran.error}")
+        tell(f"{name} {shown}: {ran.error}")
         return {"error": ran.error}
     return ran.result
 
@@ -115,10 +114,6 @@ def _finish(found: dict[str, Any], options: argparse.Namespace) -> int:
     print(f"\nwritten to {RESULTS.name}/{name}.json, .md, .png")
     measured = [*found["forms"], *found["components"], found["sizes"], found["columns"], found["held"]]
     return 1 if any("error" in one for one in measured) else 0
-
-
-def _tell(line: str) -> None:
-    print(line, file=sys.stderr, flush=True)
 
 
 if __name__ == "__main__":

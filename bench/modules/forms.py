@@ -29,6 +29,9 @@ RUNS, SHORT = 9, 1.0
 
 LOOK_UPS = 1_000_000
 
+COUNTING = 2
+"""Computing the counters may take so many times as long as an update until it is cut off."""
+
 LARGE = 0.25
 """The share of the facts that a large deletion takes away."""
 
@@ -84,7 +87,7 @@ def measured(workload: str, size: int, form: Form, **patience: Any) -> dict[str,
     state = _materialised(setting, chosen, limits, found)
     if state is None:
         return found
-    booked = setting.counted(state, limits.cut_off)
+    booked = setting.counted(state, COUNTING * limits.cut_off)
     found["counters"] = {"seconds": booked.seconds, "cut_off": booked.state is None}
     if booked.state is not None:
         found["held_counted"] = booked.state.nbytes

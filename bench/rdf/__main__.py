@@ -10,14 +10,14 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from bench.measure import Report, start
+from bench.measure import RESULTS, Report, start
+from bench.progress import tell
 from bench.rdf import report
 from bench.rdf.asking import ASKING
 from bench.rdf.data import ONTOLOGY, WORKLOADS, Workload
 from bench.rdf.reasoners import REASONERS, Reasoner
 from bench.rdf.targets import targets
 
-RESULTS = Path(__file__).resolve().parents[1] / "results"
 TIMEOUT = 400.0
 PATIENCE = 10.0
 """A system is run again, three times at most, while its runs so far took less than so many seconds."""
@@ -30,7 +30,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run the benchmark; 1 if Everlog fails or answers differ."""
     options = _options(arguments)
     if not ONTOLOGY.exists():
-        _tell("LUBM's ontology is not here")
+        tell("LUBM's ontology is not here")
         return 0
     names = options.names or (QUICK if options.quick else WORKLOADS if options.full else USUAL)
     found: dict[str, Any] = {
@@ -61,7 +61,7 @@ def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
 
 
 def _workload(workload: Workload, directory: Path, found: dict[str, Any], options: argparse.Namespace) -> None:
-    _tell(f"{workload.name}: writing")
+    tell(f"{workload.name}: writing")
     given = workload.write(directory)
     mine = []
     for reasoner in REASONERS.values():
@@ -77,7 +77,7 @@ def _workload(workload: Workload, directory: Path, found: dict[str, Any], option
     print(f"### {workload.name}\n\n{report.reasoned_text(mine)}", end="\n\n", flush=True)
     asked: dict[str, Any] = {"workload": workload.name}
     for system in ASKING:
-        _tell(f"{workload.name}: {system} answers")
+        tell(f"{workload.name}: {system} answers")
         job = {"task": "rdf_asking", "system": system, "directory": str(directory), "one_core": True}
         ran = start(job, options.timeout)
         asked[system] = ran.result if ran.result is not None else {"error": ran.error}
@@ -86,7 +86,7 @@ def _workload(workload: Workload, directory: Path, found: dict[str, Any], option
 
 
 def _run(reasoner: Reasoner, workload: Workload, directory: Path, timeout: float) -> Report:
-    _tell(f"{workload.name}: {reasoner.name}")
+    tell(f"{workload.name}: {reasoner.name}")
     job = {"task": "rdf_reasoner", "system": reasoner.name, "directory": str(directory)}
     return start({**job, "one_core": reasoner.one_core}, timeout)
 
@@ -113,10 +113,6 @@ def _finish(found: dict[str, Any], options: argparse.Namespace) -> int:
     failed = any("error" in one for one in found["reasoned"] if one["system"].startswith("everlog"))
     wrong = any(target.met is False for target in verdicts if target.topic.startswith(("queries", "facts")))
     return 1 if failed or wrong or any("error" in one["everlog"] for one in found["asked"]) else 0
-
-
-def _tell(line: str) -> None:
-    print(line, file=sys.stderr, flush=True)
 
 
 if __name__ == "__main__":

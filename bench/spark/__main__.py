@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import argparse
 import sys
+import tempfile
 from collections.abc import Sequence
 from dataclasses import replace
-from pathlib import Path
+from time import perf_counter
 from typing import Any
 
+from bench.measure import RESULTS
+from bench.progress import shown, tell
 from bench.spark import report
-from bench.spark.parts import FULL, PARTS, QUICK, Sizes, errors, tell
+from bench.spark.parts import FULL, PARTS, QUICK, Sizes, errors
 from bench.spark.processes import busy_cores
 from bench.spark.targets import disagreements, targets
 from bench.spark.workloads import WORKLOADS
-
-RESULTS = Path(__file__).resolve().parents[1] / "results"
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -23,11 +24,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = _options(arguments)
     name = "quick-spark" if options.quick else "spark" if options.merge or not options.names else "selected-spark"
     parts = report.read(RESULTS, name) if options.merge else {}
-    sizes = _sizes(options)
-    for chosen in _parts(options.names):
-        about = {"command_line": " ".join(["python -m bench.spark", *sys.argv[1:]]), "load": busy_cores()}
-        parts[chosen] = _merged(parts.get(chosen, {}), {**PARTS[chosen](sizes), **about})
-        report.write(parts, RESULTS, name)
+    with tempfile.TemporaryDirectory(prefix="everlog-bench-") as stores:
+        sizes = replace(_sizes(options), stores=stores)
+        for chosen in _parts(options.names):
+            about = {"command_line": " ".join(["python -m bench.spark", *sys.argv[1:]]), "load": busy_cores()}
+            began = perf_counter()
+            found = PARTS[chosen](sizes)
+            tell(f"{chosen}: {shown(perf_counter() - began)} minutes")
+            parts[chosen] = _merged(parts.get(chosen, {}), {**found, **about, "took": perf_counter() - began})
+            report.write(parts, RESULTS, name)
     print(report.document(parts))
     for error in (wrong := [*errors(parts), *disagreements(parts.get("compare", {}).get("runs", ()))]):
         tell(error)
@@ -41,7 +46,7 @@ def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("names", nargs="*", metavar="NAME", help=", ".join([*PARTS, *WORKLOADS]))
     parser.add_argument("--quick", action="store_true", help="small sizes")
     parser.add_argument("--merge", action="store_true", help="keep the other parts of the last results")
-    parser.add_argument("--limit", type=float, help="stop an obvious loop after so many seconds (60)")
+    parser.add_argument("--limit", type=float, help="do not stop an obvious loop before so many seconds (30)")
     parser.add_argument("--times", type=int, nargs="*", help="only these sizes of joins and memory (1 2 4 8)")
     parser.add_argument("--systems", type=lambda names: names.split(";"), help="only these, with ; between them")
     parser.add_argument("--cores", type=int, nargs="*", choices=(1, 2), help="joins with so many cores only (1 2)")

@@ -11,7 +11,16 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from bench.spark.universities import changes_of, materialised, updated, written
+from bench.spark.universities import (
+    changes_of,
+    kept,
+    materialised,
+    on_this_machine,
+    sizes_of,
+    store_of,
+    updated,
+    written,
+)
 
 WARM_UP = 1
 """So many universities are materialised before, so that nothing is compiled or started while time is taken."""
@@ -30,32 +39,49 @@ def main() -> None:
         print(json.dumps(TASKS[job.pop("task")](scratch=Path(scratch), **job)))
 
 
+ENOUGH = 11.0
+"""An obvious loop is stopped after so many times the seconds of ours: the promise is ten times."""
+
+
 def compared(
-    scratch: Path, workload: str, systems: list[str], limit: float, master: str, partitions: int | None = None
+    scratch: Path,
+    workloads: dict[str, list[str]],
+    limit: float,
+    patience: float,
+    master: str,
+    partitions: int | None = None,
 ) -> dict[str, Any]:
-    """Systems on one workload, one after the other."""
+    """Systems on workloads, one after the other: ours first, stopped after ``limit`` seconds, the obvious loop last.
+
+    The loop has the session as warm as it can be, and at least ``patience`` seconds.
+    """
     from bench.spark.measure import measured, prepared
-    from bench.spark.workloads import WORKLOADS
+    from bench.spark.workloads import OBVIOUS, WORKLOADS
     from everlog.pipeline.session import session, stop
 
-    chosen = WORKLOADS[workload]
     spark = session(master, **_slices(partitions))
-    edges = prepared(spark, chosen, scratch)
-    runs = [measured(spark, chosen, system, edges, scratch, limit) for system in systems]
+    runs = []
+    for name, systems in workloads.items():
+        chosen = WORKLOADS[name]
+        edges, enough = prepared(spark, chosen, scratch), max(patience, chosen.patience)
+        for system in sorted(systems, key=OBVIOUS.__eq__):
+            runs.append(measured(spark, chosen, system, edges, scratch, enough if system == OBVIOUS else limit))
+            if system == chosen.promised:
+                enough = min(limit, max(enough, ENOUGH * runs[-1].seconds))
     stop()
     return {"runs": [asdict(run) for run in runs]}
 
 
-def joins(scratch: Path, universities: list[int], master: str, partitions: int | None = None) -> dict[str, Any]:
-    """Universities read, materialised and stored, in so many numbers, after a warm-up."""
+def joins(
+    scratch: Path, universities: list[int], master: str, partitions: int | None = None, stores: str | None = None
+) -> dict[str, Any]:
+    """Universities read, materialised and stored, in so many numbers, after a warm-up; the stores may be kept."""
     from everlog.pipeline.session import session, stop
 
     session(master, **_slices(partitions))
-    materialised(written(WARM_UP, scratch / "small"), scratch / "small-store")
-    runs = []
-    for count in universities:
-        given = written(count, scratch / f"facts-{count}")
-        runs.append({"universities": count, **materialised(given, scratch / f"store-{count}")})
+    directory = Path(stores) if stores else scratch
+    kept(WARM_UP, directory)
+    runs = [{"universities": count, **kept(count, directory)} for count in universities]
     stop()
     return {"runs": runs}
 
@@ -85,27 +111,36 @@ def written_elsewhere(universities: int, directory: Path) -> Any:
         return pool.submit(written, universities, directory).result()
 
 
-def updates(scratch: Path, universities: int, changed: int, runs: int, master: str) -> dict[str, Any]:
-    """Small updates of a store, each after a warm-up: distributed, and in one task if the store fits there."""
+def updates(scratch: Path, universities: int, changed: int, runs: int, master: str, stores: str) -> dict[str, Any]:
+    """Small updates of a store, each kind after a warm-up: distributed, in one task, and on this machine alone."""
+    from bench.spark.reading import Reading
     from everlog.pipeline.session import session, stop
 
-    session(master)
-    small, store = scratch / "small-store", scratch / "store"
-    materialised(written(WARM_UP, scratch / "small"), small)
-    made = materialised(written(universities, scratch / "facts"), store)
+    directory = Path(stores)
+    spark = session(master)
+    kept(WARM_UP, directory)
+    made = kept(universities, directory)
     found: dict[str, Any] = {"changed": 2 * changed, "materialise": made, "updates": {}}
-    for number, (how, finish) in enumerate((("distributed", 0), ("one task", 1 << 62))):
-        updated(small, changes_of(WARM_UP, scratch / f"warm-{number}", 10, number), local_finish=finish)
-        found["updates"][how] = [
-            updated(
-                store,
-                changes_of(universities, scratch / "changes", changed, 10 * number + run),
-                local_finish=finish,
-            )
-            for run in range(runs)
-        ]
+    small, store = store_of(WARM_UP, directory), store_of(universities, directory)
+    found["store"] = sizes_of(store)
+    for number, (how, options) in enumerate(WAYS.items()):
+        updated(small, changes_of(WARM_UP, scratch / f"warm-{number}", 10, number), **options)
+        found["updates"][how] = []
+        for run in range(runs):
+            changes = changes_of(universities, scratch / "changes", changed, 10 * number + run)
+            with Reading(spark) as reading:
+                done = updated(store, changes, **options)
+            found["updates"][how].append({**done, "read": reading.found})
+    found["local"] = on_this_machine(universities, directory, scratch / "local")
     stop()
     return found
+
+
+WAYS: dict[str, dict[str, Any]] = {
+    "Spark, distributed": {"engine": "spark", "local_finish": 0},
+    "Spark, in one task": {"engine": "spark", "local_finish": 1 << 62},
+    "this machine, without Spark": {"engine": "local"},
+}
 
 
 TASKS: dict[str, Callable[..., dict[str, Any]]] = {

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import uuid
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from threading import Timer
+from threading import Event, Thread
 from time import perf_counter
 from typing import Any
 
@@ -20,6 +22,9 @@ WARM_UP = 300
 
 WARM_PARTITIONS = 4
 """In so many parts, so that all workers are there."""
+
+AGAIN = 0.2
+"""Seconds after which what was stopped is stopped again."""
 
 
 @dataclass(frozen=True)
@@ -61,23 +66,41 @@ def measured(session: Any, workload: Workload, system: str, edges: Any, scratch:
     few = edges.limit(WARM_UP).repartition(WARM_PARTITIONS)
     _looked_at(workload.systems[system](session, few, _work(scratch)))
     session.catalog.clearCache()
-    alarm = Timer(limit, session.sparkContext.cancelAllJobs)
     began = perf_counter()
-    alarm.start()
     try:
-        answers, mixed = _looked_at(workload.systems[system](session, edges, _work(scratch)))
+        with stopped_after(limit, session.sparkContext.cancelAllJobs):
+            answers, mixed = _looked_at(workload.systems[system](session, edges, _work(scratch)))
     except (PySparkException, Py4JError) as error:
         seconds = perf_counter() - began
         if seconds >= limit:
             return Run(workload.name, system, seconds, error=f"stopped after {limit:g} s")
         return Run(workload.name, system, seconds, error=str(error).splitlines()[0], failed=True)
     finally:
-        alarm.cancel()
         session.catalog.clearCache()
     seconds = perf_counter() - began
     wrong = workload.facts is not None and answers != workload.facts
     why = f"{workload.facts:,} answers expected" if wrong else None
     return Run(workload.name, system, seconds, answers, mixed, why, failed=wrong and system != OBVIOUS)
+
+
+@contextmanager
+def stopped_after(seconds: float, stop: Callable[[], object]) -> Iterator[None]:
+    """Stop what goes on after so many seconds, and again and again: between two jobs there is nothing to be stopped."""
+    done = Event()
+
+    def watch() -> None:
+        if not done.wait(seconds):
+            stop()
+            while not done.wait(AGAIN):
+                stop()
+
+    watching = Thread(target=watch, daemon=True)
+    watching.start()
+    try:
+        yield
+    finally:
+        done.set()
+        watching.join()
 
 
 def _looked_at(answers: Any) -> tuple[int, int]:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import os
-import sys
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from bench.measure import run_python
-from bench.spark.workloads import OBVIOUS, WORKLOADS
+from bench.progress import tell
+from bench.spark.workloads import WORKLOADS
 
 Record = dict[str, Any]
 TWO, ONE = "local[2,4]", "local[1,4]"
@@ -21,7 +21,7 @@ PINNED = 8
 
 @dataclass(frozen=True)
 class Sizes:
-    """How much is done; ``limit`` is when an obvious loop is stopped, in seconds."""
+    """How much is done; an obvious loop has ``limit`` seconds at least, a process ``timeout``."""
 
     compared: tuple[str, ...]
     joins: int
@@ -29,19 +29,25 @@ class Sizes:
     updates: int
     changed: int
     limit: float
+    stores: str = ""
+    """The directory where joins leave their stores, and updates look for theirs."""
     times: tuple[int, ...] = (1, 2, 4, 8)
     cores: tuple[int, ...] = (1, 2)
     systems: tuple[str, ...] = ()
     timeout: float = 900.0
+
+    def wants(self, system: str) -> bool:
+        """Whether a system is to be measured."""
+        return not self.systems or system in self.systems
 
 
 FULL = Sizes(
     compared=("dag-r", "wiki-vote", "gnp10K", "generations", "components"),
     joins=6,
     memory=8,
-    updates=32,
+    updates=24,
     changed=500,
-    limit=60.0,
+    limit=30.0,
 )
 QUICK = Sizes(
     compared=("dag-s", "generations-small", "components-small"),
@@ -49,32 +55,40 @@ QUICK = Sizes(
     memory=1,
     updates=1,
     changed=20,
-    limit=60.0,
+    limit=20.0,
+    times=(1,),
+    cores=(2,),
 )
 
 
 def compare(sizes: Sizes) -> Record:
-    """Closures, same-generation and components against the loops that a user would write."""
+    """Closures, same-generation and components against the loops that a user would write: a session for each
+    workload, and one for all that run with one core."""
     runs: list[Record] = []
+    pinned: dict[str, list[str]] = {}
     for name in sizes.compared:
         workload = WORKLOADS[name]
         if not workload.available():
             tell(f"{name} skipped: its data is not here")
             continue
-        for system in [*workload.systems, *(f"{each}{ON_ONE}" for each in workload.pinned)]:
-            if not sizes.systems or system in sizes.systems:
-                runs.append(_compared(name, system, sizes))
+        if systems := [each for each in workload.systems if sizes.wants(each)]:
+            runs += _compared({name: systems}, sizes)
+        if systems := [each for each in workload.pinned if sizes.wants(f"{each}{ON_ONE}")]:
+            pinned[name] = systems
+    if pinned:
+        runs += [{**run, "system": f"{run['system']}{ON_ONE}"} for run in _compared(pinned, sizes, one_core=True)]
     return {"runs": runs}
 
 
-def _compared(name: str, system: str, sizes: Sizes) -> Record:
-    limit = max(sizes.limit, WORKLOADS[name].patience) if system == OBVIOUS else sizes.timeout
-    job: Record = {"workload": name, "systems": [system.removesuffix(ON_ONE)], "limit": limit, "partitions": SLICES}
-    job |= {"master": ONE, "one_core": True} if system.endswith(ON_ONE) else {"master": TWO}
-    found = ran("compared", job, sizes.timeout + limit)
+def _compared(workloads: dict[str, list[str]], sizes: Sizes, one_core: bool = False) -> list[Record]:
+    job: Record = {"workloads": workloads, "limit": sizes.timeout / 2, "patience": sizes.limit, "partitions": SLICES}
+    job |= {"master": ONE, "one_core": True} if one_core else {"master": TWO}
+    found = ran("compared", job, sizes.timeout)
     failed = {"seconds": 0.0, "failed": True, **found}
-    (run,) = found.get("runs", [failed])
-    return {**run, "workload": name, "system": system}
+    whole: list[Record] = found.get("runs") or [
+        {**failed, "workload": name, "system": system} for name, systems in workloads.items() for system in systems
+    ]
+    return whole
 
 
 def joins(sizes: Sizes) -> Record:
@@ -82,8 +96,9 @@ def joins(sizes: Sizes) -> Record:
     runs: list[Record] = []
     for cores, times in ((2, sizes.times), (1, (PINNED,))):
         if cores in sizes.cores and times:
-            job = {"universities": [sizes.joins * n for n in times], "partitions": SLICES}
-            found = ran("joins", {**job, "master": TWO if cores == 2 else ONE, "one_core": cores == 1}, sizes.timeout)
+            job: Record = {"universities": [sizes.joins * n for n in times], "partitions": SLICES}
+            job |= {"master": ONE, "one_core": True} if cores == 1 else {"master": TWO, "stores": sizes.stores}
+            found = ran("joins", job, sizes.timeout)
             each = found.get("runs", [found] * len(times))
             runs += [{"times": n, "cores": cores, **run} for n, run in zip(times, each, strict=True)]
     return {"runs": runs}
@@ -97,8 +112,8 @@ def memory(sizes: Sizes) -> Record:
 
 
 def updates(sizes: Sizes) -> Record:
-    """Small updates of a store, beside materialising it."""
-    job = {"universities": sizes.updates, "changed": sizes.changed, "runs": 2, "master": TWO}
+    """Small updates of a store, beside materialising it: of one that the joins have left, if they have."""
+    job = {"universities": sizes.updates, "changed": sizes.changed, "runs": 2, "master": TWO, "stores": sizes.stores}
     return ran("updates", job, sizes.timeout)
 
 
@@ -130,8 +145,3 @@ def errors(parts: Mapping[str, Any]) -> Iterator[str]:
         for found in (part, *part.get("runs", ())):
             if found.get("error") and (found.get("failed", True) or "workload" not in found):
                 yield f"{name}: {found['error']}"
-
-
-def tell(line: str) -> None:
-    """Say how it gets on."""
-    print(line, file=sys.stderr, flush=True)

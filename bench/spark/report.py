@@ -33,7 +33,13 @@ MEMORY = (
     "and workers, too): the largest process of each kind, MB resident at its peak, and what is alive in the driver's "
     "heap after collections."
 )
-UPDATES = "Some students take other courses. Seconds of whole jobs in a session that is warm, beside materialising."
+UPDATES = (
+    "Some students take other courses. Seconds of whole jobs, from files of changes to the next version of the store, "
+    "in a session that is warm, the better of two, beside materialising the same. `rows read` is what the tasks of "
+    "Spark read from files, rows of skipped row groups left out, several times where several stages read them, and "
+    "with what stages wrote for each other; beside the rows of the store. The last is the local engine in the same "
+    "process, which maps the snapshot of the store that it left before."
+)
 
 
 def document(parts: Mapping[str, Found]) -> str:
@@ -51,12 +57,14 @@ def targets_text(parts: Mapping[str, Found], verdicts: Sequence[Target]) -> str:
     """The targets, one a line, with a warning if other work was going on."""
     lines = [(target.topic, target.promise, target.measured, target.verdict) for target in verdicts]
     text = table(("topic", "target", "measured", "verdict"), lines)
-    busy = [name for name, part in parts.items() if name in TIMED and part.get("load", 0.0) > BUSY]
+    busy = [name for name, part in parts.items() if name in TIMED and (part["load"] is None or part["load"] > BUSY)]
     return text + (f"\n\nThe machine was busy before {', '.join(busy)}: the verdicts are provisional." if busy else "")
 
 
 def _measured(part: Found) -> str:
-    return f"`{part['command_line']}`, cores busy with other work before: {part['load']:.1f}"
+    load = "not looked at" if part["load"] is None else f"{part['load']:.1f}"
+    lines = [f"`{part['command_line']}`, cores busy with other work before: {load}", part.get("note", "")]
+    return "\n\n".join(line for line in lines if line)
 
 
 def error_text(part: Found) -> str | None:
@@ -133,14 +141,32 @@ def memory_text(part: Found) -> str:
 
 def updates_text(part: Found) -> str:
     """Updates beside materialising."""
-    made = part["materialise"]
-    rows = [("materialise", f"{made['seconds']:.1f}", "100%", "-")]
+    made, local, store = part["materialise"], part.get("local"), part["store"]
+    rows = [("materialise, Spark", f"{made['seconds']:.1f}", "100%", *["-"] * 5)]
+    if local is not None:
+        rows.append(("materialise, this machine", f"{local['seconds']:.1f}", *["-"] * 6))
     for how, runs in part["updates"].items():
         best = min(runs, key=lambda run: float(run["seconds"]))
-        seconds = best["seconds"]
-        rows.append((f"update, {how}", f"{seconds:.1f}", f"{seconds / made['seconds']:.0%}", best["algorithm"]))
-    title = f"{part['changed']:,} explicit facts change of {made['explicit']:,}, with {made['facts']:,} in all."
-    return f"{title}\n\n{table(('job', 'seconds', 'of materialising', 'algorithm'), rows)}"
+        added, read = best["added"], best["read"]
+        on_spark = read["rows"] > 0
+        rows.append((
+            f"update, {how}",
+            f"{best['seconds']:.1f}",
+            f"{best['seconds'] / made['seconds']:.0%}",
+            best["algorithm"],
+            f"{best['inserted']:,} + {best['deleted']:,}",
+            f"{added['files']} ({added['rows']:,} rows, {added['bytes'] / 1e3:,.0f} kB)",
+            str(read["stages"]) if on_spark else "-",
+            f"{read['rows']:,} ({read['rows'] / store['rows']:.0%})" if on_spark else "-",
+        ))  # fmt: skip
+    title = (
+        f"{part['changed']:,} explicit facts change of {made['explicit']:,}, with {made['facts']:,} in all; the store "
+        f"has {store['rows']:,} rows in {store['groups']} row groups of {store['files']} files, "
+        f"{store['bytes'] / 1e6:,.0f} MB."
+    )
+    headings = ("job", "seconds", "of materialising", "algorithm", "facts that come + go", "files added", "stages",
+                "rows read")  # fmt: skip
+    return f"{title}\n\n{table(headings, rows)}"
 
 
 SECTIONS = {
@@ -182,7 +208,8 @@ def plot(parts: Mapping[str, Found], path: Path) -> None:
     left.barh(range(len(runs)), [run["seconds"] for run in runs], color=colours)
     left.set_yticks(range(len(runs)), names, fontsize="x-small")
     left.invert_yaxis()
-    left.set_xscale("log")
+    if runs:
+        left.set_xscale("log")
     left.set_xlabel("seconds (grey: the obvious loop, perhaps stopped)")
     sized = [run for run in parts.get("joins", {}).get("runs", ()) if "seconds" in run and run["cores"] == 2]
     sized.sort(key=lambda run: run["times"])

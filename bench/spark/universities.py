@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -56,12 +57,32 @@ def _iris(numbers: Rows) -> pa.Array:
     return pc.binary_join_element_wise("<http://www.university.edu/", digits, ">", "")
 
 
-def materialised(given: Given, store: Path, **more: Any) -> dict[str, Any]:
-    """Materialise on Spark, in the session that is there: seconds in all and by phase, and numbers of facts."""
+def store_of(universities: int, directory: Path) -> Path:
+    """Where the store about so many universities is."""
+    return directory / f"store-{universities}"
+
+
+def kept(universities: int, directory: Path) -> dict[str, Any]:
+    """Materialise so many universities on Spark, if that has not been done in this directory; how it went then."""
+    record = directory / f"made-{universities}.json"
+    if not record.exists():
+        given = written(universities, directory / f"facts-{universities}")
+        record.write_text(json.dumps(materialised(given, store_of(universities, directory))))
+    found: dict[str, Any] = json.loads(record.read_text())
+    return found
+
+
+def on_this_machine(universities: int, directory: Path, store: Path) -> dict[str, Any]:
+    """The same facts materialised by the local engine; only reading is done by Spark."""
+    return materialised(written(universities, directory / f"again-{universities}"), store, engine="local")
+
+
+def materialised(given: Given, store: Path, engine: str = "spark", **more: Any) -> dict[str, Any]:
+    """Materialise, in the session that is there: seconds in all and by phase, and numbers of facts."""
     from everlog.pipeline.jobs import MaterialiseJob, materialise
 
     began = perf_counter()
-    result = materialise(MaterialiseJob(given.rules, given.facts, str(store), engine="spark", **more))
+    result = materialise(MaterialiseJob(given.rules, given.facts, str(store), engine=engine, **more))
     return {
         "seconds": perf_counter() - began,
         "phases": result.seconds,
@@ -70,18 +91,40 @@ def materialised(given: Given, store: Path, **more: Any) -> dict[str, Any]:
     }
 
 
-def updated(store: Path, changes: tuple[tuple[str, ...], tuple[str, ...]], **more: Any) -> dict[str, Any]:
-    """Update a store on Spark by facts to delete and facts to insert."""
-    from everlog.pipeline.updates import UpdateJob, update
+def sizes_of(store: Path, since: int | None = None) -> dict[str, int]:
+    """The data files of a store, with their row groups, rows and bytes; or of those since a version."""
+    from everlog.store import Store
 
-    began = perf_counter()
-    job = UpdateJob(str(store), delete=changes[0], insert=changes[1], engine="spark", compact=False, **more)
-    result = update(job)
+    found = Store.open(str(store))
+    before = set() if since is None else {file.name for file in found.files(since)}
+    paths = [found.layout.facts / file.name for file in found.files() if file.name not in before]
+    footers = [pq.read_metadata(path) for path in paths]
     return {
-        "seconds": perf_counter() - began,
+        "files": len(paths),
+        "groups": sum(footer.num_row_groups for footer in footers),
+        "rows": sum(footer.num_rows for footer in footers),
+        "bytes": sum(path.stat().st_size for path in paths),
+    }
+
+
+def updated(store: Path, changes: tuple[tuple[str, ...], tuple[str, ...]], **more: Any) -> dict[str, Any]:
+    """Update a store by facts to delete and facts to insert: seconds, what was done, and the files that are new."""
+    from everlog.pipeline.updates import UpdateJob, update
+    from everlog.store import Store
+
+    before = Store.open(str(store)).info().version
+    began = perf_counter()
+    result = update(UpdateJob(str(store), delete=changes[0], insert=changes[1], compact=False, **more))
+    seconds = perf_counter() - began
+    changed = [sum(map(len, facts.values())) for facts in (result.change.inserted, result.change.deleted)]
+    return {
+        "seconds": seconds,
         "phases": result.seconds,
         "algorithm": result.change.stats.algorithm,
         "overdeleted": result.change.stats.overdeleted,
+        "inserted": changed[0],
+        "deleted": changed[1],
+        "added": sizes_of(store, since=before),
     }
 
 

@@ -30,8 +30,10 @@ class Workload:
     systems: Mapping[str, System]
     facts: int | None = None
     shared: str | None = None
+    promised: str | None = None
+    """The one of ours that is to be ten times as fast as the obvious loop."""
     patience: float = 0.0
-    """So many seconds the obvious loop is given at least: ten times what ours takes, and some more."""
+    """So many seconds the obvious loop is given at least, so that it ends once."""
     pinned: tuple[str, ...] = ()
     """The systems that run with one core, too."""
 
@@ -57,13 +59,14 @@ def random_graph(vertices: int, edges: int) -> Edges:
     return np.random.default_rng(7).integers(0, vertices, (edges, 2))
 
 
+CLOSED, FINISHED = "reachability", "loop with local finish"
 CLOSURE: dict[str, System] = {
-    "reachability": ours.reachability,
+    CLOSED: ours.reachability,
     "decomposed": ours.decomposed,
     OBVIOUS: _obvious(obvious.closure),
 }
 SAME_GENERATION: dict[str, System] = {
-    "loop with local finish": ours.finished,
+    FINISHED: ours.finished,
     "loop": ours.looped,
     OBVIOUS: _obvious(obvious.same_generation),
 }
@@ -79,21 +82,20 @@ WORKLOADS = {
     workload.name: workload
     for workload in (
         Workload("dag-s", dag_s, CLOSURE, 441_690),
-        Workload("dag-r", dag_r, CLOSURE, 22_405_629, pinned=("decomposed",)),
-        Workload("wiki-vote", _shared(WIKI), CLOSURE, 11_947_132, WIKI),
+        Workload("dag-r", dag_r, CLOSURE, 22_405_629, promised=CLOSED, pinned=("decomposed",)),
+        Workload("wiki-vote", _shared(WIKI), CLOSURE, 11_947_132, WIKI, CLOSED),
         Workload(
             "gnp10K",
             _shared(GNP),
             {n: s for n, s in CLOSURE.items() if n != "decomposed"},
             100_000_000,
             GNP,
-            patience=120.0,
+            CLOSED,
         ),
-        Workload(
-            "generations", lambda: generators.generations(400, 60), SAME_GENERATION, patience=100.0, pinned=("loop",)
-        ),
+        Workload("generations", lambda: generators.generations(400, 60), SAME_GENERATION, promised=FINISHED,
+                 patience=100.0, pinned=("loop",)),
         Workload("generations-small", lambda: generators.generations(40, 6), SAME_GENERATION),
         Workload("components", lambda: random_graph(4_000_000, 5_000_000), COMPONENTS),
         Workload("components-small", lambda: random_graph(40_000, 50_000), COMPONENTS),
     )
-}
+}  # fmt: skip

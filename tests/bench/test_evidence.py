@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import tempfile
+from pathlib import Path
+
 import pytest
 
-from bench.evidence import theory
-from bench.evidence.suites import SUITES
+from bench.evidence import report, theory
+from bench.evidence.__main__ import main
+from bench.evidence.suites import SUITES, Ran, Suite
 from bench.evidence.tables import TABLES, PaperTable
 from bench.evidence.updates import NOT_ALL, scores
 
@@ -35,3 +39,24 @@ def test_instances_are_as_the_papers_prove() -> None:
     counted = [*theory.chains(lengths=(10, 40)), *theory.without_recursion(sizes=(400,))]
     assert [one.counted for one in counted] == [one.expected for one in counted]
     assert len(counted) == 2 * 2 * 5 + 1
+
+
+def test_a_benchmark_that_fails_loses_nothing_of_the_others(
+    monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    monkeypatch.setitem(SUITES, "broken", Suite("broken", "Broken", "bench.no_such_benchmark"))
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    assert main(["broken", "theory", "--quick"]) == 1
+    (text,) = [path.read_text() for path in tmp_path.glob("*/REPORT.md")]
+    assert "Proposition 29: dredc" in text
+    assert "ended with status 1, nothing was written" in text
+    assert capfd.readouterr().err.rstrip().endswith("FAILED: broken")
+
+
+def test_the_report_says_how_long_a_whole_run_took(tmp_path: Path) -> None:
+    ran = {name: Ran(61.0, 0, True) for name in SUITES}
+    text = report.write(ran, results=tmp_path).read_text()
+    assert f"`make bench` measured all of it in {61 * len(SUITES) // 60}:09 minutes." in text
+    assert "nothing was written" not in text
+    assert not any(each.failed for each in ran.values())
+    assert Ran(1.0, 0, False).failed

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from bench.spark.__main__ import _merged
+from bench.spark.measure import stopped_after
 from bench.spark.processes import DRIVER, HEAP, busy_cores, family, peak
 from bench.spark.report import document
 from bench.spark.targets import disagreements, targets
@@ -65,6 +66,35 @@ def test_what_was_measured_again_takes_the_place() -> None:
     old = {"runs": [compared("a", 1), compared("b", 2)], "load": 3.0}
     new = {"runs": [compared("b", 5)], "load": 0.0}
     assert _merged(old, new) == {"runs": [compared("a", 1), compared("b", 5)], "load": 0.0}
+
+
+def test_updates_stand_beside_materialising() -> None:
+    added = {"files": 2, "groups": 2, "rows": 40, "bytes": 5_000}
+    done = {"seconds": 2.0, "algorithm": "dredc", "inserted": 30, "deleted": 10, "added": added}
+    read = {"stages": 7, "rows": 500, "bytes": 9}
+    part = {
+        "changed": 20,
+        "materialise": {"seconds": 20.0, "explicit": 1_000, "facts": 2_000},
+        "local": {"seconds": 1.0},
+        "store": {"files": 1, "groups": 4, "rows": 2_000, "bytes": 1_000_000},
+        "updates": {"Spark, distributed": [{**done, "read": read}, {**done, "seconds": 9.0, "read": read}]},
+        "command_line": "x",
+        "load": 0.0,
+    }
+    (line,) = [line for line in document({"updates": part}).splitlines() if "update, Spark" in line]
+    cells = [cell.strip() for cell in line.split("|")[1:-1]]
+    assert cells[1:3] == ["2.0", "10%"]
+    assert cells[5:] == ["2 (40 rows, 5 kB)", "7", "500 (25%)"]
+
+
+def test_what_is_stopped_between_two_jobs_is_stopped_again() -> None:
+    stopped = []
+    with stopped_after(0.01, lambda: stopped.append(1)):
+        while len(stopped) < 2:
+            pass
+    with stopped_after(60, lambda: stopped.append(1)):
+        pass
+    assert len(stopped) == 2
 
 
 def test_processes_are_seen() -> None:

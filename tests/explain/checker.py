@@ -2,7 +2,9 @@
 
 Shares nothing with the code that finds proofs. A proof is right if every fact in it was given, or is the head of an
 instance of a rule whose positive atoms are facts of earlier steps and whose negated atoms have no fact; or, for a path,
-if the rules it names derive the fact from the facts of the path alone.
+if the rules it names derive the fact from the facts of the path alone. With equality, a fact may also be an earlier one
+with terms in place of others for each of which an ``owl:sameAs`` fact is among the premises, and an ``owl:sameAs`` fact
+may be a walk along others.
 """
 
 from __future__ import annotations
@@ -16,6 +18,7 @@ from everlog.lang.syntax import Atom, Constant, Predicate, Program, Rule, Variab
 from tests.oracle import naive
 from tests.oracle.naive import Fact, Facts, Row
 
+SAME = Predicate("<http://www.w3.org/2002/07/owl#sameAs>", 2)
 ANSWER = Atom(Predicate("the answer to a query", 0), ())
 
 
@@ -75,6 +78,14 @@ def _check_step(
         query = parse_query(step["fact"], program.prefixes)
         _check_instance(step, Rule(ANSWER, query.positive, query.negative), premises, program, holds)
         return
+    if step["by"] == "equal":
+        _check_replaced(fact, premises[0], premises[1:])
+        return
+    if step["by"] == "same":
+        assert fact not in premises
+        assert fact[0] == SAME
+        assert fact[1] in walks(premises)
+        return
     rules = [program.rules[number - 1] for number in step["rules"]]
     if step["by"] == "path":
         assert fact not in premises
@@ -83,6 +94,26 @@ def _check_step(
     (rule,) = rules
     bound = _check_instance(step, rule, premises, program, holds)
     assert fact == (rule.head.predicate, ground(rule.head, bound))
+
+
+def _check_replaced(fact: Fact, other: Fact, equalities: list[Fact]) -> None:
+    """Check that a fact is another one with equal terms, and that all that is needed for that is said."""
+    assert all(predicate == SAME for predicate, _ in equalities)
+    assert fact[0] == other[0]
+    pairs = {frozenset(pair) for pair in zip(fact[1], other[1], strict=True) if pair[0] != pair[1]}
+    assert pairs == {frozenset(row) for _, row in equalities}
+    assert len(equalities) == len(set(equalities))
+    assert pairs
+
+
+def walks(premises: list[Fact]) -> set[Row]:
+    """Where a walk along some equalities, in their order and each in either direction, can begin and end."""
+    assert all(predicate == SAME for predicate, _ in premises)
+    first, *rest = ([row, row[::-1]] for _, row in premises)
+    found = set(first)
+    for ways in rest:
+        found = {(begin, end) for begin, here in found for there, end in ways if there == here}
+    return found
 
 
 def _check_instance(

@@ -12,7 +12,7 @@ import pytest
 import everlog
 from everlog.lang.errors import DataError, EverlogError, LimitError, RuleError, UnknownPredicateError
 from everlog.lang.parser import parse_program
-from everlog.query.explain import instances
+from everlog.query.explain import alternatives, instances, paths
 from tests.cli.running import CommandLine
 from tests.explain.checker import check_explanation
 from tests.oracle import naive
@@ -196,21 +196,45 @@ def test_other_proofs_of_closures_are_other_paths() -> None:
     assert explained[0].complete
 
 
-def test_equal_terms_are_named() -> None:
-    kb = everlog.KnowledgeBase(
-        """@prefix owl: <http://www.w3.org/2002/07/owl#> .
-        likes(?x, ?y) :- knows(?x, ?y), kind(?y) . owl:sameAs(bob, robert) . knows(ann, bob) . kind(robert) .""",
-        equality="representatives",
+def test_what_is_left_out_of_other_proofs_is_said(tmp_path: Path, command_line: CommandLine) -> None:
+    """All of p(a, ?y) is found, but what each q(?y) follows from is more than the search is ready to look at."""
+    kb = everlog.KnowledgeBase("good(?x) :- p(?x, ?y), q(?y) . q(?y) :- r(?y) .")
+    kb.insert("p", [("a", i) for i in range(20_001)])
+    kb.insert("r", [(i,) for i in range(20_001)])
+    kb.save(tmp_path / "kb")
+    lines = command_line("explain", tmp_path / "kb", "good(a)", "--all", "--quiet").out.splitlines()
+    cut = "the search for other proofs was ended after 20,000 steps, so there may be more"
+    assert lines[0].startswith("good(a)")
+    assert lines[-4:] == [
+        f"1 proof of good(a): {cut}",
+        "",
+        "rule 1   good(?x) :- p(?x, ?y), q(?y) .",
+        "rule 2   q(?y) :- r(?y) .",
+    ]
+    data = json.loads(command_line("explain", tmp_path / "kb", "good(a)", "--all", "--format", "json").out)
+    assert (data["answers"][0]["complete"], data["answers"][0]["notes"]) == (False, [cut])
+    explained = kb.explain("good(a)", all=True)
+    assert cut in explained.to_html()
+    assert cut in explained.to_dot()
+
+
+def test_limits_combinations_and_paths_that_are_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    kb = everlog.KnowledgeBase("p(?x) :- q(?x, ?y), q(?x, ?z) . " + " ".join(f"q(a, {i}) ." for i in range(4)))
+    more = kb.explain("p(a)", all=True, limit=3)[0]
+    assert (more.complete, more.notes) == (False, ("there are more; a higher limit shows them",))
+    assert "3 proofs of p(a): there are more; a higher limit shows them" in str(kb.explain("p(a)", all=True, limit=3))
+    every = kb.explain("p(a)", all=True, limit=16)[0]
+    assert (every.complete, every.notes) == (True, ())
+    assert kb.explain("p(a)")[0].complete is None
+    assert "complete" not in kb.explain("p(a)").to_dict()["answers"][0]
+    rules = "s(?x) :- t(?x), t(?x) . t(?x) :- q(?x, ?y) . " + " ".join(f"q(a, {i}) ." for i in range(4))
+    monkeypatch.setattr(alternatives, "MOST_COMBINED", 3)
+    assert "not all were put together" in str(everlog.KnowledgeBase(rules).explain("s(a)", all=True))
+    monkeypatch.setattr(paths, "MOST_PATHS", 2)
+    closure = everlog.KnowledgeBase(RULES + " ".join(f"edge(a, m{i}) . edge(m{i}, z) ." for i in range(3)))
+    assert closure.explain("path(a, z)", all=True)[0].notes == (
+        "not all paths of closures were followed, so there may be more",
     )
-    for name in ("bob", "robert"):
-        explained = kb.explain(f"likes(ann, {name})")
-        text = str(explained)
-        assert "equal terms: " in text
-        assert "Why terms are equal is not shown" in text
-        assert {str(atom.predicate) for atom in explained.proofs[0].given()} == {"knows/2", "kind/1"}
-        given = {atom.predicate.name: [t.text for t in atom.terms] for atom in explained.proofs[0].given()}  # type: ignore[union-attr]
-        assert given == {"knows": ['"ann"', '"bob"'], "kind": ['"robert"']}
-    assert not kb.explain("likes(bob, ann)").holds
 
 
 def test_a_search_that_is_too_large_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:

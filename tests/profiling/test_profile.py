@@ -177,14 +177,22 @@ def test_a_limit_shows_the_profile_too(everlog_command: CommandLine, kb: Path) -
 
 
 @pytest.mark.slow
-def test_on_spark_rounds_are_known_and_rules_are_not(everlog_command: CommandLine, kb: Path, spark: Any) -> None:
-    (kb.parent / "r.rls").write_text("path(?x, ?y) :- edge(?x, ?y) .\nfar(?x, ?y) :- path(?x, ?y), ~edge(?y, ?x) .\n")
+def test_on_spark_rules_of_one_job_share_a_row(everlog_command: CommandLine, kb: Path, spark: Any) -> None:
+    rules = [
+        "path(?x, ?y) :- edge(?x, ?y) .",
+        "far(?x, ?y) :- path(?x, ?y), ~edge(?y, ?x) .",
+        "near(?x, ?y) :- path(?x, ?y), edge(?y, ?x) .",
+    ]
+    (kb.parent / "r.rls").write_text("\n".join(rules))
     options = ["--store", "new", "--engine", "spark", "--profile", "p.html", "--quiet"]
     done = everlog_command("materialise", "r.rls", "--facts", "edge.csv", *options)
     assert done.status == 0, done.err
     strata = done.out.partition("\nstrata\n")[2].partition("\n\n")[0].splitlines()
-    assert [line.split()[2:4] for line in sorted(strata[1:], key=lambda line: line.split()[5])] == [["20", "+10"]] * 2
-    assert "\nrules (" not in done.out
+    assert [line.split()[2:4] for line in sorted(strata[1:], key=lambda line: line.split()[5])] == [["10", "+10"]] * 2
+    listed = done.out.partition("\nrules (")[2].partition("\n\n")[0].splitlines()[2:]
+    found = {tuple(re.split(r"  +", line.strip())[i] for i in (2, 3, 5, 6)) for line in listed}
+    assert ("10", "1", "derive", rules[0]) in found
+    assert ("10", "1", "derive", "2 rules together: far 10, near 0") in found
     assert "Facts by round" in (kb.parent / "p.html").read_text()
 
 

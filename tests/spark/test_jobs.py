@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -9,7 +10,7 @@ import pytest
 
 import everlog
 from everlog.pipeline.jobs import MaterialiseJob, materialise
-from everlog.pipeline.updates import UpdateJob, update
+from everlog.pipeline.updates import UpdateJob, _reasons_on_spark, update
 from everlog.store import Store
 from everlog.stores import open as open_store
 
@@ -72,6 +73,41 @@ def test_auto_asks_for_the_memory(spark: Any, files: Path, caplog: pytest.LogCap
     said = [record.message for record in caplog.records if record.message.startswith("engine ")]
     assert [message.split(",")[0] for message in said] == ["engine auto: spark", "engine auto: local"]
     assert table(files, "large") == table(files, "small")
+
+
+def test_auto_asks_for_the_memory_that_an_update_takes(files: Path, caplog: pytest.LogCaptureFixture) -> None:
+    kb = everlog.KnowledgeBase(RULES)
+    kb.insert("parent", [("ann", "bob"), ("bob", "cid")])
+    kb.save(files / "kb")
+    here = UpdateJob(str(files / "kb"), delete=(str(files / "parent.csv"),))
+    with caplog.at_level("INFO", "everlog"):
+        asked = [replace(here, memory=memory) for memory in (0, 1 << 40, None)]
+        assert [_reasons_on_spark(job) for job in asked] == [True, False, False]
+        assert not _reasons_on_spark(replace(here, memory=0, engine="local"))
+        assert not _reasons_on_spark(replace(here, memory=0, algorithm="counting"))
+    said = [record.message.split(" needed")[0] for record in caplog.records if record.message.startswith("engine ")]
+    assert [message.split(":")[1] for message in said] == [
+        " spark",
+        " local",
+        " local",
+        " spark",
+        " local all the same",
+    ]
+    assert said[-1].endswith("counting is done on this machine only")
+
+
+@pytest.mark.slow
+def test_auto_updates_on_spark_what_does_not_fit(spark: Any, files: Path, caplog: pytest.LogCaptureFixture) -> None:
+    for name in ("large", "small"):
+        materialise(job(files, name, engine="local", modules=False))
+    (files / "gone.csv").write_text("ann,bob\nnobody,ann\n")
+    with caplog.at_level("INFO", "everlog"):
+        for name, memory in (("large", 0), ("small", 1 << 40)):
+            update(UpdateJob(str(files / name), delete=(f"parent={files}/gone.csv",), memory=memory, compact=False))
+    assert table(files, "large") == table(files, "small")
+    said = [record.message for record in caplog.records]
+    assert sum("updated in one task" in message for message in said) == 0
+    assert sum(message.startswith("updated in ") for message in said) == 1
 
 
 IN_ONE_TASK, DISTRIBUTED = 1_000, 0

@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from everlog.cli.changed import changed_counts, described_change
+from everlog.cli.changed import described_change
 from everlog.cli.console import Console
 from everlog.cli.options import at_option, logging_options, setting, store_argument
-from everlog.cli.profile import ProfiledCommand, profile_options, profiled
+from everlog.cli.profile import ProfiledCommand, profile_options
 from everlog.cli.progress import Progress
-from everlog.cli.reporting import followed, told
+from everlog.cli.repair import repair, repair_options, version_line
 from everlog.cli.text import counted
-from everlog.cli.update import ALGORITHMS, StrategyType
 from everlog.memory import bytes_of
 
 if TYPE_CHECKING:
@@ -29,23 +27,7 @@ SHOWN = 10
 @store_argument
 @click.option("--add", multiple=True, metavar="FILE", help="Rules to add, or an ontology. May be repeated.")
 @click.option("--remove", multiple=True, metavar="FILE", help="Rules to remove. May be repeated.")
-@click.option(
-    "--algorithm",
-    type=click.Choice(ALGORITHMS),
-    default="auto",
-    show_default=True,
-    help="How the derived facts are repaired; all give the same.",
-)
-@click.option(
-    "--strategy",
-    type=StrategyType(),
-    default="never",
-    show_default=True,
-    metavar="never|always|N",
-    help="When fbf and bfc give up looking for other proofs: N is after so many steps back.",
-)
-@click.option("--dry-run", is_flag=True, help="Say what would change, and change nothing.")
-@click.option("--no-compact", is_flag=True, help="Leave many small files as they are.")
+@repair_options
 @setting("expand-below", "max-facts", "timeout", "memory")
 @at_option
 @profile_options
@@ -84,15 +66,14 @@ def command(
     console.watch_compilation()
     options.update(compact=not no_compact, memory=bytes_of(memory))
     job = RulesJob(store, add, remove, **options)
-    with profiled(show_profile, profile_report, progress, f"everlog rules {store}") as times:
-        result = change_rules(job, told(progress, followed(progress, times)))
-        progress.close()
-        for line in describe(store, result, job.dry_run):
-            click.echo(line)
-        if times is not None:
-            times.phases = result.seconds
-    data = _data(result) if times is None else {**_data(result), "profile": times.as_dict()}
-    progress.result(store=store, dry_run=job.dry_run, **data)
+    repair(
+        lambda report: change_rules(job, report),
+        lambda result: _described(store, result, job.dry_run),
+        lambda result: {"store": store, "dry_run": job.dry_run, **_rules_changed(result)},
+        progress,
+        (show_profile, profile_report),
+        f"everlog rules {store}",
+    )
 
 
 def _print_rules(store: str, at: int | None, progress: Progress) -> None:
@@ -103,14 +84,12 @@ def _print_rules(store: str, at: int | None, progress: Progress) -> None:
     progress.result(version=info.version)
 
 
-def describe(store: str, result: RulesResult, dry_run: bool) -> Iterator[str]:
+def _described(store: str, result: RulesResult, dry_run: bool) -> Iterator[str]:
     """A change of the rules as people read it, line by line."""
     change = result.change
-    news = "not changed" if dry_run or not change else "new"
-    compacted = f", compacted as version {result.compacted}" if result.compacted is not None else ""
     known = len(change.rules_known)
     there = f"; {known:,} {'was' if known == 1 else 'were'} there already" if known else ""
-    yield f"store      {store}, version {result.version}, {news}{compacted}"
+    yield version_line(store, result, dry_run)
     yield f"rules      +{len(change.rules_added):,} -{len(change.rules_removed):,}{there}"
     for sign, rules in (("-", change.rules_removed), ("+", change.rules_added)):
         yield from (f"           {sign} {rule}" for rule in rules[:SHOWN])
@@ -119,15 +98,10 @@ def describe(store: str, result: RulesResult, dry_run: bool) -> Iterator[str]:
     yield from described_change(change, result.seconds)
 
 
-def _data(result: RulesResult) -> dict[str, Any]:
+def _rules_changed(result: RulesResult) -> dict[str, Any]:
     change = result.change
     return {
-        "version": result.version,
-        "compacted": result.compacted,
         "rules_added": change.rules_added,
         "rules_removed": change.rules_removed,
         "rules_known": change.rules_known,
-        **changed_counts(change),
-        "statistics": asdict(change.stats),
-        "seconds": {name: round(taken, 3) for name, taken in result.seconds.items()},
     }

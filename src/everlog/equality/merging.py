@@ -148,6 +148,16 @@ class Merging:
 
         ``constants`` are the ids of the constants of all rules.
         """
+        found = self.levels(engines, explicit, constants, old, algorithm)
+        partition = found[-1].partition
+        ids = partition.of[constants]
+        normal = _normalised(explicit.fitted(len(partition.of)), partition, old.explicit, old.partition, old.normal)
+        return Merged(explicit, normal, partition, ids, tuple(found[:MOST_LEVELS]))
+
+    def levels(
+        self, engines: Engines, explicit: FactSet, constants: Column, old: Merged, algorithm: Algorithm
+    ) -> list[Level]:
+        """All levels, found from those that are kept of other facts; the pairs of the last one join nothing."""
         universe = engines(Partition.trivial(0)).universe
         source = explicit.restricted(p for p in explicit if p in self.predicates).fitted(universe)
         partition, levels = Partition.trivial(universe), [_fitted(level, universe) for level in old.levels]
@@ -159,11 +169,8 @@ class Merging:
             left, right = level.kept.facts.relation(SAME).columns()
             joined = partition.joined(left, right, constants)
             if joined is partition:
-                break
+                return found
             partition = joined
-        ids = partition.of[constants]
-        normal = _normalised(explicit.fitted(universe), partition, old.explicit, old.partition, old.normal)
-        return Merged(explicit, normal, partition, ids, tuple(found[:MOST_LEVELS]))
 
     def _level(
         self,

@@ -114,11 +114,12 @@ class Opened:
         state = self.state
         known = self.known() if state.fed else None
         if known is not None and known.fed:
-            before = derived(engine, program, inputs(engine, program, known.facts, known.external), known.graphs)
+            earlier = inputs(engine, program, known.facts, known.external)
+            before = derived(engine, program, earlier, known.graphs, known.facts)
             return derived_since(engine, program, before, inputs(engine, program, state.facts, state.external)).facts
         fed = fed_by(program, state)
         if fed is not None:
-            return derived(engine, program, inputs(engine, program, state.facts, fed))
+            return derived(engine, program, inputs(engine, program, state.facts, fed), listed=state.facts)
         return _fed_again(engine, program, state)
 
 

@@ -5,31 +5,26 @@ is a term in a state of the module; where pairs start with facts from outside, X
 one further state to y in the state Q. So all kinds of closures are reachability in one graph, and an
 update of what feeds them is an update of its edges.
 
-A closure that is hardly larger than its edges takes less memory as plain pairs, and is read faster. If it is small as
-well, it is kept so, and an update makes the graph first.
+A closure that is hardly larger than its edges is kept as plain pairs instead (see ``modules.plain``).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
 from everlog.analysis.modules import Closure
-from everlog.engine.closed import STATE, TERM, Closed, Listed, Pairs
+from everlog.engine.closed import BLOCK, STATE, TERM, Closed, Listed, Pairs
 from everlog.engine.factset import FactSet
-from everlog.engine.keys import Mask
+from everlog.engine.keys import Column, Mask
 from everlog.engine.reach import Check, Reach, unlimited
 from everlog.engine.relation import Relation
 from everlog.lang.syntax import Predicate
+from everlog.modules import plain
 from everlog.modules.changed import Changed
-
-PLAIN_EDGES = 1 << 14
-"""A graph with at most so many edges is not kept if the pairs take less memory; making it again takes milliseconds."""
-
-PAIR, LOOKUP = 8, 4
-"""The bytes of a plain pair, and those that a vertex takes in a graph once it has been looked up."""
 
 
 @dataclass(frozen=True)
@@ -47,6 +42,11 @@ class Feed:
         if self.inverted:
             first, second = second, first
         return first | self.source << STATE, second | self.target << STATE
+
+    def edges_of(self, facts: FactSet, terms: Column) -> Iterator[Pairs]:
+        """The edges from terms, in blocks, if all vertices are in one state."""
+        for numbers, others in facts.relation(self.predicate).matches(1 if self.inverted else 0, terms, BLOCK):
+            yield terms[numbers], others
 
     def feeds(self, facts: FactSet, edges: Pairs) -> Mask:
         """Which of the edges some fact stands for."""
@@ -81,8 +81,11 @@ class Graph:
         return cls(start, (*steps, *first))
 
     def edges(self, facts: FactSet) -> Pairs:
-        pairs = [feed.edges(facts) for feed in self.feeds]
-        return np.concatenate([p[0] for p in pairs]), np.concatenate([p[1] for p in pairs])
+        return _joined([feed.edges(facts) for feed in self.feeds])
+
+    def edges_of(self, facts: FactSet, terms: Column) -> Pairs:
+        """The edges from terms, if all vertices are in one state."""
+        return _joined([edges for feed in self.feeds for edges in feed.edges_of(facts, terms)])
 
     def without_fed(self, facts: FactSet, edges: Pairs) -> Pairs:
         """Those of the edges that no fact stands for."""
@@ -90,6 +93,11 @@ class Graph:
         for feed in self.feeds:
             fed |= feed.feeds(facts, edges)
         return edges[0][~fed], edges[1][~fed]
+
+
+def _joined(edges: Sequence[Pairs]) -> Pairs:
+    nothing = np.empty(0, np.int64)
+    return np.concatenate([nothing, *(e[0] for e in edges)]), np.concatenate([nothing, *(e[1] for e in edges)])
 
 
 def _steps(module: Closure) -> Iterator[Feed]:
@@ -117,12 +125,26 @@ def _silent(module: Closure) -> dict[int, list[int]]:
 def derive(module: Closure, facts: FactSet, check: Check = unlimited) -> dict[Predicate, Relation]:
     """The relations of a module, from the facts that feed it; ``check`` is called now and then, and may raise."""
     graph = Graph.of(module, facts)
-    return _formed(_relations(module, graph, _reach(graph, facts, check)))
+    reach = _reach(graph, facts, check)
+    relations = _relations(module, graph, reach)
+    if _only(module, graph) and plain.are_smaller(reach):
+        return {predicate: relation.plain() for predicate, relation in relations.items()}
+    return relations
 
 
 def restored(module: Closure, facts: FactSet, reach: Reach) -> dict[Predicate, Relation]:
     """The same if the graph is known."""
     return _relations(module, Graph.of(module, facts), reach)
+
+
+def listed_pairs(module: Closure, facts: FactSet, listed: FactSet) -> dict[Predicate, Relation] | None:
+    """The same if the pairs are listed, and may be kept so."""
+    graph = Graph.of(module, facts)
+    predicate = _only(module, graph)
+    if predicate is None or predicate not in listed:
+        return None
+    pairs = listed.relation(predicate)
+    return {predicate: pairs} if len(pairs) <= _most_pairs(graph, facts) else None
 
 
 def rederive(
@@ -133,15 +155,17 @@ def rederive(
     if before.start != graph.start:
         return {p: Changed.between(old.relation(p), relation) for p, relation in derive(module, new, check).items()}
     known = known_graph(module, old)
-    reach = _reach(before, old, check) if known is None else known
     lost_edges, new_edges = graph.without_fed(new, graph.edges(gone)), graph.edges(fresh)
+    changed = _plain_update(module, graph, old, new, lost_edges, new_edges, check) if known is None else None
+    if changed is not None:
+        return changed
+    reach = _reach(before, old, check) if known is None else known
     update = reach.updated(reach.oriented(lost_edges), reach.oriented(new_edges), check)
     lost, won = update.lost, update.won
-    relations = _relations(module, graph, update.graph)
-    kept = relations if known is not None else _formed(relations)
     found = {}
     for predicate, pairs in closed(module, graph, update.graph).items():
-        found[predicate] = Changed(kept[predicate], Listed(pairs.difference(lost)), Listed(pairs.difference(won)))
+        kept = Relation.from_base(pairs)
+        found[predicate] = Changed(kept, Listed(pairs.difference(lost)), Listed(pairs.difference(won)))
     return found
 
 
@@ -167,11 +191,25 @@ def _relations(module: Closure, graph: Graph, reach: Reach) -> dict[Predicate, R
     return {predicate: Relation.from_base(pairs) for predicate, pairs in closed(module, graph, reach).items()}
 
 
-def _formed(relations: dict[Predicate, Relation]) -> dict[Predicate, Relation]:
-    """The relations of one graph in the form that takes less memory."""
-    bases = [relation.base for relation in relations.values()]
-    graph = next(base.graph for base in bases if isinstance(base, Closed))
-    pairs = sum(len(relation) for relation in relations.values())
-    if len(graph.edges) > PLAIN_EDGES or PAIR * pairs >= graph.nbytes + LOOKUP * len(graph):
-        return relations
-    return {predicate: relation.plain() for predicate, relation in relations.items()}
+def _only(module: Closure, graph: Graph) -> Predicate | None:
+    """The predicate of a module whose graph has one state."""
+    return module.predicates[0] if len(module.states) == 1 and graph.start == 0 else None
+
+
+def _most_pairs(graph: Graph, facts: FactSet) -> int:
+    """How many pairs of a graph with one state may be kept plain."""
+    return plain.most_pairs(sum(len(facts.relation(feed.predicate)) for feed in graph.feeds))
+
+
+def _plain_update(
+    module: Closure, graph: Graph, old: FactSet, new: FactSet, lost: Pairs, won: Pairs, check: Check
+) -> Mapping[Predicate, Changed] | None:
+    """What becomes of plain pairs; None if there are none, or if they are better kept in their graph from now on."""
+    predicate = _only(module, graph)
+    if predicate is None:
+        return None
+    pairs, most = old.relation(predicate), _most_pairs(graph, new)
+    if len(won[0]) > len(pairs) or len(pairs) > most:
+        return None
+    changed = plain.updated(pairs, module.mirrored, lost, won, partial(graph.edges_of, new), most, check)
+    return None if changed is None else {predicate: changed}

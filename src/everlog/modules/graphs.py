@@ -22,7 +22,7 @@ from everlog.engine.relation import Relation
 from everlog.engine.runs import Run
 from everlog.lang.syntax import Predicate
 from everlog.modules.changed import Changed
-from everlog.modules.closure import known_graph, restored
+from everlog.modules.closure import known_graph, listed_pairs, restored
 from everlog.modules.derive import derive, rederive
 from everlog.reasoning.loops import close_together
 
@@ -51,16 +51,25 @@ def graphs_of(program: StratifiedProgram, facts: FactSet) -> dict[str, Reach]:
 
 
 def derived(
-    engine: Engine, program: StratifiedProgram, inputs: FactSet, graphs: Mapping[str, Reach] = NOTHING
+    engine: Engine,
+    program: StratifiedProgram,
+    inputs: FactSet,
+    graphs: Mapping[str, Reach] = NOTHING,
+    listed: FactSet = NONE,
 ) -> FactSet:
-    """Facts with what modules derive from them; a graph that is known is not made again."""
+    """Facts with what modules derive from them; a graph that is known is not made again, nor are listed pairs that are
+    kept as they are."""
     for stratum in program.strata:
-        inputs = inputs.replaced(derived_together(engine, stratum.modules, inputs, graphs))
+        inputs = inputs.replaced(derived_together(engine, stratum.modules, inputs, graphs, listed))
     return inputs
 
 
 def derived_together(
-    engine: Engine, modules: Sequence[Module], facts: FactSet, graphs: Mapping[str, Reach] = NOTHING
+    engine: Engine,
+    modules: Sequence[Module],
+    facts: FactSet,
+    graphs: Mapping[str, Reach] = NOTHING,
+    listed: FactSet = NONE,
 ) -> Mapping[Predicate, Relation]:
     """What the modules of one stratum derive, also from each other."""
     closures = [module for module in modules if isinstance(module, Closure)]
@@ -69,7 +78,8 @@ def derived_together(
         pairs = zip(closures, known, strict=True)
         return {p: r for module, graph in pairs if graph for p, r in restored(module, facts, graph).items()}
     if len(modules) == 1:
-        return derive(modules[0], facts)
+        kept = listed_pairs(closures[0], facts, listed) if closures else None
+        return derive(modules[0], facts) if kept is None else kept
     predicates = [predicate for module in closures for predicate in module.predicates]
     closed = close_together(engine, closures, RuleSet(()), facts, NONE)
     return {predicate: closed.relation(predicate) for predicate in predicates}

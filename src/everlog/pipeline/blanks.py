@@ -6,7 +6,7 @@ a source of the same name. It may also name any node by the label that the store
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -52,22 +52,25 @@ class StoredBlanks:
         labels = pc.utf8_replace_slice(wanted, 0, PREFIX, "_:")
         stored = self.dictionary.lookup(labels)
         if self.required and (stored < 0).any():
-            raise self._error(wanted.filter(pa.array(stored < 0)).to_pylist())
+            raise unknown_blanks(wanted.filter(pa.array(stored < 0)).to_pylist(), self.paths)
         ids = ids.copy()
         ids[missing] = stored
         return ids
 
-    def _error(self, texts: list[str]) -> DataError:
-        by_file: dict[str | None, list[str]] = {}
-        for text in sorted(texts):
-            by_file.setdefault(self.paths.get(text[:PREFIX]), []).append(_shown(text))
-        problems = []
-        for path, labels in by_file.items():
-            more = f" and {len(labels) - MOST_SHOWN:,} more" if len(labels) > MOST_SHOWN else ""
-            shown = ", ".join(labels[:MOST_SHOWN]) + more
-            message = f"facts to delete have blank nodes that the store does not know: {shown}"
-            problems.append(Diagnostic("unknown-blank-nodes", message, Place(path) if path else None, HINT))
-        return DataError(problems)
+
+def unknown_blanks(texts: Sequence[str], paths: Mapping[str, str], total: int | None = None) -> DataError:
+    """The error for blank nodes that are not found; ``total`` says how many there are if these are some of them."""
+    by_file: dict[str | None, list[str]] = {}
+    for text in sorted(texts):
+        by_file.setdefault(paths.get(text[:PREFIX]), []).append(_shown(text))
+    problems: list[Diagnostic] = []
+    for path, labels in by_file.items():
+        others = len(labels) - MOST_SHOWN + max(0, (total or 0) - len(texts)) * (not problems)
+        more = f" and {others:,} more" if others > 0 else ""
+        shown = ", ".join(labels[:MOST_SHOWN]) + more
+        message = f"facts to delete have blank nodes that the store does not know: {shown}"
+        problems.append(Diagnostic("unknown-blank-nodes", message, Place(path) if path else None, HINT))
+    return DataError(problems)
 
 
 def _shown(text: str) -> str:

@@ -39,9 +39,20 @@ def memory_needed(rows: int, texts: int = 0, growth: int = PlanSettings.growth) 
 
 def needs_spark(needed: int, memory: int | None) -> bool:
     """The choice of ``auto`` for a job that needs so many bytes, given what it may take; says so."""
+    where = ("local, for all strata", "spark, for strata that do not fit one task")
+    return _chosen(needed, memory, *where)
+
+
+def needs_spark_to_update(rows: int, texts: int, memory: int | None) -> bool:
+    """The same for an update of a store with so many rows and so many bytes of terms: it has all that follows."""
+    return _chosen(memory_needed(rows, texts, growth=0), memory, "local", "spark")
+
+
+def _chosen(needed: int, memory: int | None, local: str, spark: str) -> bool:
+    """Whether more is needed than may be taken."""
     budget = free_memory() if memory is None else memory
     found = needed > budget
-    where = "spark, for strata that do not fit one task" if found else "local, for all strata"
+    where = spark if found else local
     log.info("engine auto: %s: about %s needed, %s allowed", where, size_text(needed), size_text(budget))
     return found
 

@@ -18,15 +18,19 @@ from everlog.lake import COUNTED
 from everlog.lang.errors import EverlogError
 from everlog.lang.parser import parse_program
 from everlog.pipeline.dictionary import new_terms
-from everlog.pipeline.jobs import Clock, Report
+from everlog.pipeline.engines import plan_settings
+from everlog.pipeline.jobs import Clock, Report, no_representatives_on_spark
 from everlog.pipeline.session import session
 from everlog.pipeline.sources import ReadOptions, resolve
 from everlog.pipeline.split import Split
-from everlog.pipeline.splits import splits
+from everlog.pipeline.splits import large_files, splits
 from everlog.pipeline.stage import Staged, stage, widest
+from everlog.pipeline.stored_labels import with_stored_labels
 from everlog.pipeline.tasks import run_tasks, work_directory
 from everlog.pipeline.triples import refuse_graphs
 from everlog.pipeline.update_task import UpdateTask, run_update
+from everlog.spark.opening import program_of
+from everlog.spark.plans import PlanSettings
 from everlog.spark.settings import SparkSettings
 from everlog.spark.update import Repaired, StagedChange, update_on_spark
 from everlog.store import Store, VersionInfo, begin
@@ -49,12 +53,12 @@ def update(job: UpdateJob, report: Report | None = None) -> UpdateResult:
     with clock.phase("check"):
         store = Store.open(job.store)
         info = store.info()
-        _refuse(job)
-        kind: Kind = info.statistics.get("stratification", "levels")
-        program = stratify(check(parse_program(info.rules, f"{job.store} (rules of version {info.version})")), kind)
+        program = updatable(job, info)
         options = _options(job, program)
         refuse_graphs(options)
         parts = [splits(resolve(paths, options), options) for paths in (job.delete, job.insert)]
+        for warning in large_files([*parts[0], *parts[1]], job.large_gz):
+            clock.report.warning(warning)
     with begin(job.store) as transaction:
         assert transaction.base_version == info.version
         with clock.phase("start Spark"):
@@ -64,10 +68,14 @@ def update(job: UpdateJob, report: Report | None = None) -> UpdateResult:
             existing = [str(store.layout.terms / file.name) for file in store.term_files(info.version)]
             terms = new_terms(spark, inserted.term_files, existing, transaction.work, salt=info.salt)
         with clock.phase("reason"):
-            found = _in_one_task(spark, job, store, info, (deleted, inserted), parts[0], transaction.work)
+            plans = plan_settings(spark, job.engine, job.memory, info.salt)
+            found = _in_one_task(spark, job, store, info, (deleted, inserted), parts[0], transaction.work, plans)
             if found is None:
-                staged = (deleted, inserted)
-                found = _distributed(spark, job, program, store, info, staged, transaction.work, clock.report.profile)
+                how: dict[str, Any] = {"salt": info.salt, "on_error": job.on_error}
+                named = with_stored_labels(spark, deleted, parts[0], existing, transaction.work, **how)
+                staged = (named, inserted)
+                profile = clock.report.profile
+                found = _distributed(spark, job, program, store, info, staged, transaction.work, plans, profile)
         version, compacted = info.version, None
         if found and not job.dry_run:
             with clock.phase("commit"):
@@ -102,11 +110,13 @@ def _in_one_task(
     staged: tuple[Staged, Staged],
     deleted_from: Sequence[Split],
     work: Path,
+    plans: PlanSettings,
 ) -> Repaired | None:
     """The update by the local engine in one task, None if there is too much for that."""
     deleted, inserted = staged
     rows = sum(file.rows or 0 for file in store.files(info.version))
-    if rows + deleted.rows + inserted.rows > job.local_finish:
+    most = plans.local_facts if job.engine == "auto" else job.local_finish
+    if rows + deleted.rows + inserted.rows > most:
         return None
     task = UpdateTask(
         str(Path(job.store).absolute()),
@@ -115,7 +125,7 @@ def _in_one_task(
         inserted,
         tuple(deleted_from),
         str(work_directory(work)),
-        job.local_finish,
+        most,
         job.on_error,
         job.algorithm,
         job.strategy,
@@ -124,9 +134,10 @@ def _in_one_task(
     )
     found = run_tasks(spark, run_update, [task])[0]
     if found is None:
-        log.info("more than %d facts, so the update is distributed", job.local_finish)
+        log.info("more than %d facts, so the update is distributed", most)
     else:
-        log.info("updated in one task: %d rows (spark-local-finish %d)", rows, job.local_finish)
+        limit = "local-facts" if job.engine == "auto" else "spark-local-finish"
+        log.info("updated in one task: %d rows (%s %d)", rows, limit, most)
     return found
 
 
@@ -138,13 +149,14 @@ def _distributed(
     info: VersionInfo,
     staged: tuple[Staged, Staged],
     work: Path,
+    plans: PlanSettings,
     profile: Profile | None,
 ) -> Repaired:
     """The update through the algebra on DataFrames."""
     deleted, inserted = staged
     terms = (*deleted.term_files, *inserted.term_files)
     change = StagedChange(deleted.fact_files, inserted.fact_files, terms, work)
-    limits, settings = Limits.from_now(job.max_facts, job.timeout), SparkSettings(job.local_finish)
+    limits, settings = Limits.from_now(job.max_facts, job.timeout), SparkSettings(job.local_finish, plans)
     return update_on_spark(
         spark,
         program,
@@ -159,11 +171,17 @@ def _distributed(
     )
 
 
-def _refuse(job: UpdateJob) -> None:
-    """Refuse what only this machine can do."""
+def updatable(job: UpdateJob, info: VersionInfo) -> StratifiedProgram:
+    """The program of a version; an error if only this machine can do the update."""
+    if info.statistics.get("equality") == "representatives":
+        raise no_representatives_on_spark()
     if job.algorithm == "counting":
         hint = "use --engine local, or another algorithm"
         raise EverlogError.of("no-such-algorithm", "counting is done on this machine only", None, hint)
+    kind: Kind = info.statistics.get("stratification", "levels")
+    program = stratify(check(parse_program(info.rules, f"{job.store} (rules of version {info.version})")), kind)
+    program_of(program, info)
+    return program
 
 
 def _options(job: UpdateJob, program: StratifiedProgram) -> ReadOptions:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
@@ -17,12 +18,14 @@ from everlog.engine.dictionary import Dictionary
 from everlog.engine.factset import NONE, FactSet
 from everlog.engine.relation import Relation
 from everlog.knowledge_base import KnowledgeBase
+from everlog.lang.errors import EverlogError
 from everlog.lang.syntax import Predicate
 from everlog.pipeline.amounts import Told
 from everlog.pipeline.blanks import StoredBlanks
 from everlog.pipeline.dictionary import collision_error, distinct_terms
 from everlog.pipeline.encode import TERMS
-from everlog.pipeline.jobs import Clock, Report, no_representatives_on_spark
+from everlog.pipeline.engines import needs_spark_to_update
+from everlog.pipeline.jobs import Clock, Report
 from everlog.pipeline.sources import ReadOptions, Source, resolve
 from everlog.pipeline.spill import distinct, facts_schema
 from everlog.pipeline.split import BadRow, Split
@@ -35,6 +38,8 @@ from everlog.store import Store, begin
 from everlog.store.compaction import compact_if_worth
 from everlog.stores import append
 from everlog.stores import open as open_store
+
+log = logging.getLogger(__name__)
 
 IN_PROCESS_BYTES = 64 << 20
 """Change sets above this are read by Spark."""
@@ -64,7 +69,8 @@ class UpdateJob:
     max_facts: int | None = None
     timeout: float | None = None
     memory: int | None = None
-    """Bytes that this process may hold while it reasons."""
+    """Bytes that this process may hold while it reasons; with the engine ``auto`` Spark updates stores that may need
+    more."""
     dry_run: bool = False
     compact: bool = True
     local_finish: int = LOCAL_FINISH
@@ -89,14 +95,13 @@ class UpdateResult:
 def update(job: UpdateJob, report: Report | None = None) -> UpdateResult:
     """Read the changes, repair the materialisation in the store, and commit the difference.
 
-    Small change sets are read in this process, large ones by Spark, by the same readers; with the engine
-    ``spark`` that reasons, too. The rules are those of the store. After any error the store is as it was.
+    Small change sets are read in this process, large ones by Spark, by the same readers. With the engine
+    ``spark`` that reasons, too, and with ``auto`` if the store is not expected to fit the memory of this process. The
+    rules are those of the store. After any error the store is as it was.
     """
-    if job.engine == "spark":
+    if _reasons_on_spark(job):
         from everlog.pipeline import spark_updates
 
-        if Store.open(job.store).info().statistics.get("equality") == "representatives":
-            raise no_representatives_on_spark()
         return spark_updates.update(job, report)
     clock = Clock(report or Report())
     with clock.phase("check"):
@@ -140,6 +145,26 @@ def update(job: UpdateJob, report: Report | None = None) -> UpdateResult:
         clock.seconds,
         compacted,
     )
+
+
+def _reasons_on_spark(job: UpdateJob) -> bool:
+    """Whether Spark is to reason: if asked for, or if this process may not hold the store and Spark can do it."""
+    if job.engine != "auto":
+        return job.engine == "spark"
+    store = Store.open(job.store)
+    info = store.info()
+    rows = sum(file.rows or 0 for file in store.files(info.version))
+    texts = sum(file.size for file in store.term_files(info.version))
+    if not needs_spark_to_update(rows, texts, job.memory):
+        return False
+    from everlog.pipeline.spark_updates import updatable
+
+    try:
+        updatable(job, info)
+    except EverlogError as error:
+        log.info("engine auto: local all the same: %s", error.diagnostics[0].message)
+        return False
+    return True
 
 
 def _options(job: UpdateJob, kb: KnowledgeBase) -> ReadOptions:

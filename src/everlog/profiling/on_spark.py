@@ -1,42 +1,99 @@
-"""The engine on Spark, saying what it does: passes over rules and their jobs, but not single rules."""
+"""The engine on Spark, saying what it does: passes over rules and their jobs.
+
+The rules of a pass are matched in one job, so its time is theirs together; its instances are told apart by what
+they derive.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from everlog.engine.factset import FactSet
 from everlog.engine.match import Change, RuleSet
+from everlog.lang.syntax import Predicate, Rule
 from everlog.spark.engine import SparkEngine
+from everlog.spark.factset import FrameSet
 from everlog.spark.match import FrameMatches, FrameProofs
+from everlog.spark.plans import Plan
+from everlog.spark.workspace import WEIGHT
 
 if TYPE_CHECKING:
-    from pyspark.sql import Observation
+    from pyspark.sql import DataFrame, Observation
 
     from everlog.analysis.stratify import Stratum
     from everlog.profiling.recorder import Recorder
+
+MOST_PREDICATES = 50
+"""Instances are told apart by so many predicates in one job."""
 
 
 class WatchedSparkEngine(SparkEngine):
     """Tells a recorder when it begins with rules, and when the jobs of a pass are done."""
 
     watch: Recorder
+    _heads: tuple[Predicate, ...] = ()
+    """What the rules of the pass derive, if that is to be told apart."""
 
     def match(
         self, rules: RuleSet, pos: FactSet, neg: FactSet, changed: Sequence[Change] = (), phase: str = "forward"
     ) -> FrameMatches:
-        self.watch.began(self, rules, phase)
+        self._began(rules, phase)
+        heads = tuple(sorted({planned.rule.head.predicate for planned in rules.rules}))
+        self._heads = heads if 1 < len(heads) <= MOST_PREDICATES else ()
         return super().match(rules, pos, neg, changed, phase)
 
     def prove(self, rules: RuleSet, facts: FactSet, pos: FactSet, neg: FactSet, phase: str = "backward") -> FrameProofs:
-        self.watch.began(self, rules, phase)
+        self._began(rules, phase)
         return super().prove(rules, facts, pos, neg, phase)
+
+    def _began(self, rules: RuleSet, phase: str) -> None:
+        self._heads = ()
+        self.watch.began(self, rules, phase, together=True)
 
     def closed(self, stratum: Stratum, facts: FactSet, delta: FactSet) -> FactSet | None:
         if stratum.module is not None:
             self.watch.began_module(self, stratum)
         return super().closed(stratum, facts, delta)
 
+    @contextmanager
+    def _told(self, stratum: Stratum, rules: Sequence[Rule]) -> Iterator[None]:
+        """Rules are evaluated otherwise than by passes; those of a module were told of before."""
+        if stratum.module is None:
+            self.watch.began_together(self, stratum.index, rules, "forward")
+        yield
+        if stratum.module is None:
+            self.watch.jobs_done({})
+
+    def _evaluated(self, plan: Plan, facts: FactSet, explicit: FactSet) -> tuple[FactSet, int] | None:
+        with self._told(plan.stratum, plan.stratum.rules):
+            return super()._evaluated(plan, facts, explicit)
+
+    def _closed_by(self, plan: Plan, facts: FrameSet) -> FactSet:
+        with self._told(plan.stratum, plan.stratum.recursive):
+            return super()._closed_by(plan, facts)
+
+    def _closed_in_rounds(self, plan: Plan, facts: FrameSet) -> FactSet:
+        with self._told(plan.stratum, plan.stratum.recursive):
+            return super()._closed_in_rounds(plan, facts)
+
+    def _finished(self, stratum: Stratum, facts: FrameSet, delta: FrameSet, most: int) -> FactSet | None:
+        with self._told(stratum, stratum.recursive):
+            return super()._finished(stratum, facts, delta, most)
+
+    def observed(self, rows: DataFrame) -> tuple[Observation, DataFrame]:
+        if not self._heads:
+            return super().observed(rows)
+        from pyspark.sql import Observation
+        from pyspark.sql import functions as F
+
+        observation, weight = Observation(), F.col(WEIGHT)
+        ids = [self.space.names.id(predicate) for predicate in self._heads]
+        sums = [F.sum(F.when(F.col("predicate") == one, weight)).alias(f"of {n}") for n, one in enumerate(ids)]
+        return observation, rows.observe(observation, F.sum(weight).alias("instances"), *sums)
+
     def noted(self, phase: str, observed: Observation) -> None:
         super().noted(phase, observed)
-        self.watch.jobs_done()
+        found = observed.get
+        self.watch.jobs_done({p: found[f"of {n}"] or 0 for n, p in enumerate(self._heads)})

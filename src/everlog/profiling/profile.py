@@ -32,7 +32,8 @@ class Round:
 class RuleWork:
     """What matching one rule, or running one module, took in one phase.
 
-    ``passes`` is how often it was matched: in each round once for each body atom whose facts had changed.
+    ``passes`` is how often it was matched: in each round once for each body atom whose facts had changed. On Spark the
+    rules that one job evaluates are not told apart; ``rules`` is how many there are, and ``passes`` that of rounds.
     """
 
     rule: str
@@ -42,6 +43,7 @@ class RuleWork:
     passes: int = 0
     instances: int = 0
     seconds: float = 0.0
+    rules: int = 1
 
 
 @dataclass(frozen=True, slots=True)

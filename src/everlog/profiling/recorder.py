@@ -8,13 +8,14 @@ the rest of its round. A module is a round of its own.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from everlog.analysis.modules.printing import print_module
 from everlog.engine.match import Engine, RuleSet
 from everlog.lang.printer import print_name, print_rule
-from everlog.lang.syntax import Rule
+from everlog.lang.syntax import Predicate, Rule
 from everlog.memory import held_memory
 from everlog.profiling.profile import Profile, Round, RuleWork
 from everlog.profiling.watch import Watch
@@ -48,6 +49,10 @@ class Recorder(Watch):
         self._before = (0, 0)
         """Instances and facts when the round began."""
         self._numbers: dict[tuple[int, str], int] = {}
+        self._together: Sequence[Rule] = ()
+        """The rules of the round, if they are not told apart."""
+        self._derived: dict[tuple[int, str], Counter[Predicate]] = {}
+        """How many instances rules that are not told apart had, by what they derive."""
         prefixes = program.program.prefixes
         for stratum in program.strata:
             names = (print_name(predicate.name, prefixes) for predicate in stratum.predicates)
@@ -76,12 +81,20 @@ class Recorder(Watch):
 
         return Listener(round_done)
 
-    def began(self, engine: Engine, rules: RuleSet, phase: str) -> None:
+    def began(self, engine: Engine, rules: RuleSet, phase: str, *, together: bool = False) -> None:
         """An engine begins a pass over rules; without rules it only goes on with what it was doing."""
         if rules.rules:
-            self._begin(engine, self._strata.get(id(rules.rules[0].rule), 0), phase)
+            stratum = self._strata.get(id(rules.rules[0].rule), 0)
+            told = [planned.rule for planned in rules.rules] if together else []
+            self.began_together(engine, stratum, told, phase)
         else:
             self._engine = self._engine or engine
+
+    def began_together(self, engine: Engine, stratum: int, rules: Sequence[Rule], phase: str) -> None:
+        """An engine begins with rules that it does not tell apart; it says when their jobs are done."""
+        self._begin(engine, stratum, phase)
+        self._together = rules
+        self._known += rules
 
     def began_module(self, engine: Engine, stratum: Stratum) -> None:
         """A module begins to derive its facts."""
@@ -104,9 +117,11 @@ class Recorder(Watch):
         self._mark = now
         self._sample(now)
 
-    def jobs_done(self) -> None:
-        """Spark has computed what a pass finds."""
+    def jobs_done(self, instances: Mapping[Predicate, int]) -> None:
+        """Spark has computed what rules find; ``instances`` are those of rules for several predicates."""
         now = time.perf_counter()
+        if self._round is not None:
+            self._derived.setdefault(self._group(self._round.phase), Counter()).update(instances)
         if self._round is not None:
             self._round.matching += now - self._mark
         self._mark = now
@@ -121,7 +136,7 @@ class Recorder(Watch):
     def _begin(self, engine: Engine, stratum: int, phase: str) -> None:
         now = time.perf_counter()
         self._end(now)
-        self._engine = engine
+        self._engine, self._together = engine, ()
         self._before = (engine.work.instances.total(), engine.held)
         self._round = Round(stratum, phase, 0, now - self._start)
         self._mark = now
@@ -150,8 +165,36 @@ class Recorder(Watch):
         self.profile.rounds.append(done)
         if done.phase == MODULE:
             self._credit_module(done)
+        elif self._together and done.matching:
+            self._credit_together(done)
         if self.profile.told is not None:
             self.profile.told(done)
+
+    def _group(self, phase: str) -> tuple[int, str]:
+        return hash(tuple(map(id, self._together))), phase
+
+    def _credit_together(self, done: Round) -> None:
+        """Put down a round for all its rules."""
+        rules, key = self._together, self._group(done.phase)
+        work = self.profile.work.get(key)
+        if work is None:
+            place = _place(rules[0]) if len(rules) == 1 else ""
+            work = self.profile.work[key] = RuleWork("", place, done.stratum, done.phase, rules=len(rules))
+        work.passes += 1
+        work.instances += done.instances
+        work.seconds += done.matching
+        work.rule = self._texts(rules[0]) if len(rules) == 1 else self._summary(rules, self._derived.get(key))
+
+    def _summary(self, rules: Sequence[Rule], derived: Counter[Predicate] | None) -> str:
+        """What several rules are called, with what is known of each predicate."""
+        prefixes = self._program.program.prefixes
+        heads = dict.fromkeys(rule.head.predicate for rule in rules)
+        found = derived or Counter()
+        named = (
+            f"{print_name(p.name, prefixes)} {found[p]:,}" if found else print_name(p.name, prefixes)
+            for p in sorted(heads, key=lambda p: (-found[p], p))
+        )
+        return f"{len(rules)} rules together: {', '.join(named)}"
 
     def _credit_module(self, done: Round) -> None:
         done.matching = done.seconds

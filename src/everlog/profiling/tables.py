@@ -10,6 +10,9 @@ from everlog.profiling.profile import Profile
 SHOWN = 12
 """How many strata, rules and rounds are listed as text."""
 
+NOTABLE = 1.0
+"""Time outside all rounds is told if there are so many seconds of it."""
+
 WIDEST = 100
 """Rules are cut at so many characters as text."""
 
@@ -47,10 +50,12 @@ def tables(profile: Profile, shown: int = SHOWN) -> Iterator[Table]:
 
 def summary(profile: Profile) -> str:
     """A profile in one line."""
-    rest = profile.seconds - profile.matching
+    rounds = sum(each.seconds for each in profile.rounds)
+    outside = profile.seconds - rounds
     return (
         f"{profile.seconds:.3f} s of reasoning: {profile.matching:.3f} s matching {profile.instances:,} instances of "
-        f"rules and running modules, {rest:.3f} s merging facts and counters"
+        f"rules and running modules, {rounds - profile.matching:.3f} s merging facts and counters"
+        + (f", {outside:.3f} s before and after" if outside >= NOTABLE else "")
     )
 
 
@@ -100,6 +105,8 @@ def _rules(profile: Profile, shown: int) -> Table:
     ]
     columns = ("seconds", "share", "instances", "passes", "stratum", "phase", "rule")
     note = "matching and dropping repeated facts; merging is not told apart by rule"
+    if any(each.rules > 1 for each in found):
+        note = "Spark evaluates some rules together: their time is one, instances are given by what they derive"
     return Table("rules", columns, rows, 5, note, max(0, len(found) - shown))
 
 

@@ -69,7 +69,7 @@ def attempts(program: StratifiedProgram, old: Materialisation, delete: FactSet, 
 
 def _size(facts: FactSet) -> int:
     """How many facts there are, without those that are nothing but true, such as guards of rules."""
-    return sum(len(relation) for predicate, relation in facts.items() if predicate.arity)
+    return facts.restricted(predicate for predicate in facts if predicate.arity).count
 
 
 def _has_negation(program: StratifiedProgram) -> bool:

@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from heapq import nsmallest
 from itertools import islice, product
+from math import prod
 
 import numpy as np
 
@@ -25,6 +26,9 @@ MOST_COMBINED = 10_000
 
 SPARE = 20
 """So many times the proofs that are asked for are kept of a fact that is not the goal."""
+
+
+MORE = "there are more; a higher limit shows them"
 
 
 @dataclass(frozen=True)
@@ -43,16 +47,24 @@ class Choice:
 
 @dataclass(frozen=True)
 class Several:
-    """Proofs of a fact, and whether these are known to be all."""
+    """Proofs of a fact, and why there may be others, in sentences."""
 
     choices: tuple[Choice, ...]
-    complete: bool
+    left_out: tuple[str, ...] = ()
 
 
 def several(search: Search, goal: int, limit: int) -> Several:
     """Up to ``limit`` proofs of a goal by steps; if the goal was given, that is not among them."""
-    complete = _explore(search, goal)
-    return _Levels(search, goal, limit).result(complete)
+    ended = _explore(search, goal)
+    found = _Levels(search, goal, limit)
+    proofs = found.proofs()
+    left_out = {
+        f"the search for other proofs was ended after {MOST_STEPS:,} steps, so there may be more": not ended,
+        "some facts have so many proofs that not all were put together, so there may be more": found.full,
+        "not all paths of closures were followed, so there may be more": found.has_other_paths(search),
+        MORE: len(proofs) > limit,
+    }
+    return Several(tuple(proofs[:limit]), tuple(reason for reason, applies in left_out.items() if applies))
 
 
 def _explore(search: Search, goal: int) -> bool:
@@ -93,7 +105,8 @@ class _Levels:
             for fact in set(body) if goal not in body else ():
                 self.uses.setdefault(fact, []).append(step)
 
-    def result(self, complete: bool) -> Several:
+    def proofs(self) -> list[Choice]:
+        """Proofs of the goal, one more than are asked for if there are so many."""
         height = 0
         changed = {fact for fact in {f for body in self.body for f in body} if self.leaf[fact]}
         for fact in changed:
@@ -108,12 +121,25 @@ class _Levels:
                     new.setdefault(self.head[step], []).extend((step, c) for c in self._combined(step, height))
             changed = {fact for fact, found in new.items() if self._keep(fact, found)}
             ready = {step for fact in changed for step in self.uses.get(fact, ())}
-        found = self.known.get(self.goal, [])
-        return Several(tuple(found[: self.limit]), complete and not self.full and len(found) <= self.limit)
+        return self.known.get(self.goal, [])
+
+    def has_other_paths(self, search: Search) -> bool:
+        """Whether a fact of a closure is needed of which not all paths were found, other than by a path of that."""
+        closure = {fact: self._closure(search, fact) for fact in search.shortest_only}
+        return any(
+            fact == self.goal or any(self.path_of.get(step) != mine for step in self.uses.get(fact, ()))
+            for fact, mine in closure.items()
+            if not self.leaf[fact]
+        )
+
+    def _closure(self, search: Search, fact: int) -> int:
+        predicate = search.facts.predicates[int(search.facts.predicates_of(np.array([fact]))[0])]
+        return id(search.subject.closure_of[predicate])
 
     def _combined(self, step: int, height: int) -> Iterator[Choice]:
         """The proofs by a step that have a height."""
         lists = [self.known.get(fact, []) for fact in self.body[step]]
+        self.full |= prod(map(len, lists)) > MOST_COMBINED
         for below in islice(product(*lists), MOST_COMBINED):
             if max((choice.height for choice in below), default=0) == height - 1:
                 joined = self._joined(step, below)

@@ -36,6 +36,11 @@ class Goals:
     def __len__(self) -> int:
         return len(self.places)
 
+    def row(self, number: int) -> Goals:
+        """One of them."""
+        one = slice(number, number + 1)
+        return Goals(self.predicate, [column[one] for column in self.columns], self.places[one])
+
 
 @dataclass(frozen=True)
 class Asked:

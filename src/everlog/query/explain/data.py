@@ -15,8 +15,7 @@ def data(explanation: Explanation) -> dict[str, Any]:
     """The whole explanation. Rules are numbered from 1, steps by their place in the proof from 0."""
     rules = [_rule(number, explanation) for number in explanation.used if number < len(explanation.written)]
     answers = [_answer(answer, explanation) for answer in explanation]
-    found: dict[str, Any] = {"query": explanation.query, "answers": answers, "rules": rules}
-    return {**found, "notes": list(explanation.notes)} if explanation.notes else found
+    return {"query": explanation.query, "answers": answers, "rules": rules}
 
 
 def _rule(number: int, explanation: Explanation) -> dict[str, Any]:
@@ -28,7 +27,8 @@ def _rule(number: int, explanation: Explanation) -> dict[str, Any]:
 def _answer(answer: Answer, explanation: Explanation) -> dict[str, Any]:
     found: dict[str, Any] = {"fact": explanation.shown(answer.fact), "holds": answer.holds}
     if answer.holds:
-        return {**found, "proofs": [_proof(proof, explanation) for proof in answer.proofs]}
+        asked = {} if answer.complete is None else {"complete": answer.complete, "notes": list(answer.notes)}
+        return {**found, "proofs": [_proof(proof, explanation) for proof in answer.proofs], **asked}
     return {
         **found,
         "reasons": [_reason(reason, explanation) for reason in answer.reasons],

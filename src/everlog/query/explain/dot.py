@@ -8,7 +8,7 @@ from everlog.lang.printer import print_atom
 from everlog.lang.syntax import Atom
 from everlog.query.explain.explanation import Explanation
 from everlog.query.explain.proof import Proof, Step
-from everlog.query.explain.text import because, why_not
+from everlog.query.explain.text import because, remarks, why_not
 
 
 def dot(explanation: Explanation) -> str:
@@ -23,6 +23,8 @@ def dot(explanation: Explanation) -> str:
             lines += inside
         if not answer.holds:
             lines += _missing(number, explanation)
+        elif answer.notes:
+            lines.append(f"  n{number}_notes [label={_quoted(*remarks(answer, explanation))}, shape=note];")
     return "\n".join([*lines, "}"]) + "\n"
 
 

@@ -21,9 +21,10 @@ class Answer:
     fact: Atom
     proofs: tuple[Proof, ...] = ()
     reasons: tuple[Reason, ...] = ()
-    complete: bool = False
-    """Whether these are all proofs there are."""
+    complete: bool | None = None
+    """Whether these are all proofs there are; None if no others were looked for."""
     notes: tuple[str, ...] = ()
+    """Why there may be other proofs; or what is to be known of terms of an atom that does not hold."""
 
     @property
     def holds(self) -> bool:
@@ -53,7 +54,6 @@ class Explanation(Sequence[Answer]):
     answers: tuple[Answer, ...]
     written: tuple[Rule, ...]
     prefixes: Mapping[str, str]
-    notes: tuple[str, ...] = ()
 
     @overload
     def __getitem__(self, index: int) -> Answer: ...

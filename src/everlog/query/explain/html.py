@@ -8,7 +8,7 @@ from html import escape
 from everlog.lang.printer import print_atom
 from everlog.query.explain.explanation import Answer, Explanation
 from everlog.query.explain.proof import Proof, Step
-from everlog.query.explain.text import because, why_not
+from everlog.query.explain.text import because, count, remarks, why_not
 
 OPEN = 3
 """Steps are unfolded down to this depth."""
@@ -46,7 +46,7 @@ def _content(explanation: Explanation, most: int) -> str:
     parts = [part for answer in answers for part in _answer(answer, explanation)]
     if len(explanation) > most:
         parts.append(f"<p>{len(explanation) - most:,} more answers</p>")
-    parts += [_rules(explanation), *(f"<p>{escape(note)}</p>" for note in explanation.notes)]
+    parts.append(_rules(explanation))
     return '<div class="everlog-explanation">\n' + "\n".join(parts) + "\n</div>"
 
 
@@ -55,8 +55,10 @@ def _answer(answer: Answer, explanation: Explanation) -> Iterator[str]:
         yield _missing(answer, explanation)
     for number, proof in enumerate(answer.proofs, 1):
         if len(answer.proofs) > 1:
-            yield f"<p>proof {number} of {len(answer.proofs)}{'' if answer.complete else ' or more'}</p>"
+            yield f"<p>proof {number} of {count(answer)}</p>"
         yield _proof(proof, explanation)
+    if answer.holds:
+        yield from (f"<p>{escape(remark)}</p>" for remark in remarks(answer, explanation))
 
 
 def _proof(proof: Proof, explanation: Explanation) -> str:

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from heapq import nsmallest
+from operator import eq
 
 from everlog.engine.match import RuleSet
+from everlog.equality.merging import SAME
 from everlog.lang.syntax import Atom, Constant, Predicate, Rule, Term, Variable, Wildcard
+from everlog.query.explain.classes import Classes
 from everlog.query.explain.subject import Subject
 
 CONSIDERED = 1000
@@ -43,19 +46,22 @@ class Reason:
         return tuple(_put(self.failed, {Variable(n): c for n, c in each}) for each in self.bindings)
 
 
-def reasons(subject: Subject, goal: Atom, limit: int) -> Iterator[Reason]:
-    """The reasons of all rules whose head fits the goal, in the order of the rules."""
+def reasons(subject: Subject, goal: Atom, limit: int, classes: Classes | None = None) -> Iterator[Reason]:
+    """The reasons of all rules whose head fits the goal, in the order of the rules.
+
+    If there are classes of equal terms, an equality may be derived either way round.
+    """
+    goals = [goal] if classes is None or goal.predicate != SAME else [goal, Atom(SAME, goal.terms[::-1])]
+    same = eq if classes is None else classes.are_equal
     for number in subject.by_head.get(goal.predicate, ()):
         rule = subject.written[number]
-        values = unified(rule.head, goal)
-        if values is not None:
-            found = _reason(subject, number, rule, values, limit)
-            if found is not None:
-                yield found
+        fitting = (values for each in goals if (values := unified(rule.head, each, same)) is not None)
+        found = (_reason(subject, number, rule, values, limit) for values in fitting)
+        yield from dict.fromkeys(reason for reason in found if reason is not None)
 
 
-def unified(head: Atom, goal: Atom) -> Values | None:
-    """The values of variables of a head that make it the goal; None if nothing does.
+def unified(head: Atom, goal: Atom, same: Callable[[Term, Term], bool] = eq) -> Values | None:
+    """The values of variables of a head that make it the goal; None if nothing does. ``same`` compares constants.
 
     >>> x, y, p = Variable("x"), Variable("y"), Predicate("p", 2)
     >>> unified(Atom(p, (x, y)), Atom(p, (Constant("1"), Constant("2"))))
@@ -76,7 +82,7 @@ def unified(head: Atom, goal: Atom) -> Values | None:
             continue
         one = final(mine)
         other = final(goals.setdefault(theirs, mine) if isinstance(theirs, Variable) else theirs)
-        if one == other:
+        if one == other or same(one, other):
             continue
         if isinstance(one, Variable):
             values[one] = other
@@ -135,7 +141,8 @@ def _closest(
     if not head.terms:
         return (), 0
     columns, count = _matches(subject, atoms).listed(head.predicate, CONSIDERED)
-    texts = [subject.dictionary.decode(column[:CONSIDERED]).to_pylist() for column in columns]
+    shown = columns if subject.partition is None else [subject.usual[column] for column in columns]
+    texts = [subject.dictionary.decode(column[:CONSIDERED]).to_pylist() for column in shown]
     rows = nsmallest(limit, zip(*texts, strict=True), key=lambda row: [_by_value(text) for text in row])
     names = [v.name for v in head.variables()]
     return tuple(tuple(zip(names, map(Constant, row), strict=True)) for row in rows), min(count, CONSIDERED)

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from heapq import heappop, heappush
-from itertools import islice
 
 import numpy as np
 
@@ -51,38 +49,43 @@ class Paths:
         )
         return self._found(facts, numbers, bounds, graph.at(places), pairs.mirrored)
 
-    def several(self, facts: Facts, predicate: Predicate, numbers: Column) -> Found:
-        """The shortest paths for each of a few facts, up to :data:`MOST_PATHS`."""
+    def several(self, facts: Facts, predicate: Predicate, numbers: Column) -> tuple[Found, bool]:
+        """The shortest paths for each of a few facts, up to :data:`MOST_PATHS`; and whether these are all."""
         pairs, graph = self._pairs[predicate], self._graph
         owners: list[int] = []
         found: list[list[int]] = []
+        complete = True
         for number, first, second in zip(numbers, *facts.columns(predicate, numbers), strict=True):
             ends = (second, first) if pairs.mirrored else (first, second)
             at = [np.array([t | s << STATE]) for t, s in zip(ends, (pairs.source, pairs.target), strict=True)]
             source, target = (int(graph.positions(each)[0]) for each in at)
-            paths_found = list(islice(self._simple(source, target), MOST_PATHS))
-            owners += [int(number)] * len(paths_found)
-            found += paths_found
+            mine, all_of_them = self._simple(source, target)
+            complete &= all_of_them
+            owners += [int(number)] * len(mine)
+            found += mine
         bounds = np.concatenate([[0], np.cumsum([len(path) for path in found])]).astype(np.int64)
         vertices = graph.at(np.array([at for path in found for at in path], np.int64))
-        return self._found(facts, np.array(owners, np.int64), bounds, vertices, pairs.mirrored)
+        return self._found(facts, np.array(owners, np.int64), bounds, vertices, pairs.mirrored), complete
 
-    def _simple(self, source: int, target: int) -> Iterator[list[int]]:
-        """Paths that visit no position twice, shortest first, then by rank; given up after a while."""
+    def _simple(self, source: int, target: int) -> tuple[list[list[int]], bool]:
+        """Paths that visit no position twice, shortest first, then by rank, and whether these are all; given up after
+        a while."""
         offsets, following = self._ahead
         left = self._distances(source, target)
+        found: list[list[int]] = []
         queue: list[tuple[int, tuple[int, ...], list[int]]] = [(0, (), [source])]
         for _ in range(PATIENCE):
-            if not queue:
-                return
+            if not queue or len(found) == MOST_PATHS:
+                break
             _, ranks, path = heappop(queue)
             if len(path) > 1 and path[-1] == target:
-                yield path
+                found.append(path)
                 continue
             for v in following[offsets[path[-1]] : offsets[path[-1] + 1]].tolist():
                 if v in left and (v not in path or (v == target == source)):
                     further = (*ranks, int(self._rank[v]))
                     heappush(queue, (len(path) + left[v], further, [*path, v]))
+        return found, not queue and len(left) < PATIENCE
 
     def _distances(self, source: int, target: int) -> dict[int, int]:
         """How far positions that the source reaches are from the target."""
@@ -152,11 +155,11 @@ class Paths:
 
     @cached_property
     def _ahead(self) -> tuple[Column, Column]:
-        return _adjacent(self._edge_keys, (0, 1), len(self._graph))
+        return adjacent(self._edge_keys, (0, 1), len(self._graph))
 
     @cached_property
     def _behind(self) -> tuple[Column, Column]:
-        return _adjacent(self._edge_keys, (1, 0), len(self._graph))
+        return adjacent(self._edge_keys, (1, 0), len(self._graph))
 
     @cached_property
     def _rank(self) -> Column:
@@ -167,7 +170,7 @@ class Paths:
         return rank
 
 
-def _adjacent(edges: Relation, order: tuple[int, int], size: int) -> tuple[Column, Column]:
+def adjacent(edges: Relation, order: tuple[int, int], size: int) -> tuple[Column, Column]:
     """Where the neighbours of each position start, and the neighbours."""
     keys = edges.run().keys(order)
     return search.leading_offsets(keys, WIDTH, size + 1).astype(np.int64), keys & TERM

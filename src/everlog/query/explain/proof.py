@@ -9,7 +9,7 @@ from typing import Literal
 
 from everlog.lang.syntax import Atom, Constant
 
-Kind = Literal["given", "rule", "path", "query", "equal"]
+Kind = Literal["given", "rule", "path", "query", "equal", "same"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,7 +18,8 @@ class Step:
 
     ``rule``: by an instance of the one rule in ``rules``, with these ``bindings``; facts in ``absent`` do not hold.
     ``path``: by the rules of a closure, one premise after the other. ``query``: the premises answer a query.
-    ``equal``: the premise is the same but for terms that equal each other.
+    ``equal``: the first premise is the same but for terms that are equal, as the other premises say, one for each
+    pair in ``equal``. ``same``: terms are equal along the premises, which are ``owl:sameAs`` facts, read either way.
     """
 
     fact: Atom

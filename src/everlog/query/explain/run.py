@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
 import numpy as np
 
+from everlog.engine.keys import Column
 from everlog.engine.match import Work
-from everlog.lang.printer import print_text
+from everlog.lang.printer import print_term
 from everlog.lang.syntax import Atom, Constant
 from everlog.predicates import Key
-from everlog.query.explain.alternatives import several
+from everlog.query.explain.alternatives import MORE, several
 from everlog.query.explain.asked import Asked, Goals, by_query, by_rows
 from everlog.query.explain.build import Builder
-from everlog.query.explain.equal import EQUALITY, WithEqual
+from everlog.query.explain.classes import Classes
+from everlog.query.explain.equalities import Equalities
 from everlog.query.explain.explanation import Answer, Explanation
 from everlog.query.explain.missing import reasons
 from everlog.query.explain.paths import Paths
@@ -26,6 +28,8 @@ from everlog.query.explain.subject import Subject
 
 if TYPE_CHECKING:
     from everlog.knowledge_base import KnowledgeBase
+
+ONE_WAY = "that terms are equal is proved in one way only, so there may be more"
 
 CLOSEST = 3
 """So many bindings are shown for a rule that does not derive a fact."""
@@ -38,7 +42,17 @@ class Prepared:
     subject: Subject
     kept: object
     program: object
+    equalities: Equalities | None = None
     paths: dict[int, Paths] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, kb: KnowledgeBase, kept: object) -> Prepared:
+        subject = Subject.of(kb)
+        return cls(subject, kept, kb.program, None if subject.partition is None else Equalities(kb, subject))
+
+    @property
+    def subjects(self) -> Sequence[Subject]:
+        return [self.subject] if self.equalities is None else self.equalities.subjects
 
 
 _prepared: WeakKeyDictionary[KnowledgeBase, Prepared] = WeakKeyDictionary()
@@ -58,20 +72,15 @@ def explain(
     asked = by_query(kb, what, answers) if isinstance(what, str) else by_rows(kb, what)
     prepared = _prepare(kb)
     explainer = _Explainer(prepared, asked, limit if all else 0)
-    return Explanation(
-        asked.text,
-        tuple(explainer.answers()),
-        prepared.subject.written,
-        prepared.subject.prefixes,
-        () if prepared.subject.partition is None else (EQUALITY,),
-    )
+    return Explanation(asked.text, tuple(explainer.answers()), prepared.subject.written, prepared.subject.prefixes)
 
 
 def _prepare(kb: KnowledgeBase) -> Prepared:
     kept, known = kb._inner(), _prepared.get(kb)
     if known is None or known.kept is not kept or known.program is not kb.program:
-        known = _prepared[kb] = Prepared(Subject.of(kb), kept, kb.program)
-    known.subject.engine.limits, known.subject.engine.work = kb._limits(), Work()
+        known = _prepared[kb] = Prepared.of(kb, kept)
+    for subject in known.subjects:
+        subject.engine.limits, subject.engine.work = kb._limits(), Work()
     return known
 
 
@@ -87,39 +96,61 @@ class _Explainer:
         """All answers, in the order asked for."""
         found = {place: self._missing(atom) for place, atom in self.asked.missing}
         search = Search(self.subject, self.prepared.paths)
-        equal = [WithEqual.of(self.subject, each.predicate, each.columns) for each in self.asked.goals]
-        numbers = [
-            search.facts.numbers(each.predicate, same.columns, len(each))
-            for each, same in zip(self.asked.goals, equal, strict=True)
-        ]
+        numbers = [search.facts.numbers(each.predicate, self._merged(each), len(each)) for each in self.asked.goals]
         if numbers:
             search.run(np.unique(np.concatenate(numbers)))
         builder = Builder(search, self.rules)
-        for goals, same, mine in zip(self.asked.goals, equal, numbers, strict=True):
-            proofs = same.shown(builder.proofs(mine.tolist()))
-            answered = self._several(goals, same, proofs) if self.limit else (Answer(p.fact, (p,)) for p in proofs)
+        for goals, mine in zip(self.asked.goals, numbers, strict=True):
+            proofs = self._shown(goals, builder.proofs(mine.tolist()))
+            answered = self._several(goals, proofs) if self.limit else (Answer(p.fact, (p,)) for p in proofs)
             found.update(zip(goals.places.tolist(), answered, strict=True))
         return [found[place] for place in sorted(found)]
 
-    def _several(self, goals: Goals, equal: WithEqual, best: list[Proof]) -> Iterator[Answer]:
+    def _merged(self, goals: Goals) -> Sequence[Column]:
+        """The terms of goals as proofs are searched for: over representatives."""
+        partition = self.subject.partition
+        return goals.columns if partition is None else [partition.of[column] for column in goals.columns]
+
+    def _shown(self, goals: Goals, proofs: list[Proof]) -> list[Proof]:
+        """The proofs with the terms that were asked for, and with why they are equal to others."""
+        equalities = self.prepared.equalities
+        return proofs if equalities is None else equalities.proofs(self.subject, goals, proofs)
+
+    def _several(self, goals: Goals, best: list[Proof]) -> Iterator[Answer]:
         """The best proof of each goal, and others."""
         for row, first in enumerate(best):
+            goal = goals.row(row)
             search = Search(self.subject, self.prepared.paths)
-            goal = int(search.facts.numbers(goals.predicate, [c[row : row + 1] for c in equal.columns], 1)[0])
-            found = several(search, goal, self.limit)
+            number = int(search.facts.numbers(goal.predicate, self._merged(goal), 1)[0])
+            found = several(search, number, self.limit)
             builder = Builder(search, self.rules)
-            made = (builder.proof(goal, _chosen(choice.steps)) for choice in found.choices)
-            proofs = [first, *(each for p in made if (each := equal.shown_one(row, p)).steps != first.steps)]
-            complete = found.complete and len(proofs) <= self.limit
-            yield Answer(first.fact, tuple(proofs[: self.limit]), (), complete)
+            made = (builder.proof(number, _chosen(choice.steps)) for choice in found.choices)
+            others = (self._shown(goal, [proof])[0] for proof in made)
+            proofs = list({proof.steps: proof for proof in (first, *others)}.values())
+            left_out = found.left_out
+            if len(proofs) > self.limit and MORE not in left_out:
+                left_out = (*left_out, MORE)
+            if any(step.kind in ("equal", "same") for proof in proofs for step in proof.steps):
+                left_out = (*left_out, ONE_WAY)
+            yield Answer(first.fact, tuple(proofs[: self.limit]), (), not left_out, left_out)
 
     def _missing(self, atom: Atom) -> Answer:
-        unknown = [
-            f"no fact has the term {print_text(t.text, self.subject.prefixes)}"
-            for t in dict.fromkeys(atom.terms)
-            if isinstance(t, Constant) and self.subject.dictionary.find(t.text) < 0
-        ]
-        return Answer(atom, (), tuple(reasons(self.subject, atom, CLOSEST)), True, tuple(unknown))
+        classes = None if self.prepared.equalities is None else self.prepared.equalities.top
+        found = reasons(self.subject, atom, CLOSEST, classes)
+        return Answer(atom, (), tuple(found), True, tuple(self._notes(atom, classes)))
+
+    def _notes(self, atom: Atom, classes: Classes | None) -> Iterator[str]:
+        """What is to be known of the terms of an atom that does not hold."""
+        prefixes = self.subject.prefixes
+        for term in dict.fromkeys(atom.terms):
+            if not isinstance(term, Constant):
+                continue
+            if self.subject.dictionary.find(term.text) < 0:
+                yield f"no fact has the term {print_term(term, prefixes)}"
+            elif classes is not None and classes.is_shared(term):
+                others = [print_term(other, prefixes) for other in classes.members(term, CLOSEST + 1)]
+                shown = [*sorted(others[:CLOSEST]), *(["others"] if len(others) > CLOSEST else [])]
+                yield f"{print_term(term, prefixes)} is the same as {', '.join(shown)}"
 
 
 def _chosen(steps: Mapping[int, int]) -> Any:

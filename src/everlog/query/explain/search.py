@@ -44,6 +44,8 @@ class Search:
         self._opened: Mask = np.zeros(0, np.bool_)
         self._final: Mask = np.zeros(0, np.bool_)
         self._paths = {} if known is None else known
+        self.shortest_only: list[int] = []
+        """Facts of closures of which not all paths were found."""
 
     def run(self, goals: Column) -> None:
         """Find the best proof of each goal, if there is one."""
@@ -64,14 +66,22 @@ class Search:
         self._match(wanted, {n for predicate in wanted for n in self.subject.direct(predicate)})
         for predicate, numbers in wanted.items():
             if predicate in self.subject.closure_of:
-                finder = self._finder(self.subject.closure_of[predicate])
-                few = every_path and len(numbers) <= FEW
-                self.steps.add((finder.several if few else finder.steps)(self.facts, predicate, numbers))
+                self._follow(predicate, numbers, every_path and len(numbers) <= FEW)
         more = self.facts.by_predicate(frontier[again])
         self._match(more, {n for p in more for n in self.subject.by_head[p] if n not in self.subject.direct(p)})
         self._expanded[frontier] = True
         self._opened[frontier[again]] = True
         self.prepare()
+
+    def _follow(self, predicate: Predicate, numbers: Column, every_path: bool) -> None:
+        """Steps by paths of a closure."""
+        finder, complete = self._finder(self.subject.closure_of[predicate]), False
+        if every_path:
+            found, complete = finder.several(self.facts, predicate, numbers)
+        else:
+            found = finder.steps(self.facts, predicate, numbers)
+        self.steps.add(found)
+        self.shortest_only += [] if complete else numbers.tolist()
 
     def unexpanded(self) -> Column:
         """The facts that were neither given nor expanded."""

@@ -39,8 +39,6 @@ class Subject:
     dictionary: Dictionary
     engine: Engine
     partition: Partition | None = None
-    given: FactSet | None = None
-    """The explicit facts before they were put over representatives."""
 
     @classmethod
     def of(cls, kb: KnowledgeBase) -> Subject:
@@ -63,7 +61,6 @@ class Subject:
             kb._dictionary,
             kb._engine(partition),
             partition,
-            None if merged is None else merged.explicit,
         )
 
     def with_rule(self, rule: Rule, written: Rule) -> Subject:
@@ -91,8 +88,24 @@ class Subject:
 
     @cached_property
     def hashes(self) -> Column:
-        """The hash of each term: an order of terms that does not depend on their ids."""
+        """The hash of each term: an order of terms that does not depend on their ids, nor on who represents them."""
+        return self.own_hashes if self.partition is None else self.own_hashes[self.usual]
+
+    @cached_property
+    def own_hashes(self) -> Column:
         return self.dictionary.hashes()
+
+    @cached_property
+    def usual(self) -> Column:
+        """For each term the one that is shown for all that are equal to it."""
+        found = np.arange(len(self.own_hashes))
+        if self.partition is None:
+            return found
+        shared = np.flatnonzero(self.partition.shared)
+        shared = shared[np.argsort(self.own_hashes[shared])[::-1]]
+        of = self.partition.of
+        found[of[shared]] = shared
+        return found[of]
 
     def shown(self, predicate: Predicate) -> Predicate:
         """What users call a predicate that a module reads."""

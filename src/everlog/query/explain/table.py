@@ -41,7 +41,7 @@ class Facts:
             known = self._known[predicate] = _Known(len(self.predicates), predicate.arity)
             self.predicates.append(predicate)
         layout = layout_for(predicate.arity, self.universe)
-        keys = _flat(pack(layout, columns, size))
+        keys = flat(pack(layout, columns, size))
         new = np.flatnonzero(~known.has(keys))
         if len(new):
             _, first = np.unique(keys[new], return_index=True)
@@ -100,7 +100,7 @@ class _Known:
         return rows
 
 
-def _flat(keys: Keys) -> Flat:
+def flat(keys: Keys) -> Flat:
     """Keys as one column that sorts and compares as they do."""
     if keys.ndim == 1:
         return keys

@@ -19,7 +19,6 @@ def text(explanation: Explanation) -> str:
     parts = [part for answer in explanation for part in _parts(answer, explanation)]
     if explanation.used:
         parts.append("\n".join(_rules(explanation)))
-    parts += explanation.notes
     return "\n\n".join(parts)
 
 
@@ -27,12 +26,21 @@ def _parts(answer: Answer, explanation: Explanation) -> Iterator[str]:
     if not answer.holds:
         yield "\n".join(_missing(answer, explanation))
     for number, proof in enumerate(answer.proofs, 1):
-        head = [f"proof {number} of {_count(answer)}"] if len(answer.proofs) > 1 else []
+        head = [f"proof {number} of {count(answer)}"] if len(answer.proofs) > 1 else []
         yield "\n".join([*head, *tree(proof, explanation)])
+    if answer.holds and answer.notes:
+        yield "\n".join(remarks(answer, explanation))
 
 
-def _count(answer: Answer) -> str:
+def count(answer: Answer) -> str:
+    """How many proofs there are."""
     return f"{len(answer.proofs)}{'' if answer.complete else ' or more'}"
+
+
+def remarks(answer: Answer, explanation: Explanation) -> Iterator[str]:
+    """Why other proofs may be missing."""
+    what = "1 proof" if len(answer.proofs) == 1 else f"{len(answer.proofs)} proofs"
+    return (f"{what} of {explanation.shown(answer.fact)}: {note}" for note in answer.notes)
 
 
 def tree(proof: Proof, explanation: Explanation) -> list[str]:
@@ -74,6 +82,9 @@ def because(step: Step, explanation: Explanation) -> str:
             for one, other in step.equal
         )
         return "equal terms: " + ", ".join(f"{one} = {other}" for one, other in pairs)
+    if step.kind == "same":
+        count = len(step.premises)
+        return "the other way round" if count == 1 else f"path of {count} equalities"
     if step.kind == "query":
         return f"answer{': ' if bindings else ''}{bindings}"
     if step.kind == "path":

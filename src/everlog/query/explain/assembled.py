@@ -1,0 +1,87 @@
+"""Proofs that name equalities, put together with the proofs of these."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from everlog.lang.syntax import Atom, Constant
+from everlog.query.explain.proof import Proof, Step
+
+if TYPE_CHECKING:
+    from everlog.query.explain.equalities import Equalities, Pair
+
+
+def assembled(draft: Proof, equalities: Equalities) -> Proof:
+    """The whole proof: what equalities rest on comes first, level by level.
+
+    A fact that is proved at several levels keeps its first proof, which needs nothing of later ones.
+    """
+    if not any(step.kind in ("equal", "same") for step in draft.steps):
+        return draft
+    made = _Assembly(equalities)
+    for edge in _needed(draft, equalities):
+        made.add(equalities.draft(edge))
+    made.add(draft)
+    return Proof(_reached(made.steps, made.place[draft.fact]))
+
+
+def _needed(draft: Proof, equalities: Equalities) -> list[int]:
+    """All edges that a proof rests on, earlier levels first."""
+    found: dict[int, None] = {}
+    waiting = [draft]
+    while waiting:
+        for pair in equalities.needed(waiting.pop()):
+            for edge in equalities.path(pair):
+                if edge not in found:
+                    found[edge] = None
+                    waiting.append(equalities.draft(edge))
+    return sorted(found, key=equalities.level)
+
+
+class _Assembly:
+    def __init__(self, equalities: Equalities) -> None:
+        self._equalities = equalities
+        self.steps: list[Step] = []
+        self.place: dict[Atom, int] = {}
+
+    def add(self, draft: Proof) -> None:
+        """Take in the steps of a proof; all edges that it rests on are there."""
+        places: list[int] = []
+        for step in draft.steps:
+            premises = tuple(places[at] for at in step.premises)
+            if step.kind == "same":
+                one, other = self._equalities.terms.ids(step.fact)
+                premises = self._along((one, other))
+            elif step.kind == "equal":
+                premises += tuple(self._equality(*pair) for pair in step.equal)
+            places.append(self._put(step, premises))
+
+    def _equality(self, one: Constant, other: Constant) -> int:
+        """Where it is proved that two terms are equal."""
+        pair = self._equalities.in_order(one, other)
+        along = self._along(pair)
+        return along[0] if len(along) == 1 else self._put(Step(self._equalities.fact(pair), "same"), along)
+
+    def _along(self, pair: Pair) -> tuple[int, ...]:
+        return tuple(self.place[self._equalities.edge(edge)] for edge in self._equalities.path(pair))
+
+    def _put(self, step: Step, premises: tuple[int, ...]) -> int:
+        if step.fact not in self.place:
+            self.place[step.fact] = len(self.steps)
+            self.steps.append(Step(step.fact, step.kind, step.rules, step.bindings, premises, step.absent, step.equal))
+        return self.place[step.fact]
+
+
+def _reached(steps: Sequence[Step], goal: int) -> tuple[Step, ...]:
+    """The steps that a goal rests on, in their order, which ends with it."""
+    used = {goal}
+    for at in range(goal, -1, -1):
+        if at in used:
+            used.update(steps[at].premises)
+    order = sorted(used)
+    place = {at: number for number, at in enumerate(order)}
+    return tuple(
+        Step(s.fact, s.kind, s.rules, s.bindings, tuple(place[p] for p in s.premises), s.absent, s.equal)
+        for s in (steps[at] for at in order)
+    )

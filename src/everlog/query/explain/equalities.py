@@ -1,0 +1,249 @@
+"""Why terms are equal: along a path of ``owl:sameAs`` facts, each of which was given or follows by a rule.
+
+Equal terms follow from facts, and facts from equal terms, in levels (:mod:`everlog.equality.merging`): the
+``owl:sameAs`` facts of level j are proved with equalities of earlier levels only. The facts of all levels before k,
+read either way, are the edges of a graph whose components are the classes of partition k. So a pair that is equal from
+partition k on is proved by a shortest path in that graph, and the edges of level j on it by proofs at that level, which
+need pairs that are equal from partition j on at the latest. It ends at level 0, where only terms themselves are equal.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from everlog.engine.factset import FactSet
+from everlog.engine.kernels import paths
+from everlog.engine.keys import Column
+from everlog.engine.reach import Reach
+from everlog.equality.merging import SAME, Level
+from everlog.lang.syntax import Atom, Constant
+from everlog.query.explain.asked import Goals
+from everlog.query.explain.assembled import assembled
+from everlog.query.explain.build import Builder
+from everlog.query.explain.classes import Classes, Terms
+from everlog.query.explain.forms import in_terms
+from everlog.query.explain.paths import adjacent
+from everlog.query.explain.proof import Proof
+from everlog.query.explain.search import Search
+from everlog.query.explain.subject import Subject
+
+if TYPE_CHECKING:
+    from everlog.knowledge_base import KnowledgeBase
+
+Pair = tuple[int, int]
+"""Two terms, by their ids."""
+
+
+@dataclass(frozen=True)
+class Edges:
+    """The ``owl:sameAs`` facts of all levels that join classes, and those of level 0 that say nothing new."""
+
+    level: Column
+    representatives: tuple[Column, Column]
+    terms: tuple[Column, Column]
+    """Those that are shown for the representatives."""
+
+    @classmethod
+    def of(cls, subjects: Sequence[Subject]) -> Edges:
+        found = [_edges(number, subject) for number, subject in enumerate(subjects)]
+        empty = np.empty(0, np.int64)
+        level, left, right, first, second = (np.concatenate([empty, *parts]) for parts in zip(*found, strict=True))
+        return cls(level, (left, right), (first, second))
+
+    def numbers(self, sources: Column, targets: Column) -> Column:
+        """The edges between terms, in either direction, the one that is a fact if both are."""
+        keys, order = self._sorted
+        found = np.full(len(sources), -1, np.int64)
+        for one, other in ((targets, sources), (sources, targets)):
+            wanted = one << 32 | other
+            at = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
+            found = np.where(keys[at] == wanted, order[at], found)
+        return found
+
+    @cached_property
+    def _sorted(self) -> tuple[Column, Column]:
+        keys = self.terms[0] << 32 | self.terms[1]
+        order = np.argsort(keys)
+        return keys[order], order
+
+    def graph(self, level: int) -> Reach:
+        """The edges of all levels before one, both ways."""
+        before = self.level < level
+        first, second = (side[before] for side in self.terms)
+        return Reach.of(np.concatenate([first, second]), np.concatenate([second, first]))
+
+
+class Equalities:
+    """The equal terms of a knowledge base, with the proofs found so far of what makes them equal."""
+
+    def __init__(self, kb: KnowledgeBase, subject: Subject) -> None:
+        assert kb._merging is not None
+        levels = kb._merging.levels(kb._engine, kb._merged.explicit, kb._constant_ids, kb._merged, "auto")
+        explicit = kb._merged.explicit.fitted(len(kb._dictionary))
+        self.subjects = [*(_at_level(kb, subject, level) for level in levels[:-1]), subject]
+        self.terms = Terms(subject.dictionary)
+        self.classes = [_classes(self.terms, each, explicit) for each in self.subjects]
+        self.top = self.classes[-1]
+        self._paths: dict[Pair, list[int]] = {}
+        self._proofs: dict[int, Proof] = {}
+        self._graphs: dict[int, _Graph] = {}
+
+    @cached_property
+    def edges(self) -> Edges:
+        return Edges.of(self.subjects[:-1])
+
+    def proofs(self, subject: Subject, asked: Goals, found: Sequence[Proof]) -> list[Proof]:
+        """Proofs of facts that were asked for, made of those over representatives."""
+        columns = [self.terms.constants(column.tolist()) for column in asked.columns]
+        rows: Iterable[tuple[Constant, ...]] = zip(*columns, strict=True) if columns else [()] * len(asked)
+        drafts = [
+            in_terms(self.top, subject.written, proof, Atom(asked.predicate, row))
+            for proof, row in zip(found, rows, strict=True)
+        ]
+        self._prove(drafts)
+        return [assembled(draft, self) for draft in drafts]
+
+    def needed(self, draft: Proof) -> Iterator[Pair]:
+        """The pairs of terms whose equality a proof names."""
+        for step in draft.steps:
+            yield from (self.in_order(*pair) for pair in step.equal)
+            if step.kind == "same":
+                one, other = self.terms.ids(step.fact)
+                yield one, other
+
+    def in_order(self, one: Constant, other: Constant) -> Pair:
+        """Two terms, of which either may come first, in the order in which their equality is proved."""
+        pair = self.terms.id(one), self.terms.id(other)
+        hashes = self.top.hashes
+        return pair if hashes[pair[0]] <= hashes[pair[1]] else pair[::-1]
+
+    def path(self, pair: Pair) -> list[int]:
+        """The edges from a term to an equal one."""
+        return self._paths[pair]
+
+    def fact(self, pair: Pair) -> Atom:
+        """That two terms are equal."""
+        return Atom(SAME, tuple(self.terms.constants(pair)))
+
+    def edge(self, number: int) -> Atom:
+        """The fact that an edge is."""
+        first, second = self.edges.terms
+        return self.fact((int(first[number]), int(second[number])))
+
+    def level(self, edge: int) -> int:
+        return int(self.edges.level[edge])
+
+    def draft(self, edge: int) -> Proof:
+        """The proof of an edge, in which equalities are named."""
+        return self._proofs[edge]
+
+    # finding ----------------------------------------------------------------------------------------
+
+    def _prove(self, drafts: Sequence[Proof]) -> None:
+        """Find paths for all equalities that proofs name, and proofs of what is on them, from the last level down."""
+        pairs = self._new_pairs(drafts)
+        edges: set[int] = set()
+        for level in range(len(self.subjects) - 1, -1, -1):
+            mine = sorted(edge for edge in edges if self.level(edge) == level)
+            pairs |= self._new_pairs(self._prove_edges(level, mine))
+            since = self._since(sorted(pairs))
+            found = [pair for pair, first in since.items() if first == level]
+            pairs.difference_update(found)
+            self._find(level, found)
+            edges.update(edge for pair in found for edge in self._paths[pair] if edge not in self._proofs)
+
+    def _new_pairs(self, drafts: Iterable[Proof]) -> set[Pair]:
+        return {pair for draft in drafts for pair in self.needed(draft) if pair not in self._paths}
+
+    def _since(self, pairs: Sequence[Pair]) -> dict[Pair, int]:
+        """For each pair the first partition in which its terms are equal; a term by itself is with another one."""
+        first, second = np.array(pairs, np.int64).reshape(-1, 2).T
+        found = np.full(len(pairs), -1, np.int64)
+        for level, classes in enumerate(self.classes):
+            of, shared = classes.partition.of, classes.partition.shared
+            equal = (of[first] == of[second]) & shared[first]
+            found[(found < 0) & equal] = level
+        return dict(zip(pairs, found.tolist(), strict=True))
+
+    def _find(self, level: int, pairs: Sequence[Pair]) -> None:
+        """Shortest paths between the terms of pairs, along edges of the levels before."""
+        if not pairs:
+            return
+        if level not in self._graphs:
+            self._graphs[level] = _Graph(self.edges.graph(level), self.top.hashes)
+        first, second = np.array(pairs, np.int64).T
+        bounds, terms = self._graphs[level].paths(first, second)
+        for pair, begin, end in zip(pairs, bounds, bounds[1:], strict=False):
+            self._paths[pair] = self.edges.numbers(terms[begin : end - 1], terms[begin + 1 : end]).tolist()
+
+    def _prove_edges(self, level: int, edges: Sequence[int]) -> list[Proof]:
+        """Proofs of edges of a level, all at once."""
+        if not edges:
+            return []
+        subject, search = self.subjects[level], Search(self.subjects[level])
+        columns = [side[list(edges)] for side in self.edges.representatives]
+        goals = search.facts.numbers(SAME, columns, len(edges))
+        search.run(np.unique(goals))
+        proofs = Builder(search, len(subject.rules)).proofs(goals.tolist())
+        told = [
+            in_terms(self.classes[level], subject.written, proof, self.edge(edge))
+            for edge, proof in zip(edges, proofs, strict=True)
+        ]
+        self._proofs.update(zip(edges, told, strict=True))
+        return told
+
+
+@dataclass(frozen=True)
+class _Graph:
+    """A graph of terms with what the search for paths needs."""
+
+    reach: Reach
+    hashes: Column
+
+    def paths(self, sources: Column, targets: Column) -> tuple[Column, Column]:
+        """Where the path from each source to its target starts, and the terms on all paths."""
+        begin, end = self.reach.positions(sources), self.reach.positions(targets)
+        row_of = self.reach.row_of.view()
+        row_of.flags.writeable = False
+        bounds, places = paths.shortest_paths(
+            self.reach.rows.table, row_of, *self._adjacent, *self._adjacent, begin, end, self._rank
+        )
+        return bounds, self.reach.at(places)
+
+    @cached_property
+    def _adjacent(self) -> tuple[Column, Column]:
+        return adjacent(self.reach.edges, (0, 1), len(self.reach))
+
+    @cached_property
+    def _rank(self) -> Column:
+        terms = self.reach.at(np.arange(len(self.reach)))
+        rank = np.empty(len(terms), np.int64)
+        rank[np.argsort(self.hashes[terms])] = np.arange(len(terms))
+        return rank
+
+
+def _at_level(kb: KnowledgeBase, subject: Subject, level: Level) -> Subject:
+    """What explanations at a level are about."""
+    universe, partition = len(kb._dictionary), level.partition
+    facts, explicit = level.kept.facts.fitted(universe), level.kept.explicit.fitted(universe)
+    return replace(
+        subject, facts=facts, explicit=explicit, inner=facts, partition=partition, engine=kb._engine(partition)
+    )
+
+
+def _classes(terms: Terms, subject: Subject, explicit: FactSet) -> Classes:
+    assert subject.partition is not None
+    return Classes(terms, subject.partition, subject.usual, subject.own_hashes, explicit)
+
+
+def _edges(number: int, subject: Subject) -> tuple[Column, ...]:
+    left, right = subject.facts.relation(SAME).columns()
+    if number:
+        new = left != right
+        left, right = left[new], right[new]
+    return np.full(len(left), number), left, right, subject.usual[left], subject.usual[right]

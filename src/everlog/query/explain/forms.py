@@ -1,0 +1,141 @@
+"""Proofs over representatives, told with the terms that were asked for and those that were given.
+
+What holds of a term holds of all that are equal to it, so a rule can be applied to any of them. Here the terms are
+chosen from the top down: those of the head are the ones asked for, others are taken from given facts of the body, and
+the rest are the usual ones of their classes. Where a fact is needed with other terms than it has, a step puts equal
+terms for each other. That these are equal is not proved here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from everlog.lang.syntax import Atom, Constant, Rule, Term, Variable
+from everlog.query.explain.classes import Classes
+from everlog.query.explain.proof import Proof, Step
+
+
+def in_terms(classes: Classes, written: Sequence[Rule], proof: Proof, asked: Atom) -> Proof:
+    """The proof of what was asked for. Its ``equal`` steps have the one premise that they change, and its ``same``
+    steps, which say that two terms are equal, have none.
+
+    ``written`` are the rules; the last one is that of the query, if the proof is of an answer.
+    """
+    if not any(classes.is_shared(term) for step in proof.steps for term in step.fact.terms):
+        return proof
+    return _Telling(classes, written, proof).proof(asked)
+
+
+class _Telling:
+    def __init__(self, classes: Classes, written: Sequence[Rule], proof: Proof) -> None:
+        self._classes, self._written, self._steps = classes, written, proof.steps
+        self._wanted: list[dict[Atom, None]] = [{} for _ in proof.steps]
+        """What each fact is needed as, first from above."""
+        self._values: dict[int, Mapping[Term, Constant]] = {}
+        """The terms to which the rule of a step is applied."""
+        self._bodies: dict[int, list[Atom]] = {}
+        """The facts that it is applied to."""
+        self._made: list[Step] = []
+        self._place: dict[Atom, int] = {}
+
+    def proof(self, asked: Atom) -> Proof:
+        self._wanted[-1][asked] = None
+        for at in reversed(range(len(self._steps))):
+            if self._wanted[at] and self._by_rule(at):
+                self._choose(at)
+        for at, wanted in enumerate(self._wanted):
+            for form in wanted:
+                self._tell(at, form)
+        return Proof(tuple(self._made))
+
+    def _by_rule(self, at: int) -> bool:
+        step = self._steps[at]
+        return step.kind != "given" and not self._classes.is_equality(step.fact)
+
+    def _rule(self, step: Step) -> Rule:
+        return self._written[step.rules[0] if step.rules else -1]
+
+    def _choose(self, at: int) -> None:
+        """The terms to which a rule is applied, and so what its body is needed as."""
+        step = self._steps[at]
+        rule, asked = self._rule(step), next(iter(self._wanted[at]))
+        values: dict[Term, Constant] = {}
+        _bind(values, rule.head, asked)
+        body = [
+            (atom, self._steps[premise], premise) for atom, premise in zip(rule.positive, step.premises, strict=True)
+        ]
+        given: dict[int, Atom] = {}
+        for number, (atom, below, _) in enumerate(body):
+            if below.kind == "given":
+                given[number] = self._classes.given(below.fact, [_put(term, values) for term in atom.terms])
+                _bind(values, atom, given[number])
+        for name, constant in step.bindings:
+            values.setdefault(Variable(name), self._classes.usual_of(constant) or constant)
+        self._values[at], self._bodies[at] = values, []
+        for number, (atom, below, premise) in enumerate(body):
+            instead = given.get(number) or self._usual(below.fact)
+            terms = [_put(term, values) or other for term, other in zip(atom.terms, instead.terms, strict=True)]
+            form = Atom(atom.predicate, tuple(terms))
+            self._wanted[premise][form] = None
+            self._bodies[at].append(form)
+
+    def _usual(self, fact: Atom) -> Atom:
+        constants = (term for term in fact.terms if isinstance(term, Constant))
+        return Atom(fact.predicate, tuple(self._classes.usual_of(each) or each for each in constants))
+
+    def _tell(self, at: int, form: Atom) -> None:
+        """Make the steps that prove a fact in the form in which it is needed."""
+        if form in self._place:
+            return
+        step = self._steps[at]
+        if self._classes.is_equality(step.fact):
+            self._add(Step(form, "same"))
+            return
+        base = self._given(step, form) if step.kind == "given" else self._applied(at)
+        if base != form:
+            self._add(Step(form, "equal", premises=(self._place[base],), equal=_pairs(form, base)))
+
+    def _given(self, step: Step, form: Atom) -> Atom:
+        base = self._classes.given(step.fact, form.terms)
+        self._add(Step(base, "given"))
+        return base
+
+    def _applied(self, at: int) -> Atom:
+        """The step by the rule with its terms."""
+        step, values = self._steps[at], self._values[at]
+        rule, head = self._rule(step), _ground(self._rule(step).head, values)
+        premises = tuple(self._place[form] for form in self._bodies[at])
+        bindings = tuple((name, values[Variable(name)]) for name, _ in step.bindings)
+        absent = tuple(_ground(atom, values) for atom in rule.negative)
+        self._add(Step(head, step.kind, step.rules, bindings, premises, absent))
+        return head
+
+    def _add(self, step: Step) -> None:
+        if step.fact not in self._place:
+            self._place[step.fact] = len(self._made)
+            self._made.append(step)
+
+
+def _bind(values: dict[Term, Constant], atom: Atom, fact: Atom) -> None:
+    """Give the variables of an atom that have no value yet the terms of a fact."""
+    for term, constant in zip(atom.terms, fact.terms, strict=True):
+        if isinstance(term, Variable) and isinstance(constant, Constant):
+            values.setdefault(term, constant)
+
+
+def _put(term: Term, values: Mapping[Term, Constant]) -> Term | None:
+    """What stands for a term, None if that is free."""
+    return term if isinstance(term, Constant) else values.get(term)
+
+
+def _ground(atom: Atom, values: Mapping[Term, Constant]) -> Atom:
+    return Atom(atom.predicate, tuple(_put(term, values) or term for term in atom.terms))
+
+
+def _pairs(one: Atom, other: Atom) -> tuple[tuple[Constant, Constant], ...]:
+    """The terms in which two facts differ, each pair once."""
+    found: dict[frozenset[Term], tuple[Constant, Constant]] = {}
+    for a, b in zip(one.terms, other.terms, strict=True):
+        if isinstance(a, Constant) and isinstance(b, Constant) and a != b:
+            found.setdefault(frozenset((a, b)), (a, b))
+    return tuple(found.values())

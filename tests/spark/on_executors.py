@@ -1,0 +1,209 @@
+"""``python -m tests.spark.on_executors MASTER DIRECTORY``: shared programs and their updates on a cluster of its own.
+
+Golden cases and random programs are materialised and then updated, again and again, by Spark and by the local engine;
+after every step both stores have the same facts, with the same counters. Programs run side by side, so that many cost
+as many jobs as one. Prints what was compared as JSON.
+"""
+
+from __future__ import annotations
+
+import json
+import random
+import sys
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+from hypothesis import HealthCheck, Phase, assume, given, settings
+from hypothesis import strategies as st
+
+from everlog.analysis.check import check
+from everlog.analysis.stratify import stratify
+from everlog.lake import COUNTED
+from everlog.lang.parser import parse_program
+from everlog.lang.printer import print_program
+from everlog.lang.syntax import Atom, Constant, Predicate
+from everlog.pipeline.dictionary import new_terms
+from everlog.pipeline.jobs import MaterialiseJob, materialise
+from everlog.pipeline.session import session, stop
+from everlog.pipeline.spill import Spill
+from everlog.pipeline.stage import Staged
+from everlog.pipeline.updates import facts_in
+from everlog.reasoning.update import Algorithm
+from everlog.spark.settings import SparkSettings
+from everlog.spark.update import StagedChange, update_on_spark
+from everlog.store import Store, begin
+from everlog.stores import append
+from everlog.stores import open as open_store
+from tests.oracle import naive
+from tests.oracle.naive import Fact
+from tests.reasoning.test_cases import CASES, facts_of, program_of
+from tests.spark.test_updates import together
+from tests.strategies import Case, Change, cases, graph_cases
+
+ROUNDS = 1
+"""So many times random programs are drawn, and as many as below at a time."""
+ARBITRARY, GRAPHS = 4, 2
+UPDATES: tuple[Algorithm, ...] = ("dredc", "bfc")
+
+INTERPRETED = {"spark.sql.codegen.wholeStage": "false", "spark.sql.codegen.factoryMode": "NO_CODEGEN"}
+"""Compiling the plans of a hundred rules takes many times as long as running them on a few facts."""
+DISTRIBUTED = SparkSettings(local_finish=0)
+
+
+def main(master: str, work: Path) -> None:
+    spark = session(master, **INTERPRETED, spark__sql__shuffle__partitions=2)
+    told: dict[str, Any] = {"master": spark.sparkContext.master, "programs": 0, "compared": []}
+
+    def run(cases: list[Case], algorithms: Sequence[Algorithm]) -> None:
+        number = len(told["compared"])
+        print(f"{number}: {len(cases)} programs", file=sys.stderr)
+        steps = Run(spark, together(cases), work / str(number), number).steps(algorithms)
+        told["compared"].append([])
+        for step in steps:
+            told["compared"][-1].append(step)
+            print(step, file=sys.stderr, flush=True)
+        told["programs"] += len(cases)
+
+    given = golden()
+    for half, algorithm in zip((given[::2], given[1::2]), UPDATES, strict=True):
+        run(half, [algorithm])
+    for programs in drawn():
+        run(programs, UPDATES)
+    print(json.dumps(told))
+    stop()
+
+
+def golden() -> list[Case]:
+    """The golden cases."""
+    found = []
+    for path in CASES:
+        program, facts = program_of(path), frozenset(facts_of(path))
+        atoms = [atom for rule in program.rules for atom in (rule.head, *rule.body)]
+        predicates = {atom.predicate for atom in (*atoms, *program.facts)} | {p for p, _ in facts}
+        domain = {text for _, row in facts for text in row} or {'"a"'}
+        found.append(Case(program, facts, tuple(sorted(predicates)), tuple(sorted(domain))))
+    return found
+
+
+def drawn() -> list[list[Case]]:
+    """Random programs, the same every time."""
+    found: list[list[Case]] = []
+    how = settings(deadline=None, derandomize=True, database=None, phases=[Phase.generate])
+
+    @settings(how, max_examples=ROUNDS, suppress_health_check=list(HealthCheck))
+    @given(sized(cases(), ARBITRARY), sized(graph_cases(), GRAPHS))
+    def each(some: list[Case], graphs: list[Case]) -> None:
+        assume(all(len(case.facts) > 4 for case in (*some, *graphs)))
+        found.append([*some, *graphs])
+
+    each()
+    return found
+
+
+def sized(drawn: st.SearchStrategy[Case], size: int) -> st.SearchStrategy[list[Case]]:
+    return st.lists(drawn, min_size=size, max_size=size)
+
+
+@dataclass
+class Run:
+    """A program in two stores, of which Spark keeps one and this process the other."""
+
+    spark: Any
+    case: Case
+    place: Path
+    seed: int
+
+    def steps(self, algorithms: Sequence[Algorithm]) -> Iterator[dict[str, Any]]:
+        """Materialise, then update; tells for each step how many rows were compared."""
+        self.place.mkdir(parents=True)
+        explicit = {*self.case.facts, *naive.explicit(self.case.program)}
+        atoms = tuple(Atom(p, tuple(map(Constant, row))) for p, row in sorted(explicit))
+        rules = self.place / "rules.rls"
+        rules.write_text(print_program(replace(self.case.program, facts=atoms)))
+        for name in ("local", "spark"):
+            store = str(self.place / name)
+            how: dict[str, Any] = {"modules": self.seed % 2 == 0, "stratification": "single" if self.seed else "levels"}
+            materialise(MaterialiseJob(str(rules), (), store, engine=name, local_finish=0, **how))
+        yield {"step": "materialise", "rows": self.compared()}
+        for change, algorithm in zip(changes(self.case, explicit, random.Random(self.seed)), algorithms, strict=False):
+            self.update_here(change, algorithm)
+            self.update_on_spark(change, algorithm)
+            explicit = (explicit - change.delete) | change.insert
+            yield {"step": algorithm, "rows": self.compared(), "gone": len(change.delete), "new": len(change.insert)}
+        assert Store.open(self.place / "spark").verify() == []
+
+    def compared(self) -> int:
+        """The number of rows in each of the stores, which are the same."""
+        tables = [self.table(name) for name in ("local", "spark")]
+        assert tables[0] == tables[1], (dict(Counter(tables[0]) - Counter(tables[1])), self.case)
+        stores = [Store.open(self.place / name).info() for name in ("local", "spark")]
+        assert stores[0].statistics["facts"] == stores[1].statistics["facts"]
+        return len(tables[0])
+
+    def table(self, name: str) -> list[tuple[Any, ...]]:
+        found = [row for batch in Store.open(self.place / name).facts() for row in batch.to_pylist()]
+        return [tuple(row.values()) for row in found]
+
+    def staged(self, facts: Iterable[Fact], work: Path) -> Staged:
+        """Facts as files of ids and of terms."""
+        width = max([2, *(predicate.arity for predicate in self.case.predicates)])
+        spill = Spill(work, width)
+        for predicate, rows in naive.grouped(facts).items():
+            columns = [pa.array(column, pa.large_string()) for column in zip(*sorted(rows), strict=True)]
+            names = ["predicate", *(f"c{i}" for i in range(predicate.arity))]
+            spill.add(pa.record_batch([pa.array([str(predicate)] * len(rows), pa.large_string()), *columns], names))
+        spill.flush()
+        return Staged(width, tuple(spill.fact_files), tuple(spill.term_files), spill.rows)
+
+    def update_here(self, change: Change, algorithm: Algorithm) -> None:
+        with begin(self.place / "local") as transaction:
+            kb = open_store(self.place / "local", transaction.base_version)
+            delete, insert = (self.staged(facts, transaction.work) for facts in (change.delete, change.insert))
+            gone, unknown = facts_in(delete, kb.state().dictionary, add=False)
+            fresh, _ = facts_in(insert, kb.state().dictionary, add=True)
+            kb.update_facts(fresh, gone, unknown=unknown, algorithm=algorithm)
+            append(kb, transaction)
+
+    def update_on_spark(self, change: Change, algorithm: Algorithm) -> None:
+        store = Store.open(self.place / "spark")
+        info = store.info()
+        program = stratify(check(parse_program(info.rules)), info.statistics["stratification"])
+        with begin(self.place / "spark") as transaction:
+            delete, insert = (self.staged(facts, transaction.work) for facts in (change.delete, change.insert))
+            known = [str(store.layout.terms / file.name) for file in store.term_files(info.version)]
+            terms = new_terms(self.spark, insert.term_files, known, transaction.work)
+            files = (*delete.term_files, *insert.term_files)
+            staged = StagedChange(delete.fact_files, insert.fact_files, files, transaction.work)
+            found = update_on_spark(self.spark, program, store, info.version, staged, algorithm, settings=DISTRIBUTED)
+            assert found.stats.algorithm == algorithm
+            transaction.add_term_files(terms.files)
+            transaction.add_fact_files(found.files)
+            transaction.commit(
+                rules=info.rules, statistics=found.figures, bookkeeping=COUNTED, operation="update", salt=info.salt
+            )
+
+
+def changes(case: Case, explicit: set[Fact], rng: random.Random) -> Iterator[Change]:
+    """First half of the explicit facts go, then some come back while others go; each time a few are new."""
+    gone: set[Fact] = set()
+    for share in (0.5, 0.4, 0.4):
+        now = sorted(explicit)
+        delete = set(rng.sample(now, int(len(now) * share)))
+        insert = {new_fact(case.predicates, case.domain, rng) for _ in range(10)}
+        insert |= set(rng.sample(sorted(gone), len(gone) // 2))
+        gone |= delete
+        yield Change(frozenset(insert), frozenset(delete))
+        explicit = (explicit - delete) | insert
+
+
+def new_fact(predicates: tuple[Predicate, ...], domain: tuple[str, ...], rng: random.Random) -> Fact:
+    predicate = rng.choice(predicates)
+    return predicate, tuple(rng.choice(domain) for _ in range(predicate.arity))
+
+
+if __name__ == "__main__":
+    main(sys.argv[1], Path(sys.argv[2]))
