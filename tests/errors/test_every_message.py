@@ -73,7 +73,6 @@ NOT_FOR_USERS: Mapping[str, tuple[str, ...]] = {
         "begin another one",
         "... is outside the transaction's directory",
     ),
-    "a race within milliseconds, see tests/store/test_race.py": ("another writer is about to commit a version",),
 }
 """Texts without a golden case, by why nobody can be shown them or why they cannot be provoked here."""
 
