@@ -11,6 +11,7 @@ import pytest
 import everlog
 from everlog.pipeline.jobs import MaterialiseJob, materialise
 from everlog.pipeline.updates import UpdateJob, _reasons_on_spark, update
+from everlog.spark import write
 from everlog.store import Store
 from everlog.stores import open as open_store
 
@@ -48,13 +49,15 @@ def table(files: Path, name: str, version: int | None = None) -> list[dict[str, 
 
 
 @pytest.mark.parametrize("modules", [True, pytest.param(False, marks=pytest.mark.slow)])
-def test_the_same_store(spark: Any, files: Path, modules: bool) -> None:
+def test_the_same_store(spark: Any, files: Path, modules: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(write, "FEWER_ROWS", 16)
     local = materialise(job(files, "local", engine="local", modules=modules))
     on_spark = materialise(job(files, "spark", engine="spark", modules=modules, local_finish=0))
     assert table(files, "spark") == table(files, "local")
     assert on_spark.statistics.facts == local.statistics.facts
     assert on_spark.statistics.explicit == local.statistics.explicit
     assert Store.open(files / "spark").verify() == []
+    assert len(Store.open(files / "spark").files()) > 1
     assert not list((files / "spark" / "work").glob("*/*"))
     kb = open_store(files / "spark")
     assert isinstance(kb, everlog.KnowledgeBase)
