@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +24,13 @@ SLOWER = 1.5
 def write(ran: Mapping[str, Ran], *, results: Path = RESULTS, quick: bool = False) -> Path:
     """Write the report and its plots from what the benchmarks wrote; ``ran`` are those that ran just now."""
     found = {name: suite.found(quick=quick, results=results) for name, suite in SUITES.items()}
-    parts = ["# What was measured", QUICK_SAYS if quick else "", _preface(ran), _machine(), *_pictures(found, results)]
+    parts = [
+        "# What was measured",
+        QUICK_SAYS if quick else "",
+        _preface(ran, results),
+        _machine(),
+        *_pictures(found, results),
+    ]
     parts += ["## Promises", _targets(found), "## Where we lose", _losses(found)]
     parts += ["## The papers' tables", TABLES_SAY]
     for each in TABLES.values():
@@ -46,18 +54,33 @@ TABLES_SAY = (
 QUICK_SAYS = "Small sizes: this tells whether everything works, and nothing about speed."
 
 
-def _preface(ran: Mapping[str, Ran]) -> str:
-    """What this run was, and what failed in it."""
-    if not ran:
+def _preface(ran: Mapping[str, Ran], results: Path) -> str:
+    """What this run was, and what failed in it; or how the last whole one went."""
+    whole = results / "run.json"
+    if ran.keys() == SUITES.keys():
+        whole.write_text(json.dumps({name: asdict(each) for name, each in ran.items()}, indent=1) + "\n")
+        return f"`make bench` measured all of it in {_minutes(ran)} minutes.\n\n{_endings(ran)}"
+    if ran:
+        said = (
+            f"Of these, {', '.join(ran)} ran now, for {_minutes(ran)} minutes; the others are those of their last run."
+        )
+        return f"{said}\n\n{_endings(ran)}"
+    if not whole.exists():
         return "Put together from the last run of each benchmark. `make bench` measures everything again."
-    rows = [(SUITES[name].title, f"`{SUITES[name].command}`", shown(each.seconds), str(each))
-            for name, each in ran.items()]  # fmt: skip
-    total = shown(sum(each.seconds for each in ran.values()))
-    is_whole = ran.keys() == SUITES.keys()
-    made = f"`make bench` measured all of it in {total} minutes." if is_whole else (
-        f"Of these, {', '.join(ran)} ran now, for {total} minutes; the others are those of their last run."
-    )  # fmt: skip
-    return f"{made}\n\n{table(('part', 'command', 'minutes', 'how it ended'), rows)}"
+    last = {name: Ran(**each) for name, each in json.loads(whole.read_text()).items()}
+    said = f"`make bench` measured all of it in {_minutes(last)} minutes. Some parts were measured again since."
+    return f"{said} The pages of the benchmarks name the command of each part.\n\n{_endings(last)}"
+
+
+def _minutes(ran: Mapping[str, Ran]) -> str:
+    return shown(sum(each.seconds for each in ran.values()))
+
+
+def _endings(ran: Mapping[str, Ran]) -> str:
+    rows = [
+        (SUITES[name].title, f"`{SUITES[name].command}`", shown(each.seconds), str(each)) for name, each in ran.items()
+    ]
+    return table(("part", "command", "minutes", "how it ended"), rows)
 
 
 def _machine() -> str:

@@ -60,3 +60,5 @@ def test_the_report_says_how_long_a_whole_run_took(tmp_path: Path) -> None:
     assert "nothing was written" not in text
     assert not any(each.failed for each in ran.values())
     assert Ran(1.0, 0, False).failed
+    again = report.write({}, results=tmp_path).read_text()
+    assert f"in {61 * len(SUITES) // 60}:09 minutes. Some parts were measured again since." in again

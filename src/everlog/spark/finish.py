@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Iterable, Mapping
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -12,7 +13,7 @@ import pyarrow.parquet as pq
 
 from everlog.analysis.stratify import Stratum
 from everlog.engine.factset import NONE, FactSet
-from everlog.engine.keys import Column
+from everlog.engine.keys import Column, columns_of
 from everlog.engine.limits import Limits
 from everlog.engine.match import Engine, RuleSet
 from everlog.lang.errors import LimitError
@@ -22,6 +23,9 @@ from everlog.spark.sharing import Numbering, fact_set, in_one_task
 from everlog.spark.workspace import Stored, Workspace
 
 FRESH = "fresh"
+
+BLOCK = 1 << 20
+"""So many facts are written at a time."""
 
 
 @dataclass(frozen=True)
@@ -84,11 +88,11 @@ class _Finish:
         numbers = dict(zip(self.constants, numbering.numbers_of(named).tolist(), strict=True))
         engine = Engine(numbering.universe, numbers, limits=Limits(self.most), threads=1)
         try:
-            new, rounds = _closed(engine, RuleSet(self.rules), old, delta)
+            found = _closed(engine, RuleSet(self.rules), old, delta)
         except LimitError:
             return None
-        files, sizes = self._written(new, numbering)
-        return files, sizes, engine.work.instances["forward"], rounds
+        files, sizes = self._written(found, numbering)
+        return files, sizes, engine.work.instances["forward"], len(found)
 
     def _facts(self, rows: pa.Table) -> tuple[FactSet, FactSet, Numbering]:
         """The facts known before and the newest, over one numbering."""
@@ -106,29 +110,37 @@ class _Finish:
         ]
         return FactSet(split[0]), FactSet(split[1]), numbering
 
-    def _written(self, new: FactSet, numbering: Numbering) -> tuple[tuple[str, ...], dict[int, int]]:
+    def _written(self, found: Sequence[FactSet], numbering: Numbering) -> tuple[tuple[str, ...], dict[int, int]]:
+        """Write the facts of some sets, block by block: memory that is new to a process costs more than the copying."""
         ids = {predicate: number for number, predicate in self.predicates}
-        if not new:
+        sizes: Counter[int] = Counter()
+        if not found:
             return (), {}
         path = f"{self.directory}/{uuid.uuid4().hex}.parquet"
         schema = pa.schema([(name, pa.int64()) for name in self.keys])
         with pq.ParquetWriter(path, schema, compression="none", use_dictionary=["predicate"]) as writer:
-            for predicate, relation in new.items():
-                size = len(relation)
-                columns: list[Column] = [np.full(size, ids[predicate])]
-                columns += [numbering.ids(column) for column in relation.columns()[: predicate.arity]]
-                columns += [np.zeros(size, np.int64)] * (len(self.keys) - len(columns))
-                writer.write_table(pa.Table.from_arrays([pa.array(column) for column in columns], schema=schema))
-        return (path,), {ids[predicate]: len(relation) for predicate, relation in new.items()}
+            for predicate, relation in (pair for facts in found for pair in facts.items()):
+                sizes[ids[predicate]] += len(relation)
+                keys = relation.keys()
+                for start in range(0, len(keys), BLOCK):
+                    block = keys[start : start + BLOCK]
+                    columns: list[Column] = [np.full(len(block), ids[predicate])]
+                    columns += [
+                        numbering.ids(column) for column in columns_of(relation.layout, block)[: predicate.arity]
+                    ]
+                    columns += [np.zeros(len(block), np.int64)] * (len(self.keys) - len(columns))
+                    writer.write_table(pa.Table.from_arrays(list(map(pa.array, columns)), schema=schema))
+        return (path,), dict(sizes)
 
 
-def _closed(engine: Engine, rules: RuleSet, facts: FactSet, delta: FactSet) -> tuple[FactSet, int]:
-    """What follows and is not there yet, and after how many rounds."""
-    facts, new, rounds = facts | delta, NONE, 0
+def _closed(engine: Engine, rules: RuleSet, facts: FactSet, delta: FactSet) -> list[FactSet]:
+    """What follows and is not there yet, round by round."""
+    facts, found = facts | delta, list[FactSet]()
     while True:
         engine.held = facts.count
         engine.limits.check(engine.held)
         delta = engine.match(rules, facts, facts, changed=[(delta, NONE)]).facts(without=facts)
         if not delta:
-            return new, rounds
-        facts, new, rounds = facts.extended(delta), new.extended(delta), rounds + 1
+            return found
+        facts = facts.extended(delta)
+        found.append(delta)
