@@ -26,7 +26,7 @@ test: setup
 	$(BIN)/ruff check src tests bench
 	$(BIN)/ruff format --check src tests bench
 	$(BIN)/mypy
-	$(BIN)/pytest -m "not slow" -n 2 --dist loadfile
+	$(BIN)/pytest -m "not slow" -n 2 --dist loadfile --timeout 300
 
 test-slow: setup
 	$(BIN)/pytest -m slow

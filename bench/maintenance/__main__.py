@@ -1,4 +1,4 @@
-"""``python -m bench.maintenance [NAMES...] [--quick]``: measure updates, print, write ``bench/results/``."""
+"""``python -m bench.maintenance [NAMES...] [--quick | --full]``: measure updates, print, write ``bench/results/``."""
 
 from __future__ import annotations
 
@@ -16,8 +16,9 @@ from bench.progress import tell
 
 EXTRAS = ("break-even", "example", "command")
 STRATIFICATIONS = ("levels", "single")
-PATIENCE = {"samples": 10, "fewest": 5, "seconds": 0.5, "cut_off": 15.0}
-QUICK_PATIENCE = {"samples": 2, "fewest": 2, "seconds": 0.1, "cut_off": 2.0}
+PATIENCE = {"samples": 10, "fewest": 5, "seconds": 0.5, "slow": 1.5, "cut_off": 15.0}
+FULL_PATIENCE = {**PATIENCE, "fewest": 10, "slow": 30.0}
+QUICK_PATIENCE = {"samples": 2, "fewest": 2, "seconds": 0.1, "slow": 1.5, "cut_off": 2.0}
 SIZES = (10_000, 20_000, 50_000, 100_000)
 QUICK_SIZES = (1_000, 4_000)
 QUICK_SEARCHED = ("forest", "symmetric-transitive")
@@ -43,7 +44,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if not workload.available():
             tell(f"{workload.name} skipped: its data is not here")
             continue
-        found["robustness"] += _robustness(workload, options.quick)
+        found["robustness"] += _robustness(workload, options)
     if _is_wanted("break-even", options):
         searched = [WORKLOADS[name] for name in QUICK_SEARCHED] if options.quick else WORKLOADS.values()
         found["break_even"] = [_break_even(workload, options.quick) for workload in searched if workload.available()]
@@ -57,7 +58,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m bench.maintenance", description=__doc__)
     parser.add_argument("names", nargs="*", metavar="NAME", help=", ".join([*WORKLOADS, *EXTRAS]))
-    parser.add_argument(
+    effort = parser.add_mutually_exclusive_group()
+    effort.add_argument(
+        "--full", action="store_true", help="ten samples of everything, however slow; about half an hour"
+    )
+    effort.add_argument(
         "--quick", action="store_true", help="small workloads, two samples, stratified by levels; under a minute"
     )
     options = parser.parse_args(arguments)
@@ -71,12 +76,13 @@ def _is_wanted(extra: str, options: argparse.Namespace) -> bool:
     return extra in options.names or not options.names
 
 
-def _robustness(workload: Workload, quick: bool) -> list[dict[str, Any]]:
-    records = []
+def _robustness(workload: Workload, options: argparse.Namespace) -> list[dict[str, Any]]:
+    quick, records = options.quick, []
+    patience = QUICK_PATIENCE if quick else FULL_PATIENCE if options.full else PATIENCE
     for stratification in STRATIFICATIONS[:1] if quick else STRATIFICATIONS:
         job = {"workload": workload.name, "stratification": stratification}
         size = workload.quick if quick else workload.size
-        ran = _task("robustness", {**job, "size": size, **(QUICK_PATIENCE if quick else PATIENCE)}, 400)
+        ran = _task("robustness", {**job, "size": size, **patience}, 1_200 if options.full else 400)
         records.append({**job, **ran})
         if ran.get("strata") == 1:
             tell(f"{workload.name} is one stratum either way")
@@ -114,7 +120,8 @@ def _finish(found: dict[str, Any], options: argparse.Namespace) -> int:
     if found["example"]:
         print(report.example_text(found["example"]), end="\n\n")
     print(report.targets_text(found, verdicts))
-    name = "selected-maintenance" if options.names else "quick-maintenance" if options.quick else "maintenance"
+    effort = "selected-" if options.names else "quick-" if options.quick else "full-" if options.full else ""
+    name = f"{effort}maintenance"
     report.write(found, verdicts, RESULTS, name)
     print(f"\nwritten to {RESULTS.name}/{name}.json, .md, .png")
     measured = [*found["robustness"], *found["break_even"], *found["example"], found["command"]]

@@ -16,9 +16,6 @@ from bench.maintenance.setting import COLUMNS, REMATERIALISE, Run, Setting
 from bench.maintenance.workloads import WORKLOADS
 from everlog.analysis.stratify import Kind
 
-SLOW = 1.5
-"""Seconds of deleting and adding after which fewer samples will do."""
-
 SAMPLINGS: tuple[Sampling, ...] = ("uniform", "walk")
 
 
@@ -55,19 +52,18 @@ class Measured:
 @dataclass(frozen=True)
 class Patience:
     """How long is measured: ``samples`` of each kind, fewer once an algorithm has had ``seconds``, but at least
-    ``fewest`` unless it is ``SLOW``; ``cut_off`` ends a single update."""
+    ``fewest`` unless deleting and adding take more than ``slow`` seconds; ``cut_off`` ends a single update."""
 
     samples: int
     fewest: int
     seconds: float
+    slow: float
     cut_off: float
 
 
-def robustness(
-    workload: str, size: int, stratification: Kind, samples: int, fewest: int, seconds: float, cut_off: float
-) -> dict[str, Any]:
-    """All algorithms on both kinds of samples of one workload."""
-    chosen, patience = WORKLOADS[workload], Patience(samples, fewest, seconds, cut_off)
+def robustness(workload: str, size: int, stratification: Kind, **limits: Any) -> dict[str, Any]:
+    """All algorithms on both kinds of samples of one workload; ``limits`` are those of ``Patience``."""
+    chosen, patience = WORKLOADS[workload], Patience(**limits)
     facts = chosen.facts(size)
     setting, sampler = Setting(chosen.rules, facts, stratification), Sampler(facts)
     setting.prepare()
@@ -123,7 +119,7 @@ def _is_wanted(deleting: Measured, adding: Measured, patience: Patience) -> bool
     if deleting.cut_off is not None or adding.cut_off is not None:
         return False
     runs, spent = len(deleting.seconds), sum(deleting.seconds) + sum(adding.seconds)
-    return spent < patience.seconds or (runs < patience.fewest and spent < SLOW * max(1, runs))
+    return spent < patience.seconds or (runs < patience.fewest and spent < patience.slow * max(1, runs))
 
 
 def _require_restored(setting: Setting, added: Run, column: str) -> None:
