@@ -19,6 +19,7 @@ from everlog.engine.factset import NONE, FactSet
 from everlog.engine.relation import Relation
 from everlog.lang.syntax import Predicate
 from everlog.spark.groups import Mask, joined
+from everlog.spark.known import in_slices
 from everlog.spark.workspace import Stored, Workspace
 
 if TYPE_CHECKING:
@@ -280,6 +281,25 @@ class FrameSet(FactSet):
         ids = {predicate: self.space.names.id(predicate) for predicate in wanted}
         return joined(part.touched(ids, argument) for part in (*self.base, *self.added))
 
+    def in_slices(self, predicates: Predicates) -> tuple[list[Stored], FrameSet]:
+        """The facts of some predicates that are in slices, and the others."""
+        parts = [part.newest.restricted(predicates) for part in (*self.base, *self.added)]
+        found = [(part, self._sliced(part, predicates)) for part in _there(parts)]
+        sliced = [stored for _, stored in found if stored is not None]
+        return sliced, FrameSet(self.space, [part for part, stored in found if stored is None])
+
+    def _sliced(self, part: Part, wanted: Predicates) -> Stored | None:
+        """A part in slices; what is stored otherwise is put there, once. None if it is not stored."""
+        source, copies = part.source, self.space.copies
+        if not isinstance(source, Stored):
+            return None
+        if source.slices is not None and part.predicates >= source.sizes.keys() & wanted:
+            return source
+        key = source, part.predicates
+        if key not in copies:
+            copies[key] = in_slices(self.space, frame_of(self.space, [part], part.predicates), part.most)
+        return copies[key]
+
     # Operations ----------------------------------------------------------------------------------
 
     def __or__(self, other: FactSet) -> FactSet:
@@ -401,10 +421,17 @@ class FrameSet(FactSet):
         small = [part for part in parts if part is not largest]
         if len(small) < 2:
             return self
-        frame = frame_of(self.space, small, _all(small)).coalesce(1 + sum(part.most for part in small) // (1 << 22))
-        merged = Part.whole(self.space.store(frame))
+        alike = [[part for part in small if _is_sliced(part) == sliced] for sliced in (False, True)]
+        merged = [part for parts in alike for part in (self._merged(parts) if len(parts) > 1 else parts)]
         rest = [part for part in self.base if not isinstance(part.source, Stored)]
-        return FrameSet(self.space, [largest, merged, *rest], self.removed, self.added)
+        return FrameSet(self.space, [largest, *merged, *rest], self.removed, self.added)
+
+    def _merged(self, parts: Sequence[Part]) -> tuple[Part]:
+        """Parts as one, in slices if they are."""
+        frame, size = frame_of(self.space, parts, _all(parts)), sum(part.most for part in parts)
+        if _is_sliced(parts[0]):
+            return (Part.whole(in_slices(self.space, frame, size)),)
+        return (Part.whole(self.space.store(frame.coalesce(1 + size // (1 << 22)))),)
 
 
 def frame_of(space: Workspace, parts: Sequence[Part], wanted: Predicates, mask: Mask | None = None) -> DataFrame:
@@ -467,6 +494,10 @@ def _without_shared(left: FrameSet, right: FrameSet) -> tuple[FrameSet, FrameSet
             mine[i] = mine[i].restricted(mine[i].predicates - both)
             theirs[j] = theirs[j].restricted(theirs[j].predicates - both)
     return FrameSet(left.space, mine), FrameSet(left.space, theirs)
+
+
+def _is_sliced(part: Part) -> bool:
+    return isinstance(part.source, Stored) and part.source.slices is not None
 
 
 def _there(parts: Iterable[Part]) -> tuple[Part, ...]:

@@ -14,9 +14,10 @@ from everlog.engine.multiset import NO_COUNTS, Counts
 from everlog.lang.syntax import Atom, Constant, Predicate, Rule, Term, Variable, Wildcard
 from everlog.spark.factset import FrameSet
 from everlog.spark.groups import Mask
+from everlog.spark.known import store_new
 from everlog.spark.multiset import FrameCounts
 from everlog.spark.shapes import Alike, Variant, alike
-from everlog.spark.workspace import WEIGHT, Workspace
+from everlog.spark.workspace import WEIGHT, Stored, Workspace
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
@@ -72,7 +73,7 @@ class FrameMatches(Matches):
             return counts.facts() - without
         groups = self._groups()
         frames = [(rows.heads(), group.heads) for group, rows in groups]
-        return new_facts(self.engine, frames, without, self.phase)
+        return new_facts(self.engine, frames, without, self.phase, again=bool(self.changed))
 
     def counts(self) -> Counts:
         known = None if self.changed else (self.engine.counts_known or {}).get(self._all)
@@ -135,9 +136,17 @@ class FrameProofs(Proofs):
 
 
 def new_facts(
-    engine: SparkEngine, frames: Sequence[tuple[DataFrame, Iterable[Predicate]]], without: FactSet, phase: str
+    engine: SparkEngine,
+    frames: Sequence[tuple[DataFrame, Iterable[Predicate]]],
+    without: FactSet,
+    phase: str,
+    *,
+    again: bool = False,
 ) -> FactSet:
-    """The different rows that are not in ``without``; their weights are summed up as instances."""
+    """The different rows that are not in ``without``; their weights are summed up as instances.
+
+    If there will be more to compare ``again``, as in a loop, they are in slices, and so is what they are compared with.
+    """
     from pyspark.sql import functions as F
 
     if not frames:
@@ -146,11 +155,16 @@ def new_facts(
     rows = _summed(space, [frame for frame, _ in frames])
     heads = frozenset(p for _, predicates in frames for p in predicates)
     is_new: Column = F.lit(True)
+    known: list[Stored] = []
+    in_slices = again and isinstance(without, FrameSet) and not (without.is_view or without.removed)
+    if in_slices:
+        assert isinstance(without, FrameSet)
+        known, without = without.in_slices(heads)
     if isinstance(without, FrameSet) and (shared := heads & without.possible):
-        known = without.frame(shared).withColumn("known", F.lit(True))
-        rows, is_new = rows.join(known, keys, "left"), F.col("known").isNull()
+        others = without.frame(shared).withColumn("known", F.lit(True))
+        rows, is_new = rows.join(others, keys, "left"), F.col("known").isNull()
     observed, rows = engine.observed(rows)
-    stored = space.store(rows.where(is_new))
+    stored = store_new(space, rows.where(is_new), known) if in_slices else space.store(rows.where(is_new))
     engine.noted(phase, observed)
     return FrameSet.of(space, stored) if stored.files else NONE
 

@@ -26,7 +26,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from everlog.lang.syntax import Predicate
-from everlog.pipeline.tasks import RESULT, gather, packed, work_directory
+from everlog.pipeline.tasks import RESULT, gather, packed, parallelism, work_directory
 from everlog.spark.groups import Bounds, Touches, all_touches, touches
 from everlog.spark.names import Names
 
@@ -40,6 +40,19 @@ GROUP_ROWS = 1 << 20
 """A row group of a checkpoint has so many rows at most."""
 
 
+@dataclass(frozen=True)
+class Piece:
+    """Some row groups of a file, one after the other."""
+
+    file: str
+    first: int
+    end: int
+
+
+Slices = Mapping[int, tuple[Piece, ...]]
+"""Where the facts of each slice are; see :mod:`everlog.spark.known`."""
+
+
 @dataclass(frozen=True, eq=False)
 class Stored:
     """Facts in files, each once, with their numbers by predicate; with weights if they are a multiset."""
@@ -49,6 +62,8 @@ class Stored:
     weighted: bool = False
     touches: Touches | None = None
     """The row groups of a store that they touch, if it was asked for and they are few."""
+    slices: Slices | None = None
+    """Where the facts of each slice are, if they are in slices."""
 
 
 class Workspace:
@@ -61,6 +76,10 @@ class Workspace:
         self.keys = ["predicate", *(f"c{i}" for i in range(width))]
         self.bounds: Bounds | None = None
         """What the row groups of a store range over, if facts are to be looked up there."""
+        self.slices = parallelism(spark)
+        """Facts of a loop are in so many slices."""
+        self.copies: dict[tuple[Stored, frozenset[Predicate]], Stored] = {}
+        """Facts of some predicates that were put into slices."""
         self.jobs = 0
         """How many times something was stored or counted."""
 
@@ -115,10 +134,10 @@ class _Write:
         found: list[Touches | None] = []
         writer: pq.ParquetWriter | None = None
         try:
-            for rows in _grouped(batches):
+            for rows in grouped(batches):
                 writer = writer or pq.ParquetWriter(path, rows.schema, compression="none", use_dictionary=["predicate"])
                 writer.write_table(rows, row_group_size=GROUP_ROWS)
-                sizes.update(_sizes(rows))
+                sizes.update(sizes_of(rows))
                 found += [] if self.bounds is None else [touches(rows, self.bounds)]
         finally:
             if writer is not None:
@@ -126,7 +145,7 @@ class _Write:
         return (None if writer is None else path), sizes, all_touches(found)
 
 
-def _grouped(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.Table]:
+def grouped(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.Table]:
     """Batches joined to tables of a row group each."""
     held: list[pa.RecordBatch] = []
     rows = 0
@@ -141,6 +160,7 @@ def _grouped(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.Table]:
         yield pa.Table.from_batches(held)
 
 
-def _sizes(rows: pa.Table) -> dict[int, int]:
+def sizes_of(rows: pa.Table) -> dict[int, int]:
+    """How many rows there are of each predicate, by its id."""
     numbers, counts = np.unique(rows.column("predicate").to_numpy(), return_counts=True)
     return dict(zip(numbers.tolist(), counts.tolist(), strict=True))
