@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Iterable, Mapping
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -11,16 +12,18 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from everlog.engine.factset import FactSet
-from everlog.engine.keys import Column
+from everlog.engine.keys import Column, columns_of
 from everlog.engine.limits import Limits
 from everlog.engine.match import Engine
-from everlog.engine.relation import Relation
 from everlog.lang.syntax import Constant, Predicate, Rule
 from everlog.spark.sharing import Numbering, fact_set
 from everlog.spark.workspace import Workspace
 
 GROUP = "part"
 """The column that says to which of several sets a fact belongs."""
+
+BLOCK = 1 << 20
+"""So many facts are written at a time."""
 
 Written = tuple[tuple[str, ...], dict[int, int]]
 """Files, and how many facts of each predicate, by its id, are in them."""
@@ -73,20 +76,29 @@ class Terms:
 
     def write(self, facts: FactSet, numbering: Numbering) -> Written:
         """Facts as a file in the work directory."""
+        return self.write_all([facts], numbering)
+
+    def write_all(self, sets: Sequence[FactSet], numbering: Numbering) -> Written:
+        """The facts of some sets as a file, block by block: memory that is new to a process costs more than copying."""
         ids = {predicate: number for number, predicate in self.predicates}
-        sizes = {ids[predicate]: len(relation) for predicate, relation in facts.items() if len(relation)}
-        if not sizes:
+        relations = [pair for facts in sets for pair in facts.items() if len(pair[1])]
+        if not relations:
             return (), {}
+        sizes: Counter[int] = Counter()
         path = f"{self.directory}/{uuid.uuid4().hex}.parquet"
         schema = pa.schema([(name, pa.int64()) for name in self.keys])
         with pq.ParquetWriter(path, schema, compression="none", use_dictionary=["predicate"]) as writer:
-            for predicate, relation in facts.items():
-                columns = self._columns(ids[predicate], relation, numbering)
-                writer.write_table(pa.Table.from_arrays([pa.array(column) for column in columns], schema=schema))
-        return (path,), sizes
+            for predicate, relation in relations:
+                sizes[ids[predicate]] += len(relation)
+                keys = relation.keys()
+                for start in range(0, len(keys), BLOCK):
+                    block = keys[start : start + BLOCK]
+                    found = [numbering.ids(column) for column in columns_of(relation.layout, block)]
+                    columns = self._filled(ids[predicate], found[: predicate.arity], len(block))
+                    writer.write_table(pa.Table.from_arrays(columns, schema=schema))
+        return (path,), dict(sizes)
 
-    def _columns(self, number: int, relation: Relation, numbering: Numbering) -> list[Column]:
-        size, arity = len(relation), relation.layout.arity
-        columns: list[Column] = [np.full(size, number)]
-        columns += [numbering.ids(column) for column in relation.columns()[:arity]]
-        return columns + [np.zeros(size, np.int64)] * (len(self.keys) - len(columns))
+    def _filled(self, number: int, columns: Sequence[Column], size: int) -> list[pa.Array]:
+        """The columns of rows: the predicate, its arguments, and zeros."""
+        missing = len(self.keys) - 1 - len(columns)
+        return list(map(pa.array, (np.full(size, number), *columns, *[np.zeros(size, np.int64)] * missing)))
