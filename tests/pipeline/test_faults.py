@@ -25,7 +25,8 @@ import json, os, resource, signal, sys
 from pathlib import Path
 from everlog.lang.errors import DataError
 from everlog.pipeline import stage as module
-from everlog.pipeline.jobs import MaterialiseJob, Report, materialise
+from everlog.pipeline.jobs import MaterialiseJob, materialise
+from everlog.pipeline.reports import Report
 from everlog.pipeline.session import session
 from everlog.pipeline.updates import UpdateJob, update
 

@@ -14,7 +14,7 @@ from everlog.cli.progress import Progress
 from everlog.cli.reporting import followed, told
 
 if TYPE_CHECKING:
-    from everlog.pipeline.jobs import Report
+    from everlog.pipeline.reports import Report
     from everlog.pipeline.rule_updates import RulesResult
     from everlog.pipeline.updates import UpdateResult
 

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import logging
-import time
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, get_args
 
@@ -18,33 +16,32 @@ from everlog.analysis.modules import with_modules
 from everlog.analysis.stratify import Kind, StratifiedProgram, stratify
 from everlog.engine.dictionary import Constants, Dictionary
 from everlog.engine.factset import NONE, FactSet
-from everlog.engine.hashing import hash_texts
 from everlog.engine.limits import Limits
 from everlog.engine.state import State
 from everlog.equality import Equality
 from everlog.equality.merging import Merging
 from everlog.knowledge_base import KnowledgeBase
 from everlog.lake import COUNTED, dictionary_of, facts_of
-from everlog.lang.errors import DataError, Diagnostic, EverlogError
+from everlog.lang.errors import DataError, EverlogError
 from everlog.lang.printer import print_program
-from everlog.lang.syntax import Constant, Predicate, Program
+from everlog.lang.syntax import Program
 from everlog.modules.boundary import above, stored, visible
 from everlog.modules.description import closures_of
 from everlog.pipeline.amounts import Told
 from everlog.pipeline.encode import TERMS
 from everlog.pipeline.engines import memory_needed, needs_spark, plan_settings
 from everlog.pipeline.facts import load_columns
+from everlog.pipeline.inputs import Encoded, encoded
 from everlog.pipeline.program import Profile, has_ontology, read_program
+from everlog.pipeline.reports import Clock, Report
 from everlog.pipeline.sources import ReadOptions, resolve
-from everlog.pipeline.spill import Spill, write_parquet
-from everlog.pipeline.split import BadRow, Split
+from everlog.pipeline.split import BadRow
 from everlog.pipeline.splits import LARGE_GZ, large_files, splits
 from everlog.pipeline.triples import refuse_graphs
-from everlog.pipeline.values import constant_column
 from everlog.profiling.watch import watching
 from everlog.reasoning.materialisation import Maintain, Materialisation, booked
 from everlog.reasoning.seminaive import seminaive
-from everlog.reasoning.statistics import Listener, RoundEvent, Statistics
+from everlog.reasoning.statistics import Listener, Statistics
 from everlog.settings import EXPAND_BELOW, LOCAL_FINISH
 from everlog.store.transaction import Transaction, begin
 from everlog.stores import bookkeeping_of, commit_state, keep_snapshot, refuse_existing
@@ -52,12 +49,7 @@ from everlog.stores import bookkeeping_of, commit_state, keep_snapshot, refuse_e
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-    from everlog.profiling.profile import Profile as Times
-
 log = logging.getLogger(__name__)
-
-BATCH_ROWS = 1 << 18
-"""How many of a program's facts are encoded at once."""
 
 
 @dataclass(frozen=True)
@@ -97,19 +89,6 @@ class MaterialiseJob:
 
 
 @dataclass(frozen=True)
-class Report:
-    """Who is told how a job gets on."""
-
-    phase: Callable[[str], None] = lambda name: None
-    round_done: Callable[[RoundEvent], None] = lambda event: None
-    warning: Callable[[Diagnostic], None] = lambda warning: None
-    amount: Told | None = None
-    """Who hears how much is read and written, if anyone."""
-    profile: Times | None = None
-    """Where to record what reasoning takes, if that is asked for."""
-
-
-@dataclass(frozen=True)
 class Result:
     """What a job did: ``seconds`` by phase; ``rows`` as read, before duplicates went."""
 
@@ -119,23 +98,6 @@ class Result:
     bad: tuple[BadRow, ...]
     bad_count: int
     seconds: dict[str, float]
-
-
-@dataclass
-class Clock:
-    """Measures the phases of a job."""
-
-    report: Report
-    seconds: dict[str, float] = field(default_factory=dict)
-
-    @contextmanager
-    def phase(self, name: str) -> Iterator[None]:
-        self.report.phase(name)
-        begin_at = time.perf_counter()
-        try:
-            yield
-        finally:
-            self.seconds[name] = time.perf_counter() - begin_at
 
 
 def materialise(job: MaterialiseJob, report: Report | None = None) -> Result:
@@ -166,7 +128,16 @@ def materialise(job: MaterialiseJob, report: Report | None = None) -> Result:
         with clock.phase("start Spark"):
             spark = _session(job)
         with clock.phase("read"):
-            staged = _Staging(spark, job, options, transaction.work, report.amount).run(parts, program.program)
+            staged = encoded(
+                spark,
+                parts,
+                program.program,
+                options,
+                transaction.work,
+                on_error=job.on_error,
+                salt=job.salt,
+                told=report.amount,
+            )
         if _reasons_on_spark(job, staged):
             return _on_spark(spark, job, plain, staged, transaction, clock)
         with clock.phase("load"):
@@ -200,7 +171,7 @@ def no_representatives_on_spark() -> EverlogError:
     return EverlogError.of("representatives-on-spark", message, None, "use --engine local, or --equality rules")
 
 
-def _reasons_on_spark(job: MaterialiseJob, staged: _Read) -> bool:
+def _reasons_on_spark(job: MaterialiseJob, staged: Encoded) -> bool:
     """Whether Spark is to reason: if asked for, or if this machine's memory may not do; says so."""
     if job.engine != "auto" or job.equality == "representatives":
         return job.engine == "spark"
@@ -212,7 +183,7 @@ def _on_spark(
     spark: SparkSession,
     job: MaterialiseJob,
     plain: StratifiedProgram,
-    staged: _Read,
+    staged: Encoded,
     transaction: Transaction,
     clock: Clock,
 ) -> Result:
@@ -266,80 +237,6 @@ def _session(job: MaterialiseJob) -> SparkSession:
     from everlog.pipeline.session import session
 
     return session(job.master)
-
-
-@dataclass(frozen=True)
-class _Read:
-    """Files of encoded facts, and of all terms, sorted and distinct."""
-
-    facts: tuple[str, ...]
-    terms: tuple[str, ...]
-    rows: int
-    bad: tuple[BadRow, ...]
-    bad_count: int
-
-
-@dataclass(frozen=True)
-class _Staging:
-    """Brings data and program into files of ids and terms."""
-
-    spark: SparkSession
-    job: MaterialiseJob
-    options: ReadOptions
-    work: Path
-    told: Told | None = None
-
-    def run(self, parts: Sequence[Split], program: CheckedProgram) -> _Read:
-        from everlog.pipeline.dictionary import new_terms
-        from everlog.pipeline.stage import stage, widest
-
-        width = max([widest(parts, self.options), *(p.arity for p in program.predicates)])
-        staged = stage(
-            self.spark,
-            parts,
-            self.options,
-            self.work,
-            width=width,
-            on_error=self.job.on_error,
-            salt=self.job.salt,
-            told=self.told,
-        )
-        own = Spill(Path(self.work), width, salt=self.job.salt)
-        for batch in _program_batches(program):
-            own.add(batch)
-        own.flush()
-        names = write_parquet(_program_terms(program, self.job.salt), Path(self.work), "program-terms")
-        terms = new_terms(self.spark, [*staged.term_files, *own.term_files, names], (), self.work, salt=self.job.salt)
-        facts = (*staged.fact_files, *own.fact_files)
-        return _Read(facts, terms.files, staged.rows + own.rows, staged.bad, staged.bad_count)
-
-
-def _program_batches(program: CheckedProgram) -> Iterator[pa.RecordBatch]:
-    """The facts of a program as batches of texts, one a predicate."""
-    rows: dict[Predicate, list[list[str]]] = {}
-    for atom in program.facts:
-        rows.setdefault(atom.predicate, []).append([t.text for t in atom.terms if isinstance(t, Constant)])
-    for predicate, found in rows.items():
-        columns = [pa.array(column, pa.large_string()) for column in zip(*found, strict=True)]
-        yield _facts_batch(predicate, columns, len(found))
-    for each in program.data:
-        for start in range(0, len(each), BATCH_ROWS):
-            some = [array.slice(start, BATCH_ROWS) for array in each.arrays]
-            yield _facts_batch(each.predicate, some, len(some[0]))
-
-
-def _facts_batch(predicate: Predicate, columns: Sequence[pa.Array], rows: int) -> pa.RecordBatch:
-    names = ["predicate", *(f"c{i}" for i in range(predicate.arity))]
-    return pa.record_batch([constant_column(str(predicate), rows), *columns], names=names)
-
-
-def _program_terms(program: CheckedProgram, salt: int) -> pa.Table:
-    """The predicates of a program and the constants of its rules, as terms sorted by id."""
-    texts = {str(predicate) for predicate in program.predicates}
-    for rule in program.rules:
-        texts.update(t.text for atom in (rule.head, *rule.body) for t in atom.terms if isinstance(t, Constant))
-    column = pa.array(sorted(texts), pa.string())
-    return pa.table({"id": hash_texts(column, salt=salt), "text": column}, schema=TERMS).sort_by("id")
 
 
 def _terms(files: Sequence[str]) -> pa.Table:
@@ -400,7 +297,7 @@ def _reason_merged(
 
 def _commit(
     transaction: Transaction,
-    staged: _Read,
+    staged: Encoded,
     state: State,
     program: StratifiedProgram,
     statistics: Statistics,

@@ -12,8 +12,8 @@ from everlog.equality import Equality
 from everlog.knowledge_base import KnowledgeBase
 from everlog.lang.errors import Diagnostic
 from everlog.lang.syntax import Program
-from everlog.pipeline.jobs import Clock, Report
 from everlog.pipeline.program import load_program
+from everlog.pipeline.reports import Clock, Report
 from everlog.reasoning.update import Algorithm, Strategy
 from everlog.rule_edits import RulesChanged
 from everlog.settings import EXPAND_BELOW

@@ -19,7 +19,8 @@ from everlog.lang.errors import EverlogError
 from everlog.lang.parser import parse_program
 from everlog.pipeline.dictionary import new_terms
 from everlog.pipeline.engines import plan_settings
-from everlog.pipeline.jobs import Clock, Report, no_representatives_on_spark
+from everlog.pipeline.jobs import no_representatives_on_spark
+from everlog.pipeline.reports import Clock, Report
 from everlog.pipeline.session import session
 from everlog.pipeline.sources import ReadOptions, resolve
 from everlog.pipeline.split import Split

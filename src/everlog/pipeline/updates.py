@@ -25,7 +25,7 @@ from everlog.pipeline.blanks import StoredBlanks
 from everlog.pipeline.dictionary import collision_error, distinct_terms
 from everlog.pipeline.encode import TERMS
 from everlog.pipeline.engines import needs_spark_to_update
-from everlog.pipeline.jobs import Clock, Report
+from everlog.pipeline.reports import Clock, Report
 from everlog.pipeline.sources import ReadOptions, Source, resolve
 from everlog.pipeline.spill import distinct, facts_schema
 from everlog.pipeline.split import BadRow, Split
