@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from copy import copy
 from dataclasses import replace
 from decimal import Decimal
 from pathlib import Path
@@ -498,6 +499,20 @@ def test_large_groups_and_many_rounds_agree_with_arithmetic() -> None:
 
 def closure_of(edges: list[tuple[Any, ...]]) -> KnowledgeBase:
     return closure(*[(a, b) for a, b in edges])
+
+
+def test_a_copy_goes_its_own_way() -> None:
+    kb = closure(("a", "b"))
+    kb.insert("edge", [("b", "c")])
+    before, other = copy(kb), copy(kb)
+    other.insert("edge", [("c", "d")])
+    other.insert("new", [("a",)])
+    kb.update(insert={"edge": [("b", "e")]})
+    kb.change_rules(add="far(?x) :- path(?x, _) .")
+    kb.max_facts = 1
+    assert (before.max_facts, "far" in before, "new" in before) == (None, False, False)
+    assert before["path"].rows() == [("a", "b"), ("a", "c"), ("b", "c")]
+    assert (len(other["path"]), len(kb["path"]), len(kb["far"])) == (6, 5, 2)
 
 
 def test_the_package_offers_what_it_says() -> None:

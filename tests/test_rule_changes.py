@@ -47,8 +47,8 @@ def text(rules: Iterable[Any], facts: Iterable[Any] = ()) -> str:
 
 def assert_counters(kb: KnowledgeBase) -> None:
     """The counters are what they are if they are computed anew."""
-    kept = kb._inner()
-    fresh = with_counters(kb._engine(), kb.program, Materialisation(kept.explicit, kept.facts))
+    kept = kb._reasoner.inner()
+    fresh = with_counters(kb._reasoner.engine(), kb.program, Materialisation(kept.explicit, kept.facts))
     assert kept.nr is None or (kept.nr == fresh.nr and kept.rec == fresh.rec)
 
 

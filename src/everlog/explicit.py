@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -13,6 +14,13 @@ from everlog.engine.dictionary import Dictionary
 from everlog.engine.factset import NONE, FactSet
 from everlog.engine.relation import Relation
 from everlog.lang.syntax import Constant, Predicate
+from everlog.pipeline.values import text_columns
+from everlog.predicates import Key, Names
+
+Rows = Any
+"""Rows in any form that ``everlog.pipeline.values.text_columns`` takes."""
+
+ByPredicate = Iterable[tuple[Key, Rows]]
 
 
 @dataclass(frozen=True)
@@ -43,6 +51,32 @@ def deletion(predicate: Predicate, columns: list[pa.LargeStringArray], size: int
     texts = pa.table(columns, names=[f"c{i}" for i in range(len(columns))]).filter(pa.array(~known))
     unknown = texts.group_by(texts.column_names).aggregate([]).num_rows
     return Queued(False, predicate, Relation.from_columns([column[known] for column in ids], len(dictionary)), unknown)
+
+
+def asked(insert: ByPredicate, delete: ByPredicate, names: Names, dictionary: Dictionary) -> list[Queued]:
+    """Rows to be removed and then rows to be added, as users give them; names learn predicates that are new.
+
+    >>> edges = [("edge", [("a", "b"), ("b", "c")])]
+    >>> [(change.insert, len(change.relation)) for change in asked(edges, (), Names((), {}), Dictionary())]
+    [(True, 2)]
+    """
+    queue = []
+    for key, data in delete:
+        queue += [deletion(*rows, dictionary) for rows in _rows(key, data, names)]
+    for key, data in insert:
+        for predicate, columns, size in _rows(key, data, names):
+            queue.append(insertion(predicate, columns, size, dictionary))
+            names.add(predicate)
+    return queue
+
+
+def _rows(key: Key, data: Rows, names: Names) -> list[tuple[Predicate, list[pa.LargeStringArray], int]]:
+    """The predicate, columns and number of rows; nothing if there are none and nothing else tells the arity."""
+    arity = names.arity_for(key)
+    columns, size = text_columns(data, arity, names.name_of(key))
+    if arity is None and not columns and not size:
+        return []
+    return [(names.for_data(key, len(columns)), columns, size)]
 
 
 def program_facts(program: CheckedProgram, dictionary: Dictionary, *, insert: bool = True) -> Iterator[Queued]:

@@ -2,51 +2,39 @@
 
 from __future__ import annotations
 
-import logging
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from copy import copy
 from dataclasses import replace
-from functools import cached_property, partial
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
-import pyarrow as pa
-
-from everlog.analysis.check import CheckedProgram, check, check_query
-from everlog.analysis.modules import with_modules
-from everlog.analysis.stratify import Kind, StratifiedProgram, stratify
+from everlog.analysis.check import check, check_query
+from everlog.analysis.stratify import Kind, StratifiedProgram
 from everlog.change import Change, ChangedRelations
-from everlog.engine.dictionary import Constants, Dictionary
-from everlog.engine.factset import NONE, FactSet
+from everlog.engine.dictionary import Dictionary
+from everlog.engine.factset import FactSet
 from everlog.engine.limits import Limits
-from everlog.engine.match import Engine
-from everlog.engine.relation import Relation
 from everlog.engine.state import State
 from everlog.equality import Equality
-from everlog.equality.expansion import difference
-from everlog.equality.merging import Merged, Merging
-from everlog.equality.partition import NormalisedConstants, Partition
-from everlog.explicit import ExplicitChange, Queued, applied, deletion, insertion, program_facts
+from everlog.explicit import Queued, asked, program_facts
 from everlog.lang.errors import EverlogError
-from everlog.lang.parser import NO_PREFIXES, parse_program, parse_query
+from everlog.lang.parser import parse_query
 from everlog.lang.printer import print_program
-from everlog.lang.syntax import Constant, Predicate, Program
+from everlog.lang.syntax import Predicate, Program
 from everlog.memory import bytes_of
-from everlog.modules.boundary import Opened, outward, stored, visible
-from everlog.pipeline.program import is_path, load_program
-from everlog.pipeline.values import text_columns
+from everlog.modules.boundary import visible
+from everlog.pipeline.program import given_program
 from everlog.predicates import Key, Names
-from everlog.profiling.watch import UNWATCHED, Watch, watching
+from everlog.profiling.watch import UNWATCHED, watching
 from everlog.query.answers import RelationRows, Rows
 from everlog.query.conjunctive import answer
-from everlog.reasoning.maintenance import Update, UpdateStatistics
-from everlog.reasoning.materialisation import Maintain, Materialisation, booked
-from everlog.reasoning.rule_changes import RuleChange, change_rules
-from everlog.reasoning.seminaive import seminaive
+from everlog.reasoner import Reasoner, arranged
+from everlog.reasoning.materialisation import Maintain
 from everlog.reasoning.statistics import Listener, Statistics
-from everlog.reasoning.update import Algorithm, Strategy, update
-from everlog.rule_edits import Edit, RulesChanged, edited
+from everlog.reasoning.update import Algorithm, Strategy
+from everlog.rule_edits import RulesChanged, edited
 from everlog.settings import EXPAND_BELOW
 
 if TYPE_CHECKING:
@@ -57,8 +45,6 @@ if TYPE_CHECKING:
 
 Rows_ = Any
 """Rows in any form that ``everlog.pipeline.values.text_columns`` takes."""
-
-log = logging.getLogger(__name__)
 
 
 class KnowledgeBase:
@@ -97,31 +83,81 @@ class KnowledgeBase:
         _require("maintain", maintain, get_args(Maintain))
         _require("engine", engine, ("local",))
         _require("equality", equality, get_args(Equality))
-        self.equality = equality
-        self.modules = modules = modules and equality != "representatives"
-        self.maintain = maintain
-        self.program: StratifiedProgram = arranged(check(_program(rules, equality)), stratification, modules)
-        self._merging = Merging(self.program.program) if equality == "representatives" else None
-        self._merged = Merged()
-        self.max_facts = max_facts
-        self.timeout = timeout
-        self.max_memory = bytes_of(max_memory) if isinstance(max_memory, str) else max_memory
+        checked, dictionary = check(given_program(rules, equality)), Dictionary()
+        modules = modules and equality != "representatives"
+        self._names = Names(checked.predicates, checked.prefixes)
+        self._queue: list[Queued] = list(program_facts(checked, dictionary))
+        self._reasoner = Reasoner(
+            arranged(checked, stratification, modules),
+            dictionary,
+            modules=modules,
+            maintain=maintain,
+            equality=equality,
+            max_facts=max_facts,
+            timeout=timeout,
+            max_memory=bytes_of(max_memory) if isinstance(max_memory, str) else max_memory,
+        )
         self.profile: Profile | None = None
         """What reasoning took that was asked to be profiled last."""
-        self._watch: Watch = UNWATCHED
-        self._names = Names(self.program.program.predicates, self.program.program.prefixes)
-        self._dictionary = Dictionary()
-        self._opened: Opened | None = None
-        """A materialisation as users see it, as long as nothing needed more."""
-        self._kept = Materialisation(NONE, NONE)
-        self._pairs: FactSet = NONE
-        """The facts of modules' predicates one by one, if they were asked for since all was computed."""
-        self._statistics: Statistics | None = None
         self.saved: Saved | None = None
         self.modules_open = False
         """Whether nobody said what ``modules`` should be once there are rules for which it matters."""
-        self._queue: list[Queued] = list(program_facts(self.program.program, self._dictionary))
-        self._encode_constants()
+
+    def __copy__(self) -> KnowledgeBase:
+        """The same knowledge base, as it is now: each of the two is changed on its own."""
+        other = object.__new__(type(self))
+        own = {"_names": self._names.copy(), "_queue": [*self._queue], "_reasoner": copy(self._reasoner)}
+        other.__dict__ = {**self.__dict__, **own}
+        return other
+
+    # how it reasons -----------------------------------------------------------------------------
+
+    @property
+    def program(self) -> StratifiedProgram:
+        """The rules in strata, and modules."""
+        return self._reasoner.program
+
+    @property
+    def modules(self) -> bool:
+        """Whether modules take rules that they fit."""
+        return self._reasoner.modules
+
+    @property
+    def maintain(self) -> Maintain:
+        """For which algorithm there is bookkeeping."""
+        return self._reasoner.maintain
+
+    @property
+    def equality(self) -> Equality:
+        """What ``owl:sameAs`` is."""
+        return self._reasoner.equality
+
+    @property
+    def max_facts(self) -> int | None:
+        """How many facts there may be. This and the other limits may be changed, and then hold for what begins."""
+        return self._reasoner.max_facts
+
+    @max_facts.setter
+    def max_facts(self, most: int | None) -> None:
+        self._reasoner.max_facts = most
+
+    @property
+    def timeout(self) -> float | None:
+        """How many seconds reasoning may take."""
+        return self._reasoner.timeout
+
+    @timeout.setter
+    def timeout(self, seconds: float | None) -> None:
+        self._reasoner.timeout = seconds
+
+    @property
+    def max_memory(self) -> int | None:
+        """How many bytes the process may hold while it reasons."""
+        return self._reasoner.max_memory
+
+    @max_memory.setter
+    def max_memory(self, most: int | None) -> None:
+        self._reasoner.max_memory = most
 
     # changing -----------------------------------------------------------------------------------
 
@@ -133,14 +169,11 @@ class KnowledgeBase:
         >>> kb["age"].rows()
         [('alice', 42), ('bob', 7)]
         """
-        queued = self._queued(True, predicate, data, self._names)
-        for change in queued:
-            self._names.add(change.predicate)
-        self._queue += queued
+        self._queue += asked([(predicate, data)], (), self._names, self._reasoner.dictionary)
 
     def delete(self, predicate: Key, data: Rows_) -> None:
         """Queue the removal of explicit facts; facts that are not explicit are left alone."""
-        self._queue += self._queued(False, predicate, data, self._names)
+        self._queue += asked((), [(predicate, data)], self._names, self._reasoner.dictionary)
 
     def materialise(
         self, *, fresh: bool = False, progress: Listener | None = None, profile: Profile | bool = False
@@ -152,13 +185,15 @@ class KnowledgeBase:
         ``kb.profile`` then.
         """
         with self._watched(profile):
-            if fresh or self._statistics is None:
-                self._compute(self._applied(self._queue).explicit, progress)
+            reasoner = self._reasoner
+            if fresh or reasoner.statistics is None:
+                reasoner.compute(reasoner.applied(self._queue).explicit, progress)
+                self._queue = []
             elif self._queue:
-                changed = self._applied(self._queue)
-                self._repair(changed, "auto", "never")
-        assert self._statistics is not None
-        return self._statistics
+                reasoner.repair(reasoner.applied(self._queue), "auto", "never")
+                self._queue = []
+        assert reasoner.statistics is not None
+        return reasoner.statistics
 
     materialize = materialise
 
@@ -179,14 +214,8 @@ class KnowledgeBase:
         :meth:`materialise`. All or nothing: after an error the knowledge base is as before.
         """
         _require_algorithm(algorithm, strategy)
-        names, queue = self._names.copy(), []
-        for key, data in (delete or {}).items():
-            queue += self._queued(False, key, data, names)
-        for key, data in (insert or {}).items():
-            queued = self._queued(True, key, data, names)
-            for change in queued:
-                names.add(change.predicate)
-            queue += queued
+        names = self._names.copy()
+        queue = asked((insert or {}).items(), (delete or {}).items(), names, self._reasoner.dictionary)
         with self._watched(profile):
             return self._update(queue, names, algorithm, strategy)
 
@@ -214,15 +243,16 @@ class KnowledgeBase:
         return replace(change, not_explicit=change.not_explicit + unknown)
 
     def _update(self, queue: list[Queued], names: Names, algorithm: Algorithm, strategy: Strategy) -> Change:
-        self._up_to_date()
-        changed = self._applied(queue)
-        done = self._repair(changed, algorithm, strategy)
+        reasoner = self._up_to_date()
+        changed = reasoner.applied(queue)
+        done = reasoner.repair(changed, algorithm, strategy)
         self._names = names
+        shown = partial(ChangedRelations, names, reasoner.dictionary)
         return Change(
-            inserted=self._changed(visible(self.program, done.inserted)),
-            deleted=self._changed(visible(self.program, done.deleted)),
-            explicit_inserted=self._changed(changed.inserted),
-            explicit_deleted=self._changed(changed.deleted),
+            inserted=shown(visible(reasoner.program, done.inserted)),
+            deleted=shown(visible(reasoner.program, done.deleted)),
+            explicit_inserted=shown(changed.inserted),
+            explicit_deleted=shown(changed.deleted),
             not_explicit=changed.idle,
             stats=done.statistics,
         )
@@ -256,23 +286,18 @@ class KnowledgeBase:
             return self._change_rules(added, removed, algorithm, strategy)
 
     def _change_rules(self, add: Program, remove: Program, algorithm: Algorithm, strategy: Strategy) -> RulesChanged:
-        self._up_to_date()
-        queue = list(program_facts(check(remove), self._dictionary, insert=False))
-        edit = edited(self.program.program, add, remove, self._applied(queue).explicit)
-        new = self._with_rules(edit.program)
-        queue += program_facts(edit.facts_added, self._dictionary)
-        changed = self._applied(queue)
-        if new._merging is None and algorithm != "rematerialise":
-            done = new._repair_rules(self, edit, changed, algorithm, strategy)
-        else:
-            done = new._compare_rules(self, changed)
-        names = Names([*self._names.all(), *edit.program.predicates], edit.program.prefixes)
-        written = {*self.program.program.predicates}.difference(changed.explicit)
-        new._names = Names(
-            [*edit.program.predicates, *(p for p in self._names.all() if p not in written)], edit.program.prefixes
-        )
-        self.__dict__ = new.__dict__
-        shown = partial(ChangedRelations, names, self._dictionary)
+        old = self._up_to_date()
+        queue = list(program_facts(check(remove), old.dictionary, insert=False))
+        edit = edited(old.program.program, add, remove, old.applied(queue).explicit)
+        new = old.with_rules(edit.program, self.modules_open)
+        queue += program_facts(edit.facts_added, old.dictionary)
+        changed = old.applied(queue)
+        done = new.derive_from(old, edit, changed, algorithm, strategy)
+        known, prefixes = self._names.all(), edit.program.prefixes
+        written = {*old.program.program.predicates}.difference(changed.explicit)
+        left = [predicate for predicate in known if predicate not in written]
+        self._reasoner, self._names = new, Names([*edit.program.predicates, *left], prefixes)
+        shown = partial(ChangedRelations, Names([*known, *edit.program.predicates], prefixes), new.dictionary)
         facts, explicit = (shown(done.inserted), shown(done.deleted)), (shown(changed.inserted), shown(changed.deleted))
         return RulesChanged(*facts, *explicit, changed.idle, done.statistics, *edit.texts)
 
@@ -331,9 +356,9 @@ class KnowledgeBase:
     def __getitem__(self, predicate: Key) -> RelationRows:
         """The facts of a predicate: a bare name, a prefixed name, ``"<iri>"``, an IRI, or (name, arity)."""
         found = self._names.find(predicate)
-        self._up_to_date()
-        seen = self._seen()
-        return RelationRows(self._dictionary, seen.facts.relation(found), seen.explicit.relation(found))
+        reasoner = self._up_to_date()
+        seen = reasoner.seen()
+        return RelationRows(reasoner.dictionary, seen.facts.relation(found), seen.explicit.relation(found))
 
     def __contains__(self, predicate: object) -> bool:
         try:
@@ -359,7 +384,7 @@ class KnowledgeBase:
     @property
     def pending(self) -> bool:
         """Whether there is something to reason about before the facts are those that follow."""
-        return self._statistics is None or bool(self._queue)
+        return self._reasoner.statistics is None or bool(self._queue)
 
     def _repr_html_(self) -> str:
         from everlog.display import knowledge_base_html
@@ -374,15 +399,11 @@ class KnowledgeBase:
     @property
     def memory(self) -> dict[str, int]:
         """The bytes that facts (in all the orders they are kept in), bookkeeping and dictionary take."""
-        kept = self._kept if self._opened is None else self._opened.seen
-        facts = kept.facts.nbytes + self._merged.nbytes
-        return {"facts": facts, "bookkeeping": kept.nbytes, "dictionary": self._dictionary.nbytes}
+        return self._reasoner.memory
 
     def state(self) -> State:
         """The facts as the engine has them, up to date."""
-        self._up_to_date()
-        seen = self._seen()
-        return State(self._dictionary, seen.explicit, seen.facts, seen.nr, seen.rec)
+        return self._up_to_date().state()
 
     def listed(self) -> State:
         """The same with every fact listed, those of modules too, which otherwise are kept in a form of their own."""
@@ -390,19 +411,11 @@ class KnowledgeBase:
 
     def stored(self, generated: frozenset[Predicate]) -> State:
         """The state as a store has it in which facts of some predicates of modules are not listed."""
-        self._up_to_date()
-        generated = generated.intersection(self.program.external)
-        if self._opened is not None and self._opened.state.generated == generated:
-            return self._opened.state
-        kept = self._inner() if self._merging is None else self._seen()
-        found = stored(self.program, self._dictionary, kept, generated, self._pairs)
-        self._pairs = found.facts.restricted(self.program.external)
-        return found
+        return self._up_to_date().stored(generated)
 
     def inner_facts(self) -> FactSet:
         """The facts as reasoning keeps them, with those that feed modules under hidden names."""
-        self._up_to_date()
-        return self._inner().facts
+        return self._up_to_date().inner().facts
 
     def save(self, path: str | Path | None = None, *, overwrite: bool = False, expand_below: int = EXPAND_BELOW) -> int:
         """Write a store, or the next version of one; returns the version.
@@ -426,11 +439,7 @@ class KnowledgeBase:
         """A knowledge base whose materialisation is known already."""
         kb = cls(program, **options)
         kb._queue = []
-        kb._dictionary = state.dictionary
-        kb._encode_constants()
-        kb._opened = Opened(state, statistics.instances)
-        kb._pairs = state.facts.restricted(kb.program.external)
-        kb._statistics = statistics
+        kb._reasoner.restore(state, statistics)
         for predicate in (*state.facts, *state.explicit):
             kb._names.add(predicate)
         return kb
@@ -438,254 +447,50 @@ class KnowledgeBase:
     def adopt(self, state: State, saved: Saved | None) -> None:
         """Go on with the same facts in another form, and remember where they are saved."""
         self.saved = saved
-        if self._merging is not None and self._opened is None and state.dictionary is self._dictionary:
-            self._merged = self._merged.listed(self._kept, state.explicit, state.facts)
-            return
-        self._pairs = state.facts.restricted(self.program.external)
-        if state.dictionary is self._dictionary and self.program.external and self._opened is None:
-            return
-        trace = self._kept.trace if state.dictionary is self._dictionary and self._opened is None else None
-        instances = self.work
-        if state.dictionary is not self._dictionary:
-            self._dictionary = state.dictionary
-            self._encode_constants()
-        if self._merging is not None:
-            self._kept, self._merged, trace = Materialisation(NONE, NONE), Merged(), None
-        self._opened = Opened(state, instances, trace)
-        if saved is not None:
-            self._opened = replace(self._opened, known=saved.kept.known)
+        self._reasoner.adopt(state, None if saved is None else saved.kept.known)
 
     @property
     def work(self) -> int:
         """How many instances materialising takes, as far as is known."""
-        return (self._kept if self._opened is None else self._opened.seen).instances
+        return self._reasoner.instances
 
     # inner workings -----------------------------------------------------------------------------
 
-    @cached_property
+    @property
     def _written(self) -> Program:
         written = self.program.program.written
         assert written is not None
         return written
 
-    def _queued(self, insert: bool, key: Key, data: Rows_, names: Names) -> list[Queued]:
-        """The change to be applied; none if there are no rows and nothing else tells the arity."""
-        arity = names.arity_for(key)
-        columns, size = text_columns(data, arity, names.name_of(key))
-        if arity is None and not columns and not size:
-            return []
-        predicate = names.for_data(key, len(columns))
-        return [(insertion if insert else deletion)(predicate, columns, size, self._dictionary)]
-
-    def _applied(self, queue: Iterable[Queued]) -> ExplicitChange:
-        return applied(queue, self._seen().explicit, len(self._dictionary))
-
-    def _seen(self) -> Materialisation:
-        """What is kept, without what only modules read, and with all that representatives stand for."""
-        if self._opened is not None and not self._opened.state.generated:
-            return self._opened.seen
-        if self._merging is not None:
-            return self._merged.seen(self._kept, len(self._dictionary))
-        return outward(self.program, self._inner())
-
-    def _inner(self) -> Materialisation:
-        """What is kept, with what modules read and in their form."""
-        if self._opened is not None and self._merging is not None:
-            self._merge_opened(self._opened)
-        elif self._opened is not None:
-            self._keep(self._opened.inward(self._engine(), self.program))
-        return self._kept
-
-    def _merge_opened(self, opened: Opened) -> None:
-        """Find the classes of equal terms again, and what is kept of the facts that are there."""
-        log.info("reasoning again over representatives, which stores do not keep")
-        seen = opened.seen
-        merged, kept, _ = self._derived(seen.explicit, None)
-        assert merged is not None
-        self._merged = merged.listed(kept, seen.explicit, seen.facts)
-        self._keep(kept)
-
-    def _keep(self, kept: Materialisation) -> None:
-        self._kept, self._opened = kept, None
-
-    def _encode_constants(self) -> None:
-        """Gives every constant of the rules an id, so that deriving facts makes no new ones."""
-        rules = self.program.program.rules
-        texts = {
-            t.text for rule in rules for atom in (rule.head, *rule.body) for t in atom.terms if isinstance(t, Constant)
-        }
-        self._constant_ids = self._dictionary.encode(pa.array(sorted(texts), pa.large_string()))
-        self._constants = Constants(self._dictionary)
-
-    def _engine(self, partition: Partition | None = None) -> Engine:
-        """An engine; with a partition, constants of rules stand for their representatives."""
-        constants = self._constants if partition is None else NormalisedConstants(self._constants, partition)
-        return self._watch.engine(len(self._dictionary), constants, limits=self._limits())
-
     @contextmanager
     def _watched(self, profile: Profile | bool) -> Iterator[None]:
         """Record what engines do into the profile given, or into a new one, unless that is done already."""
-        if profile is False or self._watch is not UNWATCHED:
+        if profile is False or self._reasoner.watch is not UNWATCHED:
             yield
             return
         from everlog.profiling.profile import Profile
 
         self.profile = Profile() if profile is True else profile
         with watching(self.profile, self.program) as watch:
-            self._watch = watch
+            self._reasoner.watch = watch
             try:
                 yield
             finally:
-                self._watch = UNWATCHED
-
-    def _merge(self, explicit: FactSet, old: Merged, algorithm: Algorithm) -> Merged | None:
-        """Which terms explicit facts make equal, if that is asked for."""
-        if self._merging is None:
-            return None
-        return self._merging.merged(self._engine, explicit, self._constant_ids, old, algorithm)
+                self._reasoner.watch = UNWATCHED
 
     def _limits(self) -> Limits:
-        return Limits.from_now(self.max_facts, self.timeout, self.max_memory)
-
-    def _compute(self, explicit: FactSet, progress: Listener | None) -> None:
-        """Materialise from nothing, with the bookkeeping that ``maintain`` asks for."""
-        merged, kept, statistics = self._derived(explicit, progress)
-        self._keep(kept)
-        self._merged = merged or Merged()
-        self._pairs = NONE
-        facts = self._seen().facts.count
-        self._statistics = replace(statistics, facts=facts, explicit=explicit.count, equality=self.equality)
-        self._queue = []
-
-    def _derived(
-        self, explicit: FactSet, progress: Listener | None
-    ) -> tuple[Merged | None, Materialisation, Statistics]:
-        """What follows from explicit facts, and by which classes of equal terms."""
-        merged = self._merge(explicit, Merged(), "auto")
-        engine = self._engine(None if merged is None else merged.partition)
-        given = explicit.renamed(self.program.external) if merged is None else merged.normal
-        facts, statistics = seminaive(engine, self.program, given, self._watch.listener(progress))
-        fresh = Materialisation(given, facts, instances=statistics.instances)
-        self._limit_seen(merged, fresh)
-        return merged, booked(engine, self.program, fresh, self.maintain), statistics
-
-    def _limit_seen(self, merged: Merged | None, kept: Materialisation) -> None:
-        """An error if representatives stand for too many facts."""
-        if merged is not None and self.max_facts is not None:
-            self._limits().check(merged.count(kept))
-
-    def _repair(self, changed: ExplicitChange, algorithm: Algorithm, strategy: Strategy) -> Update:
-        """Bring the materialisation up to date with changed explicit facts."""
-        old = self._inner().fitted(len(self._dictionary))
-        deleted, inserted = (facts.renamed(self.program.external) for facts in (changed.deleted, changed.inserted))
-        merged, before = self._merge(changed.explicit, self._merged, algorithm), self._merged
-        if merged is not None:
-            deleted, inserted = difference(old.explicit, merged.normal), difference(merged.normal, old.explicit)
-            algorithm = algorithm if merged.has_rules_of(before) else "rematerialise"
-        done = update(
-            self._engine(None if merged is None else merged.partition),
-            self.program,
-            old,
-            deleted,
-            inserted,
-            algorithm,
-            strategy,
-        )
-        kept = done.materialisation
-        self._limit_seen(merged, kept)
-        if merged is not None:
-            done = merged.seen_change(done, before, self._kept)
-            self._merged = merged
-        self._repaired(done, kept, changed.explicit)
-        return done
-
-    def _repaired(self, done: Update, kept: Materialisation, explicit: FactSet) -> None:
-        """Keep what an update has made."""
-        self._keep(kept)
-        pairs = self._pairs.restricted(self.program.external)
-        self._pairs = FactSet({p: _followed(known, p, done) for p, known in pairs.items()})
-        self._statistics = Statistics(
-            facts=self._seen().facts.count,
-            explicit=explicit.count,
-            instances=done.statistics.total_instances,
-            rounds=0,
-            seconds=done.statistics.seconds,
-            modules=bool(self.program.external),
-            stratification=self.program.kind,
-            equality=self.equality,
-        )
-        self._queue = []
+        """The limits of what begins now, whichever reasoner there is by then."""
+        return self._reasoner.limits()
 
     def _read(self, rules: str | Path | Program | None, name: str) -> Program:
         """Rules to be added or removed; ``name`` is what messages call a text of them."""
-        return _program("" if rules is None else rules, self.equality, name, self.program.program.prefixes)
+        return given_program("" if rules is None else rules, self.equality, name, self.program.program.prefixes)
 
-    def _with_rules(self, program: CheckedProgram) -> KnowledgeBase:
-        """The same knowledge base with other rules, by which nothing is derived yet."""
-        new = copy(self)
-        if program.written == self._written:
-            return new
-        new.__dict__.pop("_written", None)
-        new.modules = self.modules or (self.modules_open and not with_modules(self.program).modules)
-        new.program = arranged(program, self.program.kind, new.modules)
-        new._merging = None if self._merging is None else Merging(new.program.program)
-        new._encode_constants()
-        return new
-
-    def _repair_rules(
-        self, old: KnowledgeBase, edit: Edit, changed: ExplicitChange, algorithm: Algorithm, strategy: Strategy
-    ) -> Update:
-        """Derive everything from what other rules derived."""
-        arrange = partial(arranged, kind=self.program.kind, modules=self.modules)
-        removed, added = frozenset(edit.removed), frozenset(edit.added)
-        rules = RuleChange(old.program, self.program, removed, added, arrange)
-        kept = old._inner().fitted(len(self._dictionary))
-        done = change_rules(self._engine(), rules, kept, changed.deleted, changed.inserted, algorithm, strategy)
-        self._repaired(done, done.materialisation, changed.explicit)
-        return done
-
-    def _compare_rules(self, old: KnowledgeBase, changed: ExplicitChange) -> Update:
-        """Derive everything from nothing, and compare with what other rules derived."""
-        before = old._seen().facts.fitted(len(self._dictionary))
-        self._compute(changed.explicit, None)
-        assert self._statistics is not None
-        reason = "" if self._merging is None else "equality by representatives is computed anew for other rules"
-        figures = UpdateStatistics("rematerialise", reason, {"forward": self._statistics.instances})
-        after = self._seen().facts
-        return Update(self._kept, after - before, before - after, replace(figures, seconds=self._statistics.seconds))
-
-    def _up_to_date(self) -> None:
+    def _up_to_date(self) -> Reasoner:
+        """What reasons, once all that is queued has happened."""
         self.materialise()
-        if self._opened is not None:
-            self._opened = self._opened.fitted(len(self._dictionary))
-        self._kept = self._kept.fitted(len(self._dictionary))
-
-    def _changed(self, facts: FactSet) -> ChangedRelations:
-        return ChangedRelations(self._names, self._dictionary, facts)
-
-
-def _followed(pairs: Relation, predicate: Predicate, done: Update) -> Relation:
-    """Listed pairs after an update."""
-    return pairs.shrunk(done.deleted.relation(predicate).run()).extended(done.inserted.relation(predicate).run())
-
-
-def arranged(program: CheckedProgram, kind: Kind, modules: bool) -> StratifiedProgram:
-    """A program in strata, and modules."""
-    stratified = stratify(program, kind)
-    return with_modules(stratified) if modules else stratified
-
-
-def _program(
-    rules: str | Path | Program,
-    equality: Equality,
-    name: str = "<program>",
-    prefixes: Mapping[str, str] = NO_PREFIXES,
-) -> Program:
-    if isinstance(rules, Program):
-        return rules
-    if isinstance(rules, Path) or is_path(rules):
-        return load_program(str(rules), equality=equality, prefixes=prefixes)
-    return parse_program(rules, name, prefixes)
+        self._reasoner.fit()
+        return self._reasoner
 
 
 def _require_algorithm(algorithm: Algorithm, strategy: Strategy) -> None:

@@ -95,7 +95,7 @@ def test_reading_computes_nothing_and_updates_stay_incremental(
     kb = everlog.KnowledgeBase(OWL + FUNCTIONAL + "r(?x, ?z) :- p(?x, ?y), q(?y, ?z) .", equality="representatives")
     kb.update(insert={**mothers(200), "q": [("eva7", "here")]})
     kb.save(tmp_path / "kb")
-    caplog.set_level(logging.INFO, logger="everlog.knowledge_base")
+    caplog.set_level(logging.INFO, logger="everlog.reasoner")
     kb = everlog.open(tmp_path / "kb")
     assert kb["r"].rows() == [("child7", "here")]
     assert kb.query("q(?who, here)").rows() == [("eva7",), ("eve7",)]
@@ -180,5 +180,5 @@ def test_layouts_that_grow(tmp_path: Path, which: str) -> None:
 def test_counting_what_is_not_listed() -> None:
     kb = everlog.KnowledgeBase(OWL + FUNCTIONAL, equality="representatives")
     kb.update(insert={"p": [("u", "v"), ("u", "w"), ("x", "y")], "t": [("v", "w", "v"), ("x", "y", "z")]})
-    partition, kept = kb._merged.partition, kb.inner_facts()
+    partition, kept = kb._reasoner.merged.partition, kb.inner_facts()
     assert expanded_count(kept, partition) == expanded(kept, partition).count == kb.statistics.facts == 17

@@ -75,7 +75,7 @@ def test_an_update_by_phase(algorithm: Algorithm) -> None:
 def test_without_a_profile_nothing_watches() -> None:
     kb = knowledge_base()
     kb.materialise(profile=True)
-    assert type(kb._engine()) is Engine
+    assert type(kb._reasoner.engine()) is Engine
     first = kb.profile
     kb.update(insert={"edge": [(70, 71)]})
     assert kb.profile is first
@@ -96,7 +96,7 @@ def test_a_profile_ends_with_a_limit() -> None:
     with pytest.raises(everlog.LimitError):
         kb.materialise(profile=profile)
     assert profile.rounds
-    assert type(kb._engine()) is Engine
+    assert type(kb._reasoner.engine()) is Engine
 
 
 def test_the_text() -> None:

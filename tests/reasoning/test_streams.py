@@ -126,7 +126,7 @@ class History:
         """The facts are those that the rules derive anew."""
         state = self.kb.state()
         rules = stratify(self.kb.program.program, self.kb.program.kind)
-        expected, _ = seminaive(self.kb._engine(), rules, state.explicit)
+        expected, _ = seminaive(self.kb._reasoner.engine(), rules, state.explicit)
         assert same(state.facts, expected)
 
     def check_end(self, rules: str) -> None:

@@ -5,11 +5,12 @@ from __future__ import annotations
 import logging
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from everlog.equality import Equality
 from everlog.lang.errors import Diagnostic
-from everlog.lang.parser import NO_PREFIXES, parse_file
+from everlog.lang.parser import NO_PREFIXES, parse_file, parse_program
 from everlog.lang.syntax import Program
 from everlog.pipeline.sources import KINDS, RDF_KINDS
 
@@ -54,6 +55,24 @@ def is_path(text: str) -> bool:
     (True, False)
     """
     return "\n" not in text and (text.endswith(".rls") or is_ontology(text))
+
+
+def given_program(
+    rules: str | Path | Program,
+    equality: Equality = "off",
+    name: str = "<program>",
+    prefixes: Mapping[str, str] = NO_PREFIXES,
+) -> Program:
+    """The program at a path, in a text, which messages call ``name``, or as it is.
+
+    >>> len(given_program("p(?x) :- q(?x) .").rules)
+    1
+    """
+    if isinstance(rules, Program):
+        return rules
+    if isinstance(rules, Path) or is_path(rules):
+        return load_program(str(rules), equality=equality, prefixes=prefixes)
+    return parse_program(rules, name, prefixes)
 
 
 def load_program(path: str, *, equality: Equality = "off", prefixes: Mapping[str, str] = NO_PREFIXES) -> Program:

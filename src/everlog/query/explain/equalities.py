@@ -33,7 +33,7 @@ from everlog.query.explain.search import Search
 from everlog.query.explain.subject import Subject
 
 if TYPE_CHECKING:
-    from everlog.knowledge_base import KnowledgeBase
+    from everlog.reasoner import Reasoner
 
 Pair = tuple[int, int]
 """Two terms, by their ids."""
@@ -81,11 +81,12 @@ class Edges:
 class Equalities:
     """The equal terms of a knowledge base, with the proofs found so far of what makes them equal."""
 
-    def __init__(self, kb: KnowledgeBase, subject: Subject) -> None:
-        assert kb._merging is not None
-        levels = kb._merging.levels(kb._engine, kb._merged.explicit, kb._constant_ids, kb._merged, "auto")
-        explicit = kb._merged.explicit.fitted(len(kb._dictionary))
-        self.subjects = [*(_at_level(kb, subject, level) for level in levels[:-1]), subject]
+    def __init__(self, reasoner: Reasoner, subject: Subject) -> None:
+        merging, merged = reasoner.merging, reasoner.merged
+        assert merging is not None
+        levels = merging.levels(reasoner.engine, merged.explicit, reasoner.constant_ids, merged, "auto")
+        explicit = merged.explicit.fitted(len(reasoner.dictionary))
+        self.subjects = [*(_at_level(reasoner, subject, level) for level in levels[:-1]), subject]
         self.terms = Terms(subject.dictionary)
         self.classes = [_classes(self.terms, each, explicit) for each in self.subjects]
         self.top = self.classes[-1]
@@ -227,12 +228,12 @@ class _Graph:
         return rank
 
 
-def _at_level(kb: KnowledgeBase, subject: Subject, level: Level) -> Subject:
+def _at_level(reasoner: Reasoner, subject: Subject, level: Level) -> Subject:
     """What explanations at a level are about."""
-    universe, partition = len(kb._dictionary), level.partition
+    universe, partition = len(reasoner.dictionary), level.partition
     facts, explicit = level.kept.facts.fitted(universe), level.kept.explicit.fitted(universe)
     return replace(
-        subject, facts=facts, explicit=explicit, inner=facts, partition=partition, engine=kb._engine(partition)
+        subject, facts=facts, explicit=explicit, inner=facts, partition=partition, engine=reasoner.engine(partition)
     )
 
 

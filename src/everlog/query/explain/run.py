@@ -28,6 +28,7 @@ from everlog.query.explain.subject import Subject
 
 if TYPE_CHECKING:
     from everlog.knowledge_base import KnowledgeBase
+    from everlog.reasoner import Reasoner
 
 ONE_WAY = "that terms are equal is proved in one way only, so there may be more"
 
@@ -46,9 +47,10 @@ class Prepared:
     paths: dict[int, Paths] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, kb: KnowledgeBase, kept: object) -> Prepared:
-        subject = Subject.of(kb)
-        return cls(subject, kept, kb.program, None if subject.partition is None else Equalities(kb, subject))
+    def of(cls, reasoner: Reasoner) -> Prepared:
+        subject = Subject.of(reasoner)
+        equalities = None if subject.partition is None else Equalities(reasoner, subject)
+        return cls(subject, reasoner.inner(), reasoner.program, equalities)
 
     @property
     def subjects(self) -> Sequence[Subject]:
@@ -76,11 +78,11 @@ def explain(
 
 
 def _prepare(kb: KnowledgeBase) -> Prepared:
-    kept, known = kb._inner(), _prepared.get(kb)
-    if known is None or known.kept is not kept or known.program is not kb.program:
-        known = _prepared[kb] = Prepared.of(kb, kept)
+    reasoner, known = kb._up_to_date(), _prepared.get(kb)
+    if known is None or known.kept is not reasoner.inner() or known.program is not reasoner.program:
+        known = _prepared[kb] = Prepared.of(reasoner)
     for subject in known.subjects:
-        subject.engine.limits, subject.engine.work = kb._limits(), Work()
+        subject.engine.limits, subject.engine.work = reasoner.limits(), Work()
     return known
 
 

@@ -19,7 +19,7 @@ from everlog.lang.syntax import Predicate, Rule
 from everlog.modules.boundary import visible
 
 if TYPE_CHECKING:
-    from everlog.knowledge_base import KnowledgeBase
+    from everlog.reasoner import Reasoner
 
 
 @dataclass(frozen=True)
@@ -41,13 +41,12 @@ class Subject:
     partition: Partition | None = None
 
     @classmethod
-    def of(cls, kb: KnowledgeBase) -> Subject:
-        """The knowledge base, brought up to date."""
-        kb.state()
-        kept, program = kb._inner(), kb.program
+    def of(cls, reasoner: Reasoner) -> Subject:
+        """What a knowledge base is underneath, which is up to date."""
+        kept, program = reasoner.inner(), reasoner.program
         names = {hidden: predicate for predicate, hidden in program.external.items() if not is_inner(predicate)}
-        merged = kb._merged if kb._merging is not None else None
-        partition = None if merged is None else merged.partition.fitted(len(kb._dictionary))
+        merged = reasoner.merged if reasoner.merging is not None else None
+        partition = None if merged is None else merged.partition.fitted(len(reasoner.dictionary))
         written = program.program.written
         assert written is not None
         return cls(
@@ -58,8 +57,8 @@ class Subject:
             kept.explicit.renamed(names),
             kept.facts,
             program.modules,
-            kb._dictionary,
-            kb._engine(partition),
+            reasoner.dictionary,
+            reasoner.engine(partition),
             partition,
         )
 
