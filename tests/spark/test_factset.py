@@ -9,8 +9,11 @@ from typing import Any
 import pytest
 
 from everlog.engine.factset import FactSet
+from everlog.engine.multiset import NO_COUNTS
 from everlog.lang.parser import parse_program
 from everlog.lang.syntax import Predicate
+from everlog.spark.factset import FrameSet
+from everlog.spark.workspace import Stored
 from tests.oracle import naive
 from tests.oracle.naive import Fact
 from tests.spark.reasoning import setup
@@ -53,3 +56,10 @@ def test_operations(spark: Any, tmp_path: Path, seed: int) -> None:
             assert bool(found) == bool(expected)
             assert naive.flat(on_spark.listed(found)) == expected
             assert found.count == len(expected)
+
+
+def test_no_counters_of_facts_elsewhere() -> None:
+    """To know that there are none, nothing has to be looked up."""
+    space: Any = None
+    facts = FrameSet.of(space, Stored(("a file",), {P: 1}))
+    assert not NO_COUNTS.counted(facts)

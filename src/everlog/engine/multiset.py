@@ -14,7 +14,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 import numpy as np
 import numpy.typing as npt
 
-from everlog.engine.factset import FactSet
+from everlog.engine.factset import NONE, FactSet
 from everlog.engine.kernels import search, sets, wide
 from everlog.engine.keys import Column, Keys, Layout, columns_of, first_of_equal, layout_for, pack
 from everlog.engine.relation import Relation
@@ -197,7 +197,9 @@ class Counts(Mapping[Predicate, Multiset]):
         return FactSet({p: multiset.relation() for p, multiset in self._multisets.items()})
 
     def counted(self, facts: FactSet) -> FactSet:
-        """Those of the facts whose number is above zero."""
+        """Those of the facts whose number is above zero; facts that are elsewhere are of no number here."""
+        if not self._multisets:
+            return NONE
         return FactSet({p: self._counted(p, relation) for p, relation in facts.items()})
 
     def _counted(self, predicate: Predicate, relation: Relation) -> Relation:
