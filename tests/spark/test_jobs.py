@@ -48,8 +48,17 @@ def table(files: Path, name: str, version: int | None = None) -> list[dict[str, 
     return [row for batch in store.facts(version) for row in batch.to_pylist()]
 
 
-@pytest.mark.parametrize("modules", [True, pytest.param(False, marks=pytest.mark.slow)])
-def test_the_same_store(spark: Any, files: Path, modules: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(
+    ("modules", "more"),
+    [
+        (True, ""),
+        pytest.param(False, "", marks=pytest.mark.slow),
+        pytest.param(False, "ancestor(?x, ?y) :- ancestor(?x, ?x), ancestor(?y, ?y) .", marks=pytest.mark.slow),
+    ],
+    ids=["modules", "rounds", "loop"],
+)
+def test_the_same_store(spark: Any, files: Path, modules: bool, more: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    (files / "rules.rls").write_text(RULES + more)
     monkeypatch.setattr(write, "FEWER_ROWS", 16)
     local = materialise(job(files, "local", engine="local", modules=modules))
     on_spark = materialise(job(files, "spark", engine="spark", modules=modules, local_finish=0))

@@ -1,43 +1,59 @@
-"""Linear recursion that does not decompose: rounds over slices whose facts stay where they are."""
+"""Recursion that does not decompose: rounds over slices whose facts stay where they are."""
 
 from __future__ import annotations
 
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from everlog.analysis.binary import Apart, in_twos
 from everlog.analysis.check import check
 from everlog.analysis.stratify import stratify
 from everlog.engine.factset import FactSet
+from everlog.engine.keys import columns_of
 from everlog.engine.relation import Relation
 from everlog.lang.errors import LimitError
 from everlog.lang.parser import parse_program
-from everlog.lang.syntax import Predicate
+from everlog.lang.syntax import Predicate, Program
 from everlog.reasoning.seminaive import seminaive
 from everlog.spark.engine import SparkEngine
 from everlog.spark.factset import FrameSet
 from everlog.spark.plans import PlanSettings, plan_of
-from everlog.spark.rounds import close_in_rounds, received, send, slots_of
+from everlog.spark.rounds import close_in_rounds
 from everlog.spark.settings import SparkSettings
+from everlog.spark.slices import Kept, Spread, received, send, slots_of
+from tests.analysis.recursions import DERIVED, recursions
 from tests.oracle import naive
 from tests.oracle.naive import Fact
 from tests.running import knowledge_base
 from tests.spark.reasoning import setup
+from tests.spark.test_updates import together
 
 SAME_GENERATION = "p(?x, ?y) :- e(?z, ?x), e(?z, ?y) . p(?x, ?y) :- e(?a, ?x), p(?a, ?b), e(?b, ?y) ."
+NONLINEAR = "p(?x, ?y) :- e(?x, ?y) . p(?x, ?z) :- p(?x, ?y), p(?y, ?z) ."
 MUTUAL = """
 up(?x, ?y, ?k) :- first(?x, ?y), kind(?k) .
 down(?y, ?x, ?k) :- up(?x, ?z, ?k), e(?z, ?y), ~closed(?y, "yes") .
 up(?y, ?x, "turned") :- down(?x, ?z, ?k), e(?y, ?z), ~closed(?k, _) .
 up(?x, ?x, ?k) :- down(?y, ?x, ?k), e("7", ?y) .
 """
+JOINED = """
+p(?x, ?y) :- e(?x, ?y) .
+p(?x, ?z) :- p(?x, ?y), s(?y, ?z), ~closed(?z, "yes") .
+s(?y, ?z) :- p(?y, ?z), e(?y, ?z) .
+t(?x, ?y, 5) :- p(?x, ?x), s(?x, ?y) .
+s(?z, ?x) :- t(?x, ?y, ?z), p(?y, ?z), t(_, ?y, 5) .
+p(?x, ?y) :- t(?x, ?a, _), e(?a, ?b), t(?b, ?y, ?y) .
+"""
 E, P = Predicate("e", 2), Predicate("p", 2)
 TREE: set[Fact] = {(E, (str(i), str(2 * i + j))) for i in range(1, 16) for j in (0, 1)}
 ALL_IN_ROUNDS = SparkSettings(local_finish=0)
+SHARED = [HealthCheck.function_scoped_fixture, HealthCheck.too_slow, HealthCheck.data_too_large]
 
 
 def mutual_facts() -> set[Fact]:
@@ -65,6 +81,40 @@ def test_rounds_give_what_follows(
         assert on_spark.listed(found) == naive.materialise(program, facts)
     assert statistics.instances == expected.instances
     assert any(": rounds:" in record.message for record in caplog.records)
+
+
+@pytest.mark.parametrize("text", [JOINED, pytest.param(NONLINEAR, marks=pytest.mark.slow)], ids=["joined", "closure"])
+def test_facts_that_rules_join_meet(spark: Any, tmp_path: Path, caplog: pytest.LogCaptureFixture, text: str) -> None:
+    program, facts = parse_program(text), mutual_facts()
+    with setup(spark, tmp_path, program, salt=2) as on_spark, caplog.at_level("INFO", "everlog"):
+        on_spark.engine.settings = ALL_IN_ROUNDS
+        found, statistics = seminaive(on_spark.engine, on_spark.program, on_spark.facts(facts))
+        assert on_spark.listed(found) == naive.materialise(program, facts)
+    assert any(": rounds: facts that a rule joins" in record.message for record in caplog.records)
+    if text == NONLINEAR:
+        assert statistics.instances == knowledge_base(program, facts, modules=False).materialise().instances
+
+
+@pytest.mark.slow
+@settings(max_examples=20, suppress_health_check=SHARED)
+@given(st.data())
+def test_random_recursions(spark: Any, tmp_path: Path, data: st.DataObject) -> None:
+    case = together([data.draw(recursions()) for _ in range(4)])
+    rules = case.program.rules
+    derived = tuple(p for p in case.predicates if p.name[0] in {predicate.name for predicate in DERIVED})
+    steps = in_twos(rules, derived)
+    assert not isinstance(steps, Apart)
+    with setup(spark, tmp_path, case.program, case.predicates) as on_spark:
+        given = on_spark.facts(case.facts)
+        if not isinstance(given, FrameSet):
+            return
+        found = close_in_rounds(on_spark.space, rules, derived, given, slices=data.draw(st.integers(1, 4)))
+        known = naive.materialise(case.program, case.facts)
+        listed = on_spark.listed(FrameSet.of(on_spark.space, found.stored))
+        assert listed == {predicate: known[predicate] for predicate in derived if known.get(predicate)}
+        whole = naive.materialise(Program(steps), case.facts)
+        last = [step for step in steps if step.head.predicate in derived]
+        assert found.instances == naive.heads(last, whole, whole).total()
 
 
 def test_a_long_recursion_keeps_few_files(spark: Any, tmp_path: Path) -> None:
@@ -99,6 +149,28 @@ def test_more_than_a_task_can_number_is_a_loop() -> None:
     assert "100 facts (shared-facts 99)" in str(plans[1])
 
 
+@pytest.mark.parametrize(
+    ("rule", "kind", "says"),
+    [
+        ("p(?x, ?z) :- p(?x, ?y), p(?y, ?z) .", "rounds", "spreads p by argument 2, p by argument 1"),
+        (
+            "p(?x, ?z) :- p(?x, ?a), f(?a, ?b), p(?b, ?z) .",
+            "rounds",
+            "applies part 1(?x, ?b) :- p(?x, ?a), f(?a, ?b) .\n"
+            "  applies p(?x, ?z) :- part 1(?x, ?b), p(?b, ?z) .\n"
+            "  spreads p by argument 1, part 1 by argument 2",
+        ),
+        ("p(?x, ?y) :- p(?x, 1), p(?y, 1) .", "loop", "nothing connects the recursive atoms of p(?x, ?y) :-"),
+        ("q() :- p(?x, ?x) . p(?x, ?z) :- p(?z, ?x), q() .", "loop", "no rounds over slices: q has no arguments"),
+    ],
+)
+def test_plans_say_why(rule: str, kind: str, says: str) -> None:
+    (stratum,) = stratify(check(parse_program(f"p(?x, ?y) :- e(?x, ?y) . {rule}"))).strata
+    plan = plan_of(stratum, {})
+    assert plan.kind == kind
+    assert says in str(plan)
+
+
 def test_limits_count_in_rounds(spark: Any, tmp_path: Path) -> None:
     program = parse_program(SAME_GENERATION)
     with setup(spark, tmp_path, program) as on_spark:
@@ -110,17 +182,43 @@ def test_limits_count_in_rounds(spark: Any, tmp_path: Path) -> None:
 
 
 @settings(max_examples=30)
-@given(st.lists(st.tuples(*[st.integers(0, 30)] * 3)), st.integers(1, 7), st.booleans())
+@given(st.lists(st.tuples(*[st.integers(0, 30)] * 3)), st.integers(1, 7), st.integers(1, 3), st.booleans())
 def test_what_is_sent_is_received_once(
-    tmp_path_factory: pytest.TempPathFactory, rows: list[tuple[int, int, int]], slices: int, wide: bool
+    tmp_path_factory: pytest.TempPathFactory, rows: list[tuple[int, int, int]], slices: int, leading: int, wide: bool
 ) -> None:
     predicate, universe = Predicate("t", 3), 1 << 30 if wide else 31
     relation = Relation.from_columns([np.array([row[i] for row in rows], np.int64) for i in range(3)], universe)
-    sent = send(FactSet({predicate: relation}), [predicate], tmp_path_factory.mktemp("sent"), slices)
+    spread = Spread({predicate: leading}, slices)
+    sent = send({predicate: relation.keys()}, spread, universe, tmp_path_factory.mktemp("sent"))
     assert (sent is None) == (not rows)
     parts = [part for number in range(slices) if sent for part in received([sent], number, 0)]
     if sent:
         assert sum(sent.counts) == len(relation)
         together = Relation.from_keys(relation.layout, np.concatenate(parts))
         assert together == relation
-        assert all(len(set(slots_of(part, slices).tolist())) <= 1 for part in parts)
+        assert all(len(set(slots_of(relation.layout, part, leading, slices).tolist())) <= 1 for part in parts)
+        leads = [{row[:leading] for row in zip(*columns_of(relation.layout, part), strict=True)} for part in parts]
+        assert sum(map(len, leads)) == len(set.union(*leads)), "facts that agree are in one slice"
+
+
+@settings(max_examples=30)
+@given(st.lists(st.lists(st.tuples(*[st.integers(0, 9)] * 3), min_size=1), max_size=12), st.booleans())
+def test_a_slice_keeps_what_is_new_in_few_parts(
+    tmp_path_factory: pytest.TempPathFactory, batches: list[list[tuple[int, int, int]]], wide: bool
+) -> None:
+    predicate, other, universe = Predicate("t", 3), Predicate("u", 3), 1 << 30 if wide else 10
+    layouts = Spread({predicate: 1, other: 1}, 1).layouts(universe)
+    work, whole = tmp_path_factory.mktemp("kept"), Relation.empty(3, universe)
+    kept = Kept((), layouts)
+    for rows in batches:
+        columns = [np.array([row[i] for row in rows], np.int64) for i in range(3)]
+        new = Relation.from_columns(columns, universe) - kept.relation(predicate)
+        whole |= new
+        assert kept.with_new(predicate, new.settled()) == whole
+        assert kept.with_new(other, Relation.empty(3)).layout == layouts[other]
+        if new:
+            kept = Kept(kept.extended(FactSet({predicate: new.settled()}), work), layouts)
+        assert kept.relation(predicate) == whole
+        counts = [held.count for held in kept.held]
+        assert sum(counts) == len(whole)
+        assert all(older > 2 * newer for older, newer in pairwise(counts))

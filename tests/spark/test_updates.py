@@ -17,6 +17,7 @@ from everlog.reasoning.materialisation import Materialisation, booked
 from everlog.reasoning.seminaive import seminaive
 from everlog.reasoning.update import Algorithm, update
 from everlog.spark import factset
+from everlog.spark.plans import PlanSettings
 from everlog.spark.settings import SparkSettings
 from tests.oracle import naive
 from tests.oracle.naive import Fact
@@ -25,6 +26,7 @@ from tests.strategies import Case, Change, cases, graph_cases
 from tests.strategies import facts as facts_over
 
 NO_FINISH = SparkSettings(local_finish=0)
+IN_A_LOOP = SparkSettings(local_finish=0, plans=PlanSettings(shared_facts=0))
 SHARED = [HealthCheck.function_scoped_fixture, HealthCheck.too_slow, HealthCheck.data_too_large]
 
 
@@ -94,7 +96,16 @@ def test_an_example(
         Change(facts("edge", "25", "71"), facts("edge", "31", "99")),
         Change(facts("edge", "31") | facts("path", "77"), facts("edge", "25", "67") | facts("node", "1")),
     ]
-    check_updates(spark, tmp_path, case, changes[:updates], algorithm)
+    check_updates(spark, tmp_path, case, changes[:updates], algorithm, IN_A_LOOP)
+
+
+@pytest.mark.slow
+def test_a_recursion_without_instances(spark: Any, tmp_path: Path) -> None:
+    """Nothing has a recursive counter, and a fact is overdeleted."""
+    program = parse_program("p(?x) :- e(?x) . p(?y) :- p(?x), f(?x, ?y) .")
+    predicates = tuple({atom.predicate for rule in program.rules for atom in (rule.head, *rule.body)})
+    case = Case(program, facts("e", "1", "2"), predicates, tuple("12"))
+    check_updates(spark, tmp_path, case, [Change(facts("f", "22"), facts("e", "1"))], "dredc")
 
 
 def together(cases: Sequence[Case]) -> Case:
@@ -129,7 +140,7 @@ def test_random_programs(spark: Any, tmp_path: Path, data: st.DataObject) -> Non
     case = together([data.draw(cases(max_rules=5, max_predicates=4)) for _ in range(2)])
     changes = [data.draw(change(case)) for _ in range(data.draw(st.integers(1, 2)))]
     algorithm: Algorithm = data.draw(st.sampled_from(["dredc", "bfc"]))
-    check_updates(spark, tmp_path, case, changes, algorithm)
+    check_updates(spark, tmp_path, case, changes, algorithm, data.draw(st.sampled_from([IN_A_LOOP, NO_FINISH])))
 
 
 @st.composite
@@ -148,5 +159,5 @@ def test_many_random_programs(spark: Any, tmp_path: Path, data: st.DataObject) -
     case = together([data.draw(st.one_of(cases(), graph_cases())) for _ in range(3)])
     changes = [data.draw(change(case)) for _ in range(data.draw(st.integers(1, 2)))]
     algorithm: Algorithm = data.draw(st.sampled_from(["dredc", "bfc", "rematerialise"]))
-    how = data.draw(st.sampled_from([NO_FINISH, SparkSettings()]))
+    how = data.draw(st.sampled_from([NO_FINISH, IN_A_LOOP, SparkSettings()]))
     check_updates(spark, tmp_path, case, changes, algorithm, how)

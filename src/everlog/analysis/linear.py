@@ -8,7 +8,7 @@ from everlog.lang.syntax import Predicate, Rule
 
 
 def is_linear(rules: Iterable[Rule], derived: Sequence[Predicate]) -> bool:
-    """Whether each rule has exactly one body atom of the derived predicates, and all of these have arguments.
+    """Whether each rule has exactly one body atom of the derived predicates.
 
     >>> from everlog.lang.parser import parse_program
     >>> rules = parse_program("p(?x, ?y) :- e(?a, ?x), p(?a, ?b), e(?b, ?y) .").rules
@@ -17,7 +17,7 @@ def is_linear(rules: Iterable[Rule], derived: Sequence[Predicate]) -> bool:
     """
     found = frozenset(derived)
     counts = (sum(atom.predicate in found for atom in rule.body) for rule in rules)
-    return all(count == 1 for count in counts) and all(predicate.arity for predicate in derived)
+    return all(count == 1 for count in counts)
 
 
 def read_beside(rules: Iterable[Rule], derived: Sequence[Predicate]) -> list[Predicate]:

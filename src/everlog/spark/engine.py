@@ -205,7 +205,7 @@ class SparkEngine(Engine):
         return FrameSet(self.space) if stage is None else FrameSet.of(self.space, self.space.store(self._filled(stage)))
 
     def _closed_in_rounds(self, plan: Plan, facts: FrameSet) -> FactSet:
-        """The same for linear recursion that does not decompose."""
+        """The same for recursion that does not decompose, over facts that stay in their slices."""
         found = close_in_rounds(
             self.space,
             plan.rules,

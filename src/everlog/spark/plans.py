@@ -4,7 +4,7 @@
 - *decomposed*: one stage that closes slices by the local engine (:mod:`everlog.spark.decomposed`).
 - *reachability*: a closure from a condensed graph (:mod:`everlog.spark.closure`).
 - *components*: a symmetric and transitive relation (:mod:`everlog.spark.components`).
-- *rounds*: other recursion with one recursive atom a rule, over facts that stay in their slices
+- *rounds*: other recursion over facts that stay in their slices, those that a rule joins in the same one
   (:mod:`everlog.spark.rounds`).
 - *loop*: anything else, seminaive rounds over DataFrames.
 - *local*: rules of any form by the local engine, in one task, if all their facts are expected to fit there
@@ -22,11 +22,14 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Literal
 
+from everlog.analysis.binary import Apart, in_twos
 from everlog.analysis.decompose import Decomposition, decompose
 from everlog.analysis.linear import is_linear, read_beside
+from everlog.analysis.meeting import meeting
 from everlog.analysis.modules.kinds import Closure, Edge, VirtualUnion
 from everlog.analysis.stratify import Stratum
 from everlog.engine.hashing import hash_text
+from everlog.lang.printer import print_rule
 from everlog.lang.syntax import Atom, Constant, Predicate, Rule, Variable
 
 if TYPE_CHECKING:
@@ -305,15 +308,30 @@ def _rules_plan(
 
 
 def _rounds_plan(loop: Plan, predicates: tuple[Predicate, ...]) -> Plan:
-    """The same in rounds if the rules are linear and all that they read fits the task that numbers it."""
-    if not is_linear(loop.rules, predicates):
-        return loop
+    """The same in rounds if the facts that rules join can meet and all that they read fits the task that numbers it."""
+    bare = next((predicate for predicate in predicates if not predicate.arity), None)
+    if bare is not None:
+        return replace(loop, reasons=(*loop.reasons, f"no rounds over slices: {bare.name} has no arguments"))
+    steps = in_twos(loop.rules, predicates)
+    if isinstance(steps, Apart):
+        why = f"nothing connects the recursive atoms of {print_rule(steps.rule)}"
+        return replace(loop, reasons=(*loop.reasons, f"no rounds over slices: {why}"))
     read = sum(loop.sizes.get(predicate, 0) for predicate in (*predicates, *read_beside(loop.rules, predicates)))
     amount = f"{read:,} facts {_limit(loop.settings, 'shared_facts')}"
     if read > loop.settings.shared_facts:
         return replace(loop, reasons=(*loop.reasons, f"rounds would have to share {amount}"))
-    reasons = ("one recursive atom a rule, so known facts stay in their slices", *loop.reasons, f"shares {amount}")
+    reasons = (*_in_slices(loop.rules, steps, predicates), *loop.reasons, f"shares {amount}")
     return replace(loop, kind="rounds", reasons=reasons)
+
+
+def _in_slices(rules: Sequence[Rule], steps: Sequence[Rule], predicates: tuple[Predicate, ...]) -> list[str]:
+    """Where the facts of rounds are, in words."""
+    if is_linear(rules, predicates):
+        return ["one recursive atom a rule, so known facts stay in their slices"]
+    copies = [copy for each in meeting(steps, predicates).copies.values() for copy in each]
+    said = ["facts that a rule joins are in the same slice, so known facts stay there"]
+    said += [f"applies {print_rule(step)}" for step in steps if step not in rules]
+    return [*said, f"spreads {', '.join(map(str, copies))}"]
 
 
 def as_rules(module: Closure) -> tuple[tuple[Rule, ...], dict[Predicate, tuple[Edge, ...]]]:

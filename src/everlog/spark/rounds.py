@@ -1,11 +1,17 @@
-"""Linear recursion that does not decompose, in rounds of one stage each, over facts that stay where they are.
+"""Recursion that does not decompose, in rounds of one stage each, over facts that stay where they are.
 
-The facts of the recursion are spread over *slices* by a hash of the whole fact, and each slice keeps the ones that it
-has, sorted, in files. In a round a task takes the facts that others sent to its slice, drops those that the slice
-has, keeps the new ones, applies the rules to them by the local engine, and sends what follows to the slices where it
-belongs. What the rules read beside the one recursive atom is in memory that all workers of a host share. So a fact
-moves once each time that it is derived in a round, and facts that are known do not move at all; the rounds end when
-nothing new was sent.
+The facts of the recursion are spread over *slices*, and each slice keeps the ones that it has, sorted, in files. In a
+round a task takes the facts that others sent to its slice, drops those that the slice has, keeps the new ones, applies
+the rules to them by the local engine, and sends what follows to the slices where it belongs. What the rules read beside
+recursive atoms is in memory that all workers of a host share. So a fact moves once each time that it is derived in a
+round, and facts that are known do not move at all; the rounds end when nothing new was sent.
+
+Where no rule has two recursive atoms, a fact belongs to the slice that a hash of the whole fact says. Where rules
+have two, the facts that they join are in the same slice, by a hash of what they share, and a predicate may need several
+copies, each spread by other arguments (:mod:`everlog.analysis.meeting`): a fact is sent to the first of them, its
+*home*, and once it is known to be new there, to the others. An instance of a rule is found in the one slice where its
+facts meet, in the round in which the last of them has come there, so each is found once. Rules with more recursive
+atoms are applied in steps (:mod:`everlog.analysis.binary`); facts between the steps are no part of the result.
 
 One task numbers all terms beforehand, so that a fact is a key of the local engine from then on. Tasks write into
 directories of their own and return where, so a second attempt does no harm, and nothing is lost with an executor.
@@ -20,43 +26,32 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 
+from everlog.analysis.binary import Apart, in_twos
 from everlog.analysis.linear import read_beside
+from everlog.analysis.meeting import Copy, Meeting, meeting
 from everlog.engine.factset import NONE, FactSet
-from everlog.engine.keys import Keys, layout_for
+from everlog.engine.keys import Keys, Order, reorder
 from everlog.engine.limits import Limits
 from everlog.engine.match import RuleSet
 from everlog.engine.relation import Relation
-from everlog.engine.runs import Run
 from everlog.lang.syntax import Predicate, Rule
 from everlog.pipeline.tasks import run_tasks
 from everlog.spark.decomposed import orders_of
 from everlog.spark.factset import FrameSet
 from everlog.spark.rows import Terms, Written
-from everlog.spark.sharing import (
-    NO_IDS,
-    Array,
-    Numbering,
-    Orders,
-    in_one_task,
-    map_array,
-    new_directory,
-    shared_facts,
-    write_arrays,
-    write_facts,
-)
+from everlog.spark.sharing import NO_IDS, Numbering, Orders, in_one_task, shared_facts, write_facts
+from everlog.spark.slices import Held, Kept, Sent, Spread, received, send
 from everlog.spark.workspace import Stored, Workspace
-
-FACTOR = 2
-"""What a slice has is merged with what is new as long as it has at most so many times as many facts, so that it is in
-few files however many rounds there are."""
 
 
 @dataclass(frozen=True)
 class InRounds:
-    """All facts of the recursion, and how many instances and rounds they took."""
+    """All facts of the recursion, and how many instances and rounds they took.
+
+    A rule that is applied in steps has the instances of its last step.
+    """
 
     stored: Stored
     instances: int
@@ -72,29 +67,38 @@ def close_in_rounds(
     slices: int,
     check: Callable[[int], None] = lambda facts: None,
 ) -> InRounds:
-    """All facts of the derived predicates of linear rules; ``check`` hears how many there are after each round."""
+    """All facts of the derived predicates of recursive rules; ``check`` hears how many there are after each round.
+
+    The recursive atoms of each rule are connected, and no derived predicate has arity 0.
+    """
     beside = read_beside(rules, derived)
+    steps = in_twos(rules, derived)
+    assert not isinstance(steps, Apart)
+    plan = meeting(steps, derived)
+    spread = Spread({copy.name: len(copy.by) for copies in plan.copies.values() for copy in copies}, slices)
     terms = Terms.of(space, (*derived, *beside), rules)
-    orders = orders_of(rules, beside, derived, facts.sizes)
+    orders = orders_of(plan.rules, beside, spread.predicates, facts.sizes)
     given = facts.restricted((*derived, *beside))
     space.jobs += 1
-    prepare = _Prepare(terms, tuple(derived), orders, slices)
-    shared, first = in_one_task(given.frame() if isinstance(given, FrameSet) else space.read(()), prepare)
-    slice_of = _Slice(tuple(rules), tuple(derived), terms, shared, slices)
-    slots = [replace(slice_of, number=number) for number in range(slices)]
+    frame = given.frame() if isinstance(given, FrameSet) else space.read(())
+    shared, first = in_one_task(frame, _Prepare(terms, plan, spread, orders))
+    slots = [_Slice(tuple(derived), terms, plan, spread, shared, number) for number in range(slices)]
     waiting: list[Sent] = [first] if first else []
-    instances = rounds = 0
+    known = instances = rounds = 0
     while waiting:
         chosen = [slot.receiving(waiting) for slot in slots]
         space.jobs += 1
         done = run_tasks(space.spark, _Slice.round, [slot for slot in chosen if slot.sent])
+        read = {sent.directory for sent in waiting}
         for found in done:
+            read.update(held.directory for held in set(slots[found.number].held).difference(found.held))
             slots[found.number] = replace(slots[found.number], held=found.held)
-        for sent in waiting:
-            shutil.rmtree(sent.directory, ignore_errors=True)
-        instances, rounds = instances + sum(found.instances for found in done), rounds + 1
+        for directory in read:
+            shutil.rmtree(directory, ignore_errors=True)
+        known, instances = known + sum(found.new for found in done), instances + sum(found.instances for found in done)
+        rounds += 1
         waiting = [found.sent for found in done if found.sent]
-        check(sum(held.count for slot in slots for held in slot.held))
+        check(known)
     space.jobs += 1
     return InRounds(_listed(space, slots), instances, rounds)
 
@@ -109,69 +113,6 @@ def _listed(space: Workspace, slots: Sequence[_Slice]) -> Stored:
     return Stored(files, {space.names.predicate(number): size for number, size in sizes.items()})
 
 
-# facts in files ---------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class Sent:
-    """Facts on their way, in the files of a directory, those of a slice together; so many for each slice."""
-
-    directory: Path
-    counts: tuple[int, ...]
-
-
-@dataclass(frozen=True)
-class Held:
-    """Facts of a slice, sorted, in the files of a directory."""
-
-    directory: Path
-    count: int
-
-
-def send(facts: FactSet, derived: Sequence[Predicate], work: Path, slices: int) -> Sent | None:
-    """Write facts by slice; None if there are none."""
-    arrays: dict[str, Array] = {}
-    counts = np.zeros(slices, np.int64)
-    for tag, predicate in enumerate(derived):
-        keys = facts.relation(predicate).keys()
-        if len(keys):
-            slots = slots_of(keys, slices)
-            mine = np.bincount(slots, minlength=slices)
-            arrays[f"keys-{tag}"] = keys[np.argsort(slots, kind="stable")]
-            arrays[f"ends-{tag}"] = np.cumsum(mine)
-            counts += mine
-    if not arrays:
-        return None
-    directory = new_directory(work, "sent")
-    write_arrays(directory, arrays)
-    return Sent(directory, tuple(counts.tolist()))
-
-
-def slots_of(keys: Keys, slices: int) -> npt.NDArray[np.uint16]:
-    """The slice of each fact: a hash of its key.
-
-    >>> slots_of(np.array([5, 6, 7, 5]), 3).tolist()
-    [2, 2, 0, 2]
-    """
-    words = keys.view(np.uint64).reshape(len(keys), -1)
-    mixed = np.zeros(len(keys), np.uint64)
-    for word in words.T:
-        mixed = (mixed ^ word) * np.uint64(0x9E3779B97F4A7C15)
-        mixed ^= mixed >> np.uint64(32)
-    return (mixed % np.uint64(slices)).astype(np.uint16)
-
-
-def received(sent: Iterable[Sent], number: int, tag: int) -> list[Keys]:
-    """The keys of one predicate that were sent to a slice."""
-    found = []
-    for each in sent:
-        path = each.directory / f"keys-{tag}.arrow"
-        if each.counts[number] and path.exists():
-            ends = map_array(each.directory / f"ends-{tag}.arrow")
-            found.append(map_array(path)[ends[number - 1] if number else 0 : ends[number]])
-    return found
-
-
 # tasks ------------------------------------------------------------------------------------------
 
 
@@ -180,36 +121,38 @@ class _Prepare:
     """Numbers all terms, shares what rules read, and sends the facts that are given to their slices."""
 
     terms: Terms
-    derived: tuple[Predicate, ...]
+    plan: Meeting
+    spread: Spread
     orders: Orders
-    slices: int
 
     def __call__(self, batches: Iterable[pa.RecordBatch]) -> tuple[Path, Sent | None]:
         (facts,), numbering = self.terms.read(batches)
         work = Path(self.terms.directory)
-        beside = facts.restricted(p for p in facts if p not in self.derived)
+        beside = facts.restricted(p for p in facts if p not in self.plan.copies)
         shared = write_facts(work, beside, numbering.own, self.orders)
-        return shared, send(facts, self.derived, work, self.slices)
+        given = facts.restricted(self.plan.copies)
+        return shared, send(_homeward(given, self.plan), self.spread, numbering.universe, work)
 
 
 @dataclass(frozen=True)
 class _Done:
     number: int
     held: tuple[Held, ...]
-    sent: Sent | None
-    instances: int
+    sent: Sent | None = None
+    new: int = 0
+    instances: int = 0
 
 
 @dataclass(frozen=True)
 class _Slice:
     """One slice: what it has, and what was sent to it."""
 
-    rules: tuple[Rule, ...]
     derived: tuple[Predicate, ...]
     terms: Terms
+    plan: Meeting
+    spread: Spread
     shared: Path
-    slices: int
-    number: int = 0
+    number: int
     held: tuple[Held, ...] = ()
     sent: tuple[Sent, ...] = ()
 
@@ -219,55 +162,65 @@ class _Slice:
     def round(self) -> _Done:
         """Keep what is new of what was sent, and send what follows from it."""
         below, ids = shared_facts(self.shared)
-        relations, known = self._known(len(ids))
-        new = {}
-        for tag, predicate in enumerate(self.derived):
+        kept = Kept(self.held, self.spread.layouts(len(ids)))
+        delta = self._new(kept)
+        if not delta:
+            return _Done(self.number, self.held)
+        engine = self.terms.engine(Numbering(ids, NO_IDS), Limits())
+        facts = below.replaced({copy: kept.with_new(copy, delta.relation(copy)) for copy in self.spread.predicates})
+        found = engine.match(RuleSet(self.plan.rules), facts, facts, changed=[(delta, NONE)]).facts()
+        work = Path(self.terms.directory)
+        sent = send(_homeward(found, self.plan) | _onward(delta, self.plan), self.spread, len(ids), work)
+        new = sum(len(delta.relation(self.plan.home(predicate).name)) for predicate in self.derived)
+        instances = sum(n for rule, n in engine.work.by_rule.items() if rule.head.predicate in self.derived)
+        return _Done(self.number, kept.extended(delta, work), sent, new, instances)
+
+    def _new(self, kept: Kept) -> FactSet:
+        """What was sent and the slice does not have; what comes from a home is known to be new."""
+        homes = {copies[0].name for copies in self.plan.copies.values()}
+        found = {}
+        for tag, (copy, layout) in enumerate(kept.layouts.items()):
             keys = received(self.sent, self.number, tag)
             if keys:
-                layout = layout_for(predicate.arity, len(ids))
-                new[predicate] = (Relation.from_keys(layout, np.concatenate(keys)) - known[predicate]).settled()
-        delta = FactSet({predicate: relation for predicate, relation in new.items() if relation})
-        if not delta:
-            return _Done(self.number, self.held, None, 0)
-        engine = self.terms.engine(Numbering(ids, NO_IDS), Limits())
-        facts = below.replaced(delta)
-        found = engine.match(RuleSet(self.rules), facts, facts, changed=[(delta, NONE)]).facts()
-        sent = send(found, self.derived, Path(self.terms.directory), self.slices)
-        return _Done(self.number, self._kept(relations, delta), sent, engine.work.instances["forward"])
+                relation = Relation.from_keys(layout, np.concatenate(keys))
+                found[copy] = (relation - kept.relation(copy)).settled() if copy in homes else relation
+        return FactSet(found)
 
     def listed(self) -> Written:
         """Write all facts of the slice with their ids."""
         ids = shared_facts(self.shared)[1]
-        return self.terms.write(FactSet(self._known(len(ids))[1]), Numbering(ids, NO_IDS))
+        kept = Kept(self.held, self.spread.layouts(len(ids)))
+        homes = {predicate: self.plan.home(predicate) for predicate in self.derived}
+        facts = FactSet({predicate: _listed_from(kept.relation(home.name), home) for predicate, home in homes.items()})
+        return self.terms.write(facts, Numbering(ids, NO_IDS))
 
-    def _known(self, universe: int) -> tuple[list[dict[Predicate, Run]], dict[Predicate, Relation]]:
-        """What the slice has, by the parts that it is in, and as relations."""
-        parts: list[dict[Predicate, Run]] = []
-        for held in self.held:
-            runs = {}
-            for tag, predicate in enumerate(self.derived):
-                path = held.directory / f"{tag}.arrow"
-                if path.exists():
-                    runs[predicate] = Run.of(layout_for(predicate.arity, universe), map_array(path))
-            parts.append(runs)
-        known = {
-            p: Relation(layout_for(p.arity, universe), tuple(part[p] for part in parts if p in part))
-            for p in self.derived
-        }
-        return parts, known
 
-    def _kept(self, parts: Sequence[dict[Predicate, Run]], delta: FactSet) -> tuple[Held, ...]:
-        """What the slice has from now on, new facts merged with such parts as are not much larger."""
-        count, merged = delta.count, len(parts)
-        while merged and self.held[merged - 1].count <= FACTOR * count:
-            merged -= 1
-            count += self.held[merged].count
-        arrays: dict[str, Array] = {}
-        for tag, predicate in enumerate(self.derived):
-            runs = [part[predicate] for part in parts[merged:] if predicate in part]
-            runs += delta[predicate].runs if predicate in delta else ()
-            if runs:
-                arrays[f"{tag}"] = Relation(runs[0].layout, tuple(runs)).keys()
-        directory = new_directory(Path(self.terms.directory), "held")
-        write_arrays(directory, arrays)
-        return (*self.held[:merged], Held(directory, count))
+def _listed_from(relation: Relation, home: Copy) -> Relation:
+    """The facts that a home has."""
+    own = relation.layout.primary
+    if home.order == own:
+        return relation
+    return Relation.from_keys(relation.layout, _turned(relation, home.order, own))
+
+
+def _homeward(facts: FactSet, plan: Meeting) -> dict[Predicate, Keys]:
+    """Facts as their homes have them."""
+    return {
+        plan.home(predicate).name: _turned(relation, relation.layout.primary, plan.home(predicate).order)
+        for predicate, relation in facts.items()
+    }
+
+
+def _onward(new: FactSet, plan: Meeting) -> dict[Predicate, Keys]:
+    """Facts that are new in their homes, as the other copies have them."""
+    return {
+        copy.name: _turned(new[home.name], home.order, copy.order)
+        for home, *others in plan.copies.values()
+        if home.name in new
+        for copy in others
+    }
+
+
+def _turned(relation: Relation, source: Order, target: Order) -> Keys:
+    """The keys of facts with their arguments in another order, not sorted."""
+    return reorder(relation.layout, relation.keys(), source, target)
