@@ -21,6 +21,7 @@ from everlog.lang.errors import LimitError
 from everlog.lang.parser import parse_program
 from everlog.lang.syntax import Predicate, Program
 from everlog.reasoning.seminaive import seminaive
+from everlog.reasoning.statistics import Listener, RoundEvent
 from everlog.spark.engine import SparkEngine
 from everlog.spark.factset import FrameSet
 from everlog.spark.plans import PlanSettings, plan_of
@@ -77,9 +78,14 @@ def test_rounds_give_what_follows(
     expected = knowledge_base(program, facts, modules=False).materialise()
     with setup(spark, tmp_path, program, salt=2) as on_spark, caplog.at_level("INFO", "everlog"):
         on_spark.engine.settings = ALL_IN_ROUNDS
-        found, statistics = seminaive(on_spark.engine, on_spark.program, on_spark.facts(facts))
+        heard: list[RoundEvent] = []
+        given = on_spark.facts(facts)
+        found, statistics = seminaive(on_spark.engine, on_spark.program, given, Listener(heard.append))
         assert on_spark.listed(found) == naive.materialise(program, facts)
     assert statistics.instances == expected.instances
+    assert len(heard) == statistics.rounds > 2
+    assert sum(event.new_facts for event in heard) == statistics.derived
+    assert heard[-1].facts == statistics.facts
     assert any(": rounds:" in record.message for record in caplog.records)
 
 
@@ -128,7 +134,9 @@ def test_a_long_recursion_keeps_few_files(spark: Any, tmp_path: Path) -> None:
         assert isinstance(given, FrameSet)
         assert plan_of(stratum, {}).kind == "rounds"
         heard: list[int] = []
-        found = close_in_rounds(on_spark.space, stratum.recursive, (P,), given, slices=2, check=heard.append)
+        found = close_in_rounds(
+            on_spark.space, stratum.recursive, (P,), given, slices=2, told=lambda known, instances: heard.append(known)
+        )
         listed = on_spark.listed(FrameSet.of(on_spark.space, found.stored))
         assert listed[P] == naive.materialise(program, facts)[P]
         assert heard == sorted(heard)

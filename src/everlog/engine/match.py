@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -45,6 +45,13 @@ UNKNOWN = -1
 """The id of a constant that no fact has."""
 
 Change = tuple[FactSet, FactSet]
+
+Told = Callable[[int, int], None]
+"""Hears after a round how many facts are new, and how many there are."""
+
+
+def untold(new: int, known: int) -> None:
+    """Nobody wants to know."""
 
 
 class OverBudgetError(Exception):
@@ -179,9 +186,9 @@ class Engine:
         """
         return None
 
-    def closed(self, stratum: Stratum, facts: FactSet, delta: FactSet) -> FactSet | None:
+    def closed(self, stratum: Stratum, facts: FactSet, delta: FactSet, told: Told = untold) -> FactSet | None:
         """All facts once a stratum is closed, given all so far and the newest of them, if there is a quicker way than
-        rounds. On one machine there is none.
+        matching round by round. If that has rounds of its own, these are told. On one machine there is none.
         """
         return None
 

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from everlog.engine.factset import FactSet
-from everlog.engine.match import Change, RuleSet
+from everlog.engine.match import Change, RuleSet, Told, untold
 from everlog.lang.syntax import Predicate, Rule
 from everlog.spark.engine import SparkEngine
 from everlog.spark.factset import FrameSet
@@ -52,10 +52,10 @@ class WatchedSparkEngine(SparkEngine):
         self._heads = ()
         self.watch.began(self, rules, phase, together=True)
 
-    def closed(self, stratum: Stratum, facts: FactSet, delta: FactSet) -> FactSet | None:
+    def closed(self, stratum: Stratum, facts: FactSet, delta: FactSet, told: Told = untold) -> FactSet | None:
         if stratum.module is not None:
             self.watch.began_module(self, stratum)
-        return super().closed(stratum, facts, delta)
+        return super().closed(stratum, facts, delta, told)
 
     @contextmanager
     def _told(self, stratum: Stratum, rules: Sequence[Rule]) -> Iterator[None]:
@@ -74,9 +74,9 @@ class WatchedSparkEngine(SparkEngine):
         with self._told(plan.stratum, plan.stratum.recursive):
             return super()._closed_by(plan, facts)
 
-    def _closed_in_rounds(self, plan: Plan, facts: FrameSet) -> FactSet:
+    def _closed_in_rounds(self, plan: Plan, facts: FrameSet, told: Told) -> FactSet:
         with self._told(plan.stratum, plan.stratum.recursive):
-            return super()._closed_in_rounds(plan, facts)
+            return super()._closed_in_rounds(plan, facts, told)
 
     def _finished(self, stratum: Stratum, facts: FrameSet, delta: FrameSet, most: int) -> FactSet | None:
         with self._told(stratum, stratum.recursive):

@@ -147,7 +147,7 @@ class Recorder(Watch):
         if self._engine is not None and (self._round is None or self._round.stratum != event.stratum):
             self._begin(self._engine, event.stratum, "forward")
         if self._round is not None:
-            self._round.new_facts = event.new_facts
+            self._round.new_facts += event.new_facts
 
     def _end(self, now: float) -> None:
         """Put down the round that was going on."""

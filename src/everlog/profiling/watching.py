@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from everlog.engine.factset import FactSet
-from everlog.engine.match import Change, Engine, Matches, Proofs, RuleSet
+from everlog.engine.match import Change, Engine, Matches, Proofs, RuleSet, Told, untold
 from everlog.lang.syntax import Rule
 
 if TYPE_CHECKING:
@@ -29,10 +29,10 @@ class WatchedEngine(Engine):
         self.watch.began(self, rules, phase)
         return super().prove(rules, facts, pos, neg, phase)
 
-    def closed(self, stratum: Stratum, facts: FactSet, delta: FactSet) -> FactSet | None:
+    def closed(self, stratum: Stratum, facts: FactSet, delta: FactSet, told: Told = untold) -> FactSet | None:
         if stratum.module is not None:
             self.watch.began_module(self, stratum)
-        return super().closed(stratum, facts, delta)
+        return super().closed(stratum, facts, delta, told)
 
     def note(self, rule: Rule, phase: str, instances: int) -> None:
         self.watch.matched(rule, phase, instances)

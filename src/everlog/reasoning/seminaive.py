@@ -61,14 +61,18 @@ def close_stratum(
     delta = given.extended(engine.match(RuleSet(stratum.nonrecursive), facts, facts).facts(without=given))  # l. 3
     if stratum.inner:
         facts, delta = close_together(engine, stratum.inner, recursive, facts, delta), NONE
-    while delta:  # l. 6
-        rounds += 1
-        facts = facts.extended(delta)  # l. 7
-        engine.held = facts.count
-        engine.limits.check(engine.held)
+
+    def told(new: int, known: int) -> None:
+        nonlocal rounds
+        rounds, engine.held = rounds + 1, known
+        engine.limits.check(known)
         instances = engine.work.instances["forward"] - before
-        listener.round_done(RoundEvent(stratum.index, strata, rounds, delta.count, facts.count, instances))
-        if (closed := engine.closed(stratum, facts, delta)) is not None:
+        listener.round_done(RoundEvent(stratum.index, strata, rounds, new, known, instances))
+
+    while delta:  # l. 6
+        facts = facts.extended(delta)  # l. 7
+        told(delta.count, facts.count)
+        if (closed := engine.closed(stratum, facts, delta, told)) is not None:
             facts = closed
             break
         delta = engine.match(recursive, facts, facts, changed=[(delta, NONE)]).facts(without=facts)  # l. 8 and 5

@@ -13,7 +13,7 @@ from everlog.analysis.modules.kinds import VirtualUnion
 from everlog.analysis.stratify import Stratum
 from everlog.engine.factset import FactSet
 from everlog.engine.limits import Limits
-from everlog.engine.match import Change, Engine, RuleSet
+from everlog.engine.match import Change, Engine, RuleSet, Told, untold
 from everlog.engine.multiset import NO_COUNTS, Counts
 from everlog.lang.syntax import Constant, Predicate, Rule
 from everlog.pipeline.tasks import parallelism
@@ -74,13 +74,13 @@ class SparkEngine(Engine):
     def prove(self, rules: RuleSet, facts: FactSet, pos: FactSet, neg: FactSet, phase: str = "backward") -> FrameProofs:
         return FrameProofs(self, rules, facts, pos, neg, phase)
 
-    def closed(self, stratum: Stratum, facts: FactSet, delta: FactSet) -> FactSet | None:
+    def closed(self, stratum: Stratum, facts: FactSet, delta: FactSet, told: Told = untold) -> FactSet | None:
         """By a plan that needs no loop if there is one, otherwise in one task if what is left fits there."""
         if not isinstance(facts, FrameSet) or not (stratum.recursive or stratum.module):
             return None
         parts = parts_of(stratum)
         if len(parts) > 1:
-            return self._closed_in_parts(stratum, parts, facts)
+            return self._closed_in_parts(stratum, parts, facts, told)
         plan = plan_of(stratum, facts.sizes, replace(self._plans, local_facts=0))
         self._note(plan)
         if plan.kind not in ("rounds", "loop"):
@@ -94,7 +94,7 @@ class SparkEngine(Engine):
             found = self._finished(stratum, facts, delta, most)
             if found is not None:
                 return found
-        return self._closed_in_rounds(plan, facts) if plan.kind == "rounds" else None
+        return self._closed_in_rounds(plan, facts, told) if plan.kind == "rounds" else None
 
     @property
     def _plans(self) -> PlanSettings:
@@ -169,13 +169,14 @@ class SparkEngine(Engine):
             log.info("stratum %d: more than %d edges or %d pairs, so it is closed again", stratum.index, *limits)
         return found
 
-    def _closed_in_parts(self, stratum: Stratum, parts: Sequence[Stratum], facts: FrameSet) -> FactSet:
+    def _closed_in_parts(self, stratum: Stratum, parts: Sequence[Stratum], facts: FrameSet, told: Told) -> FactSet:
         """The parts of a stratum one after the other; its nonrecursive rules have been applied before."""
         given, applied = facts.restricted(stratum.predicates), frozenset(stratum.nonrecursive)
         found = facts.restricted(facts.possible.difference(stratum.predicates))
+        listener = Listener(lambda event: told(event.new_facts, event.facts))
         for part in parts:
             rules = tuple(rule for rule in part.nonrecursive if rule not in applied)
-            found, _ = close_stratum(self, replace(part, nonrecursive=rules), found, given, len(parts), Listener())
+            found, _ = close_stratum(self, replace(part, nonrecursive=rules), found, given, len(parts), listener)
         return found
 
     def _closed_by_rules(self, plan: Plan, facts: FrameSet) -> FactSet:
@@ -204,18 +205,21 @@ class SparkEngine(Engine):
         stage = decomposed(plan, self.space.spark, given, self.space.directory, ids)
         return FrameSet(self.space) if stage is None else FrameSet.of(self.space, self.space.store(self._filled(stage)))
 
-    def _closed_in_rounds(self, plan: Plan, facts: FrameSet) -> FactSet:
+    def _closed_in_rounds(self, plan: Plan, facts: FrameSet, told: Told) -> FactSet:
         """The same for recursion that does not decompose, over facts that stay in their slices."""
-        found = close_in_rounds(
-            self.space,
-            plan.rules,
-            plan.stratum.predicates,
-            facts,
-            slices=parallelism(self.space.spark),
-            check=self.limits.check,
-        )
-        self.work.instances["forward"] += found.instances
-        others = facts.restricted(facts.possible.difference(plan.stratum.predicates))
+        derived = plan.stratum.predicates
+        others, known = facts.restricted(facts.possible.difference(derived)), facts.restricted(derived).count
+
+        def note(held: int, instances: int) -> None:
+            nonlocal known
+            self.work.instances["forward"] += instances
+            self.limits.check(others.count + held)
+            if held > known:
+                told(held - known, others.count + held)
+                known = held
+
+        slices = parallelism(self.space.spark)
+        found = close_in_rounds(self.space, plan.rules, derived, facts, slices=slices, told=note)
         return others.extended(FrameSet.of(self.space, found.stored))
 
     def _listed(self, found: Listing) -> FrameSet:

@@ -65,9 +65,11 @@ def close_in_rounds(
     facts: FrameSet,
     *,
     slices: int,
-    check: Callable[[int], None] = lambda facts: None,
+    told: Callable[[int, int], None] = lambda known, instances: None,
 ) -> InRounds:
-    """All facts of the derived predicates of recursive rules; ``check`` hears how many there are after each round.
+    """All facts of the derived predicates of recursive rules.
+
+    After each round somebody is ``told`` how many there are, and how many instances the round took.
 
     The recursive atoms of each rule are connected, and no derived predicate has arity 0.
     """
@@ -95,10 +97,10 @@ def close_in_rounds(
             slots[found.number] = replace(slots[found.number], held=found.held)
         for directory in read:
             shutil.rmtree(directory, ignore_errors=True)
-        known, instances = known + sum(found.new for found in done), instances + sum(found.instances for found in done)
-        rounds += 1
+        considered = sum(found.instances for found in done)
+        known, instances, rounds = known + sum(found.new for found in done), instances + considered, rounds + 1
         waiting = [found.sent for found in done if found.sent]
-        check(known)
+        told(known, considered)
     space.jobs += 1
     return InRounds(_listed(space, slots), instances, rounds)
 
