@@ -32,7 +32,9 @@ from everlog.pipeline.session import session, stop
 from everlog.pipeline.spill import Spill
 from everlog.pipeline.stage import Staged
 from everlog.pipeline.updates import facts_in
+from everlog.reasoning.seminaive import seminaive
 from everlog.reasoning.update import Algorithm
+from everlog.spark.plans import PlanSettings
 from everlog.spark.settings import SparkSettings
 from everlog.spark.update import StagedChange, update_on_spark
 from everlog.store import Store, begin
@@ -41,6 +43,8 @@ from everlog.stores import open as open_store
 from tests.oracle import naive
 from tests.oracle.naive import Fact
 from tests.reasoning.test_cases import CASES, facts_of, program_of
+from tests.spark.reasoning import setup
+from tests.spark.test_known import STEPS, loop_facts
 from tests.spark.test_updates import together
 from tests.strategies import Case, Change, cases, graph_cases
 
@@ -73,8 +77,21 @@ def main(master: str, work: Path) -> None:
         run(half, [algorithm])
     for programs in drawn():
         run(programs, UPDATES)
+    told["plans"] = recursion(spark, work)
     print(json.dumps(told))
     stop()
+
+
+def recursion(spark: Any, work: Path) -> list[str]:
+    """How a recursion that does not decompose is closed: over slices, and over DataFrames where less may be shared."""
+    program, facts, plans = parse_program(STEPS), loop_facts(), []
+    for most in (1_000, 0):
+        with setup(spark, work, program) as on_spark:
+            on_spark.engine.settings = SparkSettings(0, PlanSettings(shared_facts=most))
+            found, statistics = seminaive(on_spark.engine, on_spark.program, on_spark.facts(facts))
+            assert on_spark.listed(found) == naive.materialise(program, facts)
+        plans += [stratum.plan for stratum in statistics.strata]
+    return plans
 
 
 def golden() -> list[Case]:

@@ -27,4 +27,5 @@ def test_both_engines_have_the_same_facts_and_counters_after_every_step(tmp_path
     steps = [[step["step"] for step in steps] for steps in told["compared"]]
     assert steps[:2] == [["materialise", "dredc"], ["materialise", "bfc"]]
     assert steps[2:] == [["materialise", "dredc", "bfc"]] * ROUNDS
+    assert told["plans"] == ["nonrecursive, rounds", "nonrecursive, loop"]
     assert all(step["rows"] > 50 for steps in told["compared"] for step in steps)
