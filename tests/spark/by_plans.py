@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -69,13 +70,20 @@ def derived(
 
 def _closed(session: Any, plan: Plan, known: Known, work: Path, text_of: Mapping[int, str]) -> Known:
     frames = {predicate: frame(session, rows, predicate.arity) for predicate, rows in known.items() if predicate.arity}
-    found = {}
-    for predicate, result in close(plan, session, frames, work).items():
-        assert result.columns == [f"c{i}" for i in range(predicate.arity)]
-        rows = [tuple(text_of[value] for value in row) for row in result.collect()]
-        assert len(rows) == len(set(rows))
-        found[predicate] = set(rows)
+    closed = close(plan, session, frames, work)
+    found: Known = {predicate: set() for predicate in closed}
+    numbered = [_numbered(number, predicate, result) for number, (predicate, result) in enumerate(closed.items())]
+    rows = [(number, tuple(ids)) for number, ids in functools.reduce(lambda a, b: a.unionAll(b), numbered).collect()]
+    assert len(rows) == len(set(rows))
+    for number, ids in rows:
+        found[list(closed)[number]].add(tuple(text_of[value] for value in ids))
     return found
+
+
+def _numbered(number: int, predicate: Predicate, result: Any) -> Any:
+    """The rows of a predicate with a number, so that those of all predicates can be collected at once."""
+    assert result.columns == [f"c{i}" for i in range(predicate.arity)]
+    return result.selectExpr(f"{number} as number", f"array({', '.join(result.columns)}) as ids")
 
 
 def _loop(known: Known, part: Stratum, plan: Plan) -> None:

@@ -66,11 +66,8 @@ def mutual_facts() -> set[Fact]:
     return edges | firsts | kinds | closed
 
 
-@pytest.mark.parametrize(
-    ("text", "facts"),
-    [pytest.param(SAME_GENERATION, TREE, marks=pytest.mark.slow), (MUTUAL, mutual_facts())],
-    ids=["same", "mutual"],
-)
+@pytest.mark.slow
+@pytest.mark.parametrize(("text", "facts"), [(SAME_GENERATION, TREE), (MUTUAL, mutual_facts())], ids=["same", "mutual"])
 def test_rounds_give_what_follows(
     spark: Any, tmp_path: Path, caplog: pytest.LogCaptureFixture, text: str, facts: set[Fact]
 ) -> None:
