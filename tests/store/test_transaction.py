@@ -258,14 +258,14 @@ def test_a_full_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str)
     write(tmp_path, EDGES)
     before = tree(tmp_path)
 
-    def full(_rows: Any, path: Path, *_: Any, **__: Any) -> None:
-        path.write_bytes(b"PAR1 half")
-        raise OSError(errno.ENOSPC, "No space left on device", str(path))
+    def full(writer: Any, *_: Any, **__: Any) -> None:
+        assert Path(writer.where).exists()
+        raise OSError(errno.ENOSPC, "No space left on device", str(writer.where))
 
     with begin(tmp_path) as transaction:
         if kind == "facts":
             transaction.add_terms([terms_of([fact("z", "z")])])
-        monkeypatch.setattr("everlog.store.parquet.pq.write_table", full)
+        monkeypatch.setattr("everlog.store.parquet.pq.ParquetWriter.write_table", full)
         with pytest.raises(StoreError, match=r"no space left on the disk while writing") as caught:
             fill(transaction, [fact("z", "z")]) if kind == "terms" else transaction.add_facts([rows_of(MORE)])
     assert caught.value.diagnostics[0].code == "disk-full"
@@ -304,7 +304,7 @@ def test_a_full_disk_for_a_new_store_leaves_nothing(tmp_path: Path, monkeypatch:
     def full(*_: Any, **__: Any) -> None:
         raise OSError(errno.ENOSPC, "No space left on device")
 
-    monkeypatch.setattr("everlog.store.parquet.pq.write_table", full)
+    monkeypatch.setattr("everlog.store.parquet.pq.ParquetWriter.write_table", full)
     with begin(tmp_path / "kb") as transaction, pytest.raises(StoreError, match="no space left"):
         fill(transaction, EDGES)
     assert tree(tmp_path) == set()

@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from everlog.change import Change
 from everlog.engine.difference import difference
@@ -23,6 +22,7 @@ from everlog.pipeline.stage import Staged
 from everlog.reasoning.update import Algorithm, Strategy
 from everlog.spark.update import Repaired, Sizes
 from everlog.store import Store, schema
+from everlog.store.parquet import write_facts
 
 
 @dataclass(frozen=True)
@@ -82,8 +82,7 @@ class UpdateTask:
         width = max(schema.width_of(batch.schema.names) for batch in held)
         rows = pa.concat_tables([schema.conform(batch, width) for batch in held])
         path = Path(self.work) / f"facts-{uuid.uuid4().hex}.parquet"
-        order = [(name, "ascending") for name in schema.keys(width)]
-        pq.write_table(rows.sort_by(order), path, compression="zstd", compression_level=1, store_schema=False)
+        write_facts(rows, path)
         return [path]
 
 

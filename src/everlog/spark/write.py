@@ -7,6 +7,7 @@ computed from the sizes of the predicates, and nothing has to be sampled.
 from __future__ import annotations
 
 import functools
+import itertools
 import uuid
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -15,7 +16,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from everlog.engine.factset import FactSet
 from everlog.engine.multiset import Counts
@@ -25,7 +25,7 @@ from everlog.spark.factset import FrameSet
 from everlog.spark.multiset import FrameCounts
 from everlog.spark.workspace import WEIGHT, Workspace
 from everlog.store import schema
-from everlog.store.parquet import FACT_GROUP_ROWS
+from everlog.store.parquet import FACT_GROUP_ROWS, chunks, facts_writer, filtered
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -72,21 +72,27 @@ def write_rows(
 ) -> list[Path]:
     """Write rows into files in ``work``; ``sizes`` says roughly how many there are of each predicate."""
     arities = {space.names.id(p): p.arity for p in space.names.predicates}
-    task = _WriteRows(str(work_directory(work)), tuple(space.keys), arities)
-    parted = _ranged(space, rows, sizes, file_rows).sortWithinPartitions(*space.keys)
+    files = number_of_files(sum(sizes.values()), parallelism(space.spark), file_rows)
+    task = _WriteRows(str(work_directory(work)), tuple(space.keys), arities, tuple(_filtered(sizes, files)))
+    parted = _ranged(space, rows, sizes, files).sortWithinPartitions(*space.keys)
     found = gather(parted.select(*space.keys, *schema.WEIGHTS).mapInArrow(task, RESULT))
     return [Path(path) for path in sorted(path for path in found if path is not None)]
 
 
-def _ranged(space: Workspace, rows: DataFrame, sizes: Mapping[Predicate, int], file_rows: int) -> DataFrame:
+def _filtered(sizes: Mapping[Predicate, int], files: int) -> list[str]:
+    """The columns with Bloom filters."""
+    width = max((p.arity for p in sizes), default=0)
+    having = [sum(size for p, size in sizes.items() if p.arity > place) for place in range(width)]
+    return filtered(sum(sizes.values()), having, files)
+
+
+def _ranged(space: Workspace, rows: DataFrame, sizes: Mapping[Predicate, int], files: int) -> DataFrame:
     """The rows in partitions that are ranges of predicate and first argument, all of about one size."""
     from pyspark.sql import functions as F
 
-    total = sum(sizes.values())
-    files = number_of_files(total, parallelism(space.spark), file_rows)
     if files <= 1:
         return rows.repartition(1)
-    file_rows = -(-total // files)
+    file_rows = -(-sum(sizes.values()) // files)
     start, table = 0, []
     for number, size in sorted((space.names.id(p), size) for p, size in sizes.items()):
         table.append({"predicate": number, "start": start, "size": size})
@@ -117,31 +123,22 @@ class _WriteRows:
     directory: str
     keys: tuple[str, ...]
     arities: Mapping[int, int]
+    filters: tuple[str, ...]
 
     def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         yield packed(lambda: self._written(batches))
 
     def _written(self, batches: Iterable[pa.RecordBatch]) -> str | None:
-        path = f"{self.directory}/facts-{uuid.uuid4().hex}.parquet"
         wanted = schema.facts(len(self.keys) - 1)
-        held: list[pa.Table] = []
-        writer: pq.ParquetWriter | None = None
-        dictionary = ["predicate", *schema.WEIGHTS]
-        for batch in batches:
-            if not batch.num_rows:
-                continue
-            writer = writer or pq.ParquetWriter(
-                path, wanted, use_dictionary=dictionary, compression="zstd", compression_level=1, store_schema=False
-            )
-            held.append(self._conformed(batch, wanted))
-            if sum(table.num_rows for table in held) >= FACT_GROUP_ROWS:
-                writer.write_table(pa.concat_tables(held), row_group_size=FACT_GROUP_ROWS)
-                held = []
-        if writer is None:
+        rows = (self._conformed(batch, wanted) for batch in batches if batch.num_rows)
+        groups = chunks(rows, FACT_GROUP_ROWS)
+        first = next(groups, None)
+        if first is None:
             return None
-        if held:
-            writer.write_table(pa.concat_tables(held), row_group_size=FACT_GROUP_ROWS)
-        writer.close()
+        path = f"{self.directory}/facts-{uuid.uuid4().hex}.parquet"
+        with facts_writer(path, wanted, self.filters) as writer:
+            for group in itertools.chain([first], groups):
+                writer.write_table(group, row_group_size=FACT_GROUP_ROWS)
         return path
 
     def _conformed(self, batch: pa.RecordBatch, wanted: pa.Schema) -> pa.Table:

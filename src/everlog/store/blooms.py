@@ -1,0 +1,111 @@
+"""Parquet's Bloom filters: which values a column of a row group may have.
+
+A filter is of blocks of eight words of 32 bits. The upper half of a value's hash says which block is its own, the
+lower half sets one bit in each word there: a value whose bits are not all set was not written. The format is the
+split-block filter of the Parquet specification, by xxHash64 of the plain bytes of a value.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from everlog.store.rows import Ints
+
+Hashes = NDArray[np.uint64]
+
+PRIMES = [
+    np.uint64(prime)
+    for prime in (0x9E3779B185EBCA87, 0xC2B2AE3D27D4EB4F, 0x165667B19E3779F9, 0x85EBCA77C2B2AE63, 0x27D4EB2F165667C5)
+]
+SALT = np.array(
+    [0x47B6137B, 0x44974D91, 0x8824AD5B, 0xA2B7289D, 0x705495C7, 0x2DF1424B, 0x9EFC4947, 0x5C6BFB31], np.uint32
+)
+
+WORDS = len(SALT)
+BLOCK_BYTES = 4 * WORDS
+
+SIZE_FIELD = 0x15
+FORM = bytes.fromhex("1c1c0000" * 3 + "00")
+"""What follows the size in a header (Thrift's compact protocol): split blocks, xxHash, not compressed, and the end."""
+
+MOST_DIGITS = 5
+"""A size of 32 bits has no more digits of 7 bits."""
+
+
+def hashes(values: Ints) -> Hashes:
+    """The xxHash64, with seed 0, of the eight bytes of each value.
+
+    >>> import xxhash
+    >>> int(hashes(np.array([7]))[0]) == xxhash.xxh64_intdigest((7).to_bytes(8, "little"))
+    True
+    """
+    p1, p2, p3, p4, p5 = PRIMES
+    mixed = _turned(values.astype(np.int64, copy=False).view(np.uint64) * p2, 31) * p1
+    mixed ^= p5 + np.uint64(8)
+    mixed = _turned(mixed, 27) * p1 + p4
+    mixed = (mixed ^ (mixed >> np.uint64(33))) * p2
+    mixed = (mixed ^ (mixed >> np.uint64(29))) * p3
+    return mixed ^ (mixed >> np.uint64(32))
+
+
+def _turned(numbers: Hashes, bits: int) -> Hashes:
+    return (numbers << np.uint64(bits)) | (numbers >> np.uint64(64 - bits))
+
+
+@dataclass(frozen=True, eq=False)
+class Bloom:
+    """The filter of a column in a row group: the words of its blocks.
+
+    >>> none, all_ = np.zeros((1, 8), np.uint32), np.full((1, 8), 2**32 - 1, np.uint32)
+    >>> [Bloom(words).may_have(hashes(np.array([1, 2]))).tolist() for words in (none, all_)]
+    [[False, False], [True, True]]
+    """
+
+    words: NDArray[np.uint32]
+
+    @classmethod
+    def of(cls, buffer: bytes) -> Bloom:
+        """The filter in the bytes of a file, from its header to its end; refuses what is no such filter.
+
+        >>> Bloom.of(bytes([0x15, 64]) + FORM + bytes(32)).words.shape
+        (1, 8)
+        """
+        size, start = _size(buffer)
+        if buffer[start : start + len(FORM)] != FORM:
+            raise ValueError("a Bloom filter of another kind than split blocks, xxHash and no compression")
+        start += len(FORM)
+        if size <= 0 or size % BLOCK_BYTES or len(buffer) != start + size:
+            raise ValueError(f"a Bloom filter of {size} bytes, of which there are {len(buffer) - start}")
+        words = np.frombuffer(buffer, "<u4", offset=start)
+        return cls(words.astype(np.uint32, copy=False).reshape(-1, WORDS))
+
+    def may_have(self, hashed: Hashes) -> NDArray[np.bool_]:
+        """Which values, given by their hashes, may be there; the others are not."""
+        half = np.uint64(32)
+        block = ((hashed >> half) * np.uint64(len(self.words))) >> half
+        bit = (hashed.astype(np.uint32)[:, None] * SALT) >> np.uint32(27)
+        are_set = (self.words[block.astype(np.intp)] >> bit) & np.uint32(1)
+        found: NDArray[np.bool_] = np.logical_and.reduce(are_set, axis=1)
+        return found
+
+
+def _size(buffer: bytes) -> tuple[int, int]:
+    """How many bytes a filter has by its header, and where in the header that ends."""
+    if buffer[:1] != bytes([SIZE_FIELD]):
+        raise ValueError("no header of a Bloom filter")
+    number = 0
+    for place, digit in enumerate(buffer[1 : 1 + MOST_DIGITS]):
+        number |= (digit & 0x7F) << (7 * place)
+        if digit < 0x80:
+            return (number >> 1) ^ -(number & 1), place + 2
+    raise ValueError("the header of a Bloom filter has no size")
+
+
+def read_bloom(path: str, offset: int, length: int) -> Bloom:
+    """The filter at a place in a file, which its footer tells; reads only that."""
+    with open(path, "rb", buffering=0) as file:
+        file.seek(offset)
+        return Bloom.of(file.read(length))
