@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -65,24 +66,27 @@ def test_a_group_of_several_predicates_is_bounded_by_those_beside_it(tmp_path: P
 
 
 def regrouped(store: Path, rows: int) -> None:
-    """The data files of a store again, with small row groups."""
+    """The data files of a store again, with small row groups and Bloom filters."""
+    filters: Any = {"c1": {"ndv": rows, "fpp": 1e-6}}
     for file in (store / "facts").glob("*.parquet"):
-        pq.write_table(pq.read_table(file), file, row_group_size=rows, store_schema=False)
+        pq.write_table(pq.read_table(file), file, row_group_size=rows, store_schema=False, bloom_filter_options=filters)
 
 
-def spoilt(store: Path, texts: list[str]) -> tuple[int, int]:
-    """Overwrite all row groups in which no term can be the first argument, nor in the one before or after; returns how
-    many, and how many there are."""
-    ids, spoiled, total = np.array([hash_text(text) for text in texts]), 0, 0
+def spoilt(store: Path, texts: list[str], *seconds: str) -> tuple[int, int]:
+    """Overwrite all row groups in which no term can be the first argument, nor in the one before or after, and none of
+    other terms is the second; returns how many, and how many there are."""
+    ids, others = (np.array([hash_text(f'"{text}"') for text in some]) for some in (texts, seconds))
+    spoiled = total = 0
     for file in (store / "facts").glob("*.parquet"):
-        metadata: Any = pq.read_metadata(file)
+        opened: Any = pq.ParquetFile(file)
         content = bytearray(file.read_bytes())
-        groups = [metadata.row_group(i) for i in range(metadata.num_row_groups)]
+        groups = [opened.metadata.row_group(i) for i in range(opened.num_row_groups)]
         ends = [group.column(1).statistics for group in groups]
         touched = [bool(((ids >= each.min) & (ids <= each.max)).any()) for each in ends]
         total += len(groups)
         for number, group in enumerate(groups):
-            if any(touched[max(0, number - 1) : number + 2]):
+            there = opened.read_row_group(number, columns=["c1"]).column(0).drop_null().to_numpy()
+            if any(touched[max(0, number - 1) : number + 2]) or np.isin(others, there).any():
                 continue
             spoiled += 1
             for column in (group.column(i) for i in range(group.num_columns)):
@@ -90,6 +94,17 @@ def spoilt(store: Path, texts: list[str]) -> tuple[int, int]:
                 content[start : start + column.total_compressed_size] = b"x" * column.total_compressed_size
         file.write_bytes(content)
     return spoiled, total
+
+
+def updated(directory: Path, change: dict[str, Any], algorithm: Any, **more: Any) -> list[Any]:
+    """What an update changes, the same in two stores: by Spark, and on this machine."""
+    for name in ("local", "spark"):
+        job = UpdateJob(str(directory / name), **change, engine=name, algorithm=algorithm, compact=False)
+        done = update(replace(job, local_finish=0, **more) if name == "spark" else job)
+        assert done.change.stats.algorithm == algorithm
+    changes = [Store.open(directory / name).changes(0, 1).to_pylist() for name in ("local", "spark")]
+    assert changes[0] == changes[1]
+    return changes[1]
 
 
 @pytest.mark.slow
@@ -107,15 +122,43 @@ def test_other_row_groups_may_be_spoilt(spark: Any, tmp_path: Path, modules: boo
     (tmp_path / "gone.csv").write_text(",".join(pairs[0]) + "\n")
     (tmp_path / "new.csv").write_text("p410,p7\n")
     homes = [f"h{int(p[1:]) % 50}" for p in (pairs[0][1], "p7")]
-    spoiled, total = spoilt(tmp_path / "spark", [f'"{text}"' for text in (*pairs[0], "p410", "p7", *homes)])
+    spoiled, total = spoilt(tmp_path / "spark", [*pairs[0], "p410", "p7", *homes])
     assert spoiled > total // 3
     before = {path.name for path in (tmp_path / "spark" / "facts").glob("*.parquet")}
     change: dict[str, Any] = {"insert": (f"met={tmp_path}/new.csv",), "delete": (f"met={tmp_path}/gone.csv",)}
-    for name, finish in (("local", 0), ("spark", 0)):
-        job = UpdateJob(str(tmp_path / name), **change, engine=name, algorithm="dredc", compact=False)
-        done = update(job if name == "local" else UpdateJob(**{**job.__dict__, "local_finish": finish}))
-        assert done.change.stats.algorithm == "dredc"
+    changes = updated(tmp_path, change, "dredc")
     added = [path for path in (tmp_path / "spark" / "facts").glob("*.parquet") if path.name not in before]
-    changes = [Store.open(tmp_path / name).changes(0, 1).to_pylist() for name in ("local", "spark")]
-    assert changes[0] == changes[1]
-    assert sum(pq.read_metadata(path).num_rows for path in added) == len(changes[1]) < 20
+    assert sum(pq.read_metadata(path).num_rows for path in added) == len(changes) < 20
+
+
+FARTHER = """
+guest(?z, ?x) :- house(?y, ?z), met(?x, ?y) .
+street(?x, ?w) :- met(?x, ?y), house(?y, ?z), road(?z, ?w), ~closed(?w, ?z) .
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("look_up_rows", [0, 1 << 40])
+@pytest.mark.parametrize("algorithm", ["dredc", "dred", "bfc"])
+def test_by_other_arguments_and_through_other_atoms(
+    spark: Any, tmp_path: Path, algorithm: str, look_up_rows: int
+) -> None:
+    """A house is changed, so guests are looked up by second arguments, and roads by what the change does not have."""
+    kb = everlog.KnowledgeBase(FARTHER)
+    kb.insert("met", [(f"v{i}", f"p{i % 300}") for i in range(1_200)])
+    kb.insert("house", [(f"p{i}", f"h{i}") for i in range(300)])
+    kb.insert("road", [(f"h{i}", f"r{i}") for i in range(600)])
+    kb.insert("closed", [(f"r{i}", f"h{i}") for i in range(300, 600)])
+    kb.save(tmp_path / "spark")
+    regrouped(tmp_path / "spark", 8)
+    shutil.copytree(tmp_path / "spark", tmp_path / "local")
+    (tmp_path / "house.csv").write_text("p7,h7\n")
+    (tmp_path / "met.csv").write_text("v1300,p8\n")
+    guests = [f"v{i}" for i in (7, 307, 607, 907)]
+    firsts = ["p7", "h7", "r7", "v1300", "p8", "h8", "r8", *guests]
+    if look_up_rows == 0:
+        spoiled, total = spoilt(tmp_path / "spark", firsts, "p7", "h7")
+        assert spoiled > total // 3
+    change: dict[str, Any] = {"insert": (f"met={tmp_path}/met.csv",), "delete": (f"house={tmp_path}/house.csv",)}
+    changes = updated(tmp_path, change, algorithm, look_up_rows=look_up_rows)
+    assert len(changes) == 12

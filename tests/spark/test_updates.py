@@ -26,7 +26,7 @@ from tests.strategies import Case, Change, cases, graph_cases
 from tests.strategies import facts as facts_over
 
 NO_FINISH = SparkSettings(local_finish=0)
-IN_A_LOOP = SparkSettings(local_finish=0, plans=PlanSettings(shared_facts=0))
+IN_A_LOOP = SparkSettings(local_finish=0, plans=PlanSettings(shared_facts=0, spread_facts=0))
 SHARED = [HealthCheck.function_scoped_fixture, HealthCheck.too_slow, HealthCheck.data_too_large]
 
 

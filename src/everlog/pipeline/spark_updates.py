@@ -157,7 +157,8 @@ def _distributed(
     deleted, inserted = staged
     terms = (*deleted.term_files, *inserted.term_files)
     change = StagedChange(deleted.fact_files, inserted.fact_files, terms, work)
-    limits, settings = Limits.from_now(job.max_facts, job.timeout), SparkSettings(job.local_finish, plans)
+    limits = Limits.from_now(job.max_facts, job.timeout)
+    settings = SparkSettings(job.local_finish, plans, look_up_rows=job.look_up_rows)
     return update_on_spark(
         spark,
         program,

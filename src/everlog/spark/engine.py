@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -59,6 +59,8 @@ class SparkEngine(Engine):
         no fact that the rules read is still to come."""
         self._said: set[tuple[str, tuple[Predicate, ...]]] = set()
         """The plans that were told: their kinds, and of what."""
+        self._joins: set[Hashable] = set()
+        """The joins of many changes that there were."""
 
     def constant(self, constant: Constant) -> int:
         return self.space.names.constant(constant)
@@ -73,6 +75,17 @@ class SparkEngine(Engine):
 
     def prove(self, rules: RuleSet, facts: FactSet, pos: FactSet, neg: FactSet, phase: str = "backward") -> FrameProofs:
         return FrameProofs(self, rules, facts, pos, neg, phase)
+
+    def looks_up(self, facts: FrameSet, predicates: Iterable[Predicate]) -> bool:
+        """Whether a store has so many rows of some predicates that a job to find out which to read is worth it."""
+        groups, places = self.space.groups, facts.places(predicates, 0)
+        return groups is not None and sum(groups.size(ids) for ids, _ in places) > self.settings.look_up_rows
+
+    def comes_again(self, join: Hashable) -> bool:
+        """Whether such a join was asked for before."""
+        again = join in self._joins
+        self._joins.add(join)
+        return again
 
     def closed(self, stratum: Stratum, facts: FactSet, delta: FactSet, told: Told = untold) -> FactSet | None:
         """By a plan that needs no loop if there is one, otherwise in one task if what is left fits there."""

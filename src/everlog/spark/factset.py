@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 from everlog.engine.factset import NONE, FactSet
 from everlog.engine.relation import Relation
 from everlog.lang.syntax import Predicate
-from everlog.spark.groups import Mask, joined
+from everlog.spark.groups import Mask, Place, joined
 from everlog.spark.known import in_slices
 from everlog.spark.workspace import Stored, Workspace
 
@@ -64,6 +64,8 @@ class Step:
     """How many facts of some predicates there are at most, if more is known of that."""
     pruned: Callable[[Predicates, Mask | None], DataFrame] | None = None
     """The facts of some predicates in some row groups of a store, if that is where they are."""
+    places: Callable[[Predicates, int], list[Place]] | None = None
+    """Where an argument of facts of some predicates is in a store, if that is where they are."""
 
 
 @dataclass(frozen=True)
@@ -281,6 +283,23 @@ class FrameSet(FactSet):
         ids = {predicate: self.space.names.id(predicate) for predicate in wanted}
         return joined(part.touched(ids, argument) for part in (*self.base, *self.added))
 
+    def places(self, predicates: Iterable[Predicate], argument: int) -> list[Place]:
+        """Where an argument of the facts of some predicates is in a store, as far as they are in one."""
+        wanted, found = frozenset(predicates), []
+        for part in (part.newest.restricted(wanted) for part in (*self.base, *self.added)):
+            if isinstance(part.source, Step) and part.source.places is not None and part.predicates:
+                found += part.source.places(part.predicates, argument)
+        return found
+
+    def spread(self, predicates: Iterable[Predicate], columns: Sequence[str]) -> DataFrame | None:
+        """The facts of some predicates in partitions by some columns; None unless all are stored."""
+        wanted = frozenset(predicates)
+        parts = _there(part.newest.restricted(wanted) for part in (*self.base, *self.added))
+        stored = [(part.source, part.predicates) for part in parts if isinstance(part.source, Stored)]
+        if len(stored) < len(parts) or not parts or any(part.predicates & wanted for part in self.removed):
+            return None
+        return functools.reduce(lambda a, b: a.unionAll(b), (self.space.spread(*part, columns) for part in stored))
+
     def in_slices(self, predicates: Predicates) -> tuple[list[Stored], FrameSet]:
         """The facts of some predicates that are in slices, and the others."""
         parts = [part.newest.restricted(predicates) for part in (*self.base, *self.added)]
@@ -391,6 +410,7 @@ class FrameSet(FactSet):
             touched=lambda wanted, argument: moved.touched((before[p] for p in wanted), argument),
             most_of=lambda wanted: moved._most_of(frozenset(before[p] for p in wanted)),
             pruned=frame,
+            places=lambda wanted, argument: moved.places((before[p] for p in wanted), argument),
         )
         if not isinstance(rest, FrameSet):
             return FrameSet.of(self.space, step)

@@ -2,11 +2,13 @@
 
 The rows of a store are sorted by predicate and first argument, and the footers of its files say what each row group
 ranges over. Tasks that write facts return, for each predicate and argument, which row groups have that value as first
-argument of some fact: a bit mask, not the values.
+argument of some fact: a bit mask, not the values. For other arguments large files have Bloom filters, which tasks
+look into when something is to be looked up by them (:class:`Probe`).
 """
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -17,15 +19,22 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from everlog.engine.keys import Column
+from everlog.store.blooms import hashes, read_bloom
 
 MOST_VALUES = 1 << 14
 """More values than this in one file touch all row groups: ids are hashes, which spread."""
+
+MOST_HASHES = 1 << 8
+"""The same for Bloom filters, in which a value that is not there has a chance of some hundredths to be found."""
 
 MOST_RANGES = 200
 """A filter of more ranges than this is no filter."""
 
 Mask = int
 """The row groups whose bits are set."""
+
+Chosen = npt.NDArray[np.bool_]
+"""For each row group whether it is meant."""
 
 Ends = tuple[int, int, int, int, int]
 
@@ -46,9 +55,20 @@ class Bounds:
 
     def touched(self, values: Column) -> Mask:
         """The row groups that may have one of the values."""
+        return mask_of(self.having(values))
+
+    def having(self, values: Column) -> Chosen:
+        """The same, one by one."""
         ordered = np.sort(values)
-        first, end = np.searchsorted(ordered, self.low), np.searchsorted(ordered, self.high, side="right")
-        return int.from_bytes(np.packbits(end > first, bitorder="little").tobytes(), "little")
+        return np.searchsorted(ordered, self.high, side="right") > np.searchsorted(ordered, self.low)
+
+
+def mask_of(chosen: Chosen) -> Mask:
+    """
+    >>> bin(mask_of(np.array([True, False, True])))
+    '0b101'
+    """
+    return int.from_bytes(np.packbits(chosen, bitorder="little").tobytes(), "little")
 
 
 @dataclass(frozen=True)
@@ -66,18 +86,24 @@ class Groups:
     first: Column
     last: Column
     bounds: Bounds
+    blooms: Mapping[int, npt.NDArray[np.int64]]
+    """For arguments after the first, where the Bloom filter of each row group begins, and how long it is: 0 if there is
+    none."""
 
     @classmethod
     def of(cls, files: Sequence[str]) -> Groups:
         """Reads the footers of files."""
-        found = []
+        found, blooms = [], []
         for number, file in enumerate(files):
-            found += [(number, *part) for part in _parts(list(_footer(pq.read_metadata(file))))]
+            metadata: Any = pq.read_metadata(file)
+            found += [(number, *part) for part in _parts(list(_footer(metadata)))]
+            blooms.append(_blooms(metadata))
         table = np.array(found, np.int64).reshape(-1, 7).T
         bounds = Bounds(table[5], table[6])
-        return cls(tuple(files), table[0], table[1], table[2], table[3], table[4], bounds)
+        filters = {argument: _placed(blooms, argument, table[:2]) for argument in _arguments(blooms)}
+        return cls(tuple(files), table[0], table[1], table[2], table[3], table[4], bounds, filters)
 
-    def having(self, predicates: Collection[int]) -> npt.NDArray[np.bool_]:
+    def having(self, predicates: Collection[int]) -> Chosen:
         """Which may have facts of some predicates."""
         wanted = np.sort(np.array(list(predicates), np.int64))
         return np.searchsorted(wanted, self.last, side="right") > np.searchsorted(wanted, self.first)
@@ -86,7 +112,7 @@ class Groups:
         """How many facts of some predicates there are at most."""
         return int(self.rows[self.having(predicates)].sum())
 
-    def chosen(self, predicates: Collection[int], mask: Mask | None) -> npt.NDArray[np.bool_]:
+    def chosen(self, predicates: Collection[int], mask: Mask | None) -> Chosen:
         """Those with the predicates that a mask has, all if there is none."""
         having = self.having(predicates)
         if mask is None:
@@ -95,14 +121,39 @@ class Groups:
         bits = np.frombuffer((mask & ((1 << size) - 1)).to_bytes(-(-size // 8), "little"), np.uint8)
         return having & np.unpackbits(bits, count=size, bitorder="little").astype(np.bool_)
 
-    def files_of(self, chosen: npt.NDArray[np.bool_]) -> list[str]:
+    def touched(self, chosen: Chosen, argument: int, values: Column) -> Chosen | None:
+        """Those of some row groups that may have one of the values as an argument; None, which is all, if nobody knows.
+
+        This looks into the files, unless it is the first argument.
+        """
+        if argument == 0:
+            return chosen & self.bounds.having(values) if len(values) <= MOST_VALUES else None
+        if argument not in self.blooms or len(values) > MOST_HASHES:
+            return None
+        hashed = hashes(values)
+        found, (offsets, lengths) = chosen.copy(), self.blooms[argument]
+        for number in np.flatnonzero(chosen & (lengths > 0)).tolist():
+            bloom = read_bloom(self.files[self.file[number]], int(offsets[number]), int(lengths[number]))
+            found[number] = bloom.may_have(hashed).any()
+        return found
+
+    def files_of(self, chosen: Chosen) -> list[str]:
         """The files that row groups are in."""
         return [self.files[number] for number in np.unique(self.file[chosen]).tolist()]
 
-    def ranges(self, chosen: npt.NDArray[np.bool_]) -> list[tuple[int, int, int, int]]:
-        """What the rows in them have: the least and the greatest predicate, and first argument."""
-        bounds = (self.first, self.last, self.bounds.low, self.bounds.high)
-        return list(dict.fromkeys(zip(*(each[chosen].tolist() for each in bounds), strict=True)))
+    def ranges(self, chosen: Chosen) -> list[tuple[int, int, int, int]]:
+        """What the rows in them have: the least and the greatest predicate, and first argument.
+
+        Row groups of one predicate that follow each other in a file are one range.
+        """
+        found: dict[tuple[int, int, int, int], None] = {}
+        follows: tuple[int, int, int] | None = None
+        columns = (self.file, self.group, self.first, self.last, self.bounds.low, self.bounds.high)
+        for file, group, first, last, low, high in zip(*(each[chosen].tolist() for each in columns), strict=True):
+            before = found.popitem()[0] if follows == (file, group, first) and first == last else None
+            found[first, last, low if before is None else before[2], high] = None
+            follows = (file, group + 1, first) if first == last else None
+        return list(found)
 
 
 def _footer(metadata: Any) -> Iterator[Ends]:
@@ -127,6 +178,30 @@ def _parts(groups: Sequence[Ends]) -> Iterator[tuple[int, int, int, int, int, in
         yield number, rows, last, last, low, most[0] if most else high
         if last - first > 1:
             yield number, rows, first + 1, last - 1, low, high
+
+
+def _blooms(metadata: Any) -> dict[tuple[int, int], tuple[int, int]]:
+    """Where the Bloom filters of arguments are, by the numbers of row group and argument."""
+    names = [metadata.schema.column(i).name for i in range(metadata.num_columns)]
+    columns = {i: int(name[1:]) for i, name in enumerate(names) if name[0] == "c" and name != "c0"}
+    found = {}
+    for number, (column, argument) in itertools.product(range(metadata.num_row_groups), columns.items()):
+        chunk = metadata.row_group(number).column(column)
+        if chunk.bloom_filter_offset is not None and chunk.bloom_filter_length is not None:
+            found[number, argument] = chunk.bloom_filter_offset, chunk.bloom_filter_length
+    return found
+
+
+def _arguments(blooms: Iterable[Mapping[tuple[int, int], object]]) -> list[int]:
+    return sorted({argument for each in blooms for _, argument in each})
+
+
+def _placed(
+    blooms: Sequence[Mapping[tuple[int, int], tuple[int, int]]], argument: int, groups: npt.NDArray[np.int64]
+) -> npt.NDArray[np.int64]:
+    """Where the filters of an argument begin and how long they are, given the files and numbers of row groups."""
+    found = [blooms[file].get((group, argument), (0, 0)) for file, group in groups.T.tolist()]
+    return np.array(found, np.int64).reshape(-1, 2).T
 
 
 def _range(statistics: Any) -> tuple[int, int]:
@@ -174,3 +249,21 @@ def joined(masks: Iterable[Mask | None]) -> Mask | None:
             return None
         found |= mask
     return found
+
+
+Place = tuple[tuple[int, ...], int]
+"""Where values are in a store: as an argument of some predicates, by their ids."""
+
+
+@dataclass(frozen=True)
+class Probe:
+    """Finds out, in a task, which row groups may have some values at some places."""
+
+    groups: Groups
+    places: tuple[Place, ...]
+
+    def __call__(self, values: Column) -> Mask | None:
+        """The row groups; None, which is all, if nobody knows."""
+        different = np.unique(values)
+        found = [self.groups.touched(self.groups.having(ids), argument, different) for ids, argument in self.places]
+        return joined(None if each is None else mask_of(each) for each in found)

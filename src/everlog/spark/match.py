@@ -13,7 +13,7 @@ from everlog.engine.match import Change, Matches, Proofs, RuleSet
 from everlog.engine.multiset import NO_COUNTS, Counts
 from everlog.lang.syntax import Atom, Constant, Predicate, Rule, Term, Variable, Wildcard
 from everlog.spark.factset import FrameSet
-from everlog.spark.groups import Mask
+from everlog.spark.groups import MOST_VALUES, Mask
 from everlog.spark.known import store_new
 from everlog.spark.multiset import FrameCounts
 from everlog.spark.shapes import Alike, Variant, alike
@@ -88,7 +88,6 @@ class FrameMatches(Matches):
         return tuple(planned.rule for planned in self.rules.rules)
 
     def _groups(self) -> list[tuple[Alike, Instances]]:
-        space = self.engine.space
         if not self.changed:
             sources = Sources(self.pos, self.neg, NONE, NONE)
             variants = [Variant(rule) for rule in self.rules.rules]
@@ -99,7 +98,7 @@ class FrameMatches(Matches):
             sources = Sources(self.pos, self.neg, inside, outside)
             variants = changed_variants(self.rules, self.changed[0])
         groups = alike([variant for variant in variants if sources.is_possible(variant)])
-        return [(group, Instances(space, group, sources)) for group in groups]
+        return [(group, Instances(self.engine, group, sources)) for group in groups]
 
 
 def changed_variants(rules: RuleSet, changed: Change) -> list[Variant]:
@@ -132,7 +131,7 @@ class FrameProofs(Proofs):
         rules = [rule for p in possible(self.wanted) for rule in self.rules.by_head.get(p, ())]
         variants = [Variant(rule.backwards, 0) for rule in rules]
         groups = alike([variant for variant in variants if sources.is_possible(variant)])
-        return [(group, Instances(self.engine.space, group, sources)) for group in groups]
+        return [(group, Instances(self.engine, group, sources)) for group in groups]
 
 
 def new_facts(
@@ -151,9 +150,11 @@ def new_facts(
 
     if not frames:
         return NONE
+    heads = frozenset(p for _, predicates in frames for p in predicates)
+    if isinstance(without, FrameSet) and engine.looks_up(without, heads):
+        return new_facts(engine, frames, NONE, phase) - without
     space, keys = engine.space, engine.space.keys
     rows = _summed(space, [frame for frame, _ in frames])
-    heads = frozenset(p for _, predicates in frames for p in predicates)
     is_new: Column = F.lit(True)
     known: list[Stored] = []
     in_slices = again and isinstance(without, FrameSet) and not (without.is_view or without.removed)
@@ -191,8 +192,9 @@ class Instances:
     ``k<body>_<position>`` and ``h``, ``h_<position>`` have what differs between them.
     """
 
-    def __init__(self, space: Workspace, group: Alike, sources: Sources) -> None:
-        self.space = space
+    def __init__(self, engine: SparkEngine, group: Alike, sources: Sources) -> None:
+        self.engine = engine
+        self.space = engine.space
         self.group = group
         self.sources = sources
         self.several = len(group.variants) > 1
@@ -301,7 +303,8 @@ class Instances:
         from pyspark.sql import functions as F
 
         atom = self.variant.atom(body)
-        facts, conditions = self._matched(body, atom, self._source(body))
+        found, rows = self._source(found, body)
+        facts, conditions = self._matched(body, atom, rows)
         fresh = {t: f"a{body}_{i}" for i, t in reversed([*enumerate(atom.terms)]) if isinstance(t, Variable)}
         fresh = {variable: column for variable, column in fresh.items() if variable not in self._columns}
         if found is None:
@@ -315,13 +318,38 @@ class Instances:
         self._columns.update(names)
         return joined.select(*kept, *(F.col(fresh[variable]).alias(name) for variable, name in names.items()))
 
-    def _source(self, body: int) -> DataFrame:
-        """The facts that a positive atom, or a negated one that changed, is matched in."""
+    def _source(self, found: DataFrame | None, body: int) -> tuple[DataFrame | None, DataFrame]:
+        """The bindings so far, and the facts that a positive atom, or a negated one that changed, is matched in."""
         positive = len(self.positive)
         source = self.sources.positive(body, self.pivot) if body < positive else self.sources.outside
         assert isinstance(source, FrameSet)
-        rows = source.frame(self.group.predicates(body), self._mask(body))
-        return rows if body < positive else self._projected(body, rows)
+        found, rows = self._looked_up(found, body, source, self.group.predicates(body))
+        return found, rows if body < positive else self._projected(body, rows)
+
+    def _looked_up(
+        self, found: DataFrame | None, body: int, source: FrameSet, predicates: Collection[Predicate]
+    ) -> tuple[DataFrame | None, DataFrame]:
+        """The bindings so far, and the facts of an atom: in partitions by what is bound, if both are many; or those in
+        the row groups of a store in which it can match the bindings.
+        """
+        rows = None if found is None or body == self.pivot else self._spread(body, source, predicates)
+        if rows is not None:
+            return found, rows
+        mask = self._mask(body)
+        if found is not None and mask is None and body != self.pivot:
+            found, mask = self._probed(found, body, source, predicates)
+        return found, source.frame(predicates, mask)
+
+    def _spread(self, body: int, source: FrameSet, predicates: Collection[Predicate]) -> DataFrame | None:
+        """The facts of an atom where they stay, if it is joined with many changes, and was before, as in a loop."""
+        most, changed = self.engine.settings.plans.spread_facts, self._changed
+        if not isinstance(changed, FrameSet) or min(changed.most, source._most_of(frozenset(predicates))) <= most:
+            return None
+        columns = {column: f"c{i}" for i, column in reversed(self._bound(body).items())}
+        bound = sorted(columns.values())
+        if not bound or not self.engine.comes_again((frozenset(predicates), *bound)):
+            return None
+        return source.spread(predicates, ["predicate", *bound] if self.several else bound)
 
     def _mask(self, body: int) -> Mask | None:
         """The row groups of a store in which an atom can match, if its first argument is one of the changed atom."""
@@ -330,10 +358,38 @@ class Instances:
         terms, changed = self._atom(body).terms, self.variant.atom(self.pivot)
         if not terms or not isinstance(terms[0], Variable) or terms[0] not in changed.terms:
             return None
-        is_positive = self.pivot < len(self.positive)
-        source = self.sources.inside if is_positive else self.sources.outside
         place = self._places(self.pivot, changed)[changed.terms.index(terms[0])]
+        source = self._changed
         return source.touched(self.group.predicates(self.pivot), place) if isinstance(source, FrameSet) else None
+
+    def _probed(
+        self, found: DataFrame, body: int, source: FrameSet, predicates: Collection[Predicate]
+    ) -> tuple[DataFrame, Mask | None]:
+        """The same if anything else of the atom is bound: by a job of its own, if it is to be matched in many rows."""
+        changed, bound = self._changed, self._bound(body)
+        if not bound or not isinstance(changed, FrameSet) or changed.most > MOST_VALUES:
+            return found, None
+        if not self.engine.looks_up(source, predicates):
+            return found, None
+        argument = min(bound)
+        return self.space.probed(found, bound[argument], source.places(predicates, argument))
+
+    def _bound(self, body: int) -> dict[int, str]:
+        """For the arguments of an atom that are bound by now the columns of the bindings that have them."""
+        found = {}
+        for i, term in enumerate(self._atom(body).terms):
+            if isinstance(term, Variable) and term in self._columns:
+                found[i] = self._columns[term]
+            elif isinstance(term, Constant) and self.several:
+                found[i] = f"k{body}_{i}"
+        return found
+
+    @property
+    def _changed(self) -> FactSet:
+        """What the changed atom is matched in."""
+        if self.pivot is None:
+            return NONE
+        return self.sources.inside if self.pivot < len(self.positive) else self.sources.outside
 
     def _projected(self, body: int, rows: DataFrame) -> DataFrame:
         """The changes of a negated atom without the columns of its wildcards."""
@@ -354,7 +410,10 @@ class Instances:
         for source in sources:
             there = [p for p in self.group.predicates(body) if p in possible(source)]
             if isinstance(source, FrameSet) and there:
-                facts, conditions = self._matched(body, atom, source.frame(there, self._mask(body)))
+                narrowed, rows = self._looked_up(found, body, source, there)
+                assert narrowed is not None
+                found = narrowed
+                facts, conditions = self._matched(body, atom, rows)
                 condition = functools.reduce(lambda a, b: a & b, conditions) if conditions else F.lit(True)
                 found = found.join(facts, condition, "left_anti")
         return found

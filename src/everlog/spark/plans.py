@@ -59,6 +59,9 @@ class PlanSettings:
     as with the engine ``spark``."""
     growth: int = 4
     """So many facts are expected to follow for each one that a stratum reads."""
+    spread_facts: int = 500_000
+    """Where a loop joins more facts than this with as many others again and again, these stay in partitions by what is
+    joined; with fewer, Spark hands the smaller side to all tasks."""
     slices: int = 8
     """A stage has so many slices for each of Spark's shuffle partitions, against skew."""
     salt: int = 0
@@ -124,7 +127,9 @@ def plan_of(stratum: Stratum, sizes: Sizes, settings: PlanSettings | None = None
     if is_local:
         return Plan("local", stratum, ("the local engine in one task", expected), settings, sizes=sizes)
     found = _distributed_plan(stratum, sizes, settings)
-    return replace(found, reasons=(*found.reasons, expected)) if expected else found
+    staying = f"many facts that are joined in each round stay in their partitions {_limit(settings, 'spread_facts')}"
+    more = [*([staying] if found.kind == "loop" else []), *([expected] if expected else [])]
+    return replace(found, reasons=(*found.reasons, *more))
 
 
 def reads(stratum: Stratum) -> frozenset[Predicate]:

@@ -18,7 +18,7 @@ from everlog.analysis.modules.kinds import Closure, VirtualUnion
 from everlog.engine.factset import NONE, FactSet
 from everlog.modules.derive import derive, rederive
 from everlog.spark.factset import FrameSet, Predicates, Step
-from everlog.spark.groups import Mask, joined
+from everlog.spark.groups import Mask, Place, joined
 from everlog.spark.rows import GROUP, Terms, Written
 from everlog.spark.sharing import in_one_task
 from everlog.spark.workspace import Stored, Workspace
@@ -117,5 +117,9 @@ def _united(space: Workspace, module: VirtualUnion, facts: FactSet, is_scan: boo
     def touched(wanted: Predicates, argument: int) -> Mask | None:
         return joined(parts.touched([p.predicate], 1 - argument if p.inverted else argument) for p in module.parts)
 
+    def places(wanted: Predicates, argument: int) -> list[Place]:
+        return [place for p in module.parts if not p.inverted for place in parts.places([p.predicate], argument)]
+
     depth = 1 + parts.shallow().depth
-    return FrameSet.of(space, Step(frame, there, parts.most, depth, is_scan, touched=touched, pruned=frame))
+    step = Step(frame, there, parts.most, depth, is_scan, touched=touched, pruned=frame, places=places)
+    return FrameSet.of(space, step)

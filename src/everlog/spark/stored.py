@@ -24,7 +24,7 @@ from everlog.lang.syntax import Predicate
 from everlog.pipeline.tasks import run_tasks
 from everlog.spark.encoded import columns, filled
 from everlog.spark.factset import FrameSet, Part, Predicates, Step, under
-from everlog.spark.groups import MOST_RANGES, Groups, Mask, Touches, touches
+from everlog.spark.groups import MOST_RANGES, Groups, Mask, Place, Touches, touches
 from everlog.spark.multiset import FrameCounts, Piece, Weighted
 from everlog.spark.workspace import WEIGHT, Stored, Workspace
 from everlog.store import Store
@@ -55,7 +55,7 @@ class StoredFacts:
         mine = mine if mine <= holding else set()
         self.groups = Groups.of([str((store.layout.facts / file.name).absolute()) for file in files])
         self.is_first = np.array([file.name in mine for file in files], np.bool_)[self.groups.file]
-        space.bounds = self.groups.bounds
+        space.groups = self.groups
         self._touched: Stored | None = None
 
     def facts(self, but: Collection[Predicate] = ()) -> FrameSet:
@@ -104,6 +104,7 @@ class StoredFacts:
             is_scan=True,
             most_of=lambda wanted: self._size(frozenset(shown[name] for name in wanted)),
             pruned=pruned,
+            places=lambda wanted, argument: self._places(frozenset(shown[name] for name in wanted), argument),
         )
         return FrameSet.of(self.space, step)
 
@@ -115,7 +116,15 @@ class StoredFacts:
             return rows.where(f"{WEIGHT} = 1").select(*self.space.keys)
 
         most = int(self.groups.rows[self.is_first].sum())
-        scan = Step(lambda: pruned(predicates, None), predicates, most, is_scan=True, most_of=self._size, pruned=pruned)
+        scan = Step(
+            lambda: pruned(predicates, None),
+            predicates,
+            most,
+            is_scan=True,
+            most_of=self._size,
+            pruned=pruned,
+            places=self._places,
+        )
         touched = Stored() if self.is_first.all() else self.touched()
         if not touched.files:
             return FrameSet(self.space, [Part.whole(scan)])
@@ -159,6 +168,9 @@ class StoredFacts:
 
     def _size(self, predicates: Predicates) -> int:
         return self.groups.size(self._ids(predicates))
+
+    def _places(self, predicates: Predicates, argument: int) -> list[Place]:
+        return [(tuple(self._ids(predicates)), argument)]
 
     def _ids(self, predicates: Predicates) -> list[int]:
         return [self.space.names.id(predicate) for predicate in sorted(predicates)]

@@ -15,7 +15,7 @@ from __future__ import annotations
 import shutil
 import uuid
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import TracebackType
@@ -27,7 +27,7 @@ import pyarrow.parquet as pq
 
 from everlog.lang.syntax import Predicate
 from everlog.pipeline.tasks import RESULT, gather, packed, parallelism, work_directory
-from everlog.spark.groups import Bounds, Touches, all_touches, touches
+from everlog.spark.groups import Bounds, Groups, Mask, Place, Probe, Touches, all_touches, joined, touches
 from everlog.spark.names import Names
 
 if TYPE_CHECKING:
@@ -74,14 +74,15 @@ class Workspace:
         self.directory = work_directory(Path(directory) / f"spark-{uuid.uuid4().hex[:8]}")
         self.names = names
         self.keys = ["predicate", *(f"c{i}" for i in range(width))]
-        self.bounds: Bounds | None = None
-        """What the row groups of a store range over, if facts are to be looked up there."""
+        self.groups: Groups | None = None
+        """The row groups of a store, if facts are to be looked up there."""
         self.slices = parallelism(spark)
         """Facts of a loop are in so many slices."""
         self.copies: dict[tuple[Stored, frozenset[Predicate]], Stored] = {}
         """Facts of some predicates that were put into slices."""
         self.jobs = 0
         """How many times something was stored or counted."""
+        self._spread: dict[tuple[Stored, frozenset[Predicate], tuple[str, ...]], DataFrame] = {}
 
     def store(self, frame: DataFrame, *, weighted: bool = False, more: Sequence[str] = ()) -> Stored:
         """Run a step: distinct facts, with a column of weights or without, and with other columns."""
@@ -95,6 +96,24 @@ class Workspace:
         touched = None if self.bounds is None else all_touches(touched for _, _, touched in parts)
         return Stored(files, {self.names.predicate(number): size for number, size in sizes.items()}, weighted, touched)
 
+    @property
+    def bounds(self) -> Bounds | None:
+        """What the row groups of the store range over."""
+        return None if self.groups is None else self.groups.bounds
+
+    def probed(self, frame: DataFrame, column: str, places: Sequence[Place]) -> tuple[DataFrame, Mask | None]:
+        """Run a step whose columns are numbers; and the row groups of the store that may have a value of one of them at
+        some places there.
+        """
+        assert self.groups is not None
+        self.jobs += 1
+        probe = Probe(self.groups, tuple(places))
+        parts = gather(frame.mapInArrow(_WriteProbed(str(self.directory), column, probe), RESULT))
+        files = [file for file, _ in parts if file is not None]
+        rows = self.spark.read.schema(frame.schema)
+        found = rows.parquet(*files) if files else self.spark.createDataFrame([], frame.schema)
+        return found, joined(mask for _, mask in parts)
+
     def read(self, files: Sequence[str], *, weighted: bool = False) -> DataFrame:
         """The facts in files."""
         schema = ", ".join(f"{name} long" for name in ([*self.keys, WEIGHT] if weighted else self.keys))
@@ -102,12 +121,32 @@ class Workspace:
             return self.spark.createDataFrame([], schema)
         return self.spark.read.schema(schema).parquet(*files)
 
+    def spread(self, stored: Stored, predicates: frozenset[Predicate], columns: Sequence[str]) -> DataFrame:
+        """Facts of some predicates, in partitions by some columns and sorted by them, for joins that come again.
+
+        They are kept on the disks of executors; what is lost there is made again from the files.
+        """
+        from pyspark import StorageLevel
+
+        key = stored, predicates, tuple(columns)
+        if key not in self._spread:
+            rows = self.read(stored.files)
+            rows = rows.where(rows.predicate.isin([self.names.id(p) for p in sorted(predicates)]))
+            rows = rows.repartition(self.slices, *columns).sortWithinPartitions(*columns)
+            rows.persist(StorageLevel.DISK_ONLY).count()  # before this, plans do not know that they are in partitions
+            self.jobs += 1
+            self._spread[key] = rows
+        return self._spread[key]
+
     def table(self, rows: Sequence[Mapping[str, int]]) -> DataFrame:
         """A few rows of numbers, all with the same columns. From Arrow they need no task; from tuples they would."""
         return self.spark.createDataFrame(pa.Table.from_pylist(list(rows), pa.schema({n: pa.int64() for n in rows[0]})))
 
     def close(self) -> None:
         """Remove everything that was stored."""
+        for rows in self._spread.values():
+            rows.unpersist()
+        self._spread.clear()
         shutil.rmtree(self.directory, ignore_errors=True)
 
     def __enter__(self) -> Workspace:
@@ -129,20 +168,49 @@ class _Write:
         yield packed(lambda: self._written(batches))
 
     def _written(self, batches: Iterable[pa.RecordBatch]) -> tuple[str | None, Counter[int], Touches | None]:
-        path = f"{self.directory}/{uuid.uuid4().hex}.parquet"
         sizes: Counter[int] = Counter()
         found: list[Touches | None] = []
-        writer: pq.ParquetWriter | None = None
-        try:
-            for rows in grouped(batches):
-                writer = writer or pq.ParquetWriter(path, rows.schema, compression="none", use_dictionary=["predicate"])
-                writer.write_table(rows, row_group_size=GROUP_ROWS)
-                sizes.update(sizes_of(rows))
-                found += [] if self.bounds is None else [touches(rows, self.bounds)]
-        finally:
-            if writer is not None:
-                writer.close()
-        return (None if writer is None else path), sizes, all_touches(found)
+
+        def seen(rows: pa.Table) -> None:
+            sizes.update(sizes_of(rows))
+            found.extend([] if self.bounds is None else [touches(rows, self.bounds)])
+
+        return write_step(self.directory, batches, seen), sizes, all_touches(found)
+
+
+@dataclass(frozen=True)
+class _WriteProbed:
+    """Writes a partition into a file; returns its name, None if there is nothing in it, and the row groups of a store
+    that may have a value of a column."""
+
+    directory: str
+    column: str
+    probe: Probe
+
+    def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        yield packed(lambda: self._written(batches))
+
+    def _written(self, batches: Iterable[pa.RecordBatch]) -> tuple[str | None, Mask | None]:
+        found: list[Mask | None] = []
+        file = write_step(
+            self.directory, batches, lambda rows: found.append(self.probe(rows.column(self.column).to_numpy()))
+        )
+        return file, joined(found)
+
+
+def write_step(directory: str, batches: Iterable[pa.RecordBatch], seen: Callable[[pa.Table], None]) -> str | None:
+    """Write rows into a new file, if there are any; each row group is shown to somebody."""
+    path = f"{directory}/{uuid.uuid4().hex}.parquet"
+    writer: pq.ParquetWriter | None = None
+    try:
+        for rows in grouped(batches):
+            writer = writer or pq.ParquetWriter(path, rows.schema, compression="none", use_dictionary=["predicate"])
+            writer.write_table(rows, row_group_size=GROUP_ROWS)
+            seen(rows)
+    finally:
+        if writer is not None:
+            writer.close()
+    return None if writer is None else path
 
 
 def grouped(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.Table]:
