@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 from dataclasses import replace
 from pathlib import Path
@@ -131,6 +132,7 @@ def test_other_row_groups_may_be_spoilt(spark: Any, tmp_path: Path, modules: boo
     assert sum(pq.read_metadata(path).num_rows for path in added) == len(changes) < 20
 
 
+LOOKED_UP = re.compile(r"(.*): (\d+) of (\d+) row groups \(look-up-rows 0\)")
 FARTHER = """
 guest(?z, ?x) :- house(?y, ?z), met(?x, ?y) .
 street(?x, ?w) :- met(?x, ?y), house(?y, ?z), road(?z, ?w), ~closed(?w, ?z) .
@@ -141,7 +143,7 @@ street(?x, ?w) :- met(?x, ?y), house(?y, ?z), road(?z, ?w), ~closed(?w, ?z) .
 @pytest.mark.parametrize("look_up_rows", [0, 1 << 40])
 @pytest.mark.parametrize("algorithm", ["dredc", "dred", "bfc"])
 def test_by_other_arguments_and_through_other_atoms(
-    spark: Any, tmp_path: Path, algorithm: str, look_up_rows: int
+    spark: Any, tmp_path: Path, caplog: pytest.LogCaptureFixture, algorithm: str, look_up_rows: int
 ) -> None:
     """A house is changed, so guests are looked up by second arguments, and roads by what the change does not have."""
     kb = everlog.KnowledgeBase(FARTHER)
@@ -160,5 +162,10 @@ def test_by_other_arguments_and_through_other_atoms(
         spoiled, total = spoilt(tmp_path / "spark", firsts, "p7", "h7")
         assert spoiled > total // 3
     change: dict[str, Any] = {"insert": (f"met={tmp_path}/met.csv",), "delete": (f"house={tmp_path}/house.csv",)}
-    changes = updated(tmp_path, change, algorithm, look_up_rows=look_up_rows)
+    with caplog.at_level("INFO", "everlog.spark"):
+        changes = updated(tmp_path, change, algorithm, look_up_rows=look_up_rows)
     assert len(changes) == 12
+    said = [found for record in caplog.records if (found := LOOKED_UP.match(record.message))]
+    assert {found[1] for found in said} >= ({"met by argument 2", "road by argument 1"} if look_up_rows == 0 else set())
+    assert all(int(found[2]) < int(found[3]) // 3 for found in said)
+    assert bool(said) == (look_up_rows == 0)

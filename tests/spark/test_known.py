@@ -72,6 +72,23 @@ def test_a_round_keeps_what_is_new(
         assert {slice_of(tuple(row.values()), slices) for rows in groups for row in rows.to_pylist()} == {number}
 
 
+def test_what_any_set_has_is_not_stored_again(spark: Any, tmp_path: Path) -> None:
+    program = parse_program(STEPS)
+    with setup(spark, tmp_path, program) as on_spark:
+        space, predicate = on_spark.space, Predicate("s", 2)
+
+        def rows(numbers: range) -> Any:
+            facts = ((space.names.id(predicate), i, -i, *[0] * (len(space.keys) - 3)) for i in numbers)
+            return space.table([dict(zip(space.keys, fact, strict=True)) for fact in facts])
+
+        sets: list[Stored] = []
+        for numbers in (range(30), range(20, 50), range(40, 55), range(60)):
+            sets.append(known.store_new(space, rows(numbers), sets))
+        assert [dict(each.sizes) for each in sets] == [{predicate: size} for size in (30, 20, 5, 5)]
+        listed = space.read([file for each in sets for file in each.files]).collect()
+        assert sorted(row["c0"] for row in listed) == [*range(60)]
+
+
 def loop_facts() -> set[Fact]:
     e, stop, p, q = (Predicate(name, arity) for name, arity in (("e", 2), ("stop", 1), ("p", 2), ("q", 3)))
     edges: set[Fact] = {(e, (str(i), str(i + 1))) for i in range(7)}

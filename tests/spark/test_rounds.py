@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -15,11 +16,11 @@ from everlog.analysis.binary import Apart, in_twos
 from everlog.analysis.check import check
 from everlog.analysis.stratify import stratify
 from everlog.engine.factset import FactSet
-from everlog.engine.keys import columns_of
+from everlog.engine.keys import columns_of, unpack
 from everlog.engine.relation import Relation
 from everlog.lang.errors import LimitError
 from everlog.lang.parser import parse_program
-from everlog.lang.syntax import Predicate, Program
+from everlog.lang.syntax import Predicate, Program, Rule
 from everlog.reasoning.seminaive import seminaive
 from everlog.reasoning.statistics import Listener, RoundEvent
 from everlog.spark.engine import SparkEngine
@@ -30,7 +31,7 @@ from everlog.spark.settings import SparkSettings
 from everlog.spark.slices import Kept, Spread, received, send, slots_of
 from tests.analysis.recursions import DERIVED, recursions
 from tests.oracle import naive
-from tests.oracle.naive import Fact
+from tests.oracle.naive import Fact, Facts
 from tests.running import knowledge_base
 from tests.spark.reasoning import setup
 from tests.spark.test_updates import together
@@ -86,16 +87,42 @@ def test_rounds_give_what_follows(
     assert any(": rounds:" in record.message for record in caplog.records)
 
 
+def counted(rules: Sequence[Rule], derived: Sequence[Predicate], known: Facts) -> int:
+    """The instances of rules over all facts, those of the last step where a rule is applied in steps."""
+    recursive = [rule for rule in rules if any(atom.predicate in derived for atom in rule.positive)]
+    steps = in_twos(recursive, derived)
+    assert not isinstance(steps, Apart)
+    between = tuple(step for step in steps if step.head.predicate not in derived)
+    last = [rule for rule in rules if rule not in recursive] + [step for step in steps if step not in between]
+    whole = naive.materialise(Program(between), naive.flat(known))
+    return naive.heads(last, whole, whole).total()
+
+
+def at_most(rounds: int, heard: list[Any]) -> Callable[..., None]:
+    """Keeps what it is told, and fails where there seems to be no end."""
+
+    def hear(*event: Any) -> None:
+        heard.append(event if len(event) > 1 else event[0])
+        assert len(heard) <= rounds, "known facts are new again and again"
+
+    return hear
+
+
 @pytest.mark.parametrize("text", [JOINED, pytest.param(NONLINEAR, marks=pytest.mark.slow)], ids=["joined", "closure"])
 def test_facts_that_rules_join_meet(spark: Any, tmp_path: Path, caplog: pytest.LogCaptureFixture, text: str) -> None:
     program, facts = parse_program(text), mutual_facts()
+    heard: list[RoundEvent] = []
     with setup(spark, tmp_path, program, salt=2) as on_spark, caplog.at_level("INFO", "everlog"):
         on_spark.engine.settings = ALL_IN_ROUNDS
-        found, statistics = seminaive(on_spark.engine, on_spark.program, on_spark.facts(facts))
-        assert on_spark.listed(found) == naive.materialise(program, facts)
+        (stratum,) = on_spark.program.strata
+        given, listener = on_spark.facts(facts), Listener(at_most(40, heard))
+        found, statistics = seminaive(on_spark.engine, on_spark.program, given, listener)
+        known = naive.materialise(program, facts)
+        assert on_spark.listed(found) == known
     assert any(": rounds: facts that a rule joins" in record.message for record in caplog.records)
-    if text == NONLINEAR:
-        assert statistics.instances == knowledge_base(program, facts, modules=False).materialise().instances
+    assert statistics.instances == counted(program.rules, stratum.predicates, known)
+    assert sum(event.new_facts for event in heard) == statistics.derived
+    assert heard[-1].facts == statistics.facts
 
 
 @pytest.mark.slow
@@ -124,25 +151,45 @@ def test_a_long_recursion_keeps_few_files(spark: Any, tmp_path: Path) -> None:
     """A fact a round, and in the end as many directories as a slice needs for sizes that differ by a factor of two."""
     program = parse_program("p(?x, ?y) :- s(?x, ?y) . p(?y, ?x) :- p(?x, ?z), e(?z, ?y) .")
     length = 12
-    facts: set[Fact] = {(E, (str(i), str(i + 1))) for i in range(length)} | {(Predicate("s", 2), ("0", "0"))}
+    facts: set[Fact] = {(E, (str(i), str(min(i + 1, length)))) for i in range(length + 1)}
+    facts |= {(Predicate("s", 2), ("0", "0"))}
     with setup(spark, tmp_path, program) as on_spark:
         (stratum,) = on_spark.program.strata
         given = on_spark.facts(facts | {(P, ("0", "0"))})
         assert isinstance(given, FrameSet)
         assert plan_of(stratum, {}).kind == "rounds"
-        heard: list[int] = []
-        found = close_in_rounds(
-            on_spark.space, stratum.recursive, (P,), given, slices=2, told=lambda known, instances: heard.append(known)
-        )
+        heard: list[tuple[int, int]] = []
+        told = at_most(3 * length, heard)
+        found = close_in_rounds(on_spark.space, stratum.recursive, (P,), given, slices=2, told=told)
         listed = on_spark.listed(FrameSet.of(on_spark.space, found.stored))
-        assert listed[P] == naive.materialise(program, facts)[P]
-        assert heard == sorted(heard)
-        assert heard[-1] == len(listed[P])
+        known = naive.materialise(program, facts)
+        assert listed[P] == known[P]
+        numbers = [number for number, _ in heard]
+        assert numbers == [*range(1, len(listed[P]) + 1), len(listed[P])], "the last fact is derived again"
+        assert found.instances == sum(instances for _, instances in heard)
+        assert found.instances == counted(stratum.recursive, [P], known)
         assert found.rounds == len(heard)
         held = {path.parent for path in on_spark.space.directory.glob("held-*/*.arrow")}
         assert found.rounds > length
-        assert len(held) <= 2 * found.rounds
+        assert len(held) <= 2 * len(listed[P]).bit_length()
         assert not list(on_spark.space.directory.glob("sent-*"))
+
+
+def test_a_slice_may_have_nothing_when_facts_come_from_a_home(spark: Any, tmp_path: Path) -> None:
+    """Far more slices than facts, and two facts come in the same round to where they are joined."""
+    program = parse_program("p(?x, ?z) :- p(?x, ?y), p(?y, ?z) . p(?x, ?y) :- e(?x, ?y), p(?y, ?z) .")
+    facts: set[Fact] = {(E, ("0", "1")), (P, ("1", "2"))}
+    with setup(spark, tmp_path, program) as on_spark:
+        given = on_spark.facts(facts)
+        assert isinstance(given, FrameSet)
+        heard: list[tuple[int, int]] = []
+        told = at_most(20, heard)
+        found = close_in_rounds(on_spark.space, program.rules, (P,), given, slices=32, told=told)
+        listed = on_spark.listed(FrameSet.of(on_spark.space, found.stored))
+    known = naive.materialise(program, facts)
+    assert listed == {P: known[P]}
+    assert found.instances == counted(program.rules, [P], known)
+    assert heard[-1][0] == len(listed[P]), "copies do not count"
 
 
 def test_more_than_a_task_can_number_is_a_loop() -> None:
@@ -204,6 +251,34 @@ def test_what_is_sent_is_received_once(
         assert all(len(set(slots_of(relation.layout, part, leading, slices).tolist())) <= 1 for part in parts)
         leads = [{row[:leading] for row in zip(*columns_of(relation.layout, part), strict=True)} for part in parts]
         assert sum(map(len, leads)) == len(set.union(*leads)), "facts that agree are in one slice"
+
+
+@pytest.mark.parametrize("universe", [100, 1 << 30], ids=["narrow", "wide"])
+def test_facts_of_any_predicates_meet_by_all_that_they_share(tmp_path: Path, universe: int) -> None:
+    """Facts with one leading argument, and facts with two."""
+    rows, slices = np.arange(100), 3
+    columns = {1: [rows], 2: [rows, 0 * rows], 3: [rows, 99 - rows, 0 * rows], 4: [rows, rows, rows, rows]}
+    for leading in (1, 2):
+        leads = [rows] if leading == 1 else [7 + 0 * rows, rows]
+        facts = {
+            Predicate(f"{name}", arity): [*leads, *rest[leading:]]
+            for arity, rest in columns.items()
+            for name in ("p", "q")
+            if arity >= leading
+        }
+        keys = {predicate: Relation.from_columns(some, universe).keys() for predicate, some in facts.items()}
+        spread = Spread(dict.fromkeys(facts, leading), slices)
+        sent = send(keys, spread, universe, tmp_path)
+        assert sent
+        layouts = list(spread.layouts(universe).values())
+        for number in range(slices):
+            there = [received([sent], number, tag) for tag in range(len(facts))]
+            met = {
+                tuple(unpack(layout, keys, leading - 1).tolist())
+                for layout, (keys,) in zip(layouts, there, strict=True)
+            }
+            assert len(met) == 1, "the same values are in the same slice"
+            assert len(met.pop()) > 100 / slices / 2, "each slice has its share"
 
 
 @settings(max_examples=30)

@@ -21,6 +21,7 @@ from everlog.reasoning.seminaive import close_stratum
 from everlog.reasoning.statistics import Listener
 from everlog.spark.factset import FrameSet, Part, Step
 from everlog.spark.finish import finish, fits
+from everlog.spark.groups import Mask, Place
 from everlog.spark.local import evaluate, without_modules
 from everlog.spark.match import FrameMatches, FrameProofs
 from everlog.spark.multiset import FrameCounts
@@ -80,6 +81,16 @@ class SparkEngine(Engine):
         """Whether a store has so many rows of some predicates that a job to find out which to read is worth it."""
         groups, places = self.space.groups, facts.places(predicates, 0)
         return groups is not None and sum(groups.size(ids) for ids, _ in places) > self.settings.look_up_rows
+
+    def note_look_up(
+        self, predicates: Iterable[Predicate], argument: int, places: Iterable[Place], mask: Mask | None
+    ) -> None:
+        """Say how much of a store is read."""
+        assert self.space.groups is not None
+        some, every = (sum(self.space.groups.number(ids, each) for ids, _ in places) for each in (mask, None))
+        names = ", ".join(sorted(predicate.name for predicate in predicates))
+        limit = f"(look-up-rows {self.settings.look_up_rows:,})"
+        log.info("%s by argument %d: %d of %d row groups %s", names, argument + 1, some, every, limit)
 
     def comes_again(self, join: Hashable) -> bool:
         """Whether such a join was asked for before."""

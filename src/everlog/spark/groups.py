@@ -121,6 +121,11 @@ class Groups:
         bits = np.frombuffer((mask & ((1 << size) - 1)).to_bytes(-(-size // 8), "little"), np.uint8)
         return having & np.unpackbits(bits, count=size, bitorder="little").astype(np.bool_)
 
+    def number(self, predicates: Collection[int], mask: Mask | None) -> int:
+        """How many row groups that are, each counted once."""
+        chosen = self.chosen(predicates, mask)
+        return len(np.unique(np.stack([self.file[chosen], self.group[chosen]]), axis=1).T)
+
     def touched(self, chosen: Chosen, argument: int, values: Column) -> Chosen | None:
         """Those of some row groups that may have one of the values as an argument; None, which is all, if nobody knows.
 

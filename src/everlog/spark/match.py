@@ -372,7 +372,10 @@ class Instances:
         if not self.engine.looks_up(source, predicates):
             return found, None
         argument = min(bound)
-        return self.space.probed(found, bound[argument], source.places(predicates, argument))
+        places = source.places(predicates, argument)
+        narrowed, mask = self.space.probed(found, bound[argument], places)
+        self.engine.note_look_up(predicates, argument, places, mask)
+        return narrowed, mask
 
     def _bound(self, body: int) -> dict[int, str]:
         """For the arguments of an atom that are bound by now the columns of the bindings that have them."""
