@@ -123,11 +123,11 @@ def updates(scratch: Path, universities: int, changed: int, runs: int, master: s
     found: dict[str, Any] = {"changed": 2 * changed, "materialise": made, "updates": {}}
     small, store = store_of(WARM_UP, directory), store_of(universities, directory)
     found["store"] = sizes_of(store)
-    for number, (how, options) in enumerate(WAYS.items()):
+    for number, (how, (share, options)) in enumerate(WAYS.items()):
         updated(small, changes_of(WARM_UP, scratch / f"warm-{number}", 10, number), **options)
         found["updates"][how] = []
         for run in range(runs):
-            changes = changes_of(universities, scratch / "changes", changed, 10 * number + run)
+            changes = changes_of(universities, scratch / "changes", max(1, changed // share), 10 * number + run)
             with Reading(spark) as reading:
                 done = updated(store, changes, **options)
             found["updates"][how].append({**done, "read": reading.found})
@@ -136,10 +136,11 @@ def updates(scratch: Path, universities: int, changed: int, runs: int, master: s
     return found
 
 
-WAYS: dict[str, dict[str, Any]] = {
-    "Spark, distributed": {"engine": "spark", "local_finish": 0},
-    "Spark, in one task": {"engine": "spark", "local_finish": 1 << 62},
-    "this machine, without Spark": {"engine": "local"},
+WAYS: dict[str, tuple[int, dict[str, Any]]] = {
+    "Spark, distributed": (1, {"engine": "spark", "local_finish": 0}),
+    "Spark, distributed, a hundredth of the change": (100, {"engine": "spark", "local_finish": 0}),
+    "Spark, in one task": (1, {"engine": "spark", "local_finish": 1 << 62}),
+    "this machine, without Spark": (1, {"engine": "local"}),
 }
 
 

@@ -46,7 +46,8 @@ def test_groups_of_files(tmp_path: Path) -> None:
     assert groups.size([2, 3]) == 6
     mask = groups.bounds.touched(np.array([3, 4]))
     assert groups.chosen([1, 2], mask).tolist() == [True, False, True, False, False]
-    assert groups.ranges(groups.chosen([1, 2], mask)) == [(1, 1, 1, 3), (2, 2, 2, 4)]
+    assert [each.tolist() for each in groups.different(groups.chosen([1, 2], mask))] == [[0, 0], [0, 2], [2, 2]]
+    assert groups.number([1, 2], mask) == 2
     assert groups.chosen([3], mask).tolist() == [False] * 5
     found = touches(pa.table({"predicate": [9, 9], "c0": [7, 7], "c1": [2, 4]}), groups.bounds)
     assert found == {(9, 0): 0b1010, (9, 1): 0b100 | groups.bounds.touched(np.array([2]))}

@@ -75,7 +75,7 @@ def many(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_few_other_values_are_found(many: Path) -> None:
-    others = hashes(np.random.default_rng(2).integers(-(2**63), 2**63 - 1, 20_000))
+    others = hashes(np.random.default_rng(2).integers(-(2**63), 2**63 - 1, 200_000))
     written = pq.ParquetFile(many)
     for group, bloom in enumerate(filters_of(many)["c1"]):
         assert bloom.may_have(others).mean() == pytest.approx(parquet.FALSE_HITS, rel=0.25)
@@ -91,9 +91,9 @@ def test_duckdb_leaves_out_the_same_row_groups(many: Path) -> None:
         assert [excluded for (excluded,) in probed.fetchall()] == [not each[place] for each in mine]
 
 
-def test_a_filter_has_a_byte_for_each_value(many: Path) -> None:
+def test_a_filter_has_two_bytes_for_each_value(many: Path) -> None:
     sizes = {name: [bloom.words.nbytes for bloom in blooms] for name, blooms in filters_of(many).items()}
-    full, half, none = FACT_GROUP_ROWS, FACT_GROUP_ROWS // 2, 32
+    full, half, none = 2 * FACT_GROUP_ROWS, FACT_GROUP_ROWS, 32
     assert sizes == {"c1": [full] * 5, "c2": [none, none, half, full, full]}
 
 

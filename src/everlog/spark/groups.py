@@ -27,9 +27,6 @@ MOST_VALUES = 1 << 14
 MOST_HASHES = 1 << 8
 """The same for Bloom filters, in which a value that is not there has a chance of some hundredths to be found."""
 
-MOST_RANGES = 200
-"""A filter of more ranges than this is no filter."""
-
 Mask = int
 """The row groups whose bits are set."""
 
@@ -123,8 +120,7 @@ class Groups:
 
     def number(self, predicates: Collection[int], mask: Mask | None) -> int:
         """How many row groups that are, each counted once."""
-        chosen = self.chosen(predicates, mask)
-        return len(np.unique(np.stack([self.file[chosen], self.group[chosen]]), axis=1).T)
+        return len(self.different(self.chosen(predicates, mask))[0])
 
     def touched(self, chosen: Chosen, argument: int, values: Column) -> Chosen | None:
         """Those of some row groups that may have one of the values as an argument; None, which is all, if nobody knows.
@@ -146,19 +142,10 @@ class Groups:
         """The files that row groups are in."""
         return [self.files[number] for number in np.unique(self.file[chosen]).tolist()]
 
-    def ranges(self, chosen: Chosen) -> list[tuple[int, int, int, int]]:
-        """What the rows in them have: the least and the greatest predicate, and first argument.
-
-        Row groups of one predicate that follow each other in a file are one range.
-        """
-        found: dict[tuple[int, int, int, int], None] = {}
-        follows: tuple[int, int, int] | None = None
-        columns = (self.file, self.group, self.first, self.last, self.bounds.low, self.bounds.high)
-        for file, group, first, last, low, high in zip(*(each[chosen].tolist() for each in columns), strict=True):
-            before = found.popitem()[0] if follows == (file, group, first) and first == last else None
-            found[first, last, low if before is None else before[2], high] = None
-            follows = (file, group + 1, first) if first == last else None
-        return list(found)
+    def different(self, chosen: Chosen) -> tuple[Column, Column, Column]:
+        """The file, the number in it and the rows of each row group, each once."""
+        found = np.unique(np.stack([self.file[chosen], self.group[chosen], self.rows[chosen]]), axis=1)
+        return found[0], found[1], found[2]
 
 
 def _footer(metadata: Any) -> Iterator[Ends]:

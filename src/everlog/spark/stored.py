@@ -12,10 +12,9 @@ import functools
 import uuid
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
@@ -24,14 +23,19 @@ from everlog.lang.syntax import Predicate
 from everlog.pipeline.tasks import run_tasks
 from everlog.spark.encoded import columns, filled
 from everlog.spark.factset import FrameSet, Part, Predicates, Step, under
-from everlog.spark.groups import MOST_RANGES, Groups, Mask, Place, Touches, touches
+from everlog.spark.groups import Chosen, Groups, Mask, Place, Touches, touches
 from everlog.spark.multiset import FrameCounts, Piece, Weighted
+from everlog.spark.picked import picked, read_groups
 from everlog.spark.workspace import WEIGHT, Stored, Workspace
 from everlog.store import Store
 from everlog.store.layout import writer_of
+from everlog.store.schema import WEIGHT_TYPES
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
+
+PICKED = 4
+"""Row groups are picked out of files that have more than so many times their rows."""
 
 SUMMED_IN_ONE_TASK = 1 << 20
 """So many rows of later files at most are summed in one task, with what they touch of the others."""
@@ -163,7 +167,7 @@ class StoredFacts:
         rows = both.groupBy(*keys).agg(F.sum("holds").alias("holds"), F.sum("explicit").alias("explicit"))
         return self.space.store(rows, more=("holds", "explicit"))
 
-    def _chosen(self, predicates: Predicates, mask: Mask | None) -> npt.NDArray[np.bool_]:
+    def _chosen(self, predicates: Predicates, mask: Mask | None) -> Chosen:
         return self.groups.chosen(self._ids(predicates), mask)
 
     def _size(self, predicates: Predicates) -> int:
@@ -175,26 +179,18 @@ class StoredFacts:
     def _ids(self, predicates: Predicates) -> list[int]:
         return [self.space.names.id(predicate) for predicate in sorted(predicates)]
 
-    def _rows(self, chosen: npt.NDArray[np.bool_], predicates: Predicates, *more: Column) -> DataFrame:
-        """Rows of some predicates in some row groups; Spark skips the others by the ranges that they do not have."""
-        from pyspark.sql import functions as F
-
-        schema, paths = columns(self.space, weights=True), self.groups.files_of(chosen)
+    def _rows(self, chosen: Chosen, predicates: Predicates, *more: Column) -> DataFrame:
+        """Rows of some predicates in some row groups, and in all of their files if that is not much more."""
+        ids, schema = self._ids(predicates), columns(self.space, weights=True)
+        paths, sizes = self.groups.files_of(chosen), self.groups.rows
         if not paths:
             return filled(self.space, self.space.spark.createDataFrame([], schema), *more)
+        around = self.groups.having(ids) & np.isin(self.groups.file, self.groups.file[chosen])
+        if PICKED * sizes[chosen].sum() < sizes[around].sum():
+            wanted = pa.schema([*((key, pa.int64()) for key in self.space.keys), *WEIGHT_TYPES.items()])
+            return filled(self.space, picked(self.space.spark, self.groups, chosen, ids, wanted), *more)
         rows = self.space.spark.read.schema(schema).parquet(*paths)
-        rows = rows.where(rows.predicate.isin(self._ids(predicates)))
-        ranges = self.groups.ranges(chosen)
-        if (~chosen & self.groups.having(self._ids(predicates))).any() and len(ranges) <= MOST_RANGES:
-            rows = rows.where(functools.reduce(lambda a, b: a | b, (_within(F, each) for each in ranges)))
-        return filled(self.space, rows, *more)
-
-
-def _within(F: Any, ranges: tuple[int, int, int, int]) -> Column:
-    """Whether a row is in a range of predicates and of first arguments."""
-    first, last, low, high = ranges
-    is_there: Column = F.col("predicate").between(first, last) & F.col("c0").between(low, high)
-    return is_there
+        return filled(self.space, rows.where(rows.predicate.isin(ids)), *more)
 
 
 @dataclass(frozen=True)
@@ -202,7 +198,7 @@ class SumTouched:
     """Sums the rows of facts that later files touch; of the first files only row groups are read that have some."""
 
     groups: Groups
-    is_first: npt.NDArray[np.bool_]
+    is_first: Chosen
     predicates: tuple[int, ...]
     keys: tuple[str, ...]
 
@@ -224,20 +220,15 @@ class SumTouched:
         numbers, counts = np.unique(found.column("predicate").to_numpy(), return_counts=True)
         return path, dict(zip(numbers.tolist(), counts.tolist(), strict=True)), touches(found, self.groups.bounds)
 
-    def _read(self, chosen: npt.NDArray[np.bool_]) -> pa.Table:
+    def _read(self, chosen: Chosen) -> pa.Table:
         """The rows of row groups, with 0 for nulls."""
-        names, found = [*self.keys, "holds", "explicit"], []
+        schema = pa.schema([(name, pa.int64()) for name in (*self.keys, "holds", "explicit")])
+        found = [schema.empty_table()]
         for number in np.unique(self.groups.file[chosen]).tolist():
-            file = pq.ParquetFile(self.groups.files[number], memory_map=True)
             wanted = np.unique(self.groups.group[chosen & (self.groups.file == number)]).tolist()
-            there = [name for name in names if name in file.schema_arrow.names]
-            rows = file.read_row_groups(wanted, columns=there)
-            rows = rows.filter(pc.is_in(rows.column("predicate"), pa.array(self.predicates, pa.int64())))
-            nothing = pa.array(np.zeros(rows.num_rows, np.int64))
-            cells = [pc.fill_null(rows[n], 0).cast(pa.int64()) if n in there else nothing for n in names]
-            found.append(pa.table(dict(zip(names, cells, strict=True))))
-        schema = pa.schema([(name, pa.int64()) for name in names])
-        return pa.concat_tables([schema.empty_table(), *found])
+            rows = read_groups(self.groups.files[number], wanted, self.predicates, schema)
+            found.append(pa.Table.from_arrays([pc.fill_null(column, 0) for column in rows.columns], schema=schema))
+        return pa.concat_tables(found)
 
 
 @dataclass(frozen=True)

@@ -31,8 +31,8 @@ GROUPS_WITHOUT_FILTERS = 4
 LEAST_SHARE = 0.1
 """An argument that a smaller share of the rows have gets no Bloom filter."""
 
-FALSE_HITS = 0.03
-"""A filter of a byte for each row says "perhaps" of about this share of the values that are not there."""
+FALSE_HITS = 0.0013
+"""A filter of two bytes for each row says "perhaps" of such a share of the values that are not there."""
 
 LARGEST = np.iinfo(np.int64).max
 
