@@ -442,16 +442,18 @@ class FrameSet(FactSet):
         if len(small) < 2:
             return self
         alike = [[part for part in small if _is_sliced(part) == sliced] for sliced in (False, True)]
-        merged = [part for parts in alike for part in (self._merged(parts) if len(parts) > 1 else parts)]
+        merged = [self._merged(parts) for parts in alike if parts]
         rest = [part for part in self.base if not isinstance(part.source, Stored)]
         return FrameSet(self.space, [largest, *merged, *rest], self.removed, self.added)
 
-    def _merged(self, parts: Sequence[Part]) -> tuple[Part]:
+    def _merged(self, parts: Sequence[Part]) -> Part:
         """Parts as one, in slices if they are."""
+        if len(parts) == 1:
+            return parts[0]
         frame, size = frame_of(self.space, parts, _all(parts)), sum(part.most for part in parts)
         if _is_sliced(parts[0]):
-            return (Part.whole(in_slices(self.space, frame, size)),)
-        return (Part.whole(self.space.store(frame.coalesce(1 + size // (1 << 22)))),)
+            return Part.whole(in_slices(self.space, frame, size))
+        return Part.whole(self.space.store(frame.coalesce(1 + size // (1 << 22))))
 
 
 def frame_of(space: Workspace, parts: Sequence[Part], wanted: Predicates, mask: Mask | None = None) -> DataFrame:

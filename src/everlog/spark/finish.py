@@ -51,8 +51,8 @@ def finish(space: Workspace, stratum: Stratum, facts: FrameSet, delta: FrameSet,
     found = in_one_task(rows, _Finish(stratum.recursive, terms, most))
     if found is None:
         return None
-    (files, sizes), instances, rounds = found
-    return Finished(Stored(files, {space.names.predicate(n): size for n, size in sizes.items()}), instances, rounds)
+    written, instances, rounds = found
+    return Finished(space.stored([written]), instances, rounds)
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ import itertools
 import uuid
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -44,12 +44,8 @@ def store_new(space: Workspace, rows: DataFrame, known: Sequence[Stored] = ()) -
     task = _KeepNew(str(space.directory), tuple(space.keys), joined(each.slices or {} for each in known), space.bounds)
     ordered = rows.select(_slice(space).alias(SLICE), *space.keys).sortWithinPartitions(SLICE, *space.keys)
     parts: list[_Kept] = gather(ordered.mapInArrow(task, RESULT))
-    sizes: Counter[int] = Counter()
-    for part in parts:
-        sizes.update(part.sizes)
-    return Stored(
-        files=tuple(part.file for part in parts if part.file is not None),
-        sizes={space.names.predicate(number): size for number, size in sizes.items()},
+    return replace(
+        space.stored((() if part.file is None else (part.file,), part.sizes) for part in parts),
         touches=None if space.bounds is None else all_touches(part.touched for part in parts),
         slices=joined(part.slices for part in parts),
     )

@@ -49,8 +49,8 @@ def evaluate(
     found = in_one_task(rows, _Evaluate(stratum, terms, most, timeout))
     if found is None:
         return None
-    (files, sizes), instances, rounds = found
-    return Evaluated(Stored(files, {space.names.predicate(n): size for n, size in sizes.items()}), instances, rounds)
+    written, instances, rounds = found
+    return Evaluated(space.stored([written]), instances, rounds)
 
 
 @dataclass(frozen=True)

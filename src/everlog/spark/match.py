@@ -336,7 +336,7 @@ class Instances:
         if rows is not None:
             return found, rows
         mask = self._mask(body)
-        if found is not None and mask is None and body != self.pivot:
+        if found is not None and mask is None:
             found, mask = self._probed(found, body, source, predicates)
         return found, source.frame(predicates, mask)
 

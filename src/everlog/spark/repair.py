@@ -21,7 +21,7 @@ from everlog.spark.factset import FrameSet, Predicates, Step
 from everlog.spark.groups import Mask, Place, joined
 from everlog.spark.rows import GROUP, Terms, Written
 from everlog.spark.sharing import in_one_task
-from everlog.spark.workspace import Stored, Workspace
+from everlog.spark.workspace import Workspace
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -51,9 +51,8 @@ def repair_closure(
 
 
 def _set(space: Workspace, written: Written) -> FactSet:
-    files, sizes = written
-    stored = Stored(files, {space.names.predicate(number): size for number, size in sizes.items()})
-    return FrameSet.of(space, stored) if files else NONE
+    stored = space.stored([written])
+    return FrameSet.of(space, stored) if stored.files else NONE
 
 
 @dataclass(frozen=True)

@@ -20,7 +20,6 @@ directories of their own and return where, so a second attempt does no harm, and
 from __future__ import annotations
 
 import shutil
-from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -107,12 +106,7 @@ def close_in_rounds(
 
 def _listed(space: Workspace, slots: Sequence[_Slice]) -> Stored:
     """What the slices have, as facts with ids."""
-    written = run_tasks(space.spark, _Slice.listed, [slot for slot in slots if slot.held])
-    sizes: Counter[int] = Counter()
-    for _, counted in written:
-        sizes.update(counted)
-    files = tuple(file for some, _ in written for file in some)
-    return Stored(files, {space.names.predicate(number): size for number, size in sizes.items()})
+    return space.stored(run_tasks(space.spark, _Slice.listed, [slot for slot in slots if slot.held]))
 
 
 # tasks ------------------------------------------------------------------------------------------

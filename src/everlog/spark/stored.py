@@ -11,7 +11,7 @@ from __future__ import annotations
 import functools
 import uuid
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -149,12 +149,11 @@ class StoredFacts:
         return self._touched
 
     def _summed_in_one_task(self) -> Stored:
-        names = self.space.names
         task = SumTouched(self.groups, self.is_first, tuple(self._ids(self.predicates)), tuple(self.space.keys))
         self.space.jobs += 1
         path = f"{self.space.directory}/{uuid.uuid4().hex}"
         ((file, sizes, found),) = run_tasks(self.space.spark, _Sum(task, path), [0])
-        return Stored((file,) if file else (), {names.predicate(n): size for n, size in sizes.items()}, touches=found)
+        return replace(self.space.stored([((file,) if file else (), sizes)]), touches=found)
 
     def _summed_by_all(self) -> Stored:
         from pyspark.sql import functions as F

@@ -16,7 +16,7 @@ import shutil
 import uuid
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING
@@ -89,12 +89,18 @@ class Workspace:
         columns = [*self.keys, *([WEIGHT] if weighted else []), *more]
         self.jobs += 1
         parts = gather(frame.select(*columns).mapInArrow(_Write(str(self.directory), self.bounds), RESULT))
-        sizes: Counter[int] = Counter()
-        for _, counted, _ in parts:
-            sizes.update(counted)
-        files = tuple(file for file, _, _ in parts if file is not None)
+        found = self.stored((() if file is None else (file,), sizes) for file, sizes, _ in parts)
         touched = None if self.bounds is None else all_touches(touched for _, _, touched in parts)
-        return Stored(files, {self.names.predicate(number): size for number, size in sizes.items()}, weighted, touched)
+        return replace(found, weighted=weighted, touches=touched)
+
+    def stored(self, written: Iterable[tuple[Sequence[str], Mapping[int, int]]]) -> Stored:
+        """What tasks have written: files, and the numbers of facts by the ids of predicates."""
+        files: list[str] = []
+        sizes: Counter[int] = Counter()
+        for some, counted in written:
+            files += some
+            sizes.update(counted)
+        return Stored(tuple(files), {self.names.predicate(number): size for number, size in sizes.items()})
 
     @property
     def bounds(self) -> Bounds | None:
