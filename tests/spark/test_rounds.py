@@ -221,6 +221,7 @@ def test_plans_say_why(rule: str, kind: str, says: str) -> None:
     plan = plan_of(stratum, {})
     assert plan.kind == kind
     assert says in str(plan)
+    assert ("(spread-facts 500,000)" in str(plan)) == (kind == "loop")
 
 
 def test_limits_count_in_rounds(spark: Any, tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-ROOMY = 2 << 30
+ROOMY = 3 << 30
 """With an address space of so many bytes a worker holds as much as without a limit."""
 
 TAKEN = 1 << 29
@@ -21,7 +21,7 @@ def share_of_room(limit: int | None) -> float:
     """The share of what a worker holds otherwise, for one whose address space has so many bytes.
 
     >>> share_of_room(None), round(share_of_room(1 << 30), 2), share_of_room(600 << 20)
-    (1.0, 0.33, 0.1)
+    (1.0, 0.2, 0.1)
     """
     if limit is None:
         return 1.0
