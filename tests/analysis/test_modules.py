@@ -786,4 +786,4 @@ def test_time_is_linear(make: Callable[[int], Program], size: int) -> None:
         seconds.append(time.process_time() - start)
     modules = sum(stratum.module is not None for stratum in found.strata)
     print(f"{make.__name__}: {modules:,} modules of {size:,} rules in {seconds[1]:.2f} s")
-    assert seconds[1] < 25 * max(seconds[0], 0.05)
+    assert seconds[1] < 40 * max(seconds[0], 0.05)

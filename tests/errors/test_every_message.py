@@ -38,6 +38,12 @@ NOT_FOR_USERS: Mapping[str, tuple[str, ...]] = {
         "versions count from 0",
         "... is not a snapshot as this version writes them",
     ),
+    "caught: a filter that cannot be read rules nothing out": (
+        "no header of a Bloom filter",
+        "the header of a Bloom filter has no size",
+        "a Bloom filter of another kind than split blocks, xxHash and no compression",
+        "a Bloom filter of ... bytes, of which there are ...",
+    ),
     "part of another message: not allowed while ..., no space left while ...": (
         "committing",
         "reading a data file",

@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 import everlog
 from everlog.engine.hashing import hash_text
 from everlog.pipeline.updates import UpdateJob, update
-from everlog.spark.groups import Bounds, Groups, touches
+from everlog.spark.groups import MOST_HASHES, Bounds, Groups, Probe, touches
 from everlog.store import Store
 
 RULES = """
@@ -65,6 +65,26 @@ def test_a_group_of_several_predicates_is_bounded_by_those_beside_it(tmp_path: P
         (1, 7, 7, 2, 6),
         (2, 7, 7, 6, 8),
     ]
+
+
+def test_later_arguments_are_looked_up_in_filters(tmp_path: Path) -> None:
+    path, options = tmp_path / "a.parquet", {"c1": {"ndv": 4, "fpp": 1e-6}}
+    table = pa.table({"predicate": [1] * 6 + [2] * 6, "c0": [*range(6)] * 2, "c1": [10 * i for i in range(12)]})
+    pq.write_table(table, path, row_group_size=3, bloom_filter_options=options)
+
+    def probed(*values: int) -> int | None:
+        return Probe(Groups.of([str(path)]), (((2,), 1),))(np.array(values))
+
+    assert probed(60) == probed(80, 10) == 0b100
+    assert probed(110, 60, 110) == 0b1100
+    assert probed(5) == 0
+    assert probed(*range(MOST_HASHES + 1)) is None
+    assert Probe(Groups.of([str(path)]), (((2,), 0), ((1,), 1)))(np.array([2, 30])) == 0b110
+    offset = pq.read_metadata(path).row_group(3).column(2).bloom_filter_offset
+    content = bytearray(path.read_bytes())
+    content[offset] ^= 1
+    path.write_bytes(content)
+    assert probed(60) == 0b1100, "a filter that cannot be read rules nothing out"
 
 
 def regrouped(store: Path, rows: int) -> None:

@@ -134,7 +134,10 @@ class Groups:
         hashed = hashes(values)
         found, (offsets, lengths) = chosen.copy(), self.blooms[argument]
         for number in np.flatnonzero(chosen & (lengths > 0)).tolist():
-            bloom = read_bloom(self.files[self.file[number]], int(offsets[number]), int(lengths[number]))
+            try:
+                bloom = read_bloom(self.files[self.file[number]], int(offsets[number]), int(lengths[number]))
+            except ValueError:  # of another kind
+                continue
             found[number] = bloom.may_have(hashed).any()
         return found
 
