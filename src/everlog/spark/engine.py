@@ -83,7 +83,7 @@ class SparkEngine(Engine):
         return groups is not None and sum(groups.size(ids) for ids, _ in places) > self.settings.look_up_rows
 
     def note_look_up(
-        self, predicates: Iterable[Predicate], argument: int, places: Iterable[Place], mask: Mask | None
+        self, predicates: Iterable[Predicate], argument: int, places: Sequence[Place], mask: Mask | None
     ) -> None:
         """Say how much of a store is read."""
         assert self.space.groups is not None

@@ -25,7 +25,7 @@ MOST_VALUES = 1 << 14
 """More values than this in one file touch all row groups: ids are hashes, which spread."""
 
 MOST_HASHES = 1 << 8
-"""The same for Bloom filters, in which a value that is not there has a chance of some hundredths to be found."""
+"""The same for Bloom filters, in which one of a thousand values that are not there is found."""
 
 Mask = int
 """The row groups whose bits are set."""
