@@ -11,15 +11,16 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
+DRIVER, HEAP, WORKER, ADDRESSES = "driver, Python", "driver, live heap", "worker, Python", "worker, address space"
+
 ROLES = {
     "SparkSubmit": "driver, Java",
     "CoarseGrainedExecutorBackend": "executor, Java",
-    "pyspark.daemon": "worker, Python",
-    "pyspark/daemon": "worker, Python",
+    "pyspark.daemon": WORKER,
+    "pyspark/daemon": WORKER,
 }
 """What the command of a process has in it, and what it is."""
 
-DRIVER, HEAP = "driver, Python", "driver, live heap"
 INTERVAL = 0.25
 COLLECT_EVERY = 8
 """The driver's heap is collected at every so many looks at the processes."""
@@ -29,8 +30,9 @@ class Peaks:
     """The largest process of each role so far, in bytes, while the context lasts.
 
     The system's own record of a process's peak is read, so nothing between two looks is missed but what a process
-    takes just before it ends. The driver's heap fills with garbage up to its limit however little it needs, so what
-    is alive is measured as well: after a collection, every few seconds.
+    takes just before it ends. Of workers the address space is looked at as well, which is what Spark limits. The
+    driver's heap fills with garbage up to its limit however little it needs, so what is alive is measured as well:
+    after a collection, every few seconds.
     """
 
     def __init__(self, session: Any = None) -> None:
@@ -59,6 +61,8 @@ class Peaks:
     def _look(self) -> None:
         for pid, role in family(os.getpid()).items():
             self._note(role, peak(pid))
+            if role == WORKER:
+                self._note(ADDRESSES, peak(pid, "VmPeak"))
 
     def _note(self, role: str, size: int) -> None:
         self.found[role] = max(self.found.get(role, 0), size)
@@ -108,9 +112,9 @@ def _spent() -> tuple[int, int]:
     return sum(times), times[3] + times[4]
 
 
-def peak(pid: int) -> int:
-    """The most that a process was resident with, 0 if it is gone."""
+def peak(pid: int, of: str = "VmHWM") -> int:
+    """The most that a process was resident with (or its largest address space, VmPeak), 0 if it is gone."""
     with suppress(OSError):
-        found = re.search(r"VmHWM:\s+(\d+) kB", Path(f"/proc/{pid}/status").read_text())
+        found = re.search(rf"{of}:\s+(\d+) kB", Path(f"/proc/{pid}/status").read_text())
         return int(found[1]) * 1024 if found else 0
     return 0

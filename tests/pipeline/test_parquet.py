@@ -12,7 +12,10 @@ import pytest
 from deltalake import DeltaTable, write_deltalake
 
 from everlog.lang.errors import DataError
+from everlog.pipeline import parquet
+from everlog.pipeline.read import read
 from everlog.pipeline.sources import ReadOptions, resolve
+from everlog.pipeline.split import BadRow
 from everlog.pipeline.splits import splits
 from tests.pipeline.reading import read_all, shown
 
@@ -34,6 +37,19 @@ def test_row_groups_are_splits(tmp_path: Path) -> None:
     assert [(split.start, split.end) for split in splits(sources, ReadOptions(), 1)] == [(0, 1), (1, 2), (2, 3)]
     assert [(split.start, split.end) for split in splits(sources, ReadOptions(), 1 << 30)] == [(0, 3)]
     assert read_all(path, target_bytes=1) == (FACTS, [])
+
+
+def test_workers_with_little_room_hold_fewer_rows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also within a row group; the number of a bad row is that in the file."""
+    path = tmp_path / "p.parquet"
+    pq.write_table(pa.table({"s": [1, 2, 3, 4, None]}), path)
+    (split,) = splits(resolve([str(path)], ReadOptions()), ReadOptions(), 1 << 30)
+    monkeypatch.setattr(parquet, "BATCH_ROWS", 8)
+    for share, sizes in ((1.0, [4]), (0.25, [2, 2])):
+        monkeypatch.setattr(parquet, "own_share", lambda share=share: share)
+        bad: list[BadRow] = []
+        assert [batch.num_rows for batch in read(split, ReadOptions(), bad)] == sizes
+        assert [row.reason for row in bad] == ["row 5 has no value in column 's'"]
 
 
 def test_nulls_are_bad_rows(tmp_path: Path) -> None:

@@ -107,8 +107,7 @@ class _Range:
 
     def merge(self) -> _Merged:
         """Write the new terms of the range."""
-        tables = [self._read(file, ["id", "text"]) for file in self.staged]
-        terms, collisions = distinct_terms(pa.concat_tables(tables))
+        terms, collisions = distinct_terms(pa.concat_tables(self._read(file, ["id", "text"]) for file in self.staged))
         known = np.zeros(terms.num_rows, np.bool_)
         for file in self.existing:
             positions, texts = self._known(file, terms)
@@ -116,7 +115,7 @@ class _Range:
             collisions += _differences(terms.take(pa.array(positions)), texts)
         if collisions:
             return _Merged(collisions=tuple(collisions[:MOST_SHOWN]))
-        fresh = terms.filter(pa.array(~known))
+        fresh = terms.filter(pa.array(~known)) if known.any() else terms
         if fresh.num_rows == 0:
             return _Merged()
         return _Merged((write_parquet(fresh, self.work, "new-terms"),), fresh.num_rows)

@@ -18,6 +18,7 @@ import pyarrow.parquet as pq
 from everlog.lang.errors import DataError, Place
 from everlog.lang.syntax import Predicate
 from everlog.pipeline.blocks import unreadable
+from everlog.pipeline.room import own_share
 from everlog.pipeline.sources import ReadOptions
 from everlog.pipeline.split import BadRow, Split
 from everlog.pipeline.values import constant_column, texts_of
@@ -34,8 +35,9 @@ def read_parquet(split: Split, options: ReadOptions, bad: list[BadRow]) -> Itera
     with _open(split.path, split.source.compressed) as file:
         row = sum(file.metadata.row_group(group).num_rows for group in range(split.start))
         groups = list(range(split.start, split.end if split.end is not None else file.num_row_groups))
+        held = int(BATCH_ROWS * own_share())
         try:
-            for batch in file.iter_batches(BATCH_ROWS, row_groups=groups):
+            for batch in file.iter_batches(held, row_groups=groups, use_threads=False):
                 yield from _facts(split, predicate, batch, row, bad)
                 row += batch.num_rows
         except (pa.ArrowException, OSError) as error:

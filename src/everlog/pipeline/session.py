@@ -52,9 +52,9 @@ appender.stderr.layout.pattern = %d{HH:mm:ss} %p %c{1}: %m%n%ex
 WORKER_LIMIT = "spark.executor.pyspark.memory"
 """The option that limits the address space of Python workers."""
 
-LEAN = {"ARROW_DEFAULT_MEMORY_POOL": "system", "MALLOC_ARENA_MAX": "2", "OPENBLAS_NUM_THREADS": "1"}
-"""The environment of workers with such a limit: Arrow's own allocator reserves a gigabyte beforehand, and allocators
-reserve more for each thread."""
+LEAN = {"ARROW_DEFAULT_MEMORY_POOL": "system", "MALLOC_ARENA_MAX": "1", "OPENBLAS_NUM_THREADS": "1"}
+"""The environment of workers with such a limit: Arrow's own allocator reserves a gigabyte beforehand, and that of C
+64 to 128 MB for every arena after the first, which threads take."""
 
 
 def session(master: str | None = None, app: str = "everlog", **conf: object) -> SparkSession:
