@@ -96,6 +96,26 @@ class Names:
             raise UnknownPredicateError(error.diagnostics) from None
 
 
+def refuse_two_arities(predicates: Iterable[Predicate], arities: Mapping[str, int]) -> None:
+    """A bare name has one arity, in rules and all data together; ``arities`` are those that are known.
+
+    >>> refuse_two_arities([Predicate("<http://e.org/p>", 1), Predicate("<http://e.org/p>", 2)], {})
+    >>> refuse_two_arities([Predicate("p", 1)], {"p": 2})
+    Traceback (most recent call last):
+    everlog.lang.errors.DataError: error[arity]: `p` has facts with 1 argument, and others with 2
+      = help: give one of the two another name with NAME=PATH
+    """
+    known = dict(arities)
+    for predicate in predicates:
+        if predicate.name.startswith("<"):
+            continue
+        arity = known.setdefault(predicate.name, predicate.arity)
+        if arity != predicate.arity:
+            some = _count(predicate.arity, "argument")
+            message = f"`{predicate.name}` has facts with {some}, and others with {arity}"
+            raise DataError.of("arity", message, None, "give one of the two another name with NAME=PATH")
+
+
 def wrong_arity(predicate: str | None, arity: int, width: int) -> DataError:
     """The error for rows that are too short or too long for a predicate.
 

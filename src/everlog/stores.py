@@ -110,7 +110,7 @@ def append(
     if same_rules and not change.holds and not change.explicit and positions is None:
         assert transaction.base_version is not None
         return transaction.base_version
-    name_predicates(dictionary, change.predicates)
+    name_predicates(dictionary, change.predicates if same_rules else kb.predicates)  # executors derive what has a name
     _refuse_collisions(dictionary, saved.terms)
     transaction.add_terms([added_terms(dictionary, saved.terms)] if len(dictionary) > saved.terms else [])
     transaction.add_facts(change_batches(stored_change(store, old, new, change), dictionary))

@@ -53,10 +53,6 @@ NOT_FOR_USERS: Mapping[str, tuple[str, ...]] = {
         "this is not a query: ...",
     ),
     "it takes two billion solutions of one answer": ("one answer has more than ... solutions",),
-    "readers find it first, as `two-arities` or `bad-row`": (
-        "`...` has facts with ... arguments, and others with ...",
-        "give one of the two another name with NAME=PATH",
-    ),
     "the check of what writers hand to a commit, see tests/store/test_commit.py": (
         "... cannot be committed: ...",
         "it has ... bytes, not ...",

@@ -24,6 +24,7 @@ from everlog.pipeline import follow, maintain
 from everlog.pipeline.batches import read_batch
 from everlog.pipeline.operations import Reader, Resolved, resolved
 from everlog.pipeline.streaming import Upkeep
+from everlog.pipeline.updates import UpdateJob
 from everlog.predicates import Names
 from everlog.store import Store, steps
 from tests.store.small import at_step
@@ -120,6 +121,14 @@ def test_what_is_wrong_with_rows() -> None:
     assert "null before" in operations(gap, kinds)["bad"][0].as_py()
 
 
+def test_numbers_as_seq() -> None:
+    """0.0 and -0.0 are the same, and what is no number is no seq."""
+    columns = {"op": ["+", "-", "+"], "predicate": ["edge"] * 3, "arguments": [["a", "b"]] * 3}
+    read = operations({**columns, "seq": [0.0, -0.0, float("nan")]}, {**KINDS, "seq": "double"})
+    assert [bad and bad.partition(":")[0] for bad in read["bad"].to_pylist()] == [None, None, "seq is not a number"]
+    assert resolved(read.slice(0, 2)).conflicts
+
+
 @pytest.mark.parametrize(
     ("columns", "told"),
     [
@@ -203,34 +212,47 @@ def test_large_batches_are_read_as_small_ones_are(spark: Any, tmp_path: Path) ->
 # batches ------------------------------------------------------------------------------------------
 
 
-def upkeep(store: Path, checkpoint: str = "one", **options: Any) -> Callable[[Any, int], None]:
+def upkeep(
+    store: Path, checkpoint: str = "one", engine: dict[str, Any] | None = None, **options: Any
+) -> Callable[[Any, int], None]:
     """What is run for each batch, as Spark would run it."""
-    found = Upkeep(store, "s", **options)
+    found = Upkeep(UpdateJob(str(store), **(engine or {})), "s", **options)
     found.checkpoint.set_result(checkpoint)
     return found
+
+
+LOCAL: dict[str, Any] = {"engine": "local"}
+ENGINES = [
+    pytest.param(LOCAL, id="local"),
+    pytest.param({"engine": "spark"}, id="one task"),
+    pytest.param({"engine": "spark", "local_finish": 0}, id="distributed", marks=pytest.mark.slow),
+]
 
 
 def batch(spark: Any, *rows: Row) -> Any:
     return spark.createDataFrame([(op, "edge", list(arguments)) for op, *arguments in rows], CELLS)
 
 
-def test_batches_are_applied_once_and_in_order(spark: Any, tmp_path: Path) -> None:
+@pytest.mark.parametrize("engine", ENGINES)
+def test_batches_are_applied_once_and_in_order(spark: Any, tmp_path: Path, engine: dict[str, Any]) -> None:
     store = store_at(tmp_path / "kb")
     seen: list[tuple[int, int]] = []
-    apply = upkeep(store, progress=lambda applied: seen.append((applied.batch, applied.version)))
+    apply = upkeep(store, engine=engine, progress=lambda applied: seen.append((applied.batch, applied.version)))
     first, second = batch(spark, ("+", "b", "c"), ("-", "a", "b")), batch(spark, ("-", "b", "c"), ("-", "x", "y"))
     apply(first, 0)
     opened = apply.kb  # type: ignore[attr-defined]
     apply(first, 0)
     apply(second, 1)
     assert apply.kb is opened, "it stays open"  # type: ignore[attr-defined]
-    upkeep(store)(first, 0)
-    upkeep(store)(second, 1)
+    assert (opened is None) == (engine != LOCAL), "where this process reasons"
+    upkeep(store, engine=engine)(first, 0)
+    upkeep(store, engine=engine)(second, 1)
     apply(batch(spark, ("-", "b", "c")), 2)
+    apply(batch(spark), 3)
     assert edges(store) == set()
-    assert seen == [(0, 1), (1, 2), (2, 3)]
-    assert log(store) == [("save", {}), *(("update", {"s": number}) for number in range(3))], "also if nothing changed"
-    with pytest.raises(StoreError, match=r"missed-batches.*is 5, but the store has none after 2"):
+    assert seen == [(0, 1), (1, 2), (2, 3), (3, 4)]
+    assert log(store) == [("save", {}), *(("update", {"s": number}) for number in range(4))], "also if nothing changed"
+    with pytest.raises(StoreError, match=r"missed-batches.*is 5, but the store has none after 3"):
         apply(first, 5)
     assert is_closed(store)
 
@@ -272,9 +294,12 @@ def test_another_checkpoint_counts_anew(spark: Any, tmp_path: Path) -> None:
     assert Store.open(store).info().positions == {"s": {"checkpoint": "two", "batch": 1}}
 
 
-def test_another_writer_in_the_middle_of_a_batch(spark: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("engine", ENGINES)
+def test_another_writer_in_the_middle_of_a_batch(
+    spark: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, engine: dict[str, Any]
+) -> None:
     store = store_at(tmp_path / "kb")
-    apply = upkeep(store)
+    apply = upkeep(store, engine=engine)
     apply(batch(spark, ("+", "b", "c")), 0)
 
     def meanwhile() -> None:
@@ -282,16 +307,17 @@ def test_another_writer_in_the_middle_of_a_batch(spark: Any, tmp_path: Path, mon
         kb.update(insert={"edge": [("q", "r")]}, delete={"edge": [("a", "b")]})
         kb.save()
 
-    at_step(monkeypatch, steps.FACTS_WRITTEN, meanwhile)
+    at_step(monkeypatch, steps.FACTS_MOVED, meanwhile)
     apply(batch(spark, ("+", "c", "q")), 1)
     assert edges(store) == {("b", "c"), ("q", "r"), ("c", "q")}
     assert log(store)[1:] == [("update", {"s": 0}), ("update", {"s": 0}), ("update", {"s": 1})]
     assert is_closed(store)
 
 
-def test_a_batch_that_is_wrong_changes_nothing(spark: Any, tmp_path: Path) -> None:
+@pytest.mark.parametrize("engine", ENGINES)
+def test_a_batch_that_is_wrong_changes_nothing(spark: Any, tmp_path: Path, engine: dict[str, Any]) -> None:
     store = store_at(tmp_path / "kb")
-    apply = upkeep(store)
+    apply = upkeep(store, engine=engine)
     apply(batch(spark, ("+", "b", "c")), 0)
     wrong = batch(spark, ("+", "x", "y"), ("+", "x"), ("*", "x", "y"))
     with pytest.raises(DataError, match=r"(?s)--> batch 1 of s:2.*--> batch 1 of s:3.*2 bad rows"):
@@ -299,14 +325,25 @@ def test_a_batch_that_is_wrong_changes_nothing(spark: Any, tmp_path: Path) -> No
     with pytest.raises(DataError, match=r"batch 1 of s inserts and deletes edge(.|\n)*add a column seq"):
         apply(batch(spark, ("+", "x", "y"), ("-", "x", "y")), 1)
     two = spark.createDataFrame([("+", "new", ["a"]), ("+", "new", ["a", "b"])], CELLS)
-    with pytest.raises(DataError, match="wrong-arity"):
+    with pytest.raises(DataError, match="arity"):
         apply(two, 1)
     assert log(store) == [("save", {}), ("update", {"s": 0})]
     assert edges(store) == {("a", "b"), ("b", "c")}
-    upkeep(store, on_error="skip")(wrong, 1)
+    upkeep(store, engine={**engine, "on_error": "skip"})(wrong, 1)
     assert edges(store) == {("a", "b"), ("b", "c"), ("x", "y")}
     assert Store.open(store).info().statistics["bad_rows"] == 2
     assert is_closed(store)
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_a_batch_without_effect_counts_nothing(spark: Any, tmp_path: Path, engine: dict[str, Any]) -> None:
+    """A store whose derivations are not counted says so until they are, or a later batch would trust its counters."""
+    rules = "path(?x, ?y) :- edge(?x, ?y) . path(?x, ?y) :- link(?x, ?y) . edge(a, b) . link(a, b) ."
+    everlog.KnowledgeBase(rules, maintain="none").save(tmp_path / "kb")
+    apply = upkeep(tmp_path / "kb", engine={**engine, "algorithm": "dredc"})
+    apply(batch(spark, ("+", "a", "b")), 0)
+    apply(batch(spark, ("-", "a", "b")), 1)
+    assert everlog.open(tmp_path / "kb")["path"].rows() == [("a", "b")]
 
 
 # streams ------------------------------------------------------------------------------------------
@@ -368,16 +405,16 @@ import os, sys
 from everlog.pipeline import maintain
 from everlog.pipeline.session import session
 from tests.pipeline.test_streaming import files
-spark = session("local[2]", spark__sql__shuffle__partitions=1)
+spark = session("local[2,4]", spark__sql__shuffle__partitions=1)
 os.environ["EVERLOG_STOP_AT"] = sys.argv[1]
-maintain(files(spark, "in"), "kb", "s", trigger={"availableNow": True}).awaitTermination()
+maintain(files(spark, "in"), "kb", "s", trigger={"availableNow": True}, engine=sys.argv[2]).awaitTermination()
 """
 
 
-def killed_at(step: str, directory: Path) -> None:
+def killed_at(step: str, directory: Path, engine: str) -> None:
     """Follow the stream in a process of its own that is killed when it reaches the step."""
     environment = {**os.environ, "PYTHONPATH": str(Path(__file__).resolve().parents[2]), "EVERLOG_SPARK_MEMORY": "600m"}
-    command = [sys.executable, "-c", KILLED, step]
+    command = [sys.executable, "-c", KILLED, step, engine]
     ended = subprocess.run(command, env=environment, cwd=directory, check=False, capture_output=True, timeout=300)
     assert ended.returncode == -signal.SIGKILL, ended.stderr.decode()
 
@@ -386,10 +423,15 @@ EVERYWHERE = (steps.FACTS_MOVED, steps.FACTS_COMMITTED, steps.BATCH_APPLIED)
 
 
 @pytest.mark.parametrize(
-    "deaths", [(steps.BATCH_APPLIED,), pytest.param(EVERYWHERE, marks=pytest.mark.slow)], ids=["one", "three"]
+    ("deaths", "engine"),
+    [
+        pytest.param((steps.BATCH_APPLIED,), "local", id="one"),
+        pytest.param(EVERYWHERE, "local", id="three", marks=pytest.mark.slow),
+        pytest.param(EVERYWHERE, "spark", id="three, Spark reasons", marks=pytest.mark.slow),
+    ],
 )
 def test_killed_before_the_commit_after_it_and_before_sparks_own(
-    spark: Any, tmp_path: Path, deaths: Sequence[str]
+    spark: Any, tmp_path: Path, deaths: Sequence[str], engine: str
 ) -> None:
     store, source, spark_log = store_at(tmp_path / "kb"), tmp_path / "in", tmp_path / "kb" / "streams" / "s"
     source.mkdir()
@@ -401,13 +443,13 @@ def test_killed_before_the_commit_after_it_and_before_sparks_own(
         return {path.name for path in (spark_log / kind).glob("[0-9]*")}
 
     for step in deaths:
-        killed_at(step, tmp_path)
+        killed_at(step, tmp_path, engine)
         committed = step != steps.FACTS_MOVED
         assert log(store) == [("save", {}), *[("update", {"s": 0})] * committed]
         assert edges(store) == ({("b", "c")} if committed else {("a", "b")})
         assert (batches("offsets"), batches("commits")) == ({"0"}, set()), "Spark does not know that it is done"
 
-    maintain(files(spark, source), store, "s", trigger={"availableNow": True}).awaitTermination()
+    maintain(files(spark, source), store, "s", trigger={"availableNow": True}, engine=engine).awaitTermination()
     assert log(store) == [("save", {}), *(("update", {"s": number}) for number in range(3))]
     assert (batches("offsets"), batches("commits")) == ({"0", "1", "2"}, {"0", "1", "2"})
     assert edges(store) == {("c", "d"), ("d", "e")}

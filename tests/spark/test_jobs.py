@@ -9,8 +9,10 @@ from typing import Any
 import pytest
 
 import everlog
+from everlog.lang.errors import DataError
 from everlog.pipeline.jobs import MaterialiseJob, materialise
-from everlog.pipeline.updates import UpdateJob, _reasons_on_spark, update
+from everlog.pipeline.rule_updates import RulesJob, change_rules
+from everlog.pipeline.updates import UpdateJob, reasons_on_spark, update
 from everlog.spark import write
 from everlog.store import Store
 from everlog.stores import open as open_store
@@ -94,9 +96,9 @@ def test_auto_asks_for_the_memory_that_an_update_takes(files: Path, caplog: pyte
     here = UpdateJob(str(files / "kb"), delete=(str(files / "parent.csv"),))
     with caplog.at_level("INFO", "everlog"):
         asked = [replace(here, memory=memory) for memory in (0, 1 << 40, None)]
-        assert [_reasons_on_spark(job) for job in asked] == [True, False, False]
-        assert not _reasons_on_spark(replace(here, memory=0, engine="local"))
-        assert not _reasons_on_spark(replace(here, memory=0, algorithm="counting"))
+        assert [reasons_on_spark(job) for job in asked] == [True, False, False]
+        assert not reasons_on_spark(replace(here, memory=0, engine="local"))
+        assert not reasons_on_spark(replace(here, memory=0, algorithm="counting"))
     said = [record.message.split(" needed")[0] for record in caplog.records if record.message.startswith("engine ")]
     assert [message.split(":")[1] for message in said] == [
         " spark",
@@ -188,6 +190,58 @@ def test_distributed_updates(
     for name in ("local", "spark"):
         materialise(job(files, name, engine="local", modules=modules, stratification=stratification, salt=7))
     both_updated(files, steps[:updates], algorithm=algorithm, local_finish=DISTRIBUTED)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("before", ["rematerialise", "fbf"])
+def test_counters_that_come_to_nothing(spark: Any, tmp_path: Path, before: Any) -> None:
+    """They are computed anew, by the first update or for the second, and no recursive instance is left by then."""
+    for name in ("local", "spark"):
+        everlog.KnowledgeBase("t(?y) :- t(?x), e(?x, ?y) . t(a) . t(b) . e(a, b) .", modules=False).save(
+            tmp_path / name
+        )
+    for name, text in (("e", "a,b\n"), ("a", "a\n"), ("b", "b\n")):
+        (tmp_path / f"{name}.csv").write_text(text)
+    both_updated(tmp_path, [{"delete": ("e=e.csv", "t=a.csv")}], algorithm=before, local_finish=DISTRIBUTED)
+    both_updated(tmp_path, [{"delete": ("t=b.csv",)}], algorithm="dredc", local_finish=DISTRIBUTED)
+    assert len(open_store(tmp_path / "spark")["t"]) == 0
+
+
+@pytest.mark.parametrize("finish", [IN_ONE_TASK, pytest.param(DISTRIBUTED, marks=pytest.mark.slow)])
+def test_a_predicate_that_new_rules_brought(spark: Any, tmp_path: Path, finish: int) -> None:
+    """It had no facts then, so no row has told its name."""
+    everlog.KnowledgeBase("p(?x) :- q(?x) . q(a) .").save(tmp_path / "kb")
+    (tmp_path / "more.rls").write_text("r(?x, new) :- s(?x) .")
+    (tmp_path / "s.csv").write_text("b\n")
+    change_rules(RulesJob(str(tmp_path / "kb"), add=(str(tmp_path / "more.rls"),)))
+    update(UpdateJob(str(tmp_path / "kb"), insert=(str(tmp_path / "s.csv"),), engine="spark", local_finish=finish))
+    assert Store.open(tmp_path / "kb").verify() == []
+    assert open_store(tmp_path / "kb")["r"].rows() == [("b", "new")]
+
+
+@pytest.mark.slow
+def test_a_name_has_one_arity_also_in_the_store(spark: Any, tmp_path: Path) -> None:
+    """Of predicates that no rule has only the store knows it; one whose facts have all gone may come with another."""
+    kb = everlog.KnowledgeBase("p(?x) :- q(?x) . q(a) . age(ann, 1) . <http://e.org/r>(ann) .")
+    kb.save(tmp_path / "kb")
+    kb = open_store(tmp_path / "kb")
+    kb.update(insert={"size": [("ann", 1)]})
+    kb.save()
+    (tmp_path / "one.csv").write_text("ann\n")
+    (tmp_path / "two.csv").write_text("ann,1\n")
+
+    def updated(side: str, predicate: str, file: str) -> int:
+        given: dict[str, Any] = {side: (f"{predicate}={tmp_path / file}.csv",)}
+        job = UpdateJob(str(tmp_path / "kb"), engine="spark", local_finish=DISTRIBUTED, compact=False, **given)
+        return update(job).version
+
+    with pytest.raises(DataError, match="`size` has facts with 1 argument, and others with 2"):
+        updated("insert", "size", "one")
+    assert Store.open(tmp_path / "kb").version == 1
+    assert updated("insert", "<http://e.org/r>", "two") == 2
+    assert updated("delete", "size", "two") == 3
+    assert updated("insert", "size", "one") == 4
+    assert open_store(tmp_path / "kb")["size"].rows() == [("ann",)]
 
 
 ROADS = """

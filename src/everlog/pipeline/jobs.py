@@ -22,7 +22,7 @@ from everlog.equality import Equality
 from everlog.equality.merging import Merging
 from everlog.knowledge_base import KnowledgeBase
 from everlog.lake import COUNTED, dictionary_of, facts_of
-from everlog.lang.errors import DataError, EverlogError
+from everlog.lang.errors import EverlogError
 from everlog.lang.printer import print_program
 from everlog.lang.syntax import Program
 from everlog.modules.boundary import above, stored, visible
@@ -38,6 +38,7 @@ from everlog.pipeline.sources import ReadOptions, resolve
 from everlog.pipeline.split import BadRow
 from everlog.pipeline.splits import LARGE_GZ, large_files, splits
 from everlog.pipeline.triples import refuse_graphs
+from everlog.predicates import refuse_two_arities
 from everlog.profiling.watch import watching
 from everlog.reasoning.materialisation import Maintain, Materialisation, booked
 from everlog.reasoning.seminaive import seminaive
@@ -143,7 +144,7 @@ def materialise(job: MaterialiseJob, report: Report | None = None) -> Result:
         with clock.phase("load"):
             dictionary = dictionary_of(_terms(staged.terms), job.salt)
             explicit = facts_of(load_columns(staged.facts), dictionary)
-            _check_arities(explicit, program.program)
+            refuse_two_arities(explicit, program.program.arities)
         with clock.phase("reason"):
             reason = _reason_merged if merges else _reason
             state, statistics = reason(job, program, dictionary, explicit, report)
@@ -203,7 +204,7 @@ def _on_spark(
             limits=Limits.from_now(job.max_facts, job.timeout),
             listener=Listener(clock.report.round_done),
             watch=watch,
-            check=lambda explicit: _check_arities(explicit, program.program),
+            check=lambda explicit: refuse_two_arities(explicit, program.program.arities),
         )
     with clock.phase("commit"):
         transaction.add_term_files(staged.terms)
@@ -245,18 +246,6 @@ def _terms(files: Sequence[str]) -> pa.Table:
     if not tables:
         return TERMS.empty_table()
     return pa.concat_tables(sorted(tables, key=lambda table: table.column("id")[0].as_py()))
-
-
-def _check_arities(explicit: FactSet, program: CheckedProgram) -> None:
-    """A bare name has one arity, in the rules and all data together."""
-    arities = program.arities
-    for predicate in explicit:
-        if predicate.name.startswith("<"):
-            continue
-        arity = arities.setdefault(predicate.name, predicate.arity)
-        if arity != predicate.arity:
-            message = f"`{predicate.name}` has facts with {predicate.arity} arguments, and others with {arity}"
-            raise DataError.of("arity", message, None, "give one of the two another name with NAME=PATH")
 
 
 def _reason(

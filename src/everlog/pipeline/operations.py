@@ -87,8 +87,7 @@ class Reader:
         inserts = self._inserts(rows.column("op"), wrong)
         arguments = self._values(rows, wrong) if self.typed else self._cells(rows.column("arguments"), wrong)
         predicates = self._predicates(rows.column("predicate"), arguments, wrong)
-        seq = rows.column("seq") if self.has_seq else pa.array(np.zeros(len(rows), np.int8))
-        wrong.add(seq.is_null(), lambda _: "seq is null")
+        seq = self._seq(rows.column("seq"), wrong) if self.has_seq else pa.array(np.zeros(len(rows), np.int8))
         columns = [predicates, arguments, inserts, seq, wrong.texts()]
         return pa.record_batch(columns, names=["predicate", "arguments", "insert", "seq", "bad"])
 
@@ -96,6 +95,13 @@ class Reader:
         at = pc.index_in(ops.cast(TEXT), pa.array(list(OPERATIONS), TEXT))
         wrong.add(at.is_null(), lambda row: f"op {row['op']!r} is not one of {', '.join(OPERATIONS)}")
         return pa.array(list(OPERATIONS.values())).take(at)
+
+    def _seq(self, seq: pa.Array, wrong: _Reasons) -> pa.Array:
+        wrong.add(seq.is_null(), lambda _: "seq is null")
+        if not pa.types.is_floating(seq.type):
+            return seq
+        wrong.add(pc.is_nan(seq).fill_null(False), lambda _: "seq is not a number")
+        return pc.add(seq, pa.scalar(0.0, seq.type))  # -0.0 becomes 0.0, which is as large
 
     def _values(self, rows: pa.RecordBatch, wrong: _Reasons) -> pa.LargeListArray:
         """Columns of values as lists of texts; nulls must stand at the end."""

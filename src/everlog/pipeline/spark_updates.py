@@ -6,8 +6,10 @@ A store of at most ``spark-local-finish`` rows is repaired in one task, by the l
 from __future__ import annotations
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from everlog.analysis.check import check
@@ -17,7 +19,7 @@ from everlog.engine.limits import Limits
 from everlog.lake import COUNTED
 from everlog.lang.errors import EverlogError
 from everlog.lang.parser import parse_program
-from everlog.pipeline.dictionary import new_terms
+from everlog.pipeline.dictionary import NewTerms, new_terms
 from everlog.pipeline.engines import plan_settings
 from everlog.pipeline.jobs import no_representatives_on_spark
 from everlog.pipeline.reports import Clock, Report
@@ -34,7 +36,7 @@ from everlog.spark.opening import program_of
 from everlog.spark.plans import PlanSettings
 from everlog.spark.settings import SparkSettings
 from everlog.spark.update import Repaired, StagedChange, update_on_spark
-from everlog.store import Store, VersionInfo, begin
+from everlog.store import Store, Transaction, VersionInfo, begin
 from everlog.store.compaction import compact_if_worth
 
 if TYPE_CHECKING:
@@ -51,50 +53,35 @@ def update(job: UpdateJob, report: Report | None = None) -> UpdateResult:
     from everlog.pipeline.updates import UpdateResult
 
     clock = Clock(report or Report())
-    with clock.phase("check"):
-        store = Store.open(job.store)
-        info = store.info()
-        program = updatable(job, info)
-        options = _options(job, program)
-        refuse_graphs(options)
-        parts = [splits(resolve(paths, options), options) for paths in (job.delete, job.insert)]
-        for warning in large_files([*parts[0], *parts[1]], job.large_gz):
-            clock.report.warning(warning)
+    store = Store.open(job.store)
     with begin(job.store) as transaction:
-        assert transaction.base_version == info.version
+        info = transaction.base
+        assert info is not None
+        with clock.phase("check"):
+            program = updatable(job, info)
+            options = _options(job, program)
+            refuse_graphs(options)
+            parts = [splits(resolve(paths, options), options) for paths in (job.delete, job.insert)]
+            for warning in large_files([*parts[0], *parts[1]], job.large_gz):
+                clock.report.warning(warning)
         with clock.phase("start Spark"):
             spark = session(job.master)
         with clock.phase("read"):
             deleted, inserted = (_stage(spark, job, options, part, program, transaction.work, info) for part in parts)
-            existing = [str(store.layout.terms / file.name) for file in store.term_files(info.version)]
-            terms = new_terms(spark, inserted.term_files, existing, transaction.work, salt=info.salt)
+            repair = Repair(spark, job, program, store, info, transaction.work)
+            terms = repair.new_terms(inserted)
         with clock.phase("reason"):
-            plans = plan_settings(spark, job.engine, job.memory, info.salt)
-            found = _in_one_task(spark, job, store, info, (deleted, inserted), parts[0], transaction.work, plans)
-            if found is None:
-                how: dict[str, Any] = {"salt": info.salt, "on_error": job.on_error}
-                named = with_stored_labels(spark, deleted, parts[0], existing, transaction.work, **how)
-                staged = (named, inserted)
-                profile = clock.report.profile
-                found = _distributed(spark, job, program, store, info, staged, transaction.work, plans, profile)
+            found = repair.done(deleted, inserted, parts[0], clock.report.profile)
         version, compacted = info.version, None
         if found and not job.dry_run:
             with clock.phase("commit"):
-                transaction.add_term_files(terms.files)
-                transaction.add_fact_files(found.files)
-                version = transaction.commit(
-                    rules=info.rules,
-                    statistics=found.figures,
-                    bookkeeping=COUNTED if found.counted else "none",
-                    operation="update",
-                    salt=info.salt,
-                )
+                version = commit(transaction, info, found, terms)
     if job.compact and version != info.version:
         with clock.phase("compact"):
             compacted = compact_if_worth(Path(job.store))
     return UpdateResult(
         version,
-        _change(found),
+        change_of(found),
         deleted.rows + inserted.rows,
         (*deleted.bad, *inserted.bad),
         deleted.bad_count + inserted.bad_count,
@@ -103,73 +90,108 @@ def update(job: UpdateJob, report: Report | None = None) -> UpdateResult:
     )
 
 
-def _in_one_task(
-    spark: SparkSession,
-    job: UpdateJob,
-    store: Store,
-    info: VersionInfo,
-    staged: tuple[Staged, Staged],
-    deleted_from: Sequence[Split],
-    work: Path,
-    plans: PlanSettings,
-) -> Repaired | None:
-    """The update by the local engine in one task, None if there is too much for that."""
-    deleted, inserted = staged
-    rows = sum(file.rows or 0 for file in store.files(info.version))
-    most = plans.local_facts if job.engine == "auto" else job.local_finish
-    if rows + deleted.rows + inserted.rows > most:
-        return None
-    task = UpdateTask(
-        str(Path(job.store).absolute()),
-        info.version,
-        deleted,
-        inserted,
-        tuple(deleted_from),
-        str(work_directory(work)),
-        most,
-        job.on_error,
-        job.algorithm,
-        job.strategy,
-        job.max_facts,
-        job.timeout,
-    )
-    found = run_tasks(spark, run_update, [task])[0]
-    if found is None:
-        log.info("more than %d facts, so the update is distributed", most)
-    else:
-        limit = "local-facts" if job.engine == "auto" else "spark-local-finish"
-        log.info("updated in one task: %d rows (%s %d)", rows, limit, most)
-    return found
+@dataclass(frozen=True)
+class Repair:
+    """The repair of a version by changes that were staged into a directory."""
+
+    spark: SparkSession
+    job: UpdateJob
+    program: StratifiedProgram
+    store: Store
+    info: VersionInfo
+    work: Path
+
+    def new_terms(self, inserted: Staged) -> NewTerms:
+        """The terms that the store does not have."""
+        return new_terms(self.spark, inserted.term_files, self._terms, self.work, salt=self.info.salt)
+
+    def done(
+        self, deleted: Staged, inserted: Staged, deleted_from: Sequence[Split] = (), profile: Profile | None = None
+    ) -> Repaired:
+        """By the local engine in one task if all fits there, otherwise distributed."""
+        plans = plan_settings(self.spark, self.job.engine, self.job.memory, self.info.salt)
+        found = self._in_one_task(deleted, inserted, deleted_from, plans)
+        if found is not None:
+            return found
+        how: dict[str, Any] = {"salt": self.info.salt, "on_error": self.job.on_error}
+        named = with_stored_labels(self.spark, deleted, deleted_from, self._terms, self.work, **how)
+        return self._distributed(named, inserted, plans, profile)
+
+    @property
+    def _terms(self) -> list[str]:
+        return [str(self.store.layout.terms / file.name) for file in self.store.term_files(self.info.version)]
+
+    def _in_one_task(
+        self, deleted: Staged, inserted: Staged, deleted_from: Sequence[Split], plans: PlanSettings
+    ) -> Repaired | None:
+        """None if there is too much for one task."""
+        job = self.job
+        rows = sum(file.rows or 0 for file in self.store.files(self.info.version))
+        most = plans.local_facts if job.engine == "auto" else job.local_finish
+        if rows + deleted.rows + inserted.rows > most:
+            return None
+        task = UpdateTask(
+            str(Path(job.store).absolute()),
+            self.info.version,
+            deleted,
+            inserted,
+            tuple(deleted_from),
+            str(work_directory(self.work)),
+            most,
+            job.on_error,
+            job.algorithm,
+            job.strategy,
+            job.max_facts,
+            job.timeout,
+        )
+        found = run_tasks(self.spark, run_update, [task])[0]
+        if found is None:
+            log.info("more than %d facts, so the update is distributed", most)
+        else:
+            limit = "local-facts" if job.engine == "auto" else "spark-local-finish"
+            log.info("updated in one task: %d rows (%s %d)", rows, limit, most)
+        return found
+
+    def _distributed(self, deleted: Staged, inserted: Staged, plans: PlanSettings, profile: Profile | None) -> Repaired:
+        """Through the algebra on DataFrames."""
+        job = self.job
+        terms = (*deleted.term_files, *inserted.term_files)
+        return update_on_spark(
+            self.spark,
+            self.program,
+            self.store,
+            self.info.version,
+            StagedChange(deleted.fact_files, inserted.fact_files, terms, self.work),
+            job.algorithm,
+            job.strategy,
+            settings=SparkSettings(job.local_finish, plans, look_up_rows=job.look_up_rows),
+            limits=Limits.from_now(job.max_facts, job.timeout),
+            profile=profile,
+        )
 
 
-def _distributed(
-    spark: SparkSession,
-    job: UpdateJob,
-    program: StratifiedProgram,
-    store: Store,
+def commit(
+    transaction: Transaction,
     info: VersionInfo,
-    staged: tuple[Staged, Staged],
-    work: Path,
-    plans: PlanSettings,
-    profile: Profile | None,
-) -> Repaired:
-    """The update through the algebra on DataFrames."""
-    deleted, inserted = staged
-    terms = (*deleted.term_files, *inserted.term_files)
-    change = StagedChange(deleted.fact_files, inserted.fact_files, terms, work)
-    limits = Limits.from_now(job.max_facts, job.timeout)
-    settings = SparkSettings(job.local_finish, plans, look_up_rows=job.look_up_rows)
-    return update_on_spark(
-        spark,
-        program,
-        store,
-        info.version,
-        change,
-        job.algorithm,
-        job.strategy,
-        settings=settings,
-        limits=limits,
-        profile=profile,
+    found: Repaired,
+    terms: NewTerms,
+    figures: Mapping[str, Any] = MappingProxyType({}),
+    positions: dict[str, Any] | None = None,
+) -> int:
+    """Make a repair the next version; ``figures`` are kept with its statistics, ``positions`` are those of streams.
+
+    One that changed nothing has no rows, so the counters are those that there were.
+    """
+    bookkeeping = info.bookkeeping if not found else COUNTED if found.counted else "none"
+    transaction.add_term_files(terms.files)
+    transaction.add_fact_files(found.files)
+    return transaction.commit(
+        rules=info.rules,
+        statistics={**found.figures, **figures},
+        bookkeeping=bookkeeping,
+        operation="update",
+        salt=info.salt,
+        positions=positions,
     )
 
 
@@ -213,7 +235,7 @@ def _stage(
     return stage(spark, parts, options, work, width=width, on_error=job.on_error, salt=info.salt)
 
 
-def _change(found: Repaired) -> Change:
+def change_of(found: Repaired) -> Change:
     """What changed, as far as the driver knows: numbers, no rows."""
     sizes = (found.inserted, found.deleted, found.explicit_inserted, found.explicit_deleted)
     numbers: list[Any] = [{p: range(size) for p, size in each.items()} for each in sizes]

@@ -8,19 +8,21 @@ at, so no other writer, not even another run of the same stream, can come in bet
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import Future
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from everlog.analysis.stratify import StratifiedProgram
 from everlog.change import Change
 from everlog.knowledge_base import KnowledgeBase
 from everlog.lang.errors import DataError, StoreError
+from everlog.lang.syntax import Predicate
 from everlog.pipeline.batches import IN_PROCESS_ROWS, ChangeSet, read_batch
 from everlog.pipeline.locations import spark_uri
 from everlog.pipeline.operations import Reader
-from everlog.pipeline.updates import facts_in
+from everlog.pipeline.updates import UpdateJob, facts_in, reasons_on_spark
 from everlog.predicates import Names
 from everlog.reasoning.update import Algorithm
 from everlog.store import Store, Transaction, begin, steps
@@ -58,6 +60,8 @@ def maintain(
     restart: bool = False,
     trigger: Mapping[str, Any] | None = None,
     algorithm: Algorithm = "auto",
+    engine: str = "auto",
+    memory: int | None = None,
     types: str = "auto",
     on_error: str = "stop",
     in_process_rows: int = IN_PROCESS_ROWS,
@@ -72,6 +76,10 @@ def maintain(
     ``{"availableNow": True}`` or ``{"processingTime": "10 seconds"}``; by default a batch begins when the one
     before is done.
 
+    ``engine`` says who reasons: with ``local`` this process, which keeps the store's facts in memory from one batch
+    to the next, with ``spark`` the executors, of which none keeps them; ``auto`` takes this process if it can hold
+    them in ``memory`` bytes, by default in what is free.
+
     A batch with bad rows (unless ``on_error="skip"``) or with contradicting operations changes nothing
     and ends the query with an error that names batch and row. ``progress`` is called after every commit.
     """
@@ -82,7 +90,10 @@ def maintain(
         hint = 'pass one, such as maintain(stream, store, "edges"), and the same one when you start again'
         raise DataError.of("no-name", "a stream needs a name by which the store knows it", None, hint)
     Reader.of(dict(stream.dtypes), Names([], {}), {})
-    upkeep = Upkeep(opened.path.absolute(), name, restart, algorithm, types, on_error, in_process_rows, progress)
+    job = UpdateJob(
+        str(opened.path.absolute()), algorithm=algorithm, engine=engine, memory=memory, types=types, on_error=on_error
+    )
+    upkeep = Upkeep(job, name, restart, in_process_rows, progress)
     place = spark_uri(opened.layout.checkpoint(name) if checkpoint is None else checkpoint)
     writer = stream.writeStream.queryName(name).option("checkpointLocation", place).foreachBatch(upkeep)
     query = (writer.trigger(**trigger) if trigger else writer).start()
@@ -100,15 +111,14 @@ def maintain(
 class Upkeep:
     """What is done with each batch.
 
-    The knowledge base stays open from one batch to the next, as long as nobody else changes the store.
+    Where this process reasons, the knowledge base stays open from one batch to the next, as long as nobody else
+    changes the store.
     """
 
-    store: Path
+    job: UpdateJob
+    """The store, and how it is updated."""
     name: str
     restart: bool = False
-    algorithm: Algorithm = "auto"
-    types: str = "auto"
-    on_error: str = "stop"
     in_process_rows: int = IN_PROCESS_ROWS
     progress: Callable[[Applied], None] = lambda applied: None
     checkpoint: Future[str] = field(default_factory=Future)
@@ -131,6 +141,10 @@ class Upkeep:
             self.progress(applied)
         steps.reached(steps.BATCH_APPLIED)
 
+    @property
+    def store(self) -> Path:
+        return Path(self.job.store)
+
     def _apply(self, frame: DataFrame, batch: int, checkpoint: str, kb: KnowledgeBase | None) -> Applied | None:
         """Apply a batch, or do nothing if the store has it."""
         with begin(self.store) as transaction:
@@ -138,17 +152,34 @@ class Upkeep:
             if not self._is_next(transaction.base.positions, checkpoint, batch):
                 self.kb = kb
                 return None
+            position = {self.name: {"checkpoint": checkpoint, "batch": batch}}
+            if kb is None and reasons_on_spark(self.job):
+                return self._applied_by_executors(frame, batch, transaction, position)
             kb = self._current(kb, transaction)
-            changes = self._read(frame, kb, transaction.work, batch)
+            changes = self._read(frame, kb.program, kb.predicates, kb.state().dictionary.salt, transaction.work, batch)
             dictionary = kb.state().dictionary
             delete, unknown = facts_in(changes.delete, dictionary, add=False)
             insert, _ = facts_in(changes.insert, dictionary, add=True)
-            change = kb.update_facts(insert, delete, unknown=unknown, algorithm=self.algorithm)
-            figures = {"update": asdict(change.stats), "rows": changes.rows, "bad_rows": changes.bad_count}
-            position = {self.name: {"checkpoint": checkpoint, "batch": batch}}
-            version = append(kb, transaction, figures, position)
+            change = kb.update_facts(insert, delete, unknown=unknown, algorithm=self.job.algorithm)
+            version = append(kb, transaction, {"update": asdict(change.stats), **_figures(changes)}, position)
         self.kb = kb
         return Applied(self.name, batch, version, change, changes.rows, changes.bad_count)
+
+    def _applied_by_executors(
+        self, frame: DataFrame, batch: int, transaction: Transaction, position: dict[str, Any]
+    ) -> Applied:
+        """The same where the store's facts stay in the executors; the change has numbers, no rows."""
+        from everlog.pipeline.spark_updates import Repair, change_of, commit, updatable
+
+        info, store = transaction.base, Store.open(self.store)
+        assert info is not None
+        program = updatable(self.job, info)
+        changes = self._read(frame, program, program.program.predicates, info.salt, transaction.work, batch)
+        repair = Repair(frame.sparkSession, self.job, program, store, info, transaction.work)
+        terms = repair.new_terms(changes.insert)
+        found = repair.done(changes.delete, changes.insert)
+        version = commit(transaction, info, found, terms, _figures(changes), position)
+        return Applied(self.name, batch, version, change_of(found), changes.rows, changes.bad_count)
 
     def _current(self, kb: KnowledgeBase | None, transaction: Transaction) -> KnowledgeBase:
         """The knowledge base of the version that the transaction builds on."""
@@ -157,17 +188,24 @@ class Upkeep:
             return kb
         return open_store(self.store, base)
 
-    def _read(self, frame: DataFrame, kb: KnowledgeBase, work: Path, batch: int) -> ChangeSet:
-        prefixes = dict(kb.program.program.prefixes)
-        reader = Reader.of(dict(frame.dtypes), Names(kb.predicates, prefixes), prefixes, self.types)
+    def _read(
+        self,
+        frame: DataFrame,
+        program: StratifiedProgram,
+        predicates: Iterable[Predicate],
+        salt: int,
+        work: Path,
+        batch: int,
+    ) -> ChangeSet:
+        prefixes, known = dict(program.program.prefixes), list(predicates)
         return read_batch(
             frame,
-            reader,
+            Reader.of(dict(frame.dtypes), Names(known, prefixes), prefixes, self.job.types),
             work,
             where=f"batch {batch} of {self.name}",
-            width=max([2, *(predicate.arity for predicate in kb.predicates)]),
-            salt=kb.state().dictionary.salt,
-            on_error=self.on_error,
+            width=max([2, *(predicate.arity for predicate in known)]),
+            salt=salt,
+            on_error=self.job.on_error,
             in_process_rows=self.in_process_rows,
         )
 
@@ -192,3 +230,8 @@ class Upkeep:
             hint = "the store is older than the checkpoint: start with a new one, or pass restart=True to go on"
             raise store_error("missed-batches", message, self.store, hint)
         return batch > last
+
+
+def _figures(changes: ChangeSet) -> dict[str, Any]:
+    """What the statistics of a version say about its batch."""
+    return {"rows": changes.rows, "bad_rows": changes.bad_count}

@@ -101,7 +101,7 @@ def update(job: UpdateJob, report: Report | None = None) -> UpdateResult:
     ``spark`` that reasons, too, and with ``auto`` if the store is not expected to fit the memory of this process. The
     rules are those of the store. After any error the store is as it was.
     """
-    if _reasons_on_spark(job):
+    if reasons_on_spark(job):
         from everlog.pipeline import spark_updates
 
         return spark_updates.update(job, report)
@@ -149,7 +149,7 @@ def update(job: UpdateJob, report: Report | None = None) -> UpdateResult:
     )
 
 
-def _reasons_on_spark(job: UpdateJob) -> bool:
+def reasons_on_spark(job: UpdateJob) -> bool:
     """Whether Spark is to reason: if asked for, or if this process may not hold the store and Spark can do it."""
     if job.engine != "auto":
         return job.engine == "spark"

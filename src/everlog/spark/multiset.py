@@ -173,6 +173,10 @@ class FrameCounts(Counts):
         kept = [piece for piece in self.pieces if piece.rows.predicates & wanted]
         return FrameCounts(self.space, [replace(piece, rows=_restricted(piece.rows, wanted)) for piece in kept])
 
+    def is_made_of(self, old: FrameCounts) -> bool:
+        """Whether this is an older value with something added; otherwise it was computed anew."""
+        return any(piece.rows is old.pieces[0].rows for piece in self.pieces)
+
     def since(self, old: FrameCounts) -> FrameCounts:
         """What was added to an older value of which this is made."""
         known = {(id(piece.rows), piece.sign) for piece in old.pieces}

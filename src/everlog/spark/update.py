@@ -9,7 +9,7 @@ by its plan and compared with what was there. Where there are no counters, these
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from pathlib import Path
@@ -21,6 +21,7 @@ from everlog.engine.limits import Limits
 from everlog.engine.multiset import Counts
 from everlog.lang.syntax import Predicate
 from everlog.modules.boundary import bridged
+from everlog.predicates import refuse_two_arities
 from everlog.profiling.watch import watching
 from everlog.reasoning.maintenance import Update, UpdateStatistics
 from everlog.reasoning.update import Algorithm, Strategy, update
@@ -91,7 +92,10 @@ def update_on_spark(
     program = program_of(program, info)
     names = Names(predicates_of(program), info.salt)
     changed = [*staged.delete, *staged.insert]
+    known = frozenset(names.predicates)
     learn_predicates(spark, names, changed, staged.terms)
+    others = _namesakes(frozenset(names.predicates) - known, store.width(version))
+    names.add(others)
     width = max(store.width(version), width_of(changed, names.predicates))
     with Workspace(spark, staged.work, names, width) as space:
         old = opened(space, program, store, version, settings)
@@ -99,12 +103,31 @@ def update_on_spark(
             log.info("derivations are not counted, and closures not listed: everything is derived again")
             algorithm = "rematerialise"
         hidden = program.external
-        delete, insert = (staged_facts(space, files).renamed(hidden) for files in (staged.delete, staged.insert))
+        delete, insert = (staged_facts(space, files) for files in (staged.delete, staged.insert))
+        _refuse_two_arities(space, program, old, insert, others)
+        delete, insert = delete.renamed(hidden), insert.renamed(hidden)
         with watching(profile, program) as watch:
             engine = watch.spark_engine(space, limits=limits, settings=settings)
             done = update(engine, program, old.kept, delete, insert, algorithm, strategy)
         log.info("updated in %d jobs", space.jobs)
         return _Repair(space, program, old, delete, insert, done).written(staged.work, info.statistics)
+
+
+def _namesakes(fresh: Iterable[Predicate], width: int) -> list[Predicate]:
+    """What a store may have under the bare names of predicates that no rule knows, with other arities."""
+    bare = [predicate for predicate in fresh if not predicate.name.startswith("<")]
+    return [Predicate(p.name, arity) for p in bare for arity in range(width + 1) if arity != p.arity]
+
+
+def _refuse_two_arities(
+    space: Workspace, program: StratifiedProgram, old: Version, insert: FactSet, others: Sequence[Predicate]
+) -> None:
+    """A bare name has one arity, in the rules, the store and the change. Mostly the footers tell that the store has no
+    others."""
+    refuse_two_arities(insert, program.program.arities)
+    assert space.groups is not None
+    if others and space.groups.size([space.names.id(predicate) for predicate in others]):
+        refuse_two_arities([*_sizes(old.kept.facts.restricted(others)), *insert], {})
 
 
 @dataclass(frozen=True)
@@ -149,10 +172,13 @@ class _Repair:
         return Repaired(files, inserted, deleted, won, lost, not_explicit, stats, figures, is_counted)
 
     def _changed(self, new: Counts | None, old: Counts | None, stored: Counts) -> Signed:
-        """What to add to a counter. One that is not kept stays as it is in the rows, until it is kept again."""
-        if not isinstance(new, FrameCounts):
+        """What to add to a counter. One that is not kept stays as it is in the rows, until it is kept again.
+
+        One that is kept and was computed anew may have come to nothing; then all of it is taken away.
+        """
+        if new is None:
             return []
-        if isinstance(old, FrameCounts) and any(piece.rows is old.pieces[0].rows for piece in new.pieces):
+        if isinstance(new, FrameCounts) and isinstance(old, FrameCounts) and new.is_made_of(old):
             return [(self._seen(new.since(old)), 1)]
         return [(self._seen(new), 1), (self._seen(stored), -1)]
 
