@@ -34,6 +34,7 @@ from everlog.lang.errors import StoreError
 from everlog.store import steps
 from everlog.store.errors import first_line, os_error, store_error
 from everlog.store.log import METADATA_KEY, commit_info, file_names, newest_version, open_table
+from everlog.store.versions import read_version
 
 CONFIGURATION = {
     "delta.logRetentionDuration": "interval 3650 days",
@@ -225,10 +226,7 @@ def _create(table: Path, schema: pa.Schema, actions: list[Any], metadata: dict[s
 
 def _widen(table: Path, delta: DeltaTable, fields: list[Any], writer: str) -> DeltaTable:
     base = delta.version()
-    metadata = {**commit_info(table, base).get(METADATA_KEY, {}), "operation": "widen", "writer": writer}
-    if "rules" in metadata:
-        metadata["rules_at"] = base
-        del metadata["rules"]
+    metadata = {**read_version(table, base).carried(), "operation": "widen", "writer": writer}
     try:
         delta.alter.add_columns(
             list(Schema.from_arrow(pa.schema(fields)).fields),

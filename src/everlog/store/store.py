@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from everlog.store import consolidate, schema, snapshot
 from everlog.store.errors import store_error
-from everlog.store.layout import Layout
+from everlog.store.layout import Layout, writer_of
 from everlog.store.log import ActiveFile, Contents, changed_files, contents, is_table, newest_version
 from everlog.store.parquet import open_file, terms_among
 from everlog.store.rows import plain, summed
@@ -241,7 +241,13 @@ class Store:
         return version
 
     def _facts_table(self, version: int | None) -> Contents:
-        return contents(self.layout.facts, self._existing(version))
+        """Readers merge files by their order, which other tools do not keep."""
+        found = contents(self.layout.facts, self._existing(version))
+        if any(writer_of(file.name) is None for file in found.files):
+            message = "data files were written by another tool, and their rows may not be in order"
+            hint = "restore the version before with that tool, or materialise again with --overwrite"
+            raise store_error("other-tool", message, self.layout.facts, hint)
+        return found
 
 
 def _may_have(file: ActiveFile, predicates: list[int] | None) -> bool:

@@ -49,6 +49,14 @@ class VersionInfo:
             said = commit_info(self._table, said["rules_at"]).get(METADATA_KEY, {})
         return str(said.get("rules", ""))
 
+    def carried(self) -> dict[str, Any]:
+        """What a commit on top says that changes none of it; the rules only if no commit that has them can be named."""
+        said = {name: value for name, value in self._said.items() if name != "rules"}
+        if "rules_at" not in said:
+            at = commit_info(self._table, self.version).get(METADATA_KEY, {})
+            said |= {"rules_at": self.version} if "rules" in at else {"rules": self.rules}
+        return said
+
 
 def read_version(table: Path, version: int) -> VersionInfo:
     """The version's own account of itself.
@@ -119,6 +127,6 @@ def metadata_for(
     if closures:
         said["closures"] = list(closures)
     if base is not None and base.rules == rules:
-        before = commit_info(table, base.version).get(METADATA_KEY, {})
-        return {**said, "rules_at": before.get("rules_at", base.version)} if before else {**said, "rules": rules}
+        carried = base.carried()
+        return {**said, **{name: carried[name] for name in ("rules", "rules_at") if name in carried}}
     return {**said, "rules": rules}
