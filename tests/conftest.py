@@ -40,9 +40,9 @@ def shared_data() -> Path:
 
 @pytest.fixture(scope="session")
 def spark() -> Iterator[Any]:
-    """One Spark session for all tests that need one."""
+    """One Spark session for all tests that need one; tasks are tried again, as on a cluster."""
     from everlog.pipeline.session import session
 
-    started = session()
+    started = session("local[2,4]")
     yield started
     started.stop()

@@ -115,6 +115,12 @@ stratum 1: sg/2, same external/2
     the recursion does not decompose
     argument 1 of sg: ?x, ?a are not one variable in sg(?x, ?y) :- up(?x, ?a), sg(?a, ?b), down(?b, ?y) .
     argument 2 of sg: ?y, ?b are not one variable in sg(?x, ?y) :- up(?x, ?a), sg(?a, ?b), down(?b, ?y) .
+    shares 3,000,000 facts (shared-facts 12,000,000)
+    finished in one task if all of its facts fit there (spark-local-finish 4,000,000)
+"""
+UPDATES = """
+updates on Spark: in one task if the store has few rows (spark-local-finish 4,000,000)
+  otherwise row groups of predicates with many rows are looked up first (look-up-rows 4,000,000)
 """
 
 
@@ -126,10 +132,17 @@ def test_how_spark_evaluates_strata(everlog_command: CommandLine, tmp_path: Path
     done = everlog_command("check", str(tmp_path / "r.rls"), "--engine", "spark")
     assert done.status == 0
     assert ON_SPARK in done.out
+    assert done.out.endswith(UPDATES)
     assert "on Spark: reachability: a linear closure\n    2,000,000 edges condensed in one task" in done.out
+    assert "(slice-pairs 65,536)\n    stored unless there are more facts (expand-below 50,000,000)" in done.out
     assert "on Spark: components: symmetric and transitive" in done.out
     plain = everlog_command("check", str(tmp_path / "r.rls"), "--engine", "spark", "--modules", "off")
     assert "on Spark of path/2: decomposed: by argument 1 of path; sharing edge" in plain.out
+    assert "8 slices for each shuffle partition (slices 8), fewer for few facts (slice-facts 16,384)" in plain.out
+    others = everlog_command(
+        "check", "r.rls", "--engine", "spark", "--spark-local-finish", "0", "--expand-below", "7", "--modules", "on"
+    )
+    assert others.out.count("(spark-local-finish 0)") == others.out.count("(expand-below 7)") == 2
 
 
 def test_where_auto_leaves_strata(everlog_command: CommandLine, tmp_path: Path) -> None:
@@ -138,4 +151,5 @@ def test_where_auto_leaves_strata(everlog_command: CommandLine, tmp_path: Path) 
     done = everlog_command("check", str(tmp_path / "r.rls"), "--engine", "auto", "--memory", "2400m")
     assert "on Spark: local: the local engine in one task\n    reads 3,000,000 facts, so 15,000,000" in done.out
     assert "5,000,000 facts, so 25,000,000 are expected (growth 4), too many for one task (local-facts" in done.out
+    assert "updates on Spark: in one task if the store has few rows (local-facts" in done.out
     assert "on Spark" not in everlog_command("check", str(tmp_path / "r.rls")).out

@@ -21,6 +21,7 @@ from hypothesis import HealthCheck, Phase, assume, given, settings
 from hypothesis import strategies as st
 
 from everlog.analysis.check import check
+from everlog.analysis.modules import with_modules
 from everlog.analysis.stratify import stratify
 from everlog.lake import COUNTED
 from everlog.lang.parser import parse_program
@@ -77,21 +78,41 @@ def main(master: str, work: Path) -> None:
         run(half, [algorithm])
     for programs in drawn():
         run(programs, UPDATES)
-    told["plans"] = recursion(spark, work)
+    told["plans"] = kinds(spark, work)
     print(json.dumps(told))
     stop()
 
 
-def recursion(spark: Any, work: Path) -> list[str]:
-    """How a recursion that does not decompose is closed: over slices, and over DataFrames where less may be shared."""
-    program, facts, plans = parse_program(STEPS), loop_facts(), []
-    for most in (1_000, 0):
-        with setup(spark, work, program) as on_spark:
-            on_spark.engine.settings = SparkSettings(0, PlanSettings(shared_facts=most))
-            found, statistics = seminaive(on_spark.engine, on_spark.program, on_spark.facts(facts))
-            assert on_spark.listed(found) == naive.materialise(program, facts)
-        plans += [stratum.plan for stratum in statistics.strata]
-    return plans
+CLOSURES = """
+far(?x, ?y) :- e(?x, ?y) . far(?x, ?z) :- far(?x, ?y), far(?y, ?z) .
+same(?x, ?y) :- e(?x, ?y) . same(?y, ?x) :- same(?x, ?y) . same(?x, ?z) :- same(?x, ?y), same(?y, ?z) .
+"""
+ALONG = "far(?x, ?y) :- e(?x, ?y) . far(?x, ?z) :- far(?x, ?y), e(?y, ?z) ."
+
+
+def kinds(spark: Any, work: Path) -> list[list[str]]:
+    """The plans of strata, each kind of which derives what follows."""
+    return [
+        planned(spark, work, CLOSURES, PlanSettings(), modules=True),
+        planned(spark, work, ALONG, PlanSettings()),
+        planned(spark, work, STEPS, PlanSettings(shared_facts=1_000)),
+        planned(spark, work, STEPS, PlanSettings(shared_facts=0)),
+        planned(spark, work, STEPS, PlanSettings(local_facts=1_000)),
+    ]
+
+
+def planned(spark: Any, work: Path, rules: str, plans: PlanSettings, modules: bool = False) -> list[str]:
+    """The plan of each stratum of a program, whose facts are compared."""
+    program, facts = parse_program(rules), loop_facts()
+    found = stratify(check(program))
+    found = with_modules(found) if modules else found
+    hidden = found.external.values()
+    with setup(spark, work, program, {*hidden, *(p for p, _ in facts)}) as on_spark:
+        on_spark.engine.settings = SparkSettings(0, plans)
+        derived, statistics = seminaive(on_spark.engine, found, on_spark.facts(facts))
+        seen = derived.restricted(p for p in derived if p not in hidden)
+        assert on_spark.listed(seen) == naive.materialise(program, facts)
+    return [stratum.plan for stratum in statistics.strata]
 
 
 def golden() -> list[Case]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,13 +14,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from bench.generators import random_dag
 from everlog.analysis.modules.kinds import VirtualUnion
 from everlog.lang.parser import parse_program
 from everlog.lang.syntax import Predicate
+from everlog.pipeline.tasks import parallelism
 from everlog.spark.closure import bounds, condense
 from everlog.spark.plans import PlanSettings, as_rules, close, plan_of
 from tests.oracle.naive import Fact, heads, materialise
 from tests.spark.by_plans import SMALL, derived, frame, stratified
+from tests.spark.ran import ran
 
 E, F, P = Predicate("e", 2), Predicate("f", 2), Predicate("p", 2)
 EDGES: set[Fact] = {(E, (str(i), str(j))) for i in range(12) for j in (i + 1, (3 * i + 2) % 12) if i % 4}
@@ -103,6 +107,47 @@ def test_pairs_are_known_before_they_are_listed(spark: Any, tmp_path: Path) -> N
     edges = frame(spark, [("1", "2"), ("2", "3"), ("3", "1"), ("3", "4")], 2)
     condensed = condense(module, {module.external[P]: edges}, tmp_path)
     assert (condensed.vertices, condensed.pairs) == (4, {P: 12})
+
+
+def test_few_pairs_are_few_slices(spark: Any, tmp_path: Path) -> None:
+    stratum = closure("transitive")
+    edges = {stratum.module.external[P]: frame(spark, [("1", "2"), ("2", "3"), ("3", "1"), ("3", "4")], 2)}
+    for least, slices in ((1, parallelism(spark)), (6, 2), (13, 1)):
+        plan = plan_of(stratum, {}, replace(SMALL, slice_pairs=least))
+        assert f"fewer for few pairs (slice-pairs {least})" in str(plan)
+        found = close(plan, spark, edges, tmp_path)[P]
+        assert found.rdd.getNumPartitions() == slices
+        assert found.distinct().count() == found.count() == 12
+
+
+def test_a_closure_of_any_depth_is_one_stage(spark: Any, tmp_path: Path) -> None:
+    """Beside the one that lists pairs there are two that gather the edges and condense them, in one task."""
+    stratum = closure("transitive")
+    for depth in (3, 300):
+        edges = frame(spark, [(str(i), str(i + 1)) for i in range(depth)], 2).cache()
+        edges.count()
+        plan = plan_of(stratum, {}, replace(SMALL, slice_pairs=1))
+        with ran(spark) as condensing:
+            found = close(plan, spark, {stratum.module.external[P]: edges}, tmp_path)[P]
+        assert [len(condensing.tasks), condensing.tasks[-1]] == [2, 1]
+        with ran(spark) as listing:
+            found.write.format("noop").mode("overwrite").save()
+        assert (listing.jobs, listing.tasks) == (1, [parallelism(spark)])
+        assert found.count() == depth * (depth + 1) // 2
+        edges.unpersist()
+
+
+@pytest.mark.slow
+def test_the_pairs_of_dag_r_are_one_stage(spark: Any, tmp_path: Path) -> None:
+    """Of 22.4 million pairs, with as many tasks as there are slices; a second stage adds up what these have counted."""
+    stratum = closure("transitive")
+    given = spark.createDataFrame(list(map(tuple, random_dag(10_000, 100_000, seed=3).tolist())), "c0 long, c1 long")
+    plan = plan_of(stratum, {stratum.module.external[P]: 100_000})
+    assert plan.kind == "reachability"
+    found = close(plan, spark, {stratum.module.external[P]: given}, tmp_path)[P]
+    with ran(spark) as listing:
+        assert found.count() == 22_405_629
+    assert listing.tasks == [plan.settings.slices * parallelism(spark), 1]
 
 
 def test_a_closure_of_nothing_is_empty(spark: Any, tmp_path: Path) -> None:

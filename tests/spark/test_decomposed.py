@@ -15,10 +15,12 @@ from hypothesis import strategies as st
 from everlog.engine.hashing import hash_text
 from everlog.lang.parser import parse_program
 from everlog.lang.syntax import Predicate
+from everlog.pipeline.tasks import parallelism
 from everlog.spark.plans import PlanSettings, close, plan_of
 from everlog.spark.sharing import Array, map_arrays, renumbered, share, shared_facts, write_arrays
 from tests.oracle.naive import Fact, materialise
 from tests.spark.by_plans import SMALL, derived, frame, stratified
+from tests.spark.ran import ran
 from tests.strategies import Case, graph_cases
 
 E, F, P = Predicate("e", 2), Predicate("f", 2), Predicate("p", 2)
@@ -102,6 +104,35 @@ def test_slices_are_a_setting(spark: Any, tmp_path: Path) -> None:
         found = close(plan, spark, {P: edges, E: edges}, tmp_path)[P]
         counts.append(found.rdd.getNumPartitions())
     assert counts[1] == 3 * counts[0]
+
+
+def test_few_facts_are_few_slices(spark: Any, tmp_path: Path) -> None:
+    (stratum,) = stratified(PROGRAMS["left"]).strata
+    edges = frame(spark, [row for _, row in EDGES], 2)
+    most = parallelism(spark)
+    for least, slices in ((1, most), (len(EDGES) // 2, 2), (len(EDGES) + 1, 1)):
+        plan = plan_of(stratum, {P: len(EDGES), E: len(EDGES)}, replace(SMALL, slice_facts=least))
+        assert f"{SMALL.slices} slices for each shuffle partition (slices 1), fewer for few facts" in str(plan)
+        assert f"(slice-facts {least})" in str(plan)
+        found = close(plan, spark, {P: edges, E: edges}, tmp_path)[P]
+        assert found.rdd.getNumPartitions() == slices
+        assert found.count() == len(materialise(parse_program(PROGRAMS["left"]), EDGES)[P])
+
+
+def test_a_recursion_of_any_depth_is_one_stage(spark: Any, tmp_path: Path) -> None:
+    """Beside the one that closes there is one that partitions, and two that gather and share, in one task."""
+    (stratum,) = stratified(PROGRAMS["left"]).strata
+    for depth in (3, 300):
+        edges = frame(spark, [(str(i), str(i + 1)) for i in range(depth)], 2).cache()
+        edges.count()
+        with ran(spark) as sharing:
+            found = close(plan_of(stratum, {}, SMALL), spark, {P: edges, E: edges}, tmp_path)[P]
+        assert [len(sharing.tasks), sharing.tasks[-1]] == [2, 1]
+        with ran(spark) as closing:
+            found.write.format("noop").mode("overwrite").save()
+        assert [len(closing.tasks), closing.tasks[-1]] == [2, parallelism(spark)]
+        assert found.count() == depth * (depth + 1) // 2
+        edges.unpersist()
 
 
 def test_ids_depend_on_the_salt(spark: Any, tmp_path: Path) -> None:

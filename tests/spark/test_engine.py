@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -16,9 +17,11 @@ from everlog.reasoning.seminaive import seminaive
 from everlog.spark import factset
 from everlog.spark.plans import PlanSettings
 from everlog.spark.settings import SparkSettings
+from everlog.spark.workspace import Workspace
 from tests.oracle import naive
 from tests.oracle.naive import Fact
-from tests.running import knowledge_base
+from tests.running import knowledge_base, materialised
+from tests.spark.ran import ran
 from tests.spark.reasoning import setup
 
 NONLINEAR = parse_program("path(?x, ?y) :- edge(?x, ?y) . path(?x, ?z) :- path(?x, ?y), path(?y, ?z) .")
@@ -26,20 +29,40 @@ EDGE = Predicate("edge", 2)
 CHAIN: set[Fact] = {(EDGE, (str(i), str(i + 1))) for i in range(6)}
 
 
-def test_rules_of_one_shape_are_one_join(spark: Any, tmp_path: Path) -> None:
-    text = "".join(f"d{i}(?x, {i}) :- c{i}(?x), b(?x, _), ~a{i}(?x) .\n" for i in range(200))
-    program = parse_program(text)
-    facts = {(Predicate(f"c{i}", 1), (str(i % 7),)) for i in range(200)} | {(Predicate("b", 2), ("3", "4"))}
-    facts |= {(Predicate("a3", 1), ("3",)), (Predicate("b", 2), ("3", "5"))}
+def thousand_rules() -> str:
+    """A hierarchy of 910 classes below another, ten a class and three levels deep, and other rules for those below."""
+    subclasses = [f"c{(i - 1) // 10}(?x) :- c{i}(?x) .\n" for i in range(1, 911)]
+    others = [f"d{i}(?x, {i}) :- c{i}(?x), b(?x, _), ~a{i}(?x) .\n" for i in range(111, 201)]
+    return "".join([*subclasses, *others])
+
+
+def test_a_thousand_rules_of_few_shapes_are_few_joins_and_few_jobs(
+    spark: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Joins and reads are those of the plans that Spark runs, which have all rules of a stratum, and jobs its own."""
+    plans: list[str] = []
+
+    def store(space: Workspace, frame: Any, **more: Any) -> Any:
+        plans.append(frame._jdf.queryExecution().optimizedPlan().toString())
+        return original(space, frame, **more)
+
+    original = Workspace.store
+    program = parse_program(thousand_rules())
+    facts = {(Predicate(f"c{i}", 1), (str(i % 7),)) for i in range(100, 911)} | {(Predicate("b", 2), ("3", "4"))}
+    facts |= {(Predicate("a115", 1), ("3",)), (Predicate("b", 2), ("3", "5"))}
     with setup(spark, tmp_path, program) as on_spark:
         given = on_spark.facts(facts)
-        before = on_spark.space.jobs
-        found, statistics = seminaive(on_spark.engine, on_spark.program, given)
-        assert on_spark.space.jobs == before + 1
-        assert statistics.instances == sum(
-            naive.heads(program.rules, naive.grouped(facts), naive.grouped(facts)).values()
-        )
-        assert on_spark.listed(found) == naive.materialise(program, facts)
+        assert (len(program.rules), len(on_spark.program.strata)) == (1000, 3)
+        monkeypatch.setattr(Workspace, "store", store)
+        with ran(spark) as found:
+            derived, statistics = seminaive(on_spark.engine, on_spark.program, given)
+        expected = naive.materialise(program, facts)
+        assert on_spark.listed(derived) == expected == materialised(program, facts, expected, modules=False)
+        assert statistics.instances == sum(naive.heads(program.rules, expected, expected).values())
+    assert len(plans) == 3
+    assert 3 < sum(len(re.findall(r"\bJoin \w+", plan)) for plan in plans) < 15
+    assert 3 < sum(len(re.findall(r"\bRelation \[", plan)) for plan in plans) < 20
+    assert 3 <= found.jobs < 25
 
 
 @pytest.mark.parametrize(
@@ -71,6 +94,20 @@ def test_a_linear_recursion_is_one_stage(spark: Any, tmp_path: Path, caplog: pyt
         facts, _ = seminaive(on_spark.engine, on_spark.program, on_spark.facts(CHAIN))
         assert on_spark.listed(facts) == naive.materialise(program, CHAIN)
     assert any("decomposed" in record.message for record in caplog.records)
+
+
+def test_a_head_with_a_constant_where_it_would_be_carried(
+    spark: Any, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """What is derived belongs to another slice than what it follows from."""
+    program = parse_program("path(?x, ?y) :- edge(?x, ?y) . path(3, ?z) :- path(?x, ?y), edge(?y, ?z), ~edge(3, ?z) .")
+    facts = {(EDGE, (str(i), str((2 * i + k) % 9))) for i in range(9) for k in (1, 2) if i != 5}
+    with setup(spark, tmp_path, program) as on_spark, caplog.at_level("INFO", "everlog"):
+        on_spark.engine.settings = SparkSettings(local_finish=0)
+        found, _ = seminaive(on_spark.engine, on_spark.program, on_spark.facts(facts))
+        listed = on_spark.listed(found)
+    assert listed == materialised(program, facts, listed, modules=False) == naive.materialise(program, facts)
+    assert any("argument 1 of path: 3 in the head is no variable" in record.message for record in caplog.records)
 
 
 MIXED = """

@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 import everlog
 from everlog.engine.hashing import hash_text
 from everlog.pipeline.updates import UpdateJob, update
-from everlog.spark.groups import MOST_HASHES, Bounds, Groups, Probe, touches
+from everlog.spark.groups import MOST_HASHES, MOST_VALUES, Bounds, Groups, Mask, Probe, all_touches, touches
 from everlog.store import Store
 
 RULES = """
@@ -51,6 +51,20 @@ def test_groups_of_files(tmp_path: Path) -> None:
     assert groups.chosen([3], mask).tolist() == [False] * 5
     found = touches(pa.table({"predicate": [9, 9], "c0": [7, 7], "c1": [2, 4]}), groups.bounds)
     assert found == {(9, 0): 0b1010, (9, 1): 0b100 | groups.bounds.touched(np.array([2]))}
+
+
+def test_many_values_touch_all_groups(tmp_path: Path) -> None:
+    pq.write_table(pa.table({"predicate": [1] * 4, "c0": [1, 3, 5, 7]}), tmp_path / "a.parquet", row_group_size=2)
+    groups = Groups.of([str(tmp_path / "a.parquet")])
+    every = groups.having([1])
+    for size, touched, chosen in ((MOST_VALUES, {(9, 0): 0b1}, [True, False]), (MOST_VALUES + 1, None, None)):
+        values = np.arange(4 - size, 4)
+        found = touches(pa.table({"predicate": np.full(size, 9), "c0": values}), groups.bounds)
+        assert found == touched
+        assert all_touches([{(9, 0): 0b10}, found]) == (None if touched is None else {(9, 0): 0b11})
+        by_values = groups.touched(every, 0, values)
+        assert (None if by_values is None else by_values.tolist()) == chosen
+        assert Probe(groups, (((1,), 0),))(values) == (None if chosen is None else 0b1)
 
 
 def test_a_group_of_several_predicates_is_bounded_by_those_beside_it(tmp_path: Path) -> None:
@@ -153,6 +167,32 @@ def test_other_row_groups_may_be_spoilt(spark: Any, tmp_path: Path, modules: boo
     changes = updated(tmp_path, change, "dredc")
     added = [path for path in (tmp_path / "spark" / "facts").glob("*.parquet") if path.name not in before]
     assert sum(pq.read_metadata(path).num_rows for path in added) == len(changes) < 20
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("size", [100, 6 * MOST_VALUES])
+def test_a_change_that_touches_all_row_groups(
+    spark: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, size: int
+) -> None:
+    """Some task writes more changed facts than masks are made of, so all rows of what they are joined with are read."""
+    masks: list[Mask | None] = []
+
+    def chosen(groups: Groups, predicates: Any, mask: Mask | None) -> Any:
+        masks.append(mask)
+        return original(groups, predicates, mask)
+
+    original = Groups.chosen
+    kb = everlog.KnowledgeBase("greeted(?x, ?z) :- met(?x, ?y), house(?y, ?z) .", modules=False)
+    kb.insert("met", [("p1", "p2")])
+    kb.insert("house", [(f"p{i}", f"h{i % 50}") for i in range(400)])
+    kb.save(tmp_path / "spark")
+    regrouped(tmp_path / "spark", 20)
+    shutil.copytree(tmp_path / "spark", tmp_path / "local")
+    (tmp_path / "new.csv").write_text("".join(f"v{i},p{i % 401}\n" for i in range(size)))
+    monkeypatch.setattr(Groups, "chosen", chosen)
+    changes = updated(tmp_path, {"insert": (f"met={tmp_path}/new.csv",)}, "dredc")
+    assert len(changes) == 2 * size - sum(i % 401 == 400 for i in range(size))
+    assert any(mask is not None for mask in masks) == (size <= MOST_VALUES)
 
 
 LOOKED_UP = re.compile(r"(.*): (\d+) of (\d+) row groups \(look-up-rows 0\)")

@@ -11,6 +11,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from everlog.analysis.check import check
+from everlog.analysis.modules import with_modules
+from everlog.analysis.stratify import stratify
 from everlog.lang.parser import parse_program
 from everlog.lang.syntax import Atom, Predicate, Program, Rule
 from everlog.reasoning.materialisation import Materialisation, booked
@@ -21,6 +24,7 @@ from everlog.spark.plans import PlanSettings
 from everlog.spark.settings import SparkSettings
 from tests.oracle import naive
 from tests.oracle.naive import Fact
+from tests.running import materialised
 from tests.spark.reasoning import setup
 from tests.strategies import Case, Change, cases, graph_cases
 from tests.strategies import facts as facts_over
@@ -106,6 +110,44 @@ def test_a_recursion_without_instances(spark: Any, tmp_path: Path) -> None:
     predicates = tuple({atom.predicate for rule in program.rules for atom in (rule.head, *rule.body)})
     case = Case(program, facts("e", "1", "2"), predicates, tuple("12"))
     check_updates(spark, tmp_path, case, [Change(facts("f", "22"), facts("e", "1"))], "dredc")
+
+
+CLOSURE = parse_program("path(?x, ?y) :- edge(?x, ?y) . path(?x, ?z) :- path(?x, ?y), path(?y, ?z) .")
+
+
+@pytest.mark.parametrize(
+    ("edges", "pairs"),
+    [pytest.param(9, 14, marks=pytest.mark.slow), pytest.param(8, 14, marks=pytest.mark.slow), (9, 13)],
+    ids=["in one task", "too many edges", "too many pairs"],
+)
+def test_a_closure_is_repaired_in_one_task_or_closed_again(
+    spark: Any, tmp_path: Path, caplog: pytest.LogCaptureFixture, edges: int, pairs: int
+) -> None:
+    """Seven edges, one that goes and one that comes are read; ten pairs go and four come."""
+    given = facts("edge", "12", "23", "34", "45", "56", "67", "31")
+    gone, fresh = facts("edge", "56"), facts("edge", "48")
+    program = with_modules(stratify(check(CLOSURE)))
+    hidden = program.external.values()
+    before, after = (
+        naive.flat(materialised(CLOSURE, some, (Predicate("edge", 2), Predicate("path", 2))))
+        for some in (given, given - gone | fresh)
+    )
+    with setup(spark, tmp_path, CLOSURE, hidden) as on_spark, caplog.at_level("INFO", "everlog"):
+        on_spark.engine.settings = SparkSettings(0, PlanSettings(condensed_edges=edges, shared_facts=pairs))
+        explicit = on_spark.facts(given)
+        found, _ = seminaive(on_spark.engine, program, explicit)
+        kept = booked(on_spark.engine, program, Materialisation(explicit, found), "dredc")
+        done = update(on_spark.engine, program, kept, on_spark.facts(gone), on_spark.facts(fresh), "dredc")
+
+        def seen(facts: Any) -> set[Fact]:
+            return naive.flat(on_spark.listed(facts.restricted(p for p in facts if p not in hidden)))
+
+        assert seen(done.materialisation.facts) == after
+        assert seen(done.deleted) == before - after
+        assert seen(done.inserted) == after - before
+    said = [record.message for record in caplog.records if "closed again" in record.message]
+    assert len(said) == ((edges, pairs) != (9, 14))
+    assert all(f"(condensed-edges {edges})" in message and f"(shared-facts {pairs})" in message for message in said)
 
 
 def together(cases: Sequence[Case]) -> Case:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from everlog.analysis.stratify import StratifiedProgram, Stratum
     from everlog.engine.plan import Plan
     from everlog.lang.syntax import Predicate, Rule
-    from everlog.spark.plans import PlanSettings
+    from everlog.spark.settings import SparkSettings
 
 FACTS, CHANGED = 1_000_000, 1_000
 """How many facts the plans assume in a relation, and in a round's change of one."""
@@ -25,7 +25,7 @@ FACTS, CHANGED = 1_000_000, 1_000
 
 @click.command("check")
 @click.argument("rules", metavar="RULES", type=click.Path())
-@setting("modules", "stratification", "engine", "memory")
+@setting("modules", "stratification", "engine", "memory", "spark-local-finish", "expand-below")
 @click.option("--plans/--no-plans", default=True, help="Show how each rule is matched.")
 @logging_options
 @click.pass_obj
@@ -36,6 +36,8 @@ def command(
     stratification: Any,
     engine: str,
     memory: str | None,
+    spark_local_finish: int,
+    expand_below: int,
     plans: bool,
     quiet: bool,
     json_logs: bool,
@@ -47,6 +49,7 @@ def command(
     are not matched; `NAME external` is what other rules and explicit facts give it. With
     `--engine spark` there is instead for each stratum how Spark evaluates it, and why so; with
     `--engine auto`, written out, also which strata are left to one task, for so much --memory.
+    Thresholds are in parentheses, by their names.
     """
     console.configure(quiet, json_logs)
     from everlog.analysis.check import check
@@ -58,19 +61,25 @@ def command(
     asked = click.get_current_context().get_parameter_source("engine") is not ParameterSource.DEFAULT
     if modules == "on":
         program = with_modules(program)
-    settings = _plan_settings(engine, bytes_of(memory)) if asked and engine != "local" else None
+    settings = None
+    if asked and engine != "local":
+        settings = _spark_settings(engine, bytes_of(memory), spark_local_finish, expand_below)
     for line in describe(rules, program, plans, settings):
         click.echo(line)
 
 
-def _plan_settings(engine: str, memory: int | None) -> PlanSettings:
+def _spark_settings(engine: str, memory: int | None, local_finish: int, expand_below: int) -> SparkSettings:
     from everlog.spark.plans import PlanSettings
+    from everlog.spark.settings import SparkSettings
 
-    return PlanSettings().choosing(free_memory() if memory is None else memory) if engine == "auto" else PlanSettings()
+    plans = PlanSettings()
+    if engine == "auto":
+        plans = plans.choosing(free_memory() if memory is None else memory)
+    return SparkSettings(local_finish, plans, expand_below)
 
 
 def describe(
-    name: str, program: StratifiedProgram, plans: bool = True, on_spark: PlanSettings | None = None
+    name: str, program: StratifiedProgram, plans: bool = True, on_spark: SparkSettings | None = None
 ) -> Iterator[str]:
     """What there is to say about a program, line by line; with settings for Spark, its plans and not those of rules."""
     checked = program.program
@@ -93,6 +102,8 @@ def describe(
         if plans and on_spark is not None:
             yield from _describe_on_spark(stratum, program, on_spark)
     yield from _describe_untaken(program, text_of)
+    if plans and on_spark is not None:
+        yield from _describe_updates(on_spark)
     for warning in checked.warnings:
         yield ""
         yield str(warning)
@@ -124,7 +135,7 @@ def _describe_module(stratum: Stratum, program: StratifiedProgram, text_of: Call
         yield from (f"    {text_of(rule)}" for rule in module.rules)
 
 
-def _describe_on_spark(stratum: Stratum, program: StratifiedProgram, settings: PlanSettings) -> Iterator[str]:
+def _describe_on_spark(stratum: Stratum, program: StratifiedProgram, settings: SparkSettings) -> Iterator[str]:
     """How Spark evaluates the stratum, as a whole or part by part, for relations of equal size."""
     from everlog.analysis.decompose import parts_of
     from everlog.spark.local import without_modules
@@ -133,13 +144,23 @@ def _describe_on_spark(stratum: Stratum, program: StratifiedProgram, settings: P
 
     sizes = dict.fromkeys(predicates_of(program), FACTS)
     parts = parts_of(without_modules(stratum) if stratum.inner else stratum)
-    if plan_of(stratum, sizes, settings).kind == "local":
+    if plan_of(stratum, sizes, settings.plans).kind == "local":
         parts = (stratum,)
     for part in parts:
         of = "" if len(parts) == 1 else f" of {', '.join(_named(predicate, program) for predicate in part.predicates)}"
-        first, *others = str(plan_of(part, sizes, settings)).splitlines()
+        first, *others = str(settings.explained(plan_of(part, sizes, settings.plans))).splitlines()
         yield f"  on Spark{of}: {first}"
         yield from (f"    {line.strip()}" for line in others)
+
+
+def _describe_updates(settings: SparkSettings) -> Iterator[str]:
+    """How Spark updates stores, whatever the rules."""
+    from everlog.spark.plans import limit
+
+    small = limit(settings.plans, "local_facts") if settings.plans.local_facts else settings.finishing
+    yield ""
+    yield f"updates on Spark: in one task if the store has few rows {small}"
+    yield f"  otherwise row groups of predicates with many rows are looked up first {limit(settings, 'look_up_rows')}"
 
 
 def _describe_untaken(program: StratifiedProgram, text_of: Callable[[Rule], str]) -> Iterator[str]:

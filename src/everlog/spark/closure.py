@@ -42,9 +42,6 @@ if TYPE_CHECKING:
 BLOCK = 1 << 17
 """So many pairs leave a worker at a time, unless a single source has more."""
 
-LEAST = 1 << 16
-"""A slice has so many pairs at least: a task costs more than to list fewer."""
-
 PAIRS = "c0 long, c1 long"
 
 
@@ -60,11 +57,11 @@ class Condensed:
 
 
 def close_reachability(
-    session: SparkSession, module: Closure, facts: Mapping[Predicate, DataFrame], work: Path, *, slices: int
+    session: SparkSession, module: Closure, facts: Mapping[Predicate, DataFrame], work: Path, *, slices: int, least: int
 ) -> dict[Predicate, DataFrame]:
     """All pairs of the predicates of a closure, each as a stage that runs when it is used; condenses at once."""
     condensed = condense(module, facts, work)
-    return {p: listed(session, module, condensed, p, slices) for p in module.predicates}
+    return {p: listed(session, module, condensed, p, slices, least) for p in module.predicates}
 
 
 def condense(module: Closure, facts: Mapping[Predicate, DataFrame], work: Path) -> Condensed:
@@ -76,9 +73,11 @@ def condense(module: Closure, facts: Mapping[Predicate, DataFrame], work: Path) 
     return in_one_task(tagged([(facts[p], tag, None) for tag, p in enumerate(inputs)], 2), task)
 
 
-def listed(session: SparkSession, module: Closure, condensed: Condensed, p: Predicate, slices: int) -> DataFrame:
-    """The pairs of one predicate."""
-    slices = max(1, min(slices, condensed.pairs[p] // LEAST))
+def listed(
+    session: SparkSession, module: Closure, condensed: Condensed, p: Predicate, slices: int, least: int
+) -> DataFrame:
+    """The pairs of one predicate, in at most so many slices, and fewer where these would have fewer than ``least``."""
+    slices = max(1, min(slices, condensed.pairs[p] // least))
     task = ListPairs(condensed.directory, module.states.index(p), condensed.start, module.mirrored, slices)
     return session.range(0, slices, 1, slices).mapInArrow(task, PAIRS)
 

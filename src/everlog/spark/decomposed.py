@@ -31,9 +31,6 @@ if TYPE_CHECKING:
 BATCH = 1 << 17
 """So many facts leave a worker at a time."""
 
-LEAST = 1 << 14
-"""A slice is given so many facts at least, where their number is known: a task costs more than to close fewer."""
-
 SELDOM = 1_000
 """How many facts plans assume in a slice, beside relations that are shared."""
 
@@ -46,12 +43,14 @@ def close_decomposed(
     work: Path,
     *,
     slices: int,
+    least: int,
     constants: Mapping[str, int],
     sizes: Mapping[Predicate, int],
     ids: Mapping[Predicate, int],
 ) -> DataFrame | None:
     """All facts of the predicates of a decomposed recursion, as a stage that runs whenever they are used.
 
+    There are at most so many ``slices``, and fewer where these would be given fewer facts than ``least``.
     ``constants`` are the ids of the rules' constants. With several predicates the column ``predicate``
     has their ``ids``; facts of those without one are left out. None if there is nothing to begin with.
     """
@@ -64,7 +63,7 @@ def close_decomposed(
     width = max(p.arity for p, _ in along)
     slice_of = tagged([(facts[p], tag, i) for tag, (p, i) in enumerate(along)], width)
     given = sum(sizes.get(p, 0) for p, _ in along)
-    slices = max(1, min(slices, given // LEAST)) if given else slices
+    slices = max(1, min(slices, given // least)) if given else slices
     partitioned = slice_of.repartition(slices, "key").drop("key")
     numbers = tuple(map(ids.get, derived))
     task = CloseSlice(tuple(rules), tuple(p for p, _ in along), derived, numbers, shared, constants)

@@ -25,7 +25,7 @@ from everlog.spark.groups import Mask, Place
 from everlog.spark.local import evaluate, without_modules
 from everlog.spark.match import FrameMatches, FrameProofs
 from everlog.spark.multiset import FrameCounts
-from everlog.spark.plans import Plan, PlanKind, PlanSettings, close, decomposed, plan_of, reads, seeded
+from everlog.spark.plans import Plan, PlanKind, PlanSettings, close, decomposed, limit, plan_of, reads, seeded
 from everlog.spark.repair import repair_closure, repair_union
 from everlog.spark.rounds import close_in_rounds
 from everlog.spark.settings import SparkSettings
@@ -89,8 +89,8 @@ class SparkEngine(Engine):
         assert self.space.groups is not None
         some, every = (sum(self.space.groups.number(ids, each) for ids, _ in places) for each in (mask, None))
         names = ", ".join(sorted(predicate.name for predicate in predicates))
-        limit = f"(look-up-rows {self.settings.look_up_rows:,})"
-        log.info("%s by argument %d: %d of %d row groups %s", names, argument + 1, some, every, limit)
+        above = limit(self.settings, "look_up_rows")
+        log.info("%s by argument %d: %d of %d row groups %s", names, argument + 1, some, every, above)
 
     def comes_again(self, join: Hashable) -> bool:
         """Whether such a join was asked for before."""
@@ -130,7 +130,7 @@ class SparkEngine(Engine):
         if said in self._said:
             return
         self._said.add(said)
-        log.info("stratum %d: %s", plan.stratum.index, plan)
+        log.info("stratum %d: %s", plan.stratum.index, self.settings.explained(plan))
         self._used(plan.stratum, plan.kind)
 
     def _used(self, stratum: Stratum, kind: PlanKind) -> None:
@@ -187,10 +187,11 @@ class SparkEngine(Engine):
             return repair_union(self.space, stratum.module, old, new, gone, fresh)
         assert stratum.module is not None
         plans = self.settings.plans
-        limits = plans.condensed_edges, plans.shared_facts
-        found = repair_closure(self.space, stratum.module, old, gone, fresh, *limits)
+        edges, pairs = plans.condensed_edges, plans.shared_facts
+        found = repair_closure(self.space, stratum.module, old, gone, fresh, edges, pairs)
         if found is None:
-            log.info("stratum %d: more than %d edges or %d pairs, so it is closed again", stratum.index, *limits)
+            much = f"more edges {limit(plans, 'condensed_edges')} or changed pairs {limit(plans, 'shared_facts')}"
+            log.info("stratum %d: %s than fit one task, so it is closed again", stratum.index, much)
         return found
 
     def _closed_in_parts(self, stratum: Stratum, parts: Sequence[Stratum], facts: FrameSet, told: Told) -> FactSet:
@@ -284,14 +285,12 @@ class SparkEngine(Engine):
         return facts.frame([predicate]).select(*(f"c{i}" for i in range(predicate.arity)))
 
     def _finished(self, stratum: Stratum, facts: FrameSet, delta: FrameSet, most: int) -> FactSet | None:
-        found = finish(self.space, stratum, facts, delta, most)
+        found, limited = finish(self.space, stratum, facts, delta, most), self.settings.finishing
         if found is None:
-            log.info("stratum %d: more than %d facts, so the loop goes on", stratum.index, most)
+            log.info("stratum %d: more than %d facts, so the loop goes on %s", stratum.index, most, limited)
             self._too_large.add(stratum.predicates)
             return None
-        log.info(
-            "stratum %d: finished in one task after %d rounds (local-finish %d)", stratum.index, found.rounds, most
-        )
+        log.info("stratum %d: finished in one task after %d rounds %s", stratum.index, found.rounds, limited)
         self.work.instances["forward"] += found.instances
         self.check(0)
         return facts.extended(FrameSet.of(self.space, found.stored)) if found.stored.files else facts

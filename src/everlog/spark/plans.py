@@ -63,7 +63,12 @@ class PlanSettings:
     """Where a loop joins more facts than this with as many others again and again, these stay in partitions by what is
     joined; with fewer, Spark hands the smaller side to all tasks."""
     slices: int = 8
-    """A stage has so many slices for each of Spark's shuffle partitions, against skew."""
+    """A stage has so many slices at most for each of Spark's shuffle partitions, against skew."""
+    slice_facts: int = 1 << 14
+    """A slice to close is given so many facts on average at least, where their number is known: a task costs more than
+    to close fewer."""
+    slice_pairs: int = 1 << 16
+    """A slice of a closure has so many pairs at least: a task costs more than to list fewer."""
     salt: int = 0
     """Of the ids of terms, as in the store."""
     hash_bits: int = 64
@@ -115,7 +120,7 @@ class Plan:
         >>> print(plan_of(stratify(check(parse_program(text))).strata[0], {}))
         decomposed: by argument 1 of p; sharing e
           shares 0 facts (shared-facts 12,000,000)
-          8 slices for each shuffle partition (slices 8)
+          8 slices for each shuffle partition (slices 8), fewer for few facts (slice-facts 16,384)
         """
         return "\n  ".join([f"{self.kind}: {self.reasons[0]}", *self.reasons[1:]])
 
@@ -127,7 +132,7 @@ def plan_of(stratum: Stratum, sizes: Sizes, settings: PlanSettings | None = None
     if is_local:
         return Plan("local", stratum, ("the local engine in one task", expected), settings, sizes=sizes)
     found = _distributed_plan(stratum, sizes, settings)
-    staying = f"many facts that are joined in each round stay in their partitions {_limit(settings, 'spread_facts')}"
+    staying = f"many facts that are joined in each round stay in their partitions {limit(settings, 'spread_facts')}"
     more = [*([staying] if found.kind == "loop" else []), *([expected] if expected else [])]
     return replace(found, reasons=(*found.reasons, *more))
 
@@ -144,9 +149,9 @@ def _expected(stratum: Stratum, sizes: Sizes, settings: PlanSettings) -> tuple[s
         return "", False
     given = sum(sizes.get(predicate, 0) for predicate in reads(stratum))
     facts = given * (1 + settings.growth)
-    what = f"reads {given:,} facts, so {facts:,} are expected {_limit(settings, 'growth')}"
+    what = f"reads {given:,} facts, so {facts:,} are expected {limit(settings, 'growth')}"
     is_local = facts <= settings.local_facts
-    return f"{what}, {'which fit' if is_local else 'too many for'} one task {_limit(settings, 'local_facts')}", is_local
+    return f"{what}, {'which fit' if is_local else 'too many for'} one task {limit(settings, 'local_facts')}", is_local
 
 
 def _distributed_plan(stratum: Stratum, sizes: Sizes, settings: PlanSettings) -> Plan:
@@ -183,7 +188,7 @@ def _close(
         from everlog.spark.closure import close_reachability
 
         assert isinstance(module, Closure)
-        return close_reachability(session, module, facts, work, slices=slices)
+        return close_reachability(session, module, facts, work, slices=slices, least=plan.settings.slice_pairs)
     if plan.kind == "components":
         from everlog.spark.components import pairs
 
@@ -222,6 +227,7 @@ def decomposed(
         seeded(plan, facts),
         work,
         slices=slices_of(plan, session),
+        least=plan.settings.slice_facts,
         constants=constants,
         sizes=plan.sizes,
         ids=ids,
@@ -240,7 +246,7 @@ def membership_of(plan: Plan, session: SparkSession, facts: Mapping[Predicate, D
 
 
 def slices_of(plan: Plan, session: SparkSession) -> int:
-    """How many slices a stage of the plan has."""
+    """How many slices a stage of the plan has at most."""
     from everlog.pipeline.tasks import parallelism
 
     return plan.settings.slices * parallelism(session)
@@ -282,16 +288,20 @@ def _closure_plan(stratum: Stratum, module: Closure, sizes: Sizes, settings: Pla
     edges = sum(sizes.get(predicate, 0) for predicate in module.inputs)
     if module.kind == "symmetric-transitive":
         how = "united in one task" if edges <= settings.united_edges else "contracted in rounds until they fit one task"
-        united = f"{edges:,} edges {how} {_limit(settings, 'united_edges')}"
+        united = f"{edges:,} edges {how} {limit(settings, 'united_edges')}"
         reasons = ("symmetric and transitive, kept as membership", united, _slices(settings))
         return Plan("components", stratum, reasons, settings, sizes=sizes)
-    limit = _limit(settings, "condensed_edges")
+    condensed = limit(settings, "condensed_edges")
     if edges <= settings.condensed_edges:
-        reasons = (f"a {module.kind} closure", f"{edges:,} edges condensed in one task {limit}", _slices(settings))
+        reasons = (
+            f"a {module.kind} closure",
+            f"{edges:,} edges condensed in one task {condensed}",
+            _slices(settings, "pairs"),
+        )
         return Plan("reachability", stratum, reasons, settings, sizes=sizes)
     rules, seeds = as_rules(module)
     found = _rules_plan(stratum, rules, tuple(seeds), sizes, settings)
-    why = f"{edges:,} edges are too many to condense in one task {limit}"
+    why = f"{edges:,} edges are too many to condense in one task {condensed}"
     return replace(found, reasons=(*found.reasons, why), seeds=MappingProxyType(seeds))
 
 
@@ -303,12 +313,12 @@ def _rules_plan(
         reasons = ("the recursion does not decompose", *(str(obstacle) for obstacle in found))
         return _rounds_plan(Plan("loop", stratum, reasons, settings, rules, sizes=sizes), predicates)
     shared = sum(sizes.get(predicate, 0) for predicate in found.shared)
-    amount = f"{shared:,} facts {_limit(settings, 'shared_facts')}"
+    amount = f"{shared:,} facts {limit(settings, 'shared_facts')}"
     if shared > settings.shared_facts:
         return Plan(
             "loop", stratum, (f"decomposes {found}", f"would share {amount}"), settings, rules, found, sizes=sizes
         )
-    reasons = (str(found), f"shares {amount}", _slices(settings))
+    reasons = (str(found), f"shares {amount}", _slices(settings, "facts"))
     return Plan("decomposed", stratum, reasons, settings, rules, found, sizes=sizes)
 
 
@@ -322,7 +332,7 @@ def _rounds_plan(loop: Plan, predicates: tuple[Predicate, ...]) -> Plan:
         why = f"nothing connects the recursive atoms of {print_rule(steps.rule)}"
         return replace(loop, reasons=(*loop.reasons, f"no rounds over slices: {why}"))
     read = sum(loop.sizes.get(predicate, 0) for predicate in (*predicates, *read_beside(loop.rules, predicates)))
-    amount = f"{read:,} facts {_limit(loop.settings, 'shared_facts')}"
+    amount = f"{read:,} facts {limit(loop.settings, 'shared_facts')}"
     if read > loop.settings.shared_facts:
         return replace(loop, reasons=(*loop.reasons, f"rounds would have to share {amount}"))
     reasons = (*_in_slices(loop.rules, steps, predicates), *loop.reasons, f"shares {amount}")
@@ -362,11 +372,17 @@ def as_rules(module: Closure) -> tuple[tuple[Rule, ...], dict[Predicate, tuple[E
     return tuple(rules), seeds
 
 
-def _slices(settings: PlanSettings) -> str:
-    return f"{settings.slices} slices for each shuffle partition {_limit(settings, 'slices')}"
+def _slices(settings: PlanSettings, of: Literal["", "facts", "pairs"] = "") -> str:
+    fewer = f", fewer for few {of} {limit(settings, f'slice_{of}')}" if of else ""
+    return f"{settings.slices} slices for each shuffle partition {limit(settings, 'slices')}{fewer}"
 
 
-def _limit(settings: PlanSettings, name: str) -> str:
+def limit(settings: object, name: str) -> str:
+    """A threshold as plans and logs have it.
+
+    >>> limit(PlanSettings(), "shared_facts")
+    '(shared-facts 12,000,000)'
+    """
     return f"({name.replace('_', '-')} {getattr(settings, name):,})"
 
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from everlog.settings import LOCAL_FINISH, LOOK_UP_ROWS
-from everlog.spark.plans import PlanSettings
+from everlog.spark.plans import Plan, PlanSettings, limit
 
 
 @dataclass(frozen=True)
@@ -21,3 +21,27 @@ class SparkSettings:
     look_up_rows: int = LOOK_UP_ROWS
     """Where a change is joined with more rows of a store than this, a job finds out first in which row groups it can
     match, if that is not known; with fewer rows, reading all of them is quicker."""
+
+    def explained(self, plan: Plan) -> Plan:
+        """The plan with the thresholds that are met only when it runs.
+
+        >>> from everlog.analysis.check import check
+        >>> from everlog.analysis.stratify import stratify
+        >>> from everlog.lang.parser import parse_program
+        >>> from everlog.spark.plans import plan_of
+        >>> text = "p(?x, ?y) :- e(?x, ?y) . p(?x, ?z) :- p(?x, ?y), p(?y, ?z) ."
+        >>> plan = plan_of(stratify(check(parse_program(text))).strata[0], {})
+        >>> SparkSettings().explained(plan).reasons[-1]
+        'finished in one task if all of its facts fit there (spark-local-finish 4,000,000)'
+        """
+        said = []
+        if plan.kind in ("rounds", "loop"):
+            said.append(f"finished in one task if all of its facts fit there {self.finishing}")
+        if plan.stratum.module is not None and self.expand_below is not None:
+            said.append(f"stored unless there are more facts {limit(self, 'expand_below')}")
+        return replace(plan, reasons=(*plan.reasons, *said))
+
+    @property
+    def finishing(self) -> str:
+        """The threshold of the local finish, as plans and logs have it."""
+        return f"(spark-local-finish {self.local_finish:,})"

@@ -37,7 +37,8 @@ def listing(plan: Plan, session: SparkSession, facts: Mapping[Predicate, DataFra
     assert isinstance(module, Closure)
     if plan.kind == "reachability":
         condensed = condense(module, facts, work)
-        frames = {p: listed(session, module, condensed, p, slices) for p in module.predicates}
+        least = plan.settings.slice_pairs
+        frames = {p: listed(session, module, condensed, p, slices, least) for p in module.predicates}
         return Listing(frames, condensed.pairs)
     members = membership_of(plan, session, facts, work)
     sizes = members.groupBy("representative").count()

@@ -1,0 +1,40 @@
+"""What Spark ran, by its own account: jobs, and stages of tasks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+WAIT_MILLISECONDS = 10_000
+
+
+@dataclass
+class Ran:
+    """What there was while the context lasted."""
+
+    jobs: int = 0
+    tasks: list[int] = field(default_factory=list)
+    """How many each stage had, in the order of the stages; those that were skipped have none."""
+
+
+@contextmanager
+def ran(spark: Any) -> Iterator[Ran]:
+    """Counts from here on; what was there is known at the end."""
+    found, (jobs, stages) = Ran(), _known(spark)
+    yield found
+    later = _known(spark)
+    found.jobs = len(later[0].keys() - jobs.keys())
+    found.tasks = [later[1][number] for number in sorted(later[1].keys() - stages.keys()) if later[1][number]]
+
+
+def _known(spark: Any) -> tuple[dict[int, Any], dict[int, int]]:
+    """The jobs that Spark remembers, the latest thousand, and the stages with the numbers of their completed tasks."""
+    gateway, scala = spark.sparkContext._gateway, spark.sparkContext._jsc.sc()
+    scala.listenerBus().waitUntilEmpty(WAIT_MILLISECONDS)
+    store, empty = scala.statusStore(), gateway.jvm.java.util.ArrayList()
+    jobs = store.jobsList(None)
+    stages = store.stageList(None, False, False, gateway.new_array(gateway.jvm.double, 0), empty)
+    listed = ([each.apply(number) for number in range(each.size())] for each in (jobs, stages))
+    return ({job.jobId(): job for job in next(listed)}, {s.stageId(): s.numCompleteTasks() for s in next(listed)})
