@@ -11,9 +11,11 @@ from typing import Any
 
 from bench.machine import machine, versions
 from bench.report import BUSY, table
+from bench.spark.ours import IN_ONE_TASK
 from bench.spark.targets import disagreements, targets
 from bench.spark.workloads import OBVIOUS, WORKLOADS
 from bench.targets import Target
+from everlog.settings import LOCAL_FINISH
 
 Found = Mapping[str, Any]
 TIMED = ("compare", "joins", "updates")
@@ -21,7 +23,8 @@ TIMED = ("compare", "joins", "updates")
 COMPARED = (
     "Seconds from edges in Parquet files until every answer has been counted and hashed, after a small run that warms "
     "up, two cores unless it says one. The obvious loop is stopped when its time is up; then ours is at least so many "
-    "times as fast. `loop` is same-generation without the local finish: rounds over slices whose facts stay there."
+    "times as fast. `loop` is same-generation without the local finish: rounds over slices whose facts stay there; "
+    f"with it, one task may hold {IN_ONE_TASK:,} facts (`spark-local-finish`, by default {LOCAL_FINISH:,})."
 )
 JOINS = (
     "Universities in the spirit of LUBM and 74 rules, from Parquet files of IRIs to a committed store with its "
@@ -31,7 +34,7 @@ MEMORY = (
     "On `local-cluster[2,1,1024]` with `spark.executor.memory=1g` and `spark.executor.pyspark.memory=1g`, a session's "
     "first run, the driver's heap limited to 512 MB (it runs Spark's master "
     "and workers, too): the largest process of each kind, MB resident at its peak, and what is alive in the driver's "
-    "heap after collections."
+    "heap after collections. Spark limits the address space of workers, so that is beside what is resident."
 )
 UPDATES = (
     "Some students take other courses. Seconds of whole jobs, from files of changes to the next version of the store, "

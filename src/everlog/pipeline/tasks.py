@@ -5,7 +5,9 @@ Without a session the same functions run in this process, one after the other.
 
 from __future__ import annotations
 
+import errno
 import functools
+import os
 import pickle
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -138,6 +140,18 @@ def opened(results: Sequence[R | Wrong]) -> list[R]:
     if wrong:
         raise DataError(dict.fromkeys(wrong))
     return [result for result in results if not isinstance(result, Wrong)]
+
+
+@contextmanager
+def full_disks() -> Iterator[None]:
+    """A full disk is the same error where Java writes: what is shuffled, and tables. Spark says that a task failed."""
+    try:
+        yield
+    except Exception as error:
+        full = os.strerror(errno.ENOSPC)
+        if type(error).__module__.split(".")[0] not in ("pyspark", "py4j") or full not in str(error):
+            raise
+        raise DataError(_input_output(OSError(errno.ENOSPC, full))) from error
 
 
 @dataclass(frozen=True)

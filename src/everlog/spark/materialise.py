@@ -13,6 +13,7 @@ from everlog.analysis.stratify import StratifiedProgram
 from everlog.engine.factset import FactSet
 from everlog.engine.limits import Limits
 from everlog.lang.syntax import Predicate
+from everlog.pipeline.tasks import full_disks
 from everlog.profiling.watch import UNWATCHED, Watch
 from everlog.reasoning.materialisation import Maintain, Materialisation, booked
 from everlog.reasoning.seminaive import seminaive
@@ -74,7 +75,7 @@ def materialise_on_spark(
     names = Names(predicates_of(program), staging.salt)
     learn_predicates(spark, names, staging.facts, staging.terms)
     width = width_of(staging.facts, names.predicates)
-    with Workspace(spark, staging.work, names, width) as space:
+    with full_disks(), Workspace(spark, staging.work, names, width) as space:
         engine = watch.spark_engine(space, limits=limits, settings=settings)
         booking: Maintain = "none" if maintain == "counting" else maintain
         engine.counts_known = None if booking == "none" else {}

@@ -245,9 +245,9 @@ def write_facts(work: Path, facts: FactSet, ids: Column, orders: Orders) -> Path
 
 
 def new_directory(work: Path, kind: str) -> Path:
-    """A directory of its own for each attempt of a task."""
+    """A directory of its own for each attempt of a task; one that outlives its job does not bring its store back."""
     directory = work / f"{kind}-{uuid.uuid4().hex}"
-    directory.mkdir(parents=True)
+    directory.mkdir()
     return directory
 
 

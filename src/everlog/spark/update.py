@@ -21,6 +21,7 @@ from everlog.engine.limits import Limits
 from everlog.engine.multiset import Counts
 from everlog.lang.syntax import Predicate
 from everlog.modules.boundary import bridged
+from everlog.pipeline.tasks import full_disks
 from everlog.predicates import refuse_two_arities
 from everlog.profiling.watch import watching
 from everlog.reasoning.maintenance import Update, UpdateStatistics
@@ -97,7 +98,7 @@ def update_on_spark(
     others = _namesakes(frozenset(names.predicates) - known, store.width(version))
     names.add(others)
     width = max(store.width(version), width_of(changed, names.predicates))
-    with Workspace(spark, staged.work, names, width) as space:
+    with full_disks(), Workspace(spark, staged.work, names, width) as space:
         old = opened(space, program, store, version, settings)
         if old.generated and not old.is_counted:
             log.info("derivations are not counted, and closures not listed: everything is derived again")
