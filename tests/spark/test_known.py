@@ -127,3 +127,24 @@ def test_known_facts_do_not_move(spark: Any, tmp_path: Path, monkeypatch: pytest
     assert not any("LeftOuter" in plan for plan in plans)
     assert len(plans) > 5
     assert max(numbers) < len(plans)
+
+
+@pytest.mark.slow
+def test_plans_of_rounds_do_not_grow(spark: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What a round reads is in files, so nothing of the rounds before is planned or computed again."""
+    sizes: list[int] = []
+
+    def store_new(space: Workspace, rows: Any, there: Sequence[Stored] = ()) -> Stored:
+        sizes.append(len(rows._jdf.queryExecution().analyzed().toString().splitlines()))
+        return sliced(space, rows, there)
+
+    sliced = known.store_new
+    monkeypatch.setattr(match, "store_new", store_new)
+    program = parse_program("p(?x, ?y) :- e(?x, ?y) . p(?x, ?z) :- p(?x, ?y), e(?y, ?z) .")
+    facts = {(Predicate("e", 2), (str(i), str(i + 1))) for i in range(16)}
+    with setup(spark, tmp_path, program) as on_spark:
+        on_spark.engine.settings = IN_A_LOOP
+        found, _ = seminaive(on_spark.engine, on_spark.program, on_spark.facts(facts))
+        assert on_spark.listed(found) == naive.materialise(program, facts)
+    assert len(sizes) == 16
+    assert max(sizes[-5:]) <= max(sizes[:5])
