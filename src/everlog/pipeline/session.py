@@ -57,6 +57,19 @@ LEAN = {"ARROW_DEFAULT_MEMORY_POOL": "system", "MALLOC_ARENA_MAX": "1", "OPENBLA
 64 to 128 MB for every arena after the first, which threads take."""
 
 
+BROADCAST = "2m"
+"""The smaller side of a join goes through the driver to all executors up to this size; by Spark's default, 10 MB, such
+rows are a tenth of what the driver holds."""
+
+REMEMBERED = {
+    "spark.ui.retainedJobs": "300",
+    "spark.ui.retainedStages": "300",
+    "spark.ui.retainedTasks": "3000",
+    "spark.sql.ui.retainedExecutions": "50",
+}
+"""What the driver remembers of what was run, for a user interface that is off: by Spark's defaults 100,000 tasks."""
+
+
 def session(master: str | None = None, app: str = "everlog", **conf: object) -> SparkSession:
     """The active Spark session, or a new one.
 
@@ -150,10 +163,12 @@ def _defaults(master: str) -> dict[str, str]:
         "spark.sql.catalogImplementation": "in-memory",
         "spark.sql.session.timeZone": "UTC",
         "spark.sql.adaptive.enabled": "true",
+        "spark.sql.autoBroadcastJoinThreshold": BROADCAST,
         "spark.sql.shuffle.partitions": str(2 * cores),
         "spark.sql.execution.arrow.pyspark.enabled": "true",
         "spark.sql.execution.arrow.maxRecordsPerBatch": "65536",
         "spark.sql.files.ignoreMissingFiles": "false",
+        **REMEMBERED,
         **spark_options(),
     }
     if master.startswith("local"):
