@@ -69,7 +69,8 @@ def _preface(ran: Mapping[str, Ran], results: Path) -> str:
         return "Put together from the last run of each benchmark. `make bench` measures everything again."
     last = {name: Ran(**each) for name, each in json.loads(whole.read_text()).items()}
     said = f"`make bench` measured all of it in {_minutes(last)} minutes. Some parts were measured again since."
-    return f"{said} The pages of the benchmarks name the command of each part.\n\n{_endings(last)}"
+    pages = "The pages of the benchmarks name the command and the machine of each part; below is that of the last."
+    return f"{said} {pages}\n\n{_endings(last)}"
 
 
 def _minutes(ran: Mapping[str, Ran]) -> str:
