@@ -145,11 +145,14 @@ def opened(results: Sequence[R | Wrong]) -> list[R]:
 @contextmanager
 def full_disks() -> Iterator[None]:
     """A full disk is the same error where Java writes: what is shuffled, and tables. Spark says that a task failed."""
+    from py4j.protocol import Py4JError
+    from pyspark.errors import PySparkException
+
+    full = os.strerror(errno.ENOSPC)
     try:
         yield
-    except Exception as error:
-        full = os.strerror(errno.ENOSPC)
-        if type(error).__module__.split(".")[0] not in ("pyspark", "py4j") or full not in str(error):
+    except (PySparkException, Py4JError) as error:
+        if full not in str(error):
             raise
         raise DataError(_input_output(OSError(errno.ENOSPC, full))) from error
 
