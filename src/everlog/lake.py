@@ -67,7 +67,12 @@ def fact_batches(state: State) -> Iterator[pa.RecordBatch]:
 
 def change_batches(change: Difference, dictionary: Dictionary) -> Iterator[pa.RecordBatch]:
     """A change as signed rows of a store, one for each fact, in no order."""
-    return _batches(_weighted_changes(change, dictionary), lambda ids: hashes_of(dictionary, ids))
+    return changed_rows(change, lambda ids: hashes_of(dictionary, ids), dictionary.salt)
+
+
+def changed_rows(change: Difference, hashed: Callable[[Ids], Ids], salt: int) -> Iterator[pa.RecordBatch]:
+    """The same where ``hashed`` gives the ids that a store has for those of the change."""
+    return _batches(_weighted_changes(change, salt), hashed)
 
 
 @dataclass(frozen=True)
@@ -110,9 +115,9 @@ def _weights_in(state: State, predicate: Predicate, keys: Keys, of: int) -> dict
     return weights
 
 
-def _weighted_changes(change: Difference, dictionary: Dictionary) -> Iterator[_Weighted]:
+def _weighted_changes(change: Difference, salt: int) -> Iterator[_Weighted]:
     predicates = change.predicates
-    for number, predicate in zip(_numbers(predicates, dictionary.salt), predicates, strict=True):
+    for number, predicate in zip(_numbers(predicates, salt), predicates, strict=True):
         keys, weights = change.rows(predicate)
         layout = next(part[predicate].layout for part in change.parts if predicate in part)
         columns = (weight.astype(kind) for weight, kind in zip(weights, WEIGHTS.values(), strict=True))

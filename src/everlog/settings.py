@@ -67,7 +67,8 @@ KINDS: Mapping[type, str] = {str: "a string", int: "an integer", float: "a numbe
 
 EXPAND_BELOW = 50_000_000
 LOCAL_FINISH = 4_000_000
-LOOK_UP_ROWS = 4_000_000
+LOOK_UP_ROWS = 50_000_000
+PROBE_ROWS = 4_000_000
 
 _ALL = (
     Setting("engine", str, "Where rules are applied.", "auto", ("auto", "local", "spark")),

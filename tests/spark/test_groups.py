@@ -195,7 +195,7 @@ def test_a_change_that_touches_all_row_groups(
     assert any(mask is not None for mask in masks) == (size <= MOST_VALUES)
 
 
-LOOKED_UP = re.compile(r"(.*): (\d+) of (\d+) row groups \(look-up-rows 0\)")
+LOOKED_UP = re.compile(r"(.*): (\d+) of (\d+) row groups \(probe-rows 0\)")
 FARTHER = """
 guest(?z, ?x) :- house(?y, ?z), met(?x, ?y) .
 street(?x, ?w) :- met(?x, ?y), house(?y, ?z), road(?z, ?w), ~closed(?w, ?z) .
@@ -203,10 +203,10 @@ street(?x, ?w) :- met(?x, ?y), house(?y, ?z), road(?z, ?w), ~closed(?w, ?z) .
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("look_up_rows", [0, 1 << 40])
+@pytest.mark.parametrize("probe_rows", [0, 1 << 40])
 @pytest.mark.parametrize("algorithm", ["dredc", "dred", "bfc"])
 def test_by_other_arguments_and_through_other_atoms(
-    spark: Any, tmp_path: Path, caplog: pytest.LogCaptureFixture, algorithm: str, look_up_rows: int
+    spark: Any, tmp_path: Path, caplog: pytest.LogCaptureFixture, algorithm: str, probe_rows: int
 ) -> None:
     """A house is changed, so guests are looked up by second arguments, and roads by what the change does not have."""
     kb = everlog.KnowledgeBase(FARTHER)
@@ -221,14 +221,14 @@ def test_by_other_arguments_and_through_other_atoms(
     (tmp_path / "met.csv").write_text("v1300,p8\n")
     guests = [f"v{i}" for i in (7, 307, 607, 907)]
     firsts = ["p7", "h7", "r7", "v1300", "p8", "h8", "r8", *guests]
-    if look_up_rows == 0:
+    if probe_rows == 0:
         spoiled, total = spoilt(tmp_path / "spark", firsts, "p7", "h7")
         assert spoiled > total // 3
     change: dict[str, Any] = {"insert": (f"met={tmp_path}/met.csv",), "delete": (f"house={tmp_path}/house.csv",)}
     with caplog.at_level("INFO", "everlog.spark"):
-        changes = updated(tmp_path, change, algorithm, look_up_rows=look_up_rows)
+        changes = updated(tmp_path, change, algorithm, probe_rows=probe_rows)
     assert len(changes) == 12
     said = [found for record in caplog.records if (found := LOOKED_UP.match(record.message))]
-    assert {found[1] for found in said} >= ({"met by argument 2", "road by argument 1"} if look_up_rows == 0 else set())
+    assert {found[1] for found in said} >= ({"met by argument 2", "road by argument 1"} if probe_rows == 0 else set())
     assert all(int(found[2]) < int(found[3]) // 3 for found in said)
-    assert bool(said) == (look_up_rows == 0)
+    assert bool(said) == (probe_rows == 0)

@@ -165,14 +165,27 @@ def steps(files: Path) -> list[dict[str, tuple[str, ...]]]:
 
 @pytest.mark.parametrize("modules", [True, False])
 @pytest.mark.parametrize("algorithm", ["dredc", pytest.param("auto", marks=pytest.mark.slow)])
+@pytest.mark.parametrize("look_up_rows", [IN_ONE_TASK, pytest.param(10, marks=pytest.mark.slow), 0])
 def test_updates_in_one_task(
-    spark: Any, files: Path, steps: Any, algorithm: Any, modules: bool, caplog: pytest.LogCaptureFixture
+    spark: Any,
+    files: Path,
+    steps: Any,
+    algorithm: Any,
+    modules: bool,
+    look_up_rows: int,
+    caplog: pytest.LogCaptureFixture,
 ) -> None:
+    """By what it looks up in the store, or, if that is too much, with the whole store."""
     for name in ("local", "spark"):
         materialise(job(files, name, engine="local", modules=modules, salt=7))
     with caplog.at_level("INFO", "everlog"):
-        both_updated(files, steps, algorithm=algorithm, local_finish=IN_ONE_TASK)
-    assert sum("updated in one task" in record.message for record in caplog.records) == len(steps)
+        both_updated(files, steps, algorithm=algorithm, local_finish=IN_ONE_TASK, look_up_rows=look_up_rows)
+    said = [record.message for record in caplog.records]
+    by_look_ups = len(steps) if look_up_rows == IN_ONE_TASK else 0
+    assert sum("updated in one task" in message for message in said) == len(steps)
+    assert sum(f"(look-up-rows {look_up_rows})" in message for message in said) == by_look_ups
+    given_up = sum(message == "not by look-ups: more than 10 rows would be read" for message in said)
+    assert given_up == (len(steps) if look_up_rows == 10 else 0)
 
 
 @pytest.mark.parametrize(

@@ -12,6 +12,7 @@ from everlog.cli.console import Console
 from everlog.cli.options import logging_options, setting
 from everlog.cli.text import counted
 from everlog.memory import bytes_of, free_memory
+from everlog.settings import LOOK_UP_ROWS
 
 if TYPE_CHECKING:
     from everlog.analysis.stratify import StratifiedProgram, Stratum
@@ -159,8 +160,11 @@ def _describe_updates(settings: SparkSettings) -> Iterator[str]:
 
     small = limit(settings.plans, "local_facts") if settings.plans.local_facts else settings.finishing
     yield ""
-    yield f"updates on Spark: in one task if the store has few rows {small}"
-    yield f"  otherwise row groups of predicates with many rows are looked up first {limit(settings, 'look_up_rows')}"
+    yield "updates on Spark: in one task that looks up what it needs"
+    yield f"  unless that is more rows of the store (look-up-rows {LOOK_UP_ROWS:,}) or facts {small}"
+    yield f"  otherwise in one task as a whole if the store has few rows {small}"
+    many = limit(settings, "probe_rows")
+    yield f"  otherwise distributed; of predicates with many rows, tasks find what to read {many}"
 
 
 def _describe_untaken(program: StratifiedProgram, text_of: Callable[[Rule], str]) -> Iterator[str]:

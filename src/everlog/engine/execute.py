@@ -11,6 +11,7 @@ import numpy as np
 
 from everlog.engine.closed import TERM, Closed
 from everlog.engine.collect import Collector, Counted, NewFacts
+from everlog.engine.distant import at_hand, is_distant
 from everlog.engine.kernels import joins, search, wide
 from everlog.engine.keys import ID_BITS, Column, Keys, Layout, Mask, layout_for, pack, reorder, unpack
 from everlog.engine.multiset import Piece
@@ -79,18 +80,29 @@ class Execution:
         if number == len(self.plan.steps):
             self._finish(size, bindings)
             return
-        step = self.plan.steps[number]
+        step, relations = self.plan.steps[number], self.relations[number]
+        if any(map(is_distant, relations)):
+            relations = self._fetched(step, relations, bindings)
         if step.kind in ("check", "absent"):
-            mask = self._holds(step, self.relations[number], size, bindings)
+            mask = self._holds(step, relations, size, bindings)
             if mask.all():
                 self._descend(number + 1, size, {v: bindings[v] for v in step.keep})
             else:
                 kept = {v: bindings[v][mask] for v in step.keep}
                 self._descend(number + 1, int(np.count_nonzero(mask)), kept)
         elif step.kind == "scan":
-            self._scan(number, step, self.relations[number][0])
+            self._scan(number, step, relations[0])
         else:
-            self._join(number, step, self.relations[number][0], size, bindings)
+            self._join(number, step, relations[0], size, bindings)
+
+    def _fetched(self, step: Step, relations: Sequence[Relation], bindings: Bindings) -> tuple[Relation, ...]:
+        """The relations of a step with what it may match at hand: looked up by the first column that is bound."""
+        if not self._known(step.bound):
+            return tuple(Relation(relation.layout) for relation in relations)
+        bound = dict(zip(step.order, step.bound, strict=False))
+        column = min(bound, default=None)
+        values = np.empty(0, np.int64) if column is None else np.atleast_1d(self._value(bound[column], bindings))
+        return tuple(at_hand(relation, column, values) for relation in relations)
 
     # terms ------------------------------------------------------------------------------------
 

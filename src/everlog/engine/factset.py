@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from typing import Self
 
 from everlog.engine.relation import Relation
 from everlog.lang.syntax import Predicate
@@ -51,6 +52,11 @@ class FactSet(Mapping[Predicate, Relation]):
         if self._count is None:
             self._count = sum(map(len, self._relations.values()))
         return self._count
+
+    def with_count(self, count: int) -> Self:
+        """The same set, of which it is known how many facts it has."""
+        self._count = count
+        return self
 
     @property
     def nbytes(self) -> int:

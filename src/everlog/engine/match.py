@@ -129,6 +129,8 @@ class Engine:
         """How many instances may be considered in all before :class:`OverBudgetError` is raised."""
         self.heads_first = False
         """Whether :meth:`prove` begins with the facts to prove, and not with what is smallest."""
+        self.changed_first = False
+        """Whether :meth:`match` begins with what changed, though other facts would give heads in groups."""
         self._scratch: list[Scratch] = []
 
     def constant(self, constant: Constant) -> int:
@@ -266,7 +268,8 @@ class Matches:
         sources = self._sources(rule, pivot, inside, outside)
         if sources is None:
             return
-        plan = rule.plan(pivot, _sizes(sources), bool(others), measure=self._measure(sources))
+        measure, only_first = self._measure(sources), self.engine.changed_first
+        plan = rule.plan(pivot, _sizes(sources), bool(others), measure=measure, only_first=only_first)
         filters = [self._condition(rule, change) for change in others]
         execution = Execution(self.engine, plan, self._by_step(rule, plan, sources), filters, collector)
         self.engine.note(rule.rule, self.phase, execution.run())

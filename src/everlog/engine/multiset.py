@@ -3,13 +3,14 @@
 A multiset is a few pieces of sorted keys with signed weights, of geometrically growing size; the
 weight of a fact is the sum over the pieces. Adding appends a piece after merging the earlier ones
 that are less than twice as large, so that a small change costs what it is and an older value stays
-readable. Multisets are immutable values.
+readable. Multisets are immutable values. One may have a base: numbers that lie elsewhere, and are looked up.
 """
 
 from __future__ import annotations
 
 import functools
 from collections.abc import Collection, Iterable, Iterator, Mapping
+from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -25,6 +26,13 @@ Weights = npt.NDArray[np.int32]
 Piece = tuple[Keys, Weights]
 
 
+class Numbers(Protocol):
+    """Numbers of facts in a form of their own."""
+
+    def weights(self, keys: Keys) -> npt.NDArray[np.int64]:
+        """The weight of each key."""
+
+
 class Multiset:
     """The numbers of the facts of one predicate; see the module.
 
@@ -34,11 +42,12 @@ class Multiset:
     ([2, 0, 1], True)
     """
 
-    __slots__ = ("layout", "pieces")
+    __slots__ = ("base", "layout", "pieces")
 
-    def __init__(self, layout: Layout, pieces: tuple[Piece, ...] = ()) -> None:
+    def __init__(self, layout: Layout, pieces: tuple[Piece, ...] = (), base: Numbers | None = None) -> None:
         self.layout = layout
         self.pieces = tuple(piece for piece in pieces if len(piece[0]))
+        self.base = base
 
     @classmethod
     def counted(cls, layout: Layout, keys: Keys) -> Multiset:
@@ -70,7 +79,7 @@ class Multiset:
     __hash__ = None  # type: ignore[assignment]
 
     def whole(self) -> Piece:
-        """All keys whose weight is not zero, ascending, with their weights."""
+        """All keys whose weight is not zero, ascending, with their weights; of a base nothing is known."""
         if not self.pieces:
             return self.layout.empty(), np.empty(0, np.int32)
         keys, weights = self.pieces[-1]
@@ -84,7 +93,7 @@ class Multiset:
 
     def weights(self, keys: Keys) -> npt.NDArray[np.int64]:
         """The weight of each key."""
-        total = np.zeros(len(keys), np.int64)
+        total = np.zeros(len(keys), np.int64) if self.base is None else self.base.weights(keys)
         for mine, weights in self.pieces:
             if self.layout.is_packed:
                 search.add_found(mine, weights, keys, total)
@@ -106,7 +115,7 @@ class Multiset:
         pieces = [*self.pieces, piece]
         while len(pieces) > 1 and len(pieces[-2][0]) < 2 * len(pieces[-1][0]):
             pieces[-2:] = [add_pieces(pieces[-2], pieces[-1])]
-        return Multiset(self.layout, tuple(pieces))
+        return Multiset(self.layout, tuple(pieces), self.base)
 
     def changed_since(self, old: Multiset) -> Multiset:
         """What added to an older value gives this one, at the cost of the pieces that the two do not share."""
@@ -145,7 +154,7 @@ class Counts(Mapping[Predicate, Multiset]):
     __slots__ = ("_multisets",)
 
     def __init__(self, multisets: Mapping[Predicate, Multiset] | Iterable[tuple[Predicate, Multiset]] = ()) -> None:
-        self._multisets = {p: multiset for p, multiset in dict(multisets).items() if multiset.pieces}
+        self._multisets = {p: each for p, each in dict(multisets).items() if each.pieces or each.base is not None}
 
     @classmethod
     def once(cls, facts: FactSet) -> Counts:

@@ -104,11 +104,13 @@ class PlannedRule:
         keep_all: bool = False,
         any_lead: bool = False,
         measure: Measure = lambda scan, join: None,
+        only_first: bool = False,
     ) -> Plan:
         """A plan for relations of these sizes (one a body atom; the pivot's is that of the change).
 
         With ``keep_all`` every variable is still bound at the end, for a condition on whole instances.
-        With ``any_lead`` the cheapest atom leads, be it the pivot or not. ``measure`` looks at the facts.
+        With ``any_lead`` the cheapest atom leads, be it the pivot or not; with ``only_first`` the pivot in any case.
+        ``measure`` looks at the facts.
         """
         first = pivot if pivot is not None else _smallest(self.positive, sizes)
         if first is None:
@@ -120,7 +122,7 @@ class PlannedRule:
 
         others = sorted((i for i in range(len(self.positive)) if i != first), key=lambda i: sizes[i])
         plan = best([first, *others] if any_lead else [first])
-        if plan.grouped or any_lead or keep_all:
+        if plan.grouped or any_lead or keep_all or only_first:
             return plan
         rivals = (self._plan(pivot, self._arranged((other,), pivot, sizes), keep_all) for other in others)
         rival = next((rival for rival in rivals if rival.grouped), None)

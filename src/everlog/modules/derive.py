@@ -25,3 +25,10 @@ def rederive(
     if isinstance(module, Closure):
         return closure.rederive(module, old, new, gone, fresh, check)
     return union.rederive(module, old, new, gone, fresh)
+
+
+def repaired_closure(module: Closure, old: FactSet, gone: FactSet, fresh: FactSet) -> Mapping[Predicate, Changed]:
+    """What changes of a closure, given what fed it, all listed, and what changed of that."""
+    before = old.replaced(derive(module, old))
+    after = ((old - gone) | fresh).replaced(before.restricted(module.predicates))
+    return rederive(module, before, after, gone, fresh)

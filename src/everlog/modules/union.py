@@ -18,6 +18,7 @@ from everlog.engine.closed import Closed, Listed
 from everlog.engine.factset import FactSet
 from everlog.engine.keys import Column, Keys, Layout, Mask, layout_for, sort_unique
 from everlog.engine.relation import Relation
+from everlog.engine.runs import Run
 from everlog.lang.syntax import Predicate
 from everlog.modules.apart import Apart
 from everlog.modules.changed import Changed
@@ -308,6 +309,17 @@ def rederive(
     if less.most + more.most < after.later:
         after.__dict__["_count"] = len(before) - len(gone_pairs.pairs) + len(new_pairs.pairs)
     return {module.predicate: Changed(relation, Relation.from_base(gone_pairs), Relation.from_base(new_pairs))}
+
+
+def changed_pairs(
+    module: VirtualUnion, old: FactSet, new: FactSet, gone: FactSet, fresh: FactSet
+) -> tuple[FactSet, FactSet]:
+    """What a union lost and won, listed, at the cost of looking up what its parts lost and won."""
+    before, after, less, more = (_united(module, facts) for facts in (old, new, gone, fresh))
+    lost, won = less.sorted_keys(), more.sorted_keys()
+    lost, won = lost[~after.contains(lost)], won[~before.contains(won)]
+    gone, fresh = (FactSet({module.predicate: Relation.from_run(Run.of(PAIRS, keys))}) for keys in (lost, won))
+    return gone, fresh
 
 
 def _turned_as(part: Edge, facts: FactSet) -> Relation:

@@ -26,6 +26,7 @@ from everlog.lang.errors import DataError, Diagnostic
 from everlog.pipeline.room import workers_share
 from everlog.pipeline.spill import write_parquet
 from everlog.pipeline.tasks import parallelism, run_tasks, work_directory
+from everlog.store.parquet import terms_among
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -34,6 +35,9 @@ LARGEST_RANGE_ROWS = 4_000_000
 LARGEST_RANGE_BYTES = 512 << 20
 SMALLEST_RANGE_ROWS = 500_000
 MOST_SHOWN = 10
+
+FEW_TERMS = 1 << 14
+"""So few terms are looked up in the row groups that can have them; more are in all of them."""
 
 
 @dataclass(frozen=True)
@@ -125,8 +129,13 @@ class _Range:
 
         The texts are read only if there are any.
         """
-        ids = self._read(file, ["id"]).column("id").to_numpy()
         wanted = terms.column("id").to_numpy()
+        if len(wanted) <= FEW_TERMS:
+            found = list(terms_among(pq.ParquetFile(file, memory_map=True), wanted))
+            there = np.concatenate([wanted[:0], *(rows.column("id").to_numpy() for rows in found)])
+            chunks = [chunk.cast(pa.string()) for rows in found for chunk in rows.column("text").chunks]
+            return np.searchsorted(wanted, there), pa.chunked_array(chunks, pa.string())
+        ids = self._read(file, ["id"]).column("id").to_numpy()
         places = np.searchsorted(wanted, ids) if len(wanted) else np.zeros(len(ids), np.int64)
         hits = np.flatnonzero(wanted[np.minimum(places, len(wanted) - 1)] == ids) if len(wanted) else places[:0]
         texts = self._read(file, ["id", "text"]).column("text") if len(hits) else pa.chunked_array([], pa.string())

@@ -1,6 +1,8 @@
 """The job of an update that Spark reasons for: the store is read by executors, and nothing of it comes here.
 
-A store of at most ``spark-local-finish`` rows is repaired in one task, by the local engine.
+One task repairs it, by the local engine, with what it looks up in the store, unless that is more than ``look-up-rows``
+rows or ``spark-local-finish`` facts. Otherwise a store of at most ``spark-local-finish`` rows is repaired in one task
+as a whole, and the repair of any other is distributed.
 """
 
 from __future__ import annotations
@@ -32,10 +34,12 @@ from everlog.pipeline.stored_labels import with_stored_labels
 from everlog.pipeline.tasks import run_tasks, work_directory
 from everlog.pipeline.triples import refuse_graphs
 from everlog.pipeline.update_task import UpdateTask, run_update
+from everlog.spark.excerpt.update import LOOKED_UP, GivenUp, LookUpTask, look_up
 from everlog.spark.opening import program_of
+from everlog.spark.outcome import Repaired
 from everlog.spark.plans import PlanSettings
 from everlog.spark.settings import SparkSettings
-from everlog.spark.update import Repaired, StagedChange, update_on_spark
+from everlog.spark.update import StagedChange, update_on_spark
 from everlog.store import Store, Transaction, VersionInfo, begin
 from everlog.store.compaction import compact_if_worth
 
@@ -108,26 +112,57 @@ class Repair:
     def done(
         self, deleted: Staged, inserted: Staged, deleted_from: Sequence[Split] = (), profile: Profile | None = None
     ) -> Repaired:
-        """By the local engine in one task if all fits there, otherwise distributed."""
+        """In one task if what the update needs fits there, or all there is, otherwise distributed."""
         plans = plan_settings(self.spark, self.job.engine, self.job.memory, self.info.salt)
-        found = self._in_one_task(deleted, inserted, deleted_from, plans)
-        if found is not None:
-            return found
+        most = plans.local_facts if self.job.engine == "auto" else self.job.local_finish
         how: dict[str, Any] = {"salt": self.info.salt, "on_error": self.job.on_error}
         named = with_stored_labels(self.spark, deleted, deleted_from, self._terms, self.work, **how)
-        return self._distributed(named, inserted, plans, profile)
+        found = self._looked_up(named, inserted, most)
+        if found is None:
+            found = self._in_one_task(deleted, inserted, deleted_from, most)
+        return self._distributed(named, inserted, plans, profile) if found is None else found
+
+    def _looked_up(self, deleted: Staged, inserted: Staged, most: int) -> Repaired | None:
+        """None if there is too much for one task."""
+        job, rows = self.job, deleted.rows + inserted.rows
+        if rows > min(job.look_up_rows, most) or job.algorithm == "rematerialise":
+            return None
+        task = LookUpTask(
+            str(Path(job.store).absolute()),
+            self.info.version,
+            self.program,
+            deleted.fact_files,
+            inserted.fact_files,
+            (*deleted.term_files, *inserted.term_files),
+            str(work_directory(self.work)),
+            job.look_up_rows,
+            most,
+            job.algorithm,
+            job.strategy,
+            job.max_facts,
+            job.timeout,
+        )
+        found = run_tasks(self.spark, look_up, [task])[0]
+        if isinstance(found, GivenUp):
+            log.info("not by look-ups: %s", found.reason)
+            return None
+        read = found.figures["update"][LOOKED_UP]
+        log.info("updated in one task: %d rows looked up of %d (look-up-rows %d)", read, self._rows, job.look_up_rows)
+        return found
+
+    @property
+    def _rows(self) -> int:
+        return sum(file.rows or 0 for file in self.store.files(self.info.version))
 
     @property
     def _terms(self) -> list[str]:
         return [str(self.store.layout.terms / file.name) for file in self.store.term_files(self.info.version)]
 
     def _in_one_task(
-        self, deleted: Staged, inserted: Staged, deleted_from: Sequence[Split], plans: PlanSettings
+        self, deleted: Staged, inserted: Staged, deleted_from: Sequence[Split], most: int
     ) -> Repaired | None:
         """None if there is too much for one task."""
-        job = self.job
-        rows = sum(file.rows or 0 for file in self.store.files(self.info.version))
-        most = plans.local_facts if job.engine == "auto" else job.local_finish
+        job, rows = self.job, self._rows
         if rows + deleted.rows + inserted.rows > most:
             return None
         task = UpdateTask(
@@ -164,7 +199,7 @@ class Repair:
             StagedChange(deleted.fact_files, inserted.fact_files, terms, self.work),
             job.algorithm,
             job.strategy,
-            settings=SparkSettings(job.local_finish, plans, look_up_rows=job.look_up_rows),
+            settings=SparkSettings(job.local_finish, plans, probe_rows=job.probe_rows),
             limits=Limits.from_now(job.max_facts, job.timeout),
             profile=profile,
         )

@@ -34,6 +34,9 @@ LABELS = pa.schema([("id", pa.int64()), ("text", pa.string()), ("of", pa.int64()
 """Labels as terms; ``of`` and ``written`` are the id and the text that a node has by its source's name."""
 
 
+_IS_BLANK = pc.starts_with(pc.field("text"), "_:")
+
+
 def with_stored_labels(
     spark: SparkSession,
     staged: Staged,
@@ -51,6 +54,8 @@ def with_stored_labels(
     """
     if all(part.source.predicate is not None for part in parts):
         return staged
+    if not any(run_tasks(spark, _has_blanks, staged.term_files)):
+        return staged
     directory = work_directory(work)
     strange = new_terms(spark, staged.term_files, existing, work, salt=salt)
     found = run_tasks(spark, _Labels(directory, salt), strange.files)
@@ -62,6 +67,11 @@ def with_stored_labels(
         paths = {blank_prefix(part.source.name): part.path for part in parts}
         raise unknown_blanks(_written(files, missing.files), paths, missing.count)
     return replace(staged, fact_files=tuple(run_tasks(spark, _Replace(files, directory), staged.fact_files)))
+
+
+def _has_blanks(file: str) -> bool:
+    """Whether there are blank nodes in a file of terms."""
+    return bool(pq.read_table(file, filters=_IS_BLANK, columns=["id"], memory_map=True).num_rows)
 
 
 def _written(files: Sequence[str], missing: Sequence[str]) -> list[str]:
@@ -80,7 +90,7 @@ class _Labels:
     salt: int
 
     def __call__(self, file: str) -> str | None:
-        terms = pq.read_table(file, filters=pc.starts_with(pc.field("text"), "_:"), memory_map=True)
+        terms = pq.read_table(file, filters=_IS_BLANK, memory_map=True)
         if not terms.num_rows:
             return None
         texts = pc.utf8_replace_slice(terms.column("text").cast(pa.string()), 0, PREFIX, "_:")

@@ -5,6 +5,7 @@ Without a session the same functions run in this process, one after the other.
 
 from __future__ import annotations
 
+import copyreg
 import errno
 import functools
 import os
@@ -13,6 +14,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 import pyarrow as pa
@@ -25,6 +27,14 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 R = TypeVar("R")
+
+
+def _read_only(items: dict[Any, Any]) -> MappingProxyType[Any, Any]:
+    """Tasks may hold programs, which have read-only mappings: these come as what they show."""
+    return MappingProxyType(items)
+
+
+copyreg.pickle(MappingProxyType, lambda mapping: (_read_only, (dict(mapping),)))
 
 RESULT = "result binary"
 """The schema of a DataFrame of results, see :func:`gather`."""

@@ -3,13 +3,9 @@
 from __future__ import annotations
 
 import dataclasses
-import uuid
-from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
-
-import pyarrow as pa
 
 from everlog.change import Change
 from everlog.engine.difference import difference
@@ -20,16 +16,16 @@ from everlog.pipeline.blanks import StoredBlanks
 from everlog.pipeline.split import Split
 from everlog.pipeline.stage import Staged
 from everlog.reasoning.update import Algorithm, Strategy
-from everlog.spark.update import Repaired, Sizes
-from everlog.store import Store, schema
-from everlog.store.parquet import write_facts
+from everlog.spark.outcome import Repaired, Sizes
+from everlog.spark.write import write_change
+from everlog.store import Store
 
 
 @dataclass(frozen=True)
 class UpdateTask:
     """Repairs a version of a store; gives what :func:`everlog.spark.update.update_on_spark` does.
 
-    The task gives up, and gives None, if more than ``most`` facts come to light.
+    The task gives up, and gives None, if more than ``most`` facts come to light, or the worker cannot hold them.
     """
 
     store: str
@@ -54,6 +50,8 @@ class UpdateTask:
             if gives_up and error.diagnostics[0].code == "max-facts":
                 return None
             raise
+        except MemoryError:
+            return None
 
     def _repaired(self, max_facts: int | None) -> Repaired:
         from everlog.pipeline.updates import facts_in
@@ -69,21 +67,10 @@ class UpdateTask:
         change = kb.update_facts(insert, delete, unknown=unknown, algorithm=self.algorithm, strategy=self.strategy)
         new = kb.stored(old.generated)
         signed = stored_change(Store.open(self.store), old, new, difference(old, new))
-        files = self._written(change_batches(signed, new.dictionary)) if change else []
+        files = write_change(change_batches(signed, new.dictionary), Path(self.work)) if change else []
         statistics = dataclasses.replace(kb.statistics, instances=kb.work).as_dict()
         figures = {**statistics, "listed": new.rows.count, "update": asdict(change.stats)}
         return _repaired(change, files, figures, new.nr is not None)
-
-    def _written(self, batches: Iterable[pa.RecordBatch]) -> list[Path]:
-        """Rows in the order of a store, as a file."""
-        held = list(batches)
-        if not held:
-            return []
-        width = max(schema.width_of(batch.schema.names) for batch in held)
-        rows = pa.concat_tables([schema.conform(batch, width) for batch in held])
-        path = Path(self.work) / f"facts-{uuid.uuid4().hex}.parquet"
-        write_facts(rows, path)
-        return [path]
 
 
 def run_update(task: UpdateTask) -> Repaired | None:

@@ -33,7 +33,7 @@ from everlog.pipeline.splits import LARGE_GZ, large_files, splits
 from everlog.pipeline.stage import Staged, stage, widest
 from everlog.pipeline.triples import refuse_graphs
 from everlog.reasoning.update import Algorithm, Strategy
-from everlog.settings import LOCAL_FINISH, LOOK_UP_ROWS
+from everlog.settings import LOCAL_FINISH, LOOK_UP_ROWS, PROBE_ROWS
 from everlog.store import Store, begin
 from everlog.store.compaction import compact_if_worth
 from everlog.stores import append
@@ -75,6 +75,8 @@ class UpdateJob:
     compact: bool = True
     local_finish: int = LOCAL_FINISH
     look_up_rows: int = LOOK_UP_ROWS
+    """On Spark one task looks up what an update needs, unless that is more rows of the store than this; 0 is never."""
+    probe_rows: int = PROBE_ROWS
     """Where Spark joins a change with more rows of the store than this, it finds out first which row groups to read."""
 
 

@@ -24,7 +24,12 @@ def learn_predicates(spark: SparkSession, names: Names, facts: Sequence[str], te
     if not facts:
         return
     found = spark.read.schema("predicate long").parquet(*facts).distinct().collect()
-    unknown = sorted(row["predicate"] for row in found if not names.knows(row["predicate"]))
+    learn_names(names, (row["predicate"] for row in found), terms)
+
+
+def learn_names(names: Names, numbers: Iterable[int], terms: Sequence[str]) -> None:
+    """Learn the predicates with some ids from files of terms."""
+    unknown = sorted(number for number in numbers if not names.knows(number))
     for file in terms if unknown else ():
         texts = pq.read_table(file, columns=["id", "text"], filters=[("id", "in", unknown)], memory_map=True)
         names.add(map(Predicate.parse, texts.column("text").to_pylist()))

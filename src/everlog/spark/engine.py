@@ -77,19 +77,19 @@ class SparkEngine(Engine):
     def prove(self, rules: RuleSet, facts: FactSet, pos: FactSet, neg: FactSet, phase: str = "backward") -> FrameProofs:
         return FrameProofs(self, rules, facts, pos, neg, phase)
 
-    def looks_up(self, facts: FrameSet, predicates: Iterable[Predicate]) -> bool:
+    def probes(self, facts: FrameSet, predicates: Iterable[Predicate]) -> bool:
         """Whether a store has so many rows of some predicates that a job to find out which to read is worth it."""
         groups, places = self.space.groups, facts.places(predicates, 0)
-        return groups is not None and sum(groups.size(ids) for ids, _ in places) > self.settings.look_up_rows
+        return groups is not None and sum(groups.size(ids) for ids, _ in places) > self.settings.probe_rows
 
-    def note_look_up(
+    def note_probe(
         self, predicates: Iterable[Predicate], argument: int, places: Sequence[Place], mask: Mask | None
     ) -> None:
         """Say how much of a store is read."""
         assert self.space.groups is not None
         some, every = (sum(self.space.groups.number(ids, each) for ids, _ in places) for each in (mask, None))
         names = ", ".join(sorted(predicate.name for predicate in predicates))
-        above = limit(self.settings, "look_up_rows")
+        above = limit(self.settings, "probe_rows")
         log.info("%s by argument %d: %d of %d row groups %s", names, argument + 1, some, every, above)
 
     def comes_again(self, join: Hashable) -> bool:

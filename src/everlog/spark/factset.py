@@ -238,11 +238,6 @@ class FrameSet(FactSet):
             self._count = sum(self.sizes.values())
         return self._count
 
-    def with_count(self, count: int) -> FrameSet:
-        """The same set, of which it is known how many facts it has."""
-        self._count = count
-        return self
-
     def __bool__(self) -> bool:
         taken = sum(part.most for part in self.removed)
         sure = [part for part in (*self.base, *self.added) if isinstance(part.source, Stored)]

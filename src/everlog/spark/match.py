@@ -151,7 +151,7 @@ def new_facts(
     if not frames:
         return NONE
     heads = frozenset(p for _, predicates in frames for p in predicates)
-    if isinstance(without, FrameSet) and engine.looks_up(without, heads):
+    if isinstance(without, FrameSet) and engine.probes(without, heads):
         return new_facts(engine, frames, NONE, phase) - without
     space, keys = engine.space, engine.space.keys
     rows = _summed(space, [frame for frame, _ in frames])
@@ -369,12 +369,12 @@ class Instances:
         changed, bound = self._changed, self._bound(body)
         if not bound or not isinstance(changed, FrameSet) or changed.most > MOST_VALUES:
             return found, None
-        if not self.engine.looks_up(source, predicates):
+        if not self.engine.probes(source, predicates):
             return found, None
         argument = min(bound)
         places = source.places(predicates, argument)
         narrowed, mask = self.space.probed(found, bound[argument], places)
-        self.engine.note_look_up(predicates, argument, places, mask)
+        self.engine.note_probe(predicates, argument, places, mask)
         return narrowed, mask
 
     def _bound(self, body: int) -> dict[int, str]:

@@ -51,3 +51,9 @@ class Names:
     def constant(self, constant: Constant) -> int:
         """The id of a constant."""
         return hash_text(constant.text, salt=self.salt)
+
+
+def namesakes(fresh: Iterable[Predicate], width: int) -> list[Predicate]:
+    """What a store may have under the bare names of predicates that no rule knows, with other arities."""
+    bare = [predicate for predicate in fresh if not predicate.name.startswith("<")]
+    return [Predicate(p.name, arity) for p in bare for arity in range(width + 1) if arity != p.arity]

@@ -16,7 +16,7 @@ import pyarrow as pa
 
 from everlog.analysis.modules.kinds import Closure, VirtualUnion
 from everlog.engine.factset import NONE, FactSet
-from everlog.modules.derive import derive, rederive
+from everlog.modules.derive import repaired_closure
 from everlog.spark.factset import FrameSet, Predicates, Step
 from everlog.spark.groups import Mask, Place, joined
 from everlog.spark.rows import GROUP, Terms, Written
@@ -70,9 +70,7 @@ class _Repair:
             if rows > self.edges:
                 return None
         (old, gone, fresh), numbering = self.terms.read(held, groups=3)
-        before = old.replaced(derive(self.module, old))
-        after = ((old - gone) | fresh).replaced(before.restricted(self.module.predicates))
-        changed = rederive(self.module, before, after, gone, fresh)
+        changed = repaired_closure(self.module, old, gone, fresh)
         if sum(len(each.lost) + len(each.won) for each in changed.values()) > self.pairs:
             return None
         sides = (

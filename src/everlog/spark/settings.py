@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 
-from everlog.settings import LOCAL_FINISH, LOOK_UP_ROWS
+from everlog.settings import LOCAL_FINISH, PROBE_ROWS
 from everlog.spark.plans import Plan, PlanSettings, limit
 
 
@@ -18,7 +18,7 @@ class SparkSettings:
     plans: PlanSettings = field(default_factory=PlanSettings)
     expand_below: int | None = None
     """The pairs of closures with more facts than this are not written down; None is never."""
-    look_up_rows: int = LOOK_UP_ROWS
+    probe_rows: int = PROBE_ROWS
     """Where a change is joined with more rows of a store than this, a job finds out first in which row groups it can
     match, if that is not known; with fewer rows, reading all of them is quicker."""
 

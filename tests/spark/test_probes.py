@@ -49,7 +49,7 @@ def test_random_programs(spark: Any, monkeypatch: pytest.MonkeyPatch, data: st.D
         knowledge_base(case.program, case.facts, modules=False, maintain="dredc").save(Path(name) / "store")
         regrouped(Path(name) / "store", data.draw(st.integers(1, 4)))
         store = Store.open(Path(name) / "store")
-        on_spark.engine.settings = SparkSettings(0, look_up_rows=0)
+        on_spark.engine.settings = SparkSettings(0, probe_rows=0)
         on_spark.facts({*naive.flat(before), *naive.flat(after), *changed.delete, *changed.insert})
         version = opened(on_spark.space, on_spark.program, store, store.info().version, on_spark.engine.settings)
         delete, insert = on_spark.facts(changed.delete), on_spark.facts(changed.insert)

@@ -1,0 +1,74 @@
+"""Updates of stores by what they look up, run in this process."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from everlog.analysis.check import check
+from everlog.analysis.stratify import StratifiedProgram, stratify
+from everlog.engine.hashing import hash_text
+from everlog.lang.parser import parse_program
+from everlog.pipeline.dictionary import new_terms
+from everlog.pipeline.spark_updates import commit
+from everlog.spark.excerpt.update import LOOKED_UP, GivenUp, LookUpTask
+from everlog.spark.outcome import Repaired
+from everlog.store import Store, VersionInfo, begin
+from tests.oracle.naive import Fact
+
+MANY = 1 << 40
+
+
+def program_in(info: VersionInfo) -> StratifiedProgram:
+    return stratify(check(parse_program(info.rules)), info.statistics.get("stratification", "levels"))
+
+
+def staged(facts: Iterable[Fact], work: Path) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Files of facts and of their terms, as the pipeline stages them."""
+    found = sorted(facts)
+    if not found:
+        return (), ()
+    width = max(2, *(len(row) for _, row in found), 2)
+    rows = [[hash_text(str(p)), *map(hash_text, row), *[None] * (width - len(row))] for p, row in found]
+    columns = {name: [row[i] for row in rows] for i, name in enumerate(["predicate", *(f"c{i}" for i in range(width))])}
+    texts = sorted({str(p) for p, _ in found} | {text for _, row in found for text in row}, key=hash_text)
+    paths = [work / f"{uuid.uuid4().hex}.parquet" for _ in range(2)]
+    pq.write_table(pa.table({name: pa.array(column, pa.int64()) for name, column in columns.items()}), paths[0])
+    pq.write_table(pa.table({"id": pa.array(list(map(hash_text, texts)), pa.int64()), "text": texts}), paths[1])
+    return (str(paths[0]),), (str(paths[1]),)
+
+
+def looked_up(store: Path, delete: Iterable[Fact], insert: Iterable[Fact], **how: Any) -> Repaired | GivenUp:
+    """Update a store by what that looks up there, and commit it."""
+    with begin(store) as transaction:
+        info = transaction.base
+        assert info is not None
+        work = transaction.work
+        work.mkdir(parents=True, exist_ok=True)
+        (deleted, more), (inserted, terms) = staged(delete, work), staged(insert, work)
+        limits = {"rows": MANY, "facts": MANY, **how}
+        files = (deleted, inserted, (*more, *terms))
+        task = LookUpTask(str(store), info.version, program_in(info), *files, str(work), **limits)
+        found = task.run()
+        if isinstance(found, GivenUp) or not found:
+            return found
+        existing = Store.open(store)
+        known = [str(existing.layout.terms / file.name) for file in existing.term_files(info.version)]
+        commit(transaction, info, found, new_terms(None, terms, known, work))
+    return found
+
+
+def read(found: Repaired) -> int:
+    """How many rows an update has read."""
+    rows: int = found.figures["update"][LOOKED_UP]
+    return rows
+
+
+def rows_in(store: Path, version: int | None = None) -> list[dict[str, Any]]:
+    """The facts of a store with their numbers."""
+    return [row for batch in Store.open(store).facts(version) for row in batch.to_pylist()]

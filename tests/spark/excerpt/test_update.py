@@ -1,0 +1,172 @@
+"""An update in one task reads the row groups that the change can touch, and gives up if that is too much."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import everlog
+from everlog.lang.syntax import Predicate
+from everlog.pipeline.updates import UpdateJob, update
+from everlog.spark.excerpt import facts, rows
+from everlog.spark.excerpt.update import GivenUp
+from everlog.store import Store
+from everlog.stores import open as open_store
+from tests.oracle.naive import Fact
+from tests.spark.excerpt.changing import looked_up, read, rows_in
+from tests.spark.test_groups import regrouped, spoilt
+
+Changed = Mapping[str, Sequence[tuple[str, ...]]]
+"""Rows by the names of their predicates."""
+
+FARTHER = """
+guest(?z, ?x) :- house(?y, ?z), met(?x, ?y) .
+street(?x, ?w) :- met(?x, ?y), house(?y, ?z), road(?z, ?w), ~closed(?w, ?z) .
+led(?x, ?y) :- leads(?x, ?y) .
+led(?x, ?z) :- leads(?x, ?y), led(?y, ?z), ~free(?z) .
+"""
+TOUCHED = ["p7", "h7", "r7", "v1300", "p8", "h8", "r8", "l40", "l41", "l42", "l43", "l44", "f"]
+"""What a change of a house, of who met whom and of who leads whom can have as a first argument."""
+
+
+@pytest.fixture
+def stores(tmp_path: Path) -> Path:
+    """The stores ``spark`` and ``local`` with the same facts, in small row groups."""
+    kb = everlog.KnowledgeBase(FARTHER)
+    kb.insert("met", [(f"v{i}", f"p{i % 300}") for i in range(1_200)])
+    kb.insert("house", [(f"p{i}", f"h{i}") for i in range(300)])
+    kb.insert("road", [(f"h{i}", f"r{i}") for i in range(600)])
+    kb.insert("closed", [(f"r{i}", f"h{i}") for i in range(300, 600)])
+    kb.insert("leads", [(f"l{i}", f"l{i + 1}") for i in range(600) if i % 5 != 4])
+    kb.insert("free", [("f",)])
+    kb.save(tmp_path / "spark")
+    regrouped(tmp_path / "spark", 8)
+    shutil.copytree(tmp_path / "spark", tmp_path / "local")
+    return tmp_path
+
+
+CHANGE: dict[str, Any] = {
+    "delete": {"house": [("p7", "h7")], "leads": [("l41", "l42")]},
+    "insert": {"met": [("v1300", "p8")]},
+}
+
+
+def given(changed: Changed) -> Iterable[Fact]:
+    return {(Predicate(p, len(row)), tuple(f'"{cell}"' for cell in row)) for p, each in changed.items() for row in each}
+
+
+def spoil(store: Path) -> None:
+    """All row groups that the change cannot touch."""
+    guests = [f"v{i}" for i in (7, 307, 607, 907)]
+    spoiled, total = spoilt(store, [*TOUCHED, *guests], "p7", "h7", "l41", "l42")
+    assert spoiled > total // 3
+
+
+def updated_here(store: Path, algorithm: Any) -> None:
+    kb = open_store(store)
+    kb.update(**CHANGE, algorithm=algorithm)
+    kb.save()
+
+
+@pytest.mark.parametrize("algorithm", ["auto", "dredc", "bfc", "dred", "fbf"])
+def test_other_row_groups_may_be_spoilt(stores: Path, algorithm: Any) -> None:
+    """Guests are looked up by second arguments, roads by what the change does not have, leaders backwards."""
+    there = stores / "spark"
+    sizes = {file.name: file.rows or 0 for file in Store.open(there).files()}
+    spoil(there)
+    found = looked_up(there, given(CHANGE["delete"]), given(CHANGE["insert"]), algorithm=algorithm)
+    assert not isinstance(found, GivenUp)
+    assert read(found) < sum(sizes.values()) // 5
+    updated_here(stores / "local", algorithm)
+    changes = Store.open(there).changes(0, 1)
+    assert changes == Store.open(stores / "local").changes(0, 1)
+    assert sum(file.rows or 0 for file in Store.open(there).files() if file.name not in sizes) == len(changes)
+
+
+def test_a_change_that_touches_nothing_reads_what_it_names(stores: Path) -> None:
+    spoil(stores / "spark")
+    found = looked_up(stores / "spark", given({"house": [("p7", "h8")]}), given({"road": [("h8", "r8")]}))
+    assert not isinstance(found, GivenUp)
+    assert not found
+    assert found.not_explicit == 1
+    assert read(found) <= 2 * 8 * 3
+
+
+@pytest.mark.parametrize("limit", ["rows", "facts"])
+def test_what_is_too_much_for_a_task(stores: Path, limit: str) -> None:
+    shutil.copytree(stores / "spark", stores / "again")
+    whole = looked_up(stores / "spark", given(CHANGE["delete"]), given(CHANGE["insert"]))
+    assert not isinstance(whole, GivenUp)
+    few, many = (read(whole) - 1, read(whole)) if limit == "rows" else (20, 2_000)
+    given_up = looked_up(stores / "again", given(CHANGE["delete"]), given(CHANGE["insert"]), **{limit: few})
+    assert isinstance(given_up, GivenUp)
+    assert given_up.reason == f"more than {few:,} {'rows would be read' if limit == 'rows' else 'facts would be held'}"
+    assert Store.open(stores / "again").version == 0
+    found = looked_up(stores / "again", given(CHANGE["delete"]), given(CHANGE["insert"]), **{limit: many})
+    assert not isinstance(found, GivenUp)
+    assert rows_in(stores / "again") == rows_in(stores / "spark")
+
+
+def test_too_many_terms(stores: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(facts, "UNIVERSE", 10)
+    found = looked_up(stores / "spark", given(CHANGE["delete"]), ())
+    assert found == GivenUp("more than 10 terms would be held")
+
+
+def test_no_memory(stores: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(*arguments: Any) -> Any:
+        raise MemoryError
+
+    monkeypatch.setattr(rows.Rows, "of", full)
+    found = looked_up(stores / "spark", given(CHANGE["delete"]), ())
+    assert found == GivenUp("the worker's memory is used up")
+
+
+@pytest.mark.parametrize(
+    ("rules", "options", "algorithm", "reason"),
+    [
+        ("p(?x) :- q(?x) .", {}, "rematerialise", "everything would be derived again"),
+        ("p(?x) :- q(?x) .", {"maintain": "none"}, "dredc", "all derivations would be counted"),
+        (
+            "p(?x, ?y) :- q(?x, ?y) . p(?x, ?z) :- p(?x, ?y), p(?y, ?z) . q(?x, ?y) :- p(?x, ?y), r(?y) .",
+            {},
+            "dredc",
+            "modules and rules depend on each other",
+        ),
+    ],
+)
+def test_what_needs_all_facts(tmp_path: Path, rules: str, options: Any, algorithm: Any, reason: str) -> None:
+    kb = everlog.KnowledgeBase(rules, **options)
+    kb.insert("s", [("a",), ("b",)])
+    kb.save(tmp_path / "kb")
+    assert looked_up(tmp_path / "kb", given({"s": [("a",)]}), (), algorithm=algorithm) == GivenUp(reason)
+
+
+LOOKED_UP = "updated in one task: {} rows looked up of {}"
+
+
+def test_by_default(spark: Any, stores: Path, caplog: pytest.LogCaptureFixture) -> None:
+    """Where Spark reasons, nobody has to ask for it."""
+    total = sum(file.rows or 0 for file in Store.open(stores / "spark").files())
+    spoil(stores / "spark")
+    sides: dict[str, Any] = {}
+    for side, changed in CHANGE.items():
+        for predicate, each in changed.items():
+            path = stores / f"{side}-{predicate}.csv"
+            path.write_text("".join(",".join(row) + "\n" for row in each))
+            sides[side] = (*sides.get(side, ()), f"{predicate}={path}")
+    with caplog.at_level("INFO", "everlog"):
+        done = update(UpdateJob(str(stores / "spark"), **sides, engine="spark", compact=False))
+    updated_here(stores / "local", "auto")
+    assert Store.open(stores / "spark").changes(0, 1) == Store.open(stores / "local").changes(0, 1)
+    assert done.change.stats.algorithm == "dredc"
+    said = [record.message for record in caplog.records if "looked up" in record.message]
+    assert len(said) == 1
+    rows = int(said[0].split()[4])
+    assert rows < total // 5
+    assert said[0].startswith(LOOKED_UP.format(rows, total))
+    assert Store.open(stores / "spark").info().statistics["update"]["looked_up"] == rows
