@@ -112,7 +112,7 @@ def written_elsewhere(universities: int, directory: Path) -> Any:
 
 
 def updates(scratch: Path, universities: int, changed: int, runs: int, master: str, stores: str) -> dict[str, Any]:
-    """Small updates of a store, each kind after a warm-up: distributed, in one task, and on this machine alone."""
+    """Small updates of a store, each kind after a warm-up: as by default, otherwise, and on this machine alone."""
     from bench.spark.reading import Reading
     from everlog.pipeline.session import session, stop
 
@@ -130,16 +130,26 @@ def updates(scratch: Path, universities: int, changed: int, runs: int, master: s
             changes = changes_of(universities, scratch / "changes", max(1, changed // share), 10 * number + run)
             with Reading(spark) as reading:
                 done = updated(store, changes, **options)
-            found["updates"][how].append({**done, "read": reading.found})
+            found["updates"][how].append({**done, "read": {**reading.found, "rows": read_in(store, reading.found)}})
     found["local"] = on_this_machine(universities, directory, scratch / "local")
     stop()
     return found
 
 
+def read_in(store: Path, by_spark: dict[str, int]) -> int:
+    """How many rows the newest version has read: what it has looked up, or what the tasks of Spark say."""
+    from everlog.store import Store
+
+    looked_up: int | None = Store.open(str(store)).info().statistics["update"].get("looked_up")
+    return by_spark["rows"] if looked_up is None else looked_up
+
+
 WAYS: dict[str, tuple[int, dict[str, Any]]] = {
+    "Spark": (1, {"engine": "spark"}),
+    "Spark, a hundredth of the change": (100, {"engine": "spark"}),
     "Spark, distributed": (1, {"engine": "spark", "local_finish": 0}),
     "Spark, distributed, a hundredth of the change": (100, {"engine": "spark", "local_finish": 0}),
-    "Spark, in one task": (1, {"engine": "spark", "local_finish": 1 << 62}),
+    "Spark, in one task with the whole store": (1, {"engine": "spark", "local_finish": 1 << 62, "look_up_rows": 0}),
     "this machine, without Spark": (1, {"engine": "local"}),
 }
 

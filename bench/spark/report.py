@@ -38,10 +38,11 @@ MEMORY = (
 )
 UPDATES = (
     "Some students take other courses. Seconds of whole jobs, from files of changes to the next version of the store, "
-    "in a session that is warm, the better of two, beside materialising the same. `rows read` is what the tasks of "
-    "Spark read from files, rows of skipped row groups left out, several times where several stages read them, and "
-    "with what stages wrote for each other; beside the rows of the store. The last is the local engine in the same "
-    "process, which maps the snapshot of the store that it left before."
+    "in a session that is warm, the better of two, beside materialising the same. By default one task looks up what it "
+    "needs. `rows read` is what that task read of the store, or what the tasks of Spark read from files, several times "
+    "where several stages read them, and with what stages wrote for each other; always without rows of skipped row "
+    "groups, and beside the rows of the store. The last is the local engine in the same process, which maps the "
+    "snapshot of the store that it left before."
 )
 
 

@@ -13,6 +13,7 @@ Found = Mapping[str, Any]
 Runs = Mapping[tuple[str, str], Found]
 CLOSURES = {"dag-r": "DAG-R", "wiki-vote": "wiki-Vote", "gnp10K": "gnp10K"}
 FASTER, LINEAR, SPEED_UP, GROWTH, LEAST_SECONDS = 10.0, 1.2, 1.6, 1.1, 20.0
+UPDATE, ADDED, READ, DEFAULT = 0.2, 2, 0.25, "Spark"
 MILLION = 5_000_000
 TIMES = (1, 8)
 
@@ -30,6 +31,7 @@ def targets(parts: Found) -> list[Target]:
     found.append(_pinned(runs, "generations", "loop", "same-generation in rounds"))
     found += _memory(parts.get("memory", {}))
     found.append(_million(parts.get("memory", {})))
+    found += _updates(parts.get("updates", {}))
     return found
 
 
@@ -124,6 +126,27 @@ def _million(part: Found) -> Target:
         return Target("memory", promise, run["error"], False)
     told = f"{run['explicit']:,} facts, {run['facts']:,} with the derived ones, in {run['seconds']:.0f} s"
     return Target("memory", promise, told, True if run["explicit"] >= MILLION else None)
+
+
+def _updates(part: Found) -> list[Target]:
+    """By default, where Spark reasons."""
+    changed, store = part.get("changed", 1_000), part.get("store", {})
+    quick = f"{changed:,} explicit facts change where Spark reasons: at most {UPDATE:.0%} of materialising"
+    small = f"files added in proportion: at most {ADDED} rows for each fact that changes"
+    few = f"{max(2, changed // 100):,} change: at most {READ:.0%} of the store's rows are read"
+    runs = [part.get("updates", {}).get(how) for how in (DEFAULT, f"{DEFAULT}, a hundredth of the change")]
+    if "error" in part or not all(runs):
+        return [Target("updates", promise, str(part.get("error", "-")), None) for promise in (quick, small, few)]
+    many, less = (min(each, key=lambda run: float(run["seconds"])) for each in runs)
+    share = many["seconds"] / part["materialise"]["seconds"]
+    rows = [run["added"]["rows"] / max(1, run["inserted"] + run["deleted"]) for run in (many, less)]
+    read = less["read"]["rows"] / store["rows"]
+    told = f"{share:.1%} ({many['seconds']:.1f} s, {part['materialise']['seconds']:.1f} s)"
+    return [
+        Target("updates", quick, told, share <= UPDATE),
+        Target("updates", small, f"{max(rows):.2f} rows", max(rows) <= ADDED),
+        Target("updates", few, f"{read:.0%} ({less['read']['rows']:,} of {store['rows']:,})", read <= READ),
+    ]
 
 
 def disagreements(runs: Sequence[Found]) -> list[str]:

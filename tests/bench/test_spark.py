@@ -68,19 +68,35 @@ def test_what_was_measured_again_takes_the_place() -> None:
     assert _merged(old, new) == {"runs": [compared("a", 1), compared("b", 5)], "load": 0.0}
 
 
-def test_updates_stand_beside_materialising() -> None:
-    added = {"files": 2, "groups": 2, "rows": 40, "bytes": 5_000}
-    done = {"seconds": 2.0, "algorithm": "dredc", "inserted": 30, "deleted": 10, "added": added}
-    read = {"stages": 7, "rows": 500, "bytes": 9}
-    part = {
-        "changed": 20,
+def updates(ways: dict[str, list[dict[str, Any]]]) -> dict[str, Any]:
+    return {
+        "changed": 1_000,
         "materialise": {"seconds": 20.0, "explicit": 1_000, "facts": 2_000},
         "local": {"seconds": 1.0},
         "store": {"files": 1, "groups": 4, "rows": 2_000, "bytes": 1_000_000},
-        "updates": {"Spark, distributed": [{**done, "read": read}, {**done, "seconds": 9.0, "read": read}]},
+        "updates": ways,
         "command_line": "x",
         "load": 0.0,
     }
+
+
+def updated(seconds: float, rows: int = 40, read: int = 500) -> dict[str, Any]:
+    added = {"files": 2, "groups": 2, "rows": rows, "bytes": 5_000}
+    done = {"seconds": seconds, "algorithm": "dredc", "inserted": 30, "deleted": 10, "added": added}
+    return {**done, "read": {"stages": 7, "rows": read, "bytes": 9}}
+
+
+def test_small_updates_are_quick_and_read_and_write_little() -> None:
+    for many, few, met in (
+        ([updated(4.0, rows=80), updated(9.0, rows=81)], [updated(1.0, rows=80)], [True, True, True]),
+        ([updated(4.1, rows=81)], [updated(1.0, read=501)], [False, False, False]),
+    ):
+        part = updates({"Spark": many, "Spark, a hundredth of the change": few})
+        assert [met for met in measured({"updates": part}).values() if met is not None] == met
+
+
+def test_updates_stand_beside_materialising() -> None:
+    part = updates({"Spark, distributed": [updated(2.0), updated(9.0)]})
     (line,) = [line for line in document({"updates": part}).splitlines() if "update, Spark" in line]
     cells = [cell.strip() for cell in line.split("|")[1:-1]]
     assert cells[1:3] == ["2.0", "10%"]

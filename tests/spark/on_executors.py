@@ -1,7 +1,8 @@
 """``python -m tests.spark.on_executors MASTER DIRECTORY``: shared programs and their updates on a cluster of its own.
 
 Golden cases and random programs are materialised and then updated, again and again, by Spark and by the local engine;
-after every step both stores have the same facts, with the same counters. Programs run side by side, so that many cost
+after every step their stores have the same facts, with the same counters. Spark updates one store distributed, and
+another as it does by default, by what a task looks up. Programs run side by side, so that many cost
 as many jobs as one. Prints what was compared as JSON.
 """
 
@@ -9,6 +10,7 @@ from __future__ import annotations
 
 import json
 import random
+import shutil
 import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
@@ -30,9 +32,10 @@ from everlog.lang.syntax import Atom, Constant, Predicate
 from everlog.pipeline.dictionary import new_terms
 from everlog.pipeline.jobs import MaterialiseJob, materialise
 from everlog.pipeline.session import session, stop
+from everlog.pipeline.spark_updates import Repair, commit, updatable
 from everlog.pipeline.spill import Spill
 from everlog.pipeline.stage import Staged
-from everlog.pipeline.updates import facts_in
+from everlog.pipeline.updates import UpdateJob, facts_in
 from everlog.reasoning.seminaive import seminaive
 from everlog.reasoning.update import Algorithm
 from everlog.spark.plans import PlanSettings
@@ -52,6 +55,7 @@ from tests.strategies import Case, Change, cases, graph_cases
 ROUNDS = 1
 """So many times random programs are drawn, and as many as below at a time."""
 ARBITRARY, GRAPHS = 4, 2
+STORES = ("local", "spark", "default")
 UPDATES: tuple[Algorithm, ...] = ("dredc", "bfc")
 
 INTERPRETED = {"spark.sql.codegen.wholeStage": "false", "spark.sql.codegen.factoryMode": "NO_CODEGEN"}
@@ -148,7 +152,7 @@ def sized(drawn: st.SearchStrategy[Case], size: int) -> st.SearchStrategy[list[C
 
 @dataclass
 class Run:
-    """A program in two stores, of which Spark keeps one and this process the other."""
+    """A program in three stores, of which Spark keeps two and this process the other."""
 
     spark: Any
     case: Case
@@ -166,21 +170,24 @@ class Run:
             store = str(self.place / name)
             how: dict[str, Any] = {"modules": self.seed % 2 == 0, "stratification": "single" if self.seed else "levels"}
             materialise(MaterialiseJob(str(rules), (), store, engine=name, local_finish=0, **how))
+        shutil.copytree(self.place / "spark", self.place / "default")
         yield {"step": "materialise", "rows": self.compared()}
         for change, algorithm in zip(changes(self.case, explicit, random.Random(self.seed)), algorithms, strict=False):
             self.update_here(change, algorithm)
             self.update_on_spark(change, algorithm)
+            looked_up = self.update_by_default(change, algorithm)
             explicit = (explicit - change.delete) | change.insert
-            yield {"step": algorithm, "rows": self.compared(), "gone": len(change.delete), "new": len(change.insert)}
+            sizes = {"gone": len(change.delete), "new": len(change.insert), "looked_up": looked_up}
+            yield {"step": algorithm, "rows": self.compared(), **sizes}
         assert Store.open(self.place / "spark").verify() == []
 
     def compared(self) -> int:
         """The number of rows in each of the stores, which are the same."""
-        tables = [self.table(name) for name in ("local", "spark")]
-        assert tables[0] == tables[1], (dict(Counter(tables[0]) - Counter(tables[1])), self.case)
-        stores = [Store.open(self.place / name).info() for name in ("local", "spark")]
-        assert stores[0].statistics["facts"] == stores[1].statistics["facts"]
-        return len(tables[0])
+        here, there, by_default = (self.table(name) for name in STORES)
+        assert here == there, (dict(Counter(here) - Counter(there)), self.case)
+        assert here == by_default, (dict(Counter(here) - Counter(by_default)), self.case)
+        assert len({Store.open(self.place / name).info().statistics["facts"] for name in STORES}) == 1
+        return len(here)
 
     def table(self, name: str) -> list[tuple[Any, ...]]:
         found = [row for batch in Store.open(self.place / name).facts() for row in batch.to_pylist()]
@@ -223,6 +230,21 @@ class Run:
             transaction.commit(
                 rules=info.rules, statistics=found.figures, bookkeeping=COUNTED, operation="update", salt=info.salt
             )
+
+    def update_by_default(self, change: Change, algorithm: Algorithm) -> int | None:
+        """How many rows were looked up, if that was how."""
+        path = self.place / "default"
+        store, job = Store.open(path), UpdateJob(str(path), engine="spark", algorithm=algorithm)
+        with begin(path) as transaction:
+            assert transaction.base is not None
+            info = transaction.base
+            transaction.work.mkdir(parents=True, exist_ok=True)
+            repair = Repair(self.spark, job, updatable(job, info), store, info, transaction.work)
+            delete, insert = (self.staged(facts, transaction.work) for facts in (change.delete, change.insert))
+            terms, found = repair.new_terms(insert), repair.done(delete, insert)
+            commit(transaction, info, found, terms)
+        rows: int | None = found.figures["update"].get("looked_up")
+        return rows
 
 
 def changes(case: Case, explicit: set[Fact], rng: random.Random) -> Iterator[Change]:

@@ -2,8 +2,9 @@
 
 One program has a part for each kind of plan. At first the disk is full where some of them write, which ends the
 job. Run again, it is struck once at each kind of plan: a process dies in the middle of a stage, and the next attempt of
-the same task fails, so that a third has to do it. An update of another store has the same fate. Stores are in
-``WORK/disk``; if that is a disk of its own, it is really filled. Prints what happened as JSON.
+the same task fails, so that a third has to do it. Updates of other stores have the same fate, a distributed one and one
+that is a single task. Stores are in ``WORK/disk``; if that is a disk of its own, it is really filled. Prints what
+happened as JSON.
 
 This module is the main one, so Spark brings what is below to its workers by value.
 """
@@ -48,7 +49,9 @@ POINTS = {
 }
 """For each kind of plan the function whose tasks are struck."""
 UPDATED = {"update": "_Write"}
-STORES = ("made", "updated")
+ALONE = {"look-ups": "look_up"}
+"""The same where a stage has one task."""
+STORES = ("made", "updated", "looked-up")
 CONF = {
     "spark.sql.adaptive.coalescePartitions.enabled": "false",
     "spark.sql.codegen.wholeStage": "false",
@@ -65,9 +68,11 @@ def main(master: str, work: Path, *plans: str) -> None:
     facts = tuple(str(work / f"{name}.tsv") for name in ("e", "f", "open"))
     rules, stores = [str(work / f"{name}.rls") for name in STORES], [str(work / "disk" / name) for name in STORES]
     first = MaterialiseJob(rules[0], facts, stores[0], maintain="none", **how)
-    materialise(MaterialiseJob(rules[1], facts[:1], stores[1], engine="local"))
+    for number in (1, 2):
+        materialise(MaterialiseJob(rules[number], facts[:1], stores[number], engine="local"))
     insert, delete = ((f"e={work / name}.tsv",) for name in ("insert", "delete"))
     second = UpdateJob(stores[1], insert, delete, "dredc", compact=False, **how)
+    third = replace(second, store=stores[2], local_finish=UpdateJob.local_finish)
     deaths = ("executor" if master.startswith("local-cluster") else "worker", "raise")
 
     def run(name: str, points: Mapping[str, str], faults: Sequence[str], job: Callable[[], Any]) -> None:
@@ -94,6 +99,8 @@ def main(master: str, work: Path, *plans: str) -> None:
     run("materialise", POINTS, deaths, lambda: materialise(first))
     run("full at update", UPDATED, ["full"], lambda: update(second))
     run("update", UPDATED, deaths, lambda: update(second))
+    run("full at look-ups", ALONE, ["full"], lambda: update(third))
+    run("look-ups", ALONE, deaths, lambda: update(third))
     print(json.dumps(told))
     stop()
 
@@ -112,7 +119,7 @@ def striking(points: Mapping[str, str], faults: Sequence[str], marks: Path, disk
         if point is None:
             return None
         (marks / point).mkdir(parents=True, exist_ok=True)
-        return Struck(function, tuple(faults), marks / point, disk)
+        return Struck(function, tuple(faults), marks / point, disk, point in ALONE)
 
     def stage(frame: Any, function: Any, schema: Any) -> Any:
         return in_arrow(frame, found.stage if (found := struck(function)) else function, schema)
@@ -120,6 +127,9 @@ def striking(points: Mapping[str, str], faults: Sequence[str], marks: Path, disk
     def tasks(spark: Any, function: Any, given: Sequence[Any]) -> Any:
         later = all(task.held for task in given)  # a round after the first
         return run_tasks(spark, (struck(function) if later else None) or function, given)
+
+    def single(spark: Any, function: Any, given: Sequence[Any]) -> Any:
+        return run_tasks(spark, struck(function) or function, given)
 
     def contraction(edges: Any, chosen: Any) -> Any:
         return contracted(edges, chosen).mapInArrow(contracted_rows, "u long, v long")
@@ -130,6 +140,7 @@ def striking(points: Mapping[str, str], faults: Sequence[str], marks: Path, disk
     with (
         patch.object(DataFrame, "mapInArrow", stage),
         patch.object(rounds, "run_tasks", tasks),
+        patch.object(spark_updates, "run_tasks", single),
         patch.object(components, "contracted", contraction),
         patch.object(jobs, "plan_settings", settings),
         patch.object(spark_updates, "plan_settings", settings),
@@ -160,12 +171,14 @@ def contracted_rows(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatc
 @dataclass(frozen=True)
 class Struck:
     """A function of tasks. In each stage the first task is spared; of the others one is the victim, in whose attempts
-    one fault after the other happens: after its work, when another task of its stage is done."""
+    one fault after the other happens: after its work, when another task of its stage is done. A task that is alone is
+    the victim."""
 
     function: Callable[[Any], Any]
     faults: tuple[str, ...]
     marks: Path
     disk: Path | None
+    alone: bool = False
 
     def __call__(self, task: Any) -> Any:
         with self.struck():
@@ -198,9 +211,9 @@ class Struck:
 
     def claimed(self, stage: int, where: str) -> str | None:
         """What happens to this attempt, if anything; a mark says so before it does."""
-        if linked(self.marks / f"first-{stage}", where) == where:
+        if not self.alone and linked(self.marks / f"first-{stage}", where) == where:
             return None
-        for _ in range(400):
+        for _ in range(0 if self.alone else 400):
             if done(self.marks, stage):
                 break
             time.sleep(0.05)

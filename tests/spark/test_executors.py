@@ -31,3 +31,5 @@ def test_both_engines_have_the_same_facts_and_counters_after_every_step(tmp_path
     assert steps[2:] == [["materialise", "dredc", "bfc"]] * ROUNDS
     assert {kind for plans in told["plans"] for plan in plans for kind in plan.split(", ")} == set(get_args(PlanKind))
     assert all(step["rows"] > 50 for steps in told["compared"] for step in steps)
+    updates = [step for steps in told["compared"] for step in steps if step["step"] != "materialise"]
+    assert any(step["looked_up"] for step in updates), "by default"

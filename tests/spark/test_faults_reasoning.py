@@ -19,7 +19,7 @@ import everlog
 from bench.measure import ROOT
 from everlog.spark.sharing import new_directory
 from everlog.store import Store
-from tests.spark.struck import POINTS, UPDATED
+from tests.spark.struck import ALONE, POINTS, STORES, UPDATED
 
 RULES = {
     "made": """
@@ -40,6 +40,7 @@ RULES = {
         path(?x, ?z) :- path(?x, ?y), two(?y, ?z) .
     """,
 }
+RULES["looked-up"] = RULES["updated"]
 TREE: list[tuple[str, ...]] = [(f"n{i}", f"n{2 * i + j}") for i in range(1, 32) for j in (0, 1)]
 FACTS: dict[str, list[tuple[str, ...]]] = {
     "e": TREE,
@@ -100,7 +101,7 @@ def lived(work: Path, master: str, plans: list[str]) -> Life:
     assert ran.returncode == 0, ran.stderr[-5000:]
     told = json.loads(ran.stdout.splitlines()[-1])
     assert told["master"] == master
-    return Life(told, work / "disk", (*plans, "update"))
+    return Life(told, work / "disk", (*plans, "update", "look-ups"))
 
 
 @pytest.mark.parametrize("point", [*POINTS, *UPDATED])
@@ -120,23 +121,39 @@ def test_a_process_dies_and_a_task_fails_in_the_middle_of_a_stage(life: Life, po
         assert job["nonrecursive"]["struck"][0]["stage"] <= dead["stage"]
 
 
+@pytest.mark.parametrize("point", ALONE)
+def test_a_process_dies_and_a_task_fails_that_is_the_whole_stage(life: Life, point: str) -> None:
+    """The third attempt did it, in the same way; the first had written its file when it died."""
+    job = life.told[point]
+    dead, failed = job[point]["struck"]
+    cluster = life.told["master"].startswith("local-cluster")
+    assert (dead["fault"], failed["fault"]) == ("executor" if cluster else "worker", "raise")
+    assert dead["where"] == failed["where"]
+    assert job[point]["died"] == [True] * len(dead["processes"])
+    assert job[point]["done"] == 1
+    assert Store.open(life.disk / "looked-up").info().statistics["update"]["looked_up"] > 0
+    assert len(Store.open(life.disk / "looked-up").files()) == 2
+
+
 def test_a_full_disk_ends_the_job_and_leaves_the_store_as_it_was(life: Life) -> None:
     for at in life.full_at:
         job = life.told[f"full at {at}"]
         (struck,) = job[at]["struck"]
-        assert struck["done"], "another task of the stage had written its file"
+        assert bool(struck["done"]) == (at not in ALONE), "another task of the stage had written its file"
         assert "version" not in job
         assert job["is_ours"]
         assert "No space left on device" in job["error"]
-        assert job["versions"] == {"made": 0 if at == "update" else None, "updated": 0}
+        made = 0 if at in (*UPDATED, *ALONE) else None
+        assert job["versions"] == {"made": made, "updated": int(at in ALONE), "looked-up": 0}
         assert job["left"] == []
 
 
 def test_the_same_jobs_without_faults_on_this_machine_have_the_same_facts(life: Life) -> None:
     disk, jobs = life.disk, life.told
-    assert (jobs["materialise"]["version"], jobs["update"]["version"]) == (0, 1)
+    assert [jobs[name]["version"] for name in ("materialise", "update", "look-ups")] == [0, 1, 1]
     changed = {**FACTS, "e": sorted({*TREE, *FACTS["insert"]} - {*FACTS["delete"]})}
-    for store, version, facts in (("made", 0, FACTS), ("updated", 0, FACTS), ("updated", 1, changed)):
+    updates = [(store, number, facts) for store in STORES[1:] for number, facts in enumerate((FACTS, changed))]
+    for store, version, facts in (("made", 0, FACTS), *updates):
         kb = everlog.KnowledgeBase(RULES[store])
         for name in ("e", "f", "open"):
             kb.insert(name, facts[name])
