@@ -32,7 +32,7 @@ from everlog.lang.syntax import Atom, Constant, Predicate
 from everlog.pipeline.dictionary import new_terms
 from everlog.pipeline.jobs import MaterialiseJob, materialise
 from everlog.pipeline.session import session, stop
-from everlog.pipeline.spark_updates import Repair, commit, updatable
+from everlog.pipeline.spark_updates import Repair, StagedUpdate, commit, updatable
 from everlog.pipeline.spill import Spill
 from everlog.pipeline.stage import Staged
 from everlog.pipeline.updates import UpdateJob, facts_in
@@ -239,9 +239,10 @@ class Run:
             assert transaction.base is not None
             info = transaction.base
             transaction.work.mkdir(parents=True, exist_ok=True)
-            repair = Repair(self.spark, job, updatable(job, info), store, info, transaction.work)
             delete, insert = (self.staged(facts, transaction.work) for facts in (change.delete, change.insert))
-            terms, found = repair.new_terms(insert), repair.done(delete, insert)
+            staged = StagedUpdate(delete, insert)
+            repair = Repair(self.spark, job, updatable(job, info), store, info, transaction.work, staged)
+            terms, found = repair.new_terms(), repair.done()
             commit(transaction, info, found, terms)
         rows: int | None = found.figures["update"].get("looked_up")
         return rows

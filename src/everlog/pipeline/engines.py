@@ -57,14 +57,17 @@ def _chosen(needed: int, memory: int | None, local: str, spark: str) -> bool:
     return found
 
 
-def plan_settings(spark: SparkSession, engine: str, memory: int | None, salt: int = 0) -> PlanSettings:
-    """The thresholds of plans for the tasks of a session; with ``auto`` strata may be left to one of them."""
-    limit = worker_limit(spark)
+def plan_settings(spark: SparkSession | None, engine: str, memory: int | None, salt: int = 0) -> PlanSettings:
+    """The thresholds of plans for the tasks of a session; with ``auto`` strata may be left to one of them.
+
+    Without a session tasks run in this process.
+    """
+    limit = None if spark is None else worker_limit(spark)
     plans = PlanSettings(salt=salt) if limit is None else PlanSettings(salt=salt).within(limit)
     if engine != "auto":
         return plans
     if memory is None:
-        memory = free_memory() if _is_here(spark) else WORKER_MEMORY
+        memory = free_memory() if spark is None or _is_here(spark) else WORKER_MEMORY
     return plans.choosing(memory if limit is None else min(memory, limit))
 
 

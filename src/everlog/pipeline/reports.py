@@ -43,4 +43,4 @@ class Clock:
         try:
             yield
         finally:
-            self.seconds[name] = time.perf_counter() - begin_at
+            self.seconds[name] = self.seconds.get(name, 0.0) + time.perf_counter() - begin_at

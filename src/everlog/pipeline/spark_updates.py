@@ -1,15 +1,17 @@
-"""The job of an update that Spark reasons for: the store is read by executors, and nothing of it comes here.
+"""The job of an update of a store that stays where it is: of its facts only those are read that are needed.
 
 One task repairs it, by the local engine, with what it looks up in the store, unless that is more than ``look-up-rows``
 rows or ``spark-local-finish`` facts. Otherwise a store of at most ``spark-local-finish`` rows is repaired in one task
-as a whole, and the repair of any other is distributed.
+as a whole, and the repair of any other is distributed. Tasks are Spark's; with the engine ``auto`` it is started for
+large changes, and where look-ups do not do, and what is looked up before is looked up by this process.
 """
 
 from __future__ import annotations
 
 import logging
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
@@ -53,8 +55,8 @@ log = logging.getLogger(__name__)
 
 
 def update(job: UpdateJob, report: Report | None = None) -> UpdateResult:
-    """The same as :func:`everlog.pipeline.updates.update`, with facts in executors only."""
-    from everlog.pipeline.updates import UpdateResult
+    """The same as :func:`everlog.pipeline.updates.update`, without opening the store as a whole."""
+    from everlog.pipeline.updates import UpdateResult, needs_spark
 
     clock = Clock(report or Report())
     store = Store.open(job.store)
@@ -68,14 +70,18 @@ def update(job: UpdateJob, report: Report | None = None) -> UpdateResult:
             parts = [splits(resolve(paths, options), options) for paths in (job.delete, job.insert)]
             for warning in large_files([*parts[0], *parts[1]], job.large_gz):
                 clock.report.warning(warning)
-        with clock.phase("start Spark"):
-            spark = session(job.master)
+        spark = _started(job, clock) if needs_spark(job.engine, [*parts[0], *parts[1]]) else None
         with clock.phase("read"):
             deleted, inserted = (_stage(spark, job, options, part, program, transaction.work, info) for part in parts)
-            repair = Repair(spark, job, program, store, info, transaction.work)
-            terms = repair.new_terms(inserted)
+            change = StagedUpdate(deleted, inserted, tuple(parts[0]))
+            repair = Repair(spark, job, program, store, info, transaction.work, change)
+            terms = repair.new_terms()
         with clock.phase("reason"):
-            found = repair.done(deleted, inserted, parts[0], clock.report.profile)
+            found = repair.looked_up()
+        if found is None:
+            repair = replace(repair, spark=spark or _started(job, clock))
+            with clock.phase("reason"):
+                found = repair.otherwise(clock.report.profile)
         version, compacted = info.version, None
         if found and not job.dry_run:
             with clock.phase("commit"):
@@ -94,39 +100,70 @@ def update(job: UpdateJob, report: Report | None = None) -> UpdateResult:
     )
 
 
+def _started(job: UpdateJob, clock: Clock) -> SparkSession:
+    with clock.phase("start Spark"):
+        return session(job.master)
+
+
+@dataclass(frozen=True)
+class StagedUpdate:
+    """Facts to delete, with the files that they were read from, and to insert."""
+
+    delete: Staged
+    insert: Staged
+    deleted_from: tuple[Split, ...] = ()
+
+    @property
+    def rows(self) -> int:
+        return self.delete.rows + self.insert.rows
+
+
 @dataclass(frozen=True)
 class Repair:
-    """The repair of a version by changes that were staged into a directory."""
+    """The repair of a version by a change that was staged into a directory.
 
-    spark: SparkSession
+    Without a session it can be looked up only, by this process.
+    """
+
+    spark: SparkSession | None
     job: UpdateJob
     program: StratifiedProgram
     store: Store
     info: VersionInfo
     work: Path
+    change: StagedUpdate
 
-    def new_terms(self, inserted: Staged) -> NewTerms:
+    def new_terms(self) -> NewTerms:
         """The terms that the store does not have."""
-        return new_terms(self.spark, inserted.term_files, self._terms, self.work, salt=self.info.salt)
+        return new_terms(self.spark, self.change.insert.term_files, self._terms, self.work, salt=self.info.salt)
 
-    def done(
-        self, deleted: Staged, inserted: Staged, deleted_from: Sequence[Split] = (), profile: Profile | None = None
-    ) -> Repaired:
+    def done(self) -> Repaired:
         """In one task if what the update needs fits there, or all there is, otherwise distributed."""
-        plans = plan_settings(self.spark, self.job.engine, self.job.memory, self.info.salt)
-        most = plans.local_facts if self.job.engine == "auto" else self.job.local_finish
-        how: dict[str, Any] = {"salt": self.info.salt, "on_error": self.job.on_error}
-        named = with_stored_labels(self.spark, deleted, deleted_from, self._terms, self.work, **how)
-        found = self._looked_up(named, inserted, most)
-        if found is None:
-            found = self._in_one_task(deleted, inserted, deleted_from, most)
-        return self._distributed(named, inserted, plans, profile) if found is None else found
+        found = self.looked_up()
+        return self.otherwise() if found is None else found
 
-    def _looked_up(self, deleted: Staged, inserted: Staged, most: int) -> Repaired | None:
-        """None if there is too much for one task."""
-        job, rows = self.job, deleted.rows + inserted.rows
-        if rows > min(job.look_up_rows, most) or job.algorithm == "rematerialise":
+    @cached_property
+    def _plans(self) -> PlanSettings:
+        return plan_settings(self.spark, self.job.engine, self.job.memory, self.info.salt)
+
+    @property
+    def _most(self) -> int:
+        """How many facts one task may hold."""
+        return self._plans.local_facts if self.job.engine == "auto" else self.job.local_finish
+
+    @cached_property
+    def _deleted(self) -> Staged:
+        """What is to be deleted, blank nodes by the labels that the store has for them."""
+        how: dict[str, Any] = {"salt": self.info.salt, "on_error": self.job.on_error}
+        change = self.change
+        return with_stored_labels(self.spark, change.delete, change.deleted_from, self._terms, self.work, **how)
+
+    def looked_up(self) -> Repaired | None:
+        """In one task, by what it looks up in the store; None if that is too much."""
+        job, most = self.job, self._most
+        if self.change.rows > min(job.look_up_rows, most) or job.algorithm == "rematerialise":
             return None
+        deleted, inserted = self._deleted, self.change.insert
         task = LookUpTask(
             str(Path(job.store).absolute()),
             self.info.version,
@@ -158,19 +195,22 @@ class Repair:
     def _terms(self) -> list[str]:
         return [str(self.store.layout.terms / file.name) for file in self.store.term_files(self.info.version)]
 
-    def _in_one_task(
-        self, deleted: Staged, inserted: Staged, deleted_from: Sequence[Split], most: int
-    ) -> Repaired | None:
+    def otherwise(self, profile: Profile | None = None) -> Repaired:
+        """In one task that opens the whole store if that fits there, otherwise distributed."""
+        found = self._in_one_task()
+        return self._distributed(profile) if found is None else found
+
+    def _in_one_task(self) -> Repaired | None:
         """None if there is too much for one task."""
-        job, rows = self.job, self._rows
-        if rows + deleted.rows + inserted.rows > most:
+        job, rows, most = self.job, self._rows, self._most
+        if rows + self.change.rows > most:
             return None
         task = UpdateTask(
             str(Path(job.store).absolute()),
             self.info.version,
-            deleted,
-            inserted,
-            tuple(deleted_from),
+            self.change.delete,
+            self.change.insert,
+            self.change.deleted_from,
             str(work_directory(self.work)),
             most,
             job.on_error,
@@ -187,9 +227,10 @@ class Repair:
             log.info("updated in one task: %d rows (%s %d)", rows, limit, most)
         return found
 
-    def _distributed(self, deleted: Staged, inserted: Staged, plans: PlanSettings, profile: Profile | None) -> Repaired:
+    def _distributed(self, profile: Profile | None) -> Repaired:
         """Through the algebra on DataFrames."""
-        job = self.job
+        assert self.spark is not None
+        job, deleted, inserted = self.job, self._deleted, self.change.insert
         terms = (*deleted.term_files, *inserted.term_files)
         return update_on_spark(
             self.spark,
@@ -199,7 +240,7 @@ class Repair:
             StagedChange(deleted.fact_files, inserted.fact_files, terms, self.work),
             job.algorithm,
             job.strategy,
-            settings=SparkSettings(job.local_finish, plans, probe_rows=job.probe_rows),
+            settings=SparkSettings(job.local_finish, self._plans, probe_rows=job.probe_rows),
             limits=Limits.from_now(job.max_facts, job.timeout),
             profile=profile,
         )
@@ -256,7 +297,7 @@ def _options(job: UpdateJob, program: StratifiedProgram) -> ReadOptions:
 
 
 def _stage(
-    spark: SparkSession,
+    spark: SparkSession | None,
     job: UpdateJob,
     options: ReadOptions,
     parts: Sequence[Split],

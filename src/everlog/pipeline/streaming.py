@@ -169,15 +169,15 @@ class Upkeep:
         self, frame: DataFrame, batch: int, transaction: Transaction, position: dict[str, Any]
     ) -> Applied:
         """The same where the store's facts stay in the executors; the change has numbers, no rows."""
-        from everlog.pipeline.spark_updates import Repair, change_of, commit, updatable
+        from everlog.pipeline.spark_updates import Repair, StagedUpdate, change_of, commit, updatable
 
         info, store = transaction.base, Store.open(self.store)
         assert info is not None
         program = updatable(self.job, info)
         changes = self._read(frame, program, program.program.predicates, info.salt, transaction.work, batch)
-        repair = Repair(frame.sparkSession, self.job, program, store, info, transaction.work)
-        terms = repair.new_terms(changes.insert)
-        found = repair.done(changes.delete, changes.insert)
+        change = StagedUpdate(changes.delete, changes.insert)
+        repair = Repair(frame.sparkSession, self.job, program, store, info, transaction.work, change)
+        terms, found = repair.new_terms(), repair.done()
         version = commit(transaction, info, found, terms, _figures(changes), position)
         return Applied(self.name, batch, version, change_of(found), changes.rows, changes.bad_count)
 

@@ -100,8 +100,9 @@ def update(job: UpdateJob, report: Report | None = None) -> UpdateResult:
     """Read the changes, repair the materialisation in the store, and commit the difference.
 
     Small change sets are read in this process, large ones by Spark, by the same readers. With the engine
-    ``spark`` that reasons, too, and with ``auto`` if the store is not expected to fit the memory of this process. The
-    rules are those of the store. After any error the store is as it was.
+    ``spark`` that reasons, too. With ``auto``, if the store is not expected to fit the memory of this process, a small
+    change is applied by what it looks up in the store, and Spark reasons if that is too much. The rules are those
+    of the store. After any error the store is as it was.
     """
     if reasons_on_spark(job):
         from everlog.pipeline import spark_updates

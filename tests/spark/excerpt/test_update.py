@@ -11,6 +11,7 @@ import pytest
 
 import everlog
 from everlog.lang.syntax import Predicate
+from everlog.pipeline import spark_updates, updates
 from everlog.pipeline.updates import UpdateJob, update
 from everlog.spark.excerpt import facts, rows
 from everlog.spark.excerpt.update import GivenUp
@@ -149,18 +150,23 @@ def test_what_needs_all_facts(tmp_path: Path, rules: str, options: Any, algorith
 LOOKED_UP = "updated in one task: {} rows looked up of {}"
 
 
+def files_of(directory: Path) -> dict[str, Any]:
+    """The change as options of a job."""
+    sides: dict[str, Any] = {}
+    for side, changed in CHANGE.items():
+        for predicate, each in changed.items():
+            path = directory / f"{side}-{predicate}.csv"
+            path.write_text("".join(",".join(row) + "\n" for row in each))
+            sides[side] = (*sides.get(side, ()), f"{predicate}={path}")
+    return sides
+
+
 def test_by_default(spark: Any, stores: Path, caplog: pytest.LogCaptureFixture) -> None:
     """Where Spark reasons, nobody has to ask for it."""
     total = sum(file.rows or 0 for file in Store.open(stores / "spark").files())
     spoil(stores / "spark")
-    sides: dict[str, Any] = {}
-    for side, changed in CHANGE.items():
-        for predicate, each in changed.items():
-            path = stores / f"{side}-{predicate}.csv"
-            path.write_text("".join(",".join(row) + "\n" for row in each))
-            sides[side] = (*sides.get(side, ()), f"{predicate}={path}")
     with caplog.at_level("INFO", "everlog"):
-        done = update(UpdateJob(str(stores / "spark"), **sides, engine="spark", compact=False))
+        done = update(UpdateJob(str(stores / "spark"), **files_of(stores), engine="spark", compact=False))
     updated_here(stores / "local", "auto")
     assert Store.open(stores / "spark").changes(0, 1) == Store.open(stores / "local").changes(0, 1)
     assert done.change.stats.algorithm == "dredc"
@@ -170,3 +176,32 @@ def test_by_default(spark: Any, stores: Path, caplog: pytest.LogCaptureFixture) 
     assert rows < total // 5
     assert said[0].startswith(LOOKED_UP.format(rows, total))
     assert Store.open(stores / "spark").info().statistics["update"]["looked_up"] == rows
+
+
+class StartedError(Exception):
+    """Spark was started."""
+
+
+@pytest.mark.parametrize("look_up_rows", [1 << 20, 50])
+def test_a_store_that_does_not_fit_needs_no_spark_for_a_small_change(
+    stores: Path, monkeypatch: pytest.MonkeyPatch, look_up_rows: int
+) -> None:
+    """This process looks up what it needs; Spark is started only if that is too much."""
+
+    def start(master: str | None) -> Any:
+        raise StartedError
+
+    monkeypatch.setattr(updates, "needs_spark_to_update", lambda *arguments: True)
+    monkeypatch.setattr(spark_updates, "session", start)
+    spoil(stores / "spark")
+    job = UpdateJob(str(stores / "spark"), **files_of(stores), compact=False, look_up_rows=look_up_rows)
+    if look_up_rows == 50:
+        with pytest.raises(StartedError):
+            update(job)
+        assert Store.open(stores / "spark").version == 0
+        assert [path.name for path in (stores / "spark" / "work").iterdir()] == ["guard"]
+        return
+    done = update(job)
+    updated_here(stores / "local", "auto")
+    assert Store.open(stores / "spark").changes(0, 1) == Store.open(stores / "local").changes(0, 1)
+    assert (done.version, "start Spark" in done.seconds) == (1, False)
