@@ -73,7 +73,7 @@ def _sizes(options: argparse.Namespace) -> Sizes:
     if options.times:
         sizes = replace(sizes, times=tuple(options.times))
     if options.limit is not None:
-        sizes = replace(sizes, limit=options.limit)
+        sizes = replace(sizes, limit=options.limit, timeout=max(sizes.timeout, 3 * options.limit))
     return replace(sizes, compared=workloads) if workloads else sizes
 
 

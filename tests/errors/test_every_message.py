@@ -44,6 +44,14 @@ NOT_FOR_USERS: Mapping[str, tuple[str, ...]] = {
         "a Bloom filter of another kind than split blocks, xxHash and no compression",
         "a Bloom filter of ... bytes, of which there are ...",
     ),
+    "caught: the update is done in another way, which the log says": (
+        "everything would be derived again",
+        "more than ... facts would be held",
+        "more than ... terms would be held",
+        "modules and rules depend on each other",
+        "all derivations would be counted",
+        "more than ... rows would be read",
+    ),
     "part of another message: not allowed while ..., no space left while ...": (
         "committing",
         "reading a data file",

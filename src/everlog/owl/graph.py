@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from types import MappingProxyType
 
 import pyarrow as pa
@@ -98,17 +100,26 @@ def read_document(paths: Sequence[str], base: str | None = None) -> Document:
     What cannot be read is a :class:`DataError` with file and line. Blank nodes have the labels that
     they get when the same files are read as facts.
     """
-    options = ReadOptions(base=base)
-    sources = resolve(paths, options)
+    with TemporaryDirectory(prefix="everlog-") as work:
+        return _read(paths, ReadOptions(base=base), Path(work))
+
+
+def _read(paths: Sequence[str], options: ReadOptions, work: Path) -> Document:
+    sources = resolve(paths, options, work)
     others = [source for source in sources if source.kind not in RDF_KINDS]
     if others:
         extensions = " ".join(extension for extension, kind in KINDS.items() if kind in RDF_KINDS)
         hint = f"an ontology has one of the extensions {extensions}, also with .gz"
-        raise DataError(Diagnostic("not-an-ontology", "the file is not RDF", Place(s.path), hint) for s in others)
+        raise DataError(
+            Diagnostic("not-an-ontology", "the file is not RDF", Place(s.shown(s.path)), hint) for s in others
+        )
     bad: list[BadRow] = []
-    batches = [batch for split in splits(sources, options) for batch in read(split, options, bad)]
+    parts = splits(sources, options)
+    batches = [batch for split in parts for batch in read(split, options, bad)]
     if bad:
-        raise DataError(Diagnostic("bad-row", row.reason, row.place) for row in bad[:_MOST_SHOWN])
+        shown = {split.path: split.shown for split in parts}
+        placed = [(row.reason, replace(row.place, file=shown[row.place.file])) for row in bad[:_MOST_SHOWN]]
+        raise DataError(Diagnostic("bad-row", reason, place) for reason, place in placed)
     return Document(tuple(batches), MappingProxyType(_prefixes(sources)))
 
 

@@ -39,7 +39,7 @@ class StoredBlanks:
     @classmethod
     def of(cls, dictionary: Dictionary, parts: Iterable[Split], on_error: str) -> StoredBlanks:
         """For facts that were read from some splits."""
-        paths = {blank_prefix(part.source.name): part.path for part in parts}
+        paths = {blank_prefix(part.source.name): part.shown for part in parts}
         return cls(dictionary, paths, on_error == "stop")
 
     def found(self, texts: pa.LargeStringArray, ids: NDArray[np.int64]) -> NDArray[np.int64]:

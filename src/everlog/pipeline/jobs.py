@@ -121,11 +121,12 @@ def materialise(job: MaterialiseJob, report: Report | None = None) -> Result:
             report.warning(warning)
         options = _options(job, program.program)
         refuse_graphs(options, has_ontology(job.rules, job.profile))
-        parts = splits(resolve((*job.facts, *read.facts), options), options)
-        for warning in large_files(parts, job.large_gz):
-            report.warning(warning)
         refuse_existing(job.store, job.overwrite)
     with begin(job.store, overwrite=job.overwrite) as transaction:
+        with clock.phase("check"):
+            parts = splits(resolve((*job.facts, *read.facts), options, transaction.work), options)
+            for warning in large_files(parts, job.large_gz):
+                report.warning(warning)
         with clock.phase("start Spark"):
             spark = _session(job)
         with clock.phase("read"):

@@ -140,16 +140,3 @@ def storage_options(place: str | Path, environment: Mapping[str, str] = os.envir
     if found.get("aws_endpoint_url", "").startswith("http://"):
         found["aws_allow_http"] = "true"
     return found
-
-
-def readable_path(place: str) -> str:
-    """The path of files that the readers can open; an error for an object store, which says what can be done."""
-    kind = kind_of(place)
-    if kind is None:
-        return str(local_path(place)) if scheme_of(place) == "file" else place
-    raise DataError.of(
-        "remote-facts",
-        "the readers open files at paths that all workers share, not in object stores",
-        Place(place),
-        f"mount or copy it; or read it with spark.read from {spark_uri(place)} and insert the DataFrame",
-    )

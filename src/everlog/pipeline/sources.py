@@ -14,10 +14,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from everlog.addresses import local_path, scheme_of
 from everlog.lang.errors import DataError, Place
 from everlog.pipeline.blocks import unreadable
 from everlog.pipeline.cells import iri_of
-from everlog.pipeline.locations import readable_path
+from everlog.pipeline.fetching import Copy, fetch
+from everlog.pipeline.locations import kind_of
 
 KINDS: Mapping[str, str] = {
     ".csv": "csv",
@@ -50,6 +52,12 @@ class Source:
     compressed: bool
     name: str
     """What blank nodes are labelled from: the path relative to the argument."""
+    copy: Copy | None = None
+    """What it is a copy of, if it lies in an object store."""
+
+    def shown(self, path: str) -> str:
+        """A path of the source as users know it."""
+        return path if self.copy is None else self.copy.shown(path)
 
 
 @dataclass(frozen=True)
@@ -72,16 +80,17 @@ class ReadOptions:
         object.__setattr__(self, "arities", dict(self.arities))
 
 
-def resolve(arguments: Sequence[str], options: ReadOptions) -> list[Source]:
+def resolve(arguments: Sequence[str], options: ReadOptions, work: Path | None = None) -> list[Source]:
     """The sources that arguments of the form ``[NAME=]PATH`` stand for.
 
-    All arguments that are wrong are reported together in one :class:`DataError`.
+    What lies in an object store is copied into ``work``, a directory that all readers share; without one there must be
+    nothing. All arguments that are wrong are reported together in one :class:`DataError`.
     """
     found: dict[tuple[str, str | None], Source] = {}
     problems: list[DataError] = []
     for argument in arguments:
         try:
-            for source in _argument(argument, options):
+            for source in _argument(argument, options, work):
                 found.setdefault((source.path, source.predicate), source)
         except DataError as error:
             problems.append(error)
@@ -92,20 +101,32 @@ def resolve(arguments: Sequence[str], options: ReadOptions) -> list[Source]:
     return _with_distinct_names(list(found.values()))
 
 
-def _argument(argument: str, options: ReadOptions) -> Iterator[Source]:
+def _argument(argument: str, options: ReadOptions, work: Path | None) -> Iterator[Source]:
     name, path = _split(argument, options)
-    path = readable_path(path)
+    if kind_of(path) is None:
+        yield from _at(str(local_path(path)) if scheme_of(path) == "file" else path, name, options)
+        return
+    assert work is not None
+    copy = fetch(path, work)
+    try:
+        yield from (replace(source, copy=copy) for source in _at(copy.path, name, options))
+    except DataError as error:
+        raise copy.as_given(error) from None
+
+
+def _at(path: str, name: str | None, options: ReadOptions) -> Iterator[Source]:
+    """The sources at a path of a file system."""
     if os.path.isdir(path):
         yield from _directory(Path(path), Path(path), name, options)
     elif os.path.exists(path):
         yield _file(Path(path), Path(path).name, name, options)
     else:
-        matches = sorted(glob.glob(path, recursive=True)) if glob.has_magic(path) else []
-        matches = [match for match in matches if not os.path.basename(match).startswith(("_", "."))]
-        if not matches:
-            raise _nothing(path)
         root = Path(re.split(r"[*?\[]", path, maxsplit=1)[0] or ".")
         root = root if path.startswith(f"{root}/") or str(root) == "." else root.parent
+        matches = sorted(glob.glob(path, recursive=True)) if glob.has_magic(path) else []
+        matches = [match for match in matches if not is_hidden(os.path.relpath(match, root))]
+        if not matches:
+            raise _nothing(path)
         for match in map(Path, matches):
             if match.is_dir():
                 yield from _directory(match, root, name, options)
@@ -154,6 +175,24 @@ def _file(path: Path, relative: str, name: str | None, options: ReadOptions) -> 
             raise _named_rdf(path, name)
         return Source(str(path), kind, None, compressed, _source_name(relative, path, options))
     return Source(str(path), kind, name or _predicate(stem, path), compressed, _source_name(relative, path, options))
+
+
+def is_hidden(relative: str) -> bool:
+    """Whether a file, or a directory that it is in, is not meant to be read.
+
+    >>> is_hidden("a/_temporary/b.csv"), is_hidden("./a/b.csv")
+    (True, False)
+    """
+    return any(part.startswith(("_", ".")) for part in relative.split("/") if part not in ("", ".", ".."))
+
+
+def kind_by_name(name: str) -> str | None:
+    """The kind of a file by its name, None if that tells nothing.
+
+    >>> kind_by_name("in/edge.csv.gz"), kind_by_name("notes.txt")
+    ('csv', None)
+    """
+    return _kind(Path(name))[0]
 
 
 def _kind(path: Path) -> tuple[str | None, str, bool]:
@@ -231,7 +270,9 @@ def _with_distinct_names(sources: list[Source]) -> list[Source]:
     """Files of the same name in different places must not share blank nodes."""
     names = Counter(source.name for source in sources)
     return [
-        replace(source, name=source.path) if source.predicate is None and names[source.name] > 1 else source
+        replace(source, name=source.shown(source.path))
+        if source.predicate is None and names[source.name] > 1
+        else source
         for source in sources
     ]
 

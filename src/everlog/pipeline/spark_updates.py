@@ -67,7 +67,7 @@ def update(job: UpdateJob, report: Report | None = None) -> UpdateResult:
             program = updatable(job, info)
             options = _options(job, program)
             refuse_graphs(options)
-            parts = [splits(resolve(paths, options), options) for paths in (job.delete, job.insert)]
+            parts = [splits(resolve(paths, options, transaction.work), options) for paths in (job.delete, job.insert)]
             for warning in large_files([*parts[0], *parts[1]], job.large_gz):
                 clock.report.warning(warning)
         spark = _started(job, clock) if needs_spark(job.engine, [*parts[0], *parts[1]]) else None

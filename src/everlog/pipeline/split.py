@@ -25,6 +25,11 @@ class Split:
     columns: tuple[str, ...] = ()
     partition: tuple[tuple[str, object], ...] = ()
 
+    @property
+    def shown(self) -> str:
+        """The path as users know it."""
+        return self.source.shown(self.path)
+
 
 @dataclass(frozen=True)
 class BadRow:

@@ -47,7 +47,7 @@ def large_files(parts: Sequence[Split], megabytes: int = LARGE_GZ) -> Iterator[D
             if part.source.kind in ("ttl", "trig", "rdf"):
                 hint = "convert it to N-Triples or N-Quads, unpacked or in several .gz files"
             message = f"a compressed file of {size / (1 << 20):,.0f} MB is read by one task alone"
-            yield Diagnostic("large-gz", message, Place(part.path), hint, severity="warning")
+            yield Diagnostic("large-gz", message, Place(part.shown), hint, severity="warning")
 
 
 def _splits(source: Source, options: ReadOptions, target_bytes: int) -> Iterator[Split]:
@@ -57,7 +57,9 @@ def _splits(source: Source, options: ReadOptions, target_bytes: int) -> Iterator
         for file in delta_files(whole) if source.kind == "delta" else [whole]:
             yield from _file_splits(file, target_bytes)
     except OSError as error:
-        raise unreadable(source.path, error) from error
+        raise unreadable(source.shown(source.path), error) from error
+    except DataError as error:
+        raise error if source.copy is None else source.copy.as_given(error) from None
 
 
 def _file_splits(split: Split, target_bytes: int) -> Iterable[Split]:
@@ -99,8 +101,8 @@ def _check_width(first: Split, other: Split) -> None:
     name = first.source.predicate
     raise DataError.of(
         "two-arities",
-        f"{name} has {other.arity} columns here and {first.arity} in {first.path}",
-        Place(other.path),
+        f"{name} has {other.arity} columns here and {first.arity} in {first.shown}",
+        Place(other.shown),
         "a bare name has one number of columns; give one of them another NAME=PATH",
     )
 

@@ -74,7 +74,7 @@ def stage(
     tasks = pack(list(map(_absolute, splits)), wanted=parallelism(spark))
     task = _ReadTask(options, _Target(work_directory(work), width, hash_bits, salt))
     tally = None if told is None else Tally([sum(map(_bytes, task)) for task in tasks], told)
-    given = {os.path.abspath(split.path): split.path for split in splits}
+    given = {os.path.abspath(split.path): split.shown for split in splits}
     try:
         return _staged(run_tasks(spark, task, tasks, tally), width, on_error, given)
     except DataError as error:

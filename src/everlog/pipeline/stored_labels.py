@@ -64,7 +64,7 @@ def with_stored_labels(
         return staged
     missing = new_terms(spark, files, existing, work, salt=salt)
     if missing.count and on_error == "stop":
-        paths = {blank_prefix(part.source.name): part.path for part in parts}
+        paths = {blank_prefix(part.source.name): part.shown for part in parts}
         raise unknown_blanks(_written(files, missing.files), paths, missing.count)
     return replace(staged, fact_files=tuple(run_tasks(spark, _Replace(files, directory), staged.fact_files)))
 

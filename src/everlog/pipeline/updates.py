@@ -117,7 +117,7 @@ def update(job: UpdateJob, report: Report | None = None) -> UpdateResult:
             kb = open_store(job.store, transaction.base_version, **limits)
             options = _options(job, kb)
             refuse_graphs(options)
-            parts = [splits(resolve(paths, options), options) for paths in (job.delete, job.insert)]
+            parts = [splits(resolve(paths, options, transaction.work), options) for paths in (job.delete, job.insert)]
             for warning in large_files([*parts[0], *parts[1]], job.large_gz):
                 clock.report.warning(warning)
         with clock.phase("read"):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
@@ -31,10 +32,10 @@ def loaded(kb: KnowledgeBase, path: str) -> Change:
     """Insert the facts of ``[NAME=]PATH``, read by this process."""
     arities = {p.name: p.arity for p in kb.predicates if not p.name.startswith("<")}
     options = ReadOptions(prefixes=dict(kb.program.program.prefixes), arities=arities)
-    parts = splits(resolve((path,), options), options)
-    width = max([widest(parts, options), *(p.arity for p in kb.predicates)])
     dictionary = kb.state().dictionary
     with TemporaryDirectory(prefix="everlog-") as work:
+        parts = splits(resolve((path,), options, Path(work)), options)
+        width = max([widest(parts, options), *(p.arity for p in kb.predicates)])
         staged = stage(None, parts, options, work, width=width, salt=dictionary.salt)
         insert, _ = facts_in(staged, dictionary, add=True)
         return kb.update_facts(insert, NONE, profile=True)
