@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import ClassVar
 
 import numpy as np
 
@@ -32,6 +33,8 @@ class Closed:
     source: int = 0
     target: int = 0
     mirrored: bool = False
+
+    is_counted: ClassVar[bool] = True
 
     def __len__(self) -> int:
         return self._count

@@ -91,6 +91,10 @@ class Counted:
             self._unchain()
         self._chain.append((keys, weights))
 
+    @property
+    def held(self) -> int:
+        return sum(len(keys) for keys, _ in (*self._multiset.pieces, *self._chain))
+
     def _unchain(self) -> None:
         if self._chain:
             keys, weights = zip(*self._chain, strict=True)
@@ -153,6 +157,10 @@ class ListCollector:
     def held(self) -> int:
         return sum(collector.held for collector in self._collectors.values())
 
+    @property
+    def new(self) -> int:
+        return self.held
+
     def columns(self, predicate: Predicate) -> tuple[list[Column], int]:
         """The columns of the heads of a predicate, and how many there are."""
         found = self._collectors.get(predicate)
@@ -178,14 +186,19 @@ class FactCollector:
     def held(self) -> int:
         return sum(collector.held for collector in self._collectors.values())
 
+    @property
+    def new(self) -> int:
+        """How many of what is held are new facts, as far as is known."""
+        return self.held
+
     def facts(self) -> FactSet:
         return FactSet({p: collector.relation() for p, collector in self._collectors.items()})
 
 
 class CountCollector:
-    """A collector per head predicate, for facts with the number of their instances."""
+    """A collector per head predicate, for facts with the number of their instances, known ones among them."""
 
-    held = 0
+    new = 0
 
     def __init__(self) -> None:
         self._collectors: dict[Predicate, Counted] = {}
@@ -194,6 +207,10 @@ class CountCollector:
         if predicate not in self._collectors:
             self._collectors[predicate] = Counted(layout)
         return self._collectors[predicate]
+
+    @property
+    def held(self) -> int:
+        return sum(collector.held for collector in self._collectors.values())
 
     def counts(self) -> Counts:
         return Counts({p: collector.multiset() for p, collector in self._collectors.items()})

@@ -1,4 +1,4 @@
-"""Relations whose facts lie elsewhere: those with a given term in a column are fetched when they are asked for.
+"""Relations whose facts lie elsewhere: those with given terms in some column are fetched when they are asked for.
 
 What was fetched stays at hand. A distant set is the base of relations (see :mod:`everlog.engine.relation`), so facts
 come and go on top of it as on top of any; each value that was made of it sees what is fetched later.
@@ -7,14 +7,17 @@ come and go on top of it as on top of any; each value that was made of it sees w
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from types import MappingProxyType
+from typing import ClassVar
 
-import numpy as np
-
-from everlog.engine.keys import Column, Keys, Layout, Mask, unpack
+from everlog.engine.keys import Column, Keys, Layout, Mask, columns_of
 from everlog.engine.relation import Relation
 
-NO_TERMS = np.empty(0, np.int64)
+Bound = Mapping[int, Column]
+"""Some columns, and the terms that facts have there: the first of each, the second of each, and so on."""
+
+NOTHING: Bound = MappingProxyType({})
 
 
 class Distant(ABC):
@@ -23,18 +26,19 @@ class Distant(ABC):
     layout: Layout
     held: Relation
     """The facts at hand, and no others."""
+    is_counted: ClassVar[bool] = False
 
     @abstractmethod
     def __len__(self) -> int:
         """How many facts there are at most; none only if there are none."""
 
     @abstractmethod
-    def fetch(self, column: int | None, terms: Column) -> None:
-        """Have all facts at hand that have one of the terms in a column; without a column, all there are."""
+    def fetch(self, bound: Bound) -> None:
+        """Have all facts at hand that have such terms in these columns; where nothing is bound, all there are."""
 
-    def at_hand(self, column: int | None = None, terms: Column = NO_TERMS) -> Relation:
+    def at_hand(self, bound: Bound = NOTHING) -> Relation:
         """What there is, with all such facts among it."""
-        self.fetch(column, terms)
+        self.fetch(bound)
         return self.held
 
     @property
@@ -42,13 +46,13 @@ class Distant(ABC):
         return self.held.nbytes
 
     def contains(self, keys: Keys) -> Mask:
-        return self.at_hand(*lead_of(self.layout, keys)).contains(keys)
+        return self.at_hand(bound_by(self.layout, keys)).contains(keys)
 
     def matches(self, column: int, terms: Column, block: int = 1 << 20) -> Iterator[tuple[Column, Column]]:
-        return self.at_hand(column, terms).matches(column, terms, block)
+        return self.at_hand({column: terms}).matches(column, terms, block)
 
     def match_counts(self, column: int, terms: Column) -> Column:
-        return self.at_hand(column, terms).match_counts(column, terms)
+        return self.at_hand({column: terms}).match_counts(column, terms)
 
     def terms(self, column: int) -> Column:
         return self.at_hand().terms(column)
@@ -60,9 +64,9 @@ class Distant(ABC):
         return self.at_hand().keys()
 
 
-def lead_of(layout: Layout, keys: Keys) -> tuple[int | None, Column]:
-    """What to look facts up by: their first column, if they have one."""
-    return (0, unpack(layout, keys, 0)) if layout.arity else (None, NO_TERMS)
+def bound_by(layout: Layout, keys: Keys) -> Bound:
+    """What whole facts bind: all columns that there are."""
+    return dict(enumerate(columns_of(layout, keys)))
 
 
 def is_distant(relation: Relation) -> bool:
@@ -70,9 +74,9 @@ def is_distant(relation: Relation) -> bool:
     return isinstance(relation.base, Distant)
 
 
-def at_hand(relation: Relation, column: int | None, terms: Column) -> Relation:
-    """The relation with all facts that have one of the terms in a column, or all there are; others may be missing."""
+def at_hand(relation: Relation, bound: Bound) -> Relation:
+    """The relation with all facts that have such terms in these columns, or all there are; others may be missing."""
     if not isinstance(relation.base, Distant):
         return relation
-    held = relation.base.at_hand(column, terms)
+    held = relation.base.at_hand(bound)
     return Relation(relation.layout, (*held.runs, *relation.runs), relation.gone)

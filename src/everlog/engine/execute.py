@@ -96,13 +96,13 @@ class Execution:
             self._join(number, step, relations[0], size, bindings)
 
     def _fetched(self, step: Step, relations: Sequence[Relation], bindings: Bindings) -> tuple[Relation, ...]:
-        """The relations of a step with what it may match at hand: looked up by the first column that is bound."""
+        """The relations of a step with what it may match at hand."""
         if not self._known(step.bound):
             return tuple(Relation(relation.layout) for relation in relations)
-        bound = dict(zip(step.order, step.bound, strict=False))
-        column = min(bound, default=None)
-        values = np.empty(0, np.int64) if column is None else np.atleast_1d(self._value(bound[column], bindings))
-        return tuple(at_hand(relation, column, values) for relation in relations)
+        columns = step.order[: len(step.bound)]
+        values = np.broadcast_arrays(*(np.atleast_1d(self._value(term, bindings)) for term in step.bound))
+        bound = dict(sorted(zip(columns, values, strict=True)))
+        return tuple(at_hand(relation, bound) for relation in relations)
 
     # terms ------------------------------------------------------------------------------------
 
@@ -171,7 +171,8 @@ class Execution:
         self, number: int, step: Step, relation: Relation, keys: Keys, rows: Column | None, bindings: Bindings
     ) -> None:
         """Drops deleted facts and unequal repeats, binds the new variables, and goes on."""
-        self.engine.check(self.collector.held, self.instances)
+        self.engine.check(self.collector.new, self.instances)
+        self.engine.hold(self.collector)
         layout = relation.layout
         mask = _distinct_facts(relation, step, keys)
         for first, second in step.same:
@@ -281,9 +282,10 @@ class Execution:
         if not isinstance(self.sink, Counted):
             assert isinstance(self.sink, NewFacts)
             known = self.sink.known
-            held = known.table(self.layout.primary) if known and not known.gone else NO_TABLE
+            listed = not known.gone and known.base is None
+            held = known.table(self.layout.primary) if known and listed else NO_TABLE
             for new in self._in_parallel(lambda part: self._join_groups(*part, held), parts):
-                self.sink.add_new(new[~known.contains(new)] if known.gone else new)
+                self.sink.add_new(new if listed else new[~known.contains(new)])
         else:
             for keys, weights in self._in_parallel(lambda part: self._count_groups(*part), parts):
                 self.sink.add_counted(keys, weights)
@@ -307,9 +309,10 @@ class Execution:
 
     def _join_groups(self, scratch: Scratch, matched: Matched, base: Keys, free: int, held: Keys) -> list[Keys]:
         """New heads, ascending within each array; see ``kernels.joins.join_groups``."""
-        row, found, count = 0, [], self.collector.held
+        row, found, count = 0, [], self.collector.new
         while row < len(base):
             self.engine.check(count, self.instances)
+            self.engine.hold(self.collector, more=count)
             row, written = joins.join_groups(
                 *matched, base, free, held, self.layout.lead_shift, scratch.bits, scratch.out, row
             )
@@ -319,13 +322,15 @@ class Execution:
 
     def _count_groups(self, scratch: Scratch, matched: Matched, base: Keys, free: int) -> list[Piece]:
         """Heads, ascending within each array, with their numbers; see ``kernels.joins.count_groups``."""
-        row, found = 0, []
+        row, found, count = 0, [], 0
         while row < len(base):
             self.engine.check(0, self.instances)
+            self.engine.hold(self.collector, more=count)
             row, written = joins.count_groups(
                 *matched, base, free, scratch.bits, scratch.tally, scratch.out, scratch.weights, row
             )
             found.append((scratch.out[:written].copy(), scratch.weights[:written].copy()))
+            count += written
         return found
 
 

@@ -155,6 +155,12 @@ class Engine:
         if self.budget is not None and considered > self.budget:
             raise OverBudgetError(considered)
 
+    def hold(self, collector: Collector, more: int = 0) -> None:
+        """Sees what is collected, known facts among it, before more is; ``more`` heads are on their way there."""
+
+    def renew(self) -> None:
+        """Hears that everything is about to be derived again."""
+
     def note(self, rule: Rule, phase: str, instances: int) -> None:
         """Count instances of a rule."""
         self.work.instances[phase] += instances

@@ -51,6 +51,10 @@ REWRITE_SHARE = 4
 class Base(Protocol):
     """A set of pairs in a form of its own. Keys are first << 32 | second, columns 0 and 1."""
 
+    @property
+    def is_counted(self) -> bool:
+        """Whether its length is how many pairs it has; otherwise these are at most so many."""
+
     def __len__(self) -> int: ...
 
     @property
@@ -320,7 +324,7 @@ class Relation:
         found = other.contains(run.keys())
         marked = found if keep else ~found
         if marked.all():
-            return self
+            return self if self.base is None or self.base.is_counted else Relation.from_run(run)
         return Relation.from_run(Run.of(self.layout, run.keys()[marked]))
 
     def __or__(self, other: Relation) -> Relation:

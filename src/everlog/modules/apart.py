@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from typing import ClassVar
 
 import numpy as np
 
@@ -29,6 +30,8 @@ class Apart:
     most: int
     """As many pairs as there may be."""
     one_way: bool
+
+    is_counted: ClassVar[bool] = True
 
     def __len__(self) -> int:
         if "pairs" in self.__dict__ or not self.one_way:

@@ -27,8 +27,10 @@ def rederive(
     return union.rederive(module, old, new, gone, fresh)
 
 
-def repaired_closure(module: Closure, old: FactSet, gone: FactSet, fresh: FactSet) -> Mapping[Predicate, Changed]:
+def repaired_closure(
+    module: Closure, old: FactSet, gone: FactSet, fresh: FactSet, check: Check = unlimited
+) -> Mapping[Predicate, Changed]:
     """What changes of a closure, given what fed it, all listed, and what changed of that."""
-    before = old.replaced(derive(module, old))
+    before = old.replaced(derive(module, old, check))
     after = ((old - gone) | fresh).replaced(before.restricted(module.predicates))
-    return rederive(module, before, after, gone, fresh)
+    return rederive(module, before, after, gone, fresh, check)

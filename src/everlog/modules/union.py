@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import ClassVar
 
 import numpy as np
 
@@ -95,6 +96,8 @@ class United:
 
     parts: tuple[Part, ...]
     _spent: Spent = field(default_factory=Spent, repr=False, compare=False)
+
+    is_counted: ClassVar[bool] = True
 
     def __len__(self) -> int:
         return self._count

@@ -162,7 +162,7 @@ class Maintenance:
         found = rederive(module, self.I, self.new, self.gone, self.fresh, lambda: engine.limits.check(engine.held))
         self.new = self.new.replaced({p: change.relation for p, change in found.items()})
         self.engine.held = self.new.count
-        self.engine.limits.check(self.engine.held)
+        self.engine.check(0)
         self.gone = self.gone.replaced({p: change.lost for p, change in found.items()})
         self.fresh = self.fresh.replaced({p: change.won for p, change in found.items()})
         matched = [p for p in found if p in self.in_bodies]
@@ -174,7 +174,7 @@ class Maintenance:
         before, after = self.I.restricted(module.predicates), closed.restricted(module.predicates)
         lost, won = before - after, after - before
         self.engine.held += won.count - lost.count
-        self.engine.limits.check(self.engine.held)
+        self.engine.check(0)
         self.new, self.alive = closed, self.alive - lost
         self.either = self.either.extended(won)
         self.gone, self.fresh = self.gone.extended(lost), self.fresh.extended(won)
@@ -200,7 +200,7 @@ class Maintenance:
     def change_closed(self, lost: FactSet, won: FactSet) -> None:
         """The same where only what changed was derived."""
         self.engine.held += won.count - lost.count
-        self.engine.limits.check(self.engine.held)
+        self.engine.check(0)
         self.new, self.alive = (self.new - lost).extended(won), self.alive - lost
         self.either = self.either.extended(won)
         self.gone, self.fresh = self.gone.extended(lost), self.fresh.extended(won)
@@ -238,7 +238,7 @@ class Maintenance:
     def add(self, facts: FactSet, back: FactSet | None = None) -> None:
         """A := A u facts; they are not in (I \\ D) u A. Those that are in D are ``back``, if somebody knows."""
         self.engine.held += facts.count
-        self.engine.limits.check(self.engine.held)
+        self.engine.check(0)
         back = facts & self.D if back is None else back
         self.A = self.A.extended(facts)
         self.gone = self.gone - back

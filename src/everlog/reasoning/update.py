@@ -85,6 +85,7 @@ def rematerialise(
     engine: Engine, program: StratifiedProgram, old: Materialisation, delete: FactSet, insert: FactSet
 ) -> Update:
     """Compute everything again, with the bookkeeping there was, and compare."""
+    engine.renew()
     begin = time.perf_counter()
     program = program.repairable
     explicit = (old.explicit - delete) | insert

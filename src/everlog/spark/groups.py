@@ -9,7 +9,7 @@ look into when something is to be looked up by them (:class:`Probe`).
 from __future__ import annotations
 
 import itertools
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,7 +19,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from everlog.engine.keys import Column
-from everlog.store.blooms import hashes, read_bloom
+from everlog.store.blooms import Bloom, hashes, read_bloom
 
 MOST_VALUES = 1 << 14
 """More values than this in one file touch all row groups: ids are hashes, which spread."""
@@ -32,6 +32,9 @@ Mask = int
 
 Chosen = npt.NDArray[np.bool_]
 """For each row group whether it is meant."""
+
+Filters = Callable[[str, int, int], Bloom]
+"""Reads a Bloom filter: from which file, where it begins, and how long it is."""
 
 Ends = tuple[int, int, int, int, int]
 
@@ -122,10 +125,10 @@ class Groups:
         """How many row groups that are, each counted once."""
         return len(self.different(self.chosen(predicates, mask))[0])
 
-    def touched(self, chosen: Chosen, argument: int, values: Column) -> Chosen | None:
+    def touched(self, chosen: Chosen, argument: int, values: Column, read: Filters = read_bloom) -> Chosen | None:
         """Those of some row groups that may have one of the values as an argument; None, which is all, if nobody knows.
 
-        This looks into the files, unless it is the first argument.
+        This looks into the filters in the files, unless it is the first argument.
         """
         if argument == 0:
             return chosen & self.bounds.having(values) if len(values) <= MOST_VALUES else None
@@ -135,7 +138,7 @@ class Groups:
         found, (offsets, lengths) = chosen.copy(), self.blooms[argument]
         for number in np.flatnonzero(chosen & (lengths > 0)).tolist():
             try:
-                bloom = read_bloom(self.files[self.file[number]], int(offsets[number]), int(lengths[number]))
+                bloom = read(self.files[self.file[number]], int(offsets[number]), int(lengths[number]))
             except ValueError:  # of another kind
                 continue
             found[number] = bloom.may_have(hashed).any()

@@ -17,6 +17,7 @@ from everlog.lang.terms import value_of
 from everlog.reasoning.update import Algorithm
 from everlog.settings import EXPAND_BELOW
 from everlog.spark.excerpt.update import GivenUp
+from everlog.store import Store, VersionInfo
 from everlog.stores import open as open_store
 from tests.oracle import naive
 from tests.oracle.naive import Fact
@@ -70,9 +71,20 @@ def check(data: st.DataObject) -> None:
                 assert found.reason in REASONS, found.reason
                 return
             kb = open_store(here)
-            kb.update(insert=given_rows(change.insert), delete=given_rows(change.delete), algorithm=algorithm)
+            local = kb.update(insert=given_rows(change.insert), delete=given_rows(change.delete), algorithm=algorithm)
             kb.save()
             assert rows_in(there) == rows_in(here)
+            for side in ("inserted", "deleted", "explicit_inserted", "explicit_deleted"):
+                assert getattr(found, side) == {p: len(rows) for p, rows in getattr(local, side).items()}
+            assert found.not_explicit == local.not_explicit
+            versions = [Store.open(store).info() for store in (here, there)]
+            assert said(versions[0]) == said(versions[1])
+
+
+def said(version: VersionInfo) -> dict[str, Any]:
+    """What a version says of itself, as far as it is the same whoever made it."""
+    figures = {name: version.statistics[name] for name in ("facts", "explicit", "derived", "listed")}
+    return {"version": version.version, "bookkeeping": version.bookkeeping, **figures}
 
 
 def given_rows(facts: Iterable[Fact]) -> dict[Any, list[tuple[Any, ...]]]:

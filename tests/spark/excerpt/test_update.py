@@ -102,7 +102,7 @@ def test_what_is_too_much_for_a_task(stores: Path, limit: str) -> None:
     shutil.copytree(stores / "spark", stores / "again")
     whole = looked_up(stores / "spark", given(CHANGE["delete"]), given(CHANGE["insert"]))
     assert not isinstance(whole, GivenUp)
-    few, many = (read(whole) - 1, read(whole)) if limit == "rows" else (20, 2_000)
+    few, many = (read(whole) - 1, 1 << 20) if limit == "rows" else (20, 2_000)
     given_up = looked_up(stores / "again", given(CHANGE["delete"]), given(CHANGE["insert"]), **{limit: few})
     assert isinstance(given_up, GivenUp)
     assert given_up.reason == f"more than {few:,} {'rows would be read' if limit == 'rows' else 'facts would be held'}"
@@ -145,6 +145,73 @@ def test_what_needs_all_facts(tmp_path: Path, rules: str, options: Any, algorith
     kb.insert("s", [("a",), ("b",)])
     kb.save(tmp_path / "kb")
     assert looked_up(tmp_path / "kb", given({"s": [("a",)]}), (), algorithm=algorithm) == GivenUp(reason)
+
+
+def built(path: Path, rules: str, given: Changed, rows: int | None = None, **options: Any) -> Path:
+    """A store, in row groups of so many rows."""
+    kb = everlog.KnowledgeBase(rules)
+    for predicate, each in given.items():
+        kb.insert(predicate, list(each))
+    kb.save(path, **options)
+    if rows is not None:
+        regrouped(path, rows)
+    return path
+
+
+def test_what_is_derived_is_not_explicit(tmp_path: Path) -> None:
+    """As many facts as the row group of the predicate has rows are deleted."""
+    store = built(tmp_path / "kb", "p(?x) :- q(?x) .", {"q": [("a",)], "z": [(f"z{i}",) for i in range(20)]}, rows=1)
+    found = looked_up(store, given({"p": [("a",)]}), ())
+    assert not isinstance(found, GivenUp)
+    assert (bool(found), found.not_explicit, Store.open(store).version) == (False, 1, 0)
+
+
+@pytest.mark.parametrize("rules", ["", "t(?x, ?z) :- t(?x, ?y), t(?y, ?z) ."])
+def test_nothing_is_derived_again_whatever_the_strata(tmp_path: Path, rules: str) -> None:
+    """More than half of the explicit facts change."""
+    store = built(tmp_path / "kb", rules, {"t": [("a", "b"), ("b", "c")]}, expand_below=0)
+    found = looked_up(store, (), given({"t": [("c", "d"), ("d", "e")]}))
+    assert found == GivenUp("everything would be derived again")
+
+
+@pytest.mark.parametrize("maintain", ["dredc", "none"])
+@pytest.mark.parametrize("facts", [1 << 20, 5_000])
+def test_what_follows_counts(tmp_path: Path, maintain: Any, facts: int) -> None:
+    """Few facts are looked up, and many follow."""
+    kb = everlog.KnowledgeBase("p(?x, ?z) :- go(?g), e(?x, ?g), f(?g, ?z) .", maintain=maintain)
+    kb.insert("e", [(f"a{i}", "g") for i in range(100)])
+    kb.insert("f", [("g", f"b{i}") for i in range(100)])
+    kb.save(tmp_path / "kb")
+    found = looked_up(tmp_path / "kb", (), given({"go": [("g",)]}), facts=facts)
+    assert isinstance(found, GivenUp) == (facts == 5_000)
+
+
+@pytest.mark.parametrize(
+    ("rules", "few", "algorithm"),
+    [
+        ('n(?x) :- e(?x, _), m("all", ?x) .', 60, "dredc"),
+        ('n("all", ?x) :- e(?x, _) .', 60, "dredc"),
+        ('n("all", ?x) :- e(?x, _) .', 60, "bfc"),
+    ],
+)
+def test_by_the_argument_that_selects(tmp_path: Path, rules: str, few: int, algorithm: Any) -> None:
+    """All facts of a predicate have the same first argument."""
+    facts = {"e": [(f"a{i}", "x") for i in range(1_000)], "m": [("all", f"a{i}") for i in range(1_000)]}
+    store = built(tmp_path / "kb", rules, facts, rows=8)
+    found = looked_up(store, given({"e": [("a7", "x")]}), given({"e": [("new", "x")]}), algorithm=algorithm)
+    assert not isinstance(found, GivenUp)
+    assert read(found) <= few
+    assert len(Store.open(store).changes(0, 1)) == 4 - (few == 60 and "m(" in rules)
+
+
+def test_the_edges_of_a_closure_and_not_its_pairs(tmp_path: Path) -> None:
+    """Pairs that only the closure derives are neither numbered nor held."""
+    rules = "t(?x, ?y) :- l(?x, ?y) . t(?x, ?z) :- t(?x, ?y), l(?y, ?z) ."
+    chain = [(f"c{i}", f"c{i + 1}") for i in range(100)]
+    store = built(tmp_path / "kb", rules, {"l": chain, "z": [("z",)]})
+    found = looked_up(store, (), given({"l": [("x", "y")]}), facts=500)
+    assert not isinstance(found, GivenUp)
+    assert {p.name: size for p, size in found.inserted.items()} == {"l": 1, "t": 1}
 
 
 LOOKED_UP = "updated in one task: {} rows looked up of {}"

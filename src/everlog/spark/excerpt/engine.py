@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 from everlog.analysis.modules.kinds import VirtualUnion
 from everlog.analysis.stratify import Stratum
+from everlog.engine.collect import Collector
 from everlog.engine.factset import FactSet
 from everlog.engine.limits import Limits
 from everlog.engine.match import Engine
@@ -29,10 +30,16 @@ class ExcerptEngine(Engine):
 
     def check(self, collected: int, instances: int = 0) -> None:
         super().check(collected, instances)
-        self._excerpt.require(collected + max(0, self.held - self._known))
+        self._require(collected)
 
-    def whole(self, stratum: Stratum, facts: FactSet, explicit: FactSet) -> tuple[FactSet, int] | None:
+    def hold(self, collector: Collector, more: int = 0) -> None:
+        self._require(collector.held + more)
+
+    def renew(self) -> None:
         raise TooMuchError("everything would be derived again")
+
+    def _require(self, more: int) -> None:
+        self._excerpt.require(more + max(0, self.held - self._known))
 
     def repaired(
         self, stratum: Stratum, old: FactSet, new: FactSet, gone: FactSet, fresh: FactSet
@@ -42,7 +49,7 @@ class ExcerptEngine(Engine):
         assert module is not None
         if isinstance(module, VirtualUnion):
             return changed_pairs(module, old, new, gone, fresh)
-        fed = (facts.restricted(module.inputs).plain() for facts in (old, gone, fresh))
-        changed = repaired_closure(module, *fed)
+        before, lost, won = (facts.restricted(module.inputs).plain() for facts in (old, gone, fresh))
+        changed = repaired_closure(module, before, lost, won, lambda: self.check(0))
         self.check(sum(len(each.lost) + len(each.won) for each in changed.values()))
         return FactSet({p: c.lost for p, c in changed.items()}), FactSet({p: c.won for p, c in changed.items()})

@@ -1,7 +1,8 @@
 """The facts of a predicate that were looked up in a store, with their numbers.
 
 Looked up are all facts with a term in a column, so a fact comes with all of its rows, and its numbers are their
-sums. Each fact is taken in once, whichever of its arguments it was looked up by.
+sums. Each fact is taken in once, whichever of its arguments it was looked up by: the first that is bound, unless
+another one touches fewer row groups.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from everlog.engine.distant import Distant, lead_of
+from everlog.engine.distant import Bound, Distant, bound_by
 from everlog.engine.keys import Column, Keys, Layout, first_of_equal, layout_for, pack, sort_unique
 from everlog.engine.multiset import Multiset
 from everlog.engine.relation import Relation
@@ -20,9 +21,13 @@ from everlog.engine.runs import Run
 from everlog.lang.syntax import Predicate
 from everlog.spark.excerpt.numbering import Numbering
 from everlog.spark.excerpt.rows import Found, Rows, TooMuchError
+from everlog.spark.groups import Chosen
 
 UNIVERSE = 1 << 22
 """More different terms than this are too much for one task."""
+
+SELECTIVE = 2
+"""A column in which each term touches at most so many row groups is good to look facts up by."""
 
 Ints = NDArray[np.int64]
 Sums = Mapping[str, Ints]
@@ -40,13 +45,14 @@ class Excerpt:
         self.most = most
         self.facts = 0
         self._numbers = numbers
-        self._predicates: dict[Predicate, LookedUp] = {}
+        self._predicates: dict[tuple[Predicate, tuple[str, ...]], LookedUp] = {}
 
-    def of(self, predicate: Predicate) -> LookedUp:
-        """The facts of a predicate."""
-        if predicate not in self._predicates:
-            self._predicates[predicate] = LookedUp(self, predicate, self._numbers[predicate])
-        return self._predicates[predicate]
+    def of(self, predicate: Predicate, *weighing: str) -> LookedUp:
+        """The facts of a predicate; if numbers are named, those for which one of these is not zero, and these only."""
+        key = predicate, weighing
+        if key not in self._predicates:
+            self._predicates[key] = LookedUp(self, predicate, self._numbers[predicate], weighing)
+        return self._predicates[key]
 
     def require(self, more: int) -> None:
         """Give up if so many more facts are too many."""
@@ -59,12 +65,13 @@ class Excerpt:
 class LookedUp:
     """The facts of one predicate; see the module."""
 
-    def __init__(self, excerpt: Excerpt, predicate: Predicate, number: int) -> None:
+    def __init__(self, excerpt: Excerpt, predicate: Predicate, number: int, weighing: tuple[str, ...] = ()) -> None:
         self.predicate = predicate
         self.layout: Layout = layout_for(predicate.arity, UNIVERSE)
         self.size = excerpt.rows.size(number)
         self._excerpt = excerpt
         self._number = number
+        self._weighing = weighing
         self._is_whole = not self.size
         self._asked = [Relation(TERMS)] * predicate.arity
         """For each column the terms that were looked up."""
@@ -84,20 +91,35 @@ class LookedUp:
         """A number of each fact."""
         return Multiset(self.layout, base=_Number(self, name))
 
-    def fetch(self, column: int | None, terms: Column) -> None:
-        """Look up all facts with one of the terms in a column, or all there are, unless that was done."""
+    def fetch(self, bound: Bound) -> None:
+        """Look up all facts with such terms in these columns, or all there are, unless that was done."""
         if self._is_whole:
             return
-        values = terms
-        if column is not None:
-            new = sort_unique(terms.copy())
-            new = new[~self._asked[column].contains(new)]
-            if not len(new):
-                return
-            self._asked[column] = self._asked[column].extended(Run.of(TERMS, new))
-            values = np.sort(self._excerpt.numbering.ids(new))
-        self._is_whole = column is None
-        self._take(self._excerpt.rows.of(self._number, self.predicate.arity, column, values))
+        rows, arity = self._excerpt.rows, self.predicate.arity
+        if not bound:
+            self._is_whole = True
+            self._take(rows.of(self._number, arity, rows.touched(self._number), weighing=self._weighing))
+            return
+        known = np.logical_or.reduce([self._asked[column].contains(terms) for column, terms in bound.items()])
+        if known.all():
+            return
+        column, new, chosen = self._chosen({column: sort_unique(terms[~known]) for column, terms in bound.items()})
+        self._asked[column] = self._asked[column].extended(Run.of(TERMS, new))
+        self._take(rows.of(self._number, arity, chosen, column, self._ids(new), self._weighing))
+
+    def _chosen(self, bound: Bound) -> tuple[int, Column, Chosen]:
+        """A column to look facts up by, with its different terms, and the row groups that may have them."""
+        found: list[tuple[int, int, Column, Chosen]] = []
+        for column, terms in bound.items():
+            chosen = self._excerpt.rows.touched(self._number, column, self._ids(terms))
+            found.append((int(np.count_nonzero(chosen)), column, terms, chosen))
+            if found[-1][0] <= SELECTIVE * len(terms):
+                return found[-1][1:]
+        return min(found, key=lambda each: each[0])[1:]
+
+    def _ids(self, terms: Column) -> Column:
+        """The ids of terms, ascending."""
+        return np.sort(self._excerpt.numbering.ids(terms))
 
     def _take(self, found: Found) -> None:
         count = len(found.weights["holds"])
@@ -136,8 +158,8 @@ class _Having(Distant):
     def __len__(self) -> int:
         return self._source.size
 
-    def fetch(self, column: int | None, terms: Column) -> None:
-        self._source.fetch(column, terms)
+    def fetch(self, bound: Bound) -> None:
+        self._source.fetch(bound)
 
     def _take(self, keys: Keys, sums: Sums) -> None:
         there = sum(sums[name] for name in self._names) > 0
@@ -154,7 +176,7 @@ class _Number:
         source.tell(self._take)
 
     def weights(self, keys: Keys) -> Ints:
-        self._source.fetch(*lead_of(self.held.layout, keys))
+        self._source.fetch(bound_by(self.held.layout, keys))
         return self.held.weights(keys)
 
     def _take(self, keys: Keys, sums: Sums) -> None:

@@ -19,6 +19,9 @@ from everlog.spark.excerpt.facts import Excerpt
 from everlog.spark.excerpt.rows import TooMuchError
 from everlog.store import VersionInfo
 
+FEEDING = ("explicit", "nr", "rec")
+"""A fact for which one of these is above zero feeds the module of its predicate."""
+
 
 def opened(
     excerpt: Excerpt,
@@ -50,7 +53,8 @@ def opened(
         if predicate not in generated:
             facts[predicate] = found.having("holds")
         if predicate in hidden:
-            facts[name] = found.having("explicit", "nr", "rec")
+            found = excerpt.of(predicate, *FEEDING)
+            facts[name] = found.having(*FEEDING)
         explicit[name] = found.having("explicit")
         if is_counted:
             nr[name], rec[name] = found.numbers("nr"), found.numbers("rec")

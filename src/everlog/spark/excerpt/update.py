@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -13,6 +14,7 @@ import pyarrow.parquet as pq
 
 from everlog.analysis.stratify import StratifiedProgram
 from everlog.engine.difference import Difference, counts_changed
+from everlog.engine.distant import is_distant
 from everlog.engine.factset import NONE, FactSet
 from everlog.engine.limits import Limits
 from everlog.engine.multiset import NO_COUNTS, Counts
@@ -133,13 +135,15 @@ def _numbers(facts: pa.Table | None) -> set[int]:
 def _facts(rows: pa.Table | None, names: Names, excerpt: Excerpt) -> FactSet:
     if rows is None:
         return NONE
-    numbers, found = rows.column("predicate").to_numpy(), {}
-    for number in np.unique(numbers).tolist():
-        predicate, mine = names.predicate(number), numbers == number
-        columns = [rows.column(f"c{i}").fill_null(0).to_numpy()[mine] for i in range(predicate.arity)]
-        dense = [excerpt.numbering.numbers(column) for column in columns]
-        found[predicate] = Relation.from_columns(dense, UNIVERSE, int(mine.sum()))
     excerpt.require(rows.num_rows)
+    ordered, found = rows.sort_by("predicate"), {}
+    numbers = ordered.column("predicate").to_numpy()
+    columns = [ordered.column(name).fill_null(0).to_numpy() for name in ordered.column_names if name != "predicate"]
+    ends = [*(np.flatnonzero(numbers[1:] != numbers[:-1]) + 1).tolist(), len(numbers)]
+    for start, end in pairwise([0, *ends]):
+        predicate = names.predicate(int(numbers[start]))
+        dense = [excerpt.numbering.numbers(column[start:end]) for column in columns[: predicate.arity]]
+        found[predicate] = Relation.from_columns(dense, UNIVERSE, end - start)
     return FactSet(found)
 
 
@@ -176,4 +180,5 @@ def _signed(more: FactSet, less: FactSet) -> Counts:
 
 
 def _sizes(facts: FactSet) -> Sizes:
+    assert not any(map(is_distant, facts.values())), "of what lies elsewhere only a bound is known"
     return {predicate: len(relation) for predicate, relation in facts.items() if len(relation)}
