@@ -89,6 +89,7 @@ def fill(here: Path, address: str) -> None:
         store.put_object(Bucket="data", Key=name, Body=text.encode())
         (here / name).parent.mkdir(parents=True, exist_ok=True)
         (here / name).write_text(text)
+    store.put_object(Bucket="data", Key="broken/_delta_log/00000000000000000000.json", Body=b"{")
     options = {**storage_options("s3://data"), "aws_conditional_put": "etag"}
     for rows in ([("x", "y")], [("y", "z"), ("z", "x y")]):
         table = pa.table({"a": [a for a, _ in rows], "b": [b for _, b in rows]})
@@ -164,6 +165,7 @@ def test_what_is_wrong_is_told_by_address(
         ("s3://data/in/*.parquet", "nothing-to-read", "s3://data/in/*.parquet"),
         ("s3://nobody/edge.csv", "unreachable-store", "s3://nobody/edge.csv"),
         ("p=s3://data/one.ttl", "named-rdf", "s3://data/one.ttl"),
+        ("s3://data/broken", "unreachable-store", "s3://data/broken"),
     ):
         done = everlog_command("update", str(tmp_path / "kb"), "--insert", place)
         assert done.status == 1

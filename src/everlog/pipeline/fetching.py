@@ -46,7 +46,7 @@ class Copy:
     def shown(self, path: str) -> str:
         """The address of a copied file; paths in a text are replaced, too.
 
-        >>> Copy("/work/c/e.csv", "/work/c", "s3://bucket/in").shown("see /work/c/e.csv")
+        >>> Copy("copies/7/e.csv", "copies/7", "s3://bucket/in").shown("see copies/7/e.csv")
         'see s3://bucket/in/e.csv'
         """
         return path.replace(self.root, self.address)
@@ -67,18 +67,22 @@ class Copy:
 
 def fetch(place: str, work: Path) -> Copy:
     """Copy what an address means, a file, a directory or a glob, into a new directory in ``work``."""
+    from deltalake.exceptions import DeltaError
+
+    try:
+        return _fetched(place, work)
+    except (OSError, ValueError, DeltaError) as error:
+        raise _unreachable(place, error) from error
+
+
+def _fetched(place: str, work: Path) -> Copy:
     store = _Store.of(place)
     key = delta_uri(place).removeprefix(store.root).strip("/")
     base = re.split(r"[*?\[]", key, maxsplit=1)[0].rpartition("/")[0]
     directory = work / f"fetched-{uuid.uuid4().hex}"
-    try:
-        wanted = list(store.wanted(key, base))
-        with ThreadPoolExecutor(AT_A_TIME) as pool:
-            sizes = list(
-                pool.map(lambda each: store.copy(each, directory / each.removeprefix(base).lstrip("/")), wanted)
-            )
-    except OSError as error:
-        raise _unreachable(place, error) from error
+    wanted = list(store.wanted(key, base))
+    with ThreadPoolExecutor(AT_A_TIME) as pool:
+        sizes = list(pool.map(lambda each: store.copy(each, directory / each.removeprefix(base).lstrip("/")), wanted))
     log.info("fetched %d files, %s, from %s", len(sizes), size_text(sum(sizes)), place)
     path = directory / key.removeprefix(base).lstrip("/")
     return Copy(str(path), str(directory), f"{store.root}/{base}".rstrip("/"))
@@ -98,10 +102,7 @@ class _Store:
 
         scheme, _, rest = delta_uri(place).partition("://")
         root = f"{scheme}://{rest.partition('/')[0]}"
-        try:
-            return cls(root, PyFileSystem(DeltaStorageHandler(root, storage_options(root))))
-        except Exception as error:  # delta-rs has several kinds
-            raise _unreachable(place, error) from error
+        return cls(root, PyFileSystem(DeltaStorageHandler(root, storage_options(root))))
 
     def wanted(self, key: str, base: str) -> Iterator[str]:
         """The keys of all files to copy."""
@@ -138,9 +139,8 @@ class _Store:
         tables = {key.partition(f"{LOG}/")[0].rstrip("/") for key in keys if f"/{LOG}/" in f"/{key}"}
         current = {file for table in tables for file in self._current(table)}
         for key in keys:
-            table = next((each for each in tables if _is_in(key, each)), None)
-            if table is not None:
-                if key in current or _is_in(key, f"{table}/{LOG}".lstrip("/")):
+            if any(above in tables for above in _above(key)):
+                if key in current or f"/{LOG}/" in f"/{key}":
                     yield key
             elif not is_hidden(key.removeprefix(base)) and kind_by_name(key) is not None:
                 yield key
@@ -155,8 +155,14 @@ class _Store:
             yield from {key, unquote(key)}
 
 
-def _is_in(key: str, directory: str) -> bool:
-    return not directory or key.startswith(f"{directory}/")
+def _above(key: str) -> Iterator[str]:
+    """The directories that a file is in.
+
+    >>> list(_above("a/b/c.csv"))
+    ['', 'a', 'a/b']
+    """
+    parts = key.split("/")
+    return ("/".join(parts[:number]) for number in range(len(parts)))
 
 
 def _pattern(key: str) -> re.Pattern[str]:
