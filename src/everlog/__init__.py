@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from everlog.knowledge_base import KnowledgeBase as KnowledgeBase
     from everlog.lang.errors import DataError as DataError
     from everlog.lang.errors import EverlogError as EverlogError
+    from everlog.lang.errors import EverlogWarning as EverlogWarning
     from everlog.lang.errors import LimitError as LimitError
     from everlog.lang.errors import RuleError as RuleError
     from everlog.lang.errors import StoreError as StoreError
@@ -38,6 +39,7 @@ _PLACES = {
     "BlankNode": "lang.terms",
     "Literal": "lang.terms",
     "EverlogError": "lang.errors",
+    "EverlogWarning": "lang.errors",
     "DataError": "lang.errors",
     "LimitError": "lang.errors",
     "RuleError": "lang.errors",

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import logging
 import sys
+import warnings
 from collections.abc import Iterable
+from typing import Any
 
 from everlog.cli.progress import JsonLines, Lines, Progress
-from everlog.lang.errors import Diagnostic
+from everlog.lang.errors import Diagnostic, EverlogWarning
 
 
 class Console:
@@ -16,6 +18,7 @@ class Console:
     def __init__(self) -> None:
         self.progress = Progress()
         self._handler: logging.Handler | None = None
+        self._filters: warnings.catch_warnings[None] | None = None
 
     def configure(self, quiet: bool, json_logs: bool) -> Progress:
         """Choose the display: JSON if asked for, none if quiet, live on a terminal, lines otherwise."""
@@ -33,6 +36,11 @@ class Console:
         logger = logging.getLogger("everlog")
         logger.setLevel(logging.INFO)
         logger.addHandler(self._handler)
+        self._filters = warnings.catch_warnings()
+        self._filters.__enter__()
+        self._show_others = warnings.showwarning
+        warnings.simplefilter("always", EverlogWarning)
+        warnings.showwarning = self._warning
         return self.progress
 
     def watch_compilation(self) -> None:
@@ -45,9 +53,18 @@ class Console:
         """Show what went wrong."""
         self.progress.failed(found)
 
+    def _warning(self, message: Warning | str, *about: Any, **more: Any) -> None:
+        """Show warnings of Everlog as diagnostics, and others as Python does."""
+        if isinstance(message, EverlogWarning):
+            self.progress.warning(message.diagnostic)
+        else:
+            self._show_others(message, *about, **more)
+
     def close(self) -> None:
         """End the display."""
         self.progress.close()
+        if self._filters is not None:
+            self._filters.__exit__(None, None, None)
         if self._handler is not None:
             logging.getLogger("everlog").removeHandler(self._handler)
 

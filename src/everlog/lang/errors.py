@@ -6,6 +6,8 @@ status 1; it never shows a traceback for one.
 
 from __future__ import annotations
 
+import sys
+import warnings
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Self
@@ -107,3 +109,32 @@ class UnknownPredicateError(EverlogError, KeyError):
 
 class LimitError(EverlogError):
     """A limit on facts, time or memory was reached; nothing was changed."""
+
+
+class EverlogWarning(UserWarning):
+    """Something that is allowed but probably not meant, or that went wrong without harm.
+
+    Everlog passes it to Python's ``warnings``; the command line shows it as a diagnostic on stderr.
+    """
+
+    def __init__(self, diagnostic: Diagnostic) -> None:
+        self.diagnostic = diagnostic
+        super().__init__(diagnostic)
+
+    def __str__(self) -> str:
+        return str(self.diagnostic)
+
+
+def warn(found: Diagnostic) -> None:
+    """Issue a warning through Python's ``warnings``, at the line of the user's code that called Everlog.
+
+    >>> with warnings.catch_warnings(record=True) as seen:
+    ...     warnings.simplefilter("always")
+    ...     warn(Diagnostic("possible-typo", "`parnet` has no rule and no fact", severity="warning"))
+    >>> print(seen[0].message)
+    warning[possible-typo]: `parnet` has no rule and no fact
+    """
+    depth, frame = 1, sys._getframe()
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").split(".")[0] == __package__.split(".")[0]:
+        depth, frame = depth + 1, frame.f_back
+    warnings.warn(EverlogWarning(found), stacklevel=depth)

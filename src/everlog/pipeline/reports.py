@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from everlog.lang.errors import Diagnostic
+from everlog.lang.errors import Diagnostic, warn
 from everlog.pipeline.amounts import Told
 from everlog.reasoning.statistics import RoundEvent
 
@@ -22,7 +22,7 @@ class Report:
 
     phase: Callable[[str], None] = lambda name: None
     round_done: Callable[[RoundEvent], None] = lambda event: None
-    warning: Callable[[Diagnostic], None] = lambda warning: None
+    warning: Callable[[Diagnostic], None] = warn
     amount: Told | None = None
     """Who hears how much is read and written, if anyone."""
     profile: Profile | None = None
