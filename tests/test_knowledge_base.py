@@ -360,7 +360,7 @@ def test_a_fact_in_both_ends_explicit() -> None:
     assert kb["edge"].rows() == [("a", "b"), ("x", "y")]
     assert change.explicit_inserted["edge"].rows() == [("x", "y")]
     assert "edge" not in change.explicit_deleted
-    assert change.deleted.get("path") is None
+    assert change.deleted["path"].rows() == []
     assert change.not_explicit == 2
 
 
@@ -379,11 +379,11 @@ def test_the_keys_of_a_change() -> None:
     assert len(change.inserted) == 3
     assert change.inserted["ex:p"].rows() == change.inserted[IRI("http://e.org/p")].rows() == [("a",)]
     assert (len(change.deleted), bool(change)) == (0, True)
-    assert change.deleted.get("q", "default") == "default"
-    with pytest.raises(KeyError):
-        change.deleted["q"]
-    with pytest.raises(KeyError):
-        change.inserted["nowhere"]
+    for part in (change.deleted, change.explicit_deleted):
+        assert (part["q"].rows(), part["q"].columns, len(part["ex:p"])) == ([], ("c0",), 0)
+        assert ("q" in part, "q" in change.inserted, "nowhere" in part, list(part)) == (False, True, False, [])
+        with pytest.raises(UnknownPredicateError, match="did you mean `new`"):
+            part["neww"]
     assert change.stats.algorithm == "rematerialise"
 
 

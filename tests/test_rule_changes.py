@@ -154,7 +154,7 @@ def test_paths_and_programs(tmp_path: Path) -> None:
     from everlog.lang.parser import parse_program
 
     assert kb.change_rules(remove=parse_program(ENDS)).deleted["end"].rows() == [("d",)]
-    assert "end" not in kb
+    assert kb["end"].rows() == []
 
 
 def test_a_predicate_may_lose_everything_and_come_with_another_arity() -> None:
@@ -445,9 +445,20 @@ def test_an_error_while_saving_leaves_the_store(tmp_path: Path, monkeypatch: pyt
     assert everlog.open(tmp_path / "kb")["end"].rows() == [("d",)]
 
 
-def test_predicates_are_known_by_rules_alone() -> None:
+def test_predicates_are_known_by_rules_alone_and_stay_known_without_them() -> None:
+    kb = small()
+    kb.change_rules(add="none(?x) :- nowhere(?x) . nowhere(a) .")
+    assert Predicate("nowhere", 1) in kb.predicates
+    change = kb.change_rules(remove="none(?x) :- nowhere(?x) . nowhere(a) .")
+    assert (change.deleted["none"].rows(), change.inserted["none"].rows()) == ([("a",)], [])
+    assert Predicate("nowhere", 1) in kb.predicates
+    assert (kb["nowhere"].rows(), kb["none"].rows(), kb.query("none(?x), ~nowhere(?x)").rows()) == ([], [], [])
+
+
+def test_a_name_that_nothing_has_any_more_may_come_back_with_another_arity() -> None:
     kb = small()
     kb.change_rules(add="none(?x) :- nowhere(?x) .")
-    assert Predicate("nowhere", 1) in kb.predicates
     kb.change_rules(remove="none(?x) :- nowhere(?x) .")
-    assert Predicate("nowhere", 1) not in kb.predicates
+    kb.change_rules(add="none(?x, ?y) :- path(?x, ?y) .")
+    assert len(kb["none"]) == len(kb["path"])
+    assert [p for p in kb.predicates if p.name == "none"] == [Predicate("none", 2)]

@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import chain
 from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
 
+from everlog.analysis.check import check
 from everlog.change import ChangedRelations
 from everlog.engine import layers
 from everlog.engine.dictionary import Dictionary
@@ -20,6 +22,7 @@ from everlog.engine.runs import Run
 from everlog.generated import generated_changes
 from everlog.lake import change_of, ids_of
 from everlog.lang.parser import parse_program
+from everlog.lang.syntax import Predicate
 from everlog.predicates import Names
 from everlog.store import Store
 
@@ -68,7 +71,9 @@ def changes_in(store: Store, from_version: int, to_version: int | None = None) -
     parts = [_with_sign(part, sign) for part in (change.holds, change.explicit) for sign in (1, -1)]
     if found is not None:
         parts[:2] = (part.replaced(own) for part, own in zip(parts, (found.inserted, found.deleted), strict=False))
-    names = Names({predicate for part in parts for predicate in part}, prefixes_of(info.rules))
+    versions = (info.rules,) if from_version < 0 else (info.rules, store.info(from_version).rules)
+    known = chain.from_iterable((*map(_predicates_of, versions), *parts))
+    names = Names(dict.fromkeys(known), prefixes_of(info.rules))
     return Changes(*(ChangedRelations(names, dictionary, part) for part in parts))
 
 
@@ -76,6 +81,12 @@ def changes_in(store: Store, from_version: int, to_version: int | None = None) -
 def prefixes_of(rules: str) -> Mapping[str, str]:
     """The prefixes that the rules of a version declare."""
     return parse_program(rules, "rules").prefixes
+
+
+@lru_cache(maxsize=4)
+def _predicates_of(rules: str) -> tuple[Predicate, ...]:
+    """The predicates of the rules of a version."""
+    return check(parse_program(rules, "rules")).predicates
 
 
 def _with_sign(counts: Counts, sign: int) -> FactSet:

@@ -293,11 +293,8 @@ class KnowledgeBase:
         queue += program_facts(edit.facts_added, old.dictionary)
         changed = old.applied(queue)
         done = new.derive_from(old, edit, changed, algorithm, strategy)
-        known, prefixes = self._names.all(), edit.program.prefixes
-        written = {*old.program.program.predicates}.difference(changed.explicit)
-        left = [predicate for predicate in known if predicate not in written]
-        self._reasoner, self._names = new, Names([*edit.program.predicates, *left], prefixes)
-        shown = partial(ChangedRelations, Names([*known, *edit.program.predicates], prefixes), new.dictionary)
+        self._reasoner, self._names = new, self._names.with_program(edit.program.predicates, edit.program.prefixes)
+        shown = partial(ChangedRelations, self._names, new.dictionary)
         facts, explicit = (shown(done.inserted), shown(done.deleted)), (shown(changed.inserted), shown(changed.deleted))
         return RulesChanged(*facts, *explicit, changed.idle, done.statistics, *edit.texts)
 

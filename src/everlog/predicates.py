@@ -37,6 +37,21 @@ class Names:
     def copy(self) -> Names:
         return Names(self.all(), self._prefixes)
 
+    def with_program(self, predicates: Iterable[Predicate], prefixes: Mapping[str, str]) -> Names:
+        """The names after a change of the rules: those of the program, and all that were known before.
+
+        Where the program has a bare name with another arity, nothing has the old one any more, and it is forgotten.
+
+        >>> names = Names([Predicate("p", 1), Predicate("q", 1)], {}).with_program([Predicate("p", 2)], {})
+        >>> [str(predicate) for predicate in names.all()]
+        ['p/2', 'q/1']
+        """
+        new = Names(predicates, prefixes)
+        for predicate in self.all():
+            if predicate.name.startswith("<") or predicate.name not in new._by_name:
+                new.add(predicate)
+        return new
+
     def all(self) -> list[Predicate]:
         return [predicate for known in self._by_name.values() for predicate in known]
 

@@ -478,7 +478,7 @@ def test_changes_are_followed_as_they_come(tmp_path: Path) -> None:
 
     began = time.monotonic()
     found = [
-        (sorted(map(str, inserted)), sorted(deleted["path"]) if "path" in deleted else [])
+        (sorted(map(str, inserted)), sorted(deleted["path"]))
         for _, inserted, deleted in follow(store, interval=0.01, stop=step)
     ]
     assert found == [(["edge/2", "path/2"], []), ([], [("a", "b"), ("a", "c")]), (["other/1"], [])]

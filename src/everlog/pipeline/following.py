@@ -42,7 +42,7 @@ def follow(
     >>> kb.save()
     1
     >>> for version, inserted, deleted in follow(place, -1, stop=lambda: True):
-    ...     print(version, inserted["p"].rows(), deleted["p"].rows() if "p" in deleted else [])
+    ...     print(version, inserted["p"].rows(), deleted["p"].rows())
     0 [('a',)] []
     1 [('b',)] [('a',)]
     """

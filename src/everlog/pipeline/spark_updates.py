@@ -12,13 +12,14 @@ import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import chain
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from everlog.analysis.check import check
 from everlog.analysis.stratify import Kind, StratifiedProgram, stratify
-from everlog.change import Change
+from everlog.change import Change, ChangedNumbers
 from everlog.engine.limits import Limits
 from everlog.lake import COUNTED
 from everlog.lang.errors import EverlogError
@@ -36,6 +37,7 @@ from everlog.pipeline.stored_labels import with_stored_labels
 from everlog.pipeline.tasks import run_tasks, work_directory
 from everlog.pipeline.triples import refuse_graphs
 from everlog.pipeline.update_task import UpdateTask, run_update
+from everlog.predicates import Names
 from everlog.spark.excerpt.update import LOOKED_UP, GivenUp, LookUpTask, look_up
 from everlog.spark.opening import program_of
 from everlog.spark.outcome import Repaired
@@ -91,7 +93,7 @@ def update(job: UpdateJob, report: Report | None = None) -> UpdateResult:
             compacted = compact_if_worth(Path(job.store))
     return UpdateResult(
         version,
-        change_of(found),
+        change_of(found, program),
         deleted.rows + inserted.rows,
         (*deleted.bad, *inserted.bad),
         deleted.bad_count + inserted.bad_count,
@@ -311,9 +313,11 @@ def _stage(
     return stage(spark, parts, options, work, width=width, on_error=job.on_error, salt=info.salt)
 
 
-def change_of(found: Repaired) -> Change:
+def change_of(found: Repaired, program: StratifiedProgram) -> Change:
     """What changed, as far as the driver knows: numbers, no rows."""
     sizes = (found.inserted, found.deleted, found.explicit_inserted, found.explicit_deleted)
-    numbers: list[Any] = [{p: range(size) for p, size in each.items()} for each in sizes]
+    changed = chain.from_iterable(sizes)
+    names = Names([*program.program.predicates, *changed], program.program.prefixes)
+    numbers: list[Any] = [ChangedNumbers(names, each) for each in sizes]
     inserted, deleted, won, lost = numbers
     return Change(inserted, deleted, won, lost, found.not_explicit, found.stats)

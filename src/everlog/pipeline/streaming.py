@@ -179,7 +179,7 @@ class Upkeep:
         repair = Repair(frame.sparkSession, self.job, program, store, info, transaction.work, change)
         terms, found = repair.new_terms(), repair.done()
         version = commit(transaction, info, found, terms, _figures(changes), position)
-        return Applied(self.name, batch, version, change_of(found), changes.rows, changes.bad_count)
+        return Applied(self.name, batch, version, change_of(found, program), changes.rows, changes.bad_count)
 
     def _current(self, kb: KnowledgeBase | None, transaction: Transaction) -> KnowledgeBase:
         """The knowledge base of the version that the transaction builds on."""
