@@ -276,7 +276,7 @@ def closed_evaluation() -> Evaluation:
         Predicate("<http://e.org/C>", 1): Closed(1, 5),
         Predicate("<http://e.org/D>", 1): Closed(1, 6),
     }
-    return Evaluation(Graphs(Graph(FactSet(facts)), {}), Matcher(terms))
+    return Evaluation(Graphs(Graph(FactSet(facts), terms), {}), Matcher(terms))
 
 
 @pytest.mark.parametrize(
@@ -452,7 +452,7 @@ def test_a_deadline_stops_an_evaluation() -> None:
     matcher = Matcher(Terms(state.dictionary), Limits(deadline=0.0))
     form = parse_query("SELECT * { ?a everlog:edge ?b . ?b everlog:edge ?c }").form
     with pytest.raises(everlog.LimitError, match="time"):
-        Evaluation(Graphs(Graph(state.facts), {}), matcher).solutions(form.pattern, frozenset("abc"))
+        Evaluation(Graphs(Graph(state.facts, matcher.terms), {}), matcher).solutions(form.pattern, frozenset("abc"))
 
 
 # closures ---------------------------------------------------------------------------------------

@@ -98,6 +98,16 @@ def test_triples_go_where_triples_are() -> None:
     assert kb.sparql("ASK { ex:b ex:q ex:a . ex:a a ex:C }")
 
 
+def test_literals_are_no_subjects_where_triples_are() -> None:
+    kb = KnowledgeBase("@prefix ex: <http://e.org/> . triple(?y, ex:q, ?x) :- triple(?x, ex:p, ?y) .")
+    with pytest.raises(everlog.RuleError, match='the literal "a" cannot be the subject'):
+        kb.sparql_update("INSERT DATA { 'a' ex:p ex:b }")
+    kb.sparql_update("INSERT DATA { ex:a ex:p 1 , ex:b } ; INSERT { ?y ex:seen ?x } WHERE { ?x ex:p ?y }")
+    assert [row for row in kb["triple"].explicit.rows() if row[1] == IRI("http://e.org/seen")] == [
+        (IRI("http://e.org/b"), IRI("http://e.org/seen"), IRI("http://e.org/a"))
+    ]
+
+
 def test_wrong_requests(family: KnowledgeBase) -> None:
     with pytest.raises(everlog.RuleError, match="blank node cannot be deleted"):
         family.sparql_update("DELETE DATA { _:b ex:p 1 }")

@@ -83,9 +83,9 @@ class Dataset:
             whole, names = _merged(by_name, graphs.default), list(graphs.named)
         elif default is not None:
             whole = by_name.get(default, NONE)
-        named = {name: Graph(_found(by_name, name)) for name in names}
-        matcher = Matcher(Terms(dictionary), limits_of(self.default))
-        return Evaluation(Graphs(Graph(whole), named), matcher, base)
+        terms = Terms(dictionary)
+        named = {name: Graph(_found(by_name, name), terms) for name in names}
+        return Evaluation(Graphs(Graph(whole, terms), named), Matcher(terms, limits_of(self.default)), base)
 
 
 def limits_of(kb: KnowledgeBase) -> Limits:

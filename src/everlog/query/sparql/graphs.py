@@ -1,11 +1,14 @@
-"""Facts as triples: which predicates a triple pattern is about.
+"""Facts as triples: which facts are triples, and which predicates a triple pattern is about.
 
-``C(s)`` is ``s rdf:type C``, ``p(s, o)`` is ``s p o``, and ``triple(s, p, o)`` is itself. A predicate with a bare
-name is the IRI ``urn:everlog:name``. Facts of other arities are not triples, and SPARQL does not see them.
+``C(s)`` is ``s rdf:type C``, ``p(s, o)`` is ``s p o``, and ``triple(s, p, o)`` is itself if RDF allows it: ``s`` is an
+IRI or a blank node and ``p`` is an IRI. A predicate with a bare name is the IRI ``urn:everlog:name``. Three kinds of
+facts are not triples, and SPARQL does not see them: facts of other arities, facts of internal relations (see
+:func:`is_internal`), and facts of ``triple`` that RDF does not allow, which the rules of OWL RL derive.
 """
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -18,14 +21,13 @@ from everlog.engine.relation import Relation
 from everlog.lang.syntax import Atom, Constant, Predicate, Variable
 from everlog.lang.terms import RDF_TYPE
 from everlog.query.sparql.algebra import Term, Triple
-from everlog.query.sparql.pool import Terms
+from everlog.query.sparql.pool import Terms, starting
 
 BARE = "urn:everlog:"
 """What comes before a bare name to make it an IRI."""
 
 TRIPLE = Predicate("triple", 3)
-"""Facts of this predicate are triples as they stand."""
-
+"""Facts of this predicate are triples as they stand, if RDF allows them."""
 
 MERGED = Predicate(".merged", 3)
 """The facts of many small relations as triples; see :meth:`Graph.merged`."""
@@ -44,6 +46,24 @@ def iri_of(predicate: Predicate) -> str:
     return predicate.name if predicate.name.startswith("<") else f"<{BARE}{predicate.name}>"
 
 
+def is_internal(predicate: Predicate) -> bool:
+    """Whether a relation belongs to the programs that come with Everlog: its own name begins with ``urn:everlog:``.
+
+    >>> is_internal(Predicate("<urn:everlog:subClass>", 2)), is_internal(Predicate("subClass", 2))
+    (True, False)
+    """
+    return predicate.name.startswith(f"<{BARE}")
+
+
+def is_seen(predicate: Predicate) -> bool:
+    """Whether facts of a predicate are triples.
+
+    >>> [is_seen(Predicate(name, arity)) for name, arity in (("edge", 2), ("<urn:everlog:same>", 2), ("p", 3))]
+    [True, False, False]
+    """
+    return predicate == TRIPLE or (predicate.arity in (1, 2) and not is_internal(predicate))
+
+
 @dataclass(frozen=True)
 class Option:
     """One way to match a triple pattern: an atom, and what it makes of variables that no fact has a place for."""
@@ -53,31 +73,27 @@ class Option:
 
 
 class Graph:
-    """The triples of a fact set."""
+    """The triples of facts."""
 
-    def __init__(self, facts: FactSet) -> None:
-        self.facts = facts
+    def __init__(self, facts: FactSet, terms: Terms) -> None:
+        generalised = facts.relation(TRIPLE)
+        self.facts = facts.replaced({TRIPLE: _rdf_triples(generalised, terms)}) if generalised else facts
         self.classes = self._by_iri(1)
         self.properties = self._by_iri(2)
-        self.has_triples = bool(facts.relation(TRIPLE))
+        self.has_triples = bool(self.facts.relation(TRIPLE))
         self._merged: Relation | None = None
 
-    def _by_iri(self, arity: int) -> dict[str, list[Predicate]]:
-        found: dict[str, list[Predicate]] = {}
-        for predicate in self.facts:
-            if predicate.arity == arity:
-                found.setdefault(iri_of(predicate), []).append(predicate)
-        return found
+    def _by_iri(self, arity: int) -> dict[str, Predicate]:
+        return {iri_of(p): p for p in self.facts if p.arity == arity and not is_internal(p)}
 
     def __len__(self) -> int:
         """The number of triples, if none is there in two ways."""
         return sum(len(self.facts[p]) for p in self.predicates())
 
     def predicates(self) -> Iterator[Predicate]:
-        """The predicates whose facts are triples."""
-        for by_iri in (self.classes, self.properties):
-            for predicates in by_iri.values():
-                yield from predicates
+        """The predicates that have triples."""
+        yield from self.classes.values()
+        yield from self.properties.values()
         if self.has_triples:
             yield TRIPLE
 
@@ -86,13 +102,11 @@ class Graph:
         subject, predicate, value = triple
         found: list[Option] = []
         wanted = predicate.text if isinstance(predicate, Constant) else None
-        for iri in self.properties if wanted is None else (wanted,):
-            for each in self.properties.get(iri, ()):
-                found += _option(Atom(each, (subject, value)), (predicate, iri))
+        for iri, each in _chosen(self.properties, wanted):
+            found += _option(Atom(each, (subject, value)), (predicate, iri))
         if wanted in (None, RDF_TYPE):
-            for iri in self.classes if not isinstance(value, Constant) else (value.text,):
-                for each in self.classes.get(iri, ()):
-                    found += _option(Atom(each, (subject,)), (predicate, RDF_TYPE), (value, iri))
+            for iri, each in _chosen(self.classes, value.text if isinstance(value, Constant) else None):
+                found += _option(Atom(each, (subject,)), (predicate, RDF_TYPE), (value, iri))
         if self.has_triples:
             found.append(Option(Atom(TRIPLE, (subject, predicate, value))))
         return found
@@ -109,10 +123,9 @@ class Graph:
         if self._merged is None:
             pieces: list[list[Column]] = [[np.empty(0, np.int64)] * 3]
             for by_iri in (self.classes, self.properties):
-                for iri, predicates in by_iri.items():
-                    for predicate in predicates:
-                        if len(self.facts[predicate]) <= SMALL:
-                            pieces.append(self._triples(predicate, iri, terms))
+                for iri, predicate in by_iri.items():
+                    if len(self.facts[predicate]) <= SMALL:
+                        pieces.append(self._triples(predicate, iri, terms))
             columns = [np.concatenate(column) for column in zip(*pieces, strict=True)]
             self._merged = Relation.from_columns(columns, len(terms) + 1)
         return self._merged
@@ -127,8 +140,7 @@ class Graph:
     @cached_property
     def is_mixed(self) -> bool:
         """Whether a triple may be there in two ways."""
-        doubled = any(len(each) > 1 for by_iri in (self.classes, self.properties) for each in by_iri.values())
-        return doubled or (self.has_triples and bool(self.classes or self.properties))
+        return self.has_triples and bool(self.classes or self.properties)
 
     def nodes(self, terms: Terms) -> Column:
         """The ids of all subjects and objects, ascending."""
@@ -143,6 +155,13 @@ class Graph:
         return np.concatenate([np.flatnonzero(seen), np.array(sorted(outside), np.int64)])
 
 
+def _chosen(by_iri: Mapping[str, Predicate], wanted: str | None) -> list[tuple[str, Predicate]]:
+    """The predicate of an IRI, if there is one; all predicates without an IRI."""
+    if wanted is None:
+        return list(by_iri.items())
+    return [(wanted, by_iri[wanted])] if wanted in by_iri else []
+
+
 def _option(atom: Atom, *given: tuple[Term, str]) -> list[Option]:
     """The option in which terms have given values, if they can."""
     fixed: dict[Variable, Constant] = {}
@@ -153,3 +172,28 @@ def _option(atom: Atom, *given: tuple[Term, str]) -> list[Option]:
         elif fixed.setdefault(term, Constant(text)).text != text:
             return []
     return [Option(atom, fixed)]
+
+
+REMEMBERED = 8
+"""Number of relations whose triples are remembered."""
+
+_remembered: dict[int, tuple[weakref.ref[Relation], Relation]] = {}
+"""The triples of relations, by the address of the relation, with the latest last."""
+
+
+def _rdf_triples(relation: Relation, terms: Terms) -> Relation:
+    """The facts of ``triple`` that RDF allows. Found once for each relation, which is a value that does not change."""
+    owner, found = _remembered.pop(id(relation), (None, relation))
+    if owner is None or owner() is not relation:
+        owner, found = weakref.ref(relation), relation - _generalised(relation, terms)
+    _remembered[id(relation)] = owner, found
+    while len(_remembered) > REMEMBERED:
+        del _remembered[next(iter(_remembered))]
+    return found
+
+
+def _generalised(relation: Relation, terms: Terms) -> Relation:
+    """The facts of ``triple`` that RDF does not allow: with a literal as subject, or no IRI as predicate."""
+    subjects, predicates, _ = relation.columns()
+    allowed = starting(terms, subjects, "<", "_") & starting(terms, predicates, "<")
+    return Relation.from_keys(relation.layout, relation.keys()[~allowed])

@@ -7,9 +7,10 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from everlog.engine.dictionary import Dictionary
-from everlog.engine.keys import Column
+from everlog.engine.keys import Column, Mask
 from everlog.query.sparql.terms import Node, node_of, text_of_node
 
 UNBOUND = -1
@@ -102,6 +103,16 @@ class Terms(Mapping[str, int]):
         """A function of the different terms of a column: its values, and for each row which one is its own."""
         different, places = distinct_ids(ids)
         return [function(node) for node in self.nodes(different)], places
+
+
+def starting(terms: Terms, ids: Column, *beginnings: str) -> Mask:
+    """Which terms have texts that begin in some way: ``<`` for IRIs, ``_`` for blank nodes."""
+    different, places = distinct_ids(ids)
+    texts = terms.texts(different)
+    found = np.zeros(len(different), np.bool_)
+    for beginning in beginnings:
+        found |= pc.starts_with(texts, beginning).to_numpy(zero_copy_only=False).astype(np.bool_)
+    return found[places]
 
 
 SPARSE = 4

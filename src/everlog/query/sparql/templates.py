@@ -6,14 +6,13 @@ import uuid
 from collections.abc import Iterable, Sequence
 
 import numpy as np
-import pyarrow.compute as pc
 
-from everlog.engine.keys import Column, Mask
+from everlog.engine.keys import Column
 from everlog.lang.syntax import Constant, Variable
 from everlog.query.sparql.algebra import Basic, Names, Term, Triple
 from everlog.query.sparql.graphs import Graph
 from everlog.query.sparql.matching import Matcher, Need
-from everlog.query.sparql.pool import Terms, distinct_ids
+from everlog.query.sparql.pool import Terms, starting
 from everlog.query.sparql.table import Table, union
 
 SUBJECT, PREDICATE, OBJECT = COLUMNS = ("subject", "predicate", "object")
@@ -64,16 +63,6 @@ class Filling:
         if not literal_subjects:
             kept[kept] &= starting(self._terms, columns[SUBJECT][kept], "<", "_")
         return Table(columns, len(kept)).where(kept)
-
-
-def starting(terms: Terms, ids: Column, *beginnings: str) -> Mask:
-    """Which terms have texts that begin in some way: ``<`` for IRIs, ``_`` for blank nodes."""
-    different, places = distinct_ids(ids)
-    texts = terms.texts(different)
-    found = np.zeros(len(different), np.bool_)
-    for beginning in beginnings:
-        found |= pc.starts_with(texts, beginning).to_numpy(zero_copy_only=False).astype(np.bool_)
-    return found[places]
 
 
 def construct(terms: Terms, template: Sequence[Triple], solutions: Table) -> Table:

@@ -17,15 +17,15 @@ from everlog.engine.dictionary import Dictionary
 from everlog.engine.factset import NONE, FactSet
 from everlog.engine.keys import Column
 from everlog.engine.relation import Relation
-from everlog.lang.errors import EverlogError
-from everlog.lang.syntax import Predicate, Variable
+from everlog.lang.errors import EverlogError, RuleError
+from everlog.lang.syntax import Constant, Predicate, Variable
 from everlog.lang.terms import RDF_TYPE
-from everlog.query.sparql.algebra import Clear, Modify, Operation, Quad
+from everlog.query.sparql.algebra import Basic, Clear, Modify, Operation, Quad
 from everlog.query.sparql.dataset import Dataset
 from everlog.query.sparql.evaluation import Evaluation
-from everlog.query.sparql.graphs import BARE, TRIPLE, Graph
+from everlog.query.sparql.graphs import BARE, TRIPLE, is_seen
 from everlog.query.sparql.parsing import parse_update
-from everlog.query.sparql.pool import Terms, distinct_ids
+from everlog.query.sparql.pool import Terms, distinct_ids, starting
 from everlog.query.sparql.table import Table, union
 from everlog.query.sparql.templates import (
     COLUMNS,
@@ -35,7 +35,6 @@ from everlog.query.sparql.templates import (
     SUBJECT,
     Filling,
     has_blanks,
-    starting,
     template_names,
 )
 
@@ -82,10 +81,21 @@ def _facts(dataset: Dataset, operation: Operation) -> list[Facts]:
     found: list[Facts] = []
     for name in dict.fromkeys((*delete, *insert)):
         kb = dataset.graph(name)
+        if operation.pattern == Basic() and TRIPLE in kb.predicates:
+            _refuse_literal_subjects(operation.insert)
         dropped, unknown = _encoded(kb, evaluation.terms, delete.get(name), add=False)
         added, _ = _encoded(kb, evaluation.terms, insert.get(name), add=True)
         found.append((kb, added, dropped, unknown))
     return found
+
+
+def _refuse_literal_subjects(quads: Sequence[Quad]) -> None:
+    for _, triple in quads:
+        subject = triple.subject
+        if isinstance(subject, Constant) and not subject.text.startswith("<"):
+            message = f"the literal {subject.text} cannot be the subject of a triple"
+            hint = "put an IRI or a blank node in its place"
+            raise RuleError.of("literal-subject", message, None, hint)
 
 
 def _cleared(dataset: Dataset, operation: Clear) -> list[KnowledgeBase]:
@@ -95,9 +105,9 @@ def _cleared(dataset: Dataset, operation: Clear) -> list[KnowledgeBase]:
 
 
 def _visible(kb: KnowledgeBase) -> FactSet:
-    """The explicit facts that are triples."""
+    """The explicit facts of predicates whose facts are triples."""
     explicit = kb.state().explicit
-    return explicit.restricted(Graph(explicit).predicates())
+    return explicit.restricted(predicate for predicate in explicit if is_seen(predicate))
 
 
 def _triples(evaluation: Evaluation, operation: Modify) -> tuple[ByGraph, ByGraph]:
@@ -129,13 +139,15 @@ def _encoded(kb: KnowledgeBase, terms: Terms, triples: Table | None, *, add: boo
     if triples is None or not triples.size:
         return NONE, 0
     dictionary = kb.state().dictionary
-    predicates = set(kb.predicates)
     columns = {name: triples.columns[name] for name in COLUMNS}
     relations: dict[Predicate, list[list[Column]]] = {}
-    if TRIPLE in predicates:
+    if TRIPLE in kb.predicates:
+        if add:  # a template makes no triple that RDF does not allow (SPARQL 1.1 Update, section 4.3.2)
+            allowed = starting(terms, columns[SUBJECT], "<", "_")
+            columns = {name: column[allowed] for name, column in columns.items()}
         relations[TRIPLE] = [list(columns.values())]
     else:
-        for predicate, parts in _by_predicate(terms, columns, predicates):
+        for predicate, parts in _by_predicate(terms, columns):
             relations.setdefault(predicate, []).append(parts)
     found, unknown = {}, 0
     for predicate, pieces in relations.items():
@@ -147,9 +159,7 @@ def _encoded(kb: KnowledgeBase, terms: Terms, triples: Table | None, *, add: boo
     return FactSet({p: Relation.from_columns(ids, universe) for p, ids in found.items()}), unknown
 
 
-def _by_predicate(
-    terms: Terms, columns: dict[str, Column], known: set[Predicate]
-) -> list[tuple[Predicate, list[Column]]]:
+def _by_predicate(terms: Terms, columns: dict[str, Column]) -> list[tuple[Predicate, list[Column]]]:
     """The columns of the facts of each predicate."""
     found: list[tuple[Predicate, list[Column]]] = []
     subjects, predicates, objects = columns[SUBJECT], columns[PREDICATE], columns[OBJECT]
@@ -159,17 +169,14 @@ def _by_predicate(
         different, places = distinct_ids(names[rows])
         for place, text in enumerate(terms.texts(different).to_pylist()):
             own = rows[places == place]
-            predicate = _predicate(text, arity, known)
+            predicate = _predicate(text, arity)
             found.append((predicate, [subjects[own]] if arity == 1 else [subjects[own], objects[own]]))
     return found
 
 
-def _predicate(text: str, arity: int, known: set[Predicate]) -> Predicate:
+def _predicate(text: str, arity: int) -> Predicate:
     """The predicate that an IRI stands for."""
-    predicate = Predicate(text, arity)
-    if text.startswith(f"<{BARE}") and predicate not in known:
-        return Predicate(text[len(BARE) + 1 : -1], arity)
-    return predicate
+    return Predicate(text[len(BARE) + 1 : -1] if text.startswith(f"<{BARE}") else text, arity)
 
 
 def _looked_up(dictionary: Dictionary, terms: Terms, ids: Column, add: bool) -> Column:
