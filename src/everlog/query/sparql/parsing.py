@@ -5,10 +5,12 @@ The only modules that know rdflib are this one and :mod:`.translation`.
 
 from __future__ import annotations
 
+import logging
 import re
 import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from functools import partial
 from typing import Any
 
 import rdflib
@@ -31,6 +33,8 @@ PREFIXES = {"everlog": BARE}
 _ESCAPE = re.compile(r"\\u([0-9A-Fa-f]{4})|\\U([0-9A-Fa-f]{8})")
 _UNKNOWN_PREFIX = re.compile(r"Unknown namespace prefix : (\S*)")
 _lock = threading.Lock()
+_rdflib_log = logging.getLogger("rdflib.term")
+"""Where rdflib reports literals whose value it cannot compute; only their lexical forms matter here."""
 
 
 def parse_query(text: str, prefixes: Mapping[str, str] | None = None, base: str = "") -> Query:
@@ -78,6 +82,7 @@ def _reading(text: str) -> Iterator[str]:
     source = _ESCAPE.sub(lambda match: chr(int(match[1] or match[2], 16)), text)
     with _lock:
         normalised, rdflib.NORMALIZE_LITERALS = rdflib.NORMALIZE_LITERALS, False
+        silent, _rdflib_log.disabled = _rdflib_log.disabled, True
         try:
             _refuse_halves(source)
             yield source
@@ -91,6 +96,7 @@ def _reading(text: str) -> Iterator[str]:
             raise _translation_error(source, error) from error
         finally:
             rdflib.NORMALIZE_LITERALS = normalised
+            _rdflib_log.disabled = silent
 
 
 def _refuse_halves(source: str) -> None:
@@ -131,11 +137,35 @@ def _place(source: str, match: re.Match[str] | None) -> Place:
 
 
 def _repair_grammar() -> None:
+    """Correct what rdflib's grammar does to a text, in place."""
+    _name_inverse_properties()
+    _keep_signs()
+
+
+def _name_inverse_properties() -> None:
     """Give the inverse properties of negated property sets a name: rdflib's grammar forgets which they are."""
     alternatives: Any = rdflib_parser.PathOneInPropertySet
     for element in alternatives.exprs:
         if isinstance(element, Comp) and element.name == "InversePath":
             element.expr = "^" + Param("part", rdflib_parser.iri | rdflib_parser.A)
+
+
+def _keep_signs() -> None:
+    """Keep numbers with a sign as they are written: rdflib computes the negative number, or drops the sign.
+
+    In expressions such a number is a literal, too, and not an operator before a number (SPARQL 1.1, section 19.8,
+    note 8); rdflib tries operators first.
+    """
+    for sign, name in (("+", "POSITIVE"), ("-", "NEGATIVE")):
+        for kind in ("INTEGER", "DECIMAL", "DOUBLE"):
+            element: Any = getattr(rdflib_parser, f"{kind}_{name}")
+            element.set_parse_action(partial(_signed, sign))
+    unary: Any = rdflib_parser.UnaryExpression
+    unary.exprs[:0] = [rdflib_parser.NumericLiteralPositive, rdflib_parser.NumericLiteralNegative]
+
+
+def _signed(sign: str, tokens: Any) -> rdflib.Literal:
+    return rdflib.Literal(sign + str(tokens[0]), datatype=tokens[0].datatype)
 
 
 _repair_grammar()
