@@ -15,7 +15,6 @@ from everlog.predicates import Key, Names
 from everlog.query.answers import Rows
 from everlog.reasoning.maintenance import UpdateStatistics
 
-
 Held = TypeVar("Held", bound=Sized)
 
 

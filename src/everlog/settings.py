@@ -112,7 +112,13 @@ _ALL = (
     Setting("base", str, "Base IRI of RDF files, by default the file's own.", metavar="IRI"),
     Setting("graphs", bool, "Facts of RDF have the graph they are in as last argument.", False),
     Setting("large-gz", int, "Warn of .gz files above so many megabytes.", 64, least=0, metavar="MB"),
-    Setting("on-error", str, "What to do with bad rows.", "stop", ("stop", "skip")),
+    Setting(
+        "on-error",
+        str,
+        "What to do with bad rows, and with facts that an export cannot write.",
+        "stop",
+        ("stop", "skip"),
+    ),
     Setting("salt", int, "Another number gives terms other ids, after two had the same.", 0, metavar="N"),
     Setting(
         "expand-below", int, "Do not list the pairs of closures with more facts.", EXPAND_BELOW, least=0, metavar="N"

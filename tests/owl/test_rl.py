@@ -9,7 +9,7 @@ from everlog.lang.syntax import Atom, Constant, Program
 from everlog.lang.terms import text_of
 from everlog.owl import program_of, shipped_program
 from everlog.owl.graph import Triple, read_graph
-from everlog.pipeline.triples import TRIPLE
+from everlog.query.triples import TRIPLE
 from tests.owl.ontologies import turtle
 
 MISSPELT = "<http://www.w3.org/2001/XMLSchema#NMTOKEN>"

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from everlog.cli.console import Console
-from everlog.cli.options import at_option, logging_options, store_argument
+from everlog.cli.options import at_option, logging_options, setting, store_argument
 from everlog.cli.text import counted
 
 if TYPE_CHECKING:
@@ -15,12 +15,19 @@ if TYPE_CHECKING:
     from everlog.lang.syntax import Predicate
 
 
+TRIPLES = ("nt", "ttl")
+"""The formats of triples."""
+
+
 @click.command("export")
 @store_argument
-@click.option("--format", "form", type=click.Choice(["csv", "parquet", "nt"]), default="csv", show_default=True)
-@click.option("--output", type=click.Path(), metavar="PATH", help="A new directory; for nt a file, or stdout without.")
+@click.option("--format", "form", type=click.Choice(["csv", "parquet", "nt", "ttl"]), default="csv", show_default=True)
+@click.option(
+    "--output", type=click.Path(), metavar="PATH", help="A new directory; for nt and ttl a file, or stdout without."
+)
 @click.option("--predicate", "predicates", multiple=True, metavar="P", help="Only this predicate. May be repeated.")
 @click.option("--explicit", is_flag=True, help="Only explicit facts, not what follows from them.")
+@setting("on-error")
 @at_option
 @logging_options
 @click.pass_obj
@@ -31,6 +38,7 @@ def command(
     output: str | None,
     predicates: tuple[str, ...],
     explicit: bool,
+    on_error: str,
     at: int | None,
     quiet: bool,
     json_logs: bool,
@@ -38,38 +46,45 @@ def command(
     """Write the facts of a STORE to files.
 
     csv and parquet: a file for each predicate in a new directory, named after it, and _manifest.json,
-    which says what is where; the csv files have no header and can be given to --facts again. nt: one
-    file of N-Triples; a fact that cannot be a triple is left out and counted.
+    which says what is where; the csv files have no header and can be given to --facts again. nt and ttl:
+    one file of N-Triples or Turtle with C(s), p(s, o) and triple(s, p, o) as triples. A fact that cannot be
+    written in the format is an error, and nothing is written; --on-error skip leaves such facts out.
     """
-    if form != "nt" and output is None:
+    if form not in TRIPLES and output is None:
         raise click.UsageError(f"{form} makes a file for each predicate: add --output DIR")
     progress = console.configure(quiet, json_logs)
-    from everlog.cli.exporting import export_files, export_ntriples
+    from everlog.cli.exporting import export_files
+    from everlog.cli.triples import export_triples
     from everlog.stores import open as open_store
 
     console.watch_compilation()
     kb = open_store(store, at)
-    parts = {p: kb[p].explicit if explicit else kb[p] for p in _chosen(kb, predicates)}
+    chosen, prefixes, skip = _chosen(kb, predicates, form), kb.program.program.prefixes, on_error == "skip"
     progress.phase("write")
-    if form == "nt":
-        written, skipped = export_ntriples(parts, output)
+    if form in TRIPLES:
+        written, left_out = export_triples(kb.state(), chosen, form, output, prefixes, explicit=explicit, skip=skip)
     else:
         assert output is not None
-        written, skipped = export_files(parts, form, output, kb.program.program.prefixes)
+        parts = {p: kb[p].explicit if explicit else kb[p] for p in chosen}
+        written, left_out = export_files(parts, form, output, prefixes, skip=skip)
     progress.close()
-    for reason, count in skipped.items():
-        click.echo(f"left out {counted(count, 'fact')}: {reason}", err=True)
+    for line in left_out.lines():
+        click.echo(line, err=True)
     told = f"wrote {counted(written, 'fact')}"
-    progress.result(told, written=written, left_out=sum(skipped.values()))
+    progress.result(told, written=written, left_out=len(left_out))
 
 
-def _chosen(kb: KnowledgeBase, names: tuple[str, ...]) -> list[Predicate]:
-    """The predicates with one of the names, of every arity; all predicates without names."""
+def _chosen(kb: KnowledgeBase, names: tuple[str, ...], form: str) -> list[Predicate]:
+    """The predicates with one of the names, of every arity.
+
+    Without names they are all predicates, for triples but for those that the program of a profile has for itself.
+    """
     from everlog.lang.parser import resolve_predicate_name
     from everlog.predicates import Names
+    from everlog.query.triples import is_internal
 
     if not names:
-        return kb.predicates
+        return [p for p in kb.predicates if form not in TRIPLES or not is_internal(p)]
     prefixes, found = kb.program.program.prefixes, []
     for name in dict.fromkeys(names):
         same = [p for p in kb.predicates if p.name == resolve_predicate_name(name, prefixes)]

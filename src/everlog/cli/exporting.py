@@ -1,4 +1,4 @@
-"""Facts as files: CSV and Parquet, one file a predicate, or N-Triples."""
+"""Facts as files of CSV or Parquet, one for each predicate."""
 
 from __future__ import annotations
 
@@ -6,36 +6,35 @@ import json
 import os
 import re
 import shutil
-from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
-import pyarrow as pa
-import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from everlog.cli.cells import data_of, joined, ntriples_terms
-from everlog.cli.writers import sink, text_batches, write_csv
+from everlog.cli.left_out import LeftOut
+from everlog.cli.writers import write_csv
 from everlog.lang.errors import EverlogError, Place
-from everlog.lang.printer import print_text
 from everlog.lang.syntax import Predicate
-from everlog.lang.terms import RDF_TYPE
 from everlog.query.answers import Rows
 
 MANIFEST = "_manifest.json"
-NO_TRIPLE = {
-    "bare": "the predicate is not an IRI",
-    "arity": "triples are facts with one or two arguments",
-    "subject": "the first argument is neither an IRI nor a blank node",
-}
 NO_COLUMNS = "a fact without arguments has no columns"
 
 
 def export_files(
-    parts: Mapping[Predicate, Rows], form: str, output: str, prefixes: Mapping[str, str]
-) -> tuple[int, Mapping[str, int]]:
-    """Write a file a predicate into a new directory; returns facts written, and left out by reason."""
+    parts: Mapping[Predicate, Rows], form: str, output: str, prefixes: Mapping[str, str], *, skip: bool
+) -> tuple[int, LeftOut]:
+    """Write a file a predicate into a new directory; returns how many facts were written, and what was left out.
+
+    A fact without arguments is an error unless such facts are to be skipped.
+    """
+    left_out = LeftOut()
+    for predicate, rows in parts.items():
+        if predicate.arity == 0:
+            left_out.add(NO_COLUMNS, predicate, len(rows))
+    if not skip:
+        left_out.refuse()
     target = Path(output)
     if target.exists() and (not target.is_dir() or any(target.iterdir())):
         hint = "choose a new or empty directory"
@@ -43,32 +42,26 @@ def export_files(
     making = target.with_name(f".{target.name}.{os.getpid()}")
     making.mkdir(parents=True)
     try:
-        found = _write_files(parts, form, making, prefixes)
+        written = _write_files(parts, form, making, prefixes)
         if target.exists():
             target.rmdir()
         making.rename(target)
     finally:
         shutil.rmtree(making, ignore_errors=True)
-    return found
+    return written, left_out
 
 
-def _write_files(
-    parts: Mapping[Predicate, Rows], form: str, target: Path, prefixes: Mapping[str, str]
-) -> tuple[int, Mapping[str, int]]:
+def _write_files(parts: Mapping[Predicate, Rows], form: str, target: Path, prefixes: Mapping[str, str]) -> int:
     manifest: list[dict[str, Any]] = []
-    skipped: Counter[str] = Counter()
     names = file_names(parts)
     for predicate, rows in parts.items():
         said: dict[str, Any] = {"predicate": predicate.name, "arity": predicate.arity, "facts": len(rows), "file": None}
-        if predicate.arity == 0:
-            skipped[NO_COLUMNS] += len(rows)
-        else:
+        if predicate.arity > 0:
             said["file"] = f"{names[predicate]}.{form}"
             _write_file(rows, target / said["file"], form, prefixes)
         manifest.append(said)
     (target / MANIFEST).write_text(json.dumps({"format": form, "relations": manifest}, indent=2), encoding="utf-8")
-    written = sum(said["facts"] for said in manifest if said["file"] is not None)
-    return written, +skipped
+    return sum(said["facts"] for said in manifest if said["file"] is not None)
 
 
 def _write_file(rows: Rows, path: Path, form: str, prefixes: Mapping[str, str]) -> None:
@@ -108,31 +101,3 @@ def _file_name(name: str) -> str:
     end = re.split(r"[/#:]", name.strip("<>").rstrip("/#:"))[-1]
     safe = re.sub(r"[^A-Za-z0-9_-]+", "_", end).strip("_")
     return safe[:100] if re.match("[A-Za-z]", safe) else f"p{safe[:100]}"
-
-
-def export_ntriples(parts: Mapping[Predicate, Rows], output: str | None) -> tuple[int, Mapping[str, int]]:
-    """Write facts as triples; returns how many, and how many were left out by reason."""
-    written = 0
-    skipped: Counter[str] = Counter()
-    with sink(output) as file:
-        for predicate, rows in parts.items():
-            if not predicate.name.startswith("<"):
-                skipped[NO_TRIPLE["bare"]] += len(rows)
-            elif predicate.arity not in (1, 2):
-                skipped[NO_TRIPLE["arity"]] += len(rows)
-            else:
-                count = _write_triples(predicate, rows, file)
-                written += count
-                skipped[NO_TRIPLE["subject"]] += len(rows) - count
-    return written, +skipped
-
-
-def _write_triples(predicate: Predicate, rows: Rows, file: IO[bytes]) -> int:
-    name, written = print_text(predicate.name), 0
-    for texts in text_batches(rows, len(rows)):
-        node = pc.match_substring_regex(texts[0], "^[<_]")
-        columns: list[pa.LargeStringArray] = [ntriples_terms(column.filter(node)) for column in texts]
-        end: list[Any] = [f" {name} ", columns[1], " .\n"] if predicate.arity == 2 else [f" {RDF_TYPE} {name} .\n"]
-        file.write(data_of(joined([columns[0], *end])))
-        written += len(columns[0])
-    return written

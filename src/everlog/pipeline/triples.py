@@ -10,8 +10,8 @@ from everlog.lang.syntax import Predicate
 from everlog.lang.terms import RDF_TYPE
 from everlog.pipeline.sources import ReadOptions
 from everlog.pipeline.values import TEXT, constant_column
+from everlog.query.triples import TRIPLE
 
-TRIPLE = Predicate("triple", 3)
 QUAD = Predicate("triple", 4)
 """The same with the graph as last argument."""
 

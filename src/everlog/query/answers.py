@@ -109,6 +109,10 @@ class Rows:
         for columns in self._blocks(0, min(stop, len(self))):
             yield [self._dictionary.decode(t[n]) for t, n in zip(self._ordered.terms, columns, strict=True)]
 
+    def terms(self, column: int) -> pa.LargeStringArray:
+        """The different terms of a column, as canonical texts."""
+        return self._dictionary.decode(self._ordered.terms[column])
+
     def to_arrow(self, *, dictionary: bool = False) -> pa.Table:
         """An Arrow table. A column of only integers, doubles, booleans or strings has that type;
         any other holds terms as text, the way CSV output does.

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import IO, Any
 from xml.sax.saxutils import escape, quoteattr
 
@@ -217,10 +217,14 @@ def _lines(result: Triples) -> Iterator[bytes]:
 
 
 def _write_turtle(result: Triples, file: IO[bytes], prefixes: Mapping[str, str]) -> None:
+    write_turtle(_lines(result), file, prefixes)
+
+
+def write_turtle(lines: Iterable[bytes], file: IO[bytes], prefixes: Mapping[str, str]) -> None:
+    """Write blocks of N-Triples as Turtle; triples about one subject that follow each other are written together."""
     import pyoxigraph as ox
 
-    parsed = ox.parse(b"".join(_lines(result)), ox.RdfFormat.N_TRIPLES)
-    triples = (quad.triple for quad in parsed)
+    triples = (quad.triple for block in lines for quad in ox.parse(bytes(block), ox.RdfFormat.N_TRIPLES, lenient=True))
     named = {name: iri for name, iri in prefixes.items() if re.match(r"[A-Za-z][A-Za-z0-9+.-]*:", iri)}
     ox.serialize(triples, file, ox.RdfFormat.TURTLE, prefixes=named)
 

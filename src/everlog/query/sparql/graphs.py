@@ -3,7 +3,7 @@
 ``C(s)`` is ``s rdf:type C``, ``p(s, o)`` is ``s p o``, and ``triple(s, p, o)`` is itself if RDF allows it: ``s`` is an
 IRI or a blank node and ``p`` is an IRI. A predicate with a bare name is the IRI ``urn:everlog:name``. Three kinds of
 facts are not triples, and SPARQL does not see them: facts of other arities, facts of internal relations (see
-:func:`is_internal`), and facts of ``triple`` that RDF does not allow, which the rules of OWL RL derive.
+:func:`everlog.query.triples.is_internal`), and facts of ``triple`` that RDF does not allow, which the rules of OWL RL derive.
 """
 
 from __future__ import annotations
@@ -22,12 +22,11 @@ from everlog.lang.syntax import Atom, Constant, Predicate, Variable
 from everlog.lang.terms import RDF_TYPE
 from everlog.query.sparql.algebra import Term, Triple
 from everlog.query.sparql.pool import Terms, starting
+from everlog.query.triples import EVERLOG, TRIPLE, is_internal
 
-BARE = "urn:everlog:"
+BARE = EVERLOG
 """What comes before a bare name to make it an IRI."""
 
-TRIPLE = Predicate("triple", 3)
-"""Facts of this predicate are triples as they stand, if RDF allows them."""
 
 MERGED = Predicate(".merged", 3)
 """The facts of many small relations as triples; see :meth:`Graph.merged`."""
@@ -44,15 +43,6 @@ def iri_of(predicate: Predicate) -> str:
     ('<urn:everlog:edge>', '<http://e.org/p>')
     """
     return predicate.name if predicate.name.startswith("<") else f"<{BARE}{predicate.name}>"
-
-
-def is_internal(predicate: Predicate) -> bool:
-    """Whether a relation belongs to the programs that come with Everlog: its own name begins with ``urn:everlog:``.
-
-    >>> is_internal(Predicate("<urn:everlog:subClass>", 2)), is_internal(Predicate("subClass", 2))
-    (True, False)
-    """
-    return predicate.name.startswith(f"<{BARE}")
 
 
 def is_seen(predicate: Predicate) -> bool:

@@ -24,10 +24,11 @@ from everlog.query.sparql.algebra import (
     Sequence,
     Triple,
 )
-from everlog.query.sparql.graphs import TRIPLE, Graph, Option
+from everlog.query.sparql.graphs import Graph, Option
 from everlog.query.sparql.joining import contained
 from everlog.query.sparql.matching import Matcher
 from everlog.query.sparql.table import Table
+from everlog.query.triples import TRIPLE
 
 X, Y, Z, P = Variable("x"), Variable("y"), Variable("z"), Variable("p")
 START, END = Predicate(".start", 1), Predicate(".end", 1)

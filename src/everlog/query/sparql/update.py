@@ -23,7 +23,7 @@ from everlog.lang.terms import RDF_TYPE
 from everlog.query.sparql.algebra import Basic, Clear, Modify, Operation, Quad
 from everlog.query.sparql.dataset import Dataset
 from everlog.query.sparql.evaluation import Evaluation
-from everlog.query.sparql.graphs import BARE, TRIPLE, is_seen
+from everlog.query.sparql.graphs import BARE, is_seen
 from everlog.query.sparql.parsing import parse_update
 from everlog.query.sparql.pool import Terms, distinct_ids, starting
 from everlog.query.sparql.table import Table, union
@@ -37,6 +37,7 @@ from everlog.query.sparql.templates import (
     has_blanks,
     template_names,
 )
+from everlog.query.triples import TRIPLE
 
 if TYPE_CHECKING:
     from everlog.change import Change

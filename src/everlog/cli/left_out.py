@@ -1,0 +1,58 @@
+"""The facts that a format cannot hold: an error before anything is written, or counted where they are skipped."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from everlog.cli.text import counted
+from everlog.lang.errors import Diagnostic, EverlogError
+from everlog.lang.syntax import Predicate
+
+MOST_SHOWN = 5
+
+
+@dataclass
+class LeftOut:
+    """How many facts of which predicates cannot be written, by reason."""
+
+    reasons: dict[str, dict[Predicate, int]] = field(default_factory=dict)
+
+    def add(self, reason: str, predicate: Predicate, count: int) -> None:
+        """Remember that some facts of a predicate cannot be written."""
+        if count:
+            found = self.reasons.setdefault(reason, {})
+            found[predicate] = found.get(predicate, 0) + count
+
+    def __len__(self) -> int:
+        """How many facts they are."""
+        return sum(sum(found.values()) for found in self.reasons.values())
+
+    def lines(self) -> Iterator[str]:
+        """What is left out, a line for each reason.
+
+        >>> left_out = LeftOut()
+        >>> left_out.add("the predicate is not an IRI", Predicate("edge", 2), 7)
+        >>> list(left_out.lines())
+        ['left out 7 facts: the predicate is not an IRI']
+        """
+        for reason, found in self.reasons.items():
+            yield f"left out {counted(sum(found.values()), 'fact')}: {reason}"
+
+    def refuse(self) -> None:
+        """An error that says all of it, if there is anything."""
+        if not self.reasons:
+            return
+        hint = "choose others with --predicate, or leave these facts out with --on-error skip"
+        found = [
+            Diagnostic(
+                "not-writable", f"{counted(sum(mine.values()), 'fact')} of {_names(mine)} cannot be written: {why}"
+            )
+            for why, mine in self.reasons.items()
+        ]
+        raise EverlogError([*found[:-1], Diagnostic(found[-1].code, found[-1].message, hint=hint)])
+
+
+def _names(found: dict[Predicate, int]) -> str:
+    shown = ", ".join(f"`{predicate}`" for predicate in list(found)[:MOST_SHOWN])
+    return shown if len(found) <= MOST_SHOWN else f"{shown} and {len(found) - MOST_SHOWN:,} more predicates"
