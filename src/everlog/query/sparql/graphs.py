@@ -2,8 +2,8 @@
 
 ``C(s)`` is ``s rdf:type C``, ``p(s, o)`` is ``s p o``, and ``triple(s, p, o)`` is itself if RDF allows it: ``s`` is an
 IRI or a blank node and ``p`` is an IRI. A predicate with a bare name is the IRI ``urn:everlog:name``. Three kinds of
-facts are not triples, and SPARQL does not see them: facts of other arities, facts of internal relations (see
-:func:`everlog.query.triples.is_internal`), and facts of ``triple`` that RDF does not allow, which the rules of OWL RL derive.
+facts are not triples, and SPARQL does not see them: facts of other arities, facts of internal relations, and facts of
+``triple`` that RDF does not allow, which the rules of OWL RL derive; see :mod:`everlog.query.triples`.
 """
 
 from __future__ import annotations
