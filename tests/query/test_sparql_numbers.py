@@ -10,6 +10,7 @@ import pytest
 
 from everlog import KnowledgeBase
 from everlog.lang.terms import literal_text, text_of
+from everlog.query.sparql.results import Solutions
 
 WRITTEN = [
     *(
@@ -94,8 +95,11 @@ def test_updates_insert_and_delete_the_term_that_turtle_makes_of_a_number(number
 @pytest.mark.parametrize("number", WRITTEN)
 def test_results_have_numbers_as_they_are_written(number: str) -> None:
     kb = KnowledgeBase()
-    assert kb.sparql(f"SELECT ({number} AS ?x) {{ }}").texts()[0].to_pylist() == [turtle_text(number)]
+    selected = kb.sparql(f"SELECT ({number} AS ?x) {{ }}")
     triples = kb.sparql(f"CONSTRUCT {{ {S} {P} {number} }} {{ }}")
+    assert isinstance(selected, Solutions)
+    assert isinstance(triples, Solutions)
+    assert selected.texts()[0].to_pylist() == [turtle_text(number)]
     assert triples.texts()[2].to_pylist() == [turtle_text(number)]
 
 
@@ -134,5 +138,6 @@ def test_signs_in_expressions(expression: str, value: object) -> None:
 def test_literals_without_a_value_are_read_in_silence(caplog: pytest.LogCaptureFixture) -> None:
     with caplog.at_level(logging.DEBUG):
         found = KnowledgeBase().sparql('SELECT ("abc"^^xsd:integer AS ?x) { }')
+    assert isinstance(found, Solutions)
     assert found.texts()[0].to_pylist() == ['"abc"^^<http://www.w3.org/2001/XMLSchema#integer>']
     assert not caplog.records
