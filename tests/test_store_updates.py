@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 import everlog
 from everlog import KnowledgeBase, StoreError, loading, snapshots
 from everlog.change import ChangedRelations
-from everlog.cli.recompute import recompute, wrong_snapshot
+from everlog.cli.recompute import recompute, wrong_snapshot, wrong_statistics
 from everlog.engine.multiset import Counts
 from everlog.engine.state import State
 from everlog.history import changes
@@ -77,7 +77,7 @@ def check_store(path: Path) -> None:
     store = Store.open(path)
     assert store.verify() == []
     state = loading.state_in_tables(store)
-    assert wrong_snapshot(store, state) == []
+    assert wrong_statistics(store, state) == wrong_snapshot(store, state) == []
     assert recompute(store, state, None, Silent()) == []  # type: ignore[arg-type]
 
 

@@ -13,7 +13,6 @@ import pyarrow as pa
 
 from everlog.analysis.check import check
 from everlog.change import ChangedRelations
-from everlog.engine import layers
 from everlog.engine.dictionary import Dictionary
 from everlog.engine.factset import FactSet
 from everlog.engine.multiset import Counts
@@ -24,6 +23,7 @@ from everlog.lake import change_of, ids_of
 from everlog.lang.parser import parse_program
 from everlog.lang.syntax import Predicate
 from everlog.predicates import Names
+from everlog.snapshots import terms_in
 from everlog.store import Store
 
 NEAR = 300
@@ -104,10 +104,9 @@ def _dictionary_for(store: Store, rows: pa.Table, *versions: int) -> Dictionary:
     """
     ids = np.unique(np.concatenate([rows.column(name).drop_null().to_numpy() for name in _keys(rows)]))
     snapshot = store.nearest_snapshot(versions[-1], within=NEAR)
-    if snapshot is not None:
-        known = layers.dictionary(snapshot.layers)
-        if (ids_of(known, ids) >= 0).all():
-            return known
+    known = None if snapshot is None else terms_in(snapshot)
+    if known is not None and (ids_of(known, ids) >= 0).all():
+        return known
     found = Dictionary(salt=store.info(versions[-1]).salt)
     for version in versions:
         for texts in store.terms_of(ids, version).column("text").chunks:

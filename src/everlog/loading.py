@@ -32,13 +32,21 @@ def load(store: Store, version: int | None = None) -> Kept:
     info = store.info(version)
     rows = sum(file.rows or 0 for file in store.files(info.version))
     found = store.nearest_snapshot(info.version, within=rows // FACTS_AN_UPDATE)
-    if found is not None and store.updates_between(found.version, info.version) == 0:
-        return kept_in(found)
-    if found is not None and (info.bookkeeping != COUNTED or always_counted(store, found.version, info.version)):
-        return _caught_up(store, found, info)
+    kept = None if found is None else _kept(store, found, info)
+    if kept is not None:
+        return kept
     log.info("no snapshot of version %d: reading the tables", info.version)
     state = state_in_tables(store, info.version)
     return keep_whole(store, info.version, state) if info.version == store.version else kept_nowhere(state)
+
+
+def _kept(store: Store, found: Snapshot, info: VersionInfo) -> Kept | None:
+    """The state of a version by a snapshot of it or of another one; None if that cannot be used."""
+    same = store.updates_between(found.version, info.version) == 0
+    if not same and info.bookkeeping == COUNTED and not always_counted(store, found.version, info.version):
+        return None
+    kept = kept_in(found)
+    return kept if kept is None or same else _caught_up(store, found.version, kept, info)
 
 
 def always_counted(store: Store, one: int, other: int) -> bool:
@@ -47,22 +55,21 @@ def always_counted(store: Store, one: int, other: int) -> bool:
     return all(store.info(version).bookkeeping == COUNTED for version in range(low, high + 1))
 
 
-def _caught_up(store: Store, found: Snapshot, info: VersionInfo) -> Kept:
-    """The state of a version from the snapshot of another one, at the cost of what changed between them."""
-    old, version = kept_in(found), info.version
-    dictionary = old.state.dictionary
-    if found.version < version:
-        for texts in store.new_terms(found.version, version).column("text").chunks:
+def _caught_up(store: Store, at: int, old: Kept, info: VersionInfo) -> Kept:
+    """The state of a version from that of the version ``at``, at the cost of what changed between them."""
+    dictionary, version = old.state.dictionary, info.version
+    if at < version:
+        for texts in store.new_terms(at, version).column("text").chunks:
             dictionary.encode(texts)
-        rows = store.changes(found.version, version)
+        rows = store.changes(at, version)
     else:
-        rows = negated(store.changes(version, found.version))
+        rows = negated(store.changes(version, at))
     state = applied(old.state, change_of(rows, dictionary), generated=generated_in(info))
     if info.bookkeeping != COUNTED:
         state = state.uncounted()
     if version != store.version:
         return kept_nowhere(state)
-    if store.info(found.version).rules != info.rules:
+    if store.info(at).rules != info.rules:
         return keep_whole(store, version, state)
     return keep_change(store, version, old, state)
 

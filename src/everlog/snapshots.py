@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from everlog.engine import layers
+from everlog.engine.dictionary import Dictionary
 from everlog.engine.layers import Placed
 from everlog.engine.state import State
 from everlog.lang.syntax import Predicate
@@ -57,9 +58,26 @@ class Kept:
             return None
 
 
-def kept_in(snapshot: Snapshot) -> Kept:
-    """The state that a snapshot has; mapped, not read."""
-    return Kept(layers.read(snapshot.layers), snapshot)
+def kept_in(snapshot: Snapshot) -> Kept | None:
+    """The state that a snapshot has, mapped; None with a log line if it cannot be one."""
+    try:
+        return Kept(layers.read(snapshot.layers), snapshot)
+    except layers.OutOfBoundsError as error:
+        _not_used(snapshot, error)
+        return None
+
+
+def terms_in(snapshot: Snapshot) -> Dictionary | None:
+    """The terms that a snapshot has, mapped; None with a log line if they cannot be terms."""
+    try:
+        return layers.dictionary(snapshot.layers)
+    except layers.OutOfBoundsError as error:
+        _not_used(snapshot, error)
+        return None
+
+
+def _not_used(snapshot: Snapshot, error: Exception) -> None:
+    log.warning("the snapshot %s is damaged and not used: %s", snapshot.name, error)
 
 
 def kept_nowhere(state: State) -> Kept:

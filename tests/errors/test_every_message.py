@@ -36,7 +36,15 @@ NOT_FOR_USERS: Mapping[str, tuple[str, ...]] = {
     ),
     "caught where it is raised, and said in other words": (
         "versions count from 0",
-        "... is not a snapshot as this version writes them",
+    ),
+    "caught: the snapshot is made again, and the log says why, see tests/test_damaged_snapshots.py": (
+        "it has format ..., not ...",
+        "offsets of texts are out of bounds",
+        "a place belongs to part ... of predicate ...",
+        "there are no keys ... to ... in layer ...",
+        "... words are no keys of ... words",
+        "keys ... to ... in layer ... have ids that are no terms",
+        "there are no weights ... to ... in layer ...",
     ),
     "caught: a filter that cannot be read rules nothing out": (
         "no header of a Bloom filter",

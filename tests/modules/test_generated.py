@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 import everlog
 from everlog import KnowledgeBase
 from everlog.cli.progress import Progress
-from everlog.cli.recompute import recompute, wrong_snapshot
+from everlog.cli.recompute import recompute, wrong_snapshot, wrong_statistics
 from everlog.cli.stats import collect
 from everlog.engine.closed import Closed
 from everlog.lang.printer import print_program
@@ -68,7 +68,12 @@ def figures(path: Path) -> Any:
 def findings(path: Path) -> list[str]:
     store = Store.open(path)
     state = state_in_tables(store)
-    return [*store.verify(), *wrong_snapshot(store, state), *recompute(store, state, None, Progress())]
+    return [
+        *store.verify(),
+        *wrong_statistics(store, state),
+        *wrong_snapshot(store, state),
+        *recompute(store, state, None, Progress()),
+    ]
 
 
 CASES = module_cases() | mutual_cases()

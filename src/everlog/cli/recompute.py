@@ -32,27 +32,39 @@ def seen(store: Store, state: State) -> KnowledgeBase:
     return KnowledgeBase.restored(program, state, statistics, **how_made(statistics))
 
 
-def wrong_snapshot(store: Store, state: State) -> list[str]:
-    """What the snapshot of the newest version, if there is one, and its statistics say that the tables do not."""
+def wrong_statistics(store: Store, state: State) -> list[str]:
+    """What the statistics of the newest version say that the tables do not."""
     said, findings = store.info().statistics, []
-    facts = seen(store, state).state().facts if state.generated else state.facts
-    for name, found in (("facts", facts.count), ("explicit", state.explicit.count)):
+    for name, found in (("facts", _facts(store, state).count), ("explicit", state.explicit.count)):
         if said.get(name, found) != found:
             findings.append(f"there are {found:,} {name}, the statistics say {said[name]:,}")
+    return findings
+
+
+def _facts(store: Store, state: State) -> FactSet:
+    """All facts of the newest version, those that the tables do not list too."""
+    return seen(store, state).state().facts if state.generated else state.facts
+
+
+def wrong_snapshot(store: Store, state: State) -> list[str]:
+    """What the snapshot of the newest version, if there is one, has that the tables do not have."""
+    findings: list[str] = []
     kept = store.snapshot()
     if kept is None:
         return findings
     held = kept_in(kept)
+    if held is None:
+        return ["the snapshot has places or ids that are out of bounds"]
     snapshot = _renumbered(held.state.ranked(), state.dictionary)
     if snapshot is None:
-        return [*findings, "the snapshot has other terms than the tables; remove the directory snapshot/"]
+        return ["the snapshot has other terms than the tables"]
     for name, ours, theirs in (
         ("facts", state.rows, snapshot.rows),
         ("explicit facts", state.explicit, snapshot.explicit),
     ):
         findings += _differences(state.dictionary, ours, theirs, f"{name} of the tables", f"{name} of the snapshot")
     findings += _wrong_counters(state, snapshot, "in the tables", "in the snapshot")
-    return findings or _wrong_graphs(store, held, facts)
+    return findings or _wrong_graphs(store, held, _facts(store, state))
 
 
 def _wrong_graphs(store: Store, held: Kept, facts: FactSet) -> list[str]:
@@ -63,8 +75,7 @@ def _wrong_graphs(store: Store, held: Kept, facts: FactSet) -> list[str]:
     kb.adopt(held.state, Saved.at(store.path, store.version, held))
     found = kb.inner_facts()
     counts = ((p, len(found.relation(p)), len(facts.relation(p))) for p in kb.program.external)
-    hint = "remove the directory snapshot/"
-    return [f"the graph of {p} in the snapshot has {n:,} pairs, not {m:,}; {hint}" for p, n, m in counts if n != m]
+    return [f"the graph of {p} in the snapshot has {n:,} pairs, not {m:,}" for p, n, m in counts if n != m]
 
 
 def _renumbered(snapshot: State, dictionary: Dictionary) -> State | None:

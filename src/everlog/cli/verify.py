@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from typing import TYPE_CHECKING
 
 import click
 
@@ -10,6 +11,11 @@ from everlog.cli.console import Console
 from everlog.cli.options import limit_options, limits, logging_options, store_argument
 from everlog.cli.text import counted
 from everlog.lang.errors import Diagnostic, Place, StoreError
+
+if TYPE_CHECKING:
+    from everlog.store.store import Store
+
+RESTORE = "restore the store from a backup, or materialise again with --overwrite"
 
 
 @click.command("verify")
@@ -37,17 +43,20 @@ def command(
     """
     progress = console.configure(quiet, json_logs)
     begun = time.monotonic()
-    from everlog.cli.recompute import recompute, seen, wrong_snapshot
+    from everlog.cli.recompute import recompute, seen, wrong_snapshot, wrong_statistics
     from everlog.loading import state_in_tables
     from everlog.store.store import Store
+    from everlog.store.verify import damaged_snapshots, verify_tables
 
     console.watch_compilation()
     opened = Store.open(store)
     progress.phase("check files")
-    _stop_if_any(opened.verify(), store)
+    _stop_if_any(verify_tables(opened), store)
+    _stop_if_any(damaged_snapshots(opened), store, _remove(opened))
     progress.phase("load")
     state = state_in_tables(opened)
-    _stop_if_any(wrong_snapshot(opened, state), store)
+    _stop_if_any(wrong_statistics(opened, state), store)
+    _stop_if_any(wrong_snapshot(opened, state), store, _remove(opened))
     if not quick:
         progress.phase("reason")
         allowed = limits(max_facts, timeout, memory)
@@ -62,9 +71,13 @@ def command(
     progress.result(f"verified in {seconds:.1f} s", facts=facts, seconds=round(seconds, 3))
 
 
-def _stop_if_any(findings: list[str], store: str) -> None:
+def _remove(store: Store) -> str:
+    """What to do about a snapshot, which is never the truth."""
+    return f"remove {store.layout.snapshots}: it is made again from the tables, in which nothing wrong was found so far"
+
+
+def _stop_if_any(findings: list[str], store: str, hint: str = RESTORE) -> None:
     if findings:
-        hint = "restore the store from a backup, or materialise again with --overwrite"
         place = Place(store)
         last = len(findings) - 1
         raise StoreError(

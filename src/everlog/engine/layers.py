@@ -7,6 +7,8 @@ computed to have the state again: every run is a slice of an array.
 
 The graphs of closures are in the lowest layer only. What they are now follows from them and from what
 changed in the layers above, which costs what changed.
+
+Whatever is read is within bounds: places in their arrays, offsets of texts in the texts, ids below the number of terms.
 """
 
 from __future__ import annotations
@@ -20,6 +22,7 @@ from numpy.typing import NDArray
 
 from everlog.engine.dictionary import Dictionary, Texts
 from everlog.engine.factset import FactSet
+from everlog.engine.kernels import bounds
 from everlog.engine.keys import Keys, Layout, layout_for
 from everlog.engine.multiset import Counts, Multiset, Piece
 from everlog.engine.reach import Reach
@@ -31,9 +34,15 @@ from everlog.lang.syntax import Predicate
 FACTS, GONE, EXPLICIT, EXPLICIT_GONE, EXTERNAL, EXTERNAL_GONE, NR, REC = range(8)
 """What a run or piece is a part of."""
 
+NO_WEIGHTS = np.empty(0, np.int32)
+
 Held = Run | Piece
 Place = tuple[int, int, int, int]
 """The layer of a run or piece, where its keys start and end there, and where its weights start."""
+
+
+class OutOfBoundsError(ValueError):
+    """Layers have a place, an offset or an id that points to nothing."""
 
 
 class Layer(Protocol):
@@ -208,11 +217,18 @@ def _graph(arrays: Mapping[str, NDArray[Any]], number: int) -> Reach:
 
 def dictionary(layers: Sequence[Layer]) -> Dictionary:
     """The terms that layers have."""
-    base, *others = (Texts(*(layer.arrays[name] for name in ("data", "offsets", "hashes"))) for layer in layers)
+    base, *others = map(_texts_of, layers)
     found = Dictionary(base, int(layers[0].manifest["salt"]))
     for texts in others:
         found.extend(texts)
     return found
+
+
+def _texts_of(layer: Layer) -> Texts:
+    texts = Texts(*(layer.arrays[name] for name in ("data", "offsets", "hashes")))
+    if len(texts.offsets) != len(texts.hashes) + 1 or not bounds.is_ascending(texts.offsets, len(texts.data)):
+        raise OutOfBoundsError("offsets of texts are out of bounds")
+    return texts
 
 
 def _rows(layers: Sequence[Layer]) -> dict[str, list[list[int]]]:
@@ -221,6 +237,8 @@ def _rows(layers: Sequence[Layer]) -> dict[str, list[list[int]]]:
     for layer in layers:
         mine: list[list[list[int]]] = [[] for _ in layer.manifest["predicates"]]
         for row in layer.arrays["places"].tolist():
+            if not (0 <= row[0] < len(mine) and FACTS <= row[1] <= REC):
+                raise OutOfBoundsError(f"a place belongs to part {row[1]} of predicate {row[0]}")
             mine[row[0]].append(row)
         found.update(zip(layer.manifest["predicates"], mine, strict=True))
     return found
@@ -250,7 +268,7 @@ class _Reader:
         layout = layout_for(predicate.arity, universe)
         parts: list[list[Any]] = [[] for _ in range(REC + 1)]
         for _, part, layer, start, end, weights in rows:
-            parts[part].append(self._at(layout, (layer, start, end, weights), part < NR))
+            parts[part].append(self._at(layout, universe, (layer, start, end, weights), part < NR))
         made: list[Relation] = []
         for number, found in enumerate(self._relations):
             runs, gone = tuple(parts[2 * number]), tuple(parts[2 * number + 1])
@@ -262,10 +280,31 @@ class _Reader:
             if parts[NR + number]:
                 counts[predicate] = Multiset(layout, tuple(parts[NR + number]))
 
-    def _at(self, layout: Layout, place: Place, is_run: bool) -> Held:
+    def _at(self, layout: Layout, universe: int, place: Place, is_run: bool) -> Held:
         if place not in self.held:
             layer, start, end, weights = place
+            if not (0 <= layer < len(self._layers) and 0 <= start <= end <= len(self._keys[layer])):
+                raise OutOfBoundsError(f"there are no keys {start} to {end} in layer {layer}")
+            if (end - start) % layout.words:
+                raise OutOfBoundsError(f"{end - start} words are no keys of {layout.words} words")
             keys = self._keys[layer][start:end]
+            if not _are_of_terms(layout, keys, universe):
+                raise OutOfBoundsError(f"keys {start} to {end} in layer {layer} have ids that are no terms")
             keys = keys if layout.is_packed else keys.reshape(-1, layout.words)
-            self.held[place] = Run.of(layout, keys) if is_run else (keys, self._weights[layer][weights:][: len(keys)])
+            self.held[place] = Run.of(layout, keys) if is_run else (keys, self._weights_at(layer, weights, len(keys)))
         return self.held[place]
+
+    def _weights_at(self, layer: int, start: int, count: int) -> NDArray[np.int32]:
+        found: NDArray[np.int32] = self._weights[layer][start : start + count] if start >= 0 else NO_WEIGHTS
+        if len(found) != count:
+            raise OutOfBoundsError(f"there are no weights {start} to {start + count} in layer {layer}")
+        return found
+
+
+def _are_of_terms(layout: Layout, words: Keys, universe: int) -> bool:
+    """Whether all ids in keys are below ``universe``; the words of the keys follow each other."""
+    for word in range(layout.words):
+        columns = min(layout.per_word, layout.arity - word * layout.per_word)
+        if columns and not bounds.are_ids_below(words[word :: layout.words], columns, layout.width, universe):
+            return False
+    return True

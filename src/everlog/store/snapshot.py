@@ -1,9 +1,12 @@
 """Snapshots: arrays of one version, mapped into memory when opened. Rebuildable, never the truth.
 
 A snapshot is a directory ``v<version>-<id>/`` with ``data.bin`` (all arrays, each at a multiple of
-64 bytes) and ``manifest.json`` (their places, types and shapes, and whatever its writer wants to
-keep). It is written beside its place and renamed, so it is there as a whole or not at all. Removing
+64 bytes) and ``manifest.json`` (their places, types, shapes and checksums, and whatever its writer wants
+to keep). It is written beside its place and renamed, so it is there as a whole or not at all. Removing
 an old one does not disturb a process that has it mapped.
+
+Nobody gets arrays of a snapshot that is damaged: the manifest has a checksum of itself, and all arrays are
+compared with theirs the first time that a process opens them, which takes a second for several gigabytes.
 
 A snapshot may be small and say only how it differs from another one, which it names: what is *under*
 it. It is whole if all those are there, and they are kept as long as it is.
@@ -12,6 +15,7 @@ it. It is whole if all those are there, and they are kept as long as it is.
 from __future__ import annotations
 
 import contextlib
+import io
 import json
 import logging
 import math
@@ -20,19 +24,24 @@ import os
 import shutil
 import time
 import uuid
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import xxhash
 from numpy.typing import NDArray
 
 from everlog.store import steps
 
 ALIGNMENT = 64
-FORMAT = 4
+FORMAT = 5
 STALE_SECONDS = 3600.0
+
+BLOCK = 1 << 20
+"""Bytes that are read at a time to compute a checksum."""
 
 log = logging.getLogger(__name__)
 
@@ -56,18 +65,43 @@ class Snapshot:
         return [self] if self.under is None else [*self.under.layers, self]
 
 
+class DamagedError(Exception):
+    """A snapshot is not as it was written."""
+
+
+class OtherFormatError(Exception):
+    """A snapshot was written by another version of Everlog."""
+
+
 def read(directory: Path, version: int, identity: str) -> Snapshot | None:
-    """The snapshot of a version, None if there is none that is whole.
+    """The snapshot of a version, None if there is none that is whole; a damaged one is passed over with a log line.
 
     ``identity`` is that of the commit the snapshot was made of: a store that was removed and made
     anew at the same path does not inherit old snapshots.
     """
     for path in sorted(directory.glob(f"v{version}-*")):
-        with contextlib.suppress(OSError, ValueError, KeyError):
+        try:
             said = _manifest(path)
             if said["identity"] == identity:
                 return _open(path, said)
+        except FileNotFoundError:
+            continue  # it was just removed, or a layer under it was
+        except OtherFormatError as error:
+            log.info("the snapshot %s is not used: %s", path, error)
+        except (DamagedError, OSError) as error:
+            log.warning("the snapshot %s is damaged and not used: %s", path, error)
     return None
+
+
+def damage(directory: Path) -> Iterator[tuple[Path, str]]:
+    """The snapshots that are damaged, each with what is wrong with it."""
+    for path in sorted(directory.glob("v*-*")):
+        try:
+            _open(path, _manifest(path))
+        except (FileNotFoundError, OtherFormatError):
+            continue
+        except (DamagedError, OSError) as error:
+            yield path, str(error)
 
 
 def versions(directory: Path) -> list[int]:
@@ -78,20 +112,64 @@ def versions(directory: Path) -> list[int]:
 
 def _open(path: Path, said: dict[str, Any]) -> Snapshot:
     under = said["under"]
+    _check_data(path / "data.bin", said)
     return _layer(path, said, None if under is None else _open(path.parent / under, _manifest(path.parent / under)))
 
 
 def _layer(path: Path, said: dict[str, Any], under: Snapshot | None) -> Snapshot:
     blob = _mapped(path / "data.bin")
-    if (said["format"], said["bytes"]) != (FORMAT, len(blob)):
-        raise ValueError(f"{path} is not a snapshot as this version writes them")
     arrays = {name: _view(blob, place) for name, place in said["arrays"].items()}
     return Snapshot(path.name, said["version"], said["manifest"], arrays, under)
 
 
 def _manifest(path: Path) -> dict[str, Any]:
-    said: dict[str, Any] = json.loads((path / "manifest.json").read_bytes())
-    return said
+    """What a snapshot says about itself, compared with its checksum."""
+    try:
+        said = json.loads((path / "manifest.json").read_bytes())
+        format, checksum = said["format"], said.pop("checksum", None)
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        raise DamagedError(f"manifest.json cannot be read: {error!r}") from error
+    if format != FORMAT:
+        raise OtherFormatError(f"it has format {format}, not {FORMAT}")
+    if checksum != _checksum_of(said):
+        raise DamagedError("manifest.json does not have the checksum that it says")
+    found: dict[str, Any] = said
+    return found
+
+
+def _checksum_of(said: dict[str, Any]) -> str:
+    return xxhash.xxh3_64_hexdigest(json.dumps(said).encode())
+
+
+def _check_data(path: Path, said: dict[str, Any]) -> None:
+    """Compare the arrays with their checksums, unless this process did so since they were written."""
+    status = path.stat()
+    if status.st_size != said["bytes"]:
+        raise DamagedError(f"data.bin has {status.st_size} bytes, not {said['bytes']}")
+    places = tuple((name, place["offset"], place["bytes"], place["checksum"]) for name, place in said["arrays"].items())
+    _check_arrays(path, (status.st_dev, status.st_ino, status.st_mtime_ns, status.st_ctime_ns), places)
+
+
+@lru_cache(maxsize=256)
+def _check_arrays(path: Path, state: tuple[int, ...], places: tuple[tuple[str, int, int, str], ...]) -> None:
+    """Compare arrays in a file with their checksums; ``state`` of the file changes whenever it is written."""
+    with path.open("rb", buffering=0) as file:
+        for name, offset, size, checksum in places:
+            file.seek(offset)
+            if _checksum_in(file, size) != checksum:
+                raise DamagedError(f"the array {name!r} in data.bin does not have the checksum that the manifest says")
+
+
+def _checksum_in(file: io.FileIO, size: int) -> str:
+    """The checksum of so many bytes. Reading them, unlike mapping them, makes a bad disk an error, not a signal."""
+    found, room = xxhash.xxh3_64(), memoryview(bytearray(min(size, BLOCK)))
+    while size > 0:
+        count = file.readinto(room[: min(size, BLOCK)])
+        if not count:
+            break
+        found.update(room[:count])
+        size -= count
+    return found.hexdigest()
 
 
 def _mapped(path: Path) -> mmap.mmap | bytes:
@@ -134,7 +212,8 @@ def write(
             "arrays": places,
             "manifest": manifest,
         }
-        (making / "manifest.json").write_text(json.dumps(said), encoding="utf-8")
+        whole = json.dumps({**said, "checksum": _checksum_of(said)})
+        (making / "manifest.json").write_text(whole, encoding="utf-8")
         steps.reached(steps.SNAPSHOT_WRITTEN)
         for layer in () if under is None else under.layers:
             (directory / layer.name / "manifest.json").stat()
@@ -153,8 +232,15 @@ def _write_arrays(path: Path, arrays: Mapping[str, NDArray[Any]]) -> tuple[int, 
     with path.open("wb") as file:
         for name, array in arrays.items():
             file.write(b"\0" * (-file.tell() % ALIGNMENT))
-            places[name] = {"offset": file.tell(), "dtype": array.dtype.str, "shape": list(array.shape)}
-            file.write(np.ascontiguousarray(array).reshape(-1).view(np.uint8).data)
+            data = np.ascontiguousarray(array).reshape(-1).view(np.uint8).data
+            places[name] = {
+                "offset": file.tell(),
+                "bytes": len(data),
+                "dtype": array.dtype.str,
+                "shape": list(array.shape),
+                "checksum": xxhash.xxh3_64_hexdigest(data),
+            }
+            file.write(data)
         return file.tell(), places
 
 

@@ -17,7 +17,7 @@ import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from everlog.lang.errors import EverlogError
-from everlog.store import schema
+from everlog.store import schema, snapshot
 from everlog.store.commit import file_stats
 from everlog.store.log import ActiveFile
 from everlog.store.parquet import check_file_order
@@ -30,7 +30,17 @@ SHOWN = 5
 
 
 def verify(store: Store) -> list[str]:
-    """All that is wrong with the store's version; reads every file once or twice."""
+    """All that is wrong with the store's version, and with its snapshots."""
+    return [*verify_tables(store), *damaged_snapshots(store)]
+
+
+def damaged_snapshots(store: Store) -> list[str]:
+    """The snapshots that are not as they were written; readers pass them over."""
+    return [f"{path}: the snapshot is damaged: {found}" for path, found in snapshot.damage(store.layout.snapshots)]
+
+
+def verify_tables(store: Store) -> list[str]:
+    """All that is wrong with the tables of the store's version; reads every file once or twice."""
     width = store.width()
     findings = [
         *_check_files(store.layout.facts, store.files(), schema.facts(width), schema.keys(width)),
