@@ -225,3 +225,24 @@ def test_a_known_predicate_that_did_not_change_has_no_rows_in_the_changes_of_a_s
     assert ("p" in found.inserted, "p" in found.deleted, "r" in found.inserted) == (True, False, False)
     with pytest.raises(everlog.UnknownPredicateError):
         found.inserted["nowhere"]
+
+
+def test_names_have_the_letters_of_every_language(tmp_path: Path) -> None:
+    kb = KnowledgeBase("@prefix ex: <http://e.org/> . größer(?ä, ?ö), ex:größer(?ä, ?ö) :- 名前(?ä, ?ö) .")
+    kb.insert("名前", [("é", "straße")])
+    assert kb.query("größer(?länge, straße)").rows() == [("é",)]
+    assert kb.query("größer(?länge, _)").to_arrow().column_names == ["länge"]
+    assert kb.sparql("SELECT ?länge { ?länge everlog:größer ?y ; ex:größer ?y }").rows() == [("é",)]
+    kb.save(tmp_path / "kb")
+    opened = everlog.open(tmp_path / "kb")
+    assert list(opened["größer"]) == list(opened["ex:größer"]) == [("é", "straße")]
+    change = opened.change_rules(remove="größer(?x, ?y) :- 名前(?x, ?y) .")
+    assert list(change.deleted["größer"]) == [("é", "straße")]
+
+
+def test_a_store_with_hyphens_in_variables_opens(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    kb = KnowledgeBase("p(?a_b) :- q(?a_b) . q(1) .")
+    monkeypatch.setattr("everlog.knowledge_base.print_program", lambda program: "p(?a-b) :- q(?a-b) .\nq(1) .\n")
+    kb.save(tmp_path / "kb")
+    monkeypatch.undo()
+    assert without_snapshot(tmp_path / "kb").query("p(?x)").rows() == [(1,)]

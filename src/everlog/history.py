@@ -20,7 +20,7 @@ from everlog.engine.relation import Relation
 from everlog.engine.runs import Run
 from everlog.generated import generated_changes
 from everlog.lake import change_of, ids_of
-from everlog.lang.parser import parse_program
+from everlog.lang.parser import parse_stored
 from everlog.lang.syntax import Predicate
 from everlog.predicates import Names
 from everlog.snapshots import terms_in
@@ -80,13 +80,13 @@ def changes_in(store: Store, from_version: int, to_version: int | None = None) -
 @lru_cache(maxsize=4)
 def prefixes_of(rules: str) -> Mapping[str, str]:
     """The prefixes that the rules of a version declare."""
-    return parse_program(rules, "rules").prefixes
+    return parse_stored(rules, "rules").prefixes
 
 
 @lru_cache(maxsize=4)
 def _predicates_of(rules: str) -> tuple[Predicate, ...]:
     """The predicates of the rules of a version."""
-    return check(parse_program(rules, "rules")).predicates
+    return check(parse_stored(rules, "rules")).predicates
 
 
 def _with_sign(counts: Counts, sign: int) -> FactSet:

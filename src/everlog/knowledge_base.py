@@ -306,7 +306,8 @@ class KnowledgeBase:
         Columns are the named variables in order of appearance; without any, the answer is one empty
         row (true) or none (false).
         """
-        query = check_query(parse_query(text, self.program.program.prefixes), set(self._names.all()))
+        prefixes = self.program.program.prefixes
+        query = check_query(parse_query(text, prefixes), set(self._names.all()), prefixes)
         return answer(query, self.state(), self._limits)
 
     def explain(

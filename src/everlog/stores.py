@@ -20,7 +20,7 @@ from everlog.equality import Equality
 from everlog.knowledge_base import KnowledgeBase
 from everlog.lake import COUNTED, added_terms, change_batches, fact_batches, term_batches
 from everlog.lang.errors import DataError, StoreError
-from everlog.lang.parser import parse_program
+from everlog.lang.parser import parse_stored
 from everlog.lang.syntax import Predicate
 from everlog.loading import load, stored_counts
 from everlog.modules.boundary import above
@@ -186,7 +186,7 @@ def open(path: str | Path, version: int | None = None, **options: Any) -> Knowle
     """
     store = Store.open(path)
     info = store.info(version)
-    program = parse_program(info.rules, f"{path} (rules of version {info.version})")
+    program = parse_stored(info.rules, f"{path} (rules of version {info.version})")
     kept = load(store, info.version)
     options.setdefault("maintain", info.bookkeeping)
     statistics = statistics_of(info.statistics)

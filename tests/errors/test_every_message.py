@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from everlog.lang.mistakes import _STRAY_HINTS
+from everlog.lang.foreign import HINTS
 from everlog.pipeline.delimited import REASONS
 from tests.errors.sites import Module, Site, modules
 
@@ -122,7 +122,7 @@ def test_every_message_has_a_code_that_can_be_seen(source: list[Module], sites: 
     assert not [call for module in source for call in module.unnamed]
 
 
-@pytest.mark.parametrize("text", [*_STRAY_HINTS.values(), *REASONS.values()])
+@pytest.mark.parametrize("text", [*HINTS.values(), *REASONS.values()])
 def test_every_text_of_a_table_has_a_golden_text(text: str, golden: str) -> None:
     assert text in golden
 

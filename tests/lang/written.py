@@ -6,12 +6,17 @@ from types import MappingProxyType
 
 from hypothesis import strategies as st
 
+from everlog.lang.characters import CHARACTER, START
 from everlog.lang.syntax import Atom, Constant, Predicate, Program, Rule, Term, Variable, Wildcard
 from everlog.lang.terms import XSD, decimal_text, double_text, literal_text
 
 PREFIXES = {"ex": "http://example.org/", "sub": "http://example.org/sub#", "": "http://empty.org/", "xsd": XSD}
 
-bare_names = st.from_regex(r"[A-Za-z_][A-Za-z0-9_-]{0,5}", fullmatch=True)
+bare_names = st.one_of(
+    st.from_regex(r"[A-Za-z_][A-Za-z0-9_-]{0,5}", fullmatch=True),
+    st.from_regex(rf"[{START}][{CHARACTER}]{{0,5}}", fullmatch=True),
+    st.sampled_from(["größe", "名前", "trueé", "_é", "true-", "e\u0301"]),
+)
 predicate_bare_names = bare_names.filter(lambda name: name not in ("true", "false", "_"))
 strings = st.one_of(
     st.text(max_size=8),
@@ -24,7 +29,7 @@ iris = st.one_of(
     st.builds(
         lambda namespace, local: namespace + local,
         st.sampled_from(sorted(PREFIXES.values())),
-        st.from_regex(r"[A-Za-z0-9._:%/-]{0,6}", fullmatch=True),
+        st.one_of(st.from_regex(r"[A-Za-z0-9._:%/-]{0,6}", fullmatch=True), bare_names),
     ),
     st.text(st.characters(exclude_characters='<>"{}|^`\\', exclude_categories=["Cc", "Cs", "Zs"]), max_size=8),
 )
@@ -47,7 +52,7 @@ texts = st.one_of(
 """Canonical texts of every kind."""
 
 constants = texts.map(Constant)
-variables = bare_names.map(Variable)
+variables = bare_names.map(lambda name: Variable(name.replace("-", "·")))
 terms: st.SearchStrategy[Term] = st.one_of(constants, variables, st.just(Wildcard()))
 predicate_names = st.one_of(predicate_bare_names, iris.map(lambda iri: f"<{iri}>"))
 

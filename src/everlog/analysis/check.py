@@ -6,6 +6,7 @@ meets variables and constants only. Wildcards remain in negated atoms, where the
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
@@ -13,10 +14,11 @@ from functools import cached_property
 from itertools import chain, count
 from types import MappingProxyType
 
-from everlog.analysis.names import closest
+from everlog.analysis.names import closest, local_part
 from everlog.analysis.places import atom_place, position, term_place
 from everlog.analysis.warnings import warnings_about
 from everlog.lang.errors import Diagnostic, EverlogError, Place, RuleError, UnknownPredicateError
+from everlog.lang.printer import NO_PREFIXES, print_atom, print_rule
 from everlog.lang.syntax import Atom, Columns, Predicate, Program, Query, Rule, Term, Variable, Wildcard
 
 
@@ -76,7 +78,10 @@ def check(program: Program) -> CheckedProgram:
     atoms = [*chain.from_iterable((rule.head, *rule.body) for rule in program.rules), *program.facts]
     predicates = tuple(dict.fromkeys([*(atom.predicate for atom in atoms), *(each.predicate for each in program.data)]))
     checked = [*program.rules, *(Rule(fact, ()) for fact in program.facts if not fact.is_ground)]
-    wrong = [*_arity_errors(atoms, predicates), *chain.from_iterable(map(_unsafe, checked))]
+    wrong = [
+        *_arity_errors(atoms, predicates),
+        *chain.from_iterable(_unsafe(rule, program.prefixes) for rule in checked),
+    ]
     if wrong:
         raise RuleError(sorted(wrong, key=position))
     return CheckedProgram(
@@ -91,13 +96,13 @@ def check(program: Program) -> CheckedProgram:
     )
 
 
-def check_query(query: Query, known: Collection[Predicate]) -> CheckedQuery:
+def check_query(query: Query, known: Collection[Predicate], prefixes: Mapping[str, str] = NO_PREFIXES) -> CheckedQuery:
     """The query, checked against the predicates that are known.
 
     Raises :class:`UnknownPredicateError` if all that is wrong is predicates that are not known,
     otherwise :class:`RuleError`.
     """
-    wrong: list[Diagnostic] = list(_unsafe_negation(query.positive, query.negative))
+    wrong: list[Diagnostic] = list(_unsafe_negation(query.positive, query.negative, prefixes))
     unknown: list[Diagnostic] = []
     for atom in query.body:
         if atom.predicate not in known:
@@ -163,7 +168,7 @@ def _start(atom: Atom) -> tuple[int, int]:
     return (atom.span.line, atom.span.column) if atom.span is not None else (0, 0)
 
 
-def _unsafe(rule: Rule) -> Iterable[Diagnostic]:
+def _unsafe(rule: Rule, prefixes: Mapping[str, str]) -> Iterable[Diagnostic]:
     bound = {variable for atom in rule.positive for variable in atom.variables()}
     for variable in dict.fromkeys(rule.head.variables()):
         if variable in bound:
@@ -178,11 +183,14 @@ def _unsafe(rule: Rule) -> Iterable[Diagnostic]:
         hint = "write a constant, or a variable that the body binds"
         place = term_place(rule.head, Wildcard())
         yield Diagnostic("wildcard-in-head", "`_` cannot stand in a head or a fact", place, hint)
-    yield from _unsafe_negation(rule.positive, rule.negative, frozenset(rule.head.variables()))
+    yield from _unsafe_negation(rule.positive, rule.negative, prefixes, frozenset(rule.head.variables()))
 
 
 def _unsafe_negation(
-    positive: Iterable[Atom], negative: tuple[Atom, ...], head: frozenset[Variable] = frozenset()
+    positive: Iterable[Atom],
+    negative: tuple[Atom, ...],
+    prefixes: Mapping[str, str],
+    head: frozenset[Variable] = frozenset(),
 ) -> Iterable[Diagnostic]:
     bound = {variable for atom in positive for variable in atom.variables()}
     occurrences = [variable for atom in negative for variable in atom.variables()]
@@ -192,12 +200,23 @@ def _unsafe_negation(
             if variable in bound or variable in reported:
                 continue
             reported.add(variable)
-            once = occurrences.count(variable) == 1
-            hint = f"add a positive atom with `?{variable.name}`"
-            if once:
-                hint = f'write `_` instead if you mean "for no value", otherwise {hint}'
+            instead = "write `_` instead"
+            if list(atom.variables()).count(variable) > 1:
+                instead = _with_another_predicate(atom, bound, prefixes)
+            elif occurrences.count(variable) > 1:
+                instead = "write `_` in each of them"
+            hint = f'{instead} if you mean "for no value", otherwise add a positive atom with `?{variable.name}`'
             message = f"the variable `?{variable.name}` is only in negated atoms"
             yield Diagnostic("unsafe-variable", message, term_place(atom, variable), hint)
+
+
+def _with_another_predicate(atom: Atom, bound: set[Variable], prefixes: Mapping[str, str]) -> str:
+    """How to negate an atom with a variable that is nowhere else but there several times."""
+    name = "some_" + re.sub(r"\W+", "_", local_part(atom.predicate.name)).strip("_")
+    variables = tuple(dict.fromkeys(variable for variable in atom.variables() if variable in bound))
+    other = Atom(Predicate(name, len(variables)), variables)
+    rule = print_rule(Rule(other, (atom,)), prefixes)
+    return f"add the rule `{rule}` and write `~{print_atom(other)}`"
 
 
 def _without_wildcards(atoms: tuple[Atom, ...], body: tuple[Atom, ...]) -> tuple[Atom, ...]:

@@ -12,7 +12,7 @@ from everlog.engine.difference import Difference, applied, counts_changed, state
 from everlog.engine.factset import FactSet
 from everlog.engine.state import State
 from everlog.knowledge_base import KnowledgeBase
-from everlog.lang.parser import parse_file, parse_program
+from everlog.lang.parser import parse_file, parse_stored
 from everlog.lang.printer import print_atom
 from everlog.lang.syntax import Atom, Constant, Predicate
 from everlog.reasoning.materialisation import Maintain
@@ -28,7 +28,7 @@ SHOWN = 5
 def seen(store: Store, state: State) -> KnowledgeBase:
     """The newest version of a store as its tables have it, with what they do not list."""
     info = store.info()
-    program, statistics = parse_program(info.rules, f"{store.path} (rules)"), statistics_of(info.statistics)
+    program, statistics = parse_stored(info.rules, f"{store.path} (rules)"), statistics_of(info.statistics)
     return KnowledgeBase.restored(program, state, statistics, **how_made(statistics))
 
 
@@ -97,7 +97,7 @@ def _renumbered(snapshot: State, dictionary: Dictionary) -> State | None:
 def recompute(store: Store, state: State, rules: str | None, progress: Progress, **limits: Any) -> list[str]:
     """Reason again from the explicit facts, within limits, and say how the result differs from the facts stored."""
     info = store.info()
-    program = parse_file(rules) if rules is not None else parse_program(info.rules, f"{store.path} (rules)")
+    program = parse_file(rules) if rules is not None else parse_stored(info.rules, f"{store.path} (rules)")
     maintain: Maintain = "none" if state.nr is None or rules is not None else "dredc"
     statistics = statistics_of(info.statistics)
     if rules is not None and state.generated:

@@ -27,6 +27,9 @@ WELL_KNOWN = {
 }
 """Prefixes that a message can spell out."""
 
+_NEGATED = "nothing is derived not to hold: derive another predicate, such as `not_p(?x)`, or negate in the body"
+_TOO_LARGE = 'write it as an integer or a decimal, or infinity as `"INF"^^xsd:double`'
+
 
 class Builder:
     """Builds the statements of one source, in order."""
@@ -65,7 +68,7 @@ class Builder:
         span = self._covering(written[0][0], (body or written)[-1][0])
         for head, negated in written:
             if negated:
-                self._wrong("negated-head", "a head cannot be negated", head.span, "`~` belongs to the body of a rule")
+                self._wrong("negated-head", "a head cannot be negated", head.span, _NEGATED)
             yield Rule(head, positive, negative, span)
 
     def query(self, tree: Tree[Token]) -> Query:
@@ -204,7 +207,7 @@ class Builder:
         try:
             return Constant(number_text(token.type, str(token)))
         except ValueError as error:
-            self._wrong("number-range", str(error), token_span(self.source, token), "write it as a string")
+            self._wrong("number-range", str(error), token_span(self.source, token), _TOO_LARGE)
             return Constant("0")
 
     def _string(self, token: Token) -> str:

@@ -3,10 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 
 from lark import Token
 
 from everlog.lang.errors import Diagnostic, Place
+from everlog.lang.foreign import (
+    AGGREGATES,
+    AND,
+    ATOM_STARTS,
+    HINTS,
+    NUMBERS,
+    OR,
+    TERMS,
+    alternatives,
+    arithmetic,
+    comparison,
+    instead_of,
+    is_comparison,
+    sign_at,
+)
 from everlog.lang.syntax import Source, Span
 
 
@@ -42,45 +58,34 @@ def _wrong_token(source: Source, tokens: Sequence[Token], at: int) -> Diagnostic
         case "UNCLOSED" | "UNCLOSED_LONG":
             quote = token[:3] if token.type == "UNCLOSED_LONG" else token[0]
             hint = f"close it with `{quote}`"
-            if token.type == "UNCLOSED":
+            if at > 0 and tokens[at - 1].type in TERMS and tokens[at - 1].end_pos == token.start_pos:
+                hint = 'a value with a quote in it is written in quotes, such as `"O\'Brien"`'
+            elif token.type == "UNCLOSED":
                 hint += '; a string over several lines stands between `"""`'
             return Diagnostic("unclosed-string", "the string that starts here is not closed", place, hint)
         case "UNCLOSED_IRI":
             hint = "end it with `>`; an IRI contains no blanks, quotes, braces or backslashes"
             return Diagnostic("unclosed-iri", "the IRI that starts here is not closed", place, hint)
+        case "ARROW" if any(before.type == "IMPLIES" for before in tokens[:at]):
+            hint = comparison(tokens, at) if is_comparison(token) else "a rule has one arrow, `:-`"
+            return _sign(source, tokens, at, hint)
         case "ARROW":
             hint = "write `:-` between the head and the body of a rule, the head first"
             return Diagnostic("syntax", f"`{token}` is not part of the language", place, hint)
         case "DIRECTIVE":
             return Diagnostic("unknown-directive", f"there is no `{token}`", place, "the only directive is `@prefix`")
         case "STRAY":
-            hint = _stray_hint(str(token))
             if token == "?" and at == 0 and len(tokens) > 1 and tokens[1] == "-":
-                hint = "a program contains no queries; they are asked of what it derives"
-            return Diagnostic("syntax", f"`{token}` cannot stand here", place, hint)
+                return _sign(source, tokens, at, "a program contains no queries; they are asked of what it derives")
+            return _sign(source, tokens, at, instead_of(tokens, at))
     return None
 
 
-_STRAY_HINTS = {
-    "!¬-": "negation is written `~p(?x)`",
-    ";&∧": "the atoms of a body are separated by `,`",
-    "|∨": "there is no disjunction: write one rule for each alternative",
-    "#/*": "a comment starts with `%`",
-    "$": "a variable is written `?x`",
-    "?": "a variable is `?` and a name right after it, such as `?x`",
-    "=<>≤≥": "there are no comparisons: use one variable in both places, or add the comparison as facts",
-    "+": "there is no arithmetic",
-    "“”„‘’«»": 'a string stands between straight quotes, such as `"alice"`',
-    ":": "a rule is written `head :- body .`",
-    "@": "a directive is `@prefix`, a language tag follows its string without a blank",
-}
-
-
-def _stray_hint(character: str) -> str:
-    for characters, hint in _STRAY_HINTS.items():
-        if character in characters:
-            return hint
-    return 'values with other characters than letters, digits, `_` and `-` are written in quotes, such as `"alice"`'
+def _sign(source: Source, tokens: Sequence[Token], at: int, hint: str | None) -> Diagnostic:
+    """A sign that no statement may contain."""
+    sign = sign_at(tokens, at)
+    place = replace(token_span(source, tokens[at]).place, width=len(sign))
+    return Diagnostic("syntax", f"`{sign}` cannot stand here", place, hint)
 
 
 def _wrong_order(source: Source, tokens: Sequence[Token], at: int, expected: set[str]) -> Diagnostic:
@@ -93,10 +98,10 @@ def _wrong_order(source: Source, tokens: Sequence[Token], at: int, expected: set
 
     if previous is not None and previous.lower() == "not" and previous.type == "NAME":
         return _not(source, previous)
-    if kind == "VARIABLE" and "TILDE" in expected:
-        if at + 1 < len(tokens) and tokens[at + 1].type == "_LPAR":
-            return Diagnostic("variable-predicate", f"the variable {found} cannot be a predicate", place, _NO_VARIABLE)
-        return Diagnostic("syntax", f"found {found}, expected an atom", place, _STRAY_HINTS["=<>≤≥"])
+    if kind == "VARIABLE" and "TILDE" in expected and at + 1 < len(tokens) and tokens[at + 1].type == "_LPAR":
+        return Diagnostic("variable-predicate", f"the variable {found} cannot be a predicate", place, _NO_VARIABLE)
+    if kind in TERMS and "TILDE" in expected and is_comparison(sign_at(tokens, at + 1)):
+        return _sign(source, tokens, at + 1, comparison(tokens, at + 1))
     if kind == "LANGUAGE" and previous is None:
         return Diagnostic("unknown-directive", f"there is no {found}", place, "the only directive is `@prefix`")
     if expected == {"_LPAR"} and previous is not None and kind in ("_COMMA", "IMPLIES", "$END", "RPAR"):
@@ -105,7 +110,7 @@ def _wrong_order(source: Source, tokens: Sequence[Token], at: int, expected: set
         return Diagnostic("missing-parentheses", f"`{previous}` is no atom", where, hint)
     opened = _open_bracket(tokens[:at])
     if opened is not None and kind in ("IMPLIES", "TILDE", "$END", "RBRACKET", "RPAR", "_LPAR", "LBRACKET"):
-        return _unclosed(source, tokens[opened - 1] if opened > 0 else None, tokens[opened], token, place)
+        return _unclosed(source, tokens, opened, at)
     advice = _order_hint(tokens, at, kind, previous, expected)
     return Diagnostic("syntax", f"found {found}, expected {_expected(expected)}", place, advice)
 
@@ -113,21 +118,19 @@ def _wrong_order(source: Source, tokens: Sequence[Token], at: int, expected: set
 _NO_VARIABLE = "a predicate is a name, a prefixed name or an IRI; write one rule for each predicate you mean"
 
 
-def _unclosed(source: Source, before: Token | None, opened: Token, token: Token | None, place: Place) -> Diagnostic:
+def _unclosed(source: Source, tokens: Sequence[Token], opened: int, at: int) -> Diagnostic:
     """A parenthesis is still open where it cannot be."""
-    closing = ")" if opened.type == "_LPAR" else "]"
-    note = (f"`{opened}` is opened here", token_span(source, opened).place)
+    bracket, token = tokens[opened], tokens[at] if at < len(tokens) else None
+    place = token_span(source, token).place if token is not None else _after(source, tokens[-1])
+    note = (f"`{bracket}` is opened here", token_span(source, bracket).place)
     if token is not None and token.type in ("_LPAR", "LBRACKET"):
-        if before is not None and before.lower() == "not":
-            return _not(source, before)
-        message, hint = (
-            "an atom cannot stand inside another",
-            f"close the first one with `{closing}`; terms have no arguments",
-        )
-        return Diagnostic("syntax", message, place, hint, (note,))
-    found = _found(token)
-    message = f"found {found}, but `{opened}` is not closed"
-    return Diagnostic("unclosed-parenthesis", message, place, f"add `{closing}`", (note,))
+        if opened > 0 and tokens[opened - 1].lower() == "not":
+            return _not(source, tokens[opened - 1])
+        hint = HINTS["aggregate" if tokens[at - 1].lower() in AGGREGATES else "function"]
+        return Diagnostic("syntax", "an atom cannot stand inside another", place, hint, (note,))
+    message = f"found {_found(token)}, but `{bracket}` is not closed"
+    hint = f"add `{')' if bracket.type == '_LPAR' else ']'}`"
+    return Diagnostic("unclosed-parenthesis", message, place, hint, (note,))
 
 
 def _not(source: Source, token: Token) -> Diagnostic:
@@ -137,11 +140,11 @@ def _not(source: Source, token: Token) -> Diagnostic:
 
 def _order_hint(tokens: Sequence[Token], at: int, kind: str, previous: Token | None, expected: set[str]) -> str | None:
     if at < len(tokens) and tokens[at] == ":":
-        return _STRAY_HINTS[":"]
+        return HINTS["colon"]
     seen = {token.type for token in tokens[:at]}
     if previous is None:
         if kind == "IMPLIES":
-            return "every rule has a head; there are no constraints"
+            return HINTS["constraint"]
         return "a statement is a rule, a fact or `@prefix`" if "PREFIX" in expected else None
     if kind == "IMPLIES" and "IMPLIES" in seen:
         return "a rule has one `:-`; does the statement before it end with a dot?"
@@ -153,14 +156,26 @@ def _order_hint(tokens: Sequence[Token], at: int, kind: str, previous: Token | N
         return "a prefix is declared by `@prefix ex: <http://example.org/> .`"
     if "PREFIX" in seen:
         return "a prefix is declared by `@prefix ex: <http://example.org/> .`"
-    if previous.type in ("INTEGER", "DECIMAL", "DOUBLE"):
-        return "a value that is neither a name nor a number is written in quotes"
+    if previous.type in NUMBERS:
+        return HINTS["quotes"]
+    if kind in NUMBERS and previous.type in TERMS and tokens[at][0] in "+-":
+        return arithmetic(previous, tokens[at], None)
+    if kind == "NAME" and tokens[at].lower() in OR:
+        return alternatives(tokens, at)
+    if kind == "NAME" and tokens[at].lower() in AND:
+        return HINTS["and"]
+    if kind == "_LPAR" and "TILDE" in expected:
+        return HINTS["group"]
     if kind == "BOOLEAN":
         return "`true` and `false` are constants and cannot be predicates"
+    if kind in TERMS and "TILDE" in expected and kind not in ATOM_STARTS:
+        return HINTS["atom"]
     if "_LPAR" in expected:
         return f"an atom is written `{previous}(?x, ?y)`"
-    if kind in ("NAME", "PNAME", "IRI", "LBRACKET", "TILDE") and "_COMMA" in expected:
-        return "is there a `,` missing before it?"
+    if kind in TERMS and "RPAR" in expected:
+        return HINTS["words"]
+    if kind in ATOM_STARTS | {"TILDE"} and "_COMMA" in expected:
+        return HINTS["comma"]
     if kind == "RPAR":
         return "is there a `)` too many?"
     return None
@@ -205,18 +220,12 @@ def _expected(expected: Iterable[str]) -> str:
     words = []
     if "VARIABLE" in rest:
         words.append("a term")
-        rest -= _TERM
+        rest -= TERMS
     elif "TILDE" in rest:
         words.append("an atom")
-        rest -= _ATOM
+        rest -= ATOM_STARTS | {"TILDE"}
     words += [word for kind, word in _WORDS.items() if kind in rest - {"LANGUAGE", "_DATATYPE"}]
     return " or ".join(filter(None, [", ".join(words[:-1]), words[-1]])) if words else "something else"
-
-
-_ATOM = frozenset({"NAME", "PNAME", "IRI", "LBRACKET", "TILDE"})
-_TERM = frozenset(
-    ["VARIABLE", "WILDCARD", "NAME", "PNAME", "IRI", "BLANK", "BOOLEAN", "INTEGER", "DECIMAL", "DOUBLE", "STRING"]
-)
 
 
 def _after(source: Source, last: Token) -> Place:

@@ -13,13 +13,12 @@ from pathlib import Path
 from types import MappingProxyType
 
 from everlog.lang.builder import Builder
+from everlog.lang.characters import BARE_NAME
 from everlog.lang.errors import Diagnostic, Place, RuleError
 from everlog.lang.statements import query_tree, statement_trees
 from everlog.lang.syntax import Atom, Program, Query, Rule, Source
 
 NO_PREFIXES: Mapping[str, str] = MappingProxyType({})
-
-_BARE = re.compile(r"(?!(?:true|false|_)$)[A-Za-z_][A-Za-z0-9_-]*")
 
 
 def parse_program(text: str, name: str = "<program>", prefixes: Mapping[str, str] = NO_PREFIXES) -> Program:
@@ -61,6 +60,24 @@ def parse_file(path: str | Path, prefixes: Mapping[str, str] = NO_PREFIXES) -> P
             "not-utf-8", "the file is not UTF-8 text", Place(name, line, column), "save it as UTF-8"
         ) from error
     return parse_program(text, name, prefixes)
+
+
+_HYPHENATED = re.compile(r'"(?:[^"\\]|\\.)*"|<[^<>]*>|(?P<variable>\?[A-Za-z_][A-Za-z0-9_]*-[A-Za-z0-9_-]*)')
+
+
+def parse_stored(text: str, name: str) -> Program:
+    """The program that a store keeps, as :func:`~everlog.lang.printer.print_program` wrote it.
+
+    Names of variables used to have hyphens; in a program of that time `·` takes their place.
+
+    >>> parse_stored('p(?a-b) :- q(?a-b, "?a-b") .', "rules").rules[0].head.terms
+    (Variable(name='a·b'),)
+    """
+
+    def renamed(found: re.Match[str]) -> str:
+        return found["variable"].replace("-", "·") if found["variable"] else found.group()
+
+    return parse_program(_HYPHENATED.sub(renamed, text) if "-" in text else text, name)
 
 
 def parse_query(text: str, prefixes: Mapping[str, str] = NO_PREFIXES) -> Query:
@@ -113,7 +130,7 @@ def resolve_predicate_name(text: str, prefixes: Mapping[str, str] = NO_PREFIXES)
     >>> resolve_predicate_name("ex:p", {"ex": "http://example.org/"})
     '<http://example.org/p>'
     """
-    if _BARE.fullmatch(text):
+    if BARE_NAME.fullmatch(text):
         return text
     builder = Builder(Source("<predicate>", text), prefixes)
     name = builder.predicate_named(text)

@@ -6,13 +6,12 @@ import re
 from collections.abc import Mapping
 from types import MappingProxyType
 
+from everlog.lang.characters import BARE_NAME, LOCAL_NAME
 from everlog.lang.syntax import Atom, Constant, Program, Query, Rule, Term, Variable
 from everlog.lang.terms import CANONICAL
 
 NO_PREFIXES: Mapping[str, str] = MappingProxyType({})
 
-_BARE = re.compile(r"(?!(?:true|false|_)$)[A-Za-z_][A-Za-z0-9_-]*")
-_LOCAL = re.compile(r"[A-Za-z_](?:[A-Za-z0-9_-]|\.(?=[A-Za-z0-9_-]))*")
 _NOT_IN_IRI = re.compile(r'[\x00-\x20<>"{}|^`\\]')
 _ESCAPED = re.compile(r'["\\\x00-\x1f\x7f\u0085\u2028\u2029\ufeff]')
 _SHORT = {"\t": "\\t", "\b": "\\b", "\n": "\\n", "\r": "\\r", "\f": "\\f", '"': '\\"', "\\": "\\\\"}
@@ -92,7 +91,7 @@ def print_text(text: str, prefixes: Mapping[str, str] = NO_PREFIXES) -> str:
         return text
     end = text.rindex('"')
     lexical, suffix = text[1:end], text[end + 1 :]
-    if not suffix and _BARE.fullmatch(lexical):
+    if not suffix and BARE_NAME.fullmatch(lexical):
         return lexical
     if suffix.startswith("^^"):
         suffix = f"^^{_shortened(suffix[3:-1], prefixes)}"
@@ -130,7 +129,7 @@ def _shortened(iri: str, prefixes: Mapping[str, str]) -> str:
     """The IRI as a prefixed name if a prefix fits, otherwise between angle brackets."""
     best, name = "", None
     for prefix, namespace in prefixes.items():
-        if len(namespace) > len(best) and iri.startswith(namespace) and _LOCAL.fullmatch(iri, len(namespace)):
+        if len(namespace) > len(best) and iri.startswith(namespace) and LOCAL_NAME.fullmatch(iri, len(namespace)):
             best, name = namespace, prefix
     return _iri(iri) if name is None else f"{name}:{iri[len(best) :]}"
 

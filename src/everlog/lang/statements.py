@@ -13,6 +13,7 @@ from lark import Lark, Token, Tree
 from lark.exceptions import UnexpectedToken
 from lark.lexer import BasicLexer
 
+from everlog.lang import characters
 from everlog.lang.errors import Diagnostic
 from everlog.lang.mistakes import explain, missing_dot
 from everlog.lang.syntax import Source
@@ -24,6 +25,8 @@ Report = Callable[[Diagnostic], None]
 def grammar() -> Lark:
     """The grammar of the language, built on first use."""
     text = files("everlog.lang").joinpath("grammar.lark").read_text(encoding="utf-8")
+    for name in ("LETTER", "START", "VARIABLE_CHARACTER", "CHARACTER"):
+        text = text.replace(f"[{name}]", f"[{getattr(characters, name)}]")
     starts = ["program", "statement", "query", "mistake"]
     made = Lark(text, parser="lalr", lexer="basic", start=starts, maybe_placeholders=False)
     made.lexer = BasicLexer(made.lexer_conf)  # otherwise lex() makes one for every text

@@ -17,16 +17,13 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from everlog.engine.kernels.delimited import write_cells
+from everlog.lang.characters import CHARACTER, START
 from everlog.lang.terms import CANONICAL, literal_text
 from everlog.pipeline.values import TEXT, large_strings
 
-_LETTER = (
-    "A-Za-z\u00c0-\u00d6\u00d8-\u00f6\u00f8-\u02ff\u0370-\u037d\u037f-\u1fff\u200c\u200d\u2070-\u218f"
-    "\u2c00-\u2fef\u3001-\ud7ff\uf900-\ufdcf\ufdf0-\ufffd\U00010000-\U000effff"
-)
 _ESCAPE = r"%[0-9A-Fa-f]{2}|\\[_~.\-!$&'()*+,;=/?#@%]"
-_REST = rf"[{_LETTER}_0-9:\-\u00b7\u0300-\u036f\u203f\u2040]|{_ESCAPE}"
-_PREFIXED = rf"(?P<prefix>[^:\s\"<>]*):(?P<local>(?:(?:[{_LETTER}_0-9:]|{_ESCAPE})(?:\.*(?:{_REST}))*)?)"
+_REST = rf"[{CHARACTER}:]|{_ESCAPE}"
+_PREFIXED = rf"(?P<prefix>[^:\s\"<>]*):(?P<local>(?:(?:[{START}0-9:]|{_ESCAPE})(?:\.*(?:{_REST}))*)?)"
 _IRI = r"<(?P<iri>(?:[^\x00-\x20<>\"{}|^`\\]|\\u[0-9A-Fa-f]{4}|\\U[0-9A-Fa-f]{8})*)>"
 
 PREFIXED_NAME = re.compile(_PREFIXED)

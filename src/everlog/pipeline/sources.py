@@ -15,6 +15,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from everlog.addresses import local_path, scheme_of
+from everlog.lang.characters import BARE_NAME
 from everlog.lang.errors import DataError, Place
 from everlog.pipeline.blocks import unreadable
 from everlog.pipeline.cells import iri_of
@@ -37,7 +38,6 @@ KINDS: Mapping[str, str] = {
 """The kind of a file by its extension."""
 
 RDF_KINDS = frozenset({"nt", "nq", "ttl", "trig", "rdf"})
-BARE_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_-]*")
 _ARGUMENT = re.compile(r"(?P<name><[^<>]*>|[^=/]*)=(?P<path>.*)", re.DOTALL)
 
 

@@ -23,7 +23,7 @@ from everlog.change import Change, ChangedNumbers
 from everlog.engine.limits import Limits
 from everlog.lake import COUNTED
 from everlog.lang.errors import EverlogError
-from everlog.lang.parser import parse_program
+from everlog.lang.parser import parse_stored
 from everlog.pipeline.dictionary import NewTerms, new_terms
 from everlog.pipeline.engines import plan_settings
 from everlog.pipeline.jobs import no_representatives_on_spark
@@ -281,7 +281,7 @@ def updatable(job: UpdateJob, info: VersionInfo) -> StratifiedProgram:
         hint = "use --engine local, or another algorithm"
         raise EverlogError.of("no-such-algorithm", "counting is done on this machine only", None, hint)
     kind: Kind = info.statistics.get("stratification", "levels")
-    program = stratify(check(parse_program(info.rules, f"{job.store} (rules of version {info.version})")), kind)
+    program = stratify(check(parse_stored(info.rules, f"{job.store} (rules of version {info.version})")), kind)
     program_of(program, info)
     return program
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
+from everlog.lang.characters import VARIABLE
 from everlog.lang.printer import print_name
 from everlog.shell.commands import COMMANDS
 from everlog.shell.session import Session
@@ -38,9 +38,7 @@ def _candidates(session: Session, line: str, begin: int, word: str) -> Iterable[
     if before == ":help":
         return (name for name in COMMANDS if name.startswith(word))
     if word.startswith("?"):
-        return (
-            name for name in re.findall(r"\?[A-Za-z_][A-Za-z0-9_-]*", line) if name.startswith(word) and name != word
-        )
+        return (name for name in VARIABLE.findall(line) if name.startswith(word) and name != word)
     return _names(session, word, inside=line[:begin].count("(") > line[:begin].count(")"))
 
 

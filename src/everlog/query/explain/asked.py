@@ -61,7 +61,7 @@ class Asked:
 def by_query(kb: KnowledgeBase, text: str, most: int | None) -> Asked:
     """The answers to a query, at most so many."""
     parsed = parse_query(text, kb.program.program.prefixes)
-    query = check_query(parsed, set(kb.predicates))
+    query = check_query(parsed, set(kb.predicates), kb.program.program.prefixes)
     answers, size = _columns(kb.query(text), most)
     values = dict(zip(query.variables, answers, strict=True))
     single = len(query.body) == 1 and bool(query.positive)
