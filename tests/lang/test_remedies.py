@@ -74,6 +74,6 @@ def test_a_hyphen_is_no_part_of_a_variable(term: str) -> None:
 
 def test_programs_of_stores_may_have_hyphens_in_variables() -> None:
     program = parse_stored('p(?a-b, ?a_b) :- q(?a-b, "?a-b", <http://e.org/?a-b>), r(?a_b) .', "rules")
-    expected = "p(?a·b, ?a_b) :- q(?a·b, \"?a-b\", <http://e.org/?a-b>), r(?a_b) ."
+    expected = 'p(?a·b, ?a_b) :- q(?a·b, "?a-b", <http://e.org/?a-b>), r(?a_b) .'
     assert program == parse_program(expected)
     assert parse_stored(print_program(program), "rules") == program
