@@ -16,7 +16,7 @@ from everlog.engine.match import Engine, RuleSet
 from everlog.engine.plan import Plan, PlannedRule, plan_rules
 from everlog.engine.relation import Relation
 from everlog.lang.parser import parse_program
-from everlog.lang.syntax import Predicate, Rule, Variable
+from everlog.lang.syntax import Constant, Predicate, Rule, Term, Variable
 from tests.strategies import Case, cases
 
 
@@ -94,6 +94,64 @@ def test_steps_bind_what_they_use(case: Case, data: st.DataObject) -> None:
             bound = {v for step in everything.steps for _, v in step.binds}
             assert not everything.grouped
             assert not everything.steps or set(everything.steps[-1].keep) == bound
+
+
+def greedy(planned: PlannedRule, start: tuple[int, ...], pivot: int | None, sizes: list[int]) -> tuple[int, ...]:
+    """The order of matching by its definition: each time the atom that agrees with the fewest facts."""
+    order = list(start)
+    waiting = [i for i in range(len(planned.positive)) if i not in start]
+    if pivot is not None and pivot >= len(planned.positive) and pivot not in start:
+        waiting.append(pivot)
+    while waiting:
+        known = {term for i in order for term in planned._pattern(i, pivot).terms}
+
+        def cost(i: int, known: set[Term] = known) -> tuple[bool, float, int]:
+            terms = planned._pattern(i, pivot).terms
+            bound = sum(isinstance(term, Constant) or term in known for term in terms)
+            return not bound and bool(terms), plan._fanout(sizes[i], bound, len(terms)), i
+
+        order.append(min(waiting, key=cost))
+        waiting.remove(order[-1])
+    return tuple(order)
+
+
+@given(cases(empty_bodies=True), st.data())
+def test_atoms_are_arranged_greedily(case: Case, data: st.DataObject) -> None:
+    for each in case.program.rules:
+        planned = PlannedRule(each)
+        sizes = data.draw(st.lists(st.integers(1, 50), min_size=len(each.body), max_size=len(each.body)))
+        for pivot in [None, *range(len(each.body))]:
+            for start in [(), *((i,) for i in range(len(each.positive)))]:
+                assert planned._arranged(start, pivot, sizes) == greedy(planned, start, pivot, sizes)
+
+
+@given(cases(empty_bodies=True))
+def test_steps_keep_only_what_is_needed_later(case: Case) -> None:
+    for each in case.program.rules:
+        steps = PlannedRule(each).plan(None, [10] * len(each.body)).steps
+        for number, step in enumerate(steps):
+            later = {term for s in steps[number + 1 :] for term in s.bound} | set(each.head.variables())
+            assert set(step.keep) <= later
+
+
+@pytest.mark.parametrize(
+    "atom", ["e(?x{0}, ?x{1})", "e(?x0, ?y{0})", "e(?x{0}, ?y{0})"], ids=["chain", "star", "pairs"]
+)
+@pytest.mark.parametrize("any_lead", [False, True])
+def test_the_cost_of_planning_grows_with_the_body(atom: str, any_lead: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    def cost(atoms: int) -> int:
+        """How often the facts of an atom are estimated or a step is made while a body is planned."""
+        calls = []
+        with monkeypatch.context() as patched:
+            for name in ("_fanout", "_step"):
+                real = getattr(plan, name)
+                patched.setattr(plan, name, lambda *a, real=real: (calls.append(1), real(*a))[1])
+            body = ", ".join(atom.format(i, i + 1) for i in range(atoms))
+            PlannedRule(rule(f"p(?x0) :- {body} .")).plan(None, [10] * atoms, any_lead=any_lead)
+        return len(calls)
+
+    assert cost(80) < 5 * cost(40)
+    assert cost(80) < 60 * 80
 
 
 @pytest.mark.parametrize(

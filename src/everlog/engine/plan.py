@@ -9,19 +9,23 @@ then duplicates are removed group by group, without sorting, as they appear.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+import heapq
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
 from everlog.engine.keys import Order
 from everlog.lang.printer import print_atom
-from everlog.lang.syntax import Atom, Constant, Predicate, Rule, Term, Variable, Wildcard
+from everlog.lang.syntax import Atom, Constant, Predicate, Rule, Variable, Wildcard
 
 Measure = Callable[["Step", "Step"], float | None]
 """How many facts each binding of a scan meets in the join that follows, on average, if that can be told."""
 
 GROUPING_FACTOR = 4
 """An atom may lead for the sake of grouping if it has at most so many facts per expected instance."""
+
+COMPARED_ATOMS = 256
+"""At most so many atoms are arranged to find the best plan: a body of 16 atoms is arranged in up to 16 ways."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,10 +125,12 @@ class PlannedRule:
             return plans[0] if len(plans) == 1 else min(plans, key=lambda one: sum(_rows(one, sizes, measure)))
 
         others = sorted((i for i in range(len(self.positive)) if i != first), key=lambda i: sizes[i])
-        plan = best([first, *others] if any_lead else [first])
+        plan = best([first, *others][: self._ways] if any_lead else [first])
         if plan.grouped or any_lead or keep_all or only_first:
             return plan
-        rivals = (self._plan(pivot, self._arranged((other,), pivot, sizes), keep_all) for other in others)
+        groups = set(_group_variables(self.rule.head))
+        leads = [i for i in others if groups <= set(self.positive[i].variables())][: self._ways]
+        rivals = (self._plan(pivot, self._arranged((lead,), pivot, sizes), keep_all) for lead in leads)
         rival = next((rival for rival in rivals if rival.grouped), None)
         if rival is None:
             return plan
@@ -132,32 +138,64 @@ class PlannedRule:
         quick = GROUPING_FACTOR * sizes[first] >= scanned
         return rival if quick or GROUPING_FACTOR * _rows(plan, sizes, measure)[-1] >= scanned else plan
 
+    @cached_property
+    def _ways(self) -> int:
+        """In how many ways the atoms are arranged at most, so that planning a long body stays quick."""
+        return max(1, COMPARED_ATOMS // max(1, len(self.positive)))
+
     def _arrangements(self, lead: int, pivot: int | None, sizes: Sequence[int]) -> list[tuple[int, ...]]:
         """Orders of matching that begin with the lead, one for each atom that may come second and shares a variable."""
         known = set(self._pattern(lead, pivot).variables())
         seconds = [i for i in range(len(self.positive)) if i != lead and known & set(self.positive[i].variables())]
         if len(seconds) < 2:
             return [self._arranged((lead,), pivot, sizes)]
-        return [self._arranged((lead, second), pivot, sizes) for second in seconds]
+        if len(seconds) > self._ways:
+            shared = {i: sum(isinstance(t, Constant) or t in known for t in self.positive[i].terms) for i in seconds}
+            seconds.sort(key=lambda i: (_fanout(sizes[i], shared[i], len(self.positive[i].terms)), i))
+        return [self._arranged((lead, second), pivot, sizes) for second in seconds[: self._ways]]
 
     def _arranged(self, start: tuple[int, ...], pivot: int | None, sizes: Sequence[int]) -> tuple[int, ...]:
-        """All positive atoms (and a negated pivot) in the order of matching, greedily after the given ones."""
-        waiting = [i for i in range(len(self.positive)) if i not in start]
+        """All positive atoms (and a negated pivot) in the order of matching, greedily after the given ones.
+
+        Next comes the atom that agrees with the fewest facts, given what is bound; one with nothing bound comes last.
+        The heap has an entry for each atom and number of its bound columns; an entry is out of date once more are.
+        """
+        waiting = dict.fromkeys(i for i in range(len(self.positive)) if i not in start)
         if pivot is not None and pivot >= len(self.positive) and pivot not in start:
-            waiting.append(pivot)
+            waiting[pivot] = None
+        bound = dict.fromkeys(waiting, 0)
+        columns: dict[Variable, list[int]] = {}
+        for i in waiting:
+            for term in self._pattern(i, pivot).terms:
+                if isinstance(term, Variable):
+                    columns.setdefault(term, []).append(i)
+                else:
+                    bound[i] += 1
+
+        def bind(i: int) -> set[int]:
+            """The waiting atoms of which more columns are bound once an atom is placed."""
+            touched = [other for term in self._pattern(i, pivot).variables() for other in columns.pop(term, ())]
+            for other in touched:
+                bound[other] += 1
+            return {other for other in touched if other in waiting}
+
+        def entry(i: int) -> tuple[bool, float, int, int]:
+            arity = len(self._pattern(i, pivot).terms)
+            return not bound[i] and bool(arity), _fanout(sizes[i], bound[i], arity), i, bound[i]
+
         order = list(start)
-        known: set[Term] = {term for i in start for term in self._pattern(i, pivot).terms}
+        for i in start:
+            bind(i)
+        heap = [entry(i) for i in waiting]
+        heapq.heapify(heap)
         while waiting:
-
-            def cost(i: int) -> tuple[bool, float, int]:
-                terms = self._pattern(i, pivot).terms
-                bound = sum(isinstance(t, Constant) or t in known for t in terms)
-                return not bound and bool(terms), _fanout(sizes[i], bound, len(terms)), i
-
-            best = min(waiting, key=cost)
-            waiting.remove(best)
+            *_, best, when = heapq.heappop(heap)
+            if best not in waiting or when != bound[best]:
+                continue
+            del waiting[best]
             order.append(best)
-            known.update(self._pattern(best, pivot).terms)
+            for i in bind(best):
+                heapq.heappush(heap, entry(i))
         return tuple(order)
 
     def _pattern(self, body: int, pivot: int | None) -> Atom:
@@ -172,32 +210,31 @@ class PlannedRule:
 
     def _make(self, pivot: int | None, arrangement: tuple[int, ...], keep_all: bool) -> Plan:
         groups = _group_variables(self.rule.head)
-        absent = [i for i in range(len(self.positive), len(self.rule.body)) if i != pivot or self._has_wildcard(i)]
+        last_first = tuple(dict.fromkeys(self.rule.head.variables()))
+        negations = _Waiting(
+            {
+                body: self.atom(body).variables()
+                for body in range(len(self.positive), len(self.rule.body))
+                if body != pivot or self._has_wildcard(body)
+            }
+        )
         known: set[Variable] = set()
         steps: list[Step] = []
 
-        def place_negations() -> None:
-            for body in list(absent):
-                if set(self.atom(body).variables()) <= known:
-                    absent.remove(body)
-                    steps.append(_step("absent", body, self.atom(body), known, ()))
+        def place_negations(bound: Iterable[Variable]) -> None:
+            for body in negations.ready(bound):
+                steps.append(_step("absent", body, self.atom(body), known, ()))
 
-        place_negations()
+        place_negations(())
         for body in arrangement:
             atom = self._pattern(body, pivot)
-            step = _step("join", body, atom, known, groups if not known else _last_first(atom, self.rule.head))
-            kind = "check" if not step.binds else "join" if known else "scan"
-            steps.append(Step(kind, body, atom, step.order, step.bound, step.binds, step.same))
+            step = _step("join" if known else "scan", body, atom, known, last_first if known else groups)
+            steps.append(step)
             known.update(atom.variables())
-            place_negations()
+            place_negations(variable for _, variable in step.binds)
         grouped = not keep_all and _is_grouped(self.rule.head, steps, groups)
-        needed = known if keep_all else set(self.rule.head.variables())
-        kept: list[Step] = []
-        for step in reversed(steps):
-            keep = tuple(sorted(needed & _known_until(steps, step), key=lambda v: v.name))
-            kept.append(Step(step.kind, step.body, step.atom, step.order, step.bound, step.binds, step.same, keep))
-            needed = needed | {term for term in step.bound if isinstance(term, Variable)}
-        return Plan(self.rule, pivot, tuple(reversed(kept)), grouped)
+        needed = known if keep_all else known & set(self.rule.head.variables())
+        return Plan(self.rule, pivot, _with_keep(steps, needed), grouped)
 
     def _has_wildcard(self, body: int) -> bool:
         return any(isinstance(term, Wildcard) for term in self.atom(body).terms)
@@ -215,13 +252,38 @@ def _rows(plan: Plan, sizes: Sequence[int], measure: Measure) -> list[float]:
     return rows or [1.0]
 
 
-def _known_until(steps: Sequence[Step], last: Step) -> set[Variable]:
-    known: set[Variable] = set()
-    for step in steps:
-        known.update(variable for _, variable in step.binds)
-        if step is last:
-            break
-    return known
+def _with_keep(steps: Sequence[Step], needed: set[Variable]) -> tuple[Step, ...]:
+    """The steps with the variables that each keeps: the bound ones that a later step or the end needs."""
+    kept: list[Step] = []
+    live = set(needed)
+    for step in reversed(steps):
+        keep = tuple(sorted(live, key=lambda v: v.name))
+        kept.append(Step(step.kind, step.body, step.atom, step.order, step.bound, step.binds, step.same, keep))
+        live.difference_update(variable for _, variable in step.binds)
+        live.update(term for term in step.bound if isinstance(term, Variable))
+    return tuple(reversed(kept))
+
+
+class _Waiting:
+    """Atoms that can be placed once all their variables are bound."""
+
+    def __init__(self, variables: Mapping[int, Iterable[Variable]]) -> None:
+        self._missing = {body: set(found) for body, found in variables.items()}
+        self._by_variable: dict[Variable, list[int]] = {}
+        for body, missing in self._missing.items():
+            for variable in missing:
+                self._by_variable.setdefault(variable, []).append(body)
+        self._without = [body for body, missing in self._missing.items() if not missing]
+
+    def ready(self, bound: Iterable[Variable]) -> list[int]:
+        """The atoms that can be placed now that more variables are bound, each once, in the order of the body."""
+        found, self._without = self._without, []
+        for variable in bound:
+            for body in self._by_variable.pop(variable, ()):
+                self._missing[body].discard(variable)
+                if not self._missing[body]:
+                    found.append(body)
+        return sorted(found)
 
 
 def _without_wildcards(atom: Atom) -> Atom:
@@ -243,31 +305,36 @@ def _fanout(size: int, bound: int, arity: int) -> float:
 
 
 def _step(kind: str, body: int, atom: Atom, known: set[Variable], preferred: Sequence[Variable]) -> Step:
-    """Orders the columns: bound terms, then preferred variables, then the other new ones, then wildcards."""
-    columns = range(len(atom.terms))
-    bound = [c for c in columns if isinstance(atom.terms[c], Constant) or atom.terms[c] in known]
+    """Orders the columns: bound terms, then preferred variables, then the other new ones, then wildcards.
+
+    A scan or join that binds nothing is a check.
+    """
+    bound: list[int] = []
+    terms: list[Variable | Constant] = []
+    wild: list[int] = []
     fresh: dict[Variable, list[int]] = {}
-    for c in columns:
-        term = atom.terms[c]
-        if isinstance(term, Variable) and term not in known:
+    for c, term in enumerate(atom.terms):
+        if isinstance(term, Wildcard):
+            wild.append(c)
+        elif isinstance(term, Constant) or term in known:
+            bound.append(c)
+            terms.append(term)
+        else:
             fresh.setdefault(term, []).append(c)
-    ranked = sorted(fresh, key=lambda v: preferred.index(v) if v in preferred else len(preferred))
-    order = [*bound, *(c for variable in ranked for c in fresh[variable])]
-    order += [c for c in columns if isinstance(atom.terms[c], Wildcard)]
+    if kind != "absent" and not fresh:
+        return Step("check", body, atom, (*bound, *wild), tuple(terms))
+    ranked = list(fresh)
+    if len(ranked) > 1:
+        ranked.sort(key=lambda v: preferred.index(v) if v in preferred else len(preferred))
+    order = [*bound, *(c for variable in ranked for c in fresh[variable]), *wild]
     binds = tuple((order.index(fresh[variable][0]), variable) for variable in ranked)
     same = tuple((order.index(c[0]), order.index(other)) for c in fresh.values() for other in c[1:])
-    terms = tuple(t for t in (atom.terms[c] for c in bound) if isinstance(t, Variable | Constant))
-    return Step(kind, body, atom, tuple(order), terms, binds, same)
+    return Step(kind, body, atom, tuple(order), tuple(terms), binds, same)
 
 
 def _group_variables(head: Atom) -> tuple[Variable, ...]:
     """The variables of the head in order, without those that only its last column has."""
     return tuple(dict.fromkeys(t for t in head.terms[:-1] if isinstance(t, Variable)))
-
-
-def _last_first(atom: Atom, head: Atom) -> tuple[Variable, ...]:
-    """New variables in the order in which the head has them."""
-    return tuple(dict.fromkeys(head.variables()))
 
 
 def _is_grouped(head: Atom, steps: Sequence[Step], groups: Sequence[Variable]) -> bool:
