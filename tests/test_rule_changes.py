@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
@@ -462,3 +463,23 @@ def test_a_name_that_nothing_has_any_more_may_come_back_with_another_arity() -> 
     kb.change_rules(add="none(?x, ?y) :- path(?x, ?y) .")
     assert len(kb["none"]) == len(kb["path"])
     assert [p for p in kb.predicates if p.name == "none"] == [Predicate("none", 2)]
+
+
+HEAD = """@prefix : <http://e.org/> . @prefix owl: <http://www.w3.org/2002/07/owl#> .
+@prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .
+"""
+
+
+def test_an_ontology_that_is_added_brings_facts_of_predicates_no_rule_mentions(tmp_path: Path) -> None:
+    """Their names are among the terms, so that the store can be read without its snapshot."""
+    (tmp_path / "a.ttl").write_text(HEAD + ":A a owl:Class; rdfs:subClassOf :B. :B a owl:Class. :old a :A.")
+    (tmp_path / "c.ttl").write_text(HEAD + ":A a owl:Class; rdfs:subClassOf :C. :C a owl:Class. :new a :Component.")
+    KnowledgeBase(tmp_path / "a.ttl").save(tmp_path / "kb")
+    kb = everlog.open(tmp_path / "kb")
+    change = kb.change_rules(add=tmp_path / "c.ttl")
+    new = [(everlog.IRI("http://e.org/new"),)]
+    assert change.inserted["<http://e.org/Component>"].rows() == kb["<http://e.org/Component>"].rows() == new
+    assert kb.save() == 1
+    shutil.rmtree(tmp_path / "kb" / "snapshot")
+    assert everlog.open(tmp_path / "kb")["<http://e.org/Component>"].rows() == new
+    assert Store.open(tmp_path / "kb").verify() == []

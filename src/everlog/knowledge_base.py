@@ -293,7 +293,8 @@ class KnowledgeBase:
         queue += program_facts(edit.facts_added, old.dictionary)
         changed = old.applied(queue)
         done = new.derive_from(old, edit, changed, algorithm, strategy)
-        self._reasoner, self._names = new, self._names.with_program(edit.program.predicates, edit.program.prefixes)
+        there = [*edit.program.predicates, *edit.facts_added.predicates]
+        self._reasoner, self._names = new, self._names.with_program(there, edit.program.prefixes)
         shown = partial(ChangedRelations, self._names, new.dictionary)
         facts, explicit = (shown(done.inserted), shown(done.deleted)), (shown(changed.inserted), shown(changed.deleted))
         return RulesChanged(*facts, *explicit, changed.idle, done.statistics, *edit.texts)

@@ -110,7 +110,8 @@ def append(
     if same_rules and not change.holds and not change.explicit and positions is None:
         assert transaction.base_version is not None
         return transaction.base_version
-    name_predicates(dictionary, change.predicates if same_rules else kb.predicates)  # executors derive what has a name
+    # Executors derive what has a name, so other rules bring the names of all their predicates.
+    name_predicates(dictionary, {*change.predicates, *(() if same_rules else kb.predicates)})
     _refuse_collisions(dictionary, saved.terms)
     transaction.add_terms([added_terms(dictionary, saved.terms)] if len(dictionary) > saved.terms else [])
     transaction.add_facts(change_batches(stored_change(store, old, new, change), dictionary))

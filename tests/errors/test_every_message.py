@@ -33,6 +33,7 @@ NOT_FOR_USERS: Mapping[str, tuple[str, ...]] = {
         "the numbers of ... are in executors",
         "several conditions at once are matched on one machine only",
         "a plan of the kind ... is not closed at once",
+        "... ids of new facts are not among the terms; the first is ...",
     ),
     "caught where it is raised, and said in other words": (
         "versions count from 0",

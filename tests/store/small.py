@@ -53,7 +53,7 @@ def fill(transaction: Transaction, add: Iterable[Fact] = (), remove: Iterable[Fa
     add, remove = list(add), list(remove)
     terms = terms_of(add)
     if transaction.base_version is not None:
-        known = set(Store.open(transaction.layout.root).terms()["id"].to_pylist())
+        known = set(Store.open(transaction.layout.root).terms(transaction.base_version)["id"].to_pylist())
         terms = terms.filter(pa.array([i not in known for i in terms["id"].to_pylist()], pa.bool_()))
     transaction.add_terms([terms])
     transaction.add_facts([rows_of(add)])

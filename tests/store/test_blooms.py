@@ -111,12 +111,20 @@ def test_files_without_filters(tmp_path: Path, rows: pa.Table, columns: list[str
     assert sorted(filters_of(tmp_path / "facts.parquet")) == columns
 
 
+def all_ids(path: Path) -> pa.Table:
+    """Terms for all ids in a file."""
+    rows = pq.read_table(path)
+    ids = np.unique(np.concatenate([rows.column(name).drop_null().to_numpy() for name in rows.schema.names]))
+    return pa.table({"id": ids, "text": pa.array(map(str, ids.tolist()), pa.string())})
+
+
 def test_other_tools_read_files_with_filters(many: Path, tmp_path: Path) -> None:
     write(tmp_path, [fact("edge", "a", "b")])
     with begin(tmp_path) as transaction:
         path = transaction.work / "facts.parquet"
         path.write_bytes(many.read_bytes())
         transaction.add_fact_files([path])
+        transaction.add_terms([all_ids(path)])
         finish(transaction)
     files = DeltaTable(str(tmp_path / "facts")).file_uris()
     wanted = pq.read_table(many, columns=["c1"]).column(0)[777].as_py()

@@ -388,6 +388,40 @@ def test_opening_after_many_versions_reads_a_checkpoint(tmp_path: Path) -> None:
     assert read(tmp_path, 2) == set(EDGES)
 
 
+@pytest.mark.parametrize("one", [fact("edge", "a", "nobody"), fact("nobody", "a"), fact("wide", "a", "b", "nobody")])
+def test_a_fact_without_terms_is_refused(tmp_path: Path, one: tuple[str, ...]) -> None:
+    write(tmp_path, [*EDGES, fact("wide", "a", "b", "c")])
+    before = tree(tmp_path)
+    with begin(tmp_path) as transaction:
+        transaction.add_facts([rows_of([one])])
+        with pytest.raises(StoreError, match="1 ids of new facts are not among the terms"):
+            finish(transaction)
+    assert tree(tmp_path) == before
+
+
+def test_terms_that_are_rewritten_must_all_be_there(tmp_path: Path) -> None:
+    write(tmp_path, EDGES)
+    with begin(tmp_path) as transaction:
+        transaction.rewrite_terms()
+        transaction.add_terms([Store.open(tmp_path).terms().slice(1)])
+        with pytest.raises(StoreError, match="are not among the terms"):
+            finish(transaction, "compact")
+    assert read(tmp_path) == set(EDGES)
+
+
+def test_a_store_that_is_replaced_needs_none_of_the_terms_before(tmp_path: Path) -> None:
+    write(tmp_path, EDGES)
+    with begin(tmp_path, overwrite=True) as transaction:
+        transaction.add_facts([rows_of([fact("edge", "c", "d")])])
+        with pytest.raises(StoreError, match="are not among the terms"):
+            finish(transaction)
+    with begin(tmp_path, overwrite=True) as transaction:
+        transaction.add_terms([terms_of([fact("edge", "c", "d")])])
+        transaction.add_facts([rows_of([fact("edge", "c", "d")])])
+        finish(transaction)
+    assert read(tmp_path) == {fact("edge", "c", "d")}
+
+
 def _write_one(path: Path, one: tuple[str, ...]) -> None:
     write(path, [one])
 

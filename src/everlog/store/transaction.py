@@ -35,6 +35,7 @@ from everlog.store.commit import NewFile, commit, conflict, file_stats
 from everlog.store.errors import file_errors, os_error, store_error
 from everlog.store.layout import Layout
 from everlog.store.log import contents, file_names, named_files, newest_version
+from everlog.store.references import refuse_unknown_ids
 from everlog.store.versions import VersionInfo, metadata_for, read_version
 
 
@@ -91,6 +92,7 @@ class Transaction:
         self.base: VersionInfo | None = None
         self._base_facts: list[str] = []
         self._base_terms: list[str] = []
+        self._rewritten_terms: list[str] = []
         self._terms_version = newest_version(self.layout.terms)
         newest = newest_version(self.layout.facts)
         if newest is None:
@@ -122,7 +124,8 @@ class Transaction:
     def rewrite_terms(self, names: Sequence[str] | None = None) -> None:
         """What is added are the terms of some files of the base, by default all, in other files."""
         self._data_change = False
-        self._base_terms = [] if names is None else [name for name in self._base_terms if name not in names]
+        self._rewritten_terms = [name for name in self._base_terms if names is None or name in names]
+        self._base_terms = [name for name in self._base_terms if name not in self._rewritten_terms]
 
     def add_terms(self, batches: Iterable[pa.RecordBatch | pa.Table]) -> None:
         """Add terms (``id``, ``text``) that the base does not have, in any order."""
@@ -194,6 +197,7 @@ class Transaction:
             with file_errors("committing", self.layout.root):
                 self._widen_files()
                 parquet.refuse_repeated_ids(self._terms)
+                self._refuse_unknown_ids()
                 terms_version = self._commit_terms()
                 metadata = metadata_for(
                     self.layout.facts,
@@ -215,6 +219,12 @@ class Transaction:
         steps.reached(steps.FACTS_COMMITTED)
         self._finish()
         return version
+
+    def _refuse_unknown_ids(self) -> None:
+        """Refuse facts whose ids the terms will not have, and terms that lack some of those they replace."""
+        base = [] if self._replace_terms else [self.layout.terms / name for name in self._base_terms]
+        replaced = [] if self._replace_terms else [self.layout.terms / name for name in self._rewritten_terms]
+        refuse_unknown_ids([*self._facts, *replaced], [*self._terms, *base], self.layout.root)
 
     def _base_salt(self) -> int:
         return 0 if self.base is None or self._replace_terms else self.base.salt

@@ -1,0 +1,79 @@
+"""Ids that rows refer to: each must be that of a term, so that every version can be read by its own terms.
+
+Cost: the key columns of the new files are read back and sorted, and the ids of those row groups of terms are read whose
+range has one of them. Memory: the distinct ids of one file, and two of its columns.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow.parquet as pq
+from numpy.typing import NDArray
+
+from everlog.store import schema
+from everlog.store.errors import store_error
+from everlog.store.rows import Ints, plain
+
+THREADS = 2
+"""Number of columns that are sorted at a time."""
+
+
+def refuse_unknown_ids(files: Iterable[Path], terms: Sequence[Path], store: Path) -> None:
+    """Refuse data files that refer to an id which no file of terms has.
+
+    Of a file of facts the predicates and arguments are looked up, of one of terms the ids.
+    """
+    with ThreadPoolExecutor(THREADS) as threads:
+        for path in files:
+            unknown = _unknown(list(threads.map(partial(_ids_in, path), _keys(path))), terms)
+            if len(unknown):
+                message = f"{len(unknown)} ids of new facts are not among the terms; the first is {unknown[0]}"
+                raise store_error("unknown-ids", message, store, "the store is as before")
+
+
+def _keys(path: Path) -> list[str]:
+    """The columns of a file that have ids."""
+    names = pq.read_schema(path).names
+    return ["id"] if "id" in names else schema.keys(schema.width_of(names))
+
+
+def _ids_in(path: Path, name: str) -> Ints:
+    """The distinct ids in a column of a file, ascending."""
+    values = plain(pq.read_table(path, columns=[name], memory_map=True).column(0).drop_null())
+    values = np.sort(values[_is_first(values)])
+    return values[_is_first(values)]
+
+
+def _is_first(values: Ints) -> NDArray[np.bool_]:
+    """Which values differ from the one before."""
+    return np.concatenate([np.ones(min(len(values), 1), np.bool_), values[1:] != values[:-1]])
+
+
+def _unknown(columns: Sequence[Ints], terms: Iterable[Path]) -> Ints:
+    """Those of the ids in columns, each ascending, that no file of terms has."""
+    unknown = [np.ones(len(ids), np.bool_) for ids in columns]
+    for path in terms:
+        file = pq.ParquetFile(path, memory_map=True)
+        for group, low, high in _ranges(file):
+            places = [slice(np.searchsorted(ids, low), np.searchsorted(ids, high, "right")) for ids in columns]
+            if not any(mask[place].any() for mask, place in zip(unknown, places, strict=True)):
+                continue
+            found = plain(file.read_row_group(group, columns=["id"]).column("id"))
+            for ids, mask, place in zip(columns, unknown, places, strict=True):
+                at = np.minimum(np.searchsorted(found, ids[place]), len(found) - 1)
+                mask[place] &= found[at] != ids[place]
+    return np.unique(np.concatenate([ids[mask] for ids, mask in zip(columns, unknown, strict=True)]))
+
+
+def _ranges(file: pq.ParquetFile) -> Iterator[tuple[int, int, int]]:
+    """The row groups of a file of terms with the smallest and largest id of each."""
+    position = file.schema_arrow.get_field_index("id")
+    for group in range(file.num_row_groups):
+        stats: Any = file.metadata.row_group(group).column(position).statistics
+        yield group, stats.min, stats.max
