@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,7 +14,8 @@ from everlog.engine.dictionary import Dictionary
 from everlog.engine.factset import NONE, FactSet
 from everlog.engine.relation import Relation
 from everlog.lang.syntax import Constant, Predicate
-from everlog.pipeline.values import text_columns
+from everlog.pipeline.columns import Headers
+from everlog.pipeline.values import argument_columns
 from everlog.predicates import Key, Names
 
 Rows = Any
@@ -53,30 +54,44 @@ def deletion(predicate: Predicate, columns: list[pa.LargeStringArray], size: int
     return Queued(False, predicate, Relation.from_columns([column[known] for column in ids], len(dictionary)), unknown)
 
 
-def asked(insert: ByPredicate, delete: ByPredicate, names: Names, dictionary: Dictionary) -> list[Queued]:
-    """Rows to be removed and then rows to be added, as users give them; names learn predicates that are new.
+def asked(
+    insert: ByPredicate,
+    delete: ByPredicate,
+    names: Names,
+    dictionary: Dictionary,
+    headers: Headers,
+    picked: Sequence[str] = (),
+) -> list[Queued]:
+    """Rows to be removed and then rows to be added, as users give them.
+
+    Names learn predicates that are new, headers the names of columns. ``picked`` are the columns that become arguments.
 
     >>> edges = [("edge", [("a", "b"), ("b", "c")])]
-    >>> [(change.insert, len(change.relation)) for change in asked(edges, (), Names((), {}), Dictionary())]
+    >>> [(change.insert, len(change.relation)) for change in asked(edges, (), Names((), {}), Dictionary(), {})]
     [(True, 2)]
     """
     queue = []
     for key, data in delete:
-        queue += [deletion(*rows, dictionary) for rows in _rows(key, data, names)]
+        queue += [deletion(*rows, dictionary) for rows in _rows(key, data, names, headers, picked)]
     for key, data in insert:
-        for predicate, columns, size in _rows(key, data, names):
+        for predicate, columns, size in _rows(key, data, names, headers, picked):
             queue.append(insertion(predicate, columns, size, dictionary))
             names.add(predicate)
     return queue
 
 
-def _rows(key: Key, data: Rows, names: Names) -> list[tuple[Predicate, list[pa.LargeStringArray], int]]:
+def _rows(
+    key: Key, data: Rows, names: Names, headers: Headers, picked: Sequence[str]
+) -> list[tuple[Predicate, list[pa.LargeStringArray], int]]:
     """The predicate, columns and number of rows; nothing if there are none and nothing else tells the arity."""
-    arity = names.arity_for(key)
-    columns, size = text_columns(data, arity, names.name_of(key))
+    arity, name = names.arity_for(key), names.name_of(key)
+    columns, size, header = argument_columns(data, arity, name, picked, headers)
     if arity is None and not columns and not size:
         return []
-    return [(names.for_data(key, len(columns)), columns, size)]
+    predicate = names.for_data(key, len(columns))
+    if header is not None:
+        headers.setdefault((name, len(columns)), header)
+    return [(predicate, columns, size)]
 
 
 def program_facts(program: CheckedProgram, dictionary: Dictionary, *, insert: bool = True) -> Iterator[Queued]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from copy import copy
 from dataclasses import replace
@@ -18,13 +18,14 @@ from everlog.engine.factset import FactSet
 from everlog.engine.limits import Limits
 from everlog.engine.state import State
 from everlog.equality import Equality
-from everlog.explicit import Queued, asked, program_facts
+from everlog.explicit import ByPredicate, Queued, asked, program_facts
 from everlog.lang.errors import EverlogError
 from everlog.lang.parser import parse_query
 from everlog.lang.printer import print_program
 from everlog.lang.syntax import Predicate, Program
 from everlog.memory import bytes_of
 from everlog.modules.boundary import visible
+from everlog.pipeline.columns import Headers
 from everlog.pipeline.program import given_program
 from everlog.predicates import Key, Names
 from everlog.profiling.watch import UNWATCHED, watching
@@ -86,6 +87,7 @@ class KnowledgeBase:
         checked, dictionary = check(given_program(rules, equality)), Dictionary()
         modules = modules and equality != "representatives"
         self._names = Names(checked.predicates, checked.prefixes)
+        self._headers: Headers = {}
         self._queue: list[Queued] = list(program_facts(checked, dictionary))
         self._reasoner = Reasoner(
             arranged(checked, stratification, modules),
@@ -106,7 +108,12 @@ class KnowledgeBase:
     def __copy__(self) -> KnowledgeBase:
         """The same knowledge base, as it is now: each of the two is changed on its own."""
         other = object.__new__(type(self))
-        own = {"_names": self._names.copy(), "_queue": [*self._queue], "_reasoner": copy(self._reasoner)}
+        own = {
+            "_names": self._names.copy(),
+            "_headers": {**self._headers},
+            "_queue": [*self._queue],
+            "_reasoner": copy(self._reasoner),
+        }
         other.__dict__ = {**self.__dict__, **own}
         return other
 
@@ -161,19 +168,31 @@ class KnowledgeBase:
 
     # changing -----------------------------------------------------------------------------------
 
-    def insert(self, predicate: Key, data: Rows_) -> None:
+    def insert(self, predicate: Key, data: Rows_, *, columns: Sequence[str] | None = None) -> None:
         """Queue explicit facts: rows, a mapping of columns, pandas, Polars, Arrow, NumPy or a Spark DataFrame.
+
+        ``columns`` are the names of the columns that become arguments, in this order; by default all do. Columns
+        with names that data of the predicate had before become the same arguments, whatever their order; data
+        with other names is an error.
 
         >>> kb = KnowledgeBase()
         >>> kb.insert("age", {"who": ["alice", "bob"], "years": [42, 7]})
+        >>> kb.insert("age", {"years": [12], "town": ["Rome"], "who": ["carl"]}, columns=["who", "years"])
         >>> kb["age"].rows()
-        [('alice', 42), ('bob', 7)]
+        [('alice', 42), ('bob', 7), ('carl', 12)]
         """
-        self._queue += asked([(predicate, data)], (), self._names, self._reasoner.dictionary)
+        self._queue += self._asked([(predicate, data)], (), columns)
 
-    def delete(self, predicate: Key, data: Rows_) -> None:
-        """Queue the removal of explicit facts; facts that are not explicit are left alone."""
-        self._queue += asked((), [(predicate, data)], self._names, self._reasoner.dictionary)
+    def delete(self, predicate: Key, data: Rows_, *, columns: Sequence[str] | None = None) -> None:
+        """Queue the removal of explicit facts; facts that are not explicit are left alone.
+
+        ``columns`` is as for :meth:`insert`.
+        """
+        self._queue += self._asked((), [(predicate, data)], columns)
+
+    def _asked(self, insert: ByPredicate, delete: ByPredicate, columns: Sequence[str] | None) -> list[Queued]:
+        picked = () if columns is None else tuple(map(str, columns))
+        return asked(insert, delete, self._names, self._reasoner.dictionary, self._headers, picked)
 
     def materialise(
         self, *, fresh: bool = False, progress: Listener | None = None, profile: Profile | bool = False
@@ -214,10 +233,12 @@ class KnowledgeBase:
         :meth:`materialise`. All or nothing: after an error the knowledge base is as before.
         """
         _require_algorithm(algorithm, strategy)
-        names = self._names.copy()
-        queue = asked((insert or {}).items(), (delete or {}).items(), names, self._reasoner.dictionary)
+        names, headers = self._names.copy(), {**self._headers}
+        queue = asked((insert or {}).items(), (delete or {}).items(), names, self._reasoner.dictionary, headers)
         with self._watched(profile):
-            return self._update(queue, names, algorithm, strategy)
+            change = self._update(queue, names, algorithm, strategy)
+        self._headers = headers
+        return change
 
     def update_facts(
         self,

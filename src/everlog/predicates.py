@@ -131,7 +131,7 @@ def refuse_two_arities(predicates: Iterable[Predicate], arities: Mapping[str, in
             raise DataError.of("arity", message, None, "give one of the two another name with NAME=PATH")
 
 
-def wrong_arity(predicate: str | None, arity: int, width: int) -> DataError:
+def wrong_arity(predicate: str | None, arity: int, width: int, remedy: str | None = None) -> DataError:
     """The error for rows that are too short or too long for a predicate.
 
     >>> print(wrong_arity("age", 2, 1))
@@ -140,9 +140,8 @@ def wrong_arity(predicate: str | None, arity: int, width: int) -> DataError:
     """
     name = "the predicate" if predicate is None else f"`{predicate}`"
     message = f"{name} has {_count(arity, 'argument')}, but the rows have {_count(width, 'value')}"
-    return DataError.of(
-        "wrong-arity", message, None, f"pass rows of {_count(arity, 'value')}, or use another predicate"
-    )
+    remedy = f"pass rows of {_count(arity, 'value')}" if remedy is None else remedy
+    return DataError.of("wrong-arity", message, None, f"{remedy}, or use another predicate")
 
 
 def _count(number: int, noun: str) -> str:

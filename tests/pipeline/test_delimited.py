@@ -74,8 +74,8 @@ def test_nothing_in_a_file(tmp_path: Path, name: str) -> None:
 
 
 def test_header_of_each_file(tmp_path: Path) -> None:
-    write(tmp_path, "a.csv", b'from,"t\no"\n1,2\n3,4\n')
-    write(tmp_path, "b.csv.gz", b"from,to\n5,6\n")
+    write(tmp_path, "a.csv", b'"fr\nom",to\n1,2\n3,4\n')
+    write(tmp_path, "b.csv.gz", b'"fr\nom",to\n5,6\n')
     for size in (1, 10, 100):
         found, bad = read_all(f"e={tmp_path}", options=ReadOptions(header=True), target_bytes=size)
         assert (found, bad) == ([("e/2", "1", "2"), ("e/2", "3", "4"), ("e/2", "5", "6")], [])

@@ -21,10 +21,13 @@ from everlog.owl.graph import read_graph
 from everlog.pipeline.fetching import fetch
 from everlog.pipeline.jobs import MaterialiseJob, materialise
 from everlog.pipeline.locations import storage_options
+from everlog.pipeline.read import read
 from everlog.pipeline.sources import ReadOptions, resolve
+from everlog.pipeline.splits import splits
 from everlog.pipeline.updates import UpdateJob, update
 from everlog.store import Store
 from tests.cli.running import CommandLine
+from tests.pipeline.deletion_vectors import delete_rows
 
 RULES = "path(?x, ?y) :- edge(?x, ?y) . path(?x, ?z) :- path(?x, ?y), edge(?y, ?z) ."
 FILES = {
@@ -95,6 +98,10 @@ def fill(here: Path, address: str) -> None:
         table = pa.table({"a": [a for a, _ in rows], "b": [b for _, b in rows]})
         write_deltalake("s3://data/edge", table, mode="overwrite", partition_by=["b"], storage_options=options)
         write_deltalake(here / "edge", table, mode="overwrite", partition_by=["b"])
+    write_deltalake(here / "kept", pa.table({"a": [1, 2, 3], "b": [4, 5, 6]}))
+    delete_rows(here / "kept", [1], beside=True)
+    for file in (path for path in (here / "kept").rglob("*") if path.is_file()):
+        store.put_object(Bucket="data", Key=file.relative_to(here).as_posix(), Body=file.read_bytes())
 
 
 def names_in(directory: Path) -> set[str]:
@@ -151,6 +158,16 @@ def test_a_store_of_facts_in_an_object_store(spark: Any, bucket: Path, tmp_path:
         assert [path.name for path in (store / "work").iterdir()] == ["guard"]
     assert rows[0] == rows[1]
     assert set(everlog.open(tmp_path / "there")["path"]) >= {("d", "e"), ("c", "e"), ("y", "x y")}
+
+
+def test_a_table_with_deleted_rows_in_an_object_store(bucket: Path, tmp_path: Path) -> None:
+    options = ReadOptions()
+    for root in (str(bucket), "s3://data"):
+        parts = splits(resolve([f"p={root}/kept[b, a]"], options, tmp_path), options)
+        assert [row for part in parts for batch in read(part, options, []) for row in batch.to_pylist()] == [
+            {"predicate": "p/2", "c0": "4", "c1": "1"},
+            {"predicate": "p/2", "c0": "6", "c1": "3"},
+        ]
 
 
 def test_what_is_wrong_is_told_by_address(

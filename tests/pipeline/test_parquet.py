@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import gzip
+import json
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from deltalake import DeltaTable, write_deltalake
+from deltalake import DeltaTable, WriterProperties, write_deltalake
 
 from everlog.lang.errors import DataError
 from everlog.pipeline import parquet
@@ -17,9 +18,11 @@ from everlog.pipeline.read import read
 from everlog.pipeline.sources import ReadOptions, resolve
 from everlog.pipeline.split import BadRow
 from everlog.pipeline.splits import splits
+from tests.pipeline.deletion_vectors import delete_rows
 from tests.pipeline.reading import read_all, shown
 
 EDGES: Any = pa.table({"s": ["a", "b", "42"], "o": pa.array([1, 2, 3], pa.int16())})
+FEATURES = ["typeWidening"]
 FACTS = [("edge/2", '"a"', "1"), ("edge/2", '"b"', "2"), ("edge/2", '"42"', "3")]
 
 
@@ -140,3 +143,54 @@ def test_a_broken_delta_table(tmp_path: Path) -> None:
     (tmp_path / "p" / "_delta_log").mkdir(parents=True)
     with pytest.raises(DataError, match=r"error\[unreadable-table\]"):
         read_all(tmp_path / "p")
+
+
+@pytest.mark.parametrize("beside", [False, True])
+def test_rows_that_deletion_vectors_take_out(tmp_path: Path, beside: bool) -> None:
+    """Also with row groups and batches smaller than the file, and with names that are quoted in the log."""
+    table = tmp_path / "p q"
+    data = pa.table({"a": [*range(20), 20], "b": ["x y%"] * 20 + ["z"]})
+    write_deltalake(str(table), data, partition_by=["b"], writer_properties=WriterProperties(max_row_group_size=4))
+    delete_rows(table, [0, 5, 19], beside=beside)
+    assert len(DeltaTable(table).deletion_vectors().read_all()) == 1
+    expected = [("p/1", str(row)) for row in range(21) if row not in (0, 5, 19)]
+    for size in (1, 1 << 20):
+        assert sorted(read_all(f"p={table}[a]", target_bytes=size)[0]) == sorted(expected)
+
+
+def test_deleted_rows_with_nulls_are_not_bad(tmp_path: Path) -> None:
+    write_deltalake(str(tmp_path / "p"), pa.table({"a": [1, None, 3, None]}))
+    delete_rows(tmp_path / "p", [0, 1])
+    found, bad = read_all(tmp_path / "p")
+    assert (found, [row.reason for row in bad]) == ([("p/1", "3")], ["row 4 has no value in column 'a'"])
+
+
+@pytest.mark.parametrize(
+    ("protocol", "settings", "needed"),
+    [
+        ({"minReaderVersion": 2, "minWriterVersion": 5}, {"delta.columnMapping.mode": "name"}, "columnMapping by name"),
+        (
+            {"minReaderVersion": 3, "minWriterVersion": 7, "readerFeatures": FEATURES, "writerFeatures": FEATURES},
+            {},
+            "typeWidening",
+        ),
+    ],
+)
+def test_tables_whose_files_mean_something_else(
+    tmp_path: Path, protocol: dict[str, Any], settings: dict[str, str], needed: str
+) -> None:
+    write_deltalake(str(tmp_path / "p"), pa.table({"a": [1]}))
+    log = tmp_path / "p" / "_delta_log" / f"{0:020}.json"
+    actions = [json.loads(line) for line in log.read_text().splitlines()]
+    for action in actions:
+        if "protocol" in action:
+            action["protocol"] = protocol
+        if "metaData" in action and settings:
+            action["metaData"]["configuration"] = settings
+            schema = json.loads(action["metaData"]["schemaString"])
+            schema["fields"][0]["metadata"] = {"delta.columnMapping.id": 1, "delta.columnMapping.physicalName": "x"}
+            action["metaData"]["schemaString"] = json.dumps(schema)
+    log.write_text("\n".join(map(json.dumps, actions)))
+    with pytest.raises(DataError, match=rf"error\[unreadable-table\]: the Delta table .*{needed}") as caught:
+        read_all(tmp_path / "p")
+    assert "_delta_log" not in str(caught.value)

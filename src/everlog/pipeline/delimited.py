@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -29,22 +29,23 @@ def read_delimited(
 ) -> Iterator[pa.RecordBatch]:
     """The facts of a range of a comma- or tab-separated file."""
     assert split.source.predicate is not None
-    assert split.arity is not None
-    predicate = Predicate(split.source.predicate, split.arity)
+    assert split.width is not None
+    predicate = Predicate(split.source.predicate, len(split.order))
     rules = CellRules.of(options.types, options.prefixes)
     skip = options.header and split.start == 0
     with Blocks(split.path, split.source.compressed, split.start, split.end, block) as blocks:
         while blocks.read():
-            tokens = _tokenise(blocks, split.source, predicate.arity)
+            tokens = _tokenise(blocks, split.source, split.width)
             row_starts, _, status, _, _ = tokens
             if len(status) == 0:
                 continue
             if skip:
                 status[0], skip = kernel.SKIPPED, False
             columns = _mark_bad_bytes(blocks.data, row_starts, status)
-            bad += _bad_rows(blocks, tokens, columns, predicate.arity)
+            bad += _bad_rows(blocks, tokens, columns, split.width)
             if rows := int(np.count_nonzero(status == kernel.GOOD)):
-                yield _batch(predicate, rows, rules, tokens, blocks.data)
+                texts = [rules.texts(tokens, blocks.data, split.width, place) for place in split.order]
+                yield _batch(predicate, rows, texts)
             blocks.drop(int(row_starts[-1]))
 
 
@@ -58,14 +59,30 @@ def first_row_width(source: Source) -> int | None:
     return None
 
 
+def first_row(source: Source) -> tuple[str, ...] | None:
+    """The cells of the first row of a file as they stand, which name its columns; None if there is no row."""
+    width = first_row_width(source)
+    if width is None:
+        return None
+    with Blocks(source.path, source.compressed, block=1 << 16) as blocks:
+        while blocks.read():
+            _, cells, _, starts, ends = _tokenise(blocks, source, width)
+            if len(cells):
+                return tuple(_cell(blocks.data, *place) for place in zip(starts[:width], ends[:width], strict=True))
+    return None
+
+
+def _cell(data: np.ndarray[Any, Any], start: int, end: int) -> str:
+    """A cell without the quotes around it; an end below 0 says that quotes inside are doubled."""
+    text = data[start : end if end >= 0 else ~end].tobytes().decode(errors="replace")
+    return text if end >= 0 else text.replace('""', '"')
+
+
 def _tokenise(blocks: Blocks, source: Source, arity: int) -> Any:
     return kernel.tokenise(blocks.data, DELIMITERS[source.kind], source.kind == "csv", arity, blocks.final)
 
 
-def _batch(
-    predicate: Predicate, rows: int, rules: CellRules, tokens: Any, data: np.ndarray[Any, Any]
-) -> pa.RecordBatch:
-    columns = [rules.texts(tokens, data, predicate.arity, column) for column in range(predicate.arity)]
+def _batch(predicate: Predicate, rows: int, columns: Sequence[pa.LargeStringArray]) -> pa.RecordBatch:
     names = ["predicate", *(f"c{column}" for column in range(predicate.arity))]
     return pa.RecordBatch.from_arrays([constant_column(str(predicate), rows), *columns], names)
 

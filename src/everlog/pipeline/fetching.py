@@ -32,6 +32,8 @@ AT_A_TIME = 8
 """So many files are copied at the same time."""
 CHUNK = 8 << 20
 LOG = "_delta_log"
+_DELETED = re.compile(r"(?:^|/)deletion_vector_[^/]*\.bin$")
+"""The files of a Delta table that say which rows of other files are deleted."""
 _COLOUR = re.compile(r"\x1b\[\d+m")
 
 
@@ -140,7 +142,7 @@ class _Store:
         current = {file for table in tables for file in self._current(table)}
         for key in keys:
             if any(above in tables for above in _above(key)):
-                if key in current or f"/{LOG}/" in f"/{key}":
+                if key in current or f"/{LOG}/" in f"/{key}" or _DELETED.search(key):
                     yield key
             elif not is_hidden(key.removeprefix(base)) and kind_by_name(key) is not None:
                 yield key

@@ -1,11 +1,13 @@
-"""Which files a ``[NAME=]PATH`` argument means, and what is in them.
+"""Which files a ``[NAME=]PATH[COLUMN, ...]`` argument means, and what is in them.
 
 A path is a file, a directory or a glob. The kind of a file follows from its extension. A directory
 stands for everything in it, except that a Delta table and a directory of part files are one relation.
+Columns in brackets are those that become arguments, in this order.
 """
 
 from __future__ import annotations
 
+import csv
 import glob
 import os
 import re
@@ -39,6 +41,7 @@ KINDS: Mapping[str, str] = {
 
 RDF_KINDS = frozenset({"nt", "nq", "ttl", "trig", "rdf"})
 _ARGUMENT = re.compile(r"(?P<name><[^<>]*>|[^=/]*)=(?P<path>.*)", re.DOTALL)
+_PICKED = re.compile(r'(?P<path>.*)\[(?P<columns>(?:"[^"]*"|[^"\[\]])+)\]', re.DOTALL)
 
 
 @dataclass(frozen=True)
@@ -54,6 +57,8 @@ class Source:
     """What blank nodes are labelled from: the path relative to the argument."""
     copy: Copy | None = None
     """What it is a copy of, if it lies in an object store."""
+    columns: tuple[str, ...] = ()
+    """The names of the columns that become arguments; none means all columns."""
 
     def shown(self, path: str) -> str:
         """A path of the source as users know it."""
@@ -81,17 +86,17 @@ class ReadOptions:
 
 
 def resolve(arguments: Sequence[str], options: ReadOptions, work: Path | None = None) -> list[Source]:
-    """The sources that arguments of the form ``[NAME=]PATH`` stand for.
+    """The sources that arguments of the form ``[NAME=]PATH[COLUMN, ...]`` stand for.
 
     What lies in an object store is copied into ``work``, a directory that all readers share; without one there must be
     nothing. All arguments that are wrong are reported together in one :class:`DataError`.
     """
-    found: dict[tuple[str, str | None], Source] = {}
+    found: dict[tuple[str, str | None, tuple[str, ...]], Source] = {}
     problems: list[DataError] = []
     for argument in arguments:
         try:
             for source in _argument(argument, options, work):
-                found.setdefault((source.path, source.predicate), source)
+                found.setdefault((source.path, source.predicate, source.columns), source)
         except DataError as error:
             problems.append(error)
         except OSError as error:
@@ -103,6 +108,14 @@ def resolve(arguments: Sequence[str], options: ReadOptions, work: Path | None = 
 
 def _argument(argument: str, options: ReadOptions, work: Path | None) -> Iterator[Source]:
     name, path = _split(argument, options)
+    path, columns = _picked(path)
+    for source in _sources(path, name, options, work):
+        if columns and source.predicate is None:
+            raise _picked_rdf(source, columns)
+        yield replace(source, columns=columns)
+
+
+def _sources(path: str, name: str | None, options: ReadOptions, work: Path | None) -> Iterator[Source]:
     if kind_of(path) is None:
         yield from _at(str(local_path(path)) if scheme_of(path) == "file" else path, name, options)
         return
@@ -112,6 +125,22 @@ def _argument(argument: str, options: ReadOptions, work: Path | None) -> Iterato
         yield from (replace(source, copy=copy) for source in _at(copy.path, name, options))
     except DataError as error:
         raise copy.as_given(error) from None
+
+
+def _picked(path: str) -> tuple[str, tuple[str, ...]]:
+    """The path and the columns in brackets behind it. Brackets that are part of a name or of a glob stay in the path.
+
+    >>> _picked('in/trips.parquet[src, "a, b"]'), _picked("in/part-[ab]")
+    (('in/trips.parquet', ('src', 'a, b')), ('in/part-[ab]', ()))
+    """
+    match = _PICKED.fullmatch(path)
+    if match is None or os.path.exists(path) or (kind_of(path) is None and glob.glob(path)):
+        return path, ()
+    table = match["path"]
+    if "," not in match["columns"] and kind_by_name(table) is None and not os.path.exists(table):
+        return path, ()
+    (names,) = csv.reader([match["columns"]], skipinitialspace=True)
+    return table, tuple(name.strip() for name in names)
 
 
 def _at(path: str, name: str | None, options: ReadOptions) -> Iterator[Source]:
@@ -291,4 +320,13 @@ def _named_rdf(path: Path, name: str) -> DataError:
         f"an RDF file has predicates of its own, so it cannot be read as {name}",
         Place(str(path)),
         f"leave out {name}=",
+    )
+
+
+def _picked_rdf(source: Source, columns: Sequence[str]) -> DataError:
+    return DataError.of(
+        "picked-rdf",
+        "an RDF file has no columns that could be picked",
+        Place(source.shown(source.path)),
+        f"leave out [{', '.join(columns)}]",
     )

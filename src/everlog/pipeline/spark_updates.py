@@ -24,6 +24,7 @@ from everlog.engine.limits import Limits
 from everlog.lake import COUNTED
 from everlog.lang.errors import EverlogError
 from everlog.lang.parser import parse_stored
+from everlog.pipeline.columns import Headers
 from everlog.pipeline.dictionary import NewTerms, new_terms
 from everlog.pipeline.engines import plan_settings
 from everlog.pipeline.jobs import no_representatives_on_spark
@@ -69,7 +70,9 @@ def update(job: UpdateJob, report: Report | None = None) -> UpdateResult:
             program = updatable(job, info)
             options = _options(job, program)
             refuse_graphs(options)
-            parts = [splits(resolve(paths, options, transaction.work), options) for paths in (job.delete, job.insert)]
+            headers: Headers = {}
+            sources = [resolve(paths, options, transaction.work) for paths in (job.delete, job.insert)]
+            parts = [splits(each, options, headers=headers) for each in sources]
             for warning in large_files([*parts[0], *parts[1]], job.large_gz):
                 clock.report.warning(warning)
         spark = _started(job, clock) if needs_spark(job.engine, [*parts[0], *parts[1]]) else None

@@ -13,8 +13,9 @@ class Split:
     """A range of a file. It can be pickled and read anywhere the file can be.
 
     ``start`` and ``end`` are bytes, or row groups of a Parquet file; without an end the file is read
-    whole. ``partition`` holds the columns of a Delta table that are not in its files, ``columns`` the
-    names of all its columns in order.
+    whole. A table has ``width`` columns; ``order`` has the number of the column of each argument. A file of a Delta
+    table may have its columns in an order of its own: ``columns`` are the names of those of the table, ``partition``
+    holds the ones that are not in the file. ``deleted`` are the file's rows that are none any more, a bit for each row.
     """
 
     source: Source
@@ -22,8 +23,11 @@ class Split:
     start: int
     end: int | None
     arity: int | None
+    width: int | None = None
+    order: tuple[int, ...] = ()
     columns: tuple[str, ...] = ()
     partition: tuple[tuple[str, object], ...] = ()
+    deleted: bytes = b""
 
     @property
     def shown(self) -> str:

@@ -22,6 +22,7 @@ from everlog.lang.errors import EverlogError
 from everlog.lang.syntax import Predicate
 from everlog.pipeline.amounts import Told
 from everlog.pipeline.blanks import StoredBlanks
+from everlog.pipeline.columns import Headers
 from everlog.pipeline.dictionary import collision_error, distinct_terms
 from everlog.pipeline.encode import TERMS
 from everlog.pipeline.engines import needs_spark_to_update
@@ -117,7 +118,9 @@ def update(job: UpdateJob, report: Report | None = None) -> UpdateResult:
             kb = open_store(job.store, transaction.base_version, **limits)
             options = _options(job, kb)
             refuse_graphs(options)
-            parts = [splits(resolve(paths, options, transaction.work), options) for paths in (job.delete, job.insert)]
+            headers: Headers = {}
+            sources = [resolve(paths, options, transaction.work) for paths in (job.delete, job.insert)]
+            parts = [splits(each, options, headers=headers) for each in sources]
             for warning in large_files([*parts[0], *parts[1]], job.large_gz):
                 clock.report.warning(warning)
         with clock.phase("read"):

@@ -8,8 +8,12 @@ no such column, become texts one by one.
 from __future__ import annotations
 
 import datetime
-from collections.abc import Iterable, Mapping, Sequence
+import json
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from decimal import Decimal
+from functools import partial
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -19,6 +23,7 @@ import pyarrow.compute as pc
 from everlog.engine.kernels.numbers import canonical_doubles
 from everlog.lang.errors import DataError
 from everlog.lang.terms import XSD, decimal_text, double_text, text_of
+from everlog.pipeline.columns import Header, Table, header_of, order_of, pick_hint
 from everlog.predicates import wrong_arity
 
 TEXT = pa.large_string()
@@ -84,23 +89,78 @@ def text_columns(
     >>> text_columns([()])
     ([], 1)
     """
-    columns, rows = _columns(data)
-    if rows == 0 and not columns and arity:
-        return [pa.array([], TEXT) for _ in range(arity)], 0
-    if arity is not None and len(columns) != arity:
-        raise wrong_arity(predicate, arity, len(columns))
-    for index, column in enumerate(columns):
-        if column.null_count:
-            _null(int(pc.index(pc.is_null(column), True).as_py()), f"column {index + 1}")
+    columns, rows, _ = argument_columns(data, arity, predicate)
     return columns, rows
 
 
-def _columns(data: Any) -> tuple[list[pa.LargeStringArray], int]:
+def argument_columns(
+    data: Any,
+    arity: int | None = None,
+    predicate: str | None = None,
+    picked: Sequence[str] = (),
+    headers: Mapping[tuple[str, int], Header] = MappingProxyType({}),
+) -> tuple[list[pa.LargeStringArray], int, Header | None]:
+    """The same in the order of the arguments, and the names of the columns if they have any.
+
+    ``picked`` are the names of the columns that become arguments, by default all; ``headers`` are the names that
+    earlier data had, by predicate and number of columns (see :mod:`everlog.pipeline.columns`).
+    """
+    given = _columns(data)
+    width = len(given.columns)
+    if given.rows == 0 and not width and arity and not picked:
+        return [pa.array([], TEXT) for _ in range(arity)], 0, None
+    table = Table(predicate or "the predicate", width, given.names, "the data", None, _pick_text)
+    order = order_of(table, picked, headers.get((table.predicate, width)))
+    if arity is not None and len(order) != arity:
+        raise wrong_arity(predicate, arity, len(order), pick_hint(table, arity, headers.get((table.predicate, arity))))
+    columns = [given.columns[place]() for place in order]
+    rows = _rows_of(given, columns, order)
+    for index, column in enumerate(columns):
+        if column.null_count:
+            _null(int(pc.index(pc.is_null(column), True).as_py()), f"column {index + 1}")
+    header = header_of(table, order)
+    return columns, rows, None if header is None else replace(header, shown="earlier data")
+
+
+def _pick_text(names: Sequence[str]) -> str:
+    return f"columns=[{', '.join(map(json.dumps, names))}]"
+
+
+@dataclass(frozen=True)
+class _Columns:
+    """What holds rows, as columns that become texts when they are asked for.
+
+    ``names`` is None if the columns have none, ``rows`` if the columns may be of different lengths.
+    """
+
+    names: tuple[str, ...] | None
+    columns: Sequence[Callable[[], pa.LargeStringArray]]
+    rows: int | None
+
+
+def _rows_of(given: _Columns, columns: Sequence[pa.LargeStringArray], order: Sequence[int]) -> int:
+    """The number of rows; columns of different lengths are an error."""
+    if given.rows is not None:
+        return given.rows
+    rows = len(columns[0]) if columns else 0
+    for place, column in zip(order, columns, strict=True):
+        if len(column) != rows:
+            assert given.names is not None
+            raise DataError.of(
+                "ragged-column",
+                f"column {given.names[place]!r} has {_count(len(column), 'value')}, "
+                f"column {given.names[order[0]]!r} has {rows}",
+                hint="all columns have the same length",
+            )
+    return rows
+
+
+def _columns(data: Any) -> _Columns:
     module = type(data).__module__.partition(".")[0]
     if isinstance(data, np.ndarray):
         return _numpy_columns(data)
     if isinstance(data, pa.Array | pa.ChunkedArray):
-        return [texts_of(data)], len(data)
+        return _Columns(None, [partial(texts_of, data)], len(data))
     if module == "pandas":
         return _pandas_columns(data)
     if module == "polars":
@@ -109,9 +169,13 @@ def _columns(data: Any) -> tuple[list[pa.LargeStringArray], int]:
         data = data.toArrow()
     if isinstance(data, pa.Table | pa.RecordBatch) or hasattr(data, "__arrow_c_stream__"):
         table = data if isinstance(data, pa.Table | pa.RecordBatch) else pa.table(data)
-        return [texts_of(table.column(i), name) for i, name in enumerate(table.schema.names)], table.num_rows
+        names = tuple(table.schema.names)
+        columns = [partial(texts_of, table.column(place), name) for place, name in enumerate(names)]
+        return _Columns(names, columns, table.num_rows)
     if isinstance(data, Mapping):
-        return _same_length([(str(name), _one_column(values, str(name))) for name, values in data.items()])
+        names = tuple(map(str, data))
+        columns = [partial(_one_column, values, name) for name, values in zip(names, data.values(), strict=True)]
+        return _Columns(names, columns, None if names else 0)
     if isinstance(data, Iterable) and not isinstance(data, str | bytes):
         return _row_columns(data)
     raise DataError.of(
@@ -121,10 +185,10 @@ def _columns(data: Any) -> tuple[list[pa.LargeStringArray], int]:
     )
 
 
-def _row_columns(data: Iterable[Any]) -> tuple[list[pa.LargeStringArray], int]:
+def _row_columns(data: Iterable[Any]) -> _Columns:
     rows = data if isinstance(data, Sequence) else list(data)
     if not rows:
-        return [], 0
+        return _Columns(None, [], 0)
     for kind in set(map(type, rows)):
         if not issubclass(kind, tuple | list):
             index = next(i for i, row in enumerate(rows) if type(row) is kind)
@@ -142,7 +206,8 @@ def _row_columns(data: Iterable[Any]) -> tuple[list[pa.LargeStringArray], int]:
             hint="all rows of a predicate have the same number of values",
         )
     columns = list(zip(*rows, strict=True)) if width else []
-    return [_object_texts(column, f"column {i + 1}") for i, column in enumerate(columns)], len(rows)
+    made = [partial(_object_texts, column, f"column {i + 1}") for i, column in enumerate(columns)]
+    return _Columns(None, made, len(rows))
 
 
 def _object_texts(values: Sequence[Any], column: str) -> pa.LargeStringArray:
@@ -197,32 +262,21 @@ def _one_column(values: Any, name: str) -> pa.LargeStringArray:
     if module == "pandas":
         return _series_texts(values, name)
     if module == "polars":
-        return _polars_columns(values.to_frame())[0][0]
+        return _polars_texts(values)
     if isinstance(values, str | bytes) or not isinstance(values, Iterable):
         hint = "a mapping has a list of values for each column"
         raise DataError.of("wrong-data", f"column {name!r} is {values!r}, not a list of values", None, hint)
     return _object_texts(values if isinstance(values, Sequence) else list(values), f"column {name!r}")
 
 
-def _same_length(columns: list[tuple[str, pa.LargeStringArray]]) -> tuple[list[pa.LargeStringArray], int]:
-    rows = len(columns[0][1]) if columns else 0
-    for name, column in columns:
-        if len(column) != rows:
-            raise DataError.of(
-                "ragged-column",
-                f"column {name!r} has {_count(len(column), 'value')}, column {columns[0][0]!r} has {rows}",
-                hint="all columns have the same length",
-            )
-    return [column for _, column in columns], rows
-
-
-def _numpy_columns(data: np.ndarray[Any, Any]) -> tuple[list[pa.LargeStringArray], int]:
-    if data.dtype.names and data.ndim == 1:
-        return [_numpy_texts(data[name], name) for name in data.dtype.names], len(data)
+def _numpy_columns(data: np.ndarray[Any, Any]) -> _Columns:
+    if (names := data.dtype.names) and data.ndim == 1:
+        return _Columns(tuple(names), [partial(_numpy_texts, data[name], name) for name in names], len(data))
     if data.ndim == 1:
-        return [_numpy_texts(data, "values")], len(data)
+        return _Columns(None, [partial(_numpy_texts, data, "values")], len(data))
     if data.ndim == 2:
-        return [_numpy_texts(data[:, i], f"column {i + 1}") for i in range(data.shape[1])], len(data)
+        columns = [partial(_numpy_texts, data[:, i], f"column {i + 1}") for i in range(data.shape[1])]
+        return _Columns(None, columns, len(data))
     raise DataError.of(
         "wrong-data",
         f"rows cannot be taken from a NumPy array of shape {data.shape}",
@@ -244,11 +298,11 @@ def _numpy_texts(values: np.ndarray[Any, Any], column: str) -> pa.LargeStringArr
     return texts_of(array, column)
 
 
-def _pandas_columns(data: Any) -> tuple[list[pa.LargeStringArray], int]:
+def _pandas_columns(data: Any) -> _Columns:
     if not hasattr(data, "columns"):
-        return [_series_texts(data, str(data.name))], len(data)
-    names = data.columns
-    return [_series_texts(data.iloc[:, i], str(names[i])) for i in range(len(names))], len(data)
+        return _Columns(None, [partial(_series_texts, data, str(data.name))], len(data))
+    names = tuple(map(str, data.columns))
+    return _Columns(names, [partial(_series_texts, data.iloc[:, i], name) for i, name in enumerate(names)], len(data))
 
 
 def _series_texts(series: Any, name: str) -> pa.LargeStringArray:
@@ -272,19 +326,20 @@ def _series_texts(series: Any, name: str) -> pa.LargeStringArray:
     return texts_of(array, name)
 
 
-def _polars_columns(data: Any) -> tuple[list[pa.LargeStringArray], int]:
+def _polars_columns(data: Any) -> _Columns:
+    if hasattr(data, "to_frame"):
+        return _Columns(None, [partial(_polars_texts, data)], len(data))
     if hasattr(data, "collect"):
         data = data.collect()
-    elif hasattr(data, "to_frame"):
-        data = data.to_frame()
-    columns = []
-    for series in data.iter_columns():
-        name = str(series.name)
-        if str(series.dtype) == "Object":
-            columns.append(_object_texts(series.to_list(), f"column {name!r}"))
-        else:
-            columns.append(texts_of(series.to_arrow(), name))
-    return columns, int(data.height)
+    columns = [partial(_polars_texts, series) for series in data.iter_columns()]
+    return _Columns(tuple(data.columns), columns, int(data.height))
+
+
+def _polars_texts(series: Any) -> pa.LargeStringArray:
+    name = str(series.name)
+    if str(series.dtype) == "Object":
+        return _object_texts(series.to_list(), f"column {name!r}")
+    return texts_of(series.to_arrow(), name)
 
 
 def _is_string(kind: Any) -> bool:
@@ -380,4 +435,4 @@ def constant_column(text: str, rows: int) -> pa.StringArray:
     return pa.repeat(pa.scalar(text, pa.string()), rows)
 
 
-__all__ = ["TEXT", "constant_column", "large_strings", "text_columns", "texts_of"]
+__all__ = ["TEXT", "argument_columns", "constant_column", "large_strings", "text_columns", "texts_of"]

@@ -34,7 +34,7 @@ def loaded(kb: KnowledgeBase, path: str) -> Change:
     options = ReadOptions(prefixes=dict(kb.program.program.prefixes), arities=arities)
     dictionary = kb.state().dictionary
     with TemporaryDirectory(prefix="everlog-") as work:
-        parts = splits(resolve((path,), options, Path(work)), options)
+        parts = splits(resolve((path,), options, Path(work)), options, headers=kb._headers)
         width = max([widest(parts, options), *(p.arity for p in kb.predicates)])
         staged = stage(None, parts, options, work, width=width, salt=dictionary.salt)
         insert, _ = facts_in(staged, dictionary, add=True)

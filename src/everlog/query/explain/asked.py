@@ -14,7 +14,7 @@ from everlog.engine.keys import Column, Mask, pack
 from everlog.lang.parser import parse_query
 from everlog.lang.printer import print_query
 from everlog.lang.syntax import Atom, Constant, Predicate, Rule
-from everlog.pipeline.values import text_columns
+from everlog.pipeline.values import argument_columns
 from everlog.predicates import Key
 from everlog.query.answers import Rows
 
@@ -93,7 +93,7 @@ def by_rows(kb: KnowledgeBase, facts: Mapping[Key, Any]) -> Asked:
     missing: list[tuple[int, Atom]] = []
     for key, data in facts.items():
         predicate = kb._names.find(key)
-        texts, size = text_columns(data, predicate.arity, predicate.name)
+        texts, size, _ = argument_columns(data, predicate.arity, predicate.name, headers=kb._headers)
         columns = [state.dictionary.lookup(column) for column in texts]
         held = _held(state.facts.relation(predicate), columns, size)
         places = np.arange(first, first + size)
