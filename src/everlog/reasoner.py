@@ -17,6 +17,7 @@ from everlog.engine.dictionary import Constants, Dictionary
 from everlog.engine.factset import NONE, FactSet
 from everlog.engine.keys import Column
 from everlog.engine.limits import Limits
+from everlog.engine.literals import LITERAL, literals_in
 from everlog.engine.match import Engine
 from everlog.engine.relation import Relation
 from everlog.engine.state import State
@@ -115,7 +116,11 @@ class Reasoner:
 
     def applied(self, queue: Iterable[Queued]) -> ExplicitChange:
         """The explicit facts after changes of them, which are not made."""
-        return applied(queue, self.seen().explicit, len(self.dictionary))
+        changes = list(queue)
+        if LITERAL in self.program.program.predicates:
+            given = literals_in((each.relation for each in changes if each.insert), self.dictionary)
+            changes.append(Queued(True, LITERAL, given))
+        return applied(changes, self.seen().explicit, len(self.dictionary))
 
     @property
     def instances(self) -> int:

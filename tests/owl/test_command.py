@@ -82,6 +82,19 @@ def test_materialise(everlog_command: CommandLine, tmp_path: Path) -> None:
     assert everlog_command("query", "triples", query, "--format", "csv").out.split() == ["x", "<http://e.org/x>"]
 
 
+def test_two_values_of_a_functional_property_under_rl(everlog_command: CommandLine, tmp_path: Path) -> None:
+    """They are reported, not equated, whether they come with the first facts or with an update."""
+    turtle(tmp_path, ":age a owl:FunctionalProperty . :ann :age 30 , 31 . :tea :degrees 30 . :bob :age 7 .")
+    done = everlog_command("materialise", "ontology.ttl", "--profile", "rl", "--store", "kb", "--quiet")
+    assert done.status == 0, done.err
+    turtle(tmp_path, ":bob :age 8 .", "more.ttl")
+    assert everlog_command("update", "kb", "--insert", "more.ttl", "--quiet").status == 0
+    assert everlog_command("query", "kb", "triple(31, owl:sameAs, 30)").out == "false\n"
+    assert everlog_command("query", "kb", "triple(<http://e.org/tea>, ?p, 31)", "--format", "csv").out == "p\n"
+    found = everlog_command("query", "kb", "everlog:violation(?x, ?rule)", "--format", "csv").out
+    assert found == "x,rule\n<http://e.org/ann>,prp-fp\n<http://e.org/bob>,prp-fp\n"
+
+
 def test_materialise_needs_rules_or_a_program_of_its_own(everlog_command: CommandLine) -> None:
     done = everlog_command("materialise", "--facts", "data.ttl", "--store", "kb")
     assert (done.status, "RULES" in done.err) == (2, True)

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 import everlog
+from everlog.equality import Equality
 from everlog.lang.syntax import Atom, Constant, Program
 from everlog.lang.terms import text_of
 from everlog.owl import program_of, shipped_program
@@ -94,6 +97,15 @@ VIOLATIONS = {
     ":x a :A ; :p :y . :y a :B .",
     "cls-maxqc2": ':A owl:onProperty :p ; owl:maxQualifiedCardinality "0"^^xsd:nonNegativeInteger ; '
     "owl:onClass owl:Thing . :x a :A ; :p :y .",
+    "prp-fp": ":p a owl:FunctionalProperty . :x :p 30 , 31 . :y :q 30 . :z :p 30 .",
+    "prp-ifp": ":q a owl:InverseFunctionalProperty ; owl:inverseOf :p . :x :p 30 , 31 .",
+    "prp-key": ":p rdfs:range :A ; owl:inverseOf :i . :A owl:hasKey ( :i ) . :y :p :x , 30 .",
+    "cls-maxc2": ':A owl:onProperty :p ; owl:maxCardinality "1"^^xsd:nonNegativeInteger . :x a :A ; :p 1 , 2 .',
+    "cls-maxqc3": ':A owl:onProperty :p ; owl:maxQualifiedCardinality "1"^^xsd:nonNegativeInteger ; owl:onClass :B . '
+    ":p rdfs:range :B . :x a :A ; :p 1 , 2 .",
+    "cls-maxqc4": ':A owl:onProperty :p ; owl:maxQualifiedCardinality "1"^^xsd:nonNegativeInteger ; '
+    'owl:onClass owl:Thing . :x a :A ; :p "a"@en , "a"@de .',
+    "dt-diff": ':x owl:sameAs "x" .',
     "cax-dw": ":A owl:disjointWith :B . :x a :A , :B .",
     "cax-adc": "[] a owl:AllDisjointClasses ; owl:members ( :C :A :B ) . :x a :A , :B .",
 }
@@ -106,6 +118,33 @@ def test_every_contradiction_is_reported_by_its_rule(tmp_path: Path) -> None:
         found = kb["everlog:violation"].rows()
         assert (x, rule) in found, rule
         assert {other for _, other in found} == {rule}, rule
+
+
+FUNCTIONAL = """
+:age a owl:FunctionalProperty . :ann :age 30 , 31 . :bob :age 30 . :tea :degrees 30 .
+:kid owl:sameAs :tom . :kid :age 7 . :tom :age 7 . :a owl:sameAs "u" , "v" . :b :says "u" .
+"""
+
+
+@pytest.mark.parametrize("equality", ["off"])
+def test_different_literals_are_not_the_same(tmp_path: Path, equality: Equality) -> None:
+    """Two values of a functional property contradict it; nothing follows from them for others with the same value."""
+    translation = program_of(turtle(tmp_path, FUNCTIONAL), "rl", equality=equality)
+    kb = everlog.KnowledgeBase(translation.program, equality=equality)
+    same = kb.query("triple(?x, owl:sameAs, ?y)").rows()
+    literals = [(x, y) for x, y in same if not isinstance(x, everlog.IRI) and x != y]
+    assert literals == []
+    ages = {(str(x), y) for x, y in kb.query("triple(?x, <http://e.org/age>, ?y)").rows()}
+    assert ages == {
+        (f"http://e.org/{x}", y) for x, y in (("ann", 30), ("ann", 31), ("bob", 30), ("kid", 7), ("tom", 7))
+    }
+    assert len(kb.query("triple(<http://e.org/tea>, <http://e.org/degrees>, ?y)")) == 1
+    ann, a = everlog.IRI("http://e.org/ann"), everlog.IRI("http://e.org/a")
+    assert kb["everlog:violation"].rows() == [(a, "dt-diff"), (ann, "prp-fp")]
+    repaired = kb.update(delete={"triple": [(ann, everlog.IRI("http://e.org/age"), 31)]})
+    assert repaired.deleted["everlog:violation"].rows() == [(ann, "prp-fp")]
+    kb.insert("triple", [(everlog.IRI("http://e.org/bob"), everlog.IRI("http://e.org/age"), 32)])
+    assert kb.query("everlog:violation(<http://e.org/bob>, ?rule)").rows() == [("prp-fp",)]
 
 
 def test_every_rule_of_the_tables_is_there_or_named_as_left_out() -> None:

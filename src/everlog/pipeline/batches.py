@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
+from everlog.engine.literals import LITERAL
 from everlog.lang.errors import DataError, Diagnostic, Place
 from everlog.pipeline.operations import Reader, batches_of, conflict_error, resolved
 from everlog.pipeline.spill import Spill
@@ -55,7 +56,7 @@ def read_batch(
     first of them; operations that contradict each other always are one.
     """
     rows = frame.select(*reader.columns)
-    task = _Write(work_directory(work), width, salt, where)
+    task = _Write(work_directory(work), width, salt, where, reader.names.knows(LITERAL))
     small = rows.limit(in_process_rows + 1).toArrow()
     if small.num_rows <= in_process_rows:
         parts = opened([attempt(lambda: task.write(_numbered(reader, small)))])
@@ -115,6 +116,8 @@ class _Write:
     width: int
     salt: int
     where: str
+    literals: bool
+    """Whether there is a fact for each literal that is inserted; see :mod:`everlog.engine.literals`."""
 
     def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         yield packed(lambda: self.write(batches))
@@ -128,17 +131,17 @@ class _Write:
         listed = bad.slice(0, MOST_LISTED).select(["row", "bad"]).to_pylist()
         found = resolved(rows.filter(rows.column("bad").is_null()))
         return _Part(
-            self._staged(found.insert),
-            self._staged(found.delete),
+            self._staged(found.insert, self.literals),
+            self._staged(found.delete, False),
             rows.num_rows,
             [BadRow(Place(self.where, row["row"]), row["bad"]) for row in listed],
             bad.num_rows,
             found.conflicts,
         )
 
-    def _staged(self, batches: Sequence[pa.RecordBatch]) -> Staged:
+    def _staged(self, batches: Sequence[pa.RecordBatch], literals: bool) -> Staged:
         width = max([self.width, *(batch.num_columns - 1 for batch in batches)])
-        spill = Spill(self.work, width, salt=self.salt)
+        spill = Spill(self.work, width, salt=self.salt, literals=literals)
         for batch in batches:
             spill.add(batch)
         spill.flush()

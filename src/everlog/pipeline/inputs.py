@@ -11,6 +11,7 @@ import pyarrow as pa
 
 from everlog.analysis.check import CheckedProgram
 from everlog.engine.hashing import hash_texts
+from everlog.engine.literals import LITERAL
 from everlog.lang.syntax import Constant, Predicate
 from everlog.pipeline.amounts import Told
 from everlog.pipeline.encode import TERMS
@@ -53,8 +54,9 @@ def encoded(
     from everlog.pipeline.stage import stage, widest
 
     width = max([widest(parts, options), *(p.arity for p in program.predicates)])
-    staged = stage(spark, parts, options, work, width=width, on_error=on_error, salt=salt, told=told)
-    own = Spill(work, width, salt=salt)
+    literals = LITERAL in program.predicates
+    staged = stage(spark, parts, options, work, width=width, on_error=on_error, salt=salt, told=told, literals=literals)
+    own = Spill(work, width, salt=salt, literals=literals)
     for batch in _batches(program):
         own.add(batch)
     own.flush()

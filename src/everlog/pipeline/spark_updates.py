@@ -21,6 +21,7 @@ from everlog.analysis.check import check
 from everlog.analysis.stratify import Kind, StratifiedProgram, stratify
 from everlog.change import Change, ChangedNumbers
 from everlog.engine.limits import Limits
+from everlog.engine.literals import LITERAL
 from everlog.lake import COUNTED
 from everlog.lang.errors import EverlogError
 from everlog.lang.parser import parse_stored
@@ -77,7 +78,10 @@ def update(job: UpdateJob, report: Report | None = None) -> UpdateResult:
                 clock.report.warning(warning)
         spark = _started(job, clock) if needs_spark(job.engine, [*parts[0], *parts[1]]) else None
         with clock.phase("read"):
-            deleted, inserted = (_stage(spark, job, options, part, program, transaction.work, info) for part in parts)
+            deleted, inserted = (
+                _stage(spark, job, options, part, program, transaction.work, info, inserted=part is parts[1])
+                for part in parts
+            )
             change = StagedUpdate(deleted, inserted, tuple(parts[0]))
             repair = Repair(spark, job, program, store, info, transaction.work, change)
             terms = repair.new_terms()
@@ -309,11 +313,13 @@ def _stage(
     program: StratifiedProgram,
     work: Path,
     info: VersionInfo,
+    inserted: bool,
 ) -> Staged:
     if not parts:
         return Staged(2)
     width = max([widest(parts, options), *(p.arity for p in program.program.predicates)])
-    return stage(spark, parts, options, work, width=width, on_error=job.on_error, salt=info.salt)
+    literals = inserted and LITERAL in program.program.predicates
+    return stage(spark, parts, options, work, width=width, on_error=job.on_error, salt=info.salt, literals=literals)
 
 
 def change_of(found: Repaired, program: StratifiedProgram) -> Change:

@@ -10,6 +10,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from everlog.engine.hashing import hash_text
+from everlog.engine.literals import LITERAL, are_literals
 from everlog.pipeline.encode import TERMS, Encoder
 from everlog.pipeline.room import own_share
 
@@ -33,16 +35,17 @@ class Spill:
 
     Facts and terms are distinct within a file, terms also sorted by id. A file's name is used once and
     never again: when Spark runs a task a second time, the files of the first attempt are simply not
-    in the result.
+    in the result. With ``literals`` there is a fact for each literal, too (see :mod:`everlog.engine.literals`).
     """
 
-    def __init__(self, work: Path, width: int, bits: int = 64, salt: int = 0) -> None:
+    def __init__(self, work: Path, width: int, bits: int = 64, salt: int = 0, *, literals: bool = False) -> None:
         self.fact_files: list[str] = []
         self.term_files: list[str] = []
         self.rows = 0
         self._work = work
         self._schema = facts_schema(width)
         self._encoder = Encoder(bits, salt)
+        self._literal = hash_text(str(LITERAL), bits, salt) if literals else None
         self._facts: list[pa.RecordBatch] = []
         self._terms: list[pa.RecordBatch] = []
         self._held_rows = self._held_bytes = 0
@@ -53,6 +56,8 @@ class Spill:
         facts, terms = self._encoder.encode(batch)
         self._facts.append(widen(facts, self._schema))
         self._terms.append(terms)
+        if self._literal is not None:
+            self._facts.append(widen(_literal_facts(terms, self._literal), self._schema))
         self.rows += facts.num_rows
         self._held_rows += facts.num_rows
         self._held_bytes += terms.nbytes
@@ -70,6 +75,12 @@ class Spill:
             self.term_files.append(write_parquet(terms.take(pa.array(order)), self._work, "terms"))
         self._facts, self._terms = [], []
         self._held_rows = self._held_bytes = 0
+
+
+def _literal_facts(terms: pa.RecordBatch, predicate: int) -> pa.RecordBatch:
+    ids = terms.column("id").filter(are_literals(terms.column("text")))
+    names = pa.array(np.full(len(ids), predicate, np.int64))
+    return pa.RecordBatch.from_arrays([names, ids], names=["predicate", "c0"])
 
 
 def widen(facts: pa.RecordBatch, schema: pa.Schema) -> pa.RecordBatch:

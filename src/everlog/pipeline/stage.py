@@ -63,16 +63,17 @@ def stage(
     hash_bits: int = 64,
     salt: int = 0,
     told: Told | None = None,
+    literals: bool = False,
 ) -> Staged:
     """Read splits into files in ``work``, a directory that all workers share; without a session in process.
 
     ``width`` is the largest arity, by default that of the splits. With ``on_error="stop"`` bad rows
     are an error that lists them; with ``"skip"`` they are counted and the first 1,000 returned. ``told`` hears
-    how much is read.
+    how much is read. ``literals`` is as for :class:`everlog.pipeline.spill.Spill`.
     """
     width = widest(splits, options) if width is None else width
     tasks = pack(list(map(_absolute, splits)), wanted=parallelism(spark))
-    task = _ReadTask(options, _Target(work_directory(work), width, hash_bits, salt))
+    task = _ReadTask(options, _Target(work_directory(work), width, hash_bits, salt, literals))
     tally = None if told is None else Tally([sum(map(_bytes, task)) for task in tasks], told)
     given = {os.path.abspath(split.path): split.shown for split in splits}
     try:
@@ -158,10 +159,11 @@ class _Target:
     width: int
     bits: int
     salt: int
+    literals: bool = False
 
     def write(self, batches: Iterable[pa.RecordBatch], bad: list[BadRow]) -> _Part:
         """Write batches of texts, and take along the bad rows that were found on the way."""
-        part, spill = _Part(), Spill(self.work, self.width, self.bits, self.salt)
+        part, spill = _Part(), Spill(self.work, self.width, self.bits, self.salt, literals=self.literals)
         for batch in batches:
             spill.add(batch)
             part.take_bad(bad)

@@ -1,0 +1,46 @@
+"""Which terms are literals, as facts for programs that ask for it.
+
+Rules see a term as a term. A program that must not treat literals as it treats individuals, as that of the profile
+``rl``, has the predicate ``everlog:literal``; whatever adds explicit facts for such a program adds this fact
+for each literal in them. The facts stay when the others are deleted: a literal remains one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from everlog.engine.dictionary import Dictionary
+from everlog.engine.relation import Relation
+from everlog.lang.syntax import Predicate
+
+LITERAL = Predicate("<urn:everlog:literal>", 1)
+
+
+def are_literals(texts: pa.Array) -> pa.BooleanArray:
+    """Which texts of terms and predicates are those of literals.
+
+    >>> are_literals(pa.array(['"a"', "-1", "true", "<http://e.org/a>", "_:b", "true/1", "p/2"])).to_pylist()
+    [True, True, True, False, False, False, False]
+    """
+    return pc.match_substring_regex(texts, '^["0-9-]|^(?:true|false)$')
+
+
+def literals_in(relations: Iterable[Relation], dictionary: Dictionary) -> Relation:
+    """The literals in some relations.
+
+    >>> dictionary = Dictionary()
+    >>> ids = dictionary.encode(pa.array(["<http://e.org/a>", "42"]))
+    >>> literals_in([Relation.from_columns([ids[:1], ids[1:]], 2)], dictionary).columns()[0].tolist()
+    [1]
+    """
+    seen = np.zeros(len(dictionary), np.bool_)
+    for relation in relations:
+        for column in relation.columns():
+            seen[column] = True
+    ids = np.flatnonzero(seen)
+    chosen = are_literals(dictionary.decode(ids)).to_numpy(zero_copy_only=False)
+    return Relation.from_columns([ids[chosen]], len(dictionary))
