@@ -519,3 +519,15 @@ def test_the_package_offers_what_it_says() -> None:
     assert all(hasattr(everlog, name) for name in everlog.__all__)
     with pytest.raises(AttributeError, match="nowhere"):
         everlog.nowhere  # noqa: B018
+
+
+def test_a_file_of_rules_may_have_any_extension(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name in ("rules.dl", "more rules.txt", "sub/rules.v2"):
+        path = tmp_path / name
+        path.parent.mkdir(exist_ok=True)
+        path.write_text("p(?x) :- q(?x) . q(a) .")
+        assert KnowledgeBase(name).query("p(?x)").rows() == [("a",)]
+    with pytest.raises(RuleError, match="unreadable-file"):
+        KnowledgeBase("no/such/rules.dl")
+    assert len(KnowledgeBase("% a comment.only").predicates) == 0

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import shutil
+import time
+from datetime import datetime, timedelta, timezone
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -246,3 +248,25 @@ def test_a_store_with_hyphens_in_variables_opens(tmp_path: Path, monkeypatch: py
     kb.save(tmp_path / "kb")
     monkeypatch.undo()
     assert without_snapshot(tmp_path / "kb").query("p(?x)").rows() == [(1,)]
+
+
+def test_a_time_stands_for_the_newest_version_by_then(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    kb = KnowledgeBase("p(?x) :- q(?x) .")
+    for number in range(3):
+        kb.insert("q", [(number,)])
+        kb.save(tmp_path / "kb")
+        time.sleep(0.002)  # commits are stamped with milliseconds
+    stamps = [info.timestamp for info in Store.open(tmp_path / "kb").versions()]
+    just_before = [stamp - timedelta(microseconds=1) for stamp in stamps]
+    assert [len(everlog.open(tmp_path / "kb", stamp)["p"]) for stamp in stamps] == [1, 2, 3]
+    assert [len(everlog.open(tmp_path / "kb", stamp)["p"]) for stamp in just_before[1:]] == [1, 2]
+    with monkeypatch.context() as elsewhere:
+        elsewhere.setenv("TZ", "America/New_York")
+        time.tzset()
+        assert len(everlog.open(tmp_path / "kb", datetime.now())["p"]) == 3
+    time.tzset()
+    assert len(everlog.open(tmp_path / "kb", stamps[-1].astimezone(timezone(timedelta(hours=5))))["p"]) == 3
+    with pytest.raises(StoreError, match="there was no version"):
+        everlog.open(tmp_path / "kb", just_before[0])
+    changes = everlog.changes(tmp_path / "kb", stamps[0], stamps[-1])
+    assert len(changes.inserted["p"]) == 2

@@ -24,7 +24,7 @@ from everlog.lang.parser import parse_stored
 from everlog.lang.syntax import Predicate
 from everlog.predicates import Names
 from everlog.snapshots import terms_in
-from everlog.store import Store
+from everlog.store import Store, Version
 
 NEAR = 300
 """A snapshot that is no more updates away is asked for terms before the tables are."""
@@ -40,11 +40,11 @@ class Changes:
     explicit_deleted: ChangedRelations
 
 
-def changes(path: str | Path, from_version: int, to_version: int | None = None) -> Changes:
+def changes(path: str | Path, from_version: Version, to_version: Version | None = None) -> Changes:
     """What changed after one version of a store up to another, the newest if it is not given.
 
     It is read from the rows that the versions added, so it costs what changed. A ``from_version`` of
-    -1 stands for an empty store.
+    -1 stands for an empty store. A ``datetime`` stands for the newest version committed by that time.
 
     >>> import everlog, tempfile
     >>> place = tempfile.mkdtemp() + "/kb"
@@ -58,7 +58,9 @@ def changes(path: str | Path, from_version: int, to_version: int | None = None) 
     >>> changed.inserted["p"].rows(), changed.deleted["p"].rows()
     ([('b',)], [('a',)])
     """
-    return changes_in(Store.open(path), from_version, to_version)
+    store = Store.open(path)
+    first = from_version if isinstance(from_version, int) else store.info(from_version).version
+    return changes_in(store, first, store.info(to_version).version)
 
 
 def changes_in(store: Store, from_version: int, to_version: int | None = None) -> Changes:

@@ -30,7 +30,7 @@ from everlog.pipeline.amounts import Told, counted
 from everlog.reasoning.statistics import Statistics, StratumStatistics
 from everlog.settings import EXPAND_BELOW
 from everlog.snapshots import Kept, keep_change, keep_whole, kept_nowhere
-from everlog.store import Store, Transaction, begin, exists
+from everlog.store import Store, Transaction, Version, begin, exists
 from everlog.store.commit import conflict
 from everlog.store.compaction import compact_if_worth
 
@@ -171,8 +171,11 @@ def _keep_update(saved: Saved, version: int, new: State, program: StratifiedProg
     return keep_change(store, version, saved.kept, new)
 
 
-def open(path: str | Path, version: int | None = None, **options: Any) -> KnowledgeBase:
+def open(path: str | Path, version: Version | None = None, **options: Any) -> KnowledgeBase:
     """The knowledge base in a store, in its newest or another version, ready to be queried and changed.
+
+    ``version`` is a number, or a ``datetime``: then it is the newest version committed by that time.
+    A time without a zone is local time.
 
     >>> import tempfile
     >>> place = tempfile.mkdtemp() + "/kb"

@@ -130,3 +130,14 @@ def test_the_rounds_of_an_update_are_followed_on_a_terminal() -> None:
     assert re.match(r"stratum 1 of 1, round \d+: \d+ facts", str(live.picture().columns[2]._cells[0]))
     live.close()
     assert followed(progress.Lines(), None) is None
+
+
+def test_rounds_that_delete_have_no_negative_rates() -> None:
+    live = Live(RichConsole(file=io.StringIO(), force_terminal=True, width=120, highlight=False))
+    live.phase("reason")
+    live.round_done(RoundEvent(1, 1, 1, -500, 1000, 5000))
+    live.round_done(RoundEvent(1, 1, 2, -5, 995, 5000))
+    shown = str(live.picture().columns[2]._cells[0])
+    live.close()
+    assert "995 facts, 5 gone" in shown
+    assert "-" not in shown

@@ -8,12 +8,15 @@ import json
 import os
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from everlog import KnowledgeBase
+from everlog.store import Store
 from tests.cli.running import CommandLine, saved
 
 MET = "<http://example.org/met>(?who, ?whom)"
@@ -205,3 +208,17 @@ def test_a_pipe_is_written_to_and_not_replaced(everlog_command: CommandLine, fam
     assert os.read(reader, 100) == b"x\nann\n"
     os.close(reader)
     assert pipe.is_fifo()
+
+
+def test_at_takes_a_version_or_a_time(everlog_command: CommandLine, tmp_path: Path) -> None:
+    kb = KnowledgeBase("p(1) .")
+    kb.save(tmp_path / "kb")
+    first = Store.open(tmp_path / "kb").info().timestamp
+    time.sleep(0.002)
+    kb.update(insert={"p": [(2,)]})
+    kb.save()
+    for at in ("0", first.isoformat(), first.astimezone().replace(tzinfo=None).isoformat(" ")):
+        assert everlog_command("query", tmp_path / "kb", "p(?x)", "--format", "csv", "--at", at).out == "x\n1\n"
+        assert '"version": 0,' in everlog_command("stats", tmp_path / "kb", "--json", "--at", at).out
+    done = everlog_command("query", tmp_path / "kb", "p(?x)", "--format", "csv", "--at", "2999-01-01")
+    assert done.out == "x\n1\n2\n"

@@ -35,9 +35,7 @@ NOT_FOR_USERS: Mapping[str, tuple[str, ...]] = {
         "a plan of the kind ... is not closed at once",
         "... ids of new facts are not among the terms; the first is ...",
     ),
-    "caught where it is raised, and said in other words": (
-        "versions count from 0",
-    ),
+    "caught where it is raised, and said in other words": ("versions count from 0",),
     "caught: the snapshot is made again, and the log says why, see tests/test_damaged_snapshots.py": (
         "it has format ..., not ...",
         "offsets of texts are out of bounds",

@@ -34,6 +34,7 @@ CHANGING = (
     (re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}"), "UUID"),
     (re.compile(r"\b[0-9a-f]{16}(?:[0-9a-f]{16})?\b"), "HEX"),
     (re.compile(r"[\d.]+ [kMGT]B of memory"), "2.0 GB of memory"),
+    (re.compile(r"version 0 is of \d\S+"), "version 0 is of TIME"),
 )
 """What is another one in every run."""
 

@@ -189,6 +189,7 @@ def test_what_is_wrong_is_told_by_address(
         assert code in done.err
         assert f"--> {told}" in done.err
         assert "fetched-" not in done.err
+        assert "no directory" not in done.err
     assert Store.open(tmp_path / "kb").version == 0
     with pytest.raises(DataError, match=r"not-an-ontology(.|\n)*s3://data/in/edge.csv"):
         read_graph(["s3://data/in/edge.csv"])

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import time
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from everlog.cli.console import Console
 from everlog.cli.options import at_option, logging_options, store_argument
 from everlog.cli.text import counted
+
+if TYPE_CHECKING:
+    from everlog.store import Version
 
 
 @click.command("explain")
@@ -46,7 +50,7 @@ def command(
     most: int,
     answers: int | None,
     form: str,
-    at: int | None,
+    at: Version | None,
     output: str | None,
     quiet: bool,
     json_logs: bool,

@@ -13,6 +13,7 @@ from everlog.cli.text import counted
 if TYPE_CHECKING:
     from everlog.knowledge_base import KnowledgeBase
     from everlog.lang.syntax import Predicate
+    from everlog.store import Version
 
 
 TRIPLES = ("nt", "ttl")
@@ -39,7 +40,7 @@ def command(
     predicates: tuple[str, ...],
     explicit: bool,
     on_error: str,
-    at: int | None,
+    at: Version | None,
     quiet: bool,
     json_logs: bool,
 ) -> None:

@@ -11,7 +11,7 @@ from rich.console import Console
 from rich.live import Live as RichLive
 from rich.table import Table
 
-from everlog.cli.progress import COMPILING, Progress
+from everlog.cli.progress import COMPILING, Progress, round_text
 from everlog.lang.errors import Diagnostic
 from everlog.memory import size_text
 from everlog.reasoning.statistics import RoundEvent
@@ -28,7 +28,7 @@ class _Phase:
     name: str
     begun: float
     detail: str = ""
-    derived: int = 0
+    changed: int = 0
     ended: float | None = None
 
     @property
@@ -59,11 +59,10 @@ class Live(Progress):
     def round_done(self, event: RoundEvent) -> None:
         if self._phases:
             phase = self._phases[-1]
-            phase.derived += event.new_facts
+            phase.changed += abs(event.new_facts)
             seconds = max(phase.seconds, 1e-3)
-            where = f"stratum {event.stratum} of {event.strata}, round {event.round}"
-            rates = f"{_short(phase.derived / seconds)} facts/s, {_short(event.instances / seconds)} instances/s"
-            phase.detail = f"{where}: {event.facts:,} facts, {event.new_facts:,} new; {rates}"
+            rates = f"{_short(phase.changed / seconds)} facts/s, {_short(event.instances / seconds)} instances/s"
+            phase.detail = f"{round_text(event)}; {rates}"
 
     def amount(self, amount: Amount) -> None:
         if self._phases:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 import os
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -13,6 +14,7 @@ from everlog.settings import SETTINGS, Setting
 
 if TYPE_CHECKING:
     from everlog.pipeline.split import BadRow
+    from everlog.store import Version
 
 F = TypeVar("F", bound=Callable[..., Any])
 Decorator = Callable[[F], F]
@@ -67,11 +69,23 @@ def store_argument(function: F) -> F:
     return found
 
 
+def version_or_time(text: str) -> Version:
+    """A version by its number, or a time in ISO 8601.
+
+    >>> version_or_time("3"), version_or_time("2026-11-18T13:00Z").minute
+    (3, 0)
+    """
+    try:
+        return int(text) if text.isdecimal() else datetime.datetime.fromisoformat(text)
+    except ValueError:
+        message = f"{text!r} is neither a version nor a time such as 2026-11-18T13:00"
+        raise click.BadParameter(message) from None
+
+
 def at_option(function: F) -> F:
-    """``--at VERSION``."""
-    found: F = click.option(
-        "--at", type=click.IntRange(0), metavar="VERSION", help="Read this version instead of the newest."
-    )(function)
+    """``--at VERSION`` or ``--at TIME``."""
+    said = "Read this version, or the newest one committed by this time, instead of the newest."
+    found: F = click.option("--at", type=version_or_time, metavar="VERSION|TIME", help=said)(function)
     return found
 
 

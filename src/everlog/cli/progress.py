@@ -136,13 +136,13 @@ COMPILING = "compiling kernels; this happens once after installation"
 
 
 def round_text(event: RoundEvent) -> str:
-    """A round as people read it.
+    """A round as people read it. Where facts are deleted, the number of new ones is negative.
 
-    >>> round_text(RoundEvent(1, 2, 7, 10, 1234, 5000))
-    'stratum 1 of 2, round 7: 1,234 facts, 10 new'
+    >>> round_text(RoundEvent(1, 2, 7, 10, 1234, 5000)), round_text(RoundEvent(1, 2, 8, -10, 1224, 5000))
+    ('stratum 1 of 2, round 7: 1,234 facts, 10 new', 'stratum 1 of 2, round 8: 1,224 facts, 10 gone')
     """
     where = f"stratum {event.stratum} of {event.strata}, round {event.round}"
-    return f"{where}: {event.facts:,} facts, {event.new_facts:,} new"
+    return f"{where}: {event.facts:,} facts, {abs(event.new_facts):,} {'new' if event.new_facts >= 0 else 'gone'}"
 
 
 def diagnostic_data(found: Diagnostic) -> dict[str, Any]:

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import sys
 import time
+from typing import TYPE_CHECKING
 
 import click
 
 from everlog.cli.console import Console
 from everlog.cli.options import at_option, limit_options, limits, logging_options, setting, store_argument
 from everlog.cli.text import counted
+
+if TYPE_CHECKING:
+    from everlog.store import Version
 
 
 @click.command("query")
@@ -27,7 +31,7 @@ def command(
     text: str,
     format: str,
     limit: int | None,
-    at: int | None,
+    at: Version | None,
     output: str | None,
     max_facts: int | None,
     timeout: float | None,

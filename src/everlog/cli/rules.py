@@ -18,6 +18,7 @@ from everlog.memory import bytes_of
 
 if TYPE_CHECKING:
     from everlog.pipeline.rule_updates import RulesResult
+    from everlog.store import Version
 
 SHOWN = 10
 """How many rules are listed."""
@@ -41,7 +42,7 @@ def command(
     remove: tuple[str, ...],
     no_compact: bool,
     memory: str | None,
-    at: int | None,
+    at: Version | None,
     show_profile: bool,
     profile_report: str | None,
     quiet: bool,
@@ -76,7 +77,7 @@ def command(
     )
 
 
-def _print_rules(store: str, at: int | None, progress: Progress) -> None:
+def _print_rules(store: str, at: Version | None, progress: Progress) -> None:
     from everlog.store import Store
 
     info = Store.open(store).info(at)

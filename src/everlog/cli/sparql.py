@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from everlog.change import Change
     from everlog.knowledge_base import KnowledgeBase
     from everlog.query.sparql.results import Result, Solutions
+    from everlog.store import Version
 
 FORMATS = ("table", "csv", "tsv", "json", "xml", "nt", "ttl", "parquet", "arrow")
 BINARY = ("parquet", "arrow")
@@ -49,7 +50,7 @@ def command(
     text: str,
     format: str,
     limit: int | None,
-    at: int | None,
+    at: Version | None,
     output: str | None,
     update: bool,
     max_facts: int | None,

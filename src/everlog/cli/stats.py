@@ -13,6 +13,7 @@ from everlog.cli.console import Console
 from everlog.cli.options import at_option, logging_options, store_argument
 
 if TYPE_CHECKING:
+    from everlog.store import Version
     from everlog.store.store import Store
 
 SHOWN = 25
@@ -29,7 +30,7 @@ SHOWN = 25
 @logging_options
 @click.pass_obj
 def command(
-    console: Console, store: str, at: int | None, as_json: bool, everything: bool, quiet: bool, json_logs: bool
+    console: Console, store: str, at: Version | None, as_json: bool, everything: bool, quiet: bool, json_logs: bool
 ) -> None:
     """Show what is in a STORE: versions, rules, facts per predicate, terms, size on disk."""
     console.configure(quiet, json_logs)
@@ -44,7 +45,7 @@ def command(
             click.echo(line)
 
 
-def collect(store: Store, version: int | None) -> dict[str, Any]:
+def collect(store: Store, version: Version | None) -> dict[str, Any]:
     """The figures of a version of a store."""
     from everlog.stores import open as open_store
 

@@ -59,8 +59,19 @@ def parse_file(path: str | Path, prefixes: Mapping[str, str] = NO_PREFIXES) -> P
         raise RuleError.of(
             "not-utf-8", "the file is not UTF-8 text", Place(name, line, column), "save it as UTF-8"
         ) from error
-    return parse_program(text, name, prefixes)
+    try:
+        return parse_program(text, name, prefixes)
+    except RuleError as error:
+        language = _OTHER_LANGUAGES.get(Path(path).suffix)
+        if language is None:
+            raise
+        message = f"the file does not have rules as Everlog reads them; `{Path(path).suffix}` is a file of {language}"
+        hint = "there, variables and declarations are written in other ways: write the rules anew, as `.rls`"
+        raise RuleError([Diagnostic("other-language", message, Place(name), hint), *error.diagnostics]) from None
 
+
+_OTHER_LANGUAGES = {".dl": "Soufflé", ".lp": "clingo", ".pl": "Prolog"}
+"""Languages that look alike, by the extension of their files."""
 
 _HYPHENATED = re.compile(r'"(?:[^"\\]|\\.)*"|<[^<>]*>|(?P<variable>\?[A-Za-z_][A-Za-z0-9_]*-[A-Za-z0-9_-]*)')
 

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import logging
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from everlog.equality import Equality
-from everlog.lang.errors import Diagnostic
+from everlog.lang.errors import Diagnostic, Place, RuleError
 from everlog.lang.parser import NO_PREFIXES, parse_file, parse_program
 from everlog.lang.syntax import Program
-from everlog.pipeline.sources import KINDS, RDF_KINDS
+from everlog.pipeline.sources import KINDS, RDF_KINDS, kind_by_name
 
 if TYPE_CHECKING:
     from everlog.owl import Translation
@@ -21,6 +22,9 @@ log = logging.getLogger(__name__)
 
 Profile = Literal["lower", "upper", "rl", "rdfs", "skos"]
 MOST_SHOWN = 10
+
+_PATH = re.compile(r"[^(\[@%]*\.\w+")
+"""The path of a file with an extension. A program has parentheses, brackets, directives or nothing but comments."""
 
 
 @dataclass(frozen=True)
@@ -51,10 +55,14 @@ def has_ontology(paths: str | Sequence[str], profile: Profile) -> bool:
 def is_path(text: str) -> bool:
     """Whether a text is the path of a rule file or an ontology rather than a program.
 
-    >>> is_path("rules.rls"), is_path("p(?x) :- q(?x) .")
-    (True, False)
+    A file may have any extension: what has one, and nothing that a program cannot do without, is a path.
+
+    >>> is_path("rules.rls"), is_path("rules.dl"), is_path("p(?x) :- q(?x) .")
+    (True, True, False)
     """
-    return "\n" not in text and (text.endswith(".rls") or is_ontology(text))
+    if "\n" in text:
+        return False
+    return text.endswith(".rls") or is_ontology(text) or _PATH.fullmatch(text) is not None
 
 
 def given_program(
@@ -80,6 +88,9 @@ def load_program(path: str, *, equality: Equality = "off", prefixes: Mapping[str
 
     ``prefixes`` hold in a rule file unless it declares others.
     """
+    if kind_by_name(path) in ("csv", "tsv", "parquet"):
+        hint = "make the knowledge base from the rules, and insert what the file has"
+        raise RuleError.of("not-rules", "the file has facts, not rules", Place(path), hint)
     read = ProgramRead(parse_file(path, prefixes)) if not is_ontology(path) else read_program(path, equality=equality)
     for warning in read.warnings:
         if warning.severity == "warning":

@@ -81,6 +81,7 @@ def session(master: str | None = None, app: str = "everlog", **conf: object) -> 
     An active session is returned as it is, whoever started it. In a process that spark-submit started, what
     that was told goes before the defaults here. Takes 3 to 10 seconds otherwise.
     """
+    require_pyspark()
     from pyspark import SparkContext
     from pyspark.sql import SparkSession
 
@@ -117,11 +118,22 @@ def _submitted(given: dict[str, str], app: str) -> SparkSession:
 
 def stop() -> None:
     """Stop the active session, if there is one. The JVM itself ends with this process."""
+    if sys.modules.get("pyspark") is None:
+        return
     from pyspark import SparkContext
     from pyspark.sql import SparkSession
 
     if SparkContext._active_spark_context is not None:
         SparkSession.builder.getOrCreate().stop()
+
+
+def require_pyspark() -> None:
+    """Raise an error with the remedy unless pyspark is installed."""
+    try:
+        import pyspark  # noqa: F401
+    except ModuleNotFoundError as error:
+        hint = "install it with `pip install pyspark`; `everlog.KnowledgeBase` in Python does without"
+        raise EverlogError.of("no-pyspark", "this needs Spark, and pyspark is not installed", hint=hint) from error
 
 
 def require_java() -> None:

@@ -122,7 +122,7 @@ def _sources(path: str, name: str | None, options: ReadOptions, work: Path | Non
     assert work is not None
     copy = fetch(path, work)
     try:
-        yield from (replace(source, copy=copy) for source in _at(copy.path, name, options))
+        yield from (replace(source, copy=copy) for source in _at(copy.path, name, options, copied=True))
     except DataError as error:
         raise copy.as_given(error) from None
 
@@ -143,8 +143,8 @@ def _picked(path: str) -> tuple[str, tuple[str, ...]]:
     return table, tuple(name.strip() for name in names)
 
 
-def _at(path: str, name: str | None, options: ReadOptions) -> Iterator[Source]:
-    """The sources at a path of a file system."""
+def _at(path: str, name: str | None, options: ReadOptions, copied: bool = False) -> Iterator[Source]:
+    """The sources at a path of a file system, where they may have been copied to from an object store."""
     if os.path.isdir(path):
         yield from _directory(Path(path), Path(path), name, options)
     elif os.path.exists(path):
@@ -155,7 +155,7 @@ def _at(path: str, name: str | None, options: ReadOptions) -> Iterator[Source]:
         matches = sorted(glob.glob(path, recursive=True)) if glob.has_magic(path) else []
         matches = [match for match in matches if not is_hidden(os.path.relpath(match, root))]
         if not matches:
-            raise _nothing(path)
+            raise _nothing(path, copied)
         for match in map(Path, matches):
             if match.is_dir():
                 yield from _directory(match, root, name, options)
@@ -306,10 +306,13 @@ def _with_distinct_names(sources: list[Source]) -> list[Source]:
     ]
 
 
-def _nothing(path: str) -> DataError:
+def _nothing(path: str, copied: bool) -> DataError:
     if glob.has_magic(path):
         return DataError.of("nothing-to-read", "no file matches the pattern", Place(path), "check the path")
     folder = os.path.dirname(path) or "."
+    if copied:
+        hint = "nothing in the object store has this address or one that starts with it and `/`: check it"
+        return DataError.of("no-such-file", "the file does not exist", Place(path), hint)
     hint = "check the path" if os.path.isdir(folder) else f"there is no directory {folder}"
     return DataError.of("no-such-file", "the file does not exist", Place(path), hint)
 

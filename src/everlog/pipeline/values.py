@@ -117,7 +117,7 @@ def argument_columns(
     rows = _rows_of(given, columns, order)
     for index, column in enumerate(columns):
         if column.null_count:
-            _null(int(pc.index(pc.is_null(column), True).as_py()), f"column {index + 1}")
+            _null(int(pc.index(pc.is_null(column), True).as_py()) + 1, f"column {index + 1}")
     header = header_of(table, order)
     return columns, rows, None if header is None else replace(header, shown="earlier data")
 
@@ -194,7 +194,7 @@ def _row_columns(data: Iterable[Any]) -> _Columns:
             index = next(i for i, row in enumerate(rows) if type(row) is kind)
             raise DataError.of(
                 "not-a-row",
-                f"row {index} is {rows[index]!r}, not a tuple",
+                f"row {index + 1} is {rows[index]!r}, not a tuple",
                 hint=f"a row with one value is written ({rows[index]!r},)",
             )
     width = len(rows[0])
@@ -202,7 +202,7 @@ def _row_columns(data: Iterable[Any]) -> _Columns:
         index = next(i for i, row in enumerate(rows) if len(row) != width)
         raise DataError.of(
             "ragged-row",
-            f"row {index} has {_count(len(rows[index]), 'value')}, the rows before it have {width}",
+            f"row {index + 1} has {_count(len(rows[index]), 'value')}, the rows before it have {width}",
             hint="all rows of a predicate have the same number of values",
         )
     columns = list(zip(*rows, strict=True)) if width else []
@@ -220,7 +220,7 @@ def _object_texts(values: Sequence[Any], column: str) -> pa.LargeStringArray:
         except (pa.ArrowInvalid, OverflowError, UnicodeEncodeError):
             pass  # an integer over 64 bits, or a string that is not Unicode: found or told apart one by one
     texts = []
-    for row, value in enumerate(values):
+    for row, value in enumerate(values, 1):
         try:
             text = _text_of_object(value)
             text.encode()
@@ -309,7 +309,7 @@ def _series_texts(series: Any, name: str) -> pa.LargeStringArray:
     """The texts of a pandas column; whatever pandas counts as missing, NaN too, is a null."""
     missing = np.asarray(series.isna())
     if missing.any():
-        _null(int(missing.argmax()), f"column {name!r}")
+        _null(int(missing.argmax()) + 1, f"column {name!r}")
     if str(series.dtype) == "category":
         categories = _series_texts(series.cat.categories.to_series(), name)
         return categories.take(pa.array(np.asarray(series.cat.codes)))
@@ -421,6 +421,7 @@ def _timestamp_texts(array: pa.TimestampArray) -> pa.LargeStringArray:
 
 
 def _null(row: int, column: str) -> None:
+    """Refuse a missing value; rows count from 1."""
     raise DataError.of(
         "null-value", f"row {row}, {column}: there is no value", hint="drop or fill the rows with missing values first"
     )

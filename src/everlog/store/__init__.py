@@ -8,6 +8,6 @@ from everlog.store.cleaning import exists
 from everlog.store.snapshot import Snapshot
 from everlog.store.store import Store
 from everlog.store.transaction import Transaction, begin
-from everlog.store.versions import VersionInfo
+from everlog.store.versions import Version, VersionInfo
 
-__all__ = ["Snapshot", "Store", "Transaction", "VersionInfo", "begin", "exists"]
+__all__ = ["Snapshot", "Store", "Transaction", "Version", "VersionInfo", "begin", "exists"]

@@ -131,7 +131,7 @@ def check_order(key: Key, path: Path) -> None:
         return
     here, before = row_key(key, wrong), row_key(key, wrong - 1)
     what = "comes twice" if here == before else f"is below {before} before it"
-    raise store_error("bad-rows", f"row {wrong} with key {here} {what}; rows must be sorted and distinct", path)
+    raise store_error("bad-rows", f"row {wrong + 1} with key {here} {what}; rows must be sorted and distinct", path)
 
 
 def check_file_order(path: Path, names: list[str]) -> None:

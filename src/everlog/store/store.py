@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -17,7 +18,7 @@ from everlog.store.log import ActiveFile, Contents, changed_files, contents, is_
 from everlog.store.parquet import open_file, terms_among
 from everlog.store.rows import plain, summed
 from everlog.store.snapshot import Snapshot
-from everlog.store.versions import VersionInfo, read_version
+from everlog.store.versions import Version, VersionInfo, read_version
 
 UPDATES = frozenset({"update", "rules"})
 SMALL_OPERATIONS = frozenset({*UPDATES, "compact", "widen"})
@@ -67,7 +68,7 @@ class Store:
         store.info()
         return store
 
-    def info(self, version: int | None = None) -> VersionInfo:
+    def info(self, version: Version | None = None) -> VersionInfo:
         """What a version says about itself: rules, statistics, when, by which operation."""
         number = self._existing(version)
         if number not in self._infos:
@@ -232,13 +233,24 @@ class Store:
         info = self.info(version)
         return f"{info.writer}-{info.timestamp.timestamp()}"
 
-    def _existing(self, version: int | None) -> int:
+    def _existing(self, version: Version | None) -> int:
         if version is None:
             return self.version
+        if isinstance(version, datetime.datetime):
+            return self._newest_by(version)
         if not 0 <= version <= self.version:
             hint = f"the versions are 0 to {self.version}"
             raise store_error("no-such-version", f"there is no version {version}", self.path, hint)
         return version
+
+    def _newest_by(self, moment: datetime.datetime) -> int:
+        """The newest version that was committed by a time."""
+        moment = moment.astimezone(datetime.UTC)
+        for version in range(self.version, -1, -1):
+            if self.info(version).timestamp <= moment:
+                return version
+        hint = f"version 0 is of {self.info(0).timestamp.isoformat()}"
+        raise store_error("no-such-version", f"there was no version at {moment.isoformat()}", self.path, hint)
 
     def _facts_table(self, version: int | None) -> Contents:
         """Readers merge files by their order, which other tools do not keep."""

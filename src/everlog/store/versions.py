@@ -16,6 +16,9 @@ from everlog.store.errors import store_error
 from everlog.store.log import METADATA_KEY, commit_info
 from everlog.store.schema import FORMAT
 
+Version = int | datetime.datetime
+"""A version by its number, or by a time: the newest one that was committed by then. A time without a zone is local."""
+
 
 @dataclass(frozen=True)
 class VersionInfo:
