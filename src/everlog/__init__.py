@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from everlog.lang.errors import LimitError as LimitError
     from everlog.lang.errors import RuleError as RuleError
     from everlog.lang.errors import StoreError as StoreError
+    from everlog.lang.errors import TermError as TermError
     from everlog.lang.errors import UnknownPredicateError as UnknownPredicateError
     from everlog.lang.terms import IRI as IRI
     from everlog.lang.terms import BlankNode as BlankNode
@@ -44,6 +45,7 @@ _PLACES = {
     "LimitError": "lang.errors",
     "RuleError": "lang.errors",
     "StoreError": "lang.errors",
+    "TermError": "lang.errors",
     "UnknownPredicateError": "lang.errors",
     "KnowledgeBase": "knowledge_base",
     "Change": "change",

@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     "--facts",
     multiple=True,
     metavar="[NAME=]PATH",
-    help="A file, directory or glob of facts, for the predicate NAME or that of the file's name; PATH[COLUMN, ...] picks "
-    "columns by name. May be repeated.",
+    help="A file, directory or glob of facts, for the predicate NAME or that of the file's name; "
+    "PATH[COLUMN, ...] picks columns by name. May be repeated.",
 )
 @click.option("--store", required=True, type=click.Path(), metavar="DIR", help="Where the store is, or is made.")
 @click.option("--overwrite", is_flag=True, help="Make a new version of an existing store, with nothing of the old one.")

@@ -99,6 +99,10 @@ class DataError(EverlogError):
     """A fact file or a value is wrong."""
 
 
+class TermError(DataError, ValueError):
+    """A value that no term can be: an IRI, a blank node or a literal with characters that it cannot have."""
+
+
 class StoreError(EverlogError):
     """A store cannot be used as asked."""
 

@@ -5,12 +5,11 @@ from __future__ import annotations
 import re
 from decimal import Decimal
 
-from everlog.lang.terms import decimal_text, double_text
+from everlog.lang.terms import NOT_IN_IRI, decimal_text, double_text
 
 _ESCAPES = {"t": "\t", "b": "\b", "n": "\n", "r": "\r", "f": "\f", '"': '"', "'": "'", "\\": "\\"}
 _ESCAPE = re.compile(r"\\(?:u([0-9A-Fa-f]{4})|U([0-9A-Fa-f]{8})|(.))", re.DOTALL)
 _LOCAL_ESCAPE = re.compile(r"\\(.)")
-_NOT_IN_IRI = re.compile(r'[\x00-\x20<>"{}|^`\\]')
 
 
 def unescape(written: str) -> str:
@@ -51,7 +50,7 @@ def iri_content(token: str) -> str:
     'http://e.org/é'
     """
     iri = unescape(token[1:-1])
-    wrong = _NOT_IN_IRI.search(iri)
+    wrong = NOT_IN_IRI.search(iri)
     if wrong is not None:
         raise ValueError(f"an IRI cannot contain {wrong.group()!r}")
     return iri

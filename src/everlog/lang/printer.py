@@ -8,11 +8,10 @@ from types import MappingProxyType
 
 from everlog.lang.characters import BARE_NAME, LOCAL_NAME
 from everlog.lang.syntax import Atom, Constant, Program, Query, Rule, Term, Variable
-from everlog.lang.terms import CANONICAL
+from everlog.lang.terms import CANONICAL, NOT_IN_IRI
 
 NO_PREFIXES: Mapping[str, str] = MappingProxyType({})
 
-_NOT_IN_IRI = re.compile(r'[\x00-\x20<>"{}|^`\\]')
 _ESCAPED = re.compile(r'["\\\x00-\x1f\x7f\u0085\u2028\u2029\ufeff]')
 _SHORT = {"\t": "\\t", "\b": "\\b", "\n": "\\n", "\r": "\\r", "\f": "\\f", '"': '\\"', "\\": "\\\\"}
 _TYPED_CELL = re.compile(
@@ -135,7 +134,7 @@ def _shortened(iri: str, prefixes: Mapping[str, str]) -> str:
 
 
 def _iri(iri: str) -> str:
-    return f"<{_NOT_IN_IRI.sub(_code, iri)}>"
+    return f"<{NOT_IN_IRI.sub(_code, iri)}>"
 
 
 def _escape(match: re.Match[str]) -> str:

@@ -29,9 +29,19 @@ import math
 import re
 from dataclasses import dataclass
 from decimal import Decimal
+from functools import lru_cache
+
+from everlog.lang.characters import CHARACTER, START
+from everlog.lang.errors import TermError
 
 XSD = "http://www.w3.org/2001/XMLSchema#"
-RDF_TYPE = "<http://www.w3.org/1999/02/22-rdf-syntax-ns#type>"
+RDF = "http://www.w3.org/1999/02/22-rdf-syntax-ns#"
+RDF_TYPE = f"<{RDF}type>"
+LANG_STRING = RDF + "langString"
+
+NOT_IN_IRI = re.compile(r'[\x00-\x20<>"{}|^`\\\ud800-\udfff]')
+_LABEL = re.compile(rf"[{START}0-9](?:\.*[{CHARACTER}])*")
+_LANGUAGE = re.compile(r"[A-Za-z]+(?:-[A-Za-z0-9]+)*")
 
 CANONICAL = {
     XSD + "integer": re.compile(r"0|-?[1-9][0-9]*"),
@@ -44,13 +54,20 @@ CANONICAL = {
 
 @dataclass(frozen=True, slots=True, order=True)
 class IRI:
-    """An IRI as a Python value.
+    """An IRI as a Python value. What cannot be one is a :class:`TermError`.
 
     >>> str(IRI("http://example.org/a"))
     'http://example.org/a'
+    >>> IRI("http://example.org/a b")
+    Traceback (most recent call last):
+    everlog.lang.errors.TermError: error[invalid-iri]: an IRI cannot contain ' ': 'http://example.org/a b'
+      = help: write it percent-encoded, as in 'http://example.org/a%20b'
     """
 
     value: str
+
+    def __post_init__(self) -> None:
+        check_iri(self.value)
 
     def __str__(self) -> str:
         return self.value
@@ -58,13 +75,19 @@ class IRI:
 
 @dataclass(frozen=True, slots=True, order=True)
 class BlankNode:
-    """A blank node, known by its label.
+    """A blank node, known by its label: letters, digits, ``_``, and inside also ``-`` and dots.
 
     >>> BlankNode("b0").label
     'b0'
     """
 
     label: str
+
+    def __post_init__(self) -> None:
+        if _LABEL.fullmatch(self.label) is None:
+            message = f"{self.label!r} cannot be the label of a blank node"
+            hint = "use letters, digits and _; - and . may stand inside"
+            raise TermError.of("invalid-label", message, None, hint)
 
     def __str__(self) -> str:
         return "_:" + self.label
@@ -76,14 +99,73 @@ class Literal:
 
     >>> Literal("A", language="en").lexical
     'A'
+    >>> Literal("A", IRI("http://example.org/code")).datatype
+    'http://example.org/code'
     """
 
     lexical: str
     datatype: str | None = None
     language: str | None = None
 
+    def __post_init__(self) -> None:
+        if isinstance(self.datatype, IRI):
+            object.__setattr__(self, "datatype", self.datatype.value)
+        elif self.datatype is not None:
+            _check_datatype(self.datatype)
+        if self.language is not None:
+            _check_language(self.language, self.datatype)
+
     def __str__(self) -> str:
         return self.lexical
+
+
+def check_iri(text: str) -> None:
+    """Refuse a text that no IRI can be."""
+    wrong = NOT_IN_IRI.search(text)
+    if wrong is not None:
+        encoded = NOT_IN_IRI.sub(lambda match: "".join(f"%{byte:02X}" for byte in _bytes(match.group())), text)
+        hint = f"write it percent-encoded, as in {encoded!r}"
+        raise TermError.of("invalid-iri", f"an IRI cannot contain {wrong.group()!r}: {text!r}", None, hint)
+
+
+_check_datatype = lru_cache(maxsize=1024)(check_iri)
+"""Datatypes are few, and checked for every literal that is made."""
+
+
+def _check_language(language: str, datatype: str | None) -> None:
+    if _LANGUAGE.fullmatch(language) is None:
+        hint = "a tag is letters, and after hyphens letters and digits, as in 'en' or 'de-AT'"
+        raise TermError.of("invalid-language", f"{language!r} cannot be a language tag", None, hint)
+    if datatype not in (None, LANG_STRING):
+        message = f"a literal cannot have the language {language!r} and the datatype {datatype!r}"
+        raise TermError.of("invalid-literal", message, None, "leave out one of the two")
+
+
+def _bytes(character: str) -> bytes:
+    return character.encode(errors="replace")
+
+
+def stored_iri(value: str) -> IRI:
+    """The IRI in a text that was checked when it came in."""
+    made = object.__new__(IRI)
+    object.__setattr__(made, "value", value)
+    return made
+
+
+def stored_blank(label: str) -> BlankNode:
+    """The blank node in a text that was checked when it came in."""
+    made = object.__new__(BlankNode)
+    object.__setattr__(made, "label", label)
+    return made
+
+
+def stored_literal(lexical: str, datatype: str | None = None, language: str | None = None) -> Literal:
+    """The literal in a text that was checked when it came in."""
+    made = object.__new__(Literal)
+    object.__setattr__(made, "lexical", lexical)
+    object.__setattr__(made, "datatype", datatype)
+    object.__setattr__(made, "language", language)
+    return made
 
 
 Value = str | int | float | bool | Decimal | IRI | BlankNode | Literal
@@ -192,15 +274,15 @@ def value_of(text: str) -> Value:
         if not suffix:
             return lexical
         if suffix[0] == "@":
-            return Literal(lexical, language=suffix[1:])
+            return stored_literal(lexical, language=suffix[1:])
         datatype = suffix[3:-1]
         if datatype == XSD + "double" and lexical in ("INF", "-INF", "NaN"):
             return float(lexical.lower().replace("inf", "infinity"))
-        return Literal(lexical, datatype)
+        return stored_literal(lexical, datatype)
     if first == "<":
-        return IRI(text[1:-1])
+        return stored_iri(text[1:-1])
     if first == "_":
-        return BlankNode(text[2:])
+        return stored_blank(text[2:])
     if first in "tf":
         return text == "true"
     if "E" in text:

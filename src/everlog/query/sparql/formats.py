@@ -15,16 +15,15 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from everlog.lang.errors import DataError
-from everlog.lang.terms import IRI, BlankNode, Literal
+from everlog.lang.terms import IRI, LANG_STRING, NOT_IN_IRI, BlankNode, Literal
 from everlog.query.sparql.results import BATCH, Result, Solutions, Triples, Truth
-from everlog.query.sparql.terms import BOOLEAN, DECIMAL, DOUBLE, INTEGER, LANG_STRING, STRING, Node, node_of
+from everlog.query.sparql.terms import BOOLEAN, DECIMAL, DOUBLE, INTEGER, STRING, Node, node_of
 
 Cells = Any
 """A LargeStringArray: a cell for each row, null where there is none."""
 
 _ESCAPES = {"\\": "\\\\", '"': '\\"', "\n": "\\n", "\r": "\\r", "\t": "\\t", "\b": "\\b", "\f": "\\f"}
 _SPECIAL = re.compile(r'[\\"\x00-\x1f\x7f]')
-_NOT_IN_IRI = re.compile(r'[\x00-\x20<>"{}|^`\\]')
 _NOT_IN_XML = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]")
 BARE = {
     INTEGER: re.compile(r"[+-]?[0-9]+"),
@@ -192,14 +191,14 @@ def ntriples_term(node: Node) -> str:
     ('"a\\"\\n"', '"1"^^<http://www.w3.org/2001/XMLSchema#integer>')
     """
     if isinstance(node, IRI):
-        return f"<{_NOT_IN_IRI.sub(_code, node.value)}>"
+        return f"<{NOT_IN_IRI.sub(_code, node.value)}>"
     if isinstance(node, BlankNode):
         return f"_:{node.label}"
     escaped = _SPECIAL.sub(lambda match: _ESCAPES.get(match.group()) or _code(match), node.lexical)
     quoted = f'"{escaped}"'
     if node.datatype == LANG_STRING:
         return f"{quoted}@{node.language}"
-    return quoted if node.datatype == STRING else f"{quoted}^^<{_NOT_IN_IRI.sub(_code, str(node.datatype))}>"
+    return quoted if node.datatype == STRING else f"{quoted}^^<{NOT_IN_IRI.sub(_code, str(node.datatype))}>"
 
 
 def _code(match: re.Match[str]) -> str:

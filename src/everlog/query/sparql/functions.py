@@ -14,7 +14,8 @@ from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
 from functools import lru_cache
 from urllib.parse import quote, urljoin
 
-from everlog.lang.terms import IRI, XSD, BlankNode, Literal
+from everlog.lang.errors import TermError
+from everlog.lang.terms import IRI, LANG_STRING, XSD, BlankNode, Literal
 from everlog.query.sparql.dates import FORMS, Moment, moment_of, zone_duration
 from everlog.query.sparql.terms import (
     BOOLEAN,
@@ -24,7 +25,6 @@ from everlog.query.sparql.terms import (
     DOUBLE,
     FLOAT,
     INTEGER,
-    LANG_STRING,
     RANKS,
     STRING,
     TIME,
@@ -106,17 +106,20 @@ def strdt(lexical: Node, kind: Node) -> Node:
 
 
 def strlang(lexical: Node, language: Node) -> Node:
-    tag = _plain(language).lower()
-    if not re.fullmatch(r"[a-z]+(?:-[a-z0-9]+)*", tag):
-        raise ExpressionError
-    return Literal(_plain(lexical), LANG_STRING, tag)
+    try:
+        return Literal(_plain(lexical), LANG_STRING, _plain(language).lower())
+    except TermError:
+        raise ExpressionError from None
 
 
 def iri(node: Node, base: str = "") -> Node:
     """The IRI of a string, resolved against the base of the query."""
     if isinstance(node, IRI):
         return node
-    return IRI(resolved(_plain(node), base))
+    try:
+        return IRI(resolved(_plain(node), base))
+    except TermError:
+        raise ExpressionError from None
 
 
 def resolved(reference: str, base: str) -> str:

@@ -12,10 +12,20 @@ import re
 from dataclasses import dataclass
 from decimal import Decimal
 
-from everlog.lang.terms import IRI, XSD, BlankNode, Literal, decimal_text, double_text, literal_text
+from everlog.lang.terms import (
+    IRI,
+    LANG_STRING,
+    XSD,
+    BlankNode,
+    Literal,
+    decimal_text,
+    double_text,
+    literal_text,
+    stored_blank,
+    stored_iri,
+    stored_literal,
+)
 
-RDF = "http://www.w3.org/1999/02/22-rdf-syntax-ns#"
-LANG_STRING = RDF + "langString"
 STRING, BOOLEAN = XSD + "string", XSD + "boolean"
 INTEGER, DECIMAL, FLOAT, DOUBLE = XSD + "integer", XSD + "decimal", XSD + "float", XSD + "double"
 DATE_TIME, DATE, TIME = XSD + "dateTime", XSD + "date", XSD + "time"
@@ -62,20 +72,20 @@ Literal(lexical='A', datatype='http://www.w3.org/1999/02/22-rdf-syntax-ns#langSt
     """
     first = text[0]
     if first == "<":
-        return IRI(text[1:-1])
+        return stored_iri(text[1:-1])
     if first == '"':
         end = text.rindex('"')
         lexical, suffix = text[1:end], text[end + 1 :]
         if not suffix:
-            return Literal(lexical, STRING)
+            return stored_literal(lexical, STRING)
         if suffix[0] == "@":
-            return Literal(lexical, LANG_STRING, suffix[1:])
-        return Literal(lexical, suffix[3:-1])
+            return stored_literal(lexical, LANG_STRING, suffix[1:])
+        return stored_literal(lexical, suffix[3:-1])
     if first == "_":
-        return BlankNode(text[2:])
+        return stored_blank(text[2:])
     if first in "tf":
-        return Literal(text, BOOLEAN)
-    return Literal(text, DOUBLE if "E" in text else DECIMAL if "." in text else INTEGER)
+        return stored_literal(text, BOOLEAN)
+    return stored_literal(text, DOUBLE if "E" in text else DECIMAL if "." in text else INTEGER)
 
 
 def text_of_node(node: Node) -> str:

@@ -21,7 +21,7 @@ from rdflib.term import Variable as RdflibVariable
 
 from everlog.lang.errors import RuleError
 from everlog.lang.syntax import Constant, Variable
-from everlog.lang.terms import literal_text
+from everlog.lang.terms import RDF, literal_text
 from everlog.query.sparql.algebra import (
     Aggregate,
     Alternative,
@@ -64,7 +64,6 @@ from everlog.query.sparql.algebra import (
     Values,
 )
 from everlog.query.sparql.functions import FUNCTIONS
-from everlog.query.sparql.terms import RDF
 
 AGGREGATED = "__agg_"
 """How rdflib begins the names of variables that stand for aggregates."""
