@@ -20,6 +20,7 @@ from everlog.engine.state import State
 from everlog.equality import Equality
 from everlog.explicit import ByPredicate, Queued, asked, program_facts
 from everlog.lang.errors import EverlogError
+from everlog.lang.internal import VIOLATION
 from everlog.lang.parser import parse_query
 from everlog.lang.printer import print_program
 from everlog.lang.syntax import Predicate, Program
@@ -390,6 +391,18 @@ class KnowledgeBase:
     def predicates(self) -> list[Predicate]:
         """Every predicate that the rules or the facts have."""
         return self._names.all()
+
+    @property
+    def violations(self) -> Rows:
+        """What contradicts the ontology: rows of an individual and the axiom or rule that it contradicts.
+
+        >>> kb = KnowledgeBase("@prefix e: <http://e.org/> . @prefix everlog: <urn:everlog:> . e:Cat(e:tom) . "
+        ...     'e:Dog(e:tom) . everlog:violation(?x, "DisjointClasses(e:Cat e:Dog)") :- e:Cat(?x), e:Dog(?x) .')
+        >>> kb.violations.columns, kb.violations.rows()
+        (('what', 'axiom'), [(IRI(value='http://e.org/tom'), 'DisjointClasses(e:Cat e:Dog)')])
+        """
+        reasoner = self._up_to_date()
+        return Rows(reasoner.dictionary, reasoner.seen().facts.relation(VIOLATION), ("what", "axiom"))
 
     @property
     def rules(self) -> str:

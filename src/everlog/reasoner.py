@@ -17,7 +17,7 @@ from everlog.engine.dictionary import Constants, Dictionary
 from everlog.engine.factset import NONE, FactSet
 from everlog.engine.keys import Column
 from everlog.engine.limits import Limits
-from everlog.engine.literals import LITERAL, literals_in
+from everlog.engine.literals import literals_in
 from everlog.engine.match import Engine
 from everlog.engine.relation import Relation
 from everlog.engine.state import State
@@ -26,6 +26,7 @@ from everlog.equality.expansion import difference
 from everlog.equality.merging import Merged, Merging
 from everlog.equality.partition import NormalisedConstants, Partition
 from everlog.explicit import ExplicitChange, Queued, applied
+from everlog.lang.internal import LITERAL, VIOLATION
 from everlog.lang.syntax import Constant, Predicate
 from everlog.modules.boundary import Opened, outward, stored
 from everlog.profiling.watch import UNWATCHED, Watch
@@ -180,8 +181,14 @@ class Reasoner:
         self._keep(kept)
         self.merged = merged or Merged()
         self._pairs = NONE
-        facts = self.seen().facts.count
-        self.statistics = replace(statistics, facts=facts, explicit=explicit.count, equality=self.equality)
+        facts = self.seen().facts
+        self.statistics = replace(
+            statistics,
+            facts=facts.count,
+            explicit=explicit.count,
+            equality=self.equality,
+            violations=len(facts.relation(VIOLATION)),
+        )
         return self.statistics
 
     def repair(self, changed: ExplicitChange, algorithm: Algorithm, strategy: Strategy) -> Update:
@@ -314,8 +321,9 @@ class Reasoner:
         self._keep(kept)
         pairs = self._pairs.restricted(self.program.external)
         self._pairs = FactSet({p: _followed(known, p, done) for p, known in pairs.items()})
+        facts = self.seen().facts
         self.statistics = Statistics(
-            facts=self.seen().facts.count,
+            facts=facts.count,
             explicit=explicit.count,
             instances=done.statistics.total_instances,
             rounds=0,
@@ -323,6 +331,7 @@ class Reasoner:
             modules=bool(self.program.external),
             stratification=self.program.kind,
             equality=self.equality,
+            violations=len(facts.relation(VIOLATION)),
         )
 
 

@@ -295,5 +295,5 @@ def statistics_of(data: dict[str, Any]) -> Statistics:
     """The inverse of ``Statistics.as_dict``."""
     fields = {name: data[name] for name in ("facts", "explicit", "instances", "rounds", "seconds")}
     strata = tuple(StratumStatistics(**stratum) for stratum in data["strata"])
-    how = {name: data[name] for name in ("modules", "stratification", "equality") if name in data}
+    how = {name: data[name] for name in ("modules", "stratification", "equality", "violations") if name in data}
     return Statistics(**fields, strata=strata, **how)

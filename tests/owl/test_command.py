@@ -87,8 +87,10 @@ def test_two_values_of_a_functional_property_under_rl(everlog_command: CommandLi
     turtle(tmp_path, ":age a owl:FunctionalProperty . :ann :age 30 , 31 . :tea :degrees 30 . :bob :age 7 .")
     done = everlog_command("materialise", "ontology.ttl", "--profile", "rl", "--store", "kb", "--quiet")
     assert done.status == 0, done.err
+    assert "\nviolations 1 (everlog violations kb)\n" in done.out
     turtle(tmp_path, ":bob :age 8 .", "more.ttl")
-    assert everlog_command("update", "kb", "--insert", "more.ttl", "--quiet").status == 0
+    done = everlog_command("update", "kb", "--insert", "more.ttl", "--quiet")
+    assert (done.status, "\nviolations 2, +1 -0 (everlog violations kb)\n" in done.out) == (0, True)
     assert everlog_command("query", "kb", "triple(31, owl:sameAs, 30)").out == "false\n"
     assert everlog_command("query", "kb", "triple(<http://e.org/tea>, ?p, 31)", "--format", "csv").out == "p\n"
     found = everlog_command("query", "kb", "everlog:violation(?x, ?rule)", "--format", "csv").out

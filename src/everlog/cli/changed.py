@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from everlog.cli.text import aligned, counted
+from everlog.cli.text import aligned, counted, violations_line
+from everlog.lang.internal import VIOLATION
 
 if TYPE_CHECKING:
     from everlog.change import Change
@@ -14,8 +15,11 @@ SHOWN = 25
 """How many predicates are listed."""
 
 
-def described_change(change: Change, taken: Mapping[str, float]) -> Iterator[str]:
-    """A change as people read it, line by line; ``taken`` are the seconds of its phases."""
+def described_change(change: Change, taken: Mapping[str, float], store: str, violations: int) -> Iterator[str]:
+    """A change as people read it, line by line; ``taken`` are the seconds of its phases.
+
+    ``violations`` is how many there are in the store after it.
+    """
     figures = change.stats
     idle = f"; {counted(change.not_explicit, 'deletion')} did nothing" if change.not_explicit else ""
     reason = f" ({figures.reason})" if figures.reason else ""
@@ -23,6 +27,8 @@ def described_change(change: Change, taken: Mapping[str, float]) -> Iterator[str
     seconds = ", ".join(f"{name} {each:.2f}" for name, each in taken.items())
     yield f"explicit   {_plus_minus(change.explicit_inserted, change.explicit_deleted)}{idle}"
     yield f"facts      {_plus_minus(change.inserted, change.deleted)}"
+    added, removed = len(change.inserted.get(VIOLATION, ())), len(change.deleted.get(VIOLATION, ()))
+    yield from violations_line(violations, store, f", +{added:,} -{removed:,}" if added or removed else "")
     yield f"algorithm  {figures.algorithm}{reason}"
     yield f"instances  {figures.total_instances:,}{': ' if phases else ''}{phases}"
     yield f"seconds    {sum(taken.values()):.2f}: {seconds}"

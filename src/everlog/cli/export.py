@@ -80,9 +80,9 @@ def _chosen(kb: KnowledgeBase, names: tuple[str, ...], form: str) -> list[Predic
 
     Without names they are all predicates, for triples but for those that the program of a profile has for itself.
     """
+    from everlog.lang.internal import is_internal
     from everlog.lang.parser import resolve_predicate_name
     from everlog.predicates import Names
-    from everlog.query.triples import is_internal
 
     if not names:
         return [p for p in kb.predicates if form not in TRIPLES or not is_internal(p)]

@@ -24,6 +24,7 @@ COMMANDS: Mapping[str, str] = {
     "changes": "changes",
     "stats": "stats",
     "export": "export",
+    "violations": "violations",
     "verify": "verify",
     "compact": "compact",
     "vacuum": "vacuum",

@@ -11,7 +11,7 @@ from everlog.cli.console import Console
 from everlog.cli.options import logging_options, report_skipped, set_spark, setting
 from everlog.cli.profile import ProfiledCommand, profile_options, profiled
 from everlog.cli.reporting import told
-from everlog.cli.text import counted
+from everlog.cli.text import counted, violations_line
 from everlog.memory import bytes_of
 
 if TYPE_CHECKING:
@@ -96,6 +96,7 @@ def describe(store: str, result: Result) -> Iterator[str]:
     yield f"store      {store}, version {result.version}"
     yield f"read       {counted(result.rows, 'row')}{skipped}"
     yield f"facts      {figures.facts:,}: {figures.explicit:,} explicit, {figures.derived:,} derived"
+    yield from violations_line(figures.violations, store)
     work = f"{counted(figures.instances, 'instance')} in {counted(figures.rounds, 'round')}"
     yield f"reasoning  {work}, {counted(len(figures.strata), 'stratum', 'strata')}"
     yield f"seconds    {sum(result.seconds.values()):.1f}: {seconds}"

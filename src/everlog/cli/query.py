@@ -45,7 +45,7 @@ def command(
     without variables prints true or false. The default format is a table; parquet and arrow go to a
     file or a pipe.
     """
-    _refuse_terminal(format, output)
+    refuse_terminal(format, output)
     progress = console.configure(quiet, json_logs)
     begun = time.monotonic()
     from everlog.cli.writers import write_answers
@@ -61,6 +61,7 @@ def command(
     progress.result(told, answers=len(answers), written=written, seconds=round(seconds, 3))
 
 
-def _refuse_terminal(form: str, output: str | None) -> None:
+def refuse_terminal(form: str, output: str | None) -> None:
+    """Wrong usage if a binary format would go to a terminal."""
     if form in ("parquet", "arrow") and output is None and sys.stdout.isatty():
         raise click.UsageError(f"{form} is no format for a terminal: add --output FILE, or redirect stdout")

@@ -97,6 +97,7 @@ def repaired(result: RulesResult | UpdateResult) -> dict[str, Any]:
         "version": result.version,
         "compacted": result.compacted,
         **changed_counts(result.change),
+        "violations": result.violations,
         "statistics": asdict(result.change.stats),
         "seconds": {name: round(taken, 3) for name, taken in result.seconds.items()},
     }

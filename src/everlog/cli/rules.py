@@ -96,7 +96,7 @@ def _described(store: str, result: RulesResult, dry_run: bool) -> Iterator[str]:
         yield from (f"           {sign} {rule}" for rule in rules[:SHOWN])
         if len(rules) > SHOWN:
             yield f"           {sign} and {counted(len(rules) - SHOWN, 'more rule')}"
-    yield from described_change(change, result.seconds)
+    yield from described_change(change, result.seconds, store, result.violations)
 
 
 def _rules_changed(result: RulesResult) -> dict[str, Any]:

@@ -47,6 +47,7 @@ def command(
 
 def collect(store: Store, version: Version | None) -> dict[str, Any]:
     """The figures of a version of a store."""
+    from everlog.lang.internal import VIOLATION
     from everlog.stores import open as open_store
 
     info = store.info(version)
@@ -65,6 +66,7 @@ def collect(store: Store, version: Version | None) -> dict[str, Any]:
         "facts": state.facts.count,
         "explicit": state.explicit.count,
         "derived": state.facts.count - state.explicit.count,
+        "violations": len(state.facts.relation(VIOLATION)),
         "terms": sum(file.rows or 0 for file in store.term_files(info.version)),
         "files": len(active),
         "bytes": sum(file.size for file in active),
@@ -81,7 +83,7 @@ def _predicate_figures(name: str, facts: int, explicit: int) -> dict[str, Any]:
 
 def describe(figures: dict[str, Any], shown: int | None) -> Iterator[str]:
     """The figures as people read them, line by line."""
-    from everlog.cli.text import aligned, bytes_text
+    from everlog.cli.text import aligned, bytes_text, violations_line
 
     disk = figures["bytes_on_disk"]
     of = f" (newest: {figures['newest_version']})" if figures["newest_version"] != figures["version"] else ""
@@ -90,6 +92,7 @@ def describe(figures: dict[str, Any], shown: int | None) -> Iterator[str]:
     written = figures["written"][:19].replace("T", " ")
     yield f"version    {figures['version']}{of}, {figures['operation']} at {written} UTC"
     yield f"facts      {figures['facts']:,}: {figures['explicit']:,} explicit, {figures['derived']:,} derived"
+    yield from violations_line(figures["violations"], figures["store"])
     yield f"terms      {figures['terms']:,}, the names of predicates included"
     yield f"files      {figures['files']:,} with {bytes_text(figures['bytes'])} in this version"
     yield f"disk       {bytes_text(sum(disk.values()))} in all: {kept}"

@@ -31,6 +31,16 @@ def bytes_text(size: int) -> str:
     return f"{size} bytes"
 
 
+def violations_line(number: int, store: str, change: str = "") -> Iterator[str]:
+    """The line of a summary that says how many violations there are, and what lists them; none without any.
+
+    >>> list(violations_line(2, "kb")), list(violations_line(0, "kb"))
+    (['violations 2 (everlog violations kb)'], [])
+    """
+    if number or change:
+        yield f"violations {number:,}{change} (everlog violations {store})"
+
+
 def counted(number: int, one: str, many: str | None = None) -> str:
     """A number with its noun.
 

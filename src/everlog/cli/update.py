@@ -80,4 +80,4 @@ def _described(store: str, result: UpdateResult, dry_run: bool) -> Iterator[str]
     skipped = f", {result.bad_count:,} skipped" if result.bad_count else ""
     yield version_line(store, result, dry_run)
     yield f"read       {counted(result.rows, 'row')}{skipped}"
-    yield from described_change(result.change, result.seconds)
+    yield from described_change(result.change, result.seconds, store, result.violations)

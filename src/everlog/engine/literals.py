@@ -15,9 +15,6 @@ import pyarrow.compute as pc
 
 from everlog.engine.dictionary import Dictionary
 from everlog.engine.relation import Relation
-from everlog.lang.syntax import Predicate
-
-LITERAL = Predicate("<urn:everlog:literal>", 1)
 
 
 def are_literals(texts: pa.Array) -> pa.BooleanArray:

@@ -17,6 +17,7 @@ from typing import Literal
 
 import xxhash
 
+from everlog.lang.internal import EVERLOG
 from everlog.lang.syntax import Atom, Constant, Predicate, Rule, Term, Variable, Wildcard
 from everlog.owl import axioms as owl
 from everlog.owl.axiom_clauses import axiom_clauses
@@ -36,7 +37,6 @@ from everlog.owl.functional import functional
 from everlog.owl.vocabulary import (
     BOTTOM_PROPERTIES,
     DIFFERENT,
-    EVERLOG,
     SAME,
     THING,
     TOP_PROPERTIES,

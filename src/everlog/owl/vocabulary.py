@@ -4,17 +4,19 @@ from __future__ import annotations
 
 from types import MappingProxyType
 
+from everlog.lang import internal
+from everlog.lang.internal import EVERLOG
+
 RDF = "http://www.w3.org/1999/02/22-rdf-syntax-ns#"
 RDFS = "http://www.w3.org/2000/01/rdf-schema#"
 OWL = "http://www.w3.org/2002/07/owl#"
 XSD = "http://www.w3.org/2001/XMLSchema#"
 SWRL = "http://www.w3.org/2003/11/swrl#"
-EVERLOG = "urn:everlog:"
 
 PREFIXES = MappingProxyType({"rdf": RDF, "rdfs": RDFS, "owl": OWL, "xsd": XSD, "everlog": EVERLOG})
 """The prefixes of every program that is made from an ontology."""
 
-VIOLATION = f"<{EVERLOG}violation>"
+VIOLATION = internal.VIOLATION.name
 """The binary predicate of what contradicts an axiom: an individual and the axiom's text."""
 
 

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
-from everlog.engine.literals import LITERAL
 from everlog.lang.errors import DataError, Diagnostic, Place
+from everlog.lang.internal import LITERAL
 from everlog.pipeline.operations import Reader, batches_of, conflict_error, resolved
 from everlog.pipeline.spill import Spill
 from everlog.pipeline.split import BadRow
@@ -116,7 +116,7 @@ class _Write:
     width: int
     salt: int
     where: str
-    literals: bool
+    literals: bool = False
     """Whether there is a fact for each literal that is inserted; see :mod:`everlog.engine.literals`."""
 
     def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:

@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from everlog.analysis.check import CheckedProgram
 from everlog.engine.hashing import hash_texts
-from everlog.engine.literals import LITERAL
+from everlog.lang.internal import LITERAL
 from everlog.lang.syntax import Constant, Predicate
 from everlog.pipeline.amounts import Told
 from everlog.pipeline.encode import TERMS

@@ -23,6 +23,7 @@ from everlog.equality.merging import Merging
 from everlog.knowledge_base import KnowledgeBase
 from everlog.lake import COUNTED, dictionary_of, facts_of
 from everlog.lang.errors import EverlogError
+from everlog.lang.internal import VIOLATION
 from everlog.lang.printer import print_program
 from everlog.lang.syntax import Program
 from everlog.modules.boundary import above, stored, visible
@@ -261,7 +262,9 @@ def _reason(
         fresh = Materialisation(explicit, facts, instances=statistics.instances)
         kept = booked(engine, program, fresh, "none" if job.maintain == "counting" else job.maintain)
     state = stored(program, dictionary, kept, above(program, facts, job.expand_below))
-    return state, replace(statistics, facts=visible(program, facts).count, equality=job.equality)
+    seen = visible(program, facts)
+    violations = len(seen.relation(VIOLATION))
+    return state, replace(statistics, facts=seen.count, equality=job.equality, violations=violations)
 
 
 def _reason_merged(

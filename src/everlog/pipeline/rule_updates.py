@@ -51,6 +51,8 @@ class RulesResult:
     change: RulesChanged
     seconds: dict[str, float]
     compacted: int | None = None
+    violations: int = 0
+    """How many facts say that something contradicts an ontology."""
 
 
 def change_rules(job: RulesJob, report: Report | None = None) -> RulesResult:
@@ -79,7 +81,7 @@ def change_rules(job: RulesJob, report: Report | None = None) -> RulesResult:
     if job.compact and version != transaction.base_version:
         with clock.phase("compact"):
             compacted = compact_if_worth(Path(job.store))
-    return RulesResult(version, change, clock.seconds, compacted)
+    return RulesResult(version, change, clock.seconds, compacted, kb.statistics.violations)
 
 
 def _read(paths: Iterable[str], prefixes: Mapping[str, str], equality: Equality) -> Program:

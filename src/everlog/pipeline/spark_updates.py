@@ -21,9 +21,9 @@ from everlog.analysis.check import check
 from everlog.analysis.stratify import Kind, StratifiedProgram, stratify
 from everlog.change import Change, ChangedNumbers
 from everlog.engine.limits import Limits
-from everlog.engine.literals import LITERAL
 from everlog.lake import COUNTED
 from everlog.lang.errors import EverlogError
+from everlog.lang.internal import LITERAL
 from everlog.lang.parser import parse_stored
 from everlog.pipeline.columns import Headers
 from everlog.pipeline.dictionary import NewTerms, new_terms
@@ -106,6 +106,7 @@ def update(job: UpdateJob, report: Report | None = None) -> UpdateResult:
         deleted.bad_count + inserted.bad_count,
         clock.seconds,
         compacted,
+        found.figures["violations"],
     )
 
 

@@ -11,7 +11,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from everlog.engine.hashing import hash_text
-from everlog.engine.literals import LITERAL, are_literals
+from everlog.engine.literals import are_literals
+from everlog.lang.internal import LITERAL
 from everlog.pipeline.encode import TERMS, Encoder
 from everlog.pipeline.room import own_share
 

@@ -95,6 +95,8 @@ class UpdateResult:
     bad_count: int
     seconds: dict[str, float]
     compacted: int | None = None
+    violations: int = 0
+    """How many facts say that something contradicts an ontology."""
 
 
 def update(job: UpdateJob, report: Report | None = None) -> UpdateResult:
@@ -152,6 +154,7 @@ def update(job: UpdateJob, report: Report | None = None) -> UpdateResult:
         deleted.bad_count + inserted.bad_count,
         clock.seconds,
         compacted,
+        kb.statistics.violations,
     )
 
 

@@ -19,20 +19,8 @@ from everlog.lang.syntax import Predicate
 from everlog.lang.terms import RDF_TYPE
 from everlog.query.answers import Rows
 
-EVERLOG = "urn:everlog:"
-"""The namespace of the predicates that programs of profiles have for themselves."""
-
 TRIPLE = Predicate("triple", 3)
 """Facts of this predicate are triples as they stand."""
-
-
-def is_internal(predicate: Predicate) -> bool:
-    """Whether a predicate belongs to the program of a profile, so that its facts are no triples of the user's.
-
-    >>> is_internal(Predicate("<urn:everlog:subClass>", 2)), is_internal(Predicate("<http://e.org/p>", 2))
-    (True, False)
-    """
-    return predicate.name.startswith(f"<{EVERLOG}")
 
 
 def may_be_triples(predicate: Predicate) -> bool:

@@ -43,6 +43,8 @@ class Statistics:
     """Whether modules derived some of the facts."""
     stratification: Literal["levels", "single"] = "levels"
     equality: Equality = "off"
+    violations: int = 0
+    """How many of the facts say that something contradicts an ontology."""
 
     @property
     def derived(self) -> int:

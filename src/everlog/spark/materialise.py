@@ -12,6 +12,7 @@ from everlog.analysis.modules.kinds import is_inner
 from everlog.analysis.stratify import StratifiedProgram
 from everlog.engine.factset import FactSet
 from everlog.engine.limits import Limits
+from everlog.lang.internal import VIOLATION
 from everlog.lang.syntax import Predicate
 from everlog.pipeline.tasks import full_disks
 from everlog.profiling.watch import UNWATCHED, Watch
@@ -142,5 +143,6 @@ def _written(
     rows = rows_of(space, weights)
     sizes = listed.sizes if isinstance(listed, FrameSet) else {}
     files = [] if rows is None else write_rows(space, rows, sizes, work)
-    figures = replace(statistics, facts=kept.facts.count)
+    violations = kept.facts.restricted([VIOLATION]).count
+    figures = replace(statistics, facts=kept.facts.count, violations=violations)
     return Reasoned(files, figures, kept.nr is not None, sum(sizes.values()), generated)

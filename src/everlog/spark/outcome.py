@@ -11,6 +11,7 @@ from typing import Any
 from everlog.analysis.stratify import StratifiedProgram
 from everlog.engine.factset import FactSet
 from everlog.engine.multiset import Counts
+from everlog.lang.internal import VIOLATION
 from everlog.lang.syntax import Predicate
 from everlog.modules.boundary import bridged
 from everlog.reasoning.maintenance import Update, UpdateStatistics
@@ -106,6 +107,7 @@ class Outcome:
             "facts": said["facts"] + sum(inserted.values()) - sum(deleted.values()),
             "listed": said.get("listed", said["facts"]) + sum(more.values()) - sum(less.values()),
             "explicit": said["explicit"] + sum(won.values()) - sum(lost.values()),
+            "violations": said.get("violations", 0) + inserted.get(VIOLATION, 0) - deleted.get(VIOLATION, 0),
             "instances": new.instances,
             "modules": bool(self.program.external),
             "update": asdict(self.done.statistics),

@@ -1,0 +1,46 @@
+"""``everlog violations``"""
+
+from __future__ import annotations
+
+import click
+
+from everlog.cli.console import Console
+from everlog.cli.options import at_option, logging_options, setting, store_argument
+from everlog.cli.text import counted
+
+
+@click.command("violations")
+@store_argument
+@setting("format", "limit")
+@at_option
+@click.option("--output", type=click.Path(dir_okay=False), metavar="FILE", help="Write to a file instead of stdout.")
+@logging_options
+@click.pass_obj
+def command(
+    console: Console,
+    store: str,
+    format: str,
+    limit: int | None,
+    at: int | None,
+    output: str | None,
+    quiet: bool,
+    json_logs: bool,
+) -> None:
+    """List what in a STORE contradicts its ontology: individuals, and the axiom or rule that each contradicts.
+
+    Violations are facts everlog:violation(what, axiom): everlog explain STORE 'everlog:violation(?what, ?axiom)' says
+    why, and everlog changes lists those that came and went.
+    """
+    from everlog.cli.query import refuse_terminal
+
+    refuse_terminal(format, output)
+    progress = console.configure(quiet, json_logs)
+    from everlog.cli.writers import write_answers
+    from everlog.stores import open as open_store
+
+    console.watch_compilation()
+    kb = open_store(store, at)
+    found = kb.violations
+    written = write_answers(found, format, output, limit=limit, prefixes=kb.program.program.prefixes)
+    told = f"{f'{written:,} of ' if written < len(found) else ''}{counted(len(found), 'violation')}"
+    progress.result(told, violations=len(found), written=written)
