@@ -108,7 +108,7 @@ def test_strings_that_are_not_unicode_are_refused() -> None:
     array = pa.StringArray.from_buffers(1, pa.py_buffer(np.array([0, 1], np.int32)), pa.py_buffer(b"\xff"))
     with pytest.raises(DataError, match="not-utf-8"):
         texts_of(array, "a")
-    with pytest.raises(DataError, match="row 1, column 1"):
+    with pytest.raises(DataError, match="row 2, column 1"):
         text_columns([("a",), ("\ud800",)])
 
 

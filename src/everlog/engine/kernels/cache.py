@@ -1,0 +1,71 @@
+"""Where compiled kernels are kept.
+
+Numba keeps them beside their source or in the user's cache directory, and refuses to declare a kernel if it can write
+to neither, as in containers and in executors of a cluster. Then a directory for temporary files takes their place.
+"""
+
+from __future__ import annotations
+
+import atexit
+import logging
+import os
+import shutil
+import stat
+import tempfile
+from pathlib import Path
+
+from numba import config, njit
+
+from everlog.lang.errors import EverlogError
+
+log = logging.getLogger(__name__)
+
+VARIABLE = "NUMBA_CACHE_DIR"
+
+
+def ensure_place() -> None:
+    """Let Numba keep kernels in a temporary directory if there is no other place; before the first kernel."""
+    if _numba_has_place():
+        return
+    try:
+        place = str(_own_directory())
+    except OSError as error:
+        hint = f"set {VARIABLE} to a directory that can be written to"
+        raise EverlogError.of("no-kernel-cache", f"compiled kernels can be kept nowhere: {error}", hint=hint) from error
+    config.CACHE_DIR = os.environ[VARIABLE] = place  # Numba reads the variable again when it changes
+    log.info("kernels are compiled into %s: neither the package nor the home directory can be written to", place)
+
+
+def _numba_has_place() -> bool:
+    """Whether Numba finds a place; it looks for one when a function is declared, not when it is compiled."""
+    try:
+        njit(cache=True)(_kernel)
+    except RuntimeError:
+        return False
+    return True
+
+
+def _kernel() -> int:
+    """What stands for a kernel; never compiled."""
+    return 0
+
+
+def _own_directory() -> Path:
+    """A directory of this user alone, the same in every process if nobody else was there first.
+
+    What is in it is unpickled by Numba, so nobody else may write to it. One that is not this user's or that others may
+    enter is left alone, and this process gets a directory of its own, which goes with it.
+    """
+    user = os.geteuid() if hasattr(os, "geteuid") else None
+    shared = Path(tempfile.gettempdir(), f"everlog-kernels-{user}")
+    if user is not None:
+        try:
+            shared.mkdir(mode=0o700, exist_ok=True)
+            found = shared.lstat()
+            if stat.S_ISDIR(found.st_mode) and found.st_uid == user and not stat.S_IMODE(found.st_mode) & 0o077:
+                return shared
+        except FileExistsError:
+            pass
+    own = Path(tempfile.mkdtemp(prefix="everlog-kernels-"))
+    atexit.register(shutil.rmtree, own, ignore_errors=True)
+    return own
