@@ -12,7 +12,9 @@ import pyarrow as pa
 from everlog.analysis.check import CheckedProgram
 from everlog.engine.dictionary import Dictionary
 from everlog.engine.factset import NONE, FactSet
+from everlog.engine.kinds import kinds_of
 from everlog.engine.relation import Relation
+from everlog.lang.kinds import Kinds
 from everlog.lang.syntax import Constant, Predicate
 from everlog.pipeline.columns import Headers
 from everlog.pipeline.values import argument_columns
@@ -28,19 +30,21 @@ ByPredicate = Iterable[tuple[Key, Rows]]
 class Queued:
     """A change of the explicit facts that waits to be applied.
 
-    ``unknown`` counts facts to be deleted that have a term which nothing else has.
+    ``unknown`` counts facts to be deleted that have a term which nothing else has. ``kinds`` are those of the columns
+    of facts to be inserted.
     """
 
     insert: bool
     predicate: Predicate
     relation: Relation
     unknown: int = 0
+    kinds: Kinds = ()
 
 
 def insertion(predicate: Predicate, columns: list[pa.LargeStringArray], size: int, dictionary: Dictionary) -> Queued:
     """Rows of texts to be added; new terms get an id at once."""
     ids = [dictionary.encode(column) for column in columns]
-    return Queued(True, predicate, Relation.from_columns(ids, len(dictionary), size))
+    return Queued(True, predicate, Relation.from_columns(ids, len(dictionary), size), kinds=kinds_of(columns))
 
 
 def deletion(predicate: Predicate, columns: list[pa.LargeStringArray], size: int, dictionary: Dictionary) -> Queued:

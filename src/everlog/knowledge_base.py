@@ -2,25 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from copy import copy
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
-from everlog.analysis.check import check, check_query
+from everlog.analysis.check import CheckedProgram, check, check_query
 from everlog.analysis.stratify import Kind, StratifiedProgram
 from everlog.change import Change, ChangedRelations
 from everlog.engine.dictionary import Dictionary
 from everlog.engine.factset import FactSet
+from everlog.engine.kinds import kinds_of
 from everlog.engine.limits import Limits
 from everlog.engine.state import State
 from everlog.equality import Equality
 from everlog.explicit import ByPredicate, Queued, asked, program_facts
-from everlog.lang.errors import EverlogError
+from everlog.given import GivenFacts, any_kinds
+from everlog.lang.errors import Diagnostic, EverlogError, Place, few, warn
 from everlog.lang.internal import VIOLATION
+from everlog.lang.kinds import Kinds
 from everlog.lang.parser import parse_query
 from everlog.lang.printer import print_program
 from everlog.lang.syntax import Predicate, Program
@@ -36,7 +40,7 @@ from everlog.reasoner import Reasoner, arranged
 from everlog.reasoning.materialisation import Maintain
 from everlog.reasoning.statistics import Listener, Statistics
 from everlog.reasoning.update import Algorithm, Strategy
-from everlog.rule_edits import RulesChanged, edited
+from everlog.rule_edits import Edit, RulesChanged, edited
 from everlog.settings import EXPAND_BELOW
 
 if TYPE_CHECKING:
@@ -49,10 +53,15 @@ Rows_ = Any
 """Rows in any form that ``everlog.pipeline.values.text_columns`` takes."""
 
 
+DECODED = 100_000
+"""At most so many facts are decoded to find out of which kinds their terms are."""
+
+
 class KnowledgeBase:
     """Rules with facts, in memory; no Spark and no Java are needed.
 
-    ``rules`` is the path of a rule file or an ontology, the text of a program, or a parsed program.
+    ``rules`` is the path of a rule file or an ontology, the text of a program, or a parsed program. What of it is
+    probably not meant is said by Python's ``warnings``; a checked program was warned of already.
     ``insert`` and ``delete`` queue changes of the explicit facts; whatever reads brings the knowledge
     base up to date first. With ``equality="representatives"`` terms that are ``owl:sameAs`` each other
     are the same; otherwise that is a predicate like others, and what rules make of it; those of an
@@ -70,7 +79,7 @@ class KnowledgeBase:
 
     def __init__(
         self,
-        rules: str | Path | Program = "",
+        rules: str | Path | Program | CheckedProgram = "",
         *,
         modules: bool = True,
         stratification: Kind = "levels",
@@ -85,7 +94,8 @@ class KnowledgeBase:
         _require("maintain", maintain, get_args(Maintain))
         _require("engine", engine, ("local",))
         _require("equality", equality, get_args(Equality))
-        checked, dictionary = check(given_program(rules, equality)), Dictionary()
+        checked = rules if isinstance(rules, CheckedProgram) else check(given_program(rules, equality))
+        dictionary = Dictionary()
         modules = modules and equality != "representatives"
         self._names = Names(checked.predicates, checked.prefixes)
         self._headers: Headers = {}
@@ -105,6 +115,16 @@ class KnowledgeBase:
         self.saved: Saved | None = None
         self.modules_open = False
         """Whether nobody said what ``modules`` should be once there are rules for which it matters."""
+        self.warning: Callable[[Diagnostic], None] = warn
+        """Who hears of what is allowed but probably not meant: Python's ``warnings``, unless a job has its own."""
+        self.given = GivenFacts(known=checked.predicates)
+        """What is known of the explicit facts, to warn of those that can match nothing."""
+        self._inserted = False
+        """Whether facts were queued that are not those of the program."""
+        self.warnings: tuple[Diagnostic, ...] = ()
+        """What was warned of since the knowledge base was made."""
+        if not isinstance(rules, CheckedProgram):
+            self._warn(checked.warnings)
 
     def __copy__(self) -> KnowledgeBase:
         """The same knowledge base, as it is now: each of the two is changed on its own."""
@@ -114,6 +134,7 @@ class KnowledgeBase:
             "_headers": {**self._headers},
             "_queue": [*self._queue],
             "_reasoner": copy(self._reasoner),
+            "given": self.given.copy(),
         }
         other.__dict__ = {**self.__dict__, **own}
         return other
@@ -183,6 +204,7 @@ class KnowledgeBase:
         [('alice', 42), ('bob', 7), ('carl', 12)]
         """
         self._queue += self._asked([(predicate, data)], (), columns)
+        self._inserted = True
 
     def delete(self, predicate: Key, data: Rows_, *, columns: Sequence[str] | None = None) -> None:
         """Queue the removal of explicit facts; facts that are not explicit are left alone.
@@ -206,6 +228,7 @@ class KnowledgeBase:
         """
         with self._watched(profile):
             reasoner = self._reasoner
+            self._warn_of(self._queue, whole=self._inserted)
             if fresh or reasoner.statistics is None:
                 reasoner.compute(reasoner.applied(self._queue).explicit, progress)
                 self._queue = []
@@ -237,6 +260,7 @@ class KnowledgeBase:
         names, headers = self._names.copy(), {**self._headers}
         queue = asked((insert or {}).items(), (delete or {}).items(), names, self._reasoner.dictionary, headers)
         with self._watched(profile):
+            self._warn_of(queue, whole=False)
             change = self._update(queue, names, algorithm, strategy)
         self._headers = headers
         return change
@@ -246,6 +270,7 @@ class KnowledgeBase:
         insert: FactSet,
         delete: FactSet,
         *,
+        kinds: Mapping[Predicate, Kinds] | None = None,
         unknown: int = 0,
         algorithm: Algorithm = "auto",
         strategy: Strategy = "never",
@@ -253,8 +278,10 @@ class KnowledgeBase:
     ) -> Change:
         """The same with facts over the dictionary of :meth:`state`.
 
-        ``unknown`` is how many deletions were left out because no fact has such terms.
+        ``kinds`` are those of the columns of what is inserted, found out if they are not given. ``unknown`` is how many
+        deletions were left out because no fact has such terms.
         """
+        self.warn_of_facts(self._kinds_in(insert) if kinds is None else kinds, {})
         names = self._names.copy()
         queue = [Queued(False, predicate, relation) for predicate, relation in delete.items()]
         for predicate, relation in insert.items():
@@ -312,6 +339,7 @@ class KnowledgeBase:
         queue = list(program_facts(check(remove), old.dictionary, insert=False))
         edit = edited(old.program.program, add, remove, old.applied(queue).explicit)
         new = old.with_rules(edit.program, self.modules_open)
+        self._warn_of_rules(old.program.program, edit)
         queue += program_facts(edit.facts_added, old.dictionary)
         changed = old.applied(queue)
         done = new.derive_from(old, edit, changed, algorithm, strategy)
@@ -320,6 +348,12 @@ class KnowledgeBase:
         shown = partial(ChangedRelations, self._names, new.dictionary)
         facts, explicit = (shown(done.inserted), shown(done.deleted)), (shown(changed.inserted), shown(changed.deleted))
         return RulesChanged(*facts, *explicit, changed.idle, done.statistics, *edit.texts)
+
+    def _warn_of_rules(self, old: CheckedProgram, edit: Edit) -> None:
+        """Warn of what is probably not meant with rules that are added."""
+        said = {(found.code, found.message) for found in old.warnings}
+        news = [found for found in edit.program.warnings if (found.code, found.message) not in said]
+        self._warn([*news, *self.given.of_rules(edit.program, edit.added, old, whole=self.saved is not None)])
 
     # reading ------------------------------------------------------------------------------------
 
@@ -468,13 +502,24 @@ class KnowledgeBase:
         return save(self, path, overwrite=overwrite, expand_below=expand_below)
 
     @classmethod
-    def restored(cls, program: Program, state: State, statistics: Statistics, **options: Any) -> KnowledgeBase:
-        """A knowledge base whose materialisation is known already."""
-        kb = cls(program, **options)
+    def restored(
+        cls,
+        program: Program,
+        state: State,
+        statistics: Statistics,
+        figures: Mapping[str, Any] = MappingProxyType({}),
+        **options: Any,
+    ) -> KnowledgeBase:
+        """A knowledge base whose materialisation is known already.
+
+        ``figures`` are what :meth:`GivenFacts.from_store` takes.
+        """
+        kb = cls(check(program), **options)
         kb._queue = []
         kb._reasoner.restore(state, statistics)
         for predicate in (*state.facts, *state.explicit):
             kb._names.add(predicate)
+        kb.given = GivenFacts.from_store(figures, state.explicit, kb.predicates)
         return kb
 
     def adopt(self, state: State, saved: Saved | None) -> None:
@@ -510,6 +555,38 @@ class KnowledgeBase:
                 yield
             finally:
                 self._reasoner.watch = UNWATCHED
+
+    def _warn(self, found: Sequence[Diagnostic]) -> None:
+        """Say what was not said before."""
+        if not found:
+            return
+        said = {(each.code, each.message) for each in self.warnings}
+        new = [each for each in few(found) if (each.code, each.message) not in said]
+        self.warnings += tuple(new)
+        for each in new:
+            self.warning(each)
+
+    def warn_of_facts(self, kinds: Mapping[Predicate, Kinds], named: Mapping[Predicate, Place | None]) -> None:
+        """Warn of facts that are about to be inserted and can match nothing.
+
+        ``kinds`` are those of their columns, ``named`` the predicates whose names a user has written, and where.
+        """
+        self.given.add(kinds, named)
+        self._warn(self.given.news(self.program.program, whole=False))
+
+    def _kinds_in(self, facts: FactSet) -> dict[Predicate, Kinds]:
+        """The kinds of the columns of facts; those of many facts count as any."""
+        if facts.count > DECODED:
+            return {predicate: any_kinds(predicate) for predicate in facts}
+        decode = self._reasoner.dictionary.decode
+        return {p: kinds_of([decode(column) for column in relation.columns()]) for p, relation in facts.items()}
+
+    def _warn_of(self, queue: Iterable[Queued], *, whole: bool) -> None:
+        """Warn of facts to be inserted that can match nothing, and that there were none like before."""
+        for change in queue:
+            if change.insert:
+                self.given.add({change.predicate: change.kinds})
+        self._warn(self.given.news(self.program.program, whole=whole))
 
     def _limits(self) -> Limits:
         """The limits of what begins now, whichever reasoner there is by then."""

@@ -127,6 +127,13 @@ _ALL = (
     Setting("timeout", float, "Stop reasoning with an error after so many seconds.", least=0, metavar="SECONDS"),
     Setting("format", str, "How answers are written.", "table", ("table", "csv", "json", "parquet", "arrow")),
     Setting("limit", int, "Write at most so many answers.", least=0, metavar="N"),
+    Setting(
+        "warnings",
+        str,
+        "Whether warnings make the exit status 1, before anything is written.",
+        "show",
+        ("show", "error"),
+    ),
     Setting("quiet", bool, "No progress and no logs, only results and errors.", False),
     Setting("json-logs", bool, "Progress, logs and errors as one JSON object a line on stderr.", False),
 )

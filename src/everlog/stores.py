@@ -17,6 +17,7 @@ from everlog.engine.difference import Difference, counts_changed, difference
 from everlog.engine.multiset import NO_COUNTS
 from everlog.engine.state import State
 from everlog.equality import Equality
+from everlog.given import KINDS, StoredKinds
 from everlog.knowledge_base import KnowledgeBase
 from everlog.lake import COUNTED, added_terms, change_batches, fact_batches, term_batches
 from everlog.lang.errors import DataError, StoreError
@@ -79,7 +80,8 @@ def save(
         transaction.add_terms(term_batches(state.dictionary, ()))
         bookkeeping = bookkeeping_of(state, kb.maintain)
         closures = closures_of(kb.program, state.generated)
-        version = commit_state(transaction, state, kb.rules, kb.statistics, "save", bookkeeping, closures)
+        kinds = kb.given.stored(kb.program.program)
+        version = commit_state(transaction, state, kb.rules, kb.statistics, "save", kinds, bookkeeping, closures)
     kept = keep_snapshot(place, version, state)
     kb.adopt(kept.state, Saved.at(place, version, kept, kb.program))
     return version
@@ -118,7 +120,12 @@ def append(
     statistics = dataclasses.replace(kb.statistics, instances=kb.work)
     version = transaction.commit(
         rules=kb.rules,
-        statistics={**statistics.as_dict(), "listed": new.rows.count, **(figures or {})},
+        statistics={
+            **statistics.as_dict(),
+            "listed": new.rows.count,
+            KINDS: kb.given.stored(kb.program.program),
+            **(figures or {}),
+        },
         bookkeeping=bookkeeping_of(new, kb.maintain),
         operation="update" if same_rules else "rules",
         salt=dictionary.salt,
@@ -198,13 +205,13 @@ def open(path: str | Path, version: Version | None = None, **options: Any) -> Kn
     options = {**how, **options}
     _refuse_other_equality(store, statistics.equality, options["equality"])
     if all(options[name] == said for name, said in how.items()):
-        kb = KnowledgeBase.restored(program, kept.state, statistics, **options)
+        kb = KnowledgeBase.restored(program, kept.state, statistics, info.statistics, **options)
         kb.adopt(kept.state, Saved.at(store.path, info.version, kept, kb.program))
         kb.modules_open = not asked.get("modules", how["modules"])
         return kb
     state = kept.state
     listed = KnowledgeBase.restored(program, state, statistics, **how).listed() if state.generated else state
-    kb = KnowledgeBase.restored(program, listed.uncounted(), statistics, **options)
+    kb = KnowledgeBase.restored(program, listed.uncounted(), statistics, info.statistics, **options)
     kb.saved = Saved.at(store.path, info.version, kept_nowhere(kept.state.uncounted()), kb.program)
     return kb
 
@@ -266,18 +273,20 @@ def commit_state(
     rules: str,
     statistics: Statistics,
     operation: str,
+    kinds: StoredKinds,
     bookkeeping: str = "none",
     closures: Sequence[dict[str, Any]] = (),
     told: Told | None = None,
 ) -> int:
     """Write the facts of a ranked state, whose terms are added already, and commit.
 
-    ``closures`` say how facts follow that are not listed. ``told`` hears how many rows are written.
+    ``kinds`` are those of the explicit facts. ``closures`` say how facts follow that are not listed. ``told`` hears how
+    many rows are written.
     """
     transaction.add_facts(counted(fact_batches(state), state.rows.count, told))
     return transaction.commit(
         rules=rules,
-        statistics={**statistics.as_dict(), "listed": state.rows.count},
+        statistics={**statistics.as_dict(), "listed": state.rows.count, KINDS: kinds},
         bookkeeping=bookkeeping,
         operation=operation,
         salt=state.dictionary.salt,

@@ -155,3 +155,26 @@ def test_where_auto_leaves_strata(everlog_command: CommandLine, tmp_path: Path) 
     assert "5,000,000 facts, so 25,000,000 are expected (growth 4), too many for one task (local-facts" in done.out
     assert "otherwise in one task as a whole if the store has few rows (local-facts" in done.out
     assert "on Spark" not in everlog_command("check", str(tmp_path / "r.rls")).out
+
+
+OBVIOUS = "ancestor(?x, ?y) :- parent(?x, ?y) .\nancestor(?x, ?z) :- parnet(?x, ?y), ancestor(?y, ?z) .\n"
+
+
+def test_a_misspelt_predicate_of_the_data_is_warned_of(everlog_command: CommandLine, tmp_path: Path) -> None:
+    (tmp_path / "r.rls").write_text(OBVIOUS)
+    done = everlog_command("check", "r.rls")
+    assert done.status == 0
+    assert "1 warning\n" in done.out
+    assert "`parnet` has no rule and no fact in the program" in done.out
+    assert "r.rls:2:21" in done.out
+    assert "did you mean `parent`?" in done.out
+
+
+def test_warnings_are_errors_if_asked_for(everlog_command: CommandLine, tmp_path: Path) -> None:
+    (tmp_path / "r.rls").write_text(OBVIOUS)
+    (tmp_path / "good.rls").write_text("p(?x) :- q(?x) .")
+    done = everlog_command("check", "r.rls", "--warnings", "error")
+    assert done.status == 1
+    assert "possible-typo" in done.out
+    assert "error[warnings]" in done.err
+    assert everlog_command("check", "good.rls", "--warnings", "error").status == 0

@@ -84,7 +84,7 @@ def test_verify_finds_facts_without_support(everlog_command: CommandLine, tmp_pa
     state, info = state_in_tables(store), store.info()
     with begin(tmp_path / "kb") as transaction:
         transaction.replace_all_facts()
-        commit_state(transaction, state, "r(?x) :- p(?x) .\n", statistics_of(info.statistics), "save")
+        commit_state(transaction, state, "r(?x) :- p(?x) .\n", statistics_of(info.statistics), "save", {})
     done = everlog_command("verify", "kb")
     assert done.status == 1
     assert "1 of the facts that follow are not among the facts stored: r(a)" in done.err

@@ -2,7 +2,7 @@
 
 ``console`` blocks hold commands after ``$`` and what they print; ``...`` stands for any text. ``python`` blocks are
 doctests, ``rls`` blocks are programs that are checked, ``sql`` blocks are asked of the tables of the store made last.
-All blocks of a page share a directory and a namespace. Blocks of other kinds cannot run here and are listed below.
+None of them is warned of. All blocks of a page share a directory and a namespace. Blocks of other kinds cannot run here and are listed below.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ import re
 import shlex
 import subprocess
 import sys
+import warnings
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -23,6 +24,7 @@ import pytest
 
 from everlog.analysis.check import check
 from everlog.cli.run import run
+from everlog.lang.errors import EverlogWarning
 from everlog.lang.parser import parse_program
 from tests.docs.pages import PAGES, blocks, commands, page_name, without_blocks
 
@@ -54,6 +56,7 @@ def output_of(command: str, capture: pytest.CaptureFixture[str]) -> str:
         status = run(shlex.split(ours))
     captured = capture.readouterr()
     assert status == (1 if merged else 0), captured.err
+    assert merged or not re.search(r"warning\[(?!untranslated)", captured.err), captured.err
     return captured.out + (captured.err if merged else "")
 
 
@@ -76,7 +79,8 @@ def run_python(text: str, names: dict[str, Any], page: Path) -> None:
     test = doctest.DocTestParser().get_doctest(text, names, page.name, str(page), 0)
     assert test.examples, text
     output = io.StringIO()
-    with contextlib.redirect_stdout(output):
+    with contextlib.redirect_stdout(output), warnings.catch_warnings():
+        warnings.simplefilter("error", EverlogWarning)
         failed = doctest.DocTestRunner(optionflags=OPTIONS).run(test, out=output.write, clear_globs=False).failed
     assert not failed, output.getvalue()
     names.update(test.globs)

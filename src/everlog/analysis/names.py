@@ -33,23 +33,30 @@ def closest(name: str, known: Iterable[str], limit: int = 3) -> list[str]:
 
 
 def likely_typos(names: Iterable[str], known: Iterable[str]) -> Iterator[tuple[str, str]]:
-    """The names that are one slip away from a known name: a letter more, less, other, or swapped.
+    """The names that are one slip away from a known name or from one before them: a letter more, less, other, swapped.
 
     Numbered names (``p1``, ``p2``) are not slips. Time is linear in the number of names.
 
     >>> list(likely_typos(["parnet", "edge2"], ["parent", "edge1"]))
     [('parnet', 'parent')]
+    >>> list(likely_typos(["parent", "parnet"], []))
+    [('parnet', 'parent')]
     """
-    near: dict[str, str] = {}
+    near: dict[str, list[str]] = {}
     for other in known:
-        for form in _shortened(other):
-            near.setdefault(form, other)
+        _remember(other, near)
     for name in names:
-        for form in _shortened(name):
-            other = near.get(form, name)
-            if other != name and _one_slip(name, other):
-                yield name, other
-                break
+        others = (other for form in _shortened(name) for other in near.get(form, ()))
+        found = next((other for other in others if other != name and _one_slip(name, other)), None)
+        if found is not None:
+            yield name, found
+        else:
+            _remember(name, near)
+
+
+def _remember(name: str, near: dict[str, list[str]]) -> None:
+    for form in _shortened(name):
+        near.setdefault(form, []).append(name)
 
 
 def _shortened(name: str) -> Iterator[str]:

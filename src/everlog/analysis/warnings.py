@@ -38,20 +38,26 @@ def _as_written(rules: Iterable[Rule]) -> list[list[Rule]]:
 
 
 def _typos(program: Program) -> Iterator[Diagnostic]:
+    """Predicates that are read, have no rule and no fact, and are one slip away from another one.
+
+    Of two such predicates that are both only read, as they come with the data, the one that fewer atoms have is taken
+    for the misspelt one, and of two that are as frequent the later one.
+    """
     known = _known(program)
-    used: dict[Predicate, Atom] = {}
+    read: dict[Predicate, list[Atom]] = {}
     for rule in program.rules:
         for atom in rule.body:
             if atom.predicate not in known:
-                used.setdefault(atom.predicate, atom)
-    arities = {predicate.arity for predicate in used}
-    for arity in sorted(arities):
-        names = [predicate.name for predicate in used if predicate.arity == arity]
-        for name, other in likely_typos(names, sorted(each.name for each in known if each.arity == arity)):
+                read.setdefault(atom.predicate, []).append(atom)
+    order = sorted(read, key=lambda predicate: -len(read[predicate]))
+    for arity in sorted({predicate.arity for predicate in read}):
+        right = sorted(each.name for each in known if each.arity == arity)
+        names = [predicate.name for predicate in order if predicate.arity == arity]
+        for name, other in likely_typos(names, right):
             yield _warning(
                 "possible-typo",
                 f"`{name}` has no rule and no fact in the program",
-                used[Predicate(name, arity)],
+                read[Predicate(name, arity)][0],
                 f"did you mean `{other}`? Ignore this if `{name}` comes with the data",
             )
 

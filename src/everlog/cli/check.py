@@ -28,6 +28,7 @@ FACTS, CHANGED = 1_000_000, 1_000
 @click.argument("rules", metavar="RULES", type=click.Path())
 @setting("modules", "stratification", "engine", "memory", "spark-local-finish", "expand-below")
 @click.option("--plans/--no-plans", default=True, help="Show how each rule is matched.")
+@setting("warnings")
 @logging_options
 @click.pass_obj
 def command(
@@ -40,6 +41,7 @@ def command(
     spark_local_finish: int,
     expand_below: int,
     plans: bool,
+    warnings: str,
     quiet: bool,
     json_logs: bool,
 ) -> None:
@@ -52,7 +54,7 @@ def command(
     `--engine auto`, written out, also which strata are left to one task, for so much --memory.
     Thresholds are in parentheses, by their names.
     """
-    console.configure(quiet, json_logs)
+    progress = console.configure(quiet, json_logs, warnings)
     from everlog.analysis.check import check
     from everlog.analysis.modules import with_modules
     from everlog.analysis.stratify import stratify
@@ -67,6 +69,8 @@ def command(
         settings = _spark_settings(engine, bytes_of(memory), spark_local_finish, expand_below)
     for line in describe(rules, program, plans, settings):
         click.echo(line)
+    progress.warned += len(program.program.warnings)
+    progress.refuse_warnings()
 
 
 def _spark_settings(engine: str, memory: int | None, local_finish: int, expand_below: int) -> SparkSettings:

@@ -20,7 +20,7 @@ class Console:
         self._handler: logging.Handler | None = None
         self._filters: warnings.catch_warnings[None] | None = None
 
-    def configure(self, quiet: bool, json_logs: bool) -> Progress:
+    def configure(self, quiet: bool, json_logs: bool, warnings_are: str = "show") -> Progress:
         """Choose the display: JSON if asked for, none if quiet, live on a terminal, lines otherwise."""
         if json_logs:
             self.progress = JsonLines()
@@ -32,6 +32,7 @@ class Console:
             self.progress = Live()
         else:
             self.progress = Lines()
+        self.progress.strict = warnings_are == "error"
         self._handler = _Handler(self.progress)
         logger = logging.getLogger("everlog")
         logger.setLevel(logging.INFO)
@@ -56,7 +57,7 @@ class Console:
     def _warning(self, message: Warning | str, *about: Any, **more: Any) -> None:
         """Show warnings of Everlog as diagnostics, and others as Python does."""
         if isinstance(message, EverlogWarning):
-            self.progress.warning(message.diagnostic)
+            self.progress.warn(message.diagnostic)
         else:
             self._show_others(message, *about, **more)
 

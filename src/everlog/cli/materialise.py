@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 @setting("profile", "equality", "expand-below", "max-facts", "timeout", "salt")
 @setting("memory", "spark-local-finish", "master", "spark-memory", "spark-log")
 @profile_options
+@setting("warnings")
 @logging_options
 @click.pass_obj
 def command(
@@ -52,6 +53,7 @@ def command(
     spark_log: str | None,
     show_profile: bool,
     profile_report: str | None,
+    warnings: str,
     quiet: bool,
     json_logs: bool,
     **options: Any,
@@ -66,7 +68,7 @@ def command(
     than --memory. After an error the store is as before. --profile without the name of a profile prints
     where time and instances went, --profile FILE.html writes it with plots.
     """
-    progress = console.configure(quiet, json_logs)
+    progress = console.configure(quiet, json_logs, warnings)
     if not rules and profile in ("lower", "upper"):
         raise click.UsageError("Missing argument 'RULES...'.")
     set_spark(spark_memory, spark_log)

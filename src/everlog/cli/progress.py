@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
-from everlog.lang.errors import Diagnostic
+from everlog.lang.errors import Diagnostic, EverlogError
 from everlog.reasoning.statistics import RoundEvent
 
 if TYPE_CHECKING:
@@ -24,6 +24,22 @@ class Progress:
 
     shows_amounts = False
     """Whether it is worth while to find out how much of a phase is done."""
+    strict = False
+    """Whether warnings end the command."""
+    warned = 0
+    """How many warnings there were."""
+
+    def warn(self, found: Diagnostic) -> None:
+        """Count a warning and show it."""
+        self.warned += found.severity == "warning"
+        self.warning(found)
+
+    def refuse_warnings(self) -> None:
+        """An error if there were warnings and they end the command."""
+        if self.strict and self.warned:
+            warnings = "a warning is an error" if self.warned == 1 else f"{self.warned:,} warnings are errors"
+            hint = "correct what is warned of, or leave out --warnings error"
+            raise EverlogError.of("warnings", f"{warnings} here (--warnings error)", None, hint)
 
     def phase(self, name: str) -> None:
         """A phase begins, and the one before is over."""
@@ -39,6 +55,8 @@ class Progress:
 
     def warning(self, found: Diagnostic) -> None:
         """Something is allowed but probably not meant."""
+        if self.strict:
+            print(found, file=sys.stderr)
 
     def note(self, message: str, **data: Any) -> None:
         """Something worth a line; ``data`` is more about it, for programs."""

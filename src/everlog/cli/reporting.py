@@ -41,4 +41,4 @@ def told(progress: Progress, times: Profile | None) -> Report:
         progress.phase(name)
 
     amount = progress.amount if progress.shows_amounts else None
-    return Report(phase, progress.round_done, progress.warning, amount, times)
+    return Report(phase, progress.round_done, progress.warn, amount, times, progress.refuse_warnings)

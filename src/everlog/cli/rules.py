@@ -32,6 +32,7 @@ SHOWN = 10
 @setting("expand-below", "max-facts", "timeout", "memory")
 @at_option
 @profile_options
+@setting("warnings")
 @logging_options
 @click.pass_obj
 def command(
@@ -45,6 +46,7 @@ def command(
     at: Version | None,
     show_profile: bool,
     profile_report: str | None,
+    warnings: str,
     quiet: bool,
     json_logs: bool,
     **options: Any,
@@ -56,7 +58,7 @@ def command(
     removed ceases to be. Removing a rule that is not there is an error; adding one that is there changes nothing.
     Earlier versions keep their rules. After an error the store is as before.
     """
-    progress = console.configure(quiet, json_logs)
+    progress = console.configure(quiet, json_logs, warnings)
     if not add and not remove:
         _print_rules(store, at, progress)
         return

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 @setting("header", "types", "base", "graphs", "large-gz", "on-error", "engine", "max-facts", "timeout")
 @setting("memory", "spark-local-finish", "master", "spark-memory", "spark-log")
 @profile_options
+@setting("warnings")
 @logging_options
 @click.pass_obj
 def command(
@@ -43,6 +44,7 @@ def command(
     spark_log: str | None,
     show_profile: bool,
     profile_report: str | None,
+    warnings: str,
     quiet: bool,
     json_logs: bool,
     **options: Any,
@@ -57,7 +59,7 @@ def command(
     """
     if not insert and not delete:
         raise click.UsageError("there is nothing to do: add --insert or --delete")
-    progress = console.configure(quiet, json_logs)
+    progress = console.configure(quiet, json_logs, warnings)
     set_spark(spark_memory, spark_log)
     from everlog.pipeline.updates import UpdateJob, update
 

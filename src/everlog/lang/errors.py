@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import sys
 import warnings
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Self
 
@@ -127,6 +127,29 @@ class EverlogWarning(UserWarning):
 
     def __str__(self) -> str:
         return str(self.diagnostic)
+
+
+MOST_ALIKE = 10
+"""How many warnings with one code are said at once."""
+
+
+def few(found: Iterable[Diagnostic]) -> Iterator[Diagnostic]:
+    """Warnings, of those with one code the first 10 and how many more there are.
+
+    >>> many = [Diagnostic("single-use", f"the variable `?{name}` is used once") for name in "abcdefghijkl"]
+    >>> [each.message for each in few(many)][9:]
+    ['the variable `?j` is used once', '2 more warnings like these']
+    """
+    counts: dict[str, int] = {}
+    for each in found:
+        counts[each.code] = counts.get(each.code, 0) + 1
+        if counts[each.code] <= MOST_ALIKE:
+            yield each
+    for code, count in counts.items():
+        if count > MOST_ALIKE:
+            left = count - MOST_ALIKE
+            message = f"{left:,} more warning{'s' * (left > 1)} like these"
+            yield Diagnostic(code, message, severity="warning")
 
 
 def warn(found: Diagnostic) -> None:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
+from everlog.engine.kinds import merged_kinds
 from everlog.lang.errors import DataError, Diagnostic, Place
 from everlog.lang.internal import LITERAL
 from everlog.pipeline.operations import Reader, batches_of, conflict_error, resolved
@@ -145,7 +146,7 @@ class _Write:
         for batch in batches:
             spill.add(batch)
         spill.flush()
-        return Staged(width, tuple(spill.fact_files), tuple(spill.term_files), spill.rows)
+        return Staged(width, tuple(spill.fact_files), tuple(spill.term_files), spill.rows, kinds=spill.kinds)
 
 
 def _together(parts: Sequence[_Part], reader: Reader, where: str, width: int, on_error: str) -> ChangeSet:
@@ -171,6 +172,7 @@ def _joined(parts: Sequence[Staged], width: int) -> Staged:
         tuple(file for part in parts for file in part.fact_files),
         tuple(file for part in parts for file in part.term_files),
         sum(part.rows for part in parts),
+        kinds=merged_kinds(part.kinds for part in parts),
     )
 
 

@@ -11,6 +11,7 @@ import pyarrow as pa
 
 from everlog.analysis.check import CheckedProgram
 from everlog.engine.hashing import hash_texts
+from everlog.engine.kinds import ByPredicate, merged_kinds
 from everlog.lang.internal import LITERAL
 from everlog.lang.syntax import Constant, Predicate
 from everlog.pipeline.amounts import Told
@@ -36,6 +37,8 @@ class Encoded:
     rows: int
     bad: tuple[BadRow, ...]
     bad_count: int
+    kinds: ByPredicate
+    """Which kinds of terms the columns of each predicate hold."""
 
 
 def encoded(
@@ -63,7 +66,8 @@ def encoded(
     names = write_parquet(_named(program, salt), work, "program-terms")
     terms = new_terms(spark, [*staged.term_files, *own.term_files, names], (), work, salt=salt)
     facts = (*staged.fact_files, *own.fact_files)
-    return Encoded(facts, terms.files, staged.rows + own.rows, staged.bad, staged.bad_count)
+    kinds = merged_kinds([staged.kinds, own.kinds])
+    return Encoded(facts, terms.files, staged.rows + own.rows, staged.bad, staged.bad_count, kinds)
 
 
 def _batches(program: CheckedProgram) -> Iterator[pa.RecordBatch]:

@@ -20,9 +20,10 @@ from everlog.engine.limits import Limits
 from everlog.engine.state import State
 from everlog.equality import Equality
 from everlog.equality.merging import Merging
+from everlog.given import KINDS, GivenFacts, StoredKinds
 from everlog.knowledge_base import KnowledgeBase
 from everlog.lake import COUNTED, dictionary_of, facts_of
-from everlog.lang.errors import EverlogError
+from everlog.lang.errors import EverlogError, few
 from everlog.lang.internal import VIOLATION
 from everlog.lang.printer import print_program
 from everlog.lang.syntax import Program
@@ -33,6 +34,7 @@ from everlog.pipeline.encode import TERMS
 from everlog.pipeline.engines import memory_needed, needs_spark, plan_settings
 from everlog.pipeline.facts import load_columns
 from everlog.pipeline.inputs import Encoded, encoded
+from everlog.pipeline.named import named_predicates, with_empty
 from everlog.pipeline.program import Profile, has_ontology, read_program
 from everlog.pipeline.reports import Clock, Report
 from everlog.pipeline.sources import ReadOptions, resolve
@@ -118,14 +120,15 @@ def materialise(job: MaterialiseJob, report: Report | None = None) -> Result:
         if merges:
             _check_merging(job, plain.program)
         program = with_modules(plain) if job.modules and not merges else plain
-        for warning in (*read.warnings, *program.program.warnings):
+        for warning in few((*read.warnings, *program.program.warnings)):
             report.warning(warning)
         options = _options(job, program.program)
         refuse_graphs(options, has_ontology(job.rules, job.profile))
         refuse_existing(job.store, job.overwrite)
     with begin(job.store, overwrite=job.overwrite) as transaction:
         with clock.phase("check"):
-            parts = splits(resolve((*job.facts, *read.facts), options, transaction.work), options)
+            sources = resolve((*job.facts, *read.facts), options, transaction.work)
+            parts = splits(sources, options)
             for warning in large_files(parts, job.large_gz):
                 report.warning(warning)
         with clock.phase("start Spark"):
@@ -141,8 +144,14 @@ def materialise(job: MaterialiseJob, report: Report | None = None) -> Result:
                 salt=job.salt,
                 told=report.amount,
             )
+        given = GivenFacts()
+        named = named_predicates(sources, parts, options)
+        given.add(with_empty(staged.kinds, named), named)
+        for warning in few(given.news(program.program, whole=bool(job.facts))):
+            report.warning(warning)
+        report.loaded()
         if _reasons_on_spark(job, staged):
-            return _on_spark(spark, job, plain, staged, transaction, clock)
+            return _on_spark(spark, job, plain, staged, given, transaction, clock)
         with clock.phase("load"):
             dictionary = dictionary_of(_terms(staged.terms), job.salt)
             explicit = facts_of(load_columns(staged.facts), dictionary)
@@ -151,7 +160,8 @@ def materialise(job: MaterialiseJob, report: Report | None = None) -> Result:
             reason = _reason_merged if merges else _reason
             state, statistics = reason(job, program, dictionary, explicit, report)
         with clock.phase("commit"):
-            version = _commit(transaction, staged, state, program, statistics, job.maintain, report.amount)
+            kinds = given.stored(program.program)
+            version = _commit(transaction, staged, state, program, statistics, kinds, job.maintain, report.amount)
     with clock.phase("snapshot"):
         keep_snapshot(job.store, version, state)
     return Result(version, statistics, staged.rows, staged.bad, staged.bad_count, clock.seconds)
@@ -187,6 +197,7 @@ def _on_spark(
     job: MaterialiseJob,
     plain: StratifiedProgram,
     staged: Encoded,
+    given: GivenFacts,
     transaction: Transaction,
     clock: Clock,
 ) -> Result:
@@ -215,7 +226,11 @@ def _on_spark(
         assert written is not None
         version = transaction.commit(
             rules=print_program(written),
-            statistics={**found.statistics.as_dict(), "listed": found.listed},
+            statistics={
+                **found.statistics.as_dict(),
+                "listed": found.listed,
+                KINDS: given.stored(program.program),
+            },
             bookkeeping=COUNTED if found.counted else "counting" if job.maintain == "counting" else "none",
             operation="materialise",
             salt=job.salt,
@@ -294,6 +309,7 @@ def _commit(
     state: State,
     program: StratifiedProgram,
     statistics: Statistics,
+    kinds: StoredKinds,
     maintain: Maintain,
     told: Told | None,
 ) -> int:
@@ -302,4 +318,4 @@ def _commit(
     assert written is not None
     bookkeeping = bookkeeping_of(state, maintain)
     closures, rules = closures_of(program, state.generated), print_program(written)
-    return commit_state(transaction, state, rules, statistics, "materialise", bookkeeping, closures, told)
+    return commit_state(transaction, state, rules, statistics, "materialise", kinds, bookkeeping, closures, told)

@@ -27,6 +27,8 @@ class Report:
     """Who hears how much is read and written, if anyone."""
     profile: Profile | None = None
     """Where to record what reasoning takes, if that is asked for."""
+    loaded: Callable[[], None] = lambda: None
+    """Called when the warnings about rules and facts are said and nothing is written; may end the job by an error."""
 
 
 @dataclass

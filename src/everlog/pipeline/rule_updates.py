@@ -9,8 +9,6 @@ from pathlib import Path
 from types import MappingProxyType
 
 from everlog.equality import Equality
-from everlog.knowledge_base import KnowledgeBase
-from everlog.lang.errors import Diagnostic
 from everlog.lang.syntax import Program
 from everlog.pipeline.program import load_program
 from everlog.pipeline.reports import Clock, Report
@@ -68,11 +66,10 @@ def change_rules(job: RulesJob, report: Report | None = None) -> RulesResult:
             prefixes = kb.program.program.prefixes
             add, remove = (_read(paths, prefixes, kb.equality) for paths in (job.add, job.remove))
         with clock.phase("reason"):
-            known = set(kb.program.program.warnings)
+            kb.warning = clock.report.warning
             profile = clock.report.profile or False
             change = kb.change_rules(add, remove, algorithm=job.algorithm, strategy=job.strategy, profile=profile)
-            for warning in _news(kb, known):
-                clock.report.warning(warning)
+            clock.report.loaded()
         assert transaction.base_version is not None
         version, compacted = transaction.base_version, None
         if not job.dry_run:
@@ -93,9 +90,3 @@ def _read(paths: Iterable[str], prefixes: Mapping[str, str], equality: Equality)
         MappingProxyType({name: iri for part in reversed(parts) for name, iri in part.prefixes.items()}),
         tuple(chain.from_iterable(part.data for part in parts)),
     )
-
-
-def _news(kb: KnowledgeBase, known: set[Diagnostic]) -> list[Diagnostic]:
-    """What the rules are warned about, and were not before."""
-    said = {(warning.code, warning.message) for warning in known}
-    return [warning for warning in kb.program.program.warnings if (warning.code, warning.message) not in said]

@@ -21,14 +21,17 @@ from everlog.analysis.check import check
 from everlog.analysis.stratify import Kind, StratifiedProgram, stratify
 from everlog.change import Change, ChangedNumbers
 from everlog.engine.limits import Limits
+from everlog.given import KINDS, GivenFacts
 from everlog.lake import COUNTED
-from everlog.lang.errors import EverlogError
+from everlog.lang.errors import EverlogError, Place, few
 from everlog.lang.internal import LITERAL
 from everlog.lang.parser import parse_stored
+from everlog.lang.syntax import Predicate
 from everlog.pipeline.columns import Headers
 from everlog.pipeline.dictionary import NewTerms, new_terms
 from everlog.pipeline.engines import plan_settings
 from everlog.pipeline.jobs import no_representatives_on_spark
+from everlog.pipeline.named import named_predicates, with_empty
 from everlog.pipeline.reports import Clock, Report
 from everlog.pipeline.session import session
 from everlog.pipeline.sources import ReadOptions, resolve
@@ -85,6 +88,12 @@ def update(job: UpdateJob, report: Report | None = None) -> UpdateResult:
             change = StagedUpdate(deleted, inserted, tuple(parts[0]))
             repair = Repair(spark, job, program, store, info, transaction.work, change)
             terms = repair.new_terms()
+            named = named_predicates(sources[1], parts[1], options)
+            given = given_in(info, program)
+            given.add(with_empty(inserted.kinds, named), _bare(named, info))
+            for warning in few(given.news(program.program, whole=False)):
+                clock.report.warning(warning)
+            clock.report.loaded()
         with clock.phase("reason"):
             found = repair.looked_up()
         if found is None:
@@ -94,7 +103,7 @@ def update(job: UpdateJob, report: Report | None = None) -> UpdateResult:
         version, compacted = info.version, None
         if found and not job.dry_run:
             with clock.phase("commit"):
-                version = commit(transaction, info, found, terms)
+                version = commit(transaction, info, found, terms, {KINDS: given.stored(program.program)})
     if job.compact and version != info.version:
         with clock.phase("compact"):
             compacted = compact_if_worth(Path(job.store))
@@ -279,6 +288,18 @@ def commit(
         salt=info.salt,
         positions=positions,
     )
+
+
+def given_in(info: VersionInfo, program: StratifiedProgram) -> GivenFacts:
+    """What a version says of its explicit facts; of a version that says nothing, any predicate may have any."""
+    known = program.program.predicates
+    said = [Predicate.parse(name) for name in info.statistics[KINDS]] if KINDS in info.statistics else known
+    return GivenFacts.from_store(info.statistics, said, known)
+
+
+def _bare(named: Mapping[Predicate, Place], info: VersionInfo) -> dict[Predicate, Place | None]:
+    """Of named predicates those of which a version says whether it has them."""
+    return {p: place for p, place in named.items() if KINDS in info.statistics and not p.name.startswith("<")}
 
 
 def updatable(job: UpdateJob, info: VersionInfo) -> StratifiedProgram:

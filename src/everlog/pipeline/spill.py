@@ -11,6 +11,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from everlog.engine.hashing import hash_text
+from everlog.engine.kinds import ByPredicate, add_kinds
 from everlog.engine.literals import are_literals
 from everlog.lang.internal import LITERAL
 from everlog.pipeline.encode import TERMS, Encoder
@@ -43,6 +44,8 @@ class Spill:
         self.fact_files: list[str] = []
         self.term_files: list[str] = []
         self.rows = 0
+        self.kinds: ByPredicate = {}
+        """Which kinds of terms the columns of each predicate hold."""
         self._work = work
         self._schema = facts_schema(width)
         self._encoder = Encoder(bits, salt)
@@ -55,6 +58,7 @@ class Spill:
     def add(self, batch: pa.RecordBatch) -> None:
         """Encode a batch of texts; write files when enough has come together."""
         facts, terms = self._encoder.encode(batch)
+        add_kinds(self.kinds, batch, facts.column("predicate").to_numpy())
         self._facts.append(widen(facts, self._schema))
         self._terms.append(terms)
         if self._literal is not None:

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, TypeVar
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from everlog.engine.kinds import ByPredicate, merged_kinds
 from everlog.lang.errors import DataError, Diagnostic, Place
 from everlog.lang.syntax import Predicate
 from everlog.pipeline.amounts import Told
@@ -50,6 +51,8 @@ class Staged:
     rows: int = 0
     bad: tuple[BadRow, ...] = ()
     bad_count: int = 0
+    kinds: ByPredicate = field(default_factory=dict)
+    """Which kinds of terms the columns of each predicate hold."""
 
 
 def stage(
@@ -143,6 +146,7 @@ class _Part:
     rows: int = 0
     bad: list[BadRow] = field(default_factory=list)
     bad_count: int = 0
+    kinds: ByPredicate = field(default_factory=dict)
 
     def take_bad(self, rows: list[BadRow]) -> None:
         """Count bad rows and keep the first of them; empties the list."""
@@ -170,6 +174,7 @@ class _Target:
         spill.flush()
         part.take_bad(bad)
         part.fact_files, part.term_files, part.rows = spill.fact_files, spill.term_files, spill.rows
+        part.kinds = spill.kinds
         return part
 
 
@@ -246,6 +251,7 @@ def _staged(
         rows=sum(part.rows for part in parts),
         bad=tuple(bad[:MOST_LISTED]),
         bad_count=count,
+        kinds=merged_kinds(part.kinds for part in parts),
     )
 
 

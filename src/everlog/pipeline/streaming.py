@@ -16,8 +16,9 @@ from typing import TYPE_CHECKING, Any
 
 from everlog.analysis.stratify import StratifiedProgram
 from everlog.change import Change
+from everlog.given import KINDS
 from everlog.knowledge_base import KnowledgeBase
-from everlog.lang.errors import DataError, StoreError
+from everlog.lang.errors import DataError, StoreError, few, warn
 from everlog.lang.syntax import Predicate
 from everlog.pipeline.batches import IN_PROCESS_ROWS, ChangeSet, read_batch
 from everlog.pipeline.locations import spark_uri
@@ -160,7 +161,8 @@ class Upkeep:
             dictionary = kb.state().dictionary
             delete, unknown = facts_in(changes.delete, dictionary, add=False)
             insert, _ = facts_in(changes.insert, dictionary, add=True)
-            change = kb.update_facts(insert, delete, unknown=unknown, algorithm=self.job.algorithm)
+            kinds = changes.insert.kinds
+            change = kb.update_facts(insert, delete, kinds=kinds, unknown=unknown, algorithm=self.job.algorithm)
             version = append(kb, transaction, {"update": asdict(change.stats), **_figures(changes)}, position)
         self.kb = kb
         return Applied(self.name, batch, version, change, changes.rows, changes.bad_count)
@@ -169,7 +171,7 @@ class Upkeep:
         self, frame: DataFrame, batch: int, transaction: Transaction, position: dict[str, Any]
     ) -> Applied:
         """The same where the store's facts stay in the executors; the change has numbers, no rows."""
-        from everlog.pipeline.spark_updates import Repair, StagedUpdate, change_of, commit, updatable
+        from everlog.pipeline.spark_updates import Repair, StagedUpdate, change_of, commit, given_in, updatable
 
         info, store = transaction.base, Store.open(self.store)
         assert info is not None
@@ -177,8 +179,13 @@ class Upkeep:
         changes = self._read(frame, program, program.program.predicates, info.salt, transaction.work, batch)
         change = StagedUpdate(changes.delete, changes.insert)
         repair = Repair(frame.sparkSession, self.job, program, store, info, transaction.work, change)
+        given = given_in(info, program)
+        given.add(changes.insert.kinds, {})
+        for warning in few(given.news(program.program, whole=False)):
+            warn(warning)
         terms, found = repair.new_terms(), repair.done()
-        version = commit(transaction, info, found, terms, _figures(changes), position)
+        figures = {**_figures(changes), KINDS: given.stored(program.program)}
+        version = commit(transaction, info, found, terms, figures, position)
         return Applied(self.name, batch, version, change_of(found, program), changes.rows, changes.bad_count)
 
     def _current(self, kb: KnowledgeBase | None, transaction: Transaction) -> KnowledgeBase:

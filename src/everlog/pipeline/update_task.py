@@ -64,7 +64,8 @@ class UpdateTask:
         blanks = StoredBlanks.of(dictionary, self.deleted_from, self.on_error)
         delete, unknown = facts_in(self.deleted, dictionary, add=False, blanks=blanks)
         insert, _ = facts_in(self.inserted, dictionary, add=True)
-        change = kb.update_facts(insert, delete, unknown=unknown, algorithm=self.algorithm, strategy=self.strategy)
+        how: dict[str, Any] = {"algorithm": self.algorithm, "strategy": self.strategy}
+        change = kb.update_facts(insert, delete, kinds={}, unknown=unknown, **how)
         new = kb.stored(old.generated)
         signed = stored_change(Store.open(self.store), old, new, difference(old, new))
         files = write_change(change_batches(signed, new.dictionary), Path(self.work)) if change else []

@@ -26,6 +26,7 @@ from everlog.pipeline.columns import Headers
 from everlog.pipeline.dictionary import collision_error, distinct_terms
 from everlog.pipeline.encode import TERMS
 from everlog.pipeline.engines import needs_spark_to_update
+from everlog.pipeline.named import named_predicates, with_empty
 from everlog.pipeline.reports import Clock, Report
 from everlog.pipeline.sources import ReadOptions, Source, resolve
 from everlog.pipeline.spill import distinct, facts_schema
@@ -133,10 +134,20 @@ def update(job: UpdateJob, report: Report | None = None) -> UpdateResult:
             blanks = StoredBlanks.of(dictionary, parts[0], job.on_error)
             delete, unknown = facts_in(deleted, dictionary, add=False, blanks=blanks)
             insert, _ = facts_in(inserted, dictionary, add=True)
+            named = named_predicates(sources[1], parts[1], options)
+            kb.warning = clock.report.warning
+            kb.warn_of_facts(with_empty(inserted.kinds, named), named)
+            clock.report.loaded()
         with clock.phase("reason"):
             profile = clock.report.profile or False
             change = kb.update_facts(
-                insert, delete, unknown=unknown, algorithm=job.algorithm, strategy=job.strategy, profile=profile
+                insert,
+                delete,
+                kinds=inserted.kinds,
+                unknown=unknown,
+                algorithm=job.algorithm,
+                strategy=job.strategy,
+                profile=profile,
             )
         assert transaction.base_version is not None
         version, compacted = transaction.base_version, None

@@ -7,6 +7,7 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
 from everlog.engine.factset import NONE
+from everlog.pipeline.named import named_predicates, with_empty
 from everlog.pipeline.sources import ReadOptions, resolve
 from everlog.pipeline.splits import splits
 from everlog.pipeline.stage import stage, widest
@@ -34,8 +35,11 @@ def loaded(kb: KnowledgeBase, path: str) -> Change:
     options = ReadOptions(prefixes=dict(kb.program.program.prefixes), arities=arities)
     dictionary = kb.state().dictionary
     with TemporaryDirectory(prefix="everlog-") as work:
-        parts = splits(resolve((path,), options, Path(work)), options, headers=kb._headers)
+        sources = resolve((path,), options, Path(work))
+        parts = splits(sources, options, headers=kb._headers)
         width = max([widest(parts, options), *(p.arity for p in kb.predicates)])
         staged = stage(None, parts, options, work, width=width, salt=dictionary.salt)
         insert, _ = facts_in(staged, dictionary, add=True)
-        return kb.update_facts(insert, NONE, profile=True)
+        named = named_predicates(sources, parts, options)
+        kb.warn_of_facts(with_empty(staged.kinds, named), named)
+        return kb.update_facts(insert, NONE, kinds=staged.kinds, profile=True)

@@ -67,7 +67,7 @@ def update(dataset: Dataset, text: str, *, base: str = "") -> tuple[Change, ...]
 def _restore(kb: KnowledgeBase, explicit: FactSet) -> None:
     state = kb.state()
     old = explicit.fitted(len(state.dictionary))
-    kb.update_facts(old - state.explicit, state.explicit - old)
+    kb.update_facts(old - state.explicit, state.explicit - old, kinds={})
 
 
 Facts = tuple["KnowledgeBase", FactSet, FactSet, int]

@@ -1,0 +1,100 @@
+"""What is known of the explicit facts that a knowledge base was given, to warn of those that can match nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping
+from typing import Any
+
+from everlog.analysis.check import CheckedProgram
+from everlog.analysis.loaded import Given, about_facts, about_rules
+from everlog.lang.errors import Diagnostic, Place
+from everlog.lang.kinds import ANY, Kinds, joined
+from everlog.lang.syntax import Predicate, Rule
+
+ByPredicate = Mapping[Predicate, Kinds]
+StoredKinds = dict[str, list[int]]
+"""Kinds by the texts of predicates."""
+
+KINDS = "kinds"
+"""Under which name the statistics of a version have the kinds of the explicit facts."""
+
+
+def any_kinds(predicate: Predicate) -> Kinds:
+    """The kinds of columns that may hold any terms.
+
+    >>> any_kinds(Predicate("p", 2))
+    (2047, 2047)
+    """
+    return (ANY,) * predicate.arity
+
+
+class GivenFacts:
+    """The predicates of the explicit facts with the kinds of terms in their columns, at least those they have.
+
+    Deletions change nothing. ``known`` are predicates that are not new whether they have facts or not.
+
+    >>> from everlog.analysis.check import check
+    >>> from everlog.lang.parser import parse_program
+    >>> program, given = check(parse_program("p(?x) :- q(?x), r(?x) .")), GivenFacts()
+    >>> given.add({Predicate("q", 1): (8,), Predicate("r", 1): (32,)})
+    >>> [found.code for found in given.news(program)], given.news(program)
+    (['never-joined'], [])
+    """
+
+    def __init__(self, kinds: ByPredicate | None = None, known: Collection[Predicate] = ()) -> None:
+        self.kinds: dict[Predicate, Kinds] = dict(kinds or {})
+        self._known = known
+        self._before: dict[Predicate, Kinds | None] = {}
+        """What of :attr:`kinds` is news, with the kinds that were known before."""
+        self._named: dict[Predicate, Place | None] = {}
+
+    def copy(self) -> GivenFacts:
+        other = GivenFacts(self.kinds, self._known)
+        other._before, other._named = dict(self._before), dict(self._named)
+        return other
+
+    def add(self, given: ByPredicate, named: Mapping[Predicate, Place | None] | None = None) -> None:
+        """Add facts. Those of ``named`` predicates, by default all, have names that a user has written."""
+        for predicate, kinds in given.items():
+            known = self.kinds.get(predicate)
+            both = joined(known, kinds)
+            if both != known:
+                self._before.setdefault(predicate, known)
+                self.kinds[predicate] = both
+                if named is None or predicate in named:
+                    self._named[predicate] = (named or {}).get(predicate)
+
+    def news(self, program: CheckedProgram, *, whole: bool = True) -> list[Diagnostic]:
+        """The warnings about what was added since they were last asked for; see :class:`Given` for ``whole``."""
+        if not self._before:
+            return []
+        before = {predicate: self._before.get(predicate, kinds) for predicate, kinds in self.kinds.items()}
+        given = Given(self.kinds, self._named, whole)
+        found = about_facts(program, given, {p: kinds for p, kinds in before.items() if kinds is not None}, self._known)
+        warnings = list(found)
+        self._before, self._named = {}, {}
+        return warnings
+
+    def of_rules(
+        self, program: CheckedProgram, added: Iterable[Rule], old: CheckedProgram, *, whole: bool
+    ) -> list[Diagnostic]:
+        """The warnings about rules that were added to an old program."""
+        return list(about_rules(program, added, Given(self.kinds, whole=whole), old))
+
+    def stored(self, program: CheckedProgram) -> StoredKinds:
+        """The kinds as a store keeps them: of predicates that the rules have, and of bare names, which are few."""
+        mine = set(program.predicates)
+        kept = (predicate for predicate in self.kinds if predicate in mine or not predicate.name.startswith("<"))
+        return {str(predicate): list(self.kinds[predicate]) for predicate in kept}
+
+    @classmethod
+    def from_store(
+        cls, statistics: Mapping[str, Any], explicit: Iterable[Predicate], known: Collection[Predicate]
+    ) -> GivenFacts:
+        """What the statistics of a version say; predicates of which they say nothing may hold terms of any kind.
+
+        >>> GivenFacts.from_store({"kinds": {"p/1": [8]}}, [Predicate("p", 1), Predicate("q", 2)], ()).kinds
+        {Predicate(name='p', arity=1): (8,), Predicate(name='q', arity=2): (2047, 2047)}
+        """
+        stored = {Predicate.parse(name): tuple(kinds) for name, kinds in statistics.get(KINDS, {}).items()}
+        return cls({predicate: stored.get(predicate) or any_kinds(predicate) for predicate in explicit}, known)
