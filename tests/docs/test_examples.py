@@ -1,8 +1,8 @@
-"""Every code block of README and docs runs, and prints what it says.
+"""Every code block of README and docs runs, prints what it says, and is not warned of.
 
 ``console`` blocks hold commands after ``$`` and what they print; ``...`` stands for any text. ``python`` blocks are
 doctests, ``rls`` blocks are programs that are checked, ``sql`` blocks are asked of the tables of the store made last.
-None of them is warned of. All blocks of a page share a directory and a namespace. Blocks of other kinds cannot run here and are listed below.
+All blocks of a page share a directory and a namespace. Blocks of other kinds cannot run here and are listed below.
 """
 
 from __future__ import annotations
