@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import re
 from html.parser import HTMLParser
+from pathlib import Path
 
 import everlog
+from everlog import KnowledgeBase
 from everlog.display import SHOWN, html_table
 
 RULES = "path(?x, ?y) :- edge(?x, ?y) . path(?x, ?z) :- path(?x, ?y), edge(?y, ?z) . good(?x) :- path(?x, _) ."
@@ -115,3 +117,16 @@ def test_html_in_terms_is_text() -> None:
     assert rows[1] == ["<b>bold</b> & more", "<http://e.org/a>"]
     assert "<i>" not in html_table(["<i>"], [], caption="<i>")
     assert len(html_table(["x"], [["y" * 10_000]])) < 1000
+
+
+def test_a_knowledge_base_says_what_is_in_it(tmp_path: Path) -> None:
+    kb = KnowledgeBase(
+        "@prefix ex: <http://e.org/> . ex:p(?x) :- q(?x) . q(1) . q(2) . " + "".join(f"r{i}(a) ." for i in range(9))
+    )
+    assert repr(kb) == "<KnowledgeBase: 1 rule, 11 predicates; changes wait to be reasoned about>"
+    kb.materialise()
+    shown = "ex:p/1 2, q/1 2, r0/1 1, r1/1 1, r2/1 1, ..."
+    assert repr(kb) == f"<KnowledgeBase: 1 rule, 11 predicates, 13 facts: {shown}>"
+    kb.save(tmp_path / "kb")
+    assert repr(kb).endswith(f"; based on version 0 of {tmp_path / 'kb'}>")
+    assert repr(KnowledgeBase()) == "<KnowledgeBase: 0 rules, 0 predicates; changes wait to be reasoned about>"

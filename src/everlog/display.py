@@ -23,6 +23,9 @@ if TYPE_CHECKING:
 SHOWN = 20
 """How many rows a table has."""
 
+LISTED = 5
+"""How many relations a line names."""
+
 WIDEST = 200
 """Cells are cut at so many characters."""
 
@@ -60,7 +63,7 @@ def html_table(
 def rows_html(rows: Rows | Solutions) -> str:
     """Rows of terms: the first of them. What is not bound is empty."""
     total = len(rows)
-    caption = f"{total:,} row{'' if total == 1 else 's'}"
+    caption = _counted(total, "row")
     if not rows.columns:
         return f"<p>{'true' if total else 'false'}</p>"
     texts = rows.texts(0, SHOWN)
@@ -69,22 +72,58 @@ def rows_html(rows: Rows | Solutions) -> str:
     return html_table(rows.columns, shown, total, caption=caption)
 
 
+def knowledge_base_text(kb: KnowledgeBase) -> str:
+    """A knowledge base on one line: rules, predicates, the largest relations if their sizes are known, its store.
+
+    >>> import everlog
+    >>> kb = everlog.KnowledgeBase("p(?x) :- q(?x) . q(1) . q(2) .")
+    >>> print(knowledge_base_text(kb))
+    <KnowledgeBase: 1 rule, 2 predicates; changes wait to be reasoned about>
+    >>> stats = kb.materialise()
+    >>> print(knowledge_base_text(kb))
+    <KnowledgeBase: 1 rule, 2 predicates, 4 facts: p/1 2, q/1 2>
+    """
+    said = _rules_and_predicates(kb)
+    if kb.pending:
+        said += "; changes wait to be reasoned about"
+    else:
+        counted = _sizes(kb)
+        shown = ", ".join(f"{name}/{arity} {facts:,}" for name, arity, facts, _ in counted[:LISTED])
+        said += f", {_counted(sum(row[2] for row in counted), 'fact')}{': ' if shown else ''}{shown}"
+        said += ", ..." if len(counted) > LISTED else ""
+    if kb.saved is not None:
+        said += f"; based on version {kb.saved.version} of {kb.saved.path}"
+    return f"<KnowledgeBase: {said}>"
+
+
 def knowledge_base_html(kb: KnowledgeBase) -> str:
     """The predicates of a knowledge base with the numbers of their facts, if these are known already."""
-    rules = len(kb.program.program.rules)
-    caption = f"{rules:,} rule{'' if rules == 1 else 's'}, {len(kb.predicates):,} predicates"
+    caption = _rules_and_predicates(kb)
     if kb.pending:
         return f"<p>{caption}; changes wait to be reasoned about: call materialise()</p>"
+    counted = _sizes(kb)
+    rows = [(name, arity, f"{facts:,}", f"{explicit:,}") for name, arity, facts, explicit in counted[:SHOWN]]
+    caption += f", {_counted(sum(row[2] for row in counted), 'fact')}"
+    columns = ("predicate", "arguments", "facts", "explicit")
+    return html_table(columns, rows, len(counted), caption=caption, numbers=(1, 2, 3))
+
+
+def _rules_and_predicates(kb: KnowledgeBase) -> str:
+    return f"{_counted(len(kb.program.program.rules), 'rule')}, {_counted(len(kb.predicates), 'predicate')}"
+
+
+def _sizes(kb: KnowledgeBase) -> list[tuple[str, int, int, int]]:
+    """Name, arity, facts and explicit facts of each predicate, the largest first."""
     state, prefixes = kb.state(), kb.program.program.prefixes
     counted = [
         (print_name(p.name, prefixes), p.arity, len(state.facts.relation(p)), len(state.explicit.relation(p)))
         for p in kb.predicates
     ]
-    counted.sort(key=lambda row: (-row[2], row[0]))
-    rows = [(name, arity, f"{facts:,}", f"{explicit:,}") for name, arity, facts, explicit in counted[:SHOWN]]
-    caption += f", {sum(row[2] for row in counted):,} facts"
-    columns = ("predicate", "arguments", "facts", "explicit")
-    return html_table(columns, rows, len(counted), caption=caption, numbers=(1, 2, 3))
+    return sorted(counted, key=lambda row: (-row[2], row[0]))
+
+
+def _counted(number: int, noun: str) -> str:
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
 def change_html(change: Change) -> str:

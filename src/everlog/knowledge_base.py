@@ -453,6 +453,11 @@ class KnowledgeBase:
         """Whether there is something to reason about before the facts are those that follow."""
         return self._reasoner.statistics is None or bool(self._queue)
 
+    def __repr__(self) -> str:
+        from everlog.display import knowledge_base_text
+
+        return knowledge_base_text(self)
+
     def _repr_html_(self) -> str:
         from everlog.display import knowledge_base_html
 
