@@ -191,6 +191,9 @@ def test_the_history_is_in_the_directory_for_states(monkeypatch: pytest.MonkeyPa
     monkeypatch.delenv("XDG_STATE_HOME")
     monkeypatch.setenv("HOME", str(tmp_path))
     assert history_file() == tmp_path / ".local" / "state" / "everlog" / "history"
+    monkeypatch.delenv("HOME")
+    monkeypatch.setattr("pwd.getpwuid", {}.__getitem__)  # a user whom the system does not know
+    assert history_file() is None
 
 
 def test_an_interrupt_cancels_the_work(typed: Typed, monkeypatch: pytest.MonkeyPatch) -> None:

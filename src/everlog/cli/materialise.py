@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 @click.option(
     "--facts",
     multiple=True,
+    type=click.Path(),
     metavar="[NAME=]PATH",
     help="A file, directory or glob of facts, for the predicate NAME or that of the file's name; "
     "PATH[COLUMN, ...] picks columns by name. May be repeated.",

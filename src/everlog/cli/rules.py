@@ -26,8 +26,10 @@ SHOWN = 10
 
 @click.command("rules", cls=ProfiledCommand)
 @store_argument
-@click.option("--add", multiple=True, metavar="FILE", help="Rules to add, or an ontology. May be repeated.")
-@click.option("--remove", multiple=True, metavar="FILE", help="Rules to remove. May be repeated.")
+@click.option(
+    "--add", multiple=True, type=click.Path(), metavar="FILE", help="Rules to add, or an ontology. May be repeated."
+)
+@click.option("--remove", multiple=True, type=click.Path(), metavar="FILE", help="Rules to remove. May be repeated.")
 @repair_options
 @setting("expand-below", "max-facts", "timeout", "memory")
 @at_option

@@ -13,6 +13,7 @@ from collections.abc import Sequence
 
 import click
 
+from everlog.cli.completion import complete
 from everlog.cli.console import Console
 from everlog.cli.group import everlog
 from everlog.cli.interrupts import as_interrupts, remembered
@@ -23,6 +24,8 @@ DONE, WRONG, INTERRUPTED = 0, 1, 130
 
 def run(arguments: Sequence[str]) -> int:
     """Run a command line and return its exit status."""
+    if (completed := complete(everlog)) is not None:
+        return completed
     console = Console()
     try:
         with remembered(), as_interrupts(), everlog.make_context("everlog", list(arguments), obj=console) as context:

@@ -21,8 +21,16 @@ if TYPE_CHECKING:
 
 @click.command("update", cls=ProfiledCommand)
 @store_argument
-@click.option("--insert", multiple=True, metavar="[NAME=]PATH", help="Facts to add, as for --facts. May be repeated.")
-@click.option("--delete", multiple=True, metavar="[NAME=]PATH", help="Facts to remove. May be repeated.")
+@click.option(
+    "--insert",
+    multiple=True,
+    type=click.Path(),
+    metavar="[NAME=]PATH",
+    help="Facts to add, as for --facts. May be repeated.",
+)
+@click.option(
+    "--delete", multiple=True, type=click.Path(), metavar="[NAME=]PATH", help="Facts to remove. May be repeated."
+)
 @repair_options
 @click.option("--source", metavar="NAME", help="Label blank nodes by this name instead of the file's.")
 @setting("header", "types", "base", "graphs", "large-gz", "on-error", "engine", "max-facts", "timeout")

@@ -15,10 +15,13 @@ MOST_LINES = 5000
 """How many lines of history are kept."""
 
 
-def history_file() -> Path:
-    """Where lines are kept: in the user's directory for states."""
-    state = os.environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state"
-    return Path(state) / "everlog" / "history"
+def history_file() -> Path | None:
+    """Where lines are kept: in the user's directory for states; None for a user without a home, as in containers."""
+    state = os.environ.get("XDG_STATE_HOME")
+    try:
+        return Path(state or Path.home() / ".local" / "state") / "everlog" / "history"
+    except RuntimeError:
+        return None
 
 
 @contextmanager
@@ -34,16 +37,18 @@ def comfort(session: Session) -> Iterator[None]:
     is_libedit = "libedit" in (readline.__doc__ or "")
     readline.parse_and_bind("bind ^I rl_complete" if is_libedit else "tab: complete")
     path = history_file()
-    with contextlib.suppress(OSError):
-        readline.read_history_file(path)
+    if path is not None:
+        with contextlib.suppress(OSError):
+            readline.read_history_file(path)
     try:
         yield
     finally:
         readline.set_completer(None)
         readline.set_history_length(MOST_LINES)
-        with contextlib.suppress(OSError):
-            path.parent.mkdir(parents=True, exist_ok=True)
-            readline.write_history_file(path)
+        if path is not None:
+            with contextlib.suppress(OSError):
+                path.parent.mkdir(parents=True, exist_ok=True)
+                readline.write_history_file(path)
 
 
 class _Completer:

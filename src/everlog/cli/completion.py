@@ -1,0 +1,51 @@
+"""Completion of commands, options and paths in bash, zsh and fish.
+
+Click writes the scripts (``_EVERLOG_COMPLETE=bash_source everlog``) and finds what a word may become; the scripts ask
+with the same variable. Bash cuts words at ``=`` and ``:``, which are parts of ``NAME=PATH``, ``--option=value`` and
+addresses.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+
+import click
+from click.shell_completion import BashComplete, add_completion_class, shell_complete
+
+VARIABLE = "_EVERLOG_COMPLETE"
+"""Set by a shell that asks for completions, and by whoever asks for the script of a shell."""
+
+
+@add_completion_class
+class Bash(BashComplete):
+    """Bash, with the parts of a word put together again."""
+
+    def get_completion_args(self) -> tuple[list[str], str]:
+        args, incomplete = super().get_completion_args()
+        *whole, last = together([*args, incomplete])
+        return whole, last
+
+
+def together(words: Sequence[str]) -> list[str]:
+    """The words of a command line that bash has cut at ``=`` and ``:``.
+
+    >>> together(["update", "kb", "--insert", "edge", "=", "s3", ":", "//bucket/e", "--engine", "="])
+    ['update', 'kb', '--insert', 'edge=s3://bucket/e', '--engine=']
+    """
+    whole: list[str] = []
+    joined = False
+    for word in words:
+        is_sign = word in ("=", ":")
+        if whole and (is_sign or joined):
+            whole[-1] += word
+        else:
+            whole.append(word)
+        joined = is_sign
+    return whole
+
+
+def complete(command: click.Command) -> int | None:
+    """Answer a shell that asks for completions, and return the exit status; None if none does."""
+    asked = os.environ.get(VARIABLE)
+    return None if asked is None else shell_complete(command, {}, "everlog", VARIABLE, asked)
