@@ -65,6 +65,7 @@ NOT_FOR_USERS: Mapping[str, tuple[str, ...]] = {
     ),
     "no text that rdflib reads leads here, as far as is known": (
         "the term ...",
+        "the expression ...",
         "this is not a query: ...",
     ),
     "it takes two billion solutions of one answer": ("one answer has more than ... solutions",),

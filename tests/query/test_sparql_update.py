@@ -81,7 +81,7 @@ def test_blank_nodes_are_new_in_each_solution(family: KnowledgeBase) -> None:
     assert len({node for node, _ in found}) == 2
     assert all(isinstance(node, BlankNode) for node, _ in found)
     assert {node for node, _ in found} == {node for node, _ in family["ex:says"]}
-    family.sparql_update("INSERT DATA { _:b ex:of 1 } ; INSERT DATA { _:b ex:of 1 }")
+    family.sparql_update("INSERT DATA { _:b ex:of 1 } ; INSERT DATA { _:c ex:of 1 }")
     assert len(family["ex:of"]) == 4
 
 

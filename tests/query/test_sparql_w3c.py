@@ -10,7 +10,9 @@ from pathlib import Path
 import pyoxigraph as ox
 import pytest
 
+from everlog.lang.errors import RuleError
 from everlog.query.sparql.formats import write
+from everlog.query.sparql.parsing import parse_query, parse_update
 from everlog.query.sparql.results import Triples, Truth
 from tests.conftest import SHARED_DATA
 from tests.query.w3c import (
@@ -33,10 +35,11 @@ EXPECTED_FAILURES: dict[str, str] = {}
 QUERIES = cases(SHARED_DATA, "QueryEvaluationTest")
 UPDATES = cases(SHARED_DATA, "UpdateEvaluationTest")
 CSV_RESULTS = cases(SHARED_DATA, "CSVResultFormatTest")
+REFUSED = cases(SHARED_DATA, "NegativeSyntaxTest11")
 
 
 def test_all_tests_are_there(shared_data: Path) -> None:
-    assert (len(QUERIES), len(UPDATES), len(CSV_RESULTS)) == (232, 53, 3)
+    assert (len(QUERIES), len(UPDATES), len(CSV_RESULTS), len(REFUSED)) == (232, 53, 3, 17)
     assert sum(map(touches_one_graph, UPDATES)) == 17
     known = {case.id for case in (*QUERIES, *UPDATES, *CSV_RESULTS)}
     assert len(known) == 288
@@ -59,6 +62,14 @@ def test_csv_result(case: Case) -> None:
     write(answered(case), "csv", file)
     found, expected = file.getvalue(), path_of(case.result).read_bytes()
     assert _csv_rows(found) == _csv_rows(expected)
+
+
+@pytest.mark.parametrize("case", REFUSED, ids=lambda case: case.id)
+def test_refused(case: Case) -> None:
+    path = path_of(case.action)
+    parse = parse_update if path.suffix == ".ru" else parse_query
+    with pytest.raises(RuleError):
+        parse(path.read_text(encoding="utf-8"))
 
 
 def _csv_rows(data: bytes) -> tuple[list[str], Counter[tuple[str, ...]]]:

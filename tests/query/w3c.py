@@ -35,6 +35,7 @@ RESULT_FORMATS = {
     ".srj": ox.QueryResultsFormat.JSON,
     ".tsv": ox.QueryResultsFormat.TSV,
 }
+KINDS = ("QueryEvaluationTest", "UpdateEvaluationTest", "CSVResultFormatTest", "NegativeSyntaxTest11")
 Row = dict[str, str]
 """A solution: canonical texts by variable."""
 
@@ -73,7 +74,7 @@ class Manifest:
         return next(iter(self.values(subject, predicate)), None)
 
     def cases(self) -> Iterator[Case]:
-        kinds = {MF + kind for kind in ("QueryEvaluationTest", "UpdateEvaluationTest", "CSVResultFormatTest")}
+        kinds = {MF + kind for kind in KINDS}
         for subject, predicate, kind in self._subjects:
             if predicate == RDF + "type" and isinstance(kind, ox.NamedNode) and kind.value in kinds:
                 name = subject.value.rpartition("#")[2]

@@ -14,7 +14,7 @@ from everlog.engine.keys import Column, Mask
 from everlog.lang.terms import BlankNode, Literal
 from everlog.query.sparql.algebra import Aggregate
 from everlog.query.sparql.expressions import EXACT_DIGITS, Expressions, matching
-from everlog.query.sparql.ordering import ranks
+from everlog.query.sparql.ordering import ranks, without_value
 from everlog.query.sparql.pool import UNBOUND, Terms, distinct_ids
 from everlog.query.sparql.table import Table, first_rows, groups
 from everlog.query.sparql.terms import ExpressionError, Node, Number, number_of, string_node
@@ -171,10 +171,12 @@ def _added(total: Number, number: Number, weight: int) -> Number | None:
 
 
 def _extreme(least: bool) -> Callable[[Terms, Grouped, Aggregate], Column]:
+    """``MIN`` and ``MAX``, in the order of ORDER BY; a literal without a value counts only where nothing else is."""
+
     def function(terms: Terms, grouped: Grouped, aggregate: Aggregate) -> Column:
         grouped = grouped.bound()
         place = ranks(terms, grouped.ids)
-        order = np.lexsort([place if least else -place, grouped.group])
+        order = np.lexsort([place if least else -place, without_value(terms, grouped.ids), grouped.group])
         return _first(grouped, order)
 
     return function

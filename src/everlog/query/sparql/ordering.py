@@ -14,12 +14,12 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from everlog.engine.keys import Column
+from everlog.engine.keys import Column, Mask
 from everlog.lang.terms import Literal
 from everlog.query.sparql.expressions import is_exact, matching
 from everlog.query.sparql.pool import Terms, distinct_ids
-from everlog.query.sparql.terms import ExpressionError, Node, number_of
-from everlog.query.sparql.values import comparable
+from everlog.query.sparql.terms import BOOLEAN, RANKS, ExpressionError, Node, number_of
+from everlog.query.sparql.values import MOMENTS, comparable
 
 BLANK, NAMED, NUMBER, STRING, OTHER = range(1, 6)
 
@@ -49,6 +49,29 @@ def ranks(terms: Terms, ids: Column) -> Column:
     dense = np.empty(len(order), np.int64)
     dense[order] = np.cumsum(changed) - 1
     return dense[places]
+
+
+VALUED = frozenset({*RANKS, BOOLEAN, *MOMENTS})
+"""The datatypes whose literals have values that are compared."""
+
+
+def without_value(terms: Terms, ids: Column) -> Mask:
+    """Which rows have a literal that its datatype does not allow, such as ``"soon"^^xsd:dateTime``."""
+    different, places = distinct_ids(ids)
+    found = matching(terms.texts(different), r'\^\^<[^"]*>$')
+    rows = np.flatnonzero(found)
+    found[rows] = [_is_ill_typed(node) for node in terms.nodes(different[rows])]
+    return found[places]
+
+
+def _is_ill_typed(node: Node) -> bool:
+    if not isinstance(node, Literal) or node.datatype not in VALUED:
+        return False
+    try:
+        comparable(node)
+    except ExpressionError:
+        return True
+    return False
 
 
 def _kinds(texts: pa.LargeStringArray) -> Column:

@@ -1,20 +1,22 @@
 """Text to algebra: rdflib parses and translates, :mod:`.translation` makes patterns of what it gives.
 
-The only modules that know rdflib are this one and :mod:`.translation`.
+The only modules that know rdflib are this one, :mod:`.scoping` and :mod:`.translation`.
 """
 
 from __future__ import annotations
 
 import logging
 import re
+import sys
 import threading
+import warnings
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from functools import partial
 from typing import Any
 
 import rdflib
-from pyparsing import ParseBaseException
+from pyparsing import ParseBaseException, Regex
 from rdflib.plugins.sparql import algebra as rdflib_algebra
 from rdflib.plugins.sparql import parser as rdflib_parser
 from rdflib.plugins.sparql.parserutils import Comp, Param
@@ -22,6 +24,7 @@ from rdflib.plugins.sparql.parserutils import Comp, Param
 from everlog.lang.errors import Place, RuleError
 from everlog.query.sparql.algebra import Operation, Query
 from everlog.query.sparql.graphs import BARE
+from everlog.query.sparql.scoping import SERVICE, Scoping
 from everlog.query.sparql.translation import translate_query, translate_update
 
 NAME = "<query>"
@@ -30,11 +33,19 @@ NAME = "<query>"
 PREFIXES = {"everlog": BARE}
 """Prefixes that need no declaration, beside those of the program and the well-known ones of rdflib."""
 
-_ESCAPE = re.compile(r"\\u([0-9A-Fa-f]{4})|\\U([0-9A-Fa-f]{8})")
+_ESCAPE = re.compile(r"\\u([0-9A-Fa-f]{4})|\\U([0-9A-Fa-f]{8})|\\.", re.DOTALL)
+"""An escape in the text of a query, with the number of the character if it has one."""
+
+_STRING = r"""'''(?:[^'\\]|\\.|'(?!''))*'''|'(?:[^'\\\n\r]|\\.)*'"""
+_TOKEN = re.compile(rf"{_STRING}|{_STRING.replace(chr(39), chr(34))}|[^'\"]+|.", re.DOTALL)
+"""A string with its quotes, or what stands between strings."""
+
 _UNKNOWN_PREFIX = re.compile(r"Unknown namespace prefix : (\S*)")
 _lock = threading.Lock()
 _rdflib_log = logging.getLogger("rdflib.term")
 """Where rdflib reports literals whose value it cannot compute; only their lexical forms matter here."""
+
+warnings.filterwarnings("ignore", "Parsing weird boolean", UserWarning)
 
 
 def parse_query(text: str, prefixes: Mapping[str, str] | None = None, base: str = "") -> Query:
@@ -44,7 +55,8 @@ def parse_query(text: str, prefixes: Mapping[str, str] | None = None, base: str 
     ('x',)
     """
     with _reading(text) as source:
-        tree = rdflib_parser.parseQuery(source)
+        tree = rdflib_parser.Query.parse_string(source, parse_all=True)
+        Scoping(source, partial(_place, source)).check_query(tree)
         return translate_query(tree, _namespaces(prefixes), base, source)
 
 
@@ -55,7 +67,8 @@ def parse_update(text: str, prefixes: Mapping[str, str] | None = None, base: str
     ['Modify', 'Clear']
     """
     with _reading(text) as source:
-        tree = rdflib_parser.parseUpdate(source)
+        tree = rdflib_parser.UpdateUnit.parse_string(source, parse_all=True)[0]
+        Scoping(source, partial(_place, source)).check_update(tree)
         translated = rdflib_algebra.translateUpdate(tree, base or None, _namespaces(prefixes))
         return translate_update(translated, base)
 
@@ -79,12 +92,13 @@ def _namespaces(prefixes: Mapping[str, str] | None) -> dict[str, str]:
 @contextmanager
 def _reading(text: str) -> Iterator[str]:
     """Turns what goes wrong into errors with a place, and keeps lexical forms as they are written."""
-    source = _ESCAPE.sub(lambda match: chr(int(match[1] or match[2], 16)), text)
     with _lock:
         normalised, rdflib.NORMALIZE_LITERALS = rdflib.NORMALIZE_LITERALS, False
         silent, _rdflib_log.disabled = _rdflib_log.disabled, True
+        source = text
         try:
-            _refuse_halves(source)
+            _refuse_halves(text)
+            source = _unescaped(text)
             yield source
         except RuleError:
             raise
@@ -97,6 +111,32 @@ def _reading(text: str) -> Iterator[str]:
         finally:
             rdflib.NORMALIZE_LITERALS = normalised
             _rdflib_log.disabled = silent
+
+
+def _unescaped(text: str) -> str:
+    """The text with characters in the place of their codepoint escapes, but for those in strings.
+
+    The grammar of strings decodes these together with other escapes, so that an escaped quote or backslash is a
+    character of the string.
+    """
+    if "\\u" not in text and "\\U" not in text:
+        return text
+    return _TOKEN.sub(lambda token: _ESCAPE.sub(partial(_character, text, token), token[0]), text)
+
+
+def _character(text: str, token: re.Match[str], escape: re.Match[str]) -> str:
+    """The character of an escape; the escape itself within a string, and for an escaped backslash."""
+    digits = escape[1] or escape[2]
+    if digits is None:
+        return escape[0]
+    number = int(digits, 16)
+    if number > sys.maxunicode or 0xD800 <= number < 0xE000:
+        found = re.compile(re.escape(escape[0])).match(text, token.start() + escape.start())
+        message = f"`{escape[0]}` is not the number of a character"
+        raise RuleError.of(
+            "sparql-syntax", message, _place(text, found), "write the character, or its number in Unicode"
+        )
+    return escape[0] if token[0][0] in "\"'" else chr(number)
 
 
 def _refuse_halves(source: str) -> None:
@@ -140,6 +180,9 @@ def _repair_grammar() -> None:
     """Correct what rdflib's grammar does to a text, in place."""
     _name_inverse_properties()
     _keep_signs()
+    _complete_escapes()
+    service: Any = rdflib_parser.ServiceGraphPattern
+    service.set_name(SERVICE)
 
 
 def _name_inverse_properties() -> None:
@@ -166,6 +209,22 @@ def _keep_signs() -> None:
 
 def _signed(sign: str, tokens: Any) -> rdflib.Literal:
     return rdflib.Literal(sign + str(tokens[0]), datatype=tokens[0].datatype)
+
+
+def _complete_escapes() -> None:
+    """Let strings have every escape of the standard: of both quotes (rdflib: only of their own), and of codepoints."""
+    escape = r"\\(?:[tbnrf\\\"']|u[0-9A-Fa-f]{4}|U[0-9A-Fa-f]{8})"
+    for quote, number in (("'", 1), ('"', 2)):
+        short: Any = getattr(rdflib_parser, f"STRING_LITERAL{number}")
+        long: Any = getattr(rdflib_parser, f"STRING_LITERAL_LONG{number}")
+        _match(short, rf"{quote}(?:[^{quote}\n\r\\]|{escape})*{quote}(?!{quote})")
+        _match(long, rf"{quote * 3}(?:(?:{quote}|{quote * 2})?(?:[^{quote}\\]|{escape}))*{quote * 3}")
+
+
+def _match(element: Any, pattern: str) -> None:
+    """Let a regular expression of the grammar be another one."""
+    other: Any = Regex(pattern)
+    element.pattern, element.re, element.re_match = other.pattern, other.re, other.re_match
 
 
 _repair_grammar()

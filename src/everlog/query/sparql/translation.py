@@ -64,6 +64,8 @@ from everlog.query.sparql.algebra import (
     Values,
 )
 from everlog.query.sparql.functions import FUNCTIONS
+from everlog.query.sparql.scoping import REFERENCE
+from everlog.query.sparql.templates import template_names
 
 AGGREGATED = "__agg_"
 """How rdflib begins the names of variables that stand for aggregates."""
@@ -98,7 +100,8 @@ def translate_query(tree: Any, namespaces: Mapping[str, str], base: str, source:
         form = Ask(pattern)
     elif name == "ConstructQuery":
         triples = _where_triples(root.p) if short else root.template or ()
-        form = Construct(tuple(map(translation.template_triple, triples)), pattern)
+        template = tuple(map(translation.template_triple, triples))
+        form = Construct(template, _projected(pattern, tuple(sorted(template_names(template)))))
     else:
         form = Describe(tuple(map(_term, root.PV)), pattern)
     return Query(form, graphs, own_base)
@@ -204,8 +207,6 @@ class _Translation:
     # patterns -----------------------------------------------------------------------------------
 
     def pattern(self, node: Any) -> Pattern:
-        if node.name == "ServiceGraphPattern":
-            raise unsupported("SERVICE", "a query sees this knowledge base only")
         if node.name in ("GroupGraphPatternSub", "SubSelect"):
             node = rdflib_algebra.traverse(node, visitPost=rdflib_algebra.translatePath)
             node = rdflib_algebra.translateGroupGraphPattern(node)
@@ -277,8 +278,9 @@ class _Translation:
             variable = self._conditions.pop()
             return Extend(self.pattern(node.p), variable, self.expression(node.expr))
         inner, expression, name = self.pattern(node.p), self.expression(node.expr), str(node.var)
-        alias = isinstance(expression, Variable) and expression.name.startswith(AGGREGATED)
-        if name in inner.variables and not alias:
+        if isinstance(expression, Variable) and expression.name.startswith(AGGREGATED) and name in inner.variables:
+            return inner  # a sample of a key is that key
+        if name in inner.variables:
             message = f"?{name} has a value already where `AS ?{name}` gives it one"
             raise RuleError.of("variable-in-use", message, None, "choose another name after AS")
         return Extend(inner, name, expression)
@@ -341,6 +343,8 @@ class _Translation:
                 return self.expression(node[0])
             raise unsupported(f"the expression {node}")
         name = node.name
+        if name == REFERENCE:
+            return Variable(node.variable)
         if name == "RelationalExpression":
             return self._relational(node)
         if name in ("ConditionalAndExpression", "ConditionalOrExpression"):

@@ -24,6 +24,10 @@ from everlog.query.sparql.terms import (
     number_of,
 )
 
+MOMENTS = (DATE_TIME, DATE, TIME)
+WIDEST_ZONE = 14 * 60 * 60
+"""Seconds by which a zone shifts a moment at most: one without a zone is comparable only with what is further away."""
+
 COMPARISONS: dict[str, Callable[[Any, Any], bool]] = {
     "=": operator.eq,
     "!=": operator.ne,
@@ -56,7 +60,7 @@ RANK_NAMES = tuple(name for rank in range(4) for name in list(RANKS)[:4] if RANK
 
 
 def comparable(node: Node) -> tuple[str, Any]:
-    """What kind of value a term is, and something that is in the order of these values; an error if neither."""
+    """What kind of value a term is, and something that is in a total order of these values; an error if neither."""
     if isinstance(node, Literal):
         number = number_of(node)
         if number is not None:
@@ -68,7 +72,7 @@ def comparable(node: Node) -> tuple[str, Any]:
         value = boolean_of(node)
         if value is not None:
             return "boolean", value
-        if node.datatype in (DATE_TIME, DATE, TIME):
+        if node.datatype in MOMENTS:
             return node.datatype, moment_of(node, node.datatype).instant
     raise ExpressionError
 
@@ -85,12 +89,20 @@ def compare(name: str, left: Node, right: Node) -> bool:
     right_kind, right_value = comparable(right)
     if left_kind != right_kind:
         raise ExpressionError
+    if left_kind in MOMENTS and _differ_by_zone(left, right) and abs(left_value - right_value) <= WIDEST_ZONE:
+        raise ExpressionError
     return COMPARISONS[name](*_aligned(left_value, right_value))
 
 
 def equal(left: Node, right: Node) -> bool:
-    """``=``: equal values, or the same term; an error if nobody knows."""
+    """``=``: equal values, or the same term; an error if nobody knows.
+
+    A string with a language equals only such strings, whatever the datatype of the other literal is. A date or time
+    with a zone never equals one without (XML Schema 1.1, part 2, section 3.3.7.2).
+    """
     if not isinstance(left, Literal) or not isinstance(right, Literal):
+        return left == right
+    if left.language is not None or right.language is not None:
         return left == right
     try:
         left_kind, left_value = comparable(left)
@@ -99,7 +111,14 @@ def equal(left: Node, right: Node) -> bool:
         if left == right:
             return True
         raise
-    return left_kind == right_kind and bool(operator.eq(*_aligned(left_value, right_value)))
+    if left_kind != right_kind or (left_kind in MOMENTS and _differ_by_zone(left, right)):
+        return False
+    return bool(operator.eq(*_aligned(left_value, right_value)))
+
+
+def _differ_by_zone(left: Node, right: Node) -> bool:
+    """Whether one of two dates or times has a zone and the other has none."""
+    return (moment_of(left, *MOMENTS).zone is None) != (moment_of(right, *MOMENTS).zone is None)
 
 
 def _aligned(left: Any, right: Any) -> tuple[Any, Any]:
