@@ -8,6 +8,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from everlog.store import Store, begin, exists, steps
@@ -40,6 +41,7 @@ def test_killed_while_updating(tmp_path: Path, step: str) -> None:
     store = Store.open(tmp_path)
     assert store.verify() == []
     assert tree(tmp_path / "work") == {"guard"}
+    assert not list((tmp_path / "snapshot").glob(".making-*"))
     needed = {
         *(f"facts/{file.name}" for version in range(store.version + 1) for file in store.files(version)),
         *(f"terms/{file.name}" for version in range(store.version + 1) for file in store.term_files(version)),
@@ -91,3 +93,29 @@ def test_a_living_writer_is_left_alone(tmp_path: Path, monkeypatch: pytest.Monke
     assert finish(living) == 1
     assert read(tmp_path) == {*EDGES, *MORE}
     assert Store.open(tmp_path).verify() == []
+
+
+def test_a_snapshot_that_somebody_is_making_is_left_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write(tmp_path, EDGES)
+
+    def meanwhile() -> None:
+        write(tmp_path, MORE)
+
+    at_step(monkeypatch, steps.SNAPSHOT_WRITTEN, meanwhile)
+    assert Store.open(tmp_path).write_snapshot(0, {"a": np.arange(3)}, {}) is not None
+    assert read(tmp_path) == {*EDGES, *MORE}
+
+
+@pytest.mark.parametrize("clean", ["write", "vacuum"])
+def test_staging_directories_of_nobody_go(tmp_path: Path, clean: str) -> None:
+    """Those of a killed writer whose helpers still wrote after the next writer had cleaned up."""
+    write(tmp_path, EDGES)
+    with begin(tmp_path) as living:
+        (tmp_path / "work" / ("ab" * 16) / "facts").mkdir(parents=True)
+        (tmp_path / "work" / "notes").mkdir()
+        if clean == "write":
+            write(tmp_path, MORE)
+        else:
+            assert Store.open(tmp_path).vacuum() == [tmp_path / "work" / ("ab" * 16)]
+        assert living.work.exists()
+    assert tree(tmp_path / "work") == {"guard", "notes"}

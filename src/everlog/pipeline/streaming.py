@@ -29,12 +29,16 @@ from everlog.reasoning.update import Algorithm
 from everlog.store import Store, Transaction, begin, steps
 from everlog.store.compaction import compact_if_worth
 from everlog.store.errors import store_error
+from everlog.store.layout import Layout
 from everlog.stores import append, is_saved_in
 from everlog.stores import open as open_store
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
     from pyspark.sql.streaming import StreamingQuery
+
+LONGEST_NAME = 255
+"""Characters that file systems allow in a file name."""
 
 ATTEMPTS = 5
 """So often a batch is tried when other writers are faster."""
@@ -87,9 +91,7 @@ def maintain(
     opened = Store.open(store)
     if not stream.isStreaming:
         raise DataError.of("not-a-stream", "the DataFrame is not a stream", None, "read it with spark.readStream")
-    if not name:
-        hint = 'pass one, such as maintain(stream, store, "edges"), and the same one when you start again'
-        raise DataError.of("no-name", "a stream needs a name by which the store knows it", None, hint)
+    _require_name(name, opened.layout)
     Reader.of(dict(stream.dtypes), Names([], {}), {})
     job = UpdateJob(
         str(opened.path.absolute()), algorithm=algorithm, engine=engine, memory=memory, types=types, on_error=on_error
@@ -106,6 +108,19 @@ def maintain(
         raise
     upkeep.checkpoint.set_result(str(query.id))
     return query
+
+
+def _require_name(name: str, layout: Layout) -> None:
+    """An error for what cannot name a stream: the checkpoint is in a directory of that name."""
+    if not name:
+        hint = 'pass one, such as maintain(stream, store, "edges"), and the same one when you start again'
+        raise DataError.of("no-name", "a stream needs a name by which the store knows it", None, hint)
+    if name in (".", ".."):
+        message = f"a stream cannot be named {name!r}, which stands for another directory than its own"
+        raise DataError.of("bad-name", message, None, "choose a word, such as edges")
+    if (length := len(layout.checkpoint(name).name)) > LONGEST_NAME:
+        message = f"the name of the stream makes a file name of {length:,} characters, {LONGEST_NAME} are allowed"
+        raise DataError.of("bad-name", message, None, "choose a word, such as edges")
 
 
 @dataclass

@@ -11,7 +11,7 @@ import os
 import shutil
 from pathlib import Path
 
-from everlog.store import locking
+from everlog.store import locking, snapshot
 from everlog.store.errors import store_error
 from everlog.store.layout import Layout, writer_of
 from everlog.store.log import is_table, named_files, newest_version
@@ -62,7 +62,13 @@ def _names_in(directory: Path) -> set[str]:
 
 
 def clean_dead(layout: Layout) -> None:
-    """Remove what dead writers left: staging, locks, data files no log entry names. Under the guard."""
+    """Remove what dead writers left: staging, locks, snapshots they were making, data files no log entry names.
+
+    Call under the guard.
+    """
+    snapshot.remove_unfinished(layout.snapshots)
+    for path in locking.unregistered(layout):
+        shutil.rmtree(path, ignore_errors=True)
     dead = {writer for writer in locking.writers(layout) if not locking.is_alive(layout, writer)}
     if not dead:
         return

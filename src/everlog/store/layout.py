@@ -21,7 +21,8 @@ from urllib.parse import quote
 
 from everlog.addresses import local_path
 
-FILE_NAME = re.compile(r"part-\d{5}-(?P<writer>[0-9a-f]{32})\.parquet")
+WRITER = re.compile(r"[0-9a-f]{32}")
+FILE_NAME = re.compile(rf"part-\d{{5}}-(?P<writer>{WRITER.pattern})\.parquet")
 
 
 @dataclass(frozen=True, slots=True)

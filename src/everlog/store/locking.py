@@ -5,6 +5,8 @@ drops it when the process ends, however it ends, so a lock that can be taken bel
 writer: no process ids to be reused, no ages to be guessed. Nobody waits for such a lock, since the
 Delta commit decides who wins; it only says whose files must be left alone.
 
+Whoever makes a snapshot, reader or writer, holds such a lock on the directory that it makes it in.
+
 ``work/guard`` is held for the moments in which a writer registers, leaves or cleans up, so that
 none of these see another halfway through.
 """
@@ -20,8 +22,12 @@ import socket
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 
-from everlog.store.layout import Layout
+from everlog.store.layout import WRITER, Layout
+
+STALE_SECONDS = 3600.0
+"""Age from which a directory is taken for abandoned where the file system has no locks on directories."""
 
 
 @contextmanager
@@ -91,8 +97,54 @@ def living(layout: Layout) -> set[str]:
     return {writer for writer in writers(layout) if is_alive(layout, writer)}
 
 
+def unregistered(layout: Layout) -> list[Path]:
+    """Staging directories of no writer: one that died, and whose files came back or could not be removed.
+
+    Call under the guard.
+    """
+    found = (path for path in layout.work.iterdir() if WRITER.fullmatch(path.name) and path.is_dir())
+    return [path for path in found if not layout.lock(path.name).exists()]
+
+
 def remove_dead(layout: Layout, writer: str) -> None:
     """Remove the staging directory and lock of a writer that died. Call under the guard."""
     shutil.rmtree(layout.staging(writer), ignore_errors=True)
     with contextlib.suppress(FileNotFoundError):
         layout.lock(writer).unlink()
+
+
+@contextmanager
+def owned(directory: Path) -> Iterator[None]:
+    """Hold a lock on a directory that this process has just made, under whatever name; see :func:`is_abandoned`."""
+    handle = os.open(directory, os.O_RDONLY)
+    try:
+        _lock_directory(handle)
+        yield
+    finally:
+        os.close(handle)
+
+
+def is_abandoned(directory: Path) -> bool:
+    """Did the process end that made a directory and owned it?"""
+    try:
+        handle = os.open(directory, os.O_RDONLY)
+    except FileNotFoundError:
+        return False
+    try:
+        locked = _lock_directory(handle)
+        return locked or os.fstat(handle).st_mtime < time.time() - STALE_SECONDS
+    except BlockingIOError:
+        return False
+    finally:
+        os.close(handle)
+
+
+def _lock_directory(handle: int) -> bool:
+    """Lock a directory; False where the file system cannot do that."""
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        raise
+    except OSError:
+        return False
+    return True

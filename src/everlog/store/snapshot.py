@@ -14,7 +14,6 @@ it. It is whole if all those are there, and they are kept as long as it is.
 
 from __future__ import annotations
 
-import contextlib
 import io
 import json
 import logging
@@ -22,7 +21,6 @@ import math
 import mmap
 import os
 import shutil
-import time
 import uuid
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -34,11 +32,10 @@ import numpy as np
 import xxhash
 from numpy.typing import NDArray
 
-from everlog.store import steps
+from everlog.store import locking, steps
 
 ALIGNMENT = 64
 FORMAT = 5
-STALE_SECONDS = 3600.0
 
 BLOCK = 1 << 20
 """Bytes that are read at a time to compute a checksum."""
@@ -202,22 +199,12 @@ def write(
     making, place = directory / f".making-{uuid.uuid4().hex}", directory / f"v{version}-{uuid.uuid4().hex[:8]}"
     try:
         making.mkdir(parents=True)
-        size, places = _write_arrays(making / "data.bin", arrays)
-        said = {
-            "format": FORMAT,
-            "version": version,
-            "identity": identity,
-            "under": None if under is None else under.name,
-            "bytes": size,
-            "arrays": places,
-            "manifest": manifest,
-        }
-        whole = json.dumps({**said, "checksum": _checksum_of(said)})
-        (making / "manifest.json").write_text(whole, encoding="utf-8")
-        steps.reached(steps.SNAPSHOT_WRITTEN)
-        for layer in () if under is None else under.layers:
-            (directory / layer.name / "manifest.json").stat()
-        making.rename(place)
+        with locking.owned(making):
+            said = _write_files(making, version, identity, arrays, manifest, under)
+            steps.reached(steps.SNAPSHOT_WRITTEN)
+            for layer in () if under is None else under.layers:
+                (directory / layer.name / "manifest.json").stat()
+            making.rename(place)
         found = _layer(place, said, under)
     except OSError as error:
         log.info("no snapshot of version %d: %s", version, error)
@@ -225,6 +212,30 @@ def write(
         return None
     remove_others(directory, found)
     return found
+
+
+def _write_files(
+    making: Path,
+    version: int,
+    identity: str,
+    arrays: Mapping[str, NDArray[Any]],
+    manifest: dict[str, Any],
+    under: Snapshot | None,
+) -> dict[str, Any]:
+    """Write the arrays and what the snapshot says about itself; returns that."""
+    size, places = _write_arrays(making / "data.bin", arrays)
+    said = {
+        "format": FORMAT,
+        "version": version,
+        "identity": identity,
+        "under": None if under is None else under.name,
+        "bytes": size,
+        "arrays": places,
+        "manifest": manifest,
+    }
+    whole = json.dumps({**said, "checksum": _checksum_of(said)})
+    (making / "manifest.json").write_text(whole, encoding="utf-8")
+    return said
 
 
 def _write_arrays(path: Path, arrays: Mapping[str, NDArray[Any]]) -> tuple[int, dict[str, Any]]:
@@ -245,11 +256,17 @@ def _write_arrays(path: Path, arrays: Mapping[str, NDArray[Any]]) -> tuple[int, 
 
 
 def remove_others(directory: Path, keep: Snapshot | None) -> list[Path]:
-    """Remove all snapshots but one and those under it, and those nobody finished."""
+    """Remove all snapshots but one and those under it, and those whose makers died."""
     needed = set() if keep is None else {layer.name for layer in keep.layers}
     removed = [path for path in directory.glob("v*-*") if path.name not in needed]
-    with contextlib.suppress(FileNotFoundError):
-        removed += [path for path in directory.glob(".making-*") if path.stat().st_mtime < time.time() - STALE_SECONDS]
+    for path in removed:
+        shutil.rmtree(path, ignore_errors=True)
+    return [*removed, *remove_unfinished(directory)]
+
+
+def remove_unfinished(directory: Path) -> list[Path]:
+    """Remove the snapshots whose makers died before they were in place."""
+    removed = [path for path in directory.glob(".making-*") if locking.is_abandoned(path)]
     for path in removed:
         shutil.rmtree(path, ignore_errors=True)
     return removed

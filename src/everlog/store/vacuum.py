@@ -8,6 +8,7 @@ lost its files is still listed and says so when it is read.
 from __future__ import annotations
 
 import datetime
+import shutil
 from pathlib import Path
 
 from everlog.store import locking, snapshot
@@ -37,13 +38,16 @@ def vacuum(
         newest_terms = newest_version(fresh.layout.terms)
         terms = _unwanted(fresh.layout.terms, terms_kept | {newest_terms or 0}, alive)
         dead = [w for w in locking.writers(fresh.layout) if w not in alive]
-        found = [*facts, *terms, *(fresh.layout.staging(writer) for writer in dead)]
+        lost = locking.unregistered(fresh.layout)
+        found = [*facts, *terms, *(fresh.layout.staging(writer) for writer in dead), *lost]
         if dry_run:
             return found
         for path in (*facts, *terms):
             path.unlink(missing_ok=True)
         for writer in dead:
             locking.remove_dead(fresh.layout, writer)
+        for path in lost:
+            shutil.rmtree(path, ignore_errors=True)
         return [*found, *snapshot.remove_others(fresh.layout.snapshots, fresh.nearest_snapshot())]
 
 
