@@ -25,6 +25,7 @@ from everlog.engine.state import State
 from everlog.history import changes
 from everlog.lang.terms import text_of, value_of
 from everlog.store import Store, begin, compaction, steps
+from everlog.stores import append
 from tests.oracle import naive
 from tests.oracle.naive import Fact
 from tests.running import knowledge_base
@@ -265,7 +266,10 @@ def test_another_writer_in_the_middle(tmp_path: Path, monkeypatch: pytest.Monkey
     def meanwhile() -> None:
         other = everlog.open(path)
         other.insert("edge", [("quick", "new")])
-        other.save()
+        with pytest.raises(StoreError, match="another writer is at work"):
+            other.save(wait=0)
+        with begin(path) as transaction:  # one that does not see the others, such as one on another machine
+            append(other, transaction)
 
     at_step(monkeypatch, steps.TERMS_COMMITTED, meanwhile)
     with pytest.raises(StoreError, match="another-writer"):
@@ -455,10 +459,9 @@ def test_a_transaction_that_began_before(tmp_path: Path) -> None:
     kb.insert("edge", [("x", "y")])
     other = everlog.open(path)
     other.insert("edge", [("p", "q")])
-    from everlog.stores import append
-
     with begin(path) as transaction:
-        other.save()
+        with begin(path) as before:
+            append(other, before)
         with pytest.raises(StoreError, match="another-writer"):
             append(kb, transaction)
     check_store(path)

@@ -41,7 +41,7 @@ from everlog.reasoning.materialisation import Maintain
 from everlog.reasoning.statistics import Listener, Statistics
 from everlog.reasoning.update import Algorithm, Strategy
 from everlog.rule_edits import Edit, RulesChanged, edited
-from everlog.settings import EXPAND_BELOW
+from everlog.settings import EXPAND_BELOW, WAIT
 
 if TYPE_CHECKING:
     from everlog.profiling.profile import Profile
@@ -489,12 +489,20 @@ class KnowledgeBase:
         """The facts as reasoning keeps them, with those that feed modules under hidden names."""
         return self._up_to_date().inner().facts
 
-    def save(self, path: str | Path | None = None, *, overwrite: bool = False, expand_below: int = EXPAND_BELOW) -> int:
+    def save(
+        self,
+        path: str | Path | None = None,
+        *,
+        overwrite: bool = False,
+        expand_below: int = EXPAND_BELOW,
+        wait: float = WAIT,
+    ) -> int:
         """Write a store, or the next version of one; returns the version.
 
         A knowledge base that was opened from a store, or saved to it, appends what changed since to
         that store (``path`` may then be left out), at the cost of the change; if another writer was
-        faster, that is an error and nothing is written. Into any other existing store it is written
+        faster, that is an error and nothing is written. A writer that is at work is waited for, ``wait``
+        seconds at most. Into any other existing store it is written
         only with ``overwrite``, as a version that has nothing of those before. It is the store that
         the command line makes and reads; :func:`everlog.open` reads it back.
 
@@ -504,7 +512,7 @@ class KnowledgeBase:
         """
         from everlog.stores import save
 
-        return save(self, path, overwrite=overwrite, expand_below=expand_below)
+        return save(self, path, overwrite=overwrite, expand_below=expand_below, wait=wait)
 
     @classmethod
     def restored(

@@ -69,6 +69,7 @@ EXPAND_BELOW = 50_000_000
 LOCAL_FINISH = 4_000_000
 LOOK_UP_ROWS = 50_000_000
 PROBE_ROWS = 4_000_000
+WAIT = 60.0
 
 _ALL = (
     Setting("engine", str, "Where rules are applied.", "auto", ("auto", "local", "spark")),
@@ -125,6 +126,14 @@ _ALL = (
     ),
     Setting("max-facts", int, "Stop with an error above so many facts.", least=1, metavar="N"),
     Setting("timeout", float, "Stop reasoning with an error after so many seconds.", least=0, metavar="SECONDS"),
+    Setting(
+        "wait",
+        float,
+        "Wait so many seconds for another writer of the store to finish.",
+        WAIT,
+        least=0,
+        metavar="SECONDS",
+    ),
     Setting("format", str, "How answers are written.", "table", ("table", "csv", "json", "parquet", "arrow")),
     Setting("limit", int, "Write at most so many answers.", least=0, metavar="N"),
     Setting(

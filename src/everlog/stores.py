@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import pyarrow as pa
@@ -20,7 +20,7 @@ from everlog.equality import Equality
 from everlog.given import KINDS, StoredKinds
 from everlog.knowledge_base import KnowledgeBase
 from everlog.lake import COUNTED, added_terms, change_batches, fact_batches, term_batches
-from everlog.lang.errors import DataError, StoreError
+from everlog.lang.errors import DataError, Diagnostic, StoreError, warn
 from everlog.lang.parser import parse_stored
 from everlog.lang.syntax import Predicate
 from everlog.loading import load, stored_counts
@@ -29,11 +29,17 @@ from everlog.modules.description import closures_of
 from everlog.modules.graphs import forms
 from everlog.pipeline.amounts import Told, counted
 from everlog.reasoning.statistics import Statistics, StratumStatistics
-from everlog.settings import EXPAND_BELOW
+from everlog.settings import EXPAND_BELOW, WAIT
 from everlog.snapshots import Kept, keep_change, keep_whole, kept_nowhere
 from everlog.store import Store, Transaction, Version, begin, exists
 from everlog.store.commit import conflict
 from everlog.store.compaction import compact_if_worth
+from everlog.store.errors import after_commit
+
+KEEPING = "making a snapshot"
+"""What is done after a commit, in words."""
+
+Done = TypeVar("Done")
 
 
 @dataclass(frozen=True)
@@ -60,7 +66,12 @@ class Saved:
 
 
 def save(
-    kb: KnowledgeBase, path: str | Path | None = None, *, overwrite: bool = False, expand_below: int = EXPAND_BELOW
+    kb: KnowledgeBase,
+    path: str | Path | None = None,
+    *,
+    overwrite: bool = False,
+    expand_below: int = EXPAND_BELOW,
+    wait: float = WAIT,
 ) -> int:
     """Write a knowledge base to a store; see :meth:`KnowledgeBase.save`."""
     saved = kb.saved
@@ -68,21 +79,24 @@ def save(
         raise StoreError.of("no-store", "the knowledge base comes from no store", None, "say where to save it")
     place = Path(path) if path is not None else saved.path  # type: ignore[union-attr]
     if saved is not None and not overwrite and place.resolve() == saved.path and exists(place):
-        with begin(place) as transaction:
+        store = Store.open(place)
+        _refuse_newer(store, store.version, saved)
+        with begin(place, wait=wait) as transaction:
             version = append(kb, transaction, expand_below=expand_below)
         if version != transaction.base_version:
-            compact_if_worth(place)
+            compact_if_worth(place, version)
         return version
     refuse_existing(place, overwrite)
     name_predicates(kb.state().dictionary, kb.predicates)
     state = kb.stored(above(kb.program, kb.state().facts, expand_below)).ranked()
-    with begin(place, overwrite=overwrite) as transaction:
+    with begin(place, overwrite=overwrite, wait=wait) as transaction:
+        refuse_existing(place, overwrite)  # somebody may have made one while this waited
         transaction.add_terms(term_batches(state.dictionary, ()))
         bookkeeping = bookkeeping_of(state, kb.maintain)
         closures = closures_of(kb.program, state.generated)
         kinds = kb.given.stored(kb.program.program)
         version = commit_state(transaction, state, kb.rules, kb.statistics, "save", kinds, bookkeeping, closures)
-    kept = keep_snapshot(place, version, state)
+    kept = kept_after_commit(place, version, state)
     kb.adopt(kept.state, Saved.at(place, version, kept, kb.program))
     return version
 
@@ -103,7 +117,7 @@ def append(
     saved = kb.saved
     assert saved is not None
     store = Store.open(saved.path)
-    _refuse_newer(transaction, store, saved)
+    _refuse_newer(store, transaction.base_version, saved)
     old = saved.kept.state
     same_rules = saved.has_rules_of(kb.program)
     new = kb.stored(old.generated if same_rules else old.generated | _outgrown(kb, old, expand_below))
@@ -132,7 +146,9 @@ def append(
         positions=positions,
         closures=closures_of(kb.program, new.generated),
     )
-    kept = _keep_update(saved, version, new, kb.program)
+    kept = kept_nowhere(new)
+    with after_commit(version, KEEPING, saved.path):
+        kept = _keep_update(saved, version, new, kb.program)
     kb.adopt(kept.state, Saved.at(saved.path, version, kept, kb.program))
     return version
 
@@ -143,9 +159,34 @@ def _outgrown(kb: KnowledgeBase, old: State, most: int) -> frozenset[Predicate]:
     return frozenset(predicate for predicate in now if len(old.facts.relation(predicate)) <= most)
 
 
-def _refuse_newer(transaction: Transaction, store: Store, saved: Saved) -> None:
+def changed(
+    path: str | Path, change: Callable[[KnowledgeBase], Done], *, wait: float = WAIT, **options: Any
+) -> tuple[int, Done]:
+    """Change the newest version of a store once no other writer is at work, and commit that.
+
+    ``change`` gets the knowledge base, opened with ``options``. ``wait`` is how many seconds to wait for others.
+    Returns the version, and what ``change`` returned.
+
+    >>> import tempfile
+    >>> place = tempfile.mkdtemp() + "/kb"
+    >>> KnowledgeBase("p(?x) :- q(?x) . q(a) .").save(place)
+    0
+    >>> changed(place, lambda kb: kb.update(insert={"q": [("b",)]}).inserted["p"].rows())
+    (1, [('b',)])
+    """
+    Store.open(path)
+    with begin(path, wait=wait) as transaction:
+        kb = open(path, transaction.base_version, **options)
+        made = change(kb)
+        version = append(kb, transaction)
+    if version != transaction.base_version:
+        compact_if_worth(path, version)
+    return version, made
+
+
+def _refuse_newer(store: Store, version: int | None, saved: Saved) -> None:
     """Refuse to build on another state than the one saved."""
-    if not is_saved_in(saved, store, transaction.base_version):
+    if not is_saved_in(saved, store, version):
         raise conflict(store.layout.facts)
 
 
@@ -294,10 +335,14 @@ def commit_state(
     )
 
 
-def keep_snapshot(path: str | Path, version: int, state: State) -> Kept:
-    """Leave a snapshot, so that opening the version is quick."""
-    store = Store.open(path)
-    return keep_whole(store, version, state) if store.version == version else kept_nowhere(state)
+def kept_after_commit(
+    path: str | Path, version: int, state: State, warning: Callable[[Diagnostic], None] = warn
+) -> Kept:
+    """Leave a snapshot of a version that was just committed, so that opening it is quick; what fails is a warning."""
+    with after_commit(version, KEEPING, path, warning):
+        store = Store.open(path)
+        return keep_whole(store, version, state) if store.version == version else kept_nowhere(state)
+    return kept_nowhere(state)
 
 
 def statistics_of(data: dict[str, Any]) -> Statistics:

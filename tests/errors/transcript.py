@@ -35,6 +35,7 @@ CHANGING = (
     (re.compile(r"\b[0-9a-f]{16}(?:[0-9a-f]{16})?\b"), "HEX"),
     (re.compile(r"[\d.]+ [kMGT]B of memory"), "2.0 GB of memory"),
     (re.compile(r"version 0 is of \d\S+"), "version 0 is of TIME"),
+    (re.compile(r"process \d+ on \S+, since [-\d]+ [:\d]+"), "process 17 on host, since TIME"),
 )
 """What is another one in every run."""
 

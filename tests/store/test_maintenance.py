@@ -57,7 +57,7 @@ def test_a_writer_that_began_before_a_compaction_loses(tmp_path: Path) -> None:
     store = three_versions(tmp_path)
     with begin(tmp_path) as transaction:
         fill(transaction, [fact("later", "x")])
-        store.compact()
+        store.compact(wait=None)
         with pytest.raises(StoreError, match="another writer"):
             finish(transaction)
     assert Store.open(tmp_path).verify() == []

@@ -5,15 +5,16 @@ from __future__ import annotations
 import click
 
 from everlog.cli.console import Console
-from everlog.cli.options import logging_options, store_argument
+from everlog.cli.options import logging_options, setting, store_argument
 from everlog.cli.text import counted
 
 
 @click.command("compact")
 @store_argument
+@setting("wait")
 @logging_options
 @click.pass_obj
-def command(console: Console, store: str, quiet: bool, json_logs: bool) -> None:
+def command(console: Console, store: str, wait: float, quiet: bool, json_logs: bool) -> None:
     """Rewrite the newest version of a STORE so that each fact is one row, in few files.
 
     The facts stay the same, and older versions stay readable until `everlog vacuum`.
@@ -24,7 +25,7 @@ def command(console: Console, store: str, quiet: bool, json_logs: bool) -> None:
     opened = Store.open(store)
     before, files = opened.version, len(opened.files()) + len(opened.term_files())
     progress.phase("compact")
-    version = opened.compact()
+    version = opened.compact(wait=wait)
     progress.close()
     after = len(opened.files()) + len(opened.term_files())
     if version == before:

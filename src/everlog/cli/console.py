@@ -37,6 +37,7 @@ class Console:
         logger = logging.getLogger("everlog")
         logger.setLevel(logging.INFO)
         logger.addHandler(self._handler)
+        logger.propagate = False  # the display says it
         self._filters = warnings.catch_warnings()
         self._filters.__enter__()
         self._show_others = warnings.showwarning
@@ -67,7 +68,9 @@ class Console:
         if self._filters is not None:
             self._filters.__exit__(None, None, None)
         if self._handler is not None:
-            logging.getLogger("everlog").removeHandler(self._handler)
+            logger = logging.getLogger("everlog")
+            logger.removeHandler(self._handler)
+            logger.propagate = True
 
 
 class _Handler(logging.Handler):

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from everlog.lang.errors import LimitError
+from everlog.lang.errors import Diagnostic, LimitError, Place, warn
 from everlog.settings import SETTINGS
 
 if TYPE_CHECKING:
@@ -103,6 +103,11 @@ def _show(profile: Profile, report: str | None, title: str) -> None:
     click.echo("")
     click.echo(str(profile))
     if report is not None:
-        profile.write(report, title)
+        try:
+            profile.write(report, title)
+        except OSError as error:  # what was profiled is done, and may be a commit
+            message = f"the profile could not be written: {error.strerror}"
+            warn(Diagnostic("no-profile-page", message, Place(report), severity="warning"))
+            return
         click.echo("")
         click.echo(f"plots      {report}")

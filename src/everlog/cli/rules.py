@@ -31,7 +31,7 @@ SHOWN = 10
 )
 @click.option("--remove", multiple=True, type=click.Path(), metavar="FILE", help="Rules to remove. May be repeated.")
 @repair_options
-@setting("expand-below", "max-facts", "timeout", "memory")
+@setting("expand-below", "max-facts", "timeout", "memory", "wait")
 @at_option
 @profile_options
 @setting("warnings")

@@ -11,7 +11,7 @@ import click
 
 from everlog import __version__
 from everlog.cli.console import Console
-from everlog.cli.options import limit_options, limits
+from everlog.cli.options import limit_options, limits, setting
 from everlog.cli.text import counted
 
 if TYPE_CHECKING:
@@ -21,9 +21,16 @@ if TYPE_CHECKING:
 @click.command("shell")
 @click.argument("source", metavar="[RULES|STORE]", required=False, type=click.Path())
 @limit_options
+@setting("wait")
 @click.pass_obj
 def command(
-    console: Console, /, source: str | None, max_facts: int | None, timeout: float | None, memory: str | None
+    console: Console,
+    /,
+    source: str | None,
+    max_facts: int | None,
+    timeout: float | None,
+    memory: str | None,
+    wait: float,
 ) -> None:
     """Rules, queries, updates and explanations on a live knowledge base.
 
@@ -40,7 +47,7 @@ def command(
     kb = _opened(source, **limits(max_facts, timeout, memory))
     kb.materialise()
     on_terminal = sys.stdin.isatty()
-    session = Session(kb, click.echo, asks=on_terminal)
+    session = Session(kb, click.echo, asks=on_terminal, wait=wait)
     if not on_terminal:
         if not loop.run(session, loop.piped, _complain, on_terminal=False):
             raise click.exceptions.Exit(1)

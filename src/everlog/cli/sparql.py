@@ -42,6 +42,7 @@ BINARY = ("parquet", "arrow")
 @click.option("--output", type=click.Path(dir_okay=False), metavar="FILE", help="Write to a file instead of stdout.")
 @click.option("--update", is_flag=True, help="QUERY is an update request; the store gets a new version.")
 @limit_options
+@setting("wait")
 @logging_options
 @click.pass_obj
 def command(
@@ -56,6 +57,7 @@ def command(
     max_facts: int | None,
     timeout: float | None,
     memory: str | None,
+    wait: float,
     quiet: bool,
     json_logs: bool,
 ) -> None:
@@ -71,19 +73,19 @@ def command(
         raise click.UsageError(f"{format} is no format for a terminal: add --output FILE, or redirect stdout")
     progress = console.configure(quiet, json_logs)
     begun = time.monotonic()
-    from everlog.stores import open as open_store
+    from everlog import stores
 
     console.watch_compilation()
     query = sys.stdin.read() if text == "-" else text
-    kb = open_store(store, at, **limits(max_facts, timeout, memory))
+    allowed = limits(max_facts, timeout, memory)
     if update:
-        changes = _updated(kb, query)
-        version = kb.save()
+        version, changes = stores.changed(store, lambda kb: kb.sparql_update(query), wait=wait, **allowed)
         for line in _described(store, version, changes):
             click.echo(line)
         figures: dict[str, Any] = _figures(changes)
         progress.result(store=store, version=version, **figures)
         return
+    kb = stores.open(store, at, **allowed)
     answer = _asked(kb, query)
     written = _write(answer, format, output, limit, kb.program.program.prefixes)
     seconds = time.monotonic() - begun
@@ -98,12 +100,6 @@ def _asked(kb: KnowledgeBase, query: str) -> Result:
     if is_update(query):
         raise click.UsageError("this is an update request: add --update")
     return kb.sparql(query)
-
-
-def _updated(kb: KnowledgeBase, request: str) -> tuple[Change, ...]:
-    from everlog.query.sparql.dataset import Dataset
-
-    return Dataset(kb).update(request)
 
 
 def _write(answer: Result, form: str, output: str | None, limit: int | None, prefixes: Any) -> int:

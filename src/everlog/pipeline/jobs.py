@@ -46,9 +46,9 @@ from everlog.profiling.watch import watching
 from everlog.reasoning.materialisation import Maintain, Materialisation, booked
 from everlog.reasoning.seminaive import seminaive
 from everlog.reasoning.statistics import Listener, Statistics
-from everlog.settings import EXPAND_BELOW, LOCAL_FINISH
+from everlog.settings import EXPAND_BELOW, LOCAL_FINISH, WAIT
 from everlog.store.transaction import Transaction, begin
-from everlog.stores import bookkeeping_of, commit_state, keep_snapshot, refuse_existing
+from everlog.stores import bookkeeping_of, commit_state, kept_after_commit, refuse_existing
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -87,6 +87,8 @@ class MaterialiseJob:
     """Bytes that reasoning may take on this machine, or a stratum in one task of Spark; with the engine ``auto`` what
     may take more is distributed."""
     local_finish: int = LOCAL_FINISH
+    wait: float = WAIT
+    """Seconds to wait for another writer of the store."""
 
     def __post_init__(self) -> None:
         assert self.stratification in get_args(Kind)
@@ -125,7 +127,8 @@ def materialise(job: MaterialiseJob, report: Report | None = None) -> Result:
         options = _options(job, program.program)
         refuse_graphs(options, has_ontology(job.rules, job.profile))
         refuse_existing(job.store, job.overwrite)
-    with begin(job.store, overwrite=job.overwrite) as transaction:
+    with begin(job.store, overwrite=job.overwrite, wait=job.wait) as transaction:
+        refuse_existing(job.store, job.overwrite)  # somebody may have made one while this waited
         with clock.phase("check"):
             sources = resolve((*job.facts, *read.facts), options, transaction.work)
             parts = splits(sources, options)
@@ -163,7 +166,7 @@ def materialise(job: MaterialiseJob, report: Report | None = None) -> Result:
             kinds = given.stored(program.program)
             version = _commit(transaction, staged, state, program, statistics, kinds, job.maintain, report.amount)
     with clock.phase("snapshot"):
-        keep_snapshot(job.store, version, state)
+        kept_after_commit(job.store, version, state, report.warning)
     return Result(version, statistics, staged.rows, staged.bad, staged.bad_count, clock.seconds)
 
 

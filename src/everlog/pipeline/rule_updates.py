@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
 from itertools import chain
-from pathlib import Path
 from types import MappingProxyType
 
 from everlog.equality import Equality
@@ -14,7 +13,7 @@ from everlog.pipeline.program import load_program
 from everlog.pipeline.reports import Clock, Report
 from everlog.reasoning.update import Algorithm, Strategy
 from everlog.rule_edits import RulesChanged
-from everlog.settings import EXPAND_BELOW
+from everlog.settings import EXPAND_BELOW, WAIT
 from everlog.store import Store, begin
 from everlog.store.compaction import compact_if_worth
 from everlog.stores import append
@@ -36,6 +35,8 @@ class RulesJob:
     memory: int | None = None
     dry_run: bool = False
     compact: bool = True
+    wait: float = WAIT
+    """Seconds to wait for another writer of the store."""
 
 
 @dataclass(frozen=True)
@@ -58,7 +59,7 @@ def change_rules(job: RulesJob, report: Report | None = None) -> RulesResult:
     clock = Clock(report or Report())
     with clock.phase("check"):
         Store.open(job.store)
-    with begin(job.store) as transaction:
+    with begin(job.store, wait=job.wait) as transaction:
         with clock.phase("load"):
             limits = {"max_facts": job.max_facts, "timeout": job.timeout, "max_memory": job.memory}
             kb = open_store(job.store, transaction.base_version, **limits)
@@ -77,7 +78,7 @@ def change_rules(job: RulesJob, report: Report | None = None) -> RulesResult:
                 version = append(kb, transaction, {"update": asdict(change.stats)}, expand_below=job.expand_below)
     if job.compact and version != transaction.base_version:
         with clock.phase("compact"):
-            compacted = compact_if_worth(Path(job.store))
+            compacted = compact_if_worth(job.store, version, clock.report.warning)
     return RulesResult(version, change, clock.seconds, compacted, kb.statistics.violations)
 
 

@@ -66,9 +66,9 @@ def update(job: UpdateJob, report: Report | None = None) -> UpdateResult:
     from everlog.pipeline.updates import UpdateResult, needs_spark
 
     clock = Clock(report or Report())
-    store = Store.open(job.store)
-    with begin(job.store) as transaction:
-        info = transaction.base
+    Store.open(job.store)
+    with begin(job.store, wait=job.wait) as transaction:
+        store, info = Store.open(job.store), transaction.base
         assert info is not None
         with clock.phase("check"):
             program = updatable(job, info)
@@ -106,7 +106,7 @@ def update(job: UpdateJob, report: Report | None = None) -> UpdateResult:
                 version = commit(transaction, info, found, terms, {KINDS: given.stored(program.program)})
     if job.compact and version != info.version:
         with clock.phase("compact"):
-            compacted = compact_if_worth(Path(job.store))
+            compacted = compact_if_worth(job.store, version, clock.report.warning)
     return UpdateResult(
         version,
         change_of(found, program),

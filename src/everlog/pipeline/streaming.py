@@ -153,7 +153,7 @@ class Upkeep:
             else:
                 break
         if applied is not None:
-            compact_if_worth(self.store)
+            compact_if_worth(self.store, applied.version)
             self.progress(applied)
         steps.reached(steps.BATCH_APPLIED)
 
@@ -163,7 +163,7 @@ class Upkeep:
 
     def _apply(self, frame: DataFrame, batch: int, checkpoint: str, kb: KnowledgeBase | None) -> Applied | None:
         """Apply a batch, or do nothing if the store has it."""
-        with begin(self.store) as transaction:
+        with begin(self.store, wait=self.job.wait) as transaction:
             assert transaction.base is not None
             if not self._is_next(transaction.base.positions, checkpoint, batch):
                 self.kb = kb

@@ -35,7 +35,7 @@ from everlog.pipeline.splits import LARGE_GZ, large_files, splits
 from everlog.pipeline.stage import Staged, stage, widest
 from everlog.pipeline.triples import refuse_graphs
 from everlog.reasoning.update import Algorithm, Strategy
-from everlog.settings import LOCAL_FINISH, LOOK_UP_ROWS, PROBE_ROWS
+from everlog.settings import LOCAL_FINISH, LOOK_UP_ROWS, PROBE_ROWS, WAIT
 from everlog.store import Store, begin
 from everlog.store.compaction import compact_if_worth
 from everlog.stores import append
@@ -75,6 +75,8 @@ class UpdateJob:
     more."""
     dry_run: bool = False
     compact: bool = True
+    wait: float = WAIT
+    """Seconds to wait for another writer of the store."""
     local_finish: int = LOCAL_FINISH
     look_up_rows: int = LOOK_UP_ROWS
     """On Spark one task looks up what an update needs, unless that is more rows of the store than this; 0 is never."""
@@ -106,7 +108,8 @@ def update(job: UpdateJob, report: Report | None = None) -> UpdateResult:
     Small change sets are read in this process, large ones by Spark, by the same readers. With the engine
     ``spark`` that reasons, too. With ``auto``, if the store is not expected to fit the memory of this process, a small
     change is applied by what it looks up in the store, and Spark reasons if that is too much. The rules are those
-    of the store. After any error the store is as it was.
+    of the store. After any error the store is as it was; what fails after the commit is a warning. Another writer is
+    waited for, and the change is applied on top of what it committed.
     """
     if reasons_on_spark(job):
         from everlog.pipeline import spark_updates
@@ -115,7 +118,7 @@ def update(job: UpdateJob, report: Report | None = None) -> UpdateResult:
     clock = Clock(report or Report())
     with clock.phase("check"):
         Store.open(job.store)
-    with begin(job.store) as transaction:
+    with begin(job.store, wait=job.wait) as transaction:
         with clock.phase("load"):
             limits = {"max_facts": job.max_facts, "timeout": job.timeout, "max_memory": job.memory}
             kb = open_store(job.store, transaction.base_version, **limits)
@@ -156,7 +159,7 @@ def update(job: UpdateJob, report: Report | None = None) -> UpdateResult:
                 version = append(kb, transaction, {"update": asdict(change.stats)})
     if job.compact and not job.dry_run and version != transaction.base_version:
         with clock.phase("compact"):
-            compacted = compact_if_worth(Path(job.store))
+            compacted = compact_if_worth(job.store, version, clock.report.warning)
     return UpdateResult(
         version,
         change,

@@ -119,7 +119,7 @@ def _load(session: Session, text: str) -> None:
 
 
 def _save(session: Session, text: str) -> None:
-    version = session.kb.save(text or None)
+    version = session.kb.save(text or None, wait=session.wait)
     session.saved = True
     assert session.kb.saved is not None
     session.write(f"saved {session.kb.saved.path}, version {version}")

@@ -12,6 +12,7 @@ from everlog.lang.printer import print_query
 from everlog.lang.syntax import Atom, Constant, Program
 from everlog.lang.terms import Value
 from everlog.predicates import Key
+from everlog.settings import WAIT
 from everlog.shell.changes import change_text
 from everlog.shell.reading import Kind, content, kind_of
 
@@ -39,11 +40,15 @@ class Session:
     -1 edge, -1 path
     """
 
-    def __init__(self, kb: KnowledgeBase, write: Callable[[str], None], *, asks: bool = False) -> None:
+    def __init__(
+        self, kb: KnowledgeBase, write: Callable[[str], None], *, asks: bool = False, wait: float = WAIT
+    ) -> None:
         self.kb = kb
         self.write = write
         self.asks = asks
         """Whether somebody is there to be asked."""
+        self.wait = wait
+        """How many seconds to wait for another writer of a store."""
         self.limit = 100
         """How many answers are shown."""
         self.seen: dict[str, None] = {}

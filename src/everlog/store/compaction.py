@@ -5,14 +5,15 @@ One commit that says it changes no data. Readers of older versions keep their fi
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
 
-from everlog.lang.errors import StoreError
+from everlog.lang.errors import Diagnostic, StoreError, warn
 from everlog.store import parquet, schema
+from everlog.store.errors import after_commit
 from everlog.store.log import ActiveFile
 from everlog.store.rows import plain
 from everlog.store.store import Store
@@ -25,9 +26,12 @@ FEWEST_ROWS = 100_000
 """A store with fewer rows is never rewritten as a whole, and a file with fewer is small."""
 
 
-def compact(path: Path) -> int:
-    """Compact the newest version of a store; returns its number, the old one if there was nothing to do."""
-    with begin(path) as transaction:
+def compact(path: Path, *, wait: float | None = 0.0) -> int:
+    """Compact the newest version of a store; returns its number, the old one if there was nothing to do.
+
+    ``wait`` is as for :func:`everlog.store.begin`.
+    """
+    with begin(path, wait=wait) as transaction:
         store = Store.open(path)
         base = transaction.base
         assert base is not None
@@ -61,23 +65,29 @@ def _facts(store: Store, version: int) -> Iterator[pa.Table]:
         yield rows.filter(pa.array(plain(rows.column("holds")) > 0))
 
 
-def compact_if_worth(path: Path) -> int | None:
-    """Compact a store after a write if that pays; returns the new version, None if there is none.
+def compact_if_worth(path: Path | str, version: int, warning: Callable[[Diagnostic], None] = warn) -> int | None:
+    """Compact a store after a version was written if that pays; returns the new version, None if there is none.
 
     Many small files are merged into one, at the cost of the rows in them, and the large ones stay as
     they are, so that a row is rewritten a logarithmic number of times. When there are many more rows
     than facts, everything is rewritten. A writer that comes in between wins, and the compaction is
-    left to the next.
+    left to the next. What fails is a warning, since the version is written.
     """
+    with after_commit(version, "compacting", path, warning):
+        try:
+            return _compacted(Path(path))
+        except StoreError as error:
+            if error.diagnostics[0].code != "another-writer":
+                raise
+    return None
+
+
+def _compacted(path: Path) -> int | None:
     store = Store.open(path)
-    try:
-        if _is_bloated(store):
-            return compact(path)
-        if len(_small(store.files())) > MOST_SMALL_FILES or len(_small(store.term_files())) > MOST_SMALL_FILES:
-            return merge_small(path)
-    except StoreError as error:
-        if error.diagnostics[0].code != "another-writer":
-            raise
+    if _is_bloated(store):
+        return compact(path)
+    if len(_small(store.files())) > MOST_SMALL_FILES or len(_small(store.term_files())) > MOST_SMALL_FILES:
+        return merge_small(path)
     return None
 
 
@@ -101,7 +111,7 @@ def _small(files: list[ActiveFile]) -> list[ActiveFile]:
 
 def merge_small(path: Path) -> int:
     """Merge the small files of a store's newest version into one; returns the new version."""
-    with begin(path) as transaction:
+    with begin(path, wait=0.0) as transaction:
         store, base = Store.open(path), transaction.base
         assert base is not None
         facts, terms = _small(store.files(base.version)), _small(store.term_files(base.version))

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import errno
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from everlog.lang.errors import Place, StoreError
+import pyarrow as pa
+from deltalake.exceptions import DeltaError
+
+from everlog.lang.errors import Diagnostic, EverlogError, Place, StoreError, warn
 
 
 def store_error(code: str, message: str, where: Path | str | None = None, hint: str | None = None) -> StoreError:
@@ -44,6 +47,27 @@ def os_error(error: OSError, doing: str, where: Path) -> StoreError:
         return store_error("not-permitted", f"not allowed while {doing}: {error.strerror}", place, hint)
     hint = "check the disk; the store is as before"
     return store_error("input-output", f"{error.strerror or error} while {doing}", place, hint)
+
+
+@contextmanager
+def after_commit(
+    version: int, doing: str, where: Path | str, warning: Callable[[Diagnostic], None] = warn
+) -> Iterator[None]:
+    """Turn what fails after a version was committed into a warning that names it: the change is made all the same.
+
+    >>> with after_commit(3, "compacting", "kb", print):
+    ...     raise OSError("the disk is on fire")
+    warning[after-commit]: version 3 is committed, but compacting failed: the disk is on fire
+      --> kb
+      = help: the change is made and whole, do not make it again; everlog verify says whether all is well
+    """
+    try:
+        yield
+    except (EverlogError, DeltaError, pa.ArrowException, OSError, MemoryError) as error:
+        said = error.diagnostics[0].message if isinstance(error, EverlogError) else first_line(error)
+        message = f"version {version} is committed, but {doing} failed: {said}"
+        hint = "the change is made and whole, do not make it again; everlog verify says whether all is well"
+        warning(Diagnostic("after-commit", message, Place(str(where)), hint, severity="warning"))
 
 
 def first_line(error: Exception) -> str:

@@ -2,8 +2,8 @@
 
 Every writer holds an exclusive ``flock`` on ``work/<writer>.lock`` for its whole life. The kernel
 drops it when the process ends, however it ends, so a lock that can be taken belongs to a dead
-writer: no process ids to be reused, no ages to be guessed. Nobody waits for such a lock, since the
-Delta commit decides who wins; it only says whose files must be left alone.
+writer: no process ids to be reused, no ages to be guessed. The Delta commit decides who wins; the lock says
+whose files must be left alone, and for whom others wait.
 
 Whoever makes a snapshot, reader or writer, holds such a lock on the directory that it makes it in.
 
@@ -16,6 +16,7 @@ from __future__ import annotations
 import contextlib
 import fcntl
 import json
+import logging
 import os
 import shutil
 import socket
@@ -24,10 +25,17 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from everlog.store.errors import store_error
 from everlog.store.layout import WRITER, Layout
+
+PAUSE = 0.05
+"""Seconds between two looks at whether other writers are done."""
 
 STALE_SECONDS = 3600.0
 """Age from which a directory is taken for abandoned where the file system has no locks on directories."""
+
+
+log = logging.getLogger(__name__)
 
 
 @contextmanager
@@ -55,6 +63,38 @@ def _is_same_file(handle: int, layout: Layout) -> bool:
         return False
 
 
+@contextmanager
+def in_turn(layout: Layout, wait: float | None) -> Iterator[None]:
+    """Hold the guard of a store when no writer is at work; an error if one still is after ``wait`` seconds.
+
+    None is not to look for other writers.
+    """
+    until, waiting = time.monotonic() + (wait or 0), False
+    while True:
+        with guarded(layout):
+            others = [] if wait is None else sorted(living(layout))
+            if not others:
+                yield
+                return
+            who = _described(layout, others[0])
+        if time.monotonic() >= until:
+            hint = "nothing was changed; run again, or give --wait (wait= in Python) more seconds"
+            raise store_error("another-writer", f"another writer is at work: {who}", layout.root, hint)
+        if not waiting:
+            log.warning("waiting up to %g s for another writer: %s", wait, who)
+            waiting = True
+        time.sleep(PAUSE)
+
+
+def _described(layout: Layout, writer: str) -> str:
+    """Which process a writer is, as far as it says."""
+    try:
+        said = json.loads(layout.lock(writer).read_bytes())
+        return f"process {said['pid']} on {said['host']}, since {said['since']}"
+    except (OSError, ValueError, KeyError, TypeError):
+        return "a process that does not say which it is"
+
+
 def register(layout: Layout, writer: str) -> int:
     """Take the lock of a new writer and make its staging directory. Call under the guard."""
     handle = os.open(layout.lock(writer), os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o644)
@@ -67,9 +107,11 @@ def register(layout: Layout, writer: str) -> int:
 
 def leave(layout: Layout, writer: str, handle: int) -> None:
     """Remove a writer's staging directory and lock. Call under the guard."""
-    shutil.rmtree(layout.staging(writer), ignore_errors=True)
-    layout.lock(writer).unlink(missing_ok=True)
-    os.close(handle)
+    try:
+        shutil.rmtree(layout.staging(writer), ignore_errors=True)
+        layout.lock(writer).unlink(missing_ok=True)
+    finally:
+        os.close(handle)
 
 
 def writers(layout: Layout) -> list[str]:

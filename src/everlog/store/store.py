@@ -213,11 +213,14 @@ class Store:
 
         return verify(self)
 
-    def compact(self) -> int:
-        """Rewrite the newest version so that each fact is one row; returns the new version."""
+    def compact(self, *, wait: float | None = 0.0) -> int:
+        """Rewrite the newest version so that each fact is one row; returns the new version.
+
+        ``wait`` is as for :func:`everlog.store.begin`.
+        """
         from everlog.store.compaction import compact
 
-        version = compact(self.path)
+        version = compact(self.path, wait=wait)
         self.version = version
         return version
 

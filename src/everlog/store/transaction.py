@@ -18,6 +18,7 @@ leaves nothing but its private directory.
 from __future__ import annotations
 
 import contextlib
+import os
 import shutil
 import uuid
 from collections.abc import Iterable, Sequence
@@ -32,25 +33,27 @@ from everlog.lang.errors import StoreError
 from everlog.store import locking, parquet, schema, steps
 from everlog.store.cleaning import clean_dead, refuse_strangers, remove_if_unfinished, remove_unfinished
 from everlog.store.commit import NewFile, commit, conflict, file_stats
-from everlog.store.errors import file_errors, os_error, store_error
+from everlog.store.errors import after_commit, file_errors, os_error, store_error
 from everlog.store.layout import Layout
 from everlog.store.log import contents, file_names, named_files, newest_version
 from everlog.store.references import refuse_unknown_ids
 from everlog.store.versions import VersionInfo, metadata_for, read_version
 
 
-def begin(path: Path | str, *, overwrite: bool = False) -> Transaction:
+def begin(path: Path | str, *, overwrite: bool = False, wait: float | None = None) -> Transaction:
     """Begin the first version of a store, or the next one of an existing store.
 
     With ``overwrite`` the new version starts from nothing: it replaces all facts and all terms.
-    Older versions stay readable. A directory that holds anything but a store is refused.
+    Older versions stay readable. A directory that holds anything but a store is refused. ``wait`` is how
+    many seconds to wait for other writers to finish, after which it is an error; with None several begin, and
+    the first to commit wins.
     """
     layout = Layout.at(path)
     refuse_strangers(layout)
     made = next((p for p in reversed([layout.root, *layout.root.parents]) if not p.exists()), None)
     try:
         with file_errors("beginning a write", layout.root):
-            return Transaction(layout, overwrite=overwrite, made=made)
+            return Transaction(layout, overwrite=overwrite, made=made, wait=wait)
     except BaseException:
         remove_if_unfinished(layout, made)
         raise
@@ -63,7 +66,7 @@ class Transaction:
     its own inside the store, for files on their way.
     """
 
-    def __init__(self, layout: Layout, *, overwrite: bool, made: Path | None) -> None:
+    def __init__(self, layout: Layout, *, overwrite: bool, made: Path | None, wait: float | None = None) -> None:
         self.layout = layout
         self.writer = uuid.uuid4().hex
         self.work = layout.staging(self.writer)
@@ -78,7 +81,7 @@ class Transaction:
         self._moved: list[Path] = []
         self._terms_committed = False
         self._open = True
-        with locking.guarded(layout):
+        with locking.in_turn(layout, wait):
             self._lock = locking.register(layout, self.writer)
             try:
                 self._read_base()
@@ -217,7 +220,9 @@ class Transaction:
             self.abort()
             raise
         steps.reached(steps.FACTS_COMMITTED)
-        self._finish()
+        with after_commit(version, "removing what is not needed any more", self.layout.root):
+            self._finish()
+        self._let_go()
         return version
 
     def _refuse_unknown_ids(self) -> None:
@@ -350,6 +355,12 @@ class Transaction:
             self._restore_terms()
             self._leave()
         steps.reached(steps.STAGING_REMOVED)
+
+    def _let_go(self) -> None:
+        """Give up the lock if that is not done; the next writer removes what is left."""
+        if self._open:
+            self._open = False
+            os.close(self._lock)
 
     def _leave(self) -> None:
         """Give up lock and private directory, and what a store that never was would leave."""
