@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from typing import Any
 from unittest import mock
 
 import numpy as np
@@ -141,11 +142,18 @@ def test_steps_keep_only_what_is_needed_later(case: Case) -> None:
 def test_the_cost_of_planning_grows_with_the_body(atom: str, any_lead: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     def cost(atoms: int) -> int:
         """How often the facts of an atom are estimated or a step is made while a body is planned."""
-        calls = []
+        calls: list[str] = []
+
+        def counted(name: str, real: Any) -> Any:
+            def called(*arguments: Any) -> Any:
+                calls.append(name)
+                return real(*arguments)
+
+            return called
+
         with monkeypatch.context() as patched:
             for name in ("_fanout", "_step"):
-                real = getattr(plan, name)
-                patched.setattr(plan, name, lambda *a, real=real: (calls.append(1), real(*a))[1])
+                patched.setattr(plan, name, counted(name, getattr(plan, name)))
             body = ", ".join(atom.format(i, i + 1) for i in range(atoms))
             PlannedRule(rule(f"p(?x0) :- {body} .")).plan(None, [10] * atoms, any_lead=any_lead)
         return len(calls)
