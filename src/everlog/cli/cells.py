@@ -17,6 +17,7 @@ import pyarrow.compute as pc
 
 from everlog.lang.printer import cell_text, print_text
 from everlog.lang.terms import XSD
+from everlog.lang.visible import ACTING, visible
 
 Texts = Any
 """A LargeStringArray."""
@@ -69,7 +70,7 @@ def json_values(texts: Texts) -> Texts:
 def table_cells(texts: Texts, prefixes: Mapping[str, str]) -> Texts:
     """Terms as cells of a table on a terminal: without line breaks and other control characters."""
     shown = cells(texts, prefixes)
-    return _replaced(shown, shown, _matches(shown, rf"[{_CONTROL}]"), _visible)
+    return _replaced(shown, shown, _matches(shown, ACTING), visible)
 
 
 def ntriples_terms(texts: Texts) -> Texts:
@@ -116,10 +117,6 @@ def _ntriples_text(text: str) -> str:
     if text.startswith('"') and text.endswith('"') and len(text) > 1:
         return print_text(f"{text}@x")[:-2]
     return print_text(text)
-
-
-def _visible(text: str) -> str:
-    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
 
 
 def _strings(texts: Texts) -> tuple[Any, Texts]:

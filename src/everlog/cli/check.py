@@ -10,6 +10,7 @@ from click.core import ParameterSource
 
 from everlog.cli.console import Console
 from everlog.cli.options import logging_options, setting
+from everlog.cli.terminal import echo
 from everlog.cli.text import counted
 from everlog.memory import bytes_of, free_memory
 from everlog.settings import LOOK_UP_ROWS
@@ -68,7 +69,7 @@ def command(
     if asked and engine != "local":
         settings = _spark_settings(engine, bytes_of(memory), spark_local_finish, expand_below)
     for line in describe(rules, program, plans, settings):
-        click.echo(line)
+        echo(line)
     progress.warned += len(program.program.warnings)
     progress.refuse_warnings()
 

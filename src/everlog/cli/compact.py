@@ -6,6 +6,7 @@ import click
 
 from everlog.cli.console import Console
 from everlog.cli.options import logging_options, setting, store_argument
+from everlog.cli.terminal import echo
 from everlog.cli.text import counted
 
 
@@ -29,7 +30,7 @@ def command(console: Console, store: str, wait: float, quiet: bool, json_logs: b
     progress.close()
     after = len(opened.files()) + len(opened.term_files())
     if version == before:
-        click.echo(f"version {version} is compact already: {counted(files, 'file')}")
+        echo(f"version {version} is compact already: {counted(files, 'file')}")
     else:
-        click.echo(f"version {version}: {counted(after, 'file')} instead of {files}")
+        echo(f"version {version}: {counted(after, 'file')} instead of {files}")
     progress.result(version=version, files=after, files_before=files)

@@ -10,6 +10,7 @@ import click
 
 from everlog.cli.console import Console
 from everlog.cli.options import at_option, logging_options, store_argument
+from everlog.cli.terminal import echo
 from everlog.cli.text import counted
 
 if TYPE_CHECKING:
@@ -75,7 +76,7 @@ def command(
     }
     shown = forms[form]().rstrip("\n")
     if output is None:
-        click.echo(shown)
+        echo(shown)
     else:
         Path(output).write_text(shown + "\n", encoding="utf-8")
     proved, seconds = sum(answer.holds for answer in explanation), time.monotonic() - begun

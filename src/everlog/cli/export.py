@@ -8,6 +8,7 @@ import click
 
 from everlog.cli.console import Console
 from everlog.cli.options import at_option, logging_options, setting, store_argument
+from everlog.cli.terminal import echo
 from everlog.cli.text import counted
 
 if TYPE_CHECKING:
@@ -70,7 +71,7 @@ def command(
         written, left_out = export_files(parts, form, output, prefixes, skip=skip)
     progress.close()
     for line in left_out.lines():
-        click.echo(line, err=True)
+        echo(line, err=True)
     told = f"wrote {counted(written, 'fact')}"
     progress.result(told, written=written, left_out=len(left_out))
 

@@ -11,7 +11,7 @@ from rich.console import Console
 from rich.live import Live as RichLive
 from rich.table import Table
 
-from everlog.cli.progress import COMPILING, Progress, round_text
+from everlog.cli.progress import COMPILING, Progress, round_text, shown
 from everlog.lang.errors import Diagnostic
 from everlog.memory import size_text
 from everlog.reasoning.statistics import RoundEvent
@@ -80,7 +80,7 @@ class Live(Progress):
         self._console.print(str(found), markup=False, style="yellow", soft_wrap=True)
 
     def note(self, message: str, **data: Any) -> None:
-        self._console.print(message, markup=False, style="dim", soft_wrap=True)
+        self._console.print(shown(message), markup=False, style="dim", soft_wrap=True)
 
     def result(self, message: str = "", **data: Any) -> None:
         self.close()

@@ -11,6 +11,7 @@ from everlog.cli.console import Console
 from everlog.cli.options import logging_options, report_skipped, set_spark, setting
 from everlog.cli.profile import ProfiledCommand, profile_options, profiled
 from everlog.cli.reporting import told
+from everlog.cli.terminal import echo
 from everlog.cli.text import counted, violations_line
 from everlog.memory import bytes_of
 
@@ -84,7 +85,7 @@ def command(
         progress.close()
         report_skipped(result.bad, result.bad_count)
         for line in describe(store, result):
-            click.echo(line)
+            echo(line)
         if times is not None:
             times.phases = result.seconds
     data = _data(result) if times is None else {**_data(result), "profile": times.as_dict()}

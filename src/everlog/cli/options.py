@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from everlog.cli.terminal import echo
 from everlog.memory import bytes_of
 from everlog.settings import SETTINGS, Setting
 
@@ -92,9 +93,9 @@ def at_option(function: F) -> F:
 def report_skipped(bad: Sequence[BadRow], count: int) -> None:
     """List on stderr the rows that were left out."""
     for row in bad:
-        click.echo(f"skipped {row.place}: {row.reason}", err=True)
+        echo(f"skipped {row.place}: {row.reason}", err=True)
     if count > len(bad):
-        click.echo(f"skipped {count - len(bad):,} more rows", err=True)
+        echo(f"skipped {count - len(bad):,} more rows", err=True)
 
 
 def set_spark(memory: str | None, log: str | None) -> None:

@@ -8,6 +8,7 @@ import click
 
 from everlog.cli.console import Console
 from everlog.cli.options import logging_options, setting
+from everlog.cli.terminal import echo
 from everlog.cli.text import counted
 
 
@@ -45,7 +46,7 @@ def command(
     if not ontologies and profile not in SHIPPED:
         raise click.UsageError(f"the profile {profile} needs an ontology.")
     translation = program_of(ontologies, profile, equality=equality, base=base)
-    click.echo(translation.text(), nl=False)
+    echo(translation.text(), nl=False)
     program, missing = translation.program, translation.untranslated
     partly = sum(each.partly for each in missing)
     progress.result(

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from everlog.cli.terminal import echo
 from everlog.lang.errors import Diagnostic, LimitError, Place, warn
 from everlog.settings import SETTINGS
 
@@ -100,8 +101,8 @@ def profiled(show: bool, report: str | None, progress: Progress, title: str) -> 
 
 
 def _show(profile: Profile, report: str | None, title: str) -> None:
-    click.echo("")
-    click.echo(str(profile))
+    echo("")
+    echo(str(profile))
     if report is not None:
         try:
             profile.write(report, title)
@@ -109,5 +110,5 @@ def _show(profile: Profile, report: str | None, title: str) -> None:
             message = f"the profile could not be written: {error.strerror}"
             warn(Diagnostic("no-profile-page", message, Place(report), severity="warning"))
             return
-        click.echo("")
-        click.echo(f"plots      {report}")
+        echo("")
+        echo(f"plots      {report}")

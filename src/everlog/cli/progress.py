@@ -10,6 +10,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from everlog.lang.errors import Diagnostic, EverlogError
+from everlog.lang.visible import masked, visible_lines
 from everlog.reasoning.statistics import RoundEvent
 
 if TYPE_CHECKING:
@@ -105,7 +106,7 @@ class Lines(Progress):
 
     def _print(self, message: str) -> None:
         self._last = time.monotonic()
-        print(f"everlog {self._last - self._begun:6.1f} s  {message}", file=sys.stderr, flush=True)
+        print(f"everlog {self._last - self._begun:6.1f} s  {shown(message)}", file=sys.stderr, flush=True)
 
 
 class JsonLines(Progress):
@@ -135,7 +136,7 @@ class JsonLines(Progress):
         self._print("warning", **diagnostic_data(found))
 
     def note(self, message: str, **data: Any) -> None:
-        self._print("log", message=message, **data)
+        self._print("log", message=masked(message), **data)
 
     def result(self, message: str = "", **data: Any) -> None:
         self._print("result", **data)
@@ -151,6 +152,11 @@ class JsonLines(Progress):
 
 
 COMPILING = "compiling kernels; this happens once after installation"
+
+
+def shown(message: str) -> str:
+    """A message for people: without secrets in addresses and without control characters."""
+    return visible_lines(masked(message))
 
 
 def round_text(event: RoundEvent) -> str:
@@ -169,8 +175,8 @@ def diagnostic_data(found: Diagnostic) -> dict[str, Any]:
     >>> diagnostic_data(Diagnostic("arity", "two arities"))
     {'code': 'arity', 'message': 'two arities'}
     """
-    said: dict[str, Any] = {"code": found.code, "message": found.message, "hint": found.hint}
+    said: dict[str, Any] = {"code": found.code, "message": masked(found.message), "hint": masked(found.hint or "")}
     if found.place is not None:
-        said |= {"file": found.place.file, "line": found.place.line, "column": found.place.column}
-    said["notes"] = [note if place is None else f"{note} ({place})" for note, place in found.notes]
-    return {key: value for key, value in said.items() if value not in (None, [])}
+        said |= {"file": masked(found.place.file), "line": found.place.line, "column": found.place.column}
+    said["notes"] = [masked(note) if place is None else f"{masked(note)} ({place})" for note, place in found.notes]
+    return {key: value for key, value in said.items() if value not in (None, "", [])}

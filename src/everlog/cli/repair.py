@@ -12,6 +12,7 @@ from everlog.cli.changed import changed_counts
 from everlog.cli.profile import profiled
 from everlog.cli.progress import Progress
 from everlog.cli.reporting import followed, told
+from everlog.cli.terminal import echo
 
 if TYPE_CHECKING:
     from everlog.pipeline.reports import Report
@@ -77,7 +78,7 @@ def repair(
         result = run(told(progress, followed(progress, times)))
         progress.close()
         for line in describe(result):
-            click.echo(line)
+            echo(line)
         if times is not None:
             times.phases = result.seconds
     shown: dict[str, Any] = {} if times is None else {"profile": times.as_dict()}

@@ -13,6 +13,7 @@ from everlog.cli.options import at_option, logging_options, setting, store_argum
 from everlog.cli.profile import ProfiledCommand, profile_options
 from everlog.cli.progress import Progress
 from everlog.cli.repair import repair, repair_options, version_line
+from everlog.cli.terminal import echo
 from everlog.cli.text import counted
 from everlog.memory import bytes_of
 
@@ -85,7 +86,7 @@ def _print_rules(store: str, at: Version | None, progress: Progress) -> None:
     from everlog.store import Store
 
     info = Store.open(store).info(at)
-    click.echo(info.rules, nl=False)
+    echo(info.rules, nl=False)
     progress.result(version=info.version)
 
 

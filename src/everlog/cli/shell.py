@@ -12,6 +12,7 @@ import click
 from everlog import __version__
 from everlog.cli.console import Console
 from everlog.cli.options import limit_options, limits, setting
+from everlog.cli.terminal import echo
 from everlog.cli.text import counted
 
 if TYPE_CHECKING:
@@ -47,13 +48,13 @@ def command(
     kb = _opened(source, **limits(max_facts, timeout, memory))
     kb.materialise()
     on_terminal = sys.stdin.isatty()
-    session = Session(kb, click.echo, asks=on_terminal, wait=wait)
+    session = Session(kb, echo, asks=on_terminal, wait=wait)
     if not on_terminal:
         if not loop.run(session, loop.piped, _complain, on_terminal=False):
             raise click.exceptions.Exit(1)
         return
     rules = counted(len(kb.program.program.rules), "rule")
-    click.echo(f"Everlog {__version__}: {rules}, {counted(kb.state().facts.count, 'fact')}. `:help` says what to type.")
+    echo(f"Everlog {__version__}: {rules}, {counted(kb.state().facts.count, 'fact')}. `:help` says what to type.")
     with comfort(session):
         loop.run(session, loop.typed, _complain, on_terminal=True)
 
@@ -70,4 +71,4 @@ def _opened(source: str | None, **allowed: Any) -> KnowledgeBase:
 
 def _complain(message: str) -> None:
     sys.stdout.flush()
-    click.echo(message, err=True)
+    echo(message, err=True)

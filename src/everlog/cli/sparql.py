@@ -11,6 +11,7 @@ import click
 
 from everlog.cli.console import Console
 from everlog.cli.options import at_option, limit_options, limits, logging_options, setting, store_argument
+from everlog.cli.terminal import echo
 from everlog.cli.text import counted
 from everlog.settings import SETTINGS
 
@@ -81,7 +82,7 @@ def command(
     if update:
         version, changes = stores.changed(store, lambda kb: kb.sparql_update(query), wait=wait, **allowed)
         for line in _described(store, version, changes):
-            click.echo(line)
+            echo(line)
         figures: dict[str, Any] = _figures(changes)
         progress.result(store=store, version=version, **figures)
         return

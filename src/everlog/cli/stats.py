@@ -11,6 +11,7 @@ import click
 
 from everlog.cli.console import Console
 from everlog.cli.options import at_option, logging_options, store_argument
+from everlog.cli.terminal import echo
 
 if TYPE_CHECKING:
     from everlog.store import Version
@@ -39,10 +40,10 @@ def command(
     console.watch_compilation()
     figures = collect(Store.open(store), at)
     if as_json:
-        click.echo(json.dumps(figures, ensure_ascii=False, indent=2))
+        echo(json.dumps(figures, ensure_ascii=False, indent=2))
     else:
         for line in describe(figures, None if everything else SHOWN):
-            click.echo(line)
+            echo(line)
 
 
 def collect(store: Store, version: Version | None) -> dict[str, Any]:

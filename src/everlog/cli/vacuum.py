@@ -9,6 +9,7 @@ import click
 
 from everlog.cli.console import Console
 from everlog.cli.options import logging_options, store_argument
+from everlog.cli.terminal import echo
 
 
 @click.command("vacuum")
@@ -42,9 +43,9 @@ def command(
     deleted = planned if dry_run else opened.vacuum(keep_versions, keep_hours)
     if dry_run:
         for path in deleted:
-            click.echo(str(path))
+            echo(str(path))
     verb = "would be deleted" if dry_run else "deleted"
-    click.echo(f"{verb}: {len(deleted):,} files and directories with {bytes_text(size)}", err=dry_run)
+    echo(f"{verb}: {len(deleted):,} files and directories with {bytes_text(size)}", err=dry_run)
     progress.result(deleted=len(deleted), bytes=size, dry_run=dry_run)
 
 

@@ -9,6 +9,7 @@ import click
 
 from everlog.cli.console import Console
 from everlog.cli.options import limit_options, limits, logging_options, store_argument
+from everlog.cli.terminal import echo
 from everlog.cli.text import counted
 from everlog.lang.errors import Diagnostic, Place, StoreError
 
@@ -63,10 +64,10 @@ def command(
         _stop_if_any(recompute(opened, state, rules, progress, **allowed), store)
     progress.close()
     files = counted(len(opened.files()) + len(opened.term_files()), "file")
-    click.echo(f"version {opened.version}: {files}, all as the log says")
+    echo(f"version {opened.version}: {files}, all as the log says")
     facts = (seen(opened, state).state() if state.generated else state).facts.count
     if not quick:
-        click.echo(f"{facts:,} facts follow from {state.explicit.count:,} explicit ones, as stored")
+        echo(f"{facts:,} facts follow from {state.explicit.count:,} explicit ones, as stored")
     seconds = time.monotonic() - begun
     progress.result(f"verified in {seconds:.1f} s", facts=facts, seconds=round(seconds, 3))
 

@@ -8,12 +8,13 @@ import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, cast
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from everlog.cli.cells import csv_cells, data_of, joined, json_values, table_cells
+from everlog.cli.terminal import VisibleBytes
 from everlog.query.answers import Rows
 
 BINARY = frozenset({"parquet", "arrow"})
@@ -37,10 +38,13 @@ def write_answers(
 
 @contextmanager
 def sink(output: str | None) -> Iterator[IO[bytes]]:
-    """Stdout, or a file that appears under its name only when it is complete; devices and pipes are never replaced."""
+    """Stdout, or a file that appears under its name only when it is complete; devices and pipes are never replaced.
+
+    On a terminal control characters are written as escapes.
+    """
     if output is None or output == "-":
         sys.stdout.flush()
-        yield sys.stdout.buffer
+        yield cast(IO[bytes], VisibleBytes(sys.stdout.buffer)) if sys.stdout.isatty() else sys.stdout.buffer
         sys.stdout.buffer.flush()
         return
     path = Path(output)

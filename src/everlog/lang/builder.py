@@ -31,6 +31,10 @@ _NEGATED = "nothing is derived not to hold: derive another predicate, such as `n
 _TOO_LARGE = 'write it as an integer or a decimal, or infinity as `"INF"^^xsd:double`'
 
 
+MOST_MISTAKES = 100
+"""Reading ends after this number of mistakes in one text."""
+
+
 class Builder:
     """Builds the statements of one source, in order."""
 
@@ -45,7 +49,12 @@ class Builder:
         self._predicates: dict[Token, str] = {}
 
     def report(self, diagnostic: Diagnostic) -> None:
+        """Note a mistake; with as many as a person can use, all are raised, and reading ends."""
         self.diagnostics.append(diagnostic)
+        if len(self.diagnostics) >= MOST_MISTAKES:
+            hint = "correct these mistakes first"
+            last = Diagnostic("too-many-mistakes", f"reading ends after {MOST_MISTAKES} mistakes", None, hint)
+            raise RuleError([*sorted(self.diagnostics, key=_position), last])
 
     def finish(self) -> None:
         """Raise everything that was reported, in the order of the text."""

@@ -12,12 +12,21 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Self
 
+from everlog.lang.visible import masked, visible
+
+LONGEST_LINE = 160
+"""The most characters of a line that are shown; of a longer line, those around the column."""
+
+LONGEST_TEXT = 2000
+"""The most characters of a message, a note or a hint that are shown."""
+
 
 @dataclass(frozen=True, slots=True)
 class Place:
     """Where in an input something is: a file (or what stands for one), line, column, the line itself.
 
-    Lines and columns count from 1. ``width`` is how many characters the caret underlines.
+    Lines and columns count from 1. ``width`` is how many characters the caret underlines. ``text`` may be cut
+    at its end.
     """
 
     file: str
@@ -27,7 +36,8 @@ class Place:
     width: int = 1
 
     def __str__(self) -> str:
-        return ":".join(str(part) for part in (self.file, self.line, self.column) if part is not None)
+        parts = (_shown(self.file), self.line, self.column)
+        return ":".join(str(part) for part in parts if part is not None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,26 +62,46 @@ class Diagnostic:
     severity: str = "error"
 
     def __str__(self) -> str:
-        lines = [f"{self.severity}[{self.code}]: {self.message}", *_excerpt(self.place)]
+        lines = [f"{self.severity}[{self.code}]: {_shown(self.message)}", *_excerpt(self.place)]
         for note, place in self.notes:
-            lines += [f"  = note: {note}", *_excerpt(place)]
+            lines += [f"  = note: {_shown(note)}", *_excerpt(place)]
         if self.hint:
-            lines.append(f"  = help: {self.hint}")
+            lines.append(f"  = help: {_shown(self.hint)}")
         return "\n".join(lines)
 
 
+def _shown(text: str) -> str:
+    """A text for people: not too long, without secrets and control characters."""
+    text = masked(text)
+    if len(text) > LONGEST_TEXT:
+        text = f"{text[: LONGEST_TEXT // 2]} ... {text[-LONGEST_TEXT // 2 :]}"
+    return visible(text)
+
+
 def _excerpt(place: Place | None) -> list[str]:
+    """The place, and the line around its column with the caret below."""
     if place is None:
         return []
     lines = [f"  --> {place}"]
     if place.text is not None and place.line is not None:
         gutter = " " * len(str(place.line))
-        shown = place.text.replace("\t", " ")
-        lines += [f" {gutter} |", f" {place.line} | {shown}"]
-        if place.column is not None:
-            width = max(1, min(place.width, len(shown) - place.column + 1))
-            lines.append(f" {gutter} | {' ' * (place.column - 1)}{'^' * width}")
+        column = place.column if place.column is not None and place.column <= len(place.text) + 1 else None
+        before, marked, after = _around(place.text.replace("\t", " "), column or 1, place.width)
+        lines += [f" {gutter} |", f" {place.line} | {before}{marked}{after}"]
+        if column is not None:
+            lines.append(f" {gutter} | {' ' * len(before)}{'^' * max(1, len(marked))}")
     return lines
+
+
+def _around(text: str, column: int, width: int) -> tuple[str, str, str]:
+    """What is shown of a line before, at and after a column."""
+    at = column - 1
+    start = 0 if len(text) <= LONGEST_LINE else max(0, min(at - LONGEST_LINE // 2, len(text) - LONGEST_LINE))
+    end = min(len(text), start + LONGEST_LINE)
+    last = min(at + max(1, width), end)
+    before = ("..." if start else "") + visible(text[start:at])
+    after = visible(text[last:end]) + ("..." if end < len(text) else "")
+    return before, visible(text[at:last]), after
 
 
 class EverlogError(Exception):

@@ -64,6 +64,10 @@ _BY_CHARACTER = {
 }
 
 
+_LONGEST_SIGN = 8
+"""The most characters that are taken for one sign."""
+
+
 def sign_at(tokens: Sequence[Token], at: int) -> str:
     """The sign that starts at a token: characters right beside each other are one.
 
@@ -76,7 +80,7 @@ def sign_at(tokens: Sequence[Token], at: int) -> str:
     sign = str(tokens[at])
     if tokens[at].type == "UNCLOSED_IRI":
         return "<"
-    for before, token in zip(tokens[at:], tokens[at + 1 :], strict=False):
+    for before, token in zip(tokens[at : at + _LONGEST_SIGN], tokens[at + 1 : at + _LONGEST_SIGN], strict=False):
         joined = token.type in ("STRAY", "ARROW") and before.end_pos == token.start_pos
         if not joined or not _JOINED.issuperset(sign + token):
             break

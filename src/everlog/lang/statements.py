@@ -20,6 +20,9 @@ from everlog.lang.syntax import Source
 
 Report = Callable[[Diagnostic], None]
 
+DEEPEST = 100
+"""How many brackets may be open at once; a text with more is not read further."""
+
 
 @cache
 def grammar() -> Lark:
@@ -35,7 +38,7 @@ def grammar() -> Lark:
 
 def statement_trees(source: Source, report: Report) -> Iterator[tuple[list[Token], Tree[Token] | None]]:
     """The tokens and the tree of each statement, ``None`` for a tree that is reported as wrong."""
-    for tokens, ended in _cut(grammar().lex(source.text)):
+    for tokens, ended in _cut(_shallow(grammar().lex(source.text))):
         start = 0
         while start < len(tokens):
             stop, tree = _read("statement", tokens, start, source, report)
@@ -47,10 +50,25 @@ def statement_trees(source: Source, report: Report) -> Iterator[tuple[list[Token
 
 def query_tree(source: Source, report: Report) -> Tree[Token] | None:
     """The tree of a text that is one conjunction, with or without a dot at its end."""
-    tokens = list(grammar().lex(source.text))
+    tokens = list(_shallow(grammar().lex(source.text)))
     if tokens and tokens[-1].type == "DOT":
         tokens.pop()
     return _read("query", tokens, 0, source, report)[1]
+
+
+def _shallow(tokens: Iterator[Token]) -> Iterator[Token]:
+    """The tokens up to one that is nested too deeply, which is a mistake already."""
+    opened = 0
+    for token in tokens:
+        yield token
+        if token.type in ("_LPAR", "LBRACKET"):
+            opened += 1
+            if opened > DEEPEST:
+                return
+        elif token.type in ("RPAR", "RBRACKET"):
+            opened = max(0, opened - 1)
+        elif token.type == "DOT":
+            opened = 0
 
 
 def _cut(tokens: Iterator[Token]) -> Iterator[tuple[list[Token], bool]]:

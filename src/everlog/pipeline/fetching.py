@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
 from everlog.lang.errors import DataError, Diagnostic, Place
+from everlog.lang.visible import masked
 from everlog.memory import size_text
 from everlog.pipeline.locations import SETTINGS, delta_uri, kind_of, storage_options
 
@@ -85,7 +86,7 @@ def _fetched(place: str, work: Path) -> Copy:
     wanted = list(store.wanted(key, base))
     with ThreadPoolExecutor(AT_A_TIME) as pool:
         sizes = list(pool.map(lambda each: store.copy(each, directory / each.removeprefix(base).lstrip("/")), wanted))
-    log.info("fetched %d files, %s, from %s", len(sizes), size_text(sum(sizes)), place)
+    log.info("fetched %d files, %s, from %s", len(sizes), size_text(sum(sizes)), masked(str(place)))
     path = directory / key.removeprefix(base).lstrip("/")
     return Copy(str(path), str(directory), f"{store.root}/{base}".rstrip("/"))
 

@@ -25,6 +25,7 @@ from everlog.engine.kernels import ntriples as kernel
 from everlog.lang.errors import DataError, Place
 from everlog.lang.terms import RDF_TYPE, literal_text
 from everlog.pipeline.blocks import BLOCK, BYTE_ORDER_MARK, NEWLINE, SHOWN, Blocks, is_utf8, open_bytes, unreadable
+from everlog.pipeline.entities import Entities, ExpansionError
 from everlog.pipeline.sources import ReadOptions
 from everlog.pipeline.split import BadRow, Split
 from everlog.pipeline.values import TEXT, large_strings
@@ -93,6 +94,8 @@ def read_document(split: Split, options: ReadOptions, bad: list[BadRow]) -> Iter
                 mistaken = True
             except (OSError, EOFError, zlib.error) as error:
                 raise unreadable(split.path, error) from error
+            except ExpansionError as error:
+                raise _too_much(split, error) from error
             if not found:
                 break
             yield _batch(found)
@@ -271,6 +274,19 @@ def _bad_document(split: Split, base: str, error: Exception) -> BadRow:
     return BadRow(place, f"{_reason(error)}; the rest of the file is not read")
 
 
+def _too_much(split: Split, error: ExpansionError) -> DataError:
+    """The error for a document whose entities stand for more than may be read."""
+    with open_bytes(split.path, split.source.compressed) as file:
+        before = _read_exactly(file, error.position + len(BYTE_ORDER_MARK))
+    mark = len(BYTE_ORDER_MARK) if before.startswith(BYTE_ORDER_MARK) else 0
+    before = before[mark : mark + error.position]
+    line = before.count(b"\n") + 1
+    column = len(before[before.rfind(b"\n") + 1 :].decode(errors="replace")) + 1
+    place = Place(split.shown, line, column, _line(split, line))
+    hint = "write out what the entity stands for; entities are meant for short texts, such as namespaces"
+    return DataError.of("entity-expansion", error.reason, place, hint)
+
+
 def _missing_end(document: _Document, split: Split) -> list[BadRow]:
     """What to say of a document that breaks off without a mistake before."""
     line = document.missing()
@@ -317,6 +333,7 @@ class _Document:
     def __init__(self, file: Any, kind: str, by_line: bool = False) -> None:
         self._file = file
         self._completeness = Completeness() if kind == "rdf" else None
+        self._entities = Entities() if kind == "rdf" else None
         self._head: bytes | None = None
         self._by_line = by_line
         self._line_ended = True
@@ -327,9 +344,9 @@ class _Document:
         size = size if size >= 0 else 1 << 16
         if self._head is None:
             head = _read_exactly(self._file, 1 << 16).removeprefix(BYTE_ORDER_MARK)
-            self._head = self.ENTITY.sub(rb'\1"\2"', head)
+            self._head = self._counted(self.ENTITY.sub(rb'\1"\2"', head))
         elif not self._head:
-            self._head = self._file.read(1 << 16)
+            self._head = self._counted(self._file.read(1 << 16))
         end = self._head.find(b"\n") + 1 if self._by_line else 0
         taken = min(size, end or size)
         piece, self._head = self._head[:taken], self._head[taken:]
@@ -339,6 +356,12 @@ class _Document:
         if self._completeness:
             self._completeness.feed(piece)
         return piece
+
+    def _counted(self, block: bytes) -> bytes:
+        """A block whose entities do not stand for too much."""
+        if self._entities:
+            self._entities.feed(block)
+        return block
 
     def missing(self) -> int | None:
         """The line on which the document breaks off, as far as that can be told; None if it was not read to its end."""

@@ -1,0 +1,77 @@
+"""What commands print on a terminal does not act on it; what they write into files and pipes is exact."""
+
+from __future__ import annotations
+
+import os
+import pty
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import everlog
+from everlog.cli.progress import JsonLines, Lines
+from everlog.lang.errors import Diagnostic, Place
+
+BAD = "\x1b]0;owned\x07\u202e\x9b31m"
+ADDRESS = "s3://key:secret@bucket/x"
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("terminal") / "kb"
+    kb = everlog.KnowledgeBase("q(?x) :- p(?x) .")
+    kb.insert("p", [(BAD,)])
+    kb.save(path)
+    return path
+
+
+def command(*arguments: object) -> list[str]:
+    return [sys.executable, "-m", "everlog.cli", *map(str, arguments)]
+
+
+def on_a_terminal(*arguments: object) -> str:
+    """What a command shows when stdout is a terminal."""
+    ours, theirs = pty.openpty()
+    with subprocess.Popen(command(*arguments), stdout=theirs, stderr=subprocess.DEVNULL) as process:
+        os.close(theirs)
+        shown = b""
+        try:
+            while piece := os.read(ours, 1 << 16):
+                shown += piece
+        except OSError:  # the terminal is gone with the command
+            pass
+    os.close(ours)
+    assert process.returncode == 0
+    return shown.decode()
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [("query", "--format", "csv"), ("query", "--format", "table"), ("query", "--format", "json"), ("explain",)],
+    ids=["csv", "table", "json", "explain"],
+)
+def test_values_do_not_act_on_a_terminal(store: Path, arguments: tuple[str, ...]) -> None:
+    shown = on_a_terminal(arguments[0], store, "q(?x)", *arguments[1:])
+    assert "owned" in shown
+    assert not {"\x1b", "\x07", "\u202e", "\x9b"} & set(shown)
+
+
+def test_values_in_a_pipe_are_exact(store: Path) -> None:
+    written = subprocess.run(command("query", store, "q(?x)", "--format", "csv"), capture_output=True, check=True)
+    assert written.stdout.decode() == f"x\n{BAD}\n"
+
+
+def test_progress_shows_neither_secrets_nor_control_characters(capfd: pytest.CaptureFixture[str]) -> None:
+    lines, programs = Lines(), JsonLines()
+    for progress in (lines, programs):
+        progress.note(f"reading {ADDRESS}{BAD}")
+        progress.warning(Diagnostic("c", f"no {ADDRESS}", Place(ADDRESS), f"try {ADDRESS}", ((ADDRESS, None),)))
+        progress.failed(
+            [Diagnostic("c", f"no {ADDRESS}", Place(ADDRESS), f"try {ADDRESS}", ((ADDRESS, Place(ADDRESS)),))]
+        )
+    said = capfd.readouterr().err
+    assert "secret" not in said
+    assert said.count("s3://***@bucket/x") == 20
+    assert "\x1b" not in said
