@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
+
 import pytest
+from lark import Token
 
 from everlog.lang import builder, statements
 from everlog.lang.errors import LONGEST_LINE, Diagnostic, Place, RuleError
@@ -14,10 +17,18 @@ from everlog.lang.visible import masked, visible
 
 @pytest.mark.parametrize("text", ["(", "p(", "[", "[?x, ", "p(a, q("])
 @pytest.mark.parametrize("parse", [parse_program, parse_query, parse_fact])
-def test_reading_ends_where_brackets_are_nested_too_deeply(text, parse, monkeypatch: pytest.MonkeyPatch) -> None:
-    read = []
+def test_reading_ends_where_brackets_are_nested_too_deeply(
+    text: str, parse: Callable[[str], object], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    read: list[Token] = []
     real = grammar().lex
-    monkeypatch.setattr(grammar(), "lex", lambda text: (read.append(token) or token for token in real(text)))
+
+    def lex(text: str) -> Iterator[Token]:
+        for token in real(text):
+            read.append(token)
+            yield token
+
+    monkeypatch.setattr(grammar(), "lex", lex)
     with pytest.raises(RuleError) as found:
         parse(text * 20_000)
     assert len(read) < 10 * statements.DEEPEST
