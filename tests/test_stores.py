@@ -270,3 +270,55 @@ def test_a_time_stands_for_the_newest_version_by_then(tmp_path: Path, monkeypatc
         everlog.open(tmp_path / "kb", just_before[0])
     changes = everlog.changes(tmp_path / "kb", stamps[0], stamps[-1])
     assert len(changes.inserted["p"]) == 2
+
+
+CLOSED = "path(?x, ?z) :- path(?x, ?y), path(?y, ?z) ."
+
+
+@pytest.mark.parametrize("chosen", [True, False])
+@pytest.mark.parametrize("between", ["nothing", "an update", "a compaction", "a save elsewhere"])
+def test_a_store_remembers_whether_modules_are_wanted(tmp_path: Path, chosen: bool, between: str) -> None:
+    """Also one whose rules have none when it is saved."""
+    path = tmp_path / "kb"
+    kb = KnowledgeBase("path(?x, ?y) :- edge(?x, ?y) . edge(a, b) . edge(b, c) .", modules=chosen)
+    kb.save(path)
+    if between == "an update":
+        kb.insert("edge", [("c", "d")])
+        kb.save()
+    elif between == "a compaction":
+        kb.insert("edge", [("c", "d")])
+        kb.save()
+        Store.open(path).compact()
+    elif between == "a save elsewhere":
+        path = tmp_path / "other"
+        everlog.open(tmp_path / "kb").save(path)
+    for add, remove in ((CLOSED, None), (None, CLOSED)):
+        opened = everlog.open(path)
+        opened.change_rules(add=add, remove=remove)
+        assert bool(opened.program.modules) == (chosen and remove is None)
+        opened.save()
+    opened = everlog.open(path)
+    opened.change_rules(add=CLOSED)
+    assert bool(opened.program.modules) == chosen
+
+
+def test_modules_that_are_refused_on_opening_stay_off(tmp_path: Path) -> None:
+    KnowledgeBase("path(?x, ?y) :- edge(?x, ?y) . edge(a, b) .").save(tmp_path / "kb")
+    opened = everlog.open(tmp_path / "kb", modules=False)
+    opened.change_rules(add=CLOSED)
+    assert not opened.program.modules
+    opened.save()
+    assert Store.open(tmp_path / "kb").info().modules is False
+
+
+def test_a_store_that_does_not_say_whether_modules_are_wanted_gets_them(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As it was before stores said so."""
+    with monkeypatch.context() as patched:
+        patched.setattr(everlog.stores, "wants_modules", lambda kb: None)
+        KnowledgeBase("path(?x, ?y) :- edge(?x, ?y) . edge(a, b) .").save(tmp_path / "kb")
+    assert Store.open(tmp_path / "kb").info().modules is None
+    opened = everlog.open(tmp_path / "kb")
+    opened.change_rules(add=CLOSED)
+    assert opened.program.modules

@@ -114,7 +114,7 @@ class KnowledgeBase:
         """What reasoning took that was asked to be profiled last."""
         self.saved: Saved | None = None
         self.modules_open = False
-        """Whether nobody said what ``modules`` should be once there are rules for which it matters."""
+        """Whether modules take rules that they fit once there are some; there are none yet."""
         self.warning: Callable[[Diagnostic], None] = warn
         """Who hears of what is allowed but probably not meant: Python's ``warnings``, unless a job has its own."""
         self.given = GivenFacts(known=checked.predicates)

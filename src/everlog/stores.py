@@ -95,7 +95,9 @@ def save(
         bookkeeping = bookkeeping_of(state, kb.maintain)
         closures = closures_of(kb.program, state.generated)
         kinds = kb.given.stored(kb.program.program)
-        version = commit_state(transaction, state, kb.rules, kb.statistics, "save", kinds, bookkeeping, closures)
+        version = commit_state(
+            transaction, state, kb.rules, kb.statistics, "save", kinds, bookkeeping, closures, wants_modules(kb)
+        )
     kept = kept_after_commit(place, version, state)
     kb.adopt(kept.state, Saved.at(place, version, kept, kb.program))
     return version
@@ -145,6 +147,7 @@ def append(
         salt=dictionary.salt,
         positions=positions,
         closures=closures_of(kb.program, new.generated),
+        modules=wants_modules(kb),
     )
     kept = kept_nowhere(new)
     with after_commit(version, KEEPING, saved.path):
@@ -242,19 +245,24 @@ def open(path: str | Path, version: Version | None = None, **options: Any) -> Kn
     kept = load(store, info.version)
     options.setdefault("maintain", info.bookkeeping)
     statistics = statistics_of(info.statistics)
-    how, asked = how_made(statistics), options
+    how, modules = how_made(statistics), options.get("modules", info.modules)
     options = {**how, **options}
     _refuse_other_equality(store, statistics.equality, options["equality"])
     if all(options[name] == said for name, said in how.items()):
         kb = KnowledgeBase.restored(program, kept.state, statistics, info.statistics, **options)
         kb.adopt(kept.state, Saved.at(store.path, info.version, kept, kb.program))
-        kb.modules_open = not asked.get("modules", how["modules"])
+        kb.modules_open = modules is not False and not how["modules"] and how["equality"] != "representatives"
         return kb
     state = kept.state
     listed = KnowledgeBase.restored(program, state, statistics, **how).listed() if state.generated else state
     kb = KnowledgeBase.restored(program, listed.uncounted(), statistics, info.statistics, **options)
     kb.saved = Saved.at(store.path, info.version, kept_nowhere(kept.state.uncounted()), kb.program)
     return kb
+
+
+def wants_modules(kb: KnowledgeBase) -> bool:
+    """Whether modules are to take the rules of a knowledge base that they fit, even if there are none now."""
+    return kb.modules or kb.modules_open
 
 
 def how_made(statistics: Statistics) -> dict[str, Any]:
@@ -317,12 +325,13 @@ def commit_state(
     kinds: StoredKinds,
     bookkeeping: str = "none",
     closures: Sequence[dict[str, Any]] = (),
+    modules: bool | None = None,
     told: Told | None = None,
 ) -> int:
     """Write the facts of a ranked state, whose terms are added already, and commit.
 
-    ``kinds`` are those of the explicit facts. ``closures`` say how facts follow that are not listed. ``told`` hears how
-    many rows are written.
+    ``kinds`` are those of the explicit facts. ``closures`` say how facts follow that are not listed, ``modules``
+    whether modules are to take rules. ``told`` hears how many rows are written.
     """
     transaction.add_facts(counted(fact_batches(state), state.rows.count, told))
     return transaction.commit(
@@ -332,6 +341,7 @@ def commit_state(
         operation=operation,
         salt=state.dictionary.salt,
         closures=closures,
+        modules=modules,
     )
 
 

@@ -164,7 +164,7 @@ def materialise(job: MaterialiseJob, report: Report | None = None) -> Result:
             state, statistics = reason(job, program, dictionary, explicit, report)
         with clock.phase("commit"):
             kinds = given.stored(program.program)
-            version = _commit(transaction, staged, state, program, statistics, kinds, job.maintain, report.amount)
+            version = _commit(transaction, staged, state, program, statistics, kinds, job, report.amount)
     with clock.phase("snapshot"):
         kept_after_commit(job.store, version, state, report.warning)
     return Result(version, statistics, staged.rows, staged.bad, staged.bad_count, clock.seconds)
@@ -238,6 +238,7 @@ def _on_spark(
             operation="materialise",
             salt=job.salt,
             closures=closures_of(program, found.generated),
+            modules=job.modules,
         )
     return Result(version, found.statistics, staged.rows, staged.bad, staged.bad_count, clock.seconds)
 
@@ -313,12 +314,14 @@ def _commit(
     program: StratifiedProgram,
     statistics: Statistics,
     kinds: StoredKinds,
-    maintain: Maintain,
+    job: MaterialiseJob,
     told: Told | None,
 ) -> int:
     transaction.add_term_files(staged.terms)
     written = program.program.written
     assert written is not None
-    bookkeeping = bookkeeping_of(state, maintain)
+    bookkeeping = bookkeeping_of(state, job.maintain)
     closures, rules = closures_of(program, state.generated), print_program(written)
-    return commit_state(transaction, state, rules, statistics, "materialise", kinds, bookkeeping, closures, told)
+    return commit_state(
+        transaction, state, rules, statistics, "materialise", kinds, bookkeeping, closures, job.modules, told
+    )

@@ -188,12 +188,14 @@ class Transaction:
         salt: int | None = None,
         positions: dict[str, Any] | None = None,
         closures: Sequence[dict[str, Any]] | None = None,
+        modules: bool | None = None,
     ) -> int:
         """Make what was added the next version, all or nothing, and return its number.
 
         ``salt`` is that of the ids: the base's if not given, 0 where the base's terms are replaced.
         ``positions`` are those of streams that moved; others stay, unless everything is replaced.
         ``closures`` are the predicates of which only some facts are listed: those of the base if not given.
+        ``modules`` is whether modules are to take rules: as in the base if not given.
         """
         self._require_open()
         try:
@@ -214,6 +216,7 @@ class Transaction:
                     writer=self.writer,
                     positions={**self._base_positions(), **(positions or {})},
                     closures=self._base_closures() if closures is None else closures,
+                    modules=self._base_modules() if modules is None else modules,
                 )
                 version = self._commit_facts(metadata)
         except BaseException:
@@ -236,6 +239,9 @@ class Transaction:
 
     def _base_positions(self) -> dict[str, Any]:
         return {} if self.base is None or self._replace_terms else self.base.positions
+
+    def _base_modules(self) -> bool | None:
+        return None if self.base is None or self._replace_terms else self.base.modules
 
     def _base_closures(self) -> Sequence[dict[str, Any]]:
         return () if self.base is None or (self._replace_facts and self._data_change) else self.base.closures

@@ -27,7 +27,8 @@ class VersionInfo:
     ``terms_version`` is the version of the terms table that has the terms of this one.
     ``bookkeeping`` names what ``nr`` and ``rec`` hold. ``salt`` is that of the ids. ``positions`` says by
     name how far the version has followed each stream. ``closures`` are the predicates whose facts are not
-    all listed, and how the others follow from those that are.
+    all listed, and how the others follow from those that are. ``modules`` is whether modules are to take rules that
+    they fit, whether or not there are any; None in versions of an Everlog that did not say.
     """
 
     version: int
@@ -41,6 +42,7 @@ class VersionInfo:
     writer: str | None
     positions: dict[str, Any]
     closures: tuple[dict[str, Any], ...]
+    modules: bool | None
     _table: Path = field(repr=False)
     _said: dict[str, Any] = field(repr=False)
 
@@ -86,6 +88,7 @@ def read_version(table: Path, version: int) -> VersionInfo:
         writer=ours.get("writer"),
         positions=said.get("positions", {}),
         closures=tuple(said.get("closures", ())),
+        modules=said.get("modules"),
         _table=table,
         _said=said,
     )
@@ -114,6 +117,7 @@ def metadata_for(
     writer: str,
     positions: dict[str, Any],
     closures: Sequence[dict[str, Any]],
+    modules: bool | None,
 ) -> dict[str, Any]:
     """The metadata of a commit on top of ``base``."""
     said: dict[str, Any] = {
@@ -129,6 +133,8 @@ def metadata_for(
         said["positions"] = positions
     if closures:
         said["closures"] = list(closures)
+    if modules is not None:
+        said["modules"] = modules
     if base is not None and base.rules == rules:
         carried = base.carried()
         return {**said, **{name: carried[name] for name in ("rules", "rules_at") if name in carried}}
