@@ -11,7 +11,7 @@ from types import MappingProxyType
 
 from everlog.analysis.check import CheckedProgram
 from everlog.analysis.kinds import never_joined
-from everlog.analysis.names import closest, likely_typos
+from everlog.analysis.names import likely_typos
 from everlog.analysis.places import atom_place
 from everlog.lang.errors import Diagnostic, Place
 from everlog.lang.internal import is_internal
@@ -20,6 +20,10 @@ from everlog.lang.printer import print_name
 from everlog.lang.syntax import Atom, Predicate, Rule
 
 NO_FACTS: Mapping[Predicate, Kinds] = MappingProxyType({})
+EMPTY = "load facts for it; if it is to be empty, give it an empty file, or in Python insert no rows"
+MOST_APART = 3
+"""More predicates without facts are told in one warning."""
+MOST_SHOWN = 10
 
 
 @dataclass(frozen=True)
@@ -56,9 +60,7 @@ def about_facts(
     fresh = [predicate for predicate in given.kinds if predicate not in used]
     missing = _missing(program, program.rules, given.kinds)
     meant = _meant(missing, fresh)
-    for predicate, atom in missing.items():
-        if predicate in meant or given.whole:
-            yield _without_facts(program, given, predicate, atom, meant.get(predicate))
+    yield from _without_facts(program, given, missing, meant)
     for predicate in fresh:
         if predicate in given.named and predicate not in meant.values() and all(given.kinds[predicate]):
             yield _unread(program, predicate, given.named[predicate])
@@ -74,9 +76,7 @@ def about_rules(
         return
     missing = _missing(program, added, given.kinds)
     meant = _meant(missing, [predicate for predicate in given.kinds if predicate not in program.predicates])
-    for predicate, atom in missing.items():
-        if predicate in meant or given.whole:
-            yield _without_facts(program, given, predicate, atom, meant.get(predicate))
+    yield from _without_facts(program, given, missing, meant)
     said = {found.message for found in never_joined(old, given.kinds)}
     yield from (found for found in never_joined(program, given.kinds) if found.message not in said)
 
@@ -106,28 +106,42 @@ def _meant(missing: Collection[Predicate], fresh: Iterable[Predicate]) -> dict[P
 
 
 def _without_facts(
-    program: CheckedProgram, given: Given, predicate: Predicate, atom: Atom, meant: Predicate | None
-) -> Diagnostic:
-    name = print_name(predicate.name, program.prefixes)
-    if meant is not None:
-        other = print_name(meant.name, program.prefixes)
-        hint = f"did you mean `{other}`, which has facts that no rule reads?"
-        if meant.name == predicate.name:
-            hint = f"there are facts of `{other}` with another number of arguments, {meant.arity}"
-    else:
-        others = {each.name for each in (*given.kinds, *program.derived) if each.arity == predicate.arity}
-        near = closest(predicate.name, sorted(others - {predicate.name}), 1)
-        hint = "load facts for it; if it is to be empty, give it an empty file, or in Python insert no rows"
-        hint = f"did you mean `{print_name(near[0], program.prefixes)}`? Otherwise {hint}" if near else hint
-    message = f"no rule and no fact gives `{name}`"
+    program: CheckedProgram, given: Given, missing: Mapping[Predicate, Atom], meant: Mapping[Predicate, Predicate]
+) -> Iterator[Diagnostic]:
+    """A warning for each predicate that was probably meant to be another one; with ``whole``, the others, too."""
+    for predicate, other in meant.items():
+        hint = f"did you mean `{print_name(other.name, program.prefixes)}`, which has facts that no rule reads?"
+        if other.name == predicate.name:
+            name = print_name(other.name, program.prefixes)
+            hint = f"there are facts of `{name}` with another number of arguments, {other.arity}"
+        yield _no_facts(program, missing[predicate], hint)
+    others = [predicate for predicate in missing if predicate not in meant] if given.whole else []
+    if len(others) <= MOST_APART:
+        known = [*given.kinds, *program.derived]
+        yield from (_no_facts(program, missing[each], _near(program, each, known, EMPTY)) for each in others)
+        return
+    shown = [(each, atom_place(missing[each])) for each in others[:MOST_SHOWN]]
+    notes = [(f"`{print_name(each.name, program.prefixes)}`, read at {place}", None) for each, place in shown]
+    more = len(others) - len(notes)
+    notes += [(f"and {more:,} more", None)] if more else []
+    message = f"{len(others):,} predicates that rules read have no rule and no fact"
+    hint = "load facts for them; those that are to be empty may have empty files, or in Python no rows"
+    yield Diagnostic("no-facts", message, None, hint, tuple(notes), "warning")
+
+
+def _no_facts(program: CheckedProgram, atom: Atom, hint: str) -> Diagnostic:
+    message = f"no rule and no fact gives `{print_name(atom.predicate.name, program.prefixes)}`"
     return Diagnostic("no-facts", message, atom_place(atom), hint, severity="warning")
 
 
 def _unread(program: CheckedProgram, predicate: Predicate, place: Place | None) -> Diagnostic:
-    name = print_name(predicate.name, program.prefixes)
-    near = closest(predicate.name, sorted({each.name for each in program.predicates}), 1)
-    hint = "ignore this if the facts are there for queries alone"
-    hint = f"did you mean `{print_name(near[0], program.prefixes)}`? Otherwise {hint}" if near else hint
-    return Diagnostic(
-        "unread-facts", f"there are facts of `{name}`, which no rule has", place, hint, severity="warning"
-    )
+    message = f"there are facts of `{print_name(predicate.name, program.prefixes)}`, which no rule has"
+    hint = _near(program, predicate, program.predicates, "ignore this if the facts are there for queries alone")
+    return Diagnostic("unread-facts", message, place, hint, severity="warning")
+
+
+def _near(program: CheckedProgram, predicate: Predicate, others: Iterable[Predicate], otherwise: str) -> str:
+    """What to do about a predicate: take the one that it is nearly called like, if there is one."""
+    names = sorted({other.name for other in others if other.name != predicate.name})
+    near = [other for _, other in likely_typos([predicate.name], names)]
+    return f"did you mean `{print_name(near[0], program.prefixes)}`? Otherwise {otherwise}" if near else otherwise

@@ -7,7 +7,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from importlib.resources import files
 from itertools import chain
@@ -106,7 +106,14 @@ def shipped_text(profile: Profile) -> str:
 
 @lru_cache
 def _parsed(profile: Profile) -> Program:
-    return parse_program(shipped_text(profile), f"{profile}.rls")
+    """Its atoms have no places: users are not warned of what they did not write."""
+    parsed = parse_program(shipped_text(profile), f"{profile}.rls")
+    return replace(parsed, rules=tuple(map(_without_places, parsed.rules)))
+
+
+def _without_places(rule: Rule) -> Rule:
+    positive, negative = (tuple(replace(atom, span=None) for atom in part) for part in (rule.positive, rule.negative))
+    return Rule(replace(rule.head, span=None), positive, negative)
 
 
 def _shipped_translation(document: Document, profile: Profile) -> Translation:
