@@ -235,6 +235,17 @@ def test_a_script_goes_on_after_errors_and_says_so(tmp_path: Path) -> None:
     assert Store.open(tmp_path / "kb").version == 1
 
 
+def test_a_script_is_warned(tmp_path: Path) -> None:
+    saved(tmp_path / "kb", PATHS)
+    (tmp_path / "edge.csv").write_text("1,2\n")
+    done = shell("kb", script="egde(b, c) .\nfar(?x) :- path(?x, 7) .\n:load edge.csv\n", cwd=tmp_path)
+    assert done.returncode == 0
+    assert "warning[unread-facts]: there are facts of `egde`, which no rule has" in done.stderr
+    assert "did you mean `edge`?" in done.stderr
+    assert "warning[never-joined]: `7` is never in `path`" in done.stderr
+    assert done.stderr.count("warning[") == 2
+
+
 class Terminal:
     """A shell in a terminal of its own."""
 

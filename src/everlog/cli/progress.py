@@ -25,6 +25,8 @@ class Progress:
 
     shows_amounts = False
     """Whether it is worth while to find out how much of a phase is done."""
+    shows_warnings = False
+    """Whether warnings are shown where nothing else is."""
     strict = False
     """Whether warnings end the command."""
     warned = 0
@@ -56,7 +58,7 @@ class Progress:
 
     def warning(self, found: Diagnostic) -> None:
         """Something is allowed but probably not meant."""
-        if self.strict:
+        if self.strict or self.shows_warnings:
             print(found, file=sys.stderr)
 
     def note(self, message: str, **data: Any) -> None:

@@ -39,7 +39,7 @@ def command(
     until `:save`. Without a terminal, inputs are read from stdin: what goes wrong is said, the next
     input is read, and the exit status is 1 in the end.
     """
-    console.configure(quiet=not sys.stderr.isatty(), json_logs=False)
+    console.configure(quiet=not sys.stderr.isatty(), json_logs=False).shows_warnings = True
     from everlog.shell import loop
     from everlog.shell.session import Session
     from everlog.shell.terminal import comfort
