@@ -31,7 +31,9 @@ from everlog.lang.syntax import Predicate, Program
 from everlog.memory import bytes_of
 from everlog.modules.boundary import visible
 from everlog.pipeline.columns import Headers
-from everlog.pipeline.program import given_program
+from everlog.pipeline.program import Profile as OntologyProfile
+from everlog.pipeline.program import Schema, given_program
+from everlog.pipeline.triples import refuse_graphs
 from everlog.predicates import Key, Names
 from everlog.profiling.watch import UNWATCHED, watching
 from everlog.query.answers import RelationRows, Rows
@@ -65,7 +67,8 @@ class KnowledgeBase:
     ``insert`` and ``delete`` queue changes of the explicit facts; whatever reads brings the knowledge
     base up to date first. With ``equality="representatives"`` terms that are ``owl:sameAs`` each other
     are the same; otherwise that is a predicate like others, and what rules make of it; those of an
-    ontology make something of it with ``equality="rules"``.
+    ontology make something of it with ``equality="rules"``. ``profile`` and ``schema`` say how an ontology becomes
+    rules and which of its triples are facts; see :func:`everlog.owl.program_of`.
 
     >>> kb = KnowledgeBase("path(?x, ?y) :- edge(?x, ?y) . path(?x, ?z) :- path(?x, ?y), edge(?y, ?z) .")
     >>> kb.insert("edge", [("a", "b"), ("b", "c")])
@@ -85,6 +88,8 @@ class KnowledgeBase:
         stratification: Kind = "levels",
         maintain: Maintain = "dredc",
         engine: Literal["local"] = "local",
+        profile: OntologyProfile = "lower",
+        schema: Schema = "drop",
         equality: Equality = "off",
         max_facts: int | None = None,
         timeout: float | None = None,
@@ -94,7 +99,12 @@ class KnowledgeBase:
         _require("maintain", maintain, get_args(Maintain))
         _require("engine", engine, ("local",))
         _require("equality", equality, get_args(Equality))
-        checked = rules if isinstance(rules, CheckedProgram) else check(given_program(rules, equality))
+        _require("profile", profile, get_args(OntologyProfile))
+        _require("schema", schema, get_args(Schema))
+        if isinstance(rules, CheckedProgram):
+            checked = rules
+        else:
+            checked = check(given_program(rules, equality, profile=profile, schema=schema))
         dictionary = Dictionary()
         modules = modules and equality != "representatives"
         self._names = Names(checked.predicates, checked.prefixes)
@@ -205,6 +215,50 @@ class KnowledgeBase:
         """
         self._queue += self._asked([(predicate, data)], (), columns)
         self._inserted = True
+
+    def load(
+        self,
+        path: str | Path,
+        predicate: str | None = None,
+        *,
+        header: bool = False,
+        types: Literal["auto", "string"] = "auto",
+        base: str | None = None,
+        source: str | None = None,
+        graphs: bool = False,
+        on_error: Literal["stop", "skip"] = "stop",
+    ) -> int:
+        """Queue the facts of a file, directory or glob, as ``--facts`` reads them; returns how many rows they are.
+
+        The predicate is that of RDF, or the name of the file if none is given; ``path`` may name columns:
+        ``"trips.csv[src, dst]"``. Bad rows are an error, or with ``on_error="skip"`` left out with a warning.
+
+        >>> import pathlib, tempfile
+        >>> place = pathlib.Path(tempfile.mkdtemp(), "edge.csv")
+        >>> _ = place.write_text("a,b\\nb,c\\n")
+        >>> kb = KnowledgeBase("path(?x, ?y) :- edge(?x, ?y) .")
+        >>> kb.load(place)
+        2
+        >>> kb["path"].rows()
+        [('a', 'b'), ('b', 'c')]
+        """
+        from everlog.pipeline.into_memory import read_files
+        from everlog.pipeline.sources import ReadOptions
+
+        _require("types", types, ("auto", "string"))
+        _require("on_error", on_error, ("stop", "skip"))
+        arities = {p.name: p.arity for p in self.predicates if not p.name.startswith("<")}
+        prefixes = dict(self.program.program.prefixes)
+        options = ReadOptions(header, types, prefixes, base, source, arities, graphs)
+        refuse_graphs(options)
+        argument = str(path) if predicate is None else f"{predicate}={path}"
+        read = read_files(argument, options, self._reasoner.dictionary, self._headers, on_error)
+        for found in read.facts:
+            self._names.add(self._names.for_data(found, found.arity))
+        self.given.add(read.kinds, read.named)
+        self._queue += [Queued(True, p, relation, kinds=read.kinds[p]) for p, relation in read.facts.items()]
+        self._inserted = True
+        return read.rows
 
     def delete(self, predicate: Key, data: Rows_, *, columns: Sequence[str] | None = None) -> None:
         """Queue the removal of explicit facts; facts that are not explicit are left alone.

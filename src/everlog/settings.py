@@ -108,6 +108,13 @@ _ALL = (
         "off",
         ("off", "rules", "representatives"),
     ),
+    Setting(
+        "schema",
+        str,
+        "Whether triples about classes and properties, labels too, are facts under lower and upper.",
+        "drop",
+        ("drop", "keep"),
+    ),
     Setting("header", bool, "The first row of CSV and TSV files names the columns.", False),
     Setting("types", str, "Whether cells may be numbers, IRIs, ... or strings only.", "auto", ("auto", "string")),
     Setting("base", str, "Base IRI of RDF files, by default the file's own.", metavar="IRI"),

@@ -210,3 +210,37 @@ def test_files_that_are_no_ontologies(tmp_path: Path) -> None:
         program_of(tmp_path / "none.rls")
     with pytest.raises(ValueError, match="choose one of lower"):
         program_of([], "dl")  # type: ignore[arg-type]
+
+
+SCHEMA = """
+:Cat rdfs:subClassOf :Animal , [ owl:onProperty :p ; owl:someValuesFrom :Cat ] ; rdfs:label "cat"@en ; a owl:Class .
+:p rdfs:domain :Animal . :tom a :Cat ; rdfs:label "Tom" ; owl:sameAs :t ; owl:differentFrom :x .
+"""
+
+
+def test_a_knowledge_base_of_an_ontology_by_profile(tmp_path: Path) -> None:
+    path = turtle(tmp_path, SCHEMA)
+    lower, rl = everlog.KnowledgeBase(path), everlog.KnowledgeBase(path, profile="rl")
+    assert len(lower["<http://e.org/Animal>"]) == 1
+    assert len(rl.query("triple(?x, rdf:type, <http://e.org/Animal>)")) == 2
+    own = everlog.KnowledgeBase("named(?x) :- triple(?x, rdfs:label, _) .", profile="rdfs")
+    assert "named" in own
+    with pytest.raises(ValueError, match="profile='dl'"):
+        everlog.KnowledgeBase(path, profile="dl")  # type: ignore[arg-type]
+
+
+def test_triples_about_classes_and_properties_are_kept_or_said_to_be_left_out(tmp_path: Path) -> None:
+    path = turtle(tmp_path, SCHEMA)
+    dropped, kept = program_of(path), program_of(path, schema="keep")
+    assert dropped.notes == (
+        "4 triples about classes and properties left out of the facts: "
+        "rdfs:domain 1, rdfs:label 1, rdfs:subClassOf 1, owl:Class 1 (--schema keep keeps them)",
+    )
+    assert (kept.notes, kept.program.rules) == ((), dropped.program.rules)
+    kb = everlog.KnowledgeBase(path, schema="keep")
+    cat, animal = everlog.IRI("http://e.org/Cat"), everlog.IRI("http://e.org/Animal")
+    assert kb["rdfs:subClassOf"].rows() == [(cat, animal)]
+    assert len(kb["rdfs:label"]) == 2
+    assert kb.sparql("SELECT ?c { ?c rdfs:subClassOf ?d }").rows() == [(cat,)]
+    assert kb["<http://e.org/Animal>"].rows() == [(everlog.IRI("http://e.org/tom"),)]
+    assert everlog.KnowledgeBase(path)["rdfs:label"].rows() == [(everlog.IRI("http://e.org/tom"), "Tom")]

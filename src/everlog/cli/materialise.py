@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 @click.option("--overwrite", is_flag=True, help="Make a new version of an existing store, with nothing of the old one.")
 @click.option("--source", metavar="NAME", help="Label blank nodes by this name instead of the file's.")
 @setting("header", "types", "base", "graphs", "large-gz", "on-error", "engine", "modules", "stratification", "maintain")
-@setting("profile", "equality", "expand-below", "max-facts", "timeout", "salt")
+@setting("profile", "equality", "schema", "expand-below", "max-facts", "timeout", "salt")
 @setting("memory", "wait", "spark-local-finish", "master", "spark-memory", "spark-log")
 @profile_options
 @setting("warnings")

@@ -14,7 +14,7 @@ from everlog.cli.text import counted
 
 @click.command("owl")
 @click.argument("ontologies", metavar="[ONTOLOGY]...", nargs=-1, type=click.Path())
-@setting("profile", "equality", "base")
+@setting("profile", "equality", "schema", "base")
 @logging_options
 @click.pass_obj
 def command(
@@ -23,6 +23,7 @@ def command(
     ontologies: tuple[str, ...],
     profile: Any,
     equality: Any,
+    schema: Any,
     base: str | None,
     quiet: bool,
     json_logs: bool,
@@ -45,7 +46,7 @@ def command(
 
     if not ontologies and profile not in SHIPPED:
         raise click.UsageError(f"the profile {profile} needs an ontology.")
-    translation = program_of(ontologies, profile, equality=equality, base=base)
+    translation = program_of(ontologies, profile, equality=equality, base=base, schema=schema)
     echo(translation.text(), nl=False)
     program, missing = translation.program, translation.untranslated
     partly = sum(each.partly for each in missing)

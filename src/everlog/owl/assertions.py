@@ -20,7 +20,7 @@ from everlog.lang.syntax import Columns, Predicate
 from everlog.owl.entities import DECLARATIONS, Entities, entities
 from everlog.owl.graph import Document, Graph, triples_in
 from everlog.owl.mapping import AXIOM_PREDICATES, CHARACTERISTICS
-from everlog.owl.vocabulary import NOTHING, OWL, SWRL, THING, XSD, is_datatype_name, owl
+from everlog.owl.vocabulary import DIFFERENT, NOTHING, OWL, SAME, SWRL, THING, XSD, is_datatype_name, owl
 from everlog.pipeline.values import TEXT
 
 _NAMED_INDIVIDUAL = Predicate(owl("NamedIndividual"), 1)
@@ -42,6 +42,9 @@ class Separated:
 
     graph: Graph
     data: tuple[Columns, ...]
+    schema: tuple[Columns, ...] = ()
+    """The triples of axioms as facts, C(s) and p(s, o), without those that have a blank node, which are parts of
+    expressions, and those that are facts in any case."""
 
 
 def separated(document: Document) -> Separated:
@@ -50,15 +53,23 @@ def separated(document: Document) -> Separated:
     axioms = [triple for kinds in first for triple in triples_in(kinds[_Kind.AXIOM])]
     known = entities(Graph.of(axioms))
     schema = pa.array(sorted(_schema(known)), TEXT)
-    facts = []
+    facts, others = [], [kinds[_Kind.AXIOM] for kinds in first]
     for kinds in first:
         individual = kinds[_Kind.INDIVIDUAL]
         axioms += triples_in(individual.filter(pc.is_in(individual.column("c0"), schema)))
         for kind, is_assertion in ((_Kind.CLASS, _of_class(known)), (_Kind.PROPERTY, _of_property(known, schema))):
             mask = is_assertion(kinds[kind])
             facts.append(kinds[kind].filter(mask))
-            axioms += triples_in(kinds[kind].filter(pc.invert(mask)))
-    return Separated(Graph.of(axioms, document.prefixes), tuple(grouped(facts)))
+            others.append(kinds[kind].filter(pc.invert(mask)))
+            axioms += triples_in(others[-1])
+    named = grouped([_without_blanks(batch) for batch in others])
+    schema_facts = tuple(each for each in named if each.predicate.name not in (SAME, DIFFERENT))
+    return Separated(Graph.of(axioms, document.prefixes), tuple(grouped(facts)), schema_facts)
+
+
+def _without_blanks(batch: pa.RecordBatch) -> pa.RecordBatch:
+    blank = (pc.starts_with(batch.column(name), "_:").fill_null(False) for name in ("c0", "c1"))
+    return batch.filter(pc.invert(pc.or_(*blank)))
 
 
 def grouped(batches: Sequence[pa.RecordBatch]) -> Iterator[Columns]:

@@ -32,8 +32,14 @@ from everlog.pipeline.triples import as_triples
 Profile = Literal["lower", "upper", "rl", "rdfs", "skos"]
 PROFILES: tuple[Profile, ...] = get_args(Profile)
 SHIPPED: frozenset[Profile] = frozenset({"rl", "rdfs", "skos"})
+Schema = Literal["drop", "keep"]
+"""Whether what an ontology says about classes and properties, annotations included, is facts, too."""
 OVER_TRIPLES: frozenset[Profile] = frozenset({"rl", "rdfs"})
 """The profiles whose programs have one relation ``triple(subject, predicate, object)``."""
+
+
+MOST_KINDS = 6
+"""How many kinds of triples a note names."""
 
 
 @dataclass(frozen=True)
@@ -70,6 +76,7 @@ def program_of(
     *,
     equality: Equality | bool = "off",
     base: str | None = None,
+    schema: Schema = "drop",
 ) -> Translation:
     """The program of ontologies, in any serialisation of RDF, and of rule files (``.rls``) among them.
 
@@ -77,7 +84,10 @@ def program_of(
     otherwise a note says that it is missing. With ``equality="rules"`` the lower and upper programs also
     derive what follows to be equal, and what follows from that for the predicates they have; the
     profile ``rl`` does so in any case. With ``equality="representatives"`` they leave the latter to a knowledge
-    base with that option.
+    base with that option. With ``schema="keep"`` they also have the triples about classes and properties as facts:
+    ``rdfs:subClassOf(:A, :B)``, ``rdfs:label(:A, "a")``, ``owl:Class(:A)``, but for those with blank nodes, which are
+    parts of class expressions, lists and annotations of axioms. Otherwise a note says how many of them are left out.
+    The other profiles have all triples.
     """
     if profile not in PROFILES:
         raise ValueError(f"profile={profile!r}: choose one of {', '.join(PROFILES)}")
@@ -86,7 +96,7 @@ def program_of(
     ontologies = [path for path in given if not path.endswith(".rls")]
     document = read_document(ontologies, base) if ontologies else Document()
     how: Equality = equality if isinstance(equality, str) else "rules" if equality else "off"
-    made = _shipped_translation(document, profile) if profile in SHIPPED else _bound(document, profile, how)
+    made = _shipped_translation(document, profile) if profile in SHIPPED else _bound(document, profile, how, schema)
     return _with_rules(made, rules)
 
 
@@ -97,6 +107,15 @@ def shipped_program(profile: Profile) -> Program:
     True
     """
     return _parsed(profile)
+
+
+def with_program(profile: Profile, program: Program) -> Program:
+    """A program that comes with the package, joined with another.
+
+    >>> len(with_program("rdfs", parse_program("p(?x) :- triple(?x, _, _) .")).rules)
+    13
+    """
+    return _with_rules(_shipped_translation(Document(), profile), [program]).program
 
 
 def shipped_text(profile: Profile) -> str:
@@ -123,7 +142,7 @@ def _shipped_translation(document: Document, profile: Profile) -> Translation:
     return Translation(profile, Program(program.rules, program.facts, prefixes, tuple(grouped(batches))))
 
 
-def _bound(document: Document, profile: Profile, equality: Equality) -> Translation:
+def _bound(document: Document, profile: Profile, equality: Equality, schema: Schema) -> Translation:
     assert profile in ("lower", "upper")
     found = separated(document)
     ontology = ontology_of(found.graph)
@@ -139,8 +158,11 @@ def _bound(document: Document, profile: Profile, equality: Equality) -> Translat
         rules.update(dict.fromkeys(axioms))
     untranslated = [Untranslated(unread, unread.reason) for unread in ontology.unread]
     untranslated += chain.from_iterable(part.untranslated() for part in parts)
-    program = Program(tuple(rules), tuple(facts), MappingProxyType(prefixes), found.data)
-    return Translation(profile, program, tuple(untranslated), tuple(_notes(ontology, prefixes)), parts)
+    keep = schema == "keep"
+    data = (*found.data, *found.schema) if keep else found.data
+    program = Program(tuple(rules), tuple(facts), MappingProxyType(prefixes), data)
+    notes = tuple(_notes(ontology, () if keep else found.schema, prefixes))
+    return Translation(profile, program, tuple(untranslated), notes, parts)
 
 
 def _signature(rules: Iterable[Rule], facts: Iterable[Atom | Columns]) -> list[Predicate]:
@@ -161,12 +183,16 @@ def _thing_rules(rules: Sequence[Rule], signature: Iterable[Predicate], ontology
                 yield Rule(Atom(thing, (term,)), (Atom(predicate, terms),))
 
 
-def _notes(ontology: Ontology, prefixes: Mapping[str, str]) -> Iterator[str]:
+def _notes(ontology: Ontology, left_out: Sequence[Columns], prefixes: Mapping[str, str]) -> Iterator[str]:
     for name in ontology.missing_imports:
         yield f"{print_text(name, prefixes)} is imported and was not given: what it says is not here"
-    if ontology.annotations:
-        count = "1 annotation" if ontology.annotations == 1 else f"{ontology.annotations:,} annotations"
-        yield f"{count} of classes, properties, axioms and ontologies left out"
+    if left_out:
+        total = sum(map(len, left_out))
+        kinds = sorted(left_out, key=lambda each: (-len(each), each.predicate))
+        shown = ", ".join(f"{print_text(each.predicate.name, prefixes)} {len(each):,}" for each in kinds[:MOST_KINDS])
+        more = f" and {len(kinds) - MOST_KINDS:,} more" if len(kinds) > MOST_KINDS else ""
+        triples = "1 triple" if total == 1 else f"{total:,} triples"
+        yield f"{triples} about classes and properties left out of the facts: {shown}{more} (--schema keep keeps them)"
 
 
 def _with_rules(made: Translation, programs: Sequence[Program]) -> Translation:
@@ -178,7 +204,8 @@ def _with_rules(made: Translation, programs: Sequence[Program]) -> Translation:
         prefixes.update(program.prefixes)
     rules = dict.fromkeys(chain(made.program.rules, *(program.rules for program in programs)))
     facts = dict.fromkeys(chain(made.program.facts, *(program.facts for program in programs)))
-    program = Program(tuple(rules), tuple(facts), MappingProxyType(prefixes), made.program.data)
+    data = (*made.program.data, *chain.from_iterable(program.data for program in programs))
+    program = Program(tuple(rules), tuple(facts), MappingProxyType(prefixes), data)
     return Translation(made.profile, program, made.untranslated, made.notes, made.parts)
 
 

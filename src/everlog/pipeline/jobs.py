@@ -35,7 +35,7 @@ from everlog.pipeline.engines import memory_needed, needs_spark, plan_settings
 from everlog.pipeline.facts import load_columns
 from everlog.pipeline.inputs import Encoded, encoded
 from everlog.pipeline.named import named_predicates, with_empty
-from everlog.pipeline.program import Profile, has_ontology, read_program
+from everlog.pipeline.program import Profile, Schema, has_ontology, read_program
 from everlog.pipeline.reports import Clock, Report
 from everlog.pipeline.sources import ReadOptions, resolve
 from everlog.pipeline.split import BadRow
@@ -82,6 +82,7 @@ class MaterialiseJob:
     modules: bool = True
     profile: Profile = "lower"
     equality: Equality = "off"
+    schema: Schema = "drop"
     engine: str = "auto"
     memory: int | None = None
     """Bytes that reasoning may take on this machine, or a stratum in one task of Spark; with the engine ``auto`` what
@@ -116,7 +117,7 @@ def materialise(job: MaterialiseJob, report: Report | None = None) -> Result:
     report = report or Report()
     clock = Clock(report)
     with clock.phase("check"):
-        read = read_program(job.rules, job.profile, equality=job.equality, base=job.base)
+        read = read_program(job.rules, job.profile, equality=job.equality, base=job.base, schema=job.schema)
         plain = stratify(check(read.program), job.stratification)
         merges = job.equality == "representatives"
         if merges:

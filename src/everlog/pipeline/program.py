@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 Profile = Literal["lower", "upper", "rl", "rdfs", "skos"]
+Schema = Literal["drop", "keep"]
 MOST_SHOWN = 10
 
 _PATH = re.compile(r"[^(\[@%]*\.\w+")
@@ -70,20 +71,34 @@ def given_program(
     equality: Equality = "off",
     name: str = "<program>",
     prefixes: Mapping[str, str] = NO_PREFIXES,
+    profile: Profile = "lower",
+    schema: Schema = "drop",
 ) -> Program:
     """The program at a path, in a text, which messages call ``name``, or as it is.
+
+    A profile that is a program of its own is joined with it, and its prefixes hold in a text.
 
     >>> len(given_program("p(?x) :- q(?x) .").rules)
     1
     """
-    if isinstance(rules, Program):
-        return rules
-    if isinstance(rules, Path) or is_path(rules):
-        return load_program(str(rules), equality=equality, prefixes=prefixes)
-    return parse_program(rules, name, prefixes)
+    if isinstance(rules, Path) or (isinstance(rules, str) and is_path(rules)):
+        return load_program(str(rules), equality=equality, prefixes=prefixes, profile=profile, schema=schema)
+    if profile in ("lower", "upper"):
+        return parse_program(rules, name, prefixes) if isinstance(rules, str) else rules
+    from everlog.owl.programs import shipped_program, with_program
+
+    prefixes = {**shipped_program(profile).prefixes, **prefixes}
+    return with_program(profile, parse_program(rules, name, prefixes) if isinstance(rules, str) else rules)
 
 
-def load_program(path: str, *, equality: Equality = "off", prefixes: Mapping[str, str] = NO_PREFIXES) -> Program:
+def load_program(
+    path: str,
+    *,
+    equality: Equality = "off",
+    prefixes: Mapping[str, str] = NO_PREFIXES,
+    profile: Profile = "lower",
+    schema: Schema = "drop",
+) -> Program:
     """The program of a rule file or an ontology; what of the ontology it does not express is logged.
 
     ``prefixes`` hold in a rule file unless it declares others.
@@ -91,15 +106,23 @@ def load_program(path: str, *, equality: Equality = "off", prefixes: Mapping[str
     if kind_by_name(path) in ("csv", "tsv", "parquet"):
         hint = "make the knowledge base from the rules, and insert what the file has"
         raise RuleError.of("not-rules", "the file has facts, not rules", Place(path), hint)
-    read = ProgramRead(parse_file(path, prefixes)) if not is_ontology(path) else read_program(path, equality=equality)
-    for warning in read.warnings:
-        if warning.severity == "warning":
-            log.warning("%s: %s", path, warning.message)
-    return read.program
+    if not is_ontology(path):
+        return given_program(parse_file(path, prefixes), profile=profile)
+    from everlog.owl.programs import program_of
+
+    translation = program_of(path, profile, equality=equality, schema=schema)
+    for warning in _warnings(translation):
+        log.log(logging.WARNING if warning.severity == "warning" else logging.INFO, "%s: %s", path, warning.message)
+    return translation.program
 
 
 def read_program(
-    paths: str | Sequence[str], profile: Profile = "lower", *, equality: Equality = "off", base: str | None = None
+    paths: str | Sequence[str],
+    profile: Profile = "lower",
+    *,
+    equality: Equality = "off",
+    base: str | None = None,
+    schema: Schema = "drop",
 ) -> ProgramRead:
     """The program of rule files and ontologies.
 
@@ -114,7 +137,7 @@ def read_program(
     if profile in SHIPPED:
         rules = [path for path in given if path not in ontologies]
         return ProgramRead(program_of(rules, profile).program, tuple(ontologies))
-    translation = program_of(given, profile, equality=equality, base=base)
+    translation = program_of(given, profile, equality=equality, base=base, schema=schema)
     return ProgramRead(translation.program, (), tuple(_warnings(translation)))
 
 

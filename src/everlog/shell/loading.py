@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
 from everlog.engine.factset import NONE
-from everlog.pipeline.named import named_predicates, with_empty
-from everlog.pipeline.sources import ReadOptions, resolve
-from everlog.pipeline.splits import splits
-from everlog.pipeline.stage import stage, widest
-from everlog.pipeline.updates import facts_in
+from everlog.pipeline.into_memory import read_files
+from everlog.pipeline.sources import ReadOptions
 
 if TYPE_CHECKING:
     from everlog.change import Change
@@ -33,13 +28,6 @@ def loaded(kb: KnowledgeBase, path: str) -> Change:
     """Insert the facts of ``[NAME=]PATH``, read by this process."""
     arities = {p.name: p.arity for p in kb.predicates if not p.name.startswith("<")}
     options = ReadOptions(prefixes=dict(kb.program.program.prefixes), arities=arities)
-    dictionary = kb.state().dictionary
-    with TemporaryDirectory(prefix="everlog-") as work:
-        sources = resolve((path,), options, Path(work))
-        parts = splits(sources, options, headers=kb._headers)
-        width = max([widest(parts, options), *(p.arity for p in kb.predicates)])
-        staged = stage(None, parts, options, work, width=width, salt=dictionary.salt)
-        insert, _ = facts_in(staged, dictionary, add=True)
-        named = named_predicates(sources, parts, options)
-        kb.warn_of_facts(with_empty(staged.kinds, named), named)
-        return kb.update_facts(insert, NONE, kinds=staged.kinds, profile=True)
+    read = read_files(path, options, kb.state().dictionary, kb._headers)
+    kb.warn_of_facts(read.kinds, read.named)
+    return kb.update_facts(read.facts, NONE, kinds=read.kinds, profile=True)
