@@ -41,6 +41,11 @@ LANG_STRING = RDF + "langString"
 
 NOT_IN_IRI = re.compile(r'[\x00-\x20<>"{}|^`\\\ud800-\udfff]')
 _LABEL = re.compile(rf"[{START}0-9](?:\.*[{CHARACTER}])*")
+DAY = r"[0-9]{4}-[0-9]{2}-[0-9]{2}"
+TIME = r"(?:[01][0-9]|2[0-3]):[0-9]{2}:[0-9]{2}(?:\.[0-9]{0,5}[1-9])?"
+"""Dates and times of day as Python writes them, with no zeros at the end of the fraction."""
+_DATE, _DATE_TIME = re.compile(DAY), re.compile(f"{DAY}T{TIME}Z?")
+_OFFSET = re.compile(r"[+-](?:(?:0[0-9]|1[0-3]):[0-5][0-9]|14:00)")
 _LANGUAGE = re.compile(r"[A-Za-z]+(?:-[A-Za-z0-9]+)*")
 
 CANONICAL = {
@@ -168,7 +173,8 @@ def stored_literal(lexical: str, datatype: str | None = None, language: str | No
     return made
 
 
-Value = str | int | float | bool | Decimal | IRI | BlankNode | Literal
+Moment = datetime.datetime | datetime.date | datetime.time
+Value = str | int | float | bool | Decimal | Moment | IRI | BlankNode | Literal
 """What a term is in Python."""
 
 
@@ -249,6 +255,8 @@ def text_of(value: object) -> str:
         return literal_text(_moment(value), XSD + "dateTime")
     if isinstance(value, datetime.date):
         return literal_text(value.isoformat(), XSD + "date")
+    if isinstance(value, datetime.time):
+        return literal_text(_time(value), XSD + "time")
     if type(value).__module__ == "numpy" and hasattr(value, "item"):
         return text_of(value.item())
     raise TypeError(f"{value!r} of type {type(value).__name__} cannot be a term")
@@ -257,28 +265,46 @@ def text_of(value: object) -> str:
 def _moment(value: datetime.datetime) -> str:
     """XSD's canonical form: in UTC if there is a zone, no zeros at the end of the fraction."""
     if value.tzinfo is None:
-        return re.sub(r"(\.\d*?)0+$", r"\1", value.isoformat())
-    return _moment(value.astimezone(datetime.UTC).replace(tzinfo=None)) + "Z"
+        return _shortened(value.isoformat())
+    try:
+        moved = value.astimezone(datetime.UTC)
+    except OverflowError:
+        raise ValueError(f"{value} is outside the years 1 to 9999 in UTC") from None
+    return _moment(moved.replace(tzinfo=None)) + "Z"
+
+
+def _time(value: datetime.time) -> str:
+    """A time of day, with the offset of its zone if it has one."""
+    plain = value.replace(tzinfo=None).isoformat()
+    offset = value.isoformat().removeprefix(plain)
+    if value.tzinfo is not None and _OFFSET.fullmatch(offset) is None:
+        raise ValueError(f"the zone of {value!r} is no offset of whole minutes up to 14 hours")
+    return _shortened(plain) + ("Z" if offset == "+00:00" else offset)
+
+
+def _shortened(written: str) -> str:
+    """A time without the zeros at the end of its fraction.
+
+    >>> _shortened("12:00:00.500000"), _shortened("12:00:00")
+    ('12:00:00.5', '12:00:00')
+    """
+    return written.rstrip("0").removesuffix(".") if "." in written else written
 
 
 def value_of(text: str) -> Value:
     """The Python value of a text; the inverse of :func:`text_of`.
 
+    A literal becomes a date, timestamp, time or double only if its text can be made of that again; others, such as
+    ``"2026-01-31+01:00"^^xsd:date``, are a :class:`Literal`.
+
     >>> [value_of(t) for t in ('"alice"', "42", "1.5", "1.0E0", "true", '"A"@en')]
     ['alice', 42, Decimal('1.5'), 1.0, True, Literal(lexical='A', datatype=None, language='en')]
+    >>> value_of('"2026-01-31T12:00:00Z"^^<http://www.w3.org/2001/XMLSchema#dateTime>')
+    datetime.datetime(2026, 1, 31, 12, 0, tzinfo=datetime.timezone.utc)
     """
     first = text[0]
     if first == '"':
-        end = text.rindex('"')
-        lexical, suffix = text[1:end], text[end + 1 :]
-        if not suffix:
-            return lexical
-        if suffix[0] == "@":
-            return stored_literal(lexical, language=suffix[1:])
-        datatype = suffix[3:-1]
-        if datatype == XSD + "double" and lexical in ("INF", "-INF", "NaN"):
-            return float(lexical.lower().replace("inf", "infinity"))
-        return stored_literal(lexical, datatype)
+        return _literal(text)
     if first == "<":
         return stored_iri(text[1:-1])
     if first == "_":
@@ -286,5 +312,67 @@ def value_of(text: str) -> Value:
     if first in "tf":
         return text == "true"
     if "E" in text:
-        return float(text)
+        return _double(text)
     return Decimal(text) if "." in text else int(text)
+
+
+def _literal(text: str) -> Value:
+    end = text.rindex('"')
+    lexical, suffix = text[1:end], text[end + 1 :]
+    if not suffix:
+        return lexical
+    if suffix[0] == "@":
+        return stored_literal(lexical, language=suffix[1:])
+    datatype = suffix[3:-1]
+    read = _READERS.get(datatype)
+    value = None if read is None else read(lexical)
+    return stored_literal(lexical, datatype) if value is None else value
+
+
+def _double(text: str) -> Value:
+    """The double that a text stands for, if it is written with the fewest digits that tell the double from others.
+
+    Up to 15 digits are always the fewest; more are compared with those that Python writes.
+    """
+    number = float(text)
+    if len(text) <= 18:
+        exact = 1e-300 < abs(number) < 1e300 or double_text(number) == text
+    else:
+        digits = text[: text.index("E")].replace(".", "").lstrip("-").rstrip("0")
+        exact = digits in repr(number).replace(".", "")
+    return number if exact else stored_literal(text, XSD + "double")
+
+
+def _special(lexical: str) -> float | None:
+    return float(lexical) if lexical in ("INF", "-INF", "NaN") else None
+
+
+def _date(lexical: str) -> datetime.date | None:
+    try:
+        return datetime.date.fromisoformat(lexical) if _DATE.fullmatch(lexical) else None
+    except ValueError:
+        return None
+
+
+def _date_time(lexical: str) -> datetime.datetime | None:
+    try:
+        return datetime.datetime.fromisoformat(lexical) if _DATE_TIME.fullmatch(lexical) else None
+    except ValueError:
+        return None
+
+
+def _time_of_day(lexical: str) -> datetime.time | None:
+    try:
+        value = datetime.time.fromisoformat(lexical)
+        return value if _time(value) == lexical else None
+    except ValueError:
+        return None
+
+
+_READERS = {
+    XSD + "double": _special,
+    XSD + "date": _date,
+    XSD + "dateTime": _date_time,
+    XSD + "time": _time_of_day,
+}
+"""Literals with values in Python; None for a lexical form that the value would not be written as."""

@@ -32,7 +32,7 @@ ARROW_TYPES: Mapping[type, Any] = {str: TEXT, int: pa.int64(), float: pa.float64
 """Python types whose columns Arrow can take over whole."""
 
 
-CONVERT = "strings, numbers, booleans, dates and timestamps can; convert or leave out the column"
+CONVERT = "strings, numbers, booleans, dates, timestamps and times can; convert or leave out the column"
 
 
 def texts_of(array: pa.Array | pa.ChunkedArray, column: str = "values") -> pa.LargeStringArray:
@@ -67,6 +67,8 @@ def texts_of(array: pa.Array | pa.ChunkedArray, column: str = "values") -> pa.La
         return _typed(array.cast(pa.date32()).cast(TEXT), "date")
     if pa.types.is_timestamp(kind):
         return _timestamp_texts(array)
+    if pa.types.is_time(kind):
+        return _typed(_without_zeros(array.cast(TEXT), kind.unit), "time")
     raise DataError.of(
         "unsupported-type",
         f"column {column!r} has the type {kind}, which cannot be a term",
@@ -228,7 +230,7 @@ def _object_texts(values: Sequence[Any], column: str) -> pa.LargeStringArray:
             raise DataError.of(
                 "unsupported-value",
                 f"row {row}, {column}: {error}",
-                hint="a value is a str, int, float, bool, Decimal, date, datetime, IRI, BlankNode or Literal",
+                hint="a value is a str, int, float, bool, Decimal, date, datetime, time, IRI, BlankNode or Literal",
             ) from None
         except ValueError as error:
             reason = "the string is no Unicode text" if isinstance(error, UnicodeError) else error
@@ -414,10 +416,13 @@ def _decimal_texts(array: pa.Array) -> pa.LargeStringArray:
 def _timestamp_texts(array: pa.TimestampArray) -> pa.LargeStringArray:
     zone = "Z" if array.type.tz is not None else ""
     lexical = array.cast(pa.timestamp(array.type.unit)).cast(TEXT)
-    lexical = pc.replace_substring(lexical, " ", "T")
-    if array.type.unit != "s":
-        lexical = pc.replace_substring_regex(lexical, r"\.?0+$", "")
+    lexical = _without_zeros(pc.replace_substring(lexical, " ", "T"), array.type.unit)
     return _typed(pc.binary_join_element_wise(lexical, pa.scalar(zone, TEXT), pa.scalar("", TEXT)), "dateTime")
+
+
+def _without_zeros(lexical: pa.LargeStringArray, unit: str) -> pa.LargeStringArray:
+    """Times without the zeros at the end of their fraction."""
+    return lexical if unit == "s" else pc.replace_substring_regex(lexical, r"\.?0+$", "")
 
 
 def _null(row: int, column: str) -> None:

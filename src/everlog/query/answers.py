@@ -12,23 +12,15 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from everlog.engine.dictionary import Dictionary
 from everlog.engine.keys import Column, pack
 from everlog.engine.relation import Relation
-from everlog.lang.printer import cell_text
-from everlog.lang.terms import XSD, Value, text_of, value_of
+from everlog.lang.terms import Value, text_of, value_of
 from everlog.query.ordered import Numbers, Ordered, ordered
+from everlog.query.typed import typed_texts
 
 BATCH = 1 << 16
-
-KINDS = (
-    (r"^-?[0-9]{1,19}$", pa.int64()),
-    (rf'^-?[0-9.]+E|^"(-?INF|NaN)"\^\^<{XSD}double>$', pa.float64()),
-    (r"^(true|false)$", pa.bool_()),
-)
-"""What the texts of a column look like that has a type of its own."""
 
 
 class Rows:
@@ -114,8 +106,8 @@ class Rows:
         return self._dictionary.decode(self._ordered.terms[column])
 
     def to_arrow(self, *, dictionary: bool = False) -> pa.Table:
-        """An Arrow table. A column of only integers, doubles, booleans or strings has that type;
-        any other holds terms as text, the way CSV output does.
+        """An Arrow table. A column of only integers, decimals, doubles, booleans, strings, dates or timestamps has
+        that type; any other holds terms as text, the way CSV output does.
 
         With ``dictionary`` a column has each of its values once, and for each row which of them it is: the quickest
         and the smallest way to take many rows.
@@ -167,11 +159,15 @@ class Rows:
             from everlog.pipeline.session import session as start
 
             session = start()
+        from pyspark.sql.pandas.types import from_arrow_schema
+
         table = self.to_arrow()
-        large = [
+        small = pa.schema(
             field.with_type(pa.string()) if pa.types.is_large_string(field.type) else field for field in table.schema
-        ]
-        return session.createDataFrame(table.cast(pa.schema(large)))
+        )
+        # Without a schema, Spark takes a timestamp that has no zone for one in the zone of the session.
+        schema = from_arrow_schema(small, prefer_timestamp_ntz=True)
+        return session.createDataFrame(table.cast(small), schema)
 
     @cached_property
     def _ordered(self) -> Ordered:
@@ -218,25 +214,6 @@ class RelationRows(Rows):
     def explicit(self) -> Rows:
         """The facts that were given, derived or not."""
         return Rows(self._dictionary, self._explicit, self.columns)
-
-
-def typed_texts(texts: pa.LargeStringArray) -> pa.Array:
-    """Texts of terms as values of one type if they are of one kind, otherwise as readable text.
-
-    >>> typed_texts(pa.array(["1", "2"], pa.large_string())).type, typed_texts(pa.array(['"a"'])).to_pylist()
-    (DataType(int64), ['a'])
-    """
-    for pattern, kind in KINDS:
-        if len(texts) and pc.all(pc.match_substring_regex(texts, pattern)).as_py():
-            try:
-                return pc.cast(pc.replace_substring_regex(texts, r'^"(.*)"\^\^.*$', r"\1"), kind)
-            except pa.ArrowInvalid:  # an integer over 64 bits
-                break
-    if pc.all(pc.match_substring_regex(texts, r'(?s)^".*"$')).as_py() is not False:
-        return pc.utf8_slice_codeunits(texts, 1, -1)
-    if pc.all(pc.starts_with(texts, "<")).as_py():
-        return texts
-    return pa.array([cell_text(text) for text in texts.to_pylist()], pa.large_string())
 
 
 def _joined(pieces: Sequence[Numbers]) -> Numbers:

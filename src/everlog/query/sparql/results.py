@@ -11,9 +11,9 @@ import pyarrow as pa
 
 from everlog.engine.keys import Column
 from everlog.lang.terms import Value, value_of
-from everlog.query.answers import typed_texts
 from everlog.query.sparql.pool import Terms, distinct_ids
 from everlog.query.sparql.table import Table
+from everlog.query.typed import typed_texts
 
 BATCH = 1 << 16
 Row = tuple[Value | None, ...]
@@ -83,8 +83,8 @@ class Solutions:
         return self._terms.texts(different[unbound:]).to_pylist(), places - unbound
 
     def to_arrow(self) -> pa.Table:
-        """An Arrow table. A column of only integers, doubles, booleans or strings has that type; any other
-        holds terms as text.
+        """An Arrow table. A column of only integers, decimals, doubles, booleans, strings, dates or timestamps has
+        that type; any other holds terms as text.
         """
         return pa.table(self._typed, schema=self.schema)
 

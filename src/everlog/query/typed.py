@@ -1,0 +1,87 @@
+"""Columns of terms as Arrow columns of values.
+
+A column whose terms are all of one kind has the type of that kind, the same whatever the values are. A value is taken
+only if its term can be made of it again, so that a column that goes out and comes in is the same facts.
+"""
+
+from __future__ import annotations
+
+import datetime
+import re
+from dataclasses import dataclass
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from everlog.lang.printer import cell_text
+from everlog.lang.terms import DAY, TIME, XSD
+
+DECIMAL = pa.decimal128(38, 18)
+"""Decimals of up to 20 digits before the point and 18 behind it. Arrow reads longer ones wrong, without an error."""
+
+_FIRST = datetime.datetime(1, 1, 1)
+
+
+@dataclass(frozen=True)
+class Kind:
+    """Terms that have a type of their own: what their texts look like, and what stands around the lexical form."""
+
+    pattern: str
+    type: pa.DataType
+    suffix: str = ""
+    """What ends every text; none means that lexical forms are bare."""
+    smallest: object = None
+    """Values below it have no place in Python."""
+
+
+def _literals(lexical: str, datatype: str, kind: pa.DataType, smallest: object) -> Kind:
+    suffix = f'"^^<{XSD}{datatype}>'
+    return Kind(f'^"{lexical}{re.escape(suffix)}$', kind, suffix, smallest)
+
+
+KINDS = (
+    Kind(r"^-?[0-9]{1,19}$", pa.int64()),
+    Kind(rf'^-?[0-9.]+E|^"(?:-?INF|NaN)"\^\^<{XSD}double>$', pa.float64()),
+    Kind(r"^-?[0-9]{1,20}\.[0-9]{1,18}$", DECIMAL),
+    Kind(r"^(?:true|false)$", pa.bool_()),
+    _literals(DAY, "date", pa.date32(), _FIRST.date()),
+    _literals(f"{DAY}T{TIME}", "dateTime", pa.timestamp("us"), _FIRST),
+    _literals(f"{DAY}T{TIME}Z", "dateTime", pa.timestamp("us", "UTC"), _FIRST.replace(tzinfo=datetime.UTC)),
+)
+
+
+def typed_texts(texts: pa.LargeStringArray) -> pa.Array:
+    """Texts of terms as values of one type if they are of one kind, otherwise as readable text.
+
+    >>> typed_texts(pa.array(["1", "2"], pa.large_string())).type, typed_texts(pa.array(['"a"'])).to_pylist()
+    (DataType(int64), ['a'])
+    >>> typed_texts(pa.array([f'"2026-01-31"^^<{XSD}date>'])).to_pylist()
+    [datetime.date(2026, 1, 31)]
+    """
+    first = texts[0].as_py() if len(texts) else ""
+    for kind in KINDS:
+        if re.match(kind.pattern, first) and (values := _values(texts, kind)) is not None:
+            return values
+    if pc.all(pc.match_substring_regex(texts, r'(?s)^".*"$')).as_py() is not False:
+        return pc.utf8_slice_codeunits(texts, 1, -1)
+    if pc.all(pc.starts_with(texts, "<")).as_py():
+        return texts
+    return pa.array([cell_text(text) for text in texts.to_pylist()], pa.large_string())
+
+
+def _values(texts: pa.LargeStringArray, kind: Kind) -> pa.Array | None:
+    """The values of texts, None if they are not all of the kind or have values that its type has no place for."""
+    if not pc.all(pc.match_substring_regex(texts, kind.pattern)).as_py():
+        return None
+    if kind.suffix:
+        texts = pc.utf8_slice_codeunits(texts, 1, -len(kind.suffix))
+    elif pa.types.is_floating(kind.type):
+        texts = pc.replace_substring_regex(texts, r'^"(.*)"\^\^.*$', r"\1")
+    try:
+        values = pc.cast(texts, kind.type)
+    except pa.ArrowInvalid:  # an integer over 64 bits, the 31st of February
+        return None
+    if kind.smallest is None:
+        return values
+    fits = pc.greater_equal(pc.min(values), pa.scalar(kind.smallest, kind.type))
+    return values if fits.as_py() else None
