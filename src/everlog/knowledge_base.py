@@ -444,23 +444,30 @@ class KnowledgeBase:
 
         return explain(self, what, all=all, limit=limit, answers=answers)
 
-    def sparql(self, text: str) -> Result:
+    def sparql(self, text: str, *, base: str = "") -> Result:
         """The answer to a SPARQL query: solutions, triples, or for ASK something true or false.
 
         ``s rdf:type C`` is the fact C(s), ``s p o`` is p(s, o); a predicate with a bare name is everlog:name.
+        Relative IRIs are resolved with ``base``, unless the query has a BASE of its own.
 
         >>> KnowledgeBase("edge(a, b) . edge(b, c) .").sparql("SELECT ?y { 'a' everlog:edge+ ?y }").rows()
         [('b',), ('c',)]
         """
         from everlog.query.sparql.dataset import Dataset
 
-        return Dataset(self).sparql(text)
+        return Dataset(self, closed=True).sparql(text, base=base)
 
-    def sparql_update(self, text: str) -> tuple[Change, ...]:
-        """Carry out a SPARQL update of the explicit facts; returns what each of its operations changed."""
+    def sparql_update(self, text: str, *, base: str = "") -> tuple[Change, ...]:
+        """Carry out a SPARQL update of the explicit facts; returns what each of its operations changed.
+
+        >>> kb = KnowledgeBase()
+        >>> _ = kb.sparql_update("INSERT DATA { <ann> <knows> <bob> }", base="http://e.org/")
+        >>> kb.sparql("SELECT ?x { <ann> <knows> ?x }", base="http://e.org/").rows()
+        [(IRI(value='http://e.org/bob'),)]
+        """
         from everlog.query.sparql.dataset import Dataset
 
-        return Dataset(self).update(text)
+        return Dataset(self, closed=True).update(text, base=base)
 
     def __getitem__(self, predicate: Key) -> RelationRows:
         """The facts of a predicate: a bare name, a prefixed name, ``"<iri>"``, an IRI, or (name, arity)."""

@@ -117,7 +117,7 @@ _ALL = (
     ),
     Setting("header", bool, "The first row of CSV and TSV files names the columns.", False),
     Setting("types", str, "Whether cells may be numbers, IRIs, ... or strings only.", "auto", ("auto", "string")),
-    Setting("base", str, "Base IRI of RDF files, by default the file's own.", metavar="IRI"),
+    Setting("base", str, "Base IRI of RDF files, by default the file's own, and of SPARQL queries.", metavar="IRI"),
     Setting("graphs", bool, "Facts of RDF have the graph they are in as last argument.", False),
     Setting("large-gz", int, "Warn of .gz files above so many megabytes.", 64, least=0, metavar="MB"),
     Setting(

@@ -97,3 +97,25 @@ def test_a_failed_update_leaves_the_store(command: CommandLine, tmp_path: Path) 
     )
     assert done.status == 1
     assert len(everlog.open(store)["parent"]) == 2
+
+
+def test_relative_iris_are_resolved_with_the_base(command: CommandLine, family: Path) -> None:
+    query = "SELECT ?y { <a> <met> ?y FILTER(isIRI(?y)) }"
+    assert command("sparql", family, query, "--base", "http://example.org/", "--format", "csv").out == (
+        "y\r\nhttp://example.org/b\r\n"
+    )
+
+
+def test_a_graph_that_is_not_there_is_told(command: CommandLine, family: Path) -> None:
+    done = command("sparql", family, "SELECT ?g { GRAPH ?g { ?x ?p ?y } }")
+    assert done.status == 0
+    assert "warning[no-named-graphs]: GRAPH ?g matches nothing" in done.err
+
+
+def test_an_update_of_a_named_graph_changes_nothing(command: CommandLine, tmp_path: Path) -> None:
+    store = saved(tmp_path / "named")
+    done = command("sparql", store, "INSERT DATA { GRAPH ex:g { ex:a ex:met ex:z } }", "--update")
+    assert (done.status, "error[one-graph]" in done.err) == (1, True)
+    reopened = everlog.open(store).saved
+    assert reopened is not None
+    assert reopened.version == 0

@@ -38,7 +38,7 @@ BINARY = ("parquet", "arrow")
     envvar=SETTINGS["format"].variable,
     help="How answers are written; as a table, triples are written as Turtle.",
 )
-@setting("limit")
+@setting("limit", "base")
 @at_option
 @click.option("--output", type=click.Path(dir_okay=False), metavar="FILE", help="Write to a file instead of stdout.")
 @click.option("--update", is_flag=True, help="QUERY is an update request; the store gets a new version.")
@@ -52,6 +52,7 @@ def command(
     text: str,
     format: str,
     limit: int | None,
+    base: str | None,
     at: Version | None,
     output: str | None,
     update: bool,
@@ -80,14 +81,16 @@ def command(
     query = sys.stdin.read() if text == "-" else text
     allowed = limits(max_facts, timeout, memory)
     if update:
-        version, changes = stores.changed(store, lambda kb: kb.sparql_update(query), wait=wait, **allowed)
+        version, changes = stores.changed(
+            store, lambda kb: kb.sparql_update(query, base=base or ""), wait=wait, **allowed
+        )
         for line in _described(store, version, changes):
             echo(line)
         figures: dict[str, Any] = _figures(changes)
         progress.result(store=store, version=version, **figures)
         return
     kb = stores.open(store, at, **allowed)
-    answer = _asked(kb, query)
+    answer = _asked(kb, query, base or "")
     written = _write(answer, format, output, limit, kb.program.program.prefixes)
     seconds = time.monotonic() - begun
     count = counted(len(answer), "answer") if answer.columns else "answered"
@@ -95,12 +98,12 @@ def command(
     progress.result(told, answers=len(answer), written=written, seconds=round(seconds, 3))
 
 
-def _asked(kb: KnowledgeBase, query: str) -> Result:
+def _asked(kb: KnowledgeBase, query: str, base: str) -> Result:
     from everlog.query.sparql.parsing import is_update
 
     if is_update(query):
         raise click.UsageError("this is an update request: add --update")
-    return kb.sparql(query)
+    return kb.sparql(query, base=base)
 
 
 def _write(answer: Result, form: str, output: str | None, limit: int | None, prefixes: Any) -> int:

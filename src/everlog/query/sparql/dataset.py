@@ -33,16 +33,23 @@ class Dataset:
     >>> data = Dataset(named={"http://e.org/a": a})
     >>> data.sparql("SELECT ?g ?x { GRAPH ?g { ?x <http://e.org/p> 2 } }").rows()
     [(IRI(value='http://e.org/a'), 1)]
+
+    Updates make graphs that they name and that are not there, unless the dataset is ``closed``.
     """
 
     def __init__(
-        self, default: KnowledgeBase | None = None, named: Mapping[str | IRI, KnowledgeBase] | None = None
+        self,
+        default: KnowledgeBase | None = None,
+        named: Mapping[str | IRI, KnowledgeBase] | None = None,
+        *,
+        closed: bool = False,
     ) -> None:
         if default is None:
             from everlog.knowledge_base import KnowledgeBase
 
             default = KnowledgeBase()
         self.default = default
+        self.closed = closed
         self.named: dict[str, KnowledgeBase] = {f"<{name}>": kb for name, kb in (named or {}).items()}
 
     @property
@@ -65,6 +72,10 @@ class Dataset:
         """The knowledge base of a graph, which is made if need be."""
         if name is None:
             return self.default
+        if name not in self.named and self.closed:
+            message = f"there is no graph {name}, and a knowledge base cannot keep one: it has one graph"
+            hint = "leave out the graph, or make a Dataset of several knowledge bases in Python"
+            raise RuleError.of("one-graph", message, None, hint)
         if name not in self.named:
             from everlog.knowledge_base import KnowledgeBase
 

@@ -40,6 +40,7 @@ _STRING = r"""'''(?:[^'\\]|\\.|'(?!''))*'''|'(?:[^'\\\n\r]|\\.)*'"""
 _TOKEN = re.compile(rf"{_STRING}|{_STRING.replace(chr(39), chr(34))}|[^'\"]+|.", re.DOTALL)
 """A string with its quotes, or what stands between strings."""
 
+_ABSOLUTE = re.compile(r"""[A-Za-z][A-Za-z0-9+.-]*:[^<>"{}|^`\\\x00-\x20]*""")
 _UNKNOWN_PREFIX = re.compile(r"Unknown namespace prefix : (\S*)")
 _lock = threading.Lock()
 _rdflib_log = logging.getLogger("rdflib.term")
@@ -54,6 +55,7 @@ def parse_query(text: str, prefixes: Mapping[str, str] | None = None, base: str 
     >>> parse_query("SELECT ?x { ?x a <http://e.org/C> }").form.columns
     ('x',)
     """
+    _require_absolute(base)
     with _reading(text) as source:
         tree = rdflib_parser.Query.parse_string(source, parse_all=True)
         Scoping(source, partial(_place, source)).check_query(tree)
@@ -66,6 +68,7 @@ def parse_update(text: str, prefixes: Mapping[str, str] | None = None, base: str
     >>> [type(o).__name__ for o in parse_update("INSERT DATA { <a:a> <a:p> 1 } ; CLEAR DEFAULT")]
     ['Modify', 'Clear']
     """
+    _require_absolute(base)
     with _reading(text) as source:
         tree = rdflib_parser.UpdateUnit.parse_string(source, parse_all=True)[0]
         Scoping(source, partial(_place, source)).check_update(tree)
@@ -83,6 +86,12 @@ def is_update(text: str) -> bool:
     rest = re.sub(rf"^(?:{prologue})+", "", text, flags=re.IGNORECASE)
     words = "INSERT|DELETE|WITH|LOAD|CLEAR|DROP|CREATE|ADD|MOVE|COPY"
     return re.match(rf"(?:{words})\b", rest, re.IGNORECASE) is not None
+
+
+def _require_absolute(base: str) -> None:
+    if base and not _ABSOLUTE.fullmatch(base):
+        hint = "give an absolute IRI, such as http://example.org/"
+        raise RuleError.of("bad-base", f"the base `{base}` is not an absolute IRI", None, hint)
 
 
 def _namespaces(prefixes: Mapping[str, str] | None) -> dict[str, str]:

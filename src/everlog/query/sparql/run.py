@@ -8,6 +8,7 @@ from everlog.lang.syntax import Constant, Variable
 from everlog.query.sparql.algebra import Ask, Construct, Describe, Select
 from everlog.query.sparql.dataset import Dataset
 from everlog.query.sparql.evaluation import Evaluation
+from everlog.query.sparql.hints import warn_of
 from everlog.query.sparql.parsing import parse_query
 from everlog.query.sparql.results import Result, Solutions, Triples, Truth
 from everlog.query.sparql.templates import COLUMNS, construct, describe, has_blanks, template_names
@@ -18,6 +19,7 @@ def query(dataset: Dataset, text: str, *, base: str = "") -> Result:
     parsed = parse_query(text, dataset.prefixes, base)
     evaluation = dataset.evaluation(parsed.graphs, parsed.base)
     form = parsed.form
+    warn_of(form.pattern, evaluation.graphs)
     if isinstance(form, Select):
         found = evaluation.solutions(form.pattern, frozenset(form.columns)).unweighted()
         return Solutions(evaluation.terms, found, form.columns)

@@ -17,13 +17,14 @@ from everlog.engine.dictionary import Dictionary
 from everlog.engine.factset import NONE, FactSet
 from everlog.engine.keys import Column
 from everlog.engine.relation import Relation
-from everlog.lang.errors import EverlogError, RuleError
+from everlog.lang.errors import EverlogError, RuleError, warn
 from everlog.lang.syntax import Constant, Predicate, Variable
 from everlog.lang.terms import RDF_TYPE
 from everlog.query.sparql.algebra import Basic, Clear, Modify, Operation, Quad
 from everlog.query.sparql.dataset import Dataset
 from everlog.query.sparql.evaluation import Evaluation
 from everlog.query.sparql.graphs import BARE, is_seen
+from everlog.query.sparql.hints import missing_graph, warn_of
 from everlog.query.sparql.parsing import parse_update
 from everlog.query.sparql.pool import Terms, distinct_ids, starting
 from everlog.query.sparql.table import Table, union
@@ -78,6 +79,7 @@ def _facts(dataset: Dataset, operation: Operation) -> list[Facts]:
     if isinstance(operation, Clear):
         return [(kb, NONE, _visible(kb), 0) for kb in _cleared(dataset, operation)]
     evaluation = dataset.evaluation(operation.using, operation.base, operation.graph)
+    warn_of(operation.pattern, evaluation.graphs)
     delete, insert = _triples(evaluation, operation)
     found: list[Facts] = []
     for name in dict.fromkeys((*delete, *insert)):
@@ -101,7 +103,10 @@ def _refuse_literal_subjects(quads: Sequence[Quad]) -> None:
 
 def _cleared(dataset: Dataset, operation: Clear) -> list[KnowledgeBase]:
     if operation.graph is not None:
-        return [dataset.named[operation.graph]] if operation.graph in dataset.named else []
+        if operation.graph not in dataset.named:
+            warn(missing_graph(operation.graph, dataset.named))
+            return []
+        return [dataset.named[operation.graph]]
     return [*([dataset.default] if operation.default else ()), *(dataset.named.values() if operation.named else ())]
 
 
