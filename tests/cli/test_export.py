@@ -11,10 +11,10 @@ import pyoxigraph
 import pytest
 
 import everlog
-from everlog.cli.cells import ntriples_terms
 from everlog.lang.terms import Value, text_of
 from everlog.owl import program_of
 from everlog.owl.programs import Profile
+from everlog.query.cells import ntriples_terms
 from tests.cli.running import CommandLine, saved
 
 

@@ -9,10 +9,10 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from everlog import IRI, BlankNode, KnowledgeBase, Literal, TermError
-from everlog.cli.cells import ntriples_terms
 from everlog.lang.parser import parse_program
 from everlog.lang.syntax import Constant
 from everlog.lang.terms import text_of, value_of
+from everlog.query.cells import ntriples_terms
 
 N_TRIPLES = pyoxigraph.RdfFormat.N_TRIPLES
 IRI_LACKS = ["a b", "a\nb", "a<b", "a>b", 'a"b', "a{b", "a}b", "a|b", "a^b", "a`b", "a\\b", "\ud800"]

@@ -123,8 +123,8 @@ class Writer:
 
     def write(self, version: int, sign: str, name: str, rows: Rows, prefixes: Mapping[str, str]) -> None:
         """Write the rows of one predicate that one version added or removed."""
-        from everlog.cli.cells import data_of, joined
         from everlog.cli.writers import text_batches
+        from everlog.query.cells import data_of, joined
 
         for texts in text_batches(rows, len(rows)) if rows.columns else [[]]:
             pieces = self.pieces(version, sign, name, texts, prefixes)
@@ -142,7 +142,7 @@ class Table(Writer):
     """A line a fact: version, sign, and the fact as rules write it."""
 
     def pieces(self, version: int, sign: str, name: str, texts: list[Any], prefixes: Mapping[str, str]) -> list[Any]:
-        from everlog.cli.cells import table_cells
+        from everlog.query.cells import table_cells
 
         cells = [table_cells(column, prefixes) for column in texts]
         return [f"{version:>7}  {sign}  {_shown(name, prefixes)}(", *_between(cells, ", "), ")"]
@@ -159,7 +159,7 @@ class Csv(Writer):
         self._file.write((",".join(names) + "\n").encode())
 
     def pieces(self, version: int, sign: str, name: str, texts: list[Any], prefixes: Mapping[str, str]) -> list[Any]:
-        from everlog.cli.cells import csv_cells
+        from everlog.query.cells import csv_cells
 
         cells = [csv_cells(column, prefixes) for column in texts]
         head = f"{version},{sign},{_csv_name(name, prefixes)}"
@@ -170,7 +170,7 @@ class Json(Writer):
     """An object a line: ``version``, ``change``, ``predicate``, ``arguments``."""
 
     def pieces(self, version: int, sign: str, name: str, texts: list[Any], prefixes: Mapping[str, str]) -> list[Any]:
-        from everlog.cli.cells import json_values
+        from everlog.query.cells import json_values
 
         head = json.dumps({"version": version, "change": sign, "predicate": name}, ensure_ascii=False)
         return [head[:-1] + ', "arguments": [', *_between([json_values(column) for column in texts], ", "), "]}"]
@@ -184,12 +184,12 @@ def _between(columns: list[Any], separator: str) -> list[Any]:
 
 
 def _shown(name: str, prefixes: Mapping[str, str]) -> str:
-    from everlog.cli.cells import table_cells
+    from everlog.query.cells import table_cells
 
     return str(table_cells(pa.array([name], pa.large_string()), prefixes)[0]) if name.startswith("<") else name
 
 
 def _csv_name(name: str, prefixes: Mapping[str, str]) -> str:
-    from everlog.cli.cells import csv_cells
+    from everlog.query.cells import csv_cells
 
     return str(csv_cells(pa.array([name], pa.large_string()), prefixes)[0]) if name.startswith("<") else name

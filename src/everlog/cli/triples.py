@@ -7,7 +7,6 @@ from typing import Any
 
 import pyarrow.compute as pc
 
-from everlog.cli.cells import data_of, joined, ntriples_terms
 from everlog.cli.left_out import LeftOut
 from everlog.cli.writers import sink
 from everlog.engine.state import State
@@ -15,6 +14,7 @@ from everlog.lang.printer import print_text
 from everlog.lang.syntax import Predicate
 from everlog.lang.terms import RDF_TYPE
 from everlog.query.answers import Rows
+from everlog.query.cells import data_of, joined, ntriples_terms
 from everlog.query.sparql.formats import write_turtle
 from everlog.query.triples import TRIPLE, are_triples, may_be_triples, merged
 

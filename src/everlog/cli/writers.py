@@ -13,9 +13,9 @@ from typing import IO, Any, cast
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from everlog.cli.cells import csv_cells, data_of, joined, json_values, table_cells
 from everlog.cli.terminal import VisibleBytes
 from everlog.query.answers import Rows
+from everlog.query.cells import csv_cells, data_of, joined, json_values, table_cells
 
 BINARY = frozenset({"parquet", "arrow"})
 GAP = "  "

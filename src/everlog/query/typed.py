@@ -13,8 +13,8 @@ from dataclasses import dataclass
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from everlog.lang.printer import cell_text
 from everlog.lang.terms import DAY, TIME, XSD
+from everlog.query.cells import cells
 
 DECIMAL = pa.decimal128(38, 18)
 """Decimals of up to 20 digits before the point and 18 behind it. Arrow reads longer ones wrong, without an error."""
@@ -66,7 +66,7 @@ def typed_texts(texts: pa.LargeStringArray) -> pa.Array:
         return pc.utf8_slice_codeunits(texts, 1, -1)
     if pc.all(pc.starts_with(texts, "<")).as_py():
         return texts
-    return pa.array([cell_text(text) for text in texts.to_pylist()], pa.large_string())
+    return cells(texts, {})
 
 
 def _values(texts: pa.LargeStringArray, kind: Kind) -> pa.Array | None:

@@ -11,9 +11,9 @@ import pyoxigraph
 from hypothesis import given
 from hypothesis import strategies as st
 
-from everlog.cli.cells import cells, csv_cells, data_of, joined, json_values, ntriples_terms, table_cells
 from everlog.lang.printer import cell_text
 from everlog.lang.terms import XSD, literal_text
+from everlog.query.cells import cells, csv_cells, data_of, joined, json_values, ntriples_terms, table_cells
 
 TRICKY = st.sampled_from(
     ["", "42", "-1", "true", "<a>", "_:b", '"', '""', "ex:a", "a:b", "\\", "\n", " x", "x ", "1.0", "é日"]
