@@ -5,13 +5,19 @@ Values are compared as canonical texts: in Python 1 == 1.0 == True, in the rule 
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable
+from pathlib import Path
 from typing import Any
 
 import everlog
 from everlog.lang.syntax import Predicate, Program
 from everlog.lang.terms import text_of, value_of
 from tests.oracle.naive import Fact, Row, grouped
+
+ROOT = Path(__file__).resolve().parents[1]
+SOURCES = os.pathsep.join(map(str, (ROOT / "src", ROOT)))
+"""The path by which another process imports these sources and tests."""
 
 
 def knowledge_base(program: Program | str, facts: Iterable[Fact] = (), **options: Any) -> everlog.KnowledgeBase:

@@ -28,7 +28,7 @@ from everlog.store import Store, begin, compaction, steps
 from everlog.stores import append
 from tests.oracle import naive
 from tests.oracle.naive import Fact
-from tests.running import knowledge_base
+from tests.running import SOURCES, knowledge_base
 from tests.store.small import at_step
 from tests.strategies import Case, cases, graph_cases, updates
 
@@ -304,7 +304,7 @@ def test_killed_while_updating(tmp_path: Path, step: str) -> None:
     path = tmp_path / "kb"
     before = everything(store_of_chains(path, 20).state())
     code = f"from tests.test_store_updates import job; job({str(path)!r})"
-    environment = {**os.environ, "EVERLOG_STOP_AT": step, "PYTHONPATH": str(Path(__file__).resolve().parents[1])}
+    environment = {**os.environ, "EVERLOG_STOP_AT": step, "PYTHONPATH": SOURCES}
     ended = subprocess.run([sys.executable, "-c", code], env=environment, check=False, capture_output=True)
     assert ended.returncode == -signal.SIGKILL, ended.stderr.decode()
     done = step in (steps.FACTS_COMMITTED, steps.STAGING_REMOVED, steps.SNAPSHOT_WRITTEN)

@@ -105,3 +105,22 @@ def test_compact_and_vacuum(everlog_command: CommandLine, tmp_path: Path) -> Non
     assert everlog_command("query", "kb", "p(?x)", "--format", "csv").out == "x\na\n"
     assert everlog_command("query", "kb", "p(?x)", "--at", "0").status == 1
     assert everlog_command("vacuum", "kb", "--keep-versions", "0").status == 2
+
+
+def test_repair(everlog_command: CommandLine, tmp_path: Path) -> None:
+    kb = saved(tmp_path / "kb")
+    (kb.parent / "more.rls").write_text("root(nobody) .")
+    assert everlog_command("rules", kb, "--add", kb.parent / "more.rls").status == 0
+    entry = kb / "facts" / "_delta_log" / f"{1:020}.json"
+    entry.write_bytes(b"")
+    done = everlog_command("stats", kb)
+    assert "warning[damaged-log]: version 1 is not whole; the last one that is, version 0, is read" in done.err
+    assert done.err.count("is not whole") == 1
+    assert f"everlog repair {kb}" in done.err
+    assert everlog_command("rules", kb, "--add", kb.parent / "more.rls").status == 1
+    done = everlog_command("repair", kb)
+    assert done.status == 0
+    assert f"{entry}: is empty; moved to {kb}/damaged/" in done.out
+    assert f"store      {kb}, version 0, 1 file moved aside" in done.out
+    assert "nothing in its logs is damaged" in everlog_command("repair", kb).out
+    assert "warning" not in everlog_command("stats", kb).err

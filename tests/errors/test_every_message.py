@@ -35,7 +35,10 @@ NOT_FOR_USERS: Mapping[str, tuple[str, ...]] = {
         "a plan of the kind ... is not closed at once",
         "... ids of new facts are not among the terms; the first is ...",
     ),
-    "caught where it is raised, and said in other words": ("versions count from 0",),
+    "caught where it is raised, and said in other words": (
+        "versions count from 0",
+        "the log cannot be read: ...",
+    ),
     "caught: the snapshot is made again, and the log says why, see tests/test_damaged_snapshots.py": (
         "it has format ..., not ...",
         "offsets of texts are out of bounds",
@@ -69,6 +72,10 @@ NOT_FOR_USERS: Mapping[str, tuple[str, ...]] = {
         "this is not a query: ...",
     ),
     "it takes two billion solutions of one answer": ("one answer has more than ... solutions",),
+    "no error: what `everlog repair` says of a file that it moves": ("... names a checkpoint that cannot be used",),
+    "a disk that fails, see tests/store/test_commit.py": (
+        "version ... is committed, but a power cut may take it back: ...",
+    ),
     "the check of what writers hand to a commit, see tests/store/test_commit.py": (
         "... cannot be committed: ...",
         "it has ... bytes, not ...",

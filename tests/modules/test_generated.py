@@ -28,7 +28,7 @@ from everlog.store import Store, steps
 from tests.cli.running import CommandLine
 from tests.modules.test_graphs import by_name, mutual_cases, quoted
 from tests.modules.test_updates import module_cases
-from tests.running import knowledge_base, relation
+from tests.running import SOURCES, knowledge_base, relation
 from tests.strategies import Case, updates
 
 RULES = """
@@ -209,7 +209,7 @@ def test_killed_while_updating(tmp_path: Path, step: str) -> None:
     path = tmp_path / "kb"
     before = everything(family(path, expand_below=0))
     code = f"from tests.modules.test_generated import job; job({str(path)!r})"
-    environment = {**os.environ, "EVERLOG_STOP_AT": step, "PYTHONPATH": str(Path(__file__).resolve().parents[2])}
+    environment = {**os.environ, "EVERLOG_STOP_AT": step, "PYTHONPATH": SOURCES}
     ended = subprocess.run([sys.executable, "-c", code], env=environment, check=False, capture_output=True)
     assert ended.returncode == -signal.SIGKILL, ended.stderr.decode()
     done = step in (steps.FACTS_COMMITTED, steps.SNAPSHOT_WRITTEN)

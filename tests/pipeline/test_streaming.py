@@ -27,6 +27,7 @@ from everlog.pipeline.streaming import Upkeep
 from everlog.pipeline.updates import UpdateJob
 from everlog.predicates import Names
 from everlog.store import Store, steps
+from tests.running import SOURCES
 from tests.store.small import at_step
 
 Row = tuple[Any, ...]
@@ -413,7 +414,7 @@ maintain(files(spark, "in"), "kb", "s", trigger={"availableNow": True}, engine=s
 
 def killed_at(step: str, directory: Path, engine: str) -> None:
     """Follow the stream in a process of its own that is killed when it reaches the step."""
-    environment = {**os.environ, "PYTHONPATH": str(Path(__file__).resolve().parents[2]), "EVERLOG_SPARK_MEMORY": "600m"}
+    environment = {**os.environ, "PYTHONPATH": SOURCES, "EVERLOG_SPARK_MEMORY": "600m"}
     command = [sys.executable, "-c", KILLED, step, engine]
     ended = subprocess.run(command, env=environment, cwd=directory, check=False, capture_output=True, timeout=300)
     assert ended.returncode == -signal.SIGKILL, ended.stderr.decode()

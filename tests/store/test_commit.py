@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import uuid
 from dataclasses import replace
@@ -12,7 +13,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from everlog.lang.errors import StoreError
+from everlog.lang.errors import EverlogWarning, StoreError
 from everlog.store import schema
 from everlog.store.commit import NewFile, commit, file_stats
 from everlog.store.log import active_files, newest_version, open_table
@@ -155,3 +156,28 @@ def test_retention_is_long_and_the_log_is_kept(table: Path) -> None:
     assert settings["delta.logRetentionDuration"] == settings["delta.deletedFileRetentionDuration"]
     assert settings["delta.deletedFileRetentionDuration"] == "interval 3650 days"
     assert settings["delta.enableExpiredLogCleanup"] == "false"
+
+
+def test_a_disk_that_does_not_confirm_a_commit_is_no_failure_of_it(
+    table: Path, good: NewFile, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fails(paths: Any) -> None:
+        if any("_delta_log" in str(path) for path in paths):
+            raise OSError(errno.EIO, "Input/output error")
+
+    monkeypatch.setattr("everlog.store.commit.sync_directories", fails)
+    with pytest.warns(EverlogWarning, match="version 1 is committed, but a power cut may take it back: Input/output"):
+        assert commit_files(table, 0, good) == 1
+    assert newest_version(table) == 1
+
+
+def test_a_disk_that_does_not_confirm_the_data_files_fails_the_commit(
+    table: Path, good: NewFile, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fails(paths: Any) -> None:
+        raise OSError(errno.EIO, "Input/output error")
+
+    monkeypatch.setattr("everlog.store.commit.sync_files", fails)
+    with pytest.raises(OSError, match="Input/output"):
+        commit_files(table, 0, good)
+    assert newest_version(table) == 0

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 from everlog.store import Store, begin, exists, steps
+from tests.running import SOURCES
 from tests.store.small import EDGES, MORE, WIDE, at_step, fact, fill, finish, read, tree, write
 
 AFTER = (steps.FACTS_COMMITTED, steps.STAGING_REMOVED, steps.SNAPSHOT_WRITTEN)
@@ -20,7 +21,7 @@ AFTER = (steps.FACTS_COMMITTED, steps.STAGING_REMOVED, steps.SNAPSHOT_WRITTEN)
 def killed_at(step: str, path: Path) -> None:
     """Run the job in a process of its own that is killed when it reaches the step."""
     code = f"from tests.store.small import job; job({str(path)!r})"
-    environment = {**os.environ, "EVERLOG_STOP_AT": step, "PYTHONPATH": str(Path(__file__).resolve().parents[2])}
+    environment = {**os.environ, "EVERLOG_STOP_AT": step, "PYTHONPATH": SOURCES}
     ended = subprocess.run([sys.executable, "-c", code], env=environment, check=False, capture_output=True)
     assert ended.returncode == -signal.SIGKILL, ended.stderr.decode()
 

@@ -71,6 +71,7 @@ def test_wrong_statistics_in_the_log(store: Store) -> None:
     entry = store.path / "facts" / "_delta_log" / f"{0:020}.json"
     lines = [json.loads(line) for line in entry.read_text().splitlines()]
     for line in lines:
+        line.get("commitInfo", {}).pop("everlogCheck", None)  # as in stores that were made before there were checksums
         if "add" in line:
             stats = json.loads(line["add"]["stats"])
             stats["maxValues"]["c0"] += 1

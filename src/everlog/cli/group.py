@@ -28,6 +28,7 @@ COMMANDS: Mapping[str, str] = {
     "verify": "verify",
     "compact": "compact",
     "vacuum": "vacuum",
+    "repair": "repair",
 }
 """The commands in the order of the help, with the modules they are in."""
 

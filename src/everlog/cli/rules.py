@@ -12,7 +12,7 @@ from everlog.cli.console import Console
 from everlog.cli.options import at_option, logging_options, setting, store_argument
 from everlog.cli.profile import ProfiledCommand, profile_options
 from everlog.cli.progress import Progress
-from everlog.cli.repair import repair, repair_options, version_line
+from everlog.cli.repairing import repair, repair_options, version_line
 from everlog.cli.terminal import echo
 from everlog.cli.text import counted
 from everlog.memory import bytes_of

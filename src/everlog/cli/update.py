@@ -11,7 +11,7 @@ from everlog.cli.changed import described_change
 from everlog.cli.console import Console
 from everlog.cli.options import logging_options, report_skipped, set_spark, setting, store_argument
 from everlog.cli.profile import ProfiledCommand, profile_options
-from everlog.cli.repair import repair, repair_options, version_line
+from everlog.cli.repairing import repair, repair_options, version_line
 from everlog.cli.text import counted
 from everlog.memory import bytes_of
 

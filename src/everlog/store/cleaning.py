@@ -17,7 +17,7 @@ from everlog.store.layout import Layout, writer_of
 from everlog.store.log import is_table, named_files, newest_version
 from everlog.store.versions import read_version
 
-OWN_NAMES = {"facts", "terms", "snapshot", "work"}
+OWN_NAMES = {"facts", "terms", "snapshot", "work", "damaged"}
 
 
 def exists(path: Path | str) -> bool:

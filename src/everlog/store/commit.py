@@ -6,6 +6,9 @@ and anything that does not fit is refused before the log is touched.
 
 The commit is optimistic: it succeeds only if the table still is at the version it was prepared
 for, and is never retried.
+
+What it names is on the disk before it is made, and it is on the disk before its version is returned. The entry of the
+version before is synced, too: its own writer may not have come so far yet, and a version must not survive without it.
 """
 
 from __future__ import annotations
@@ -30,10 +33,13 @@ from deltalake.transaction import (
     create_table_with_add_actions,
 )
 
-from everlog.lang.errors import StoreError
+from everlog.lang.errors import Diagnostic, Place, StoreError, warn
 from everlog.store import steps
+from everlog.store.durable import sync_directories, sync_files
+from everlog.store.entries import CHECK_KEY, METADATA_KEY, check_of
 from everlog.store.errors import first_line, os_error, store_error
-from everlog.store.log import METADATA_KEY, commit_info, file_names, newest_version, open_table
+from everlog.store.layout import Layout
+from everlog.store.log import Contents, commit_info, contents, file_with, newest_version, open_table
 from everlog.store.versions import read_version
 
 CONFIGURATION = {
@@ -80,20 +86,71 @@ def commit(
     delta = None if base is None else open_table(table, base)
     if delta is not None and newest_version(table) != base:
         raise conflict(table)
-    _check_names(table, delta, [file.name for file in adds], removes)
-    actions: list[AddAction | RemoveAction] = [_add_action(table, file, schema, data_change) for file in adds]
+    before = Contents((), ()) if base is None else contents(table, base)
+    _check_names(table, {file.name for file in before.files}, [file.name for file in adds], removes)
+    added = [_add_action(table, file, schema, data_change) for file in adds]
     now = int(time.time() * 1000)
-    actions += [RemoveAction(name, data_change=data_change, deletion_timestamp=now) for name in removes]
+    removed = [RemoveAction(name, data_change=data_change, deletion_timestamp=now) for name in removes]
+    sync_files([*_entries(table, base), *(table / file.name for file in adds)])
+    sync_directories([table, *([table.parent] if base is None else [])])
     if delta is None:
-        return _create(table, schema, actions, metadata)
+        return _create(table, schema, _Change(before, schema.names, added, removed, metadata))
     missing = _missing_fields(table, delta, schema)
     if missing:
-        delta = _widen(table, delta, missing, metadata["writer"])
-    return _append(table, delta, schema, actions, metadata)
+        delta = _widen(table, delta, missing, _Change(before, schema.names, [], [], metadata))
+    return _append(table, delta, schema, _Change(before, schema.names, added, removed, metadata))
 
 
-def _check_names(table: Path, delta: DeltaTable | None, adds: Sequence[str], removes: Sequence[str]) -> None:
-    active = set() if delta is None else set(file_names(table, delta.version()))
+@dataclass(frozen=True)
+class _Change:
+    """What a commit changes of the contents that a table had before, and what it says."""
+
+    before: Contents
+    columns: Sequence[str]
+    added: Sequence[AddAction]
+    removed: Sequence[RemoveAction]
+    metadata: dict[str, Any]
+
+    @property
+    def actions(self) -> list[AddAction | RemoveAction]:
+        return [*self.added, *self.removed]
+
+    def properties(self, metadata: dict[str, Any]) -> CommitProperties:
+        """What the commit says: the metadata, the contents that the table has afterwards, and a checksum of it all."""
+        gone = {action.path for action in self.removed}
+        files = [file for file in self.before.files if file.name not in gone]
+        files += [file_with(action.path, action.size, json.loads(action.stats)) for action in self.added]
+        after = Contents(tuple(files), tuple(self.columns)).fingerprint
+        said = json.loads(json.dumps({**metadata, "time": int(time.time() * 1000)}))
+        adds = [{"path": a.path, "size": a.size, "dataChange": a.data_change, "stats": a.stats} for a in self.added]
+        removes = [{"path": action.path, "dataChange": action.data_change} for action in self.removed]
+        own = {METADATA_KEY: said, CHECK_KEY: check_of(said, {"contents": after}, adds, removes)}
+        return CommitProperties(custom_metadata=own, max_commit_retries=0)
+
+
+def _entries(table: Path, version: int | None) -> list[Path]:
+    """The log entry of a version, and what delta-rs wrote after it: a checkpoint every now and then."""
+    if version is None:
+        return []
+    after = [Layout.checkpoint_file(table, version), Layout.last_checkpoint(table)]
+    return [Layout.commit_file(table, version), *(path for path in after if after[0].exists() and path.exists())]
+
+
+def _confirm(table: Path, version: int) -> None:
+    """Put a commit on the disk, so that it stays when the power goes.
+
+    Until then a power cut may leave its log entry empty, which readers ignore. If the disk does not confirm it, the
+    version is there nevertheless.
+    """
+    try:
+        sync_files(_entries(table, version))
+        sync_directories([Layout.log(table), *([table] if version == 0 else [])])
+    except OSError as error:
+        message = f"version {version} is committed, but a power cut may take it back: {error.strerror}"
+        warn(Diagnostic("not-durable", message, Place(str(table)), "check the disk", severity="warning"))
+
+
+def _check_names(table: Path, active: set[str], adds: Sequence[str], removes: Sequence[str]) -> None:
     for name in adds:
         if Path(name).name != name or not name.endswith(".parquet") or name[0] in "._":
             raise refused(table / name, "it is not a plain name of a Parquet file")
@@ -200,57 +257,60 @@ def _same_type(left: pa.DataType, right: pa.DataType) -> bool:
     return left == right or (left in texts and right in texts)
 
 
-def _properties(metadata: dict[str, Any]) -> CommitProperties:
-    return CommitProperties(custom_metadata={METADATA_KEY: metadata}, max_commit_retries=0)
-
-
 HOOKS = PostCommitHookProperties(create_checkpoint=True, cleanup_expired_logs=False)
 
 
-def _create(table: Path, schema: pa.Schema, actions: list[Any], metadata: dict[str, Any]) -> int:
+def _create(table: Path, schema: pa.Schema, change: _Change) -> int:
     try:
         create_table_with_add_actions(
             str(table.absolute()),
             Schema.from_arrow(schema),
-            actions,
+            change.actions,
             mode="error",
             name=table.name,
             configuration=CONFIGURATION,
-            commit_properties=_properties(metadata),
+            commit_properties=change.properties(change.metadata),
             post_commithook_properties=HOOKS,
         )
     except (DeltaError, OSError) as error:
-        _failed(table, None, metadata, error)
+        _failed(table, None, change.metadata, error)
+    _confirm(table, 0)
     return 0
 
 
-def _widen(table: Path, delta: DeltaTable, fields: list[Any], writer: str) -> DeltaTable:
+def _widen(table: Path, delta: DeltaTable, fields: list[Any], change: _Change) -> DeltaTable:
     base = delta.version()
-    metadata = {**read_version(table, base).carried(), "operation": "widen", "writer": writer}
+    metadata = {
+        **read_version(table, base).carried(),
+        "operation": "widen",
+        "writer": change.metadata["writer"],
+    }
     try:
         delta.alter.add_columns(
             list(Schema.from_arrow(pa.schema(fields)).fields),
-            commit_properties=_properties(metadata),
+            commit_properties=change.properties(metadata),
             post_commithook_properties=HOOKS,
         )
     except (DeltaError, OSError) as error:
         _failed(table, base, metadata, error)
+    _confirm(table, base + 1)
     steps.reached(steps.WIDENED)
     return open_table(table, base + 1)
 
 
-def _append(table: Path, delta: DeltaTable, schema: pa.Schema, actions: list[Any], metadata: dict[str, Any]) -> int:
+def _append(table: Path, delta: DeltaTable, schema: pa.Schema, change: _Change) -> int:
     base: int = delta.version()
     try:
         delta.create_write_transaction(
-            actions,
+            change.actions,
             "append",
             schema,
-            commit_properties=_properties(metadata),
+            commit_properties=change.properties(change.metadata),
             post_commithook_properties=HOOKS,
         )
     except (DeltaError, OSError) as error:
-        _failed(table, base, metadata, error)
+        _failed(table, base, change.metadata, error)
+    _confirm(table, base + 1)
     return base + 1
 
 

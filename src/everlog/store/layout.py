@@ -7,6 +7,7 @@
     STORE/snapshot/   memory-mapped copies, rebuildable, never the truth
     STORE/work/       staging of the writers at work and their locks
     STORE/streams/    Spark's checkpoints of the streams that the store follows, unless they are elsewhere
+    STORE/damaged/    parts of logs that a repair moved aside
 
 A data file carries the name of the transaction that wrote it, so that a file nobody committed can
 be told from one whose writer is still alive.
@@ -61,6 +62,11 @@ class Layout:
         return self.root / "work"
 
     @property
+    def damaged(self) -> Path:
+        """Where ``everlog repair`` puts damaged parts of logs."""
+        return self.root / "damaged"
+
+    @property
     def guard(self) -> Path:
         """The lock under which writers come and go."""
         return self.work / "guard"
@@ -81,6 +87,16 @@ class Layout:
     def log(table: Path) -> Path:
         """The log of a Delta table."""
         return table / "_delta_log"
+
+    @staticmethod
+    def last_checkpoint(table: Path) -> Path:
+        """The file that names the newest checkpoint of a Delta table."""
+        return Layout.log(table) / "_last_checkpoint"
+
+    @staticmethod
+    def checkpoint_file(table: Path, version: int) -> Path:
+        """The checkpoint of one version of a Delta table, if there is one."""
+        return Layout.log(table) / f"{version:020}.checkpoint.parquet"
 
     @staticmethod
     def commit_file(table: Path, version: int) -> Path:

@@ -2,28 +2,35 @@
 
 A commit's own metadata is read from its log entry: delta-rs' ``history`` numbers the entries
 wrongly for a table loaded at an older version (measured with 1.6).
+
+delta-rs reads checkpoints and skips over entries that are empty, so a commit says which files its version has. What
+is read is compared with that. If it differs, or a checkpoint cannot be read, the entries are read one by one.
 """
 
 from __future__ import annotations
 
 import json
-import os
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
+from urllib.parse import unquote
 
 import pyarrow as pa
+import xxhash
 from deltalake import DeltaTable
 from deltalake.exceptions import DeltaError, TableNotFoundError
 
+from everlog.lang.errors import Diagnostic, Place, StoreError, warn
+from everlog.store.entries import CHECK_KEY, actions, damage, newest_listed
 from everlog.store.errors import first_line, store_error
 from everlog.store.layout import Layout
 
-METADATA_KEY = "everlog"
-
 REMEMBERED = 16
-"""Of so many versions of tables it is remembered what they have."""
+"""Number of versions of tables whose contents are remembered."""
+
+BOUNDED = ("predicate", "holds")
+"""The columns whose smallest and largest values in the log decide which files are read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,8 +46,8 @@ class ActiveFile:
 
 
 def is_table(table: Path) -> bool:
-    """Has the table at least one commit?"""
-    return newest_version(table) is not None
+    """Has the table at least one log entry, whole or not?"""
+    return newest_listed(table) is not None
 
 
 def open_table(table: Path, version: int | None = None) -> DeltaTable:
@@ -61,36 +68,30 @@ def open_table(table: Path, version: int | None = None) -> DeltaTable:
 
 
 def newest_version(table: Path) -> int | None:
-    """The version of the newest commit, None if there is none; looked for from the last checkpoint on."""
-    version = _last_checkpoint(table)
-    if version is None or not Layout.commit_file(table, version).exists():
-        return _newest_listed(table)
-    while Layout.commit_file(table, version + 1).exists():
-        version += 1
+    """The newest version whose log entry is whole, None if there is none."""
+    version = newest_listed(table)
+    while version is not None and damage(table, version) is not None:
+        version = version - 1 if version else None
     return version
-
-
-def _last_checkpoint(table: Path) -> int | None:
-    try:
-        return int(json.loads((Layout.log(table) / "_last_checkpoint").read_bytes())["version"])
-    except (OSError, ValueError, KeyError, TypeError):
-        return None
-
-
-def _newest_listed(table: Path) -> int | None:
-    try:
-        names = os.listdir(Layout.log(table))
-    except (FileNotFoundError, NotADirectoryError):
-        return None
-    return max((int(name[:-5]) for name in names if name.endswith(".json") and name[:-5].isdigit()), default=None)
 
 
 @dataclass(frozen=True, slots=True)
 class Contents:
-    """What a version of a table has: its data files, by name, and the names of its columns."""
+    """What a version of a table has: its data files, by name, and the names of its columns.
+
+    ``checkpoint`` says what is wrong with the checkpoint that should be read, if anything is.
+    """
 
     files: tuple[ActiveFile, ...]
     columns: tuple[str, ...]
+    checkpoint: str | None = None
+
+    @property
+    def fingerprint(self) -> str:
+        """What tells this from other contents, as far as it decides which rows are read."""
+        bounds = ([[file.low.get(name), file.high.get(name)] for name in BOUNDED] for file in self.files)
+        files = [[file.name, file.size, file.rows, *of] for file, of in zip(self.files, bounds, strict=True)]
+        return xxhash.xxh64_hexdigest(json.dumps([sorted(files), sorted(self.columns)]).encode())
 
 
 def contents(table: Path, version: int) -> Contents:
@@ -102,6 +103,11 @@ def contents(table: Path, version: int) -> Contents:
     return _remembered(table.absolute(), version, (entry.st_ino, entry.st_mtime_ns, entry.st_size))
 
 
+def forget_contents() -> None:
+    """Forget what was read of logs, which a repair has changed."""
+    _remembered.cache_clear()
+
+
 @lru_cache(maxsize=REMEMBERED)
 def _remembered(table: Path, version: int, _entry: tuple[int, ...]) -> Contents:
     """The entry tells the log from that of another table that was at the same place before."""
@@ -109,8 +115,71 @@ def _remembered(table: Path, version: int, _entry: tuple[int, ...]) -> Contents:
 
 
 def _read_contents(table: Path, version: int) -> Contents:
-    delta = open_table(table, version)
-    return Contents(tuple(active_files(delta)), tuple(field.name for field in delta.schema().fields))
+    found = by_delta(table, version)
+    if isinstance(found, Contents):
+        return found
+    replayed, said = _replayed(table, version), _said(table, version)
+    if said not in (None, replayed.fingerprint):
+        hint = "restore the table's _delta_log from a backup"
+        message = f"the log does not have the files that version {version} was committed with"
+        raise store_error("damaged-log", message, Layout.log(table), hint)
+    warn_of_damage(f"{found}; the log entries are read instead, which takes longer", table)
+    return Contents(replayed.files, replayed.columns, found)
+
+
+def by_delta(table: Path, version: int) -> Contents | str:
+    """What a version has by the newest checkpoint before it and the entries since, or what is wrong with these."""
+    said = _said(table, version)
+    try:
+        delta = open_table(table, version)
+        found = Contents(tuple(active_files(delta)), tuple(field.name for field in delta.schema().fields))
+    except StoreError as error:
+        if error.diagnostics[0].code != "damaged-log":
+            raise
+        return error.diagnostics[0].message
+    if said in (None, found.fingerprint):
+        return found
+    return f"the log does not have the files that version {version} was committed with"
+
+
+def _said(table: Path, version: int) -> str | None:
+    """The fingerprint of the contents that a version was committed with, None if that is not known."""
+    if not Layout.commit_file(table, version).exists():
+        return None
+    said: str | None = commit_info(table, version).get(CHECK_KEY, {}).get("contents")
+    return said
+
+
+def _replayed(table: Path, version: int) -> Contents:
+    """What a version has by the log entries alone; costs all of them."""
+    files: dict[str, ActiveFile] = {}
+    columns: tuple[str, ...] = ()
+    for number in range(version + 1):
+        for action in actions(table, number):
+            if "metaData" in action:
+                columns = tuple(field["name"] for field in json.loads(action["metaData"]["schemaString"])["fields"])
+            elif "remove" in action:
+                files.pop(unquote(action["remove"]["path"]), None)
+            elif "add" in action:
+                name = unquote(action["add"]["path"])
+                files[name] = file_with(name, action["add"]["size"], json.loads(action["add"]["stats"]))
+    return Contents(tuple(files[name] for name in sorted(files)), columns)
+
+
+def warn_of_damage(message: str, table: Path) -> None:
+    """Warn of damage in a store that does not keep anybody from reading it, once for each process."""
+    hint = f"everlog repair {table.parent} moves aside what is damaged"
+    _warn_once(Diagnostic("damaged-log", message, Place(str(table)), hint, severity="warning"), table.absolute())
+
+
+@lru_cache(maxsize=REMEMBERED)
+def _warn_once(found: Diagnostic, _table: Path) -> None:
+    warn(found)
+
+
+def file_with(name: str, size: int, stats: dict[str, Any]) -> ActiveFile:
+    """A data file with Delta's statistics."""
+    return ActiveFile(name, size, stats["numRecords"], stats["minValues"], stats["maxValues"], stats["nullCount"])
 
 
 def file_names(table: Path, version: int) -> list[str]:
@@ -134,23 +203,9 @@ def _active_file(row: dict[str, Any]) -> ActiveFile:
     )
 
 
-def actions(table: Path, version: int, kind: str = "") -> list[dict[str, Any]]:
-    """What the log entry of a version says, or of that all that may be of a kind."""
-    entry, named = Layout.commit_file(table, version), kind.encode()
-    try:
-        return [json.loads(line) for line in entry.read_bytes().splitlines() if line and named in line]
-    except FileNotFoundError as error:
-        hint = "its log entry was removed by another tool; newer versions can still be read"
-        raise store_error("version-gone", f"version {version} has no log entry", entry, hint) from error
-    except json.JSONDecodeError as error:
-        hint = "restore the table's _delta_log from a backup"
-        raise store_error("damaged-log", f"the log entry is not JSON: {error}", entry, hint) from error
-
-
 def commit_info(table: Path, version: int) -> dict[str, Any]:
     """What the log entry of a version says about its commit."""
-    said = actions(table, version, "commitInfo")
-    return next((action["commitInfo"] for action in said if "commitInfo" in action), {})
+    return next((action["commitInfo"] for action in actions(table, version) if "commitInfo" in action), {})
 
 
 def changed_files(table: Path, version: int) -> tuple[list[str], list[str]]:

@@ -12,13 +12,14 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from everlog.store import consolidate, schema, snapshot
+from everlog.store.entries import damage, last_checkpoint_damage, newest_listed
 from everlog.store.errors import store_error
 from everlog.store.layout import Layout, writer_of
-from everlog.store.log import ActiveFile, Contents, changed_files, contents, is_table, newest_version
+from everlog.store.log import ActiveFile, Contents, changed_files, contents, is_table, warn_of_damage
 from everlog.store.parquet import open_file, terms_among
 from everlog.store.rows import plain, summed
 from everlog.store.snapshot import Snapshot
-from everlog.store.versions import Version, VersionInfo, read_version
+from everlog.store.versions import Version, VersionInfo, newest_usable, read_version
 
 UPDATES = frozenset({"update", "rules"})
 SMALL_OPERATIONS = frozenset({*UPDATES, "compact", "widen"})
@@ -56,14 +57,27 @@ class Store:
           = help: make one with everlog materialise RULES --facts ... --store no/such/place
         """
         layout = Layout.at(path)
-        newest = newest_version(layout.facts)
-        if newest is None:
+        listed = newest_listed(layout.facts)
+        if listed is None:
             what = "a write was begun here but none was finished" if layout.guard.exists() else "there is no store here"
             hint = f"make one with everlog materialise RULES --facts ... --store {path}"
             raise store_error("not-a-store", what, layout.root, hint)
         if not is_table(layout.terms):
             hint = "restore terms/ from a backup, or materialise again with --overwrite"
             raise store_error("no-terms", "the store has no terms table", layout.terms, hint)
+        newest = newest_usable(layout)
+        if newest is None:
+            hint = f"restore it from a backup, or run everlog repair {path} and materialise again"
+            message = (
+                f"no version of the store is whole: the log entry of version {listed} {damage(layout.facts, listed)}"
+            )
+            raise store_error("damaged-log", message, layout.root, hint)
+        if newest < listed:
+            message = f"version {listed} is not whole; the last one that is, version {newest}, is read instead"
+            warn_of_damage(message, layout.facts)
+        for table in (layout.facts, layout.terms):
+            if (reason := last_checkpoint_damage(table)) is not None:
+                warn_of_damage(f"{reason}; it is ignored", table)
         store = cls(layout, newest)
         store.info()
         return store

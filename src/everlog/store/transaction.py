@@ -33,10 +33,12 @@ from everlog.lang.errors import StoreError
 from everlog.store import locking, parquet, schema, steps
 from everlog.store.cleaning import clean_dead, refuse_strangers, remove_if_unfinished, remove_unfinished
 from everlog.store.commit import NewFile, commit, conflict, file_stats
+from everlog.store.durable import sync_directories
 from everlog.store.errors import after_commit, file_errors, os_error, store_error
 from everlog.store.layout import Layout
 from everlog.store.log import contents, file_names, named_files, newest_version
 from everlog.store.references import refuse_unknown_ids
+from everlog.store.repair import refuse_damage
 from everlog.store.versions import VersionInfo, metadata_for, read_version
 
 
@@ -84,6 +86,7 @@ class Transaction:
         with locking.in_turn(layout, wait):
             self._lock = locking.register(layout, self.writer)
             try:
+                refuse_damage(layout)
                 self._read_base()
                 clean_dead(layout)
             except BaseException:
@@ -203,6 +206,7 @@ class Transaction:
                 self._widen_files()
                 parquet.refuse_repeated_ids(self._terms)
                 self._refuse_unknown_ids()
+                self._sync_new_directories()
                 terms_version = self._commit_terms()
                 metadata = metadata_for(
                     self.layout.facts,
@@ -233,6 +237,12 @@ class Transaction:
         base = [] if self._replace_terms else [self.layout.terms / name for name in self._base_terms]
         replaced = [] if self._replace_terms else [self.layout.terms / name for name in self._rewritten_terms]
         refuse_unknown_ids([*self._facts, *replaced], [*self._terms, *base], self.layout.root)
+
+    def _sync_new_directories(self) -> None:
+        """Put the names of the directories that were made for the store on the disk."""
+        if self._made is not None:
+            above = [self.layout.root.absolute(), *self.layout.root.absolute().parents]
+            sync_directories(above[1 : above.index(self._made.absolute()) + 2])
 
     def _base_salt(self) -> int:
         return 0 if self.base is None or self._replace_terms else self.base.salt

@@ -12,8 +12,10 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from everlog.store.entries import METADATA_KEY, damage
 from everlog.store.errors import store_error
-from everlog.store.log import METADATA_KEY, commit_info
+from everlog.store.layout import Layout
+from everlog.store.log import commit_info, newest_version
 from everlog.store.schema import FORMAT
 
 Version = int | datetime.datetime
@@ -78,7 +80,7 @@ def read_version(table: Path, version: int) -> VersionInfo:
     _refuse_unknown(table, said)
     return VersionInfo(
         version=version,
-        timestamp=datetime.datetime.fromtimestamp(info.get("timestamp", 0) / 1000, datetime.UTC),
+        timestamp=datetime.datetime.fromtimestamp(ours.get("time", info.get("timestamp", 0)) / 1000, datetime.UTC),
         operation=ours.get("operation", info.get("operation", "unknown")),
         statistics=said.get("statistics", {}),
         bookkeeping=said.get("bookkeeping", "none"),
@@ -92,6 +94,14 @@ def read_version(table: Path, version: int) -> VersionInfo:
         _table=table,
         _said=said,
     )
+
+
+def newest_usable(layout: Layout) -> int | None:
+    """The newest version of a store that is whole, and whose terms are; None if there is none."""
+    version = newest_version(layout.facts)
+    while version is not None and damage(layout.terms, read_version(layout.facts, version).terms_version) is not None:
+        version = version - 1 if version else None
+    return version
 
 
 def _refuse_unknown(table: Path, said: dict[str, Any]) -> None:

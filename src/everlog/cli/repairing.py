@@ -1,0 +1,104 @@
+"""What the commands share that change a store and repair what follows: their options, and what they say."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+from everlog.cli.changed import changed_counts
+from everlog.cli.profile import profiled
+from everlog.cli.progress import Progress
+from everlog.cli.reporting import followed, told
+from everlog.cli.terminal import echo
+
+if TYPE_CHECKING:
+    from everlog.pipeline.reports import Report
+    from everlog.pipeline.rule_updates import RulesResult
+    from everlog.pipeline.updates import UpdateResult
+
+F = TypeVar("F", bound=Callable[..., Any])
+Result = TypeVar("Result", "RulesResult", "UpdateResult")
+
+ALGORITHMS = ("auto", "dredc", "bfc", "fbf", "dred", "counting", "rematerialise")
+
+
+class StrategyType(click.ParamType):  # type: ignore[type-arg]
+    """``never``, ``always`` or a number."""
+
+    name = "strategy"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str | int:
+        if value in ("never", "always"):
+            return str(value)
+        if not str(value).isdigit():
+            self.fail(f"{value!r} is not never, always or a number", param, ctx)
+        return int(value)
+
+
+def repair_options(function: F) -> F:
+    """``--algorithm``, ``--strategy``, ``--dry-run`` and ``--no-compact``."""
+    for decorate in reversed(
+        (
+            click.option(
+                "--algorithm",
+                type=click.Choice(ALGORITHMS),
+                default="auto",
+                show_default=True,
+                help="How the derived facts are repaired; all give the same.",
+            ),
+            click.option(
+                "--strategy",
+                type=StrategyType(),
+                default="never",
+                show_default=True,
+                metavar="never|always|N",
+                help="When fbf and bfc give up looking for other proofs: N is after so many steps back.",
+            ),
+            click.option("--dry-run", is_flag=True, help="Say what would change, and change nothing."),
+            click.option("--no-compact", is_flag=True, help="Leave many small files as they are."),
+        )
+    ):
+        function = decorate(function)
+    return function
+
+
+def repair(
+    run: Callable[[Report], Result],
+    describe: Callable[[Result], Iterator[str]],
+    data: Callable[[Result], dict[str, Any]],
+    progress: Progress,
+    profile: tuple[bool, str | None],
+    title: str,
+) -> None:
+    """Run a change of a store and say what it did, with a profile if that is asked for."""
+    with profiled(*profile, progress, title) as times:
+        result = run(told(progress, followed(progress, times)))
+        progress.close()
+        for line in describe(result):
+            echo(line)
+        if times is not None:
+            times.phases = result.seconds
+    shown: dict[str, Any] = {} if times is None else {"profile": times.as_dict()}
+    progress.result(**data(result), **repaired(result), **shown)
+
+
+def version_line(store: str, result: RulesResult | UpdateResult, dry_run: bool) -> str:
+    """Which version a change made, if it made one."""
+    news = "not changed" if dry_run or not result.change else "new"
+    compacted = f", compacted as version {result.compacted}" if result.compacted is not None else ""
+    return f"store      {store}, version {result.version}, {news}{compacted}"
+
+
+def repaired(result: RulesResult | UpdateResult) -> dict[str, Any]:
+    """A change of a store as data."""
+    return {
+        "version": result.version,
+        "compacted": result.compacted,
+        **changed_counts(result.change),
+        "violations": result.violations,
+        "statistics": asdict(result.change.stats),
+        "seconds": {name: round(taken, 3) for name, taken in result.seconds.items()},
+    }

@@ -1,0 +1,115 @@
+"""Repairing the logs of a store: what a power cut or a disk has damaged is moved aside.
+
+A version is whole if its log entry is, and that of its terms. Newer entries, and checkpoints that cannot be used, go to
+``damaged/``; data files stay, and ``vacuum`` removes those that no version needs. Nothing else is changed: damage in
+data files and in older entries can only be undone from a backup.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from everlog.store import locking
+from everlog.store.durable import sync_directories
+from everlog.store.entries import damage, entries_in, last_checkpoint, last_checkpoint_damage, newest_listed
+from everlog.store.errors import file_errors, store_error
+from everlog.store.layout import Layout
+from everlog.store.log import by_delta, contents, forget_contents, is_table, newest_version
+from everlog.store.versions import newest_usable
+
+
+@dataclass(frozen=True)
+class Moved:
+    """A damaged file, what is wrong with it, and where it is now."""
+
+    path: Path
+    reason: str
+    to: Path
+
+
+@dataclass(frozen=True)
+class Repaired:
+    """What a repair did: ``version`` is the newest one now, None if none was whole."""
+
+    version: int | None
+    moved: tuple[Moved, ...]
+
+
+def refuse_damage(layout: Layout) -> None:
+    """Refuse to write on top of a damaged log."""
+    for table in (layout.facts, layout.terms):
+        if (listed := newest_listed(table)) is not None and (reason := _reason(table, listed)) is not None:
+            raise _damaged(layout, reason, table)
+
+
+def _reason(table: Path, newest: int) -> str | None:
+    """What is wrong with a log, None if nothing is."""
+    if (found := damage(table, newest)) is not None:
+        return f"version {newest} of {table.name}/ is not whole: its log entry {found}"
+    return last_checkpoint_damage(table) or contents(table, newest).checkpoint
+
+
+def _damaged(layout: Layout, reason: str, table: Path) -> Exception:
+    hint = f"nothing was changed; run everlog repair {layout.root}, then again"
+    return store_error("damaged-log", reason, Layout.log(table), hint)
+
+
+def repair(path: Path | str) -> Repaired:
+    """Move aside what is damaged in the logs of a store, so that it can be written to again.
+
+    An error if there is no store, or a writer is at work.
+    """
+    layout = Layout.at(path)
+    if not is_table(layout.facts) and not is_table(layout.terms):
+        raise store_error("not-a-store", "there is no store here to repair", layout.root)
+    with file_errors("repairing", layout.root), locking.guarded(layout):
+        if locking.living(layout):
+            hint = "wait until it is done, and run again"
+            raise store_error("writer-at-work", "a writer is at work in this store", layout.root, hint)
+        usable = newest_usable(layout)
+        found = [*_unusable(layout.facts, usable), *_unusable(layout.terms, newest_version(layout.terms))]
+        aside = layout.damaged / f"{time.strftime('%Y%m%d-%H%M%S')}-{time.time_ns() % 1_000_000_000:09}"
+        moved = tuple(_move(path, reason, aside) for path, reason in found)
+        if moved:
+            sync_directories([layout.root, Layout.log(layout.facts), Layout.log(layout.terms)])
+        forget_contents()
+        _refuse_rest(layout)
+    return Repaired(usable, moved)
+
+
+def _refuse_rest(layout: Layout) -> None:
+    """An error if a log is still damaged, since only the newest entries and checkpoints can be done without."""
+    for table in (layout.facts, layout.terms):
+        if (newest := newest_listed(table)) is not None and (reason := _reason(table, newest)) is not None:
+            hint = "restore the table's _delta_log from a backup"
+            raise store_error("damaged-log", f"this cannot be repaired: {reason}", Layout.log(table), hint)
+
+
+def _unusable(table: Path, newest: int | None) -> Iterator[tuple[Path, str]]:
+    """The parts of a log above its newest version, and checkpoints that cannot be used."""
+    last = -1 if newest is None else newest
+    for version, entry in sorted(entries_in(table).items()):
+        if version > last:
+            yield entry, damage(table, version) or "belongs to a version that is not whole"
+    gone = set()
+    for path in sorted(Layout.log(table).glob("*.checkpoint.parquet")):
+        version = int(path.name.partition(".")[0])
+        found = "is of a version that is not whole" if version > last else by_delta(table, version)
+        if isinstance(found, str):
+            gone.add(version)
+            yield path, found
+    reason = last_checkpoint_damage(table)
+    if last_checkpoint(table) in gone:
+        reason = f"{Layout.last_checkpoint(table).name} names a checkpoint that cannot be used"
+    if reason is not None:
+        yield Layout.last_checkpoint(table), reason
+
+
+def _move(path: Path, reason: str, aside: Path) -> Moved:
+    to = aside / path.parent.parent.name / path.name
+    to.parent.mkdir(parents=True, exist_ok=True)
+    path.rename(to)
+    return Moved(path, reason, to)
