@@ -1,4 +1,4 @@
-"""A log that a power cut has damaged: readers get the last whole version and a warning, writers an error until repair."""
+"""A log that a power cut has damaged: readers get the last whole version and a warning, writers an error."""
 
 from __future__ import annotations
 
