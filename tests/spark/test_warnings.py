@@ -1,0 +1,53 @@
+"""Where Spark reasons, the driver warns of what matches nothing by what tasks say of the kinds of their facts."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from everlog.lang.errors import Diagnostic, EverlogError
+from everlog.pipeline.jobs import MaterialiseJob, materialise
+from everlog.pipeline.reports import Report
+from everlog.pipeline.updates import UpdateJob, update
+from everlog.store import Store
+
+RULES = "path(?x, ?y) :- edge(?x, ?y) .\nheavy(?x) :- edge(?x, _), weight(?x, 7) .\n"
+
+
+def test_jobs_on_spark_warn_and_remember_kinds(tmp_path: Path, spark: Any) -> None:
+    (tmp_path / "r.rls").write_text(RULES)
+    for name, text in (("edge", "1,2\n2,3\n"), ("wieght", "1,7\n"), ("weight", "1.5,a\n"), ("edgee", "a,b\n")):
+        (tmp_path / f"{name}.csv").write_text(text)
+    store, said = str(tmp_path / "kb"), list[Diagnostic]()
+    paths = {name: str(tmp_path / f"{name}.csv") for name in ("edge", "wieght", "weight", "edgee")}
+    job = MaterialiseJob(str(tmp_path / "r.rls"), (paths["edge"], paths["wieght"]), store, engine="spark")
+    materialise(job, Report(warning=said.append))
+    assert [(found.code, found.place and found.place.line) for found in said] == [("no-facts", 2)]
+    kinds: dict[str, list[int]] = {"edge/2": [8, 8], "wieght/2": [8, 8]}
+    assert Store.open(store).info().statistics["kinds"] == kinds
+
+    said.clear()
+    update(UpdateJob(store, (paths["weight"], paths["edgee"]), engine="spark"), Report(warning=said.append))
+    assert sorted(found.code for found in said) == ["never-joined", "never-joined", "unread-facts"]
+    kinds |= {"weight/2": [16, 2], "edgee/2": [2, 2]}
+    assert Store.open(store).info().statistics["kinds"] == kinds
+
+    said.clear()
+    (tmp_path / "weight.csv").write_text("2.5,b\n")
+    update(UpdateJob(store, (paths["weight"],), engine="spark"), Report(warning=said.append))
+    assert (said, Store.open(store).version) == ([], 2)
+
+
+def test_a_job_on_spark_may_end_before_it_writes(tmp_path: Path, spark: Any) -> None:
+    (tmp_path / "r.rls").write_text(RULES)
+    (tmp_path / "edge.csv").write_text("1,2\n")
+
+    def stop() -> None:
+        raise EverlogError.of("warnings", "there were warnings")
+
+    job = MaterialiseJob(str(tmp_path / "r.rls"), (str(tmp_path / "edge.csv"),), str(tmp_path / "kb"), engine="spark")
+    with pytest.raises(EverlogError, match="there were warnings"):
+        materialise(job, Report(warning=lambda found: None, loaded=stop))
+    assert not (tmp_path / "kb").exists()
