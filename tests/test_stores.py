@@ -219,12 +219,14 @@ def test_a_store_that_another_tool_has_optimised(tmp_path: Path) -> None:
 
 def test_a_known_predicate_that_did_not_change_has_no_rows_in_the_changes_of_a_store(tmp_path: Path) -> None:
     kb = KnowledgeBase("p(?x) :- q(?x) . r(?x) :- s(?x) . q(a) .")
+    kb.insert("unread", [(1,)])
     kb.save(tmp_path / "kb")
     kb.update(insert={"q": [("b",)]})
     kb.save()
     found = everlog.changes(tmp_path / "kb", 0)
     assert (found.inserted["p"].rows(), found.deleted["p"].rows(), found.inserted["r"].rows()) == ([("b",)], [], [])
     assert ("p" in found.inserted, "p" in found.deleted, "r" in found.inserted) == (True, False, False)
+    assert found.inserted["unread"].rows() == []
     with pytest.raises(everlog.UnknownPredicateError):
         found.inserted["nowhere"]
 

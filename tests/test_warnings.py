@@ -148,6 +148,19 @@ def test_an_iri_with_another_number_of_arguments() -> None:
     assert [each.hint for each in found] == ["there are facts of `ex:q` with another number of arguments, 2"]
 
 
+def test_deleting_from_a_predicate_that_is_not_known() -> None:
+    kb = KnowledgeBase("path(?x, ?y) :- edge(?x, ?y) . edge(a, b) .")
+    with heard() as found:
+        assert kb.update(delete={"edg": [("a", "b")]}).not_explicit == 1
+        kb.delete("edge", [("c", "d")])
+        kb.delete("edgee", [("c", "d")])
+        kb.update(insert={"edge": [("b", "c")]}, delete={"edge": [("b", "c")]})
+    assert [(each.code, each.hint) for each in found] == [
+        ("unknown-predicate", "did you mean `edge`?"),
+        ("unknown-predicate", "did you mean `edge`?"),
+    ]
+
+
 # kinds --------------------------------------------------------------------------------------------
 
 UTC = datetime.UTC

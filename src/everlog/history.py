@@ -19,12 +19,13 @@ from everlog.engine.multiset import Counts
 from everlog.engine.relation import Relation
 from everlog.engine.runs import Run
 from everlog.generated import generated_changes
+from everlog.given import KINDS
 from everlog.lake import change_of, ids_of
 from everlog.lang.parser import parse_stored
 from everlog.lang.syntax import Predicate
 from everlog.predicates import Names
 from everlog.snapshots import terms_in
-from everlog.store import Store, Version
+from everlog.store import Store, Version, VersionInfo
 
 NEAR = 300
 """A snapshot that is no more updates away is asked for terms before the tables are."""
@@ -73,8 +74,8 @@ def changes_in(store: Store, from_version: int, to_version: int | None = None) -
     parts = [_with_sign(part, sign) for part in (change.holds, change.explicit) for sign in (1, -1)]
     if found is not None:
         parts[:2] = (part.replaced(own) for part, own in zip(parts, (found.inserted, found.deleted), strict=False))
-    versions = (info.rules,) if from_version < 0 else (info.rules, store.info(from_version).rules)
-    known = chain.from_iterable((*map(_predicates_of, versions), *parts))
+    versions = (info,) if from_version < 0 else (info, store.info(from_version))
+    known = chain.from_iterable((*map(known_in, versions), *parts))
     names = Names(dict.fromkeys(known), prefixes_of(info.rules))
     return Changes(*(ChangedRelations(names, dictionary, part) for part in parts))
 
@@ -83,6 +84,11 @@ def changes_in(store: Store, from_version: int, to_version: int | None = None) -
 def prefixes_of(rules: str) -> Mapping[str, str]:
     """The prefixes that the rules of a version declare."""
     return parse_stored(rules, "rules").prefixes
+
+
+def known_in(info: VersionInfo) -> list[Predicate]:
+    """The predicates that a version names: those of its rules, and of facts those with bare names."""
+    return [*_predicates_of(info.rules), *map(Predicate.parse, info.statistics.get(KINDS, ()))]
 
 
 @lru_cache(maxsize=4)

@@ -11,7 +11,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
-from everlog.analysis.check import CheckedProgram, check, check_query
+from everlog.analysis.check import CheckedProgram, check, check_query, unknown_predicate
 from everlog.analysis.stratify import Kind, StratifiedProgram
 from everlog.change import Change, ChangedRelations
 from everlog.engine.dictionary import Dictionary
@@ -265,7 +265,9 @@ class KnowledgeBase:
 
         ``columns`` is as for :meth:`insert`.
         """
-        self._queue += self._asked((), [(predicate, data)], columns)
+        queue = self._asked((), [(predicate, data)], columns)
+        self.warn_of_deletions({change.predicate: None for change in queue})
+        self._queue += queue
 
     def _asked(self, insert: ByPredicate, delete: ByPredicate, columns: Sequence[str] | None) -> list[Queued]:
         picked = () if columns is None else tuple(map(str, columns))
@@ -314,6 +316,7 @@ class KnowledgeBase:
         names, headers = self._names.copy(), {**self._headers}
         queue = asked((insert or {}).items(), (delete or {}).items(), names, self._reasoner.dictionary, headers)
         with self._watched(profile):
+            self.warn_of_deletions({change.predicate: None for change in queue if not change.insert})
             self._warn_of(queue, whole=False)
             change = self._update(queue, names, algorithm, strategy)
         self._headers = headers
@@ -647,6 +650,12 @@ class KnowledgeBase:
         """
         self.given.add(kinds, named)
         self._warn(self.given.news(self.program.program, whole=False))
+
+    def warn_of_deletions(self, named: Mapping[Predicate, Place | None]) -> None:
+        """Warn of predicates whose facts are about to be deleted and that are not known."""
+        unknown = [predicate for predicate in named if not self._names.knows(predicate)]
+        found = (unknown_predicate(predicate, self.predicates, named[predicate]) for predicate in unknown)
+        self._warn([replace(each, severity="warning") for each in found])
 
     def _kinds_in(self, facts: FactSet) -> dict[Predicate, Kinds]:
         """The kinds of the columns of facts; those of many facts count as any."""

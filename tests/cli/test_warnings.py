@@ -35,6 +35,22 @@ def test_an_update_with_other_kinds(everlog_command: CommandLine, tmp_path: Path
     assert "stands for integers there, and for decimals here" in done.err
 
 
+def test_an_update_that_deletes_from_an_unknown_relation(everlog_command: CommandLine, tmp_path: Path) -> None:
+    saved(tmp_path / "kb", PLAIN)
+    (tmp_path / "edg.csv").write_text("a,b\n")
+    done = everlog_command("update", "kb", "--delete", "edg.csv")
+    assert done.status == 0
+    assert "warning[unknown-predicate]: there is no predicate `edg` with 2 arguments\n  --> edg.csv" in done.err
+
+
+def test_changes_of_a_predicate_that_is_not_known(everlog_command: CommandLine, tmp_path: Path) -> None:
+    saved(tmp_path / "kb", PLAIN)
+    done = everlog_command("changes", "kb", "--from", "-1", "--predicate", "pth", "--predicate", "edge")
+    assert done.status == 0
+    assert "warning[unknown-predicate]: there is no predicate `pth`\n  = help: did you mean `path`?" in done.err
+    assert done.err.count("warning[") == 1
+
+
 @pytest.mark.parametrize("quiet", [(), ("--quiet",), ("--json-logs",)])
 def test_an_update_ends_before_it_writes(everlog_command: CommandLine, tmp_path: Path, quiet: tuple[str, ...]) -> None:
     saved(tmp_path / "kb", PLAIN)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from itertools import chain
 from typing import IO, TYPE_CHECKING, Any
 
@@ -64,6 +65,8 @@ def command(
         raise click.UsageError(f"--from {start} is after {after}")
     if follow and last is not None:
         raise click.UsageError("--follow has no end, so there is no --to")
+    for name in predicates:
+        _warn_of_unknown(opened, name, {end, max(start, 0)})
     written = 0
     with sink(None) as file:
         writer = WRITERS[form](file, opened.width(end))
@@ -74,6 +77,20 @@ def command(
             if follow:
                 file.flush()
     progress.result(f"{counted(written, 'change')} in {counted(end - start, 'version')}", changes=written)
+
+
+def _warn_of_unknown(store: Store, name: str, versions: set[int]) -> None:
+    """Warn of a bare name that neither rules nor facts have; of IRIs versions do not say whether facts have them."""
+    from everlog.analysis.check import unknown_predicate
+    from everlog.history import known_in
+    from everlog.lang.characters import BARE_NAME
+    from everlog.lang.errors import warn
+    from everlog.lang.syntax import Predicate
+
+    known = {predicate for version in versions for predicate in known_in(store.info(version))}
+    if BARE_NAME.fullmatch(name) and name not in {predicate.name for predicate in known}:
+        found = unknown_predicate(Predicate(name, 0), known)
+        warn(replace(found, message=f"there is no predicate `{name}`", severity="warning"))
 
 
 def _coming(store: Store) -> Iterator[int]:

@@ -140,6 +140,7 @@ def update(job: UpdateJob, report: Report | None = None) -> UpdateResult:
             named = named_predicates(sources[1], parts[1], options)
             kb.warning = clock.report.warning
             kb.warn_of_facts(with_empty(inserted.kinds, named), named)
+            kb.warn_of_deletions(named_predicates(sources[0], parts[0], options))
             clock.report.loaded()
         with clock.phase("reason"):
             profile = clock.report.profile or False
