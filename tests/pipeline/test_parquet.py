@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import warnings
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,7 @@ import pyarrow.parquet as pq
 import pytest
 from deltalake import DeltaTable, WriterProperties, write_deltalake
 
-from everlog.lang.errors import DataError
+from everlog.lang.errors import DataError, EverlogWarning
 from everlog.pipeline import parquet
 from everlog.pipeline.read import read
 from everlog.pipeline.sources import ReadOptions, resolve
@@ -163,6 +164,24 @@ def test_deleted_rows_with_nulls_are_not_bad(tmp_path: Path) -> None:
     delete_rows(tmp_path / "p", [0, 1])
     found, bad = read_all(tmp_path / "p")
     assert (found, [row.reason for row in bad]) == ([("p/1", "3")], ["row 4 has no value in column 'a'"])
+
+
+def test_files_of_a_table_read_by_themselves_are_warned_of(tmp_path: Path) -> None:
+    table = tmp_path / "p"
+    write_deltalake(str(table), pa.table({"a": [1, 2], "b": ["x", "y"]}), partition_by=["b"])
+    write_deltalake(str(table), pa.table({"a": [3], "b": ["x"]}), mode="overwrite")
+    with pytest.warns(EverlogWarning, match=rf"file-of-a-table(.|\n)*--> {table}\n") as seen:
+        assert sorted(read_all(f"p={table}/*/*.parquet")[0]) == [("p/1", "1"), ("p/1", "2"), ("p/1", "3")]
+    assert len(seen) == 1
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert read_all(f"p={tmp_path}")[0] == [("p/2", "3", '"x"')]
+
+
+def test_a_table_that_could_have_deletion_vectors_and_has_none(tmp_path: Path) -> None:
+    write_deltalake(str(tmp_path / "p"), pa.table({"a": [1]}), configuration={"delta.enableDeletionVectors": "true"})
+    assert "deletionVectors" in (DeltaTable(tmp_path / "p").protocol().reader_features or ())
+    assert read_all(tmp_path / "p")[0] == [("p/1", "1")]
 
 
 @pytest.mark.parametrize(

@@ -12,13 +12,13 @@ import glob
 import os
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from everlog.addresses import local_path, scheme_of
 from everlog.lang.characters import BARE_NAME
-from everlog.lang.errors import DataError, Place
+from everlog.lang.errors import DataError, Diagnostic, Place, warn
 from everlog.pipeline.blocks import unreadable
 from everlog.pipeline.cells import iri_of
 from everlog.pipeline.fetching import Copy, fetch
@@ -103,7 +103,20 @@ def resolve(arguments: Sequence[str], options: ReadOptions, work: Path | None = 
             problems.append(unreadable(error.filename or argument, error))
     if problems:
         raise DataError(diagnostic for error in problems for diagnostic in error.diagnostics)
+    _warn_of_tables(found.values())
     return _with_distinct_names(list(found.values()))
+
+
+def _warn_of_tables(sources: Iterable[Source]) -> None:
+    """Warn of Parquet files that are read by themselves and belong to a Delta table: only its log knows its rows."""
+    folders = {os.path.dirname(os.path.abspath(source.path)): source for source in sources if source.kind == "parquet"}
+    above = {
+        str(table): source for folder, source in folders.items() for table in (Path(folder), *Path(folder).parents)
+    }
+    for table in sorted(table for table in above if os.path.isdir(os.path.join(table, "_delta_log"))):
+        message = "files of a Delta table are read by themselves, with rows that the table may not have any more"
+        hint = "give the directory of the table instead of its files"
+        warn(Diagnostic("file-of-a-table", message, Place(above[table].shown(table)), hint, severity="warning"))
 
 
 def _argument(argument: str, options: ReadOptions, work: Path | None) -> Iterator[Source]:
