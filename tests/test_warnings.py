@@ -148,6 +148,31 @@ def test_an_iri_with_another_number_of_arguments() -> None:
     assert [each.hint for each in found] == ["there are facts of `ex:q` with another number of arguments, 2"]
 
 
+def test_files_that_are_loaded(tmp_path: Path) -> None:
+    (tmp_path / "parent.csv").write_text("ann,bob\n")
+    (tmp_path / "notes.csv").write_text("ann,hello\n")
+    (tmp_path / "blocked.csv").write_text("")
+    (tmp_path / "data.nt").write_text("<a:a> <http://e.org/unread> <a:b> .\n<a:a> <http://e.org/knwos> <a:b> .\n")
+    kb = KnowledgeBase(ANCESTORS + " free(?x) :- <http://e.org/knows>(?x, _), ~blocked(?x) .")
+    with heard() as found:
+        for name in ("parent.csv", "notes.csv", "blocked.csv", "data.nt"):
+            kb.load(tmp_path / name)
+        kb.update(insert={"parent": [("bob", "cid")]})
+    assert [(each.message, each.place and each.place.file.rpartition("/")[2]) for each in found] == [
+        ("no rule and no fact gives `parnet`", "<program>"),
+        ("no rule and no fact gives `<http://e.org/knows>`", "<program>"),
+        ("there are facts of `notes`, which no rule has", "notes.csv"),
+    ]
+
+
+def test_queued_facts_are_warned_of_before_those_of_an_update() -> None:
+    kb = KnowledgeBase("free(?x) :- person(?x), ~blocked(?x) .")
+    kb.insert("person", [("ann",)])
+    with heard() as found:
+        kb.update(insert={"person": [("bob",)]})
+    assert codes(found) == ["no-facts"]
+
+
 def test_deleting_from_a_predicate_that_is_not_known() -> None:
     kb = KnowledgeBase("path(?x, ?y) :- edge(?x, ?y) . edge(a, b) .")
     with heard() as found:

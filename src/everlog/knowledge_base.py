@@ -316,6 +316,8 @@ class KnowledgeBase:
         names, headers = self._names.copy(), {**self._headers}
         queue = asked((insert or {}).items(), (delete or {}).items(), names, self._reasoner.dictionary, headers)
         with self._watched(profile):
+            if self._queue:
+                self.materialise()
             self.warn_of_deletions({change.predicate: None for change in queue if not change.insert})
             self._warn_of(queue, whole=False)
             change = self._update(queue, names, algorithm, strategy)
