@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 
 from everlog import IRI, BlankNode, KnowledgeBase, Literal, Rows
 from everlog.lang.terms import XSD, text_of, value_of
+from everlog.query.typed import FEW, values_of
 
 DATE, DATE_TIME, TIME = XSD + "date", XSD + "dateTime", XSD + "time"
 NOON = datetime(2026, 1, 31, 12)
@@ -127,6 +128,16 @@ def test_a_column_with_one_such_literal_is_text() -> None:
     assert rows_of([NOON, NOON.replace(tzinfo=UTC)]).to_arrow().schema.types == [pa.large_string()]
     for wide in (Decimal(10**20), Decimal(10**30), Decimal("1e-19")):
         assert rows_of([wide, Decimal(1)]).to_arrow().schema.types == [pa.large_string()]
+
+
+@pytest.mark.parametrize("odd", [None, 2**70, "1.00000000000000001E0", "1.0E400", "x", float("nan"), -0.0])
+@pytest.mark.parametrize("numbers", [range(-FEW, FEW), [x / 7 for x in range(-FEW, FEW)]])
+def test_many_numbers_are_read_as_each_is(numbers: Any, odd: Any) -> None:
+    made = [*numbers, *([] if odd is None else [Literal(odd, XSD + "double") if isinstance(odd, str) else odd])]
+    texts = list(map(text_of, made))
+    found = values_of(pa.array(texts, pa.large_string()))
+    assert list(map(text_of, found)) == texts
+    assert list(map(type, found)) == list(map(type, map(value_of, texts)))
 
 
 def test_times_of_day() -> None:

@@ -16,9 +16,9 @@ import pyarrow as pa
 from everlog.engine.dictionary import Dictionary
 from everlog.engine.keys import Column, pack
 from everlog.engine.relation import Relation
-from everlog.lang.terms import Value, text_of, value_of
+from everlog.lang.terms import Value, text_of
 from everlog.query.ordered import Numbers, Ordered, ordered
-from everlog.query.typed import typed_texts
+from everlog.query.typed import typed_texts, values_of
 
 BATCH = 1 << 16
 
@@ -181,7 +181,7 @@ class Rows:
 
     def _values(self, terms: Column, numbers: Numbers) -> list[Value]:
         different, places = np.unique(numbers, return_inverse=True)
-        values = [value_of(text) for text in self._dictionary.decode(terms[different]).to_pylist()]
+        values = values_of(self._dictionary.decode(terms[different]))
         return [values[place] for place in places.tolist()]
 
     @cached_property

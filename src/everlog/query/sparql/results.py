@@ -10,10 +10,10 @@ import numpy as np
 import pyarrow as pa
 
 from everlog.engine.keys import Column
-from everlog.lang.terms import Value, value_of
+from everlog.lang.terms import Value
 from everlog.query.sparql.pool import Terms, distinct_ids
 from everlog.query.sparql.table import Table
-from everlog.query.typed import typed_texts
+from everlog.query.typed import typed_texts, values_of
 
 BATCH = 1 << 16
 Row = tuple[Value | None, ...]
@@ -119,7 +119,7 @@ class Solutions:
 
     def _values(self, ids: Column) -> list[Value | None]:
         texts, places = self.different(ids)
-        values: list[Value | None] = [*map(value_of, texts), None]
+        values: list[Value | None] = [*values_of(pa.array(texts, pa.large_string())), None]
         return [values[place] for place in places.tolist()]
 
 
