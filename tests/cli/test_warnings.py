@@ -81,6 +81,17 @@ def test_rules_that_are_added(everlog_command: CommandLine, tmp_path: Path) -> N
     assert (done.status, "warning[" in done.err) == (0, False)
 
 
+def test_an_ontology_that_is_added(everlog_command: CommandLine, tmp_path: Path) -> None:
+    saved(tmp_path / "kb", PLAIN)
+    prefixes = "@prefix : <http://e.org/> . @prefix owl: <http://www.w3.org/2002/07/owl#> ."
+    rdfs = "@prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> ."
+    (tmp_path / "o.ttl").write_text(f"{prefixes} {rdfs} :A rdfs:subClassOf [ a owl:Class ; owl:unionOf ( :B :C ) ] .\n")
+    done = everlog_command("rules", "kb", "--add", "o.ttl", "--warnings", "error")
+    assert (done.status, Store.open(tmp_path / "kb").version) == (1, 0)
+    assert "warning[untranslated]" in done.err
+    assert "o.ttl" in done.err
+
+
 def test_materialise(everlog_command: CommandLine, tmp_path: Path, spark: object) -> None:
     (tmp_path / "r.rls").write_text(RULES + "free(?x) :- edge(?x, _), ~blocked(?x) .\n")
     (tmp_path / "in").mkdir()

@@ -1,4 +1,4 @@
-"""Every code block of README and docs runs, prints what it says, and is not warned of.
+"""Every code block of README and docs runs, prints what it says, and is not warned of but for what ontologies say.
 
 ``console`` blocks hold commands after ``$`` and what they print; ``...`` stands for any text. ``python`` blocks are
 doctests, ``rls`` blocks are programs that are checked, ``sql`` blocks are asked of the tables of the store made last.
@@ -81,6 +81,7 @@ def run_python(text: str, names: dict[str, Any], page: Path) -> None:
     output = io.StringIO()
     with contextlib.redirect_stdout(output), warnings.catch_warnings():
         warnings.simplefilter("error", EverlogWarning)
+        warnings.filterwarnings("ignore", r"warning\[untranslated\]")
         failed = doctest.DocTestRunner(optionflags=OPTIONS).run(test, out=output.write, clear_globs=False).failed
     assert not failed, output.getvalue()
     names.update(test.globs)

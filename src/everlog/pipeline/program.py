@@ -5,12 +5,12 @@ from __future__ import annotations
 import logging
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from everlog.equality import Equality
-from everlog.lang.errors import Diagnostic, Place, RuleError
+from everlog.lang.errors import Diagnostic, Place, RuleError, warn
 from everlog.lang.parser import NO_PREFIXES, parse_file, parse_program
 from everlog.lang.syntax import Program
 from everlog.pipeline.sources import KINDS, RDF_KINDS, kind_by_name
@@ -99,7 +99,7 @@ def load_program(
     profile: Profile = "lower",
     schema: Schema = "drop",
 ) -> Program:
-    """The program of a rule file or an ontology; what of the ontology it does not express is logged.
+    """The program of a rule file or an ontology; what of the ontology it does not express is warned of.
 
     ``prefixes`` hold in a rule file unless it declares others.
     """
@@ -111,8 +111,11 @@ def load_program(
     from everlog.owl.programs import program_of
 
     translation = program_of(path, profile, equality=equality, schema=schema)
-    for warning in _warnings(translation):
-        log.log(logging.WARNING if warning.severity == "warning" else logging.INFO, "%s: %s", path, warning.message)
+    for found in _warnings(translation):
+        if found.severity == "warning":
+            warn(replace(found, place=Place(path)))
+        else:
+            log.info("%s: %s", path, found.message)
     return translation.program
 
 
