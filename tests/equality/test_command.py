@@ -132,7 +132,7 @@ def test_what_is_refused(run: CommandLine, tmp_path: Path) -> None:
     assert (spark.status, "representatives-on-spark" in spark.err) == (1, True)
     base = ("materialise", "ontology.ttl", "--equality", "representatives", "--store", "no")
     assert "representatives-on-spark" in run(*base, "--engine", "spark").err
-    assert "representatives-of-triples" in run(*base, "--profile", "rl").err
+    assert "representatives-of-triples" in run(*base, "--profile", "rdfs").err
     (tmp_path / "own.rls").write_text(OWL + "owl:sameAs(?x, ?y) :- p(?x, ?y), ~q(?x, ?y) .")
     refused = run("materialise", "own.rls", "--equality", "representatives", "--store", "no")
     assert (refused.status, "equality-through-negation" in refused.err) == (1, True)

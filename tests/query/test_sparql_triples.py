@@ -7,13 +7,13 @@ from pathlib import Path
 import pytest
 
 from everlog import IRI, KnowledgeBase
+from everlog.lang.internal import TRIPLE
 from everlog.lang.syntax import Predicate
 from everlog.lang.terms import text_of
 from everlog.owl import program_of
 from everlog.owl.programs import Profile
 from everlog.query.sparql.graphs import Graph
 from everlog.query.sparql.pool import Terms
-from everlog.query.triples import TRIPLE
 from tests.owl.ontologies import EX, turtle
 
 PEOPLE = """

@@ -10,13 +10,14 @@ import pyarrow.compute as pc
 from everlog.cli.left_out import LeftOut
 from everlog.cli.writers import sink
 from everlog.engine.state import State
+from everlog.lang.internal import TRIPLE
 from everlog.lang.printer import print_text
 from everlog.lang.syntax import Predicate
 from everlog.lang.terms import RDF_TYPE
 from everlog.query.answers import Rows
 from everlog.query.cells import data_of, joined, ntriples_terms
 from everlog.query.sparql.formats import write_turtle
-from everlog.query.triples import TRIPLE, are_triples, may_be_triples, merged
+from everlog.query.triples import are_triples, may_be_triples, merged
 
 BARE = "the predicate is not an IRI"
 ARITY = "triples are facts with one or two arguments"

@@ -8,7 +8,9 @@ make a and b the same, which may make other pairs the same. So the classes are f
     partition k+1   partition k, joined by the pairs of owl:sameAs at level k
 
 The last level is the one whose pairs join nothing. Partitions grow from level to level, because the rules have no
-negation, and the last is the least one that equality allows: the terms that the axioms of equality make the same.
+negation, and the last is the least one that equality allows: the terms that the axioms of equality make the same. The
+one negation that they may have is that of ``everlog:literal``, in programs in which no literal is the same as another
+term, so that equalities do not change it.
 
 A level is an ordinary materialisation of ordinary explicit facts. An update therefore goes through the levels in
 order: the new partition k says what the explicit facts of level k are, what changed of them is an ordinary update of
@@ -37,12 +39,15 @@ from everlog.engine.match import Engine
 from everlog.equality.expansion import difference, expanded, expanded_count, mentioning, normalised
 from everlog.equality.partition import Partition
 from everlog.lang.errors import RuleError
+from everlog.lang.internal import LITERAL, SAME_NODES
 from everlog.lang.syntax import Predicate, Program
 from everlog.reasoning.maintenance import Update
 from everlog.reasoning.materialisation import Materialisation
 from everlog.reasoning.update import Algorithm, update
 
 SAME = Predicate("<http://www.w3.org/2002/07/owl#sameAs>", 2)
+"""Which terms are the same, unless the program has ``SAME_NODES`` for it, as one over triples does."""
+
 MOST_LEVELS = 8
 """So many levels are kept between updates."""
 
@@ -129,9 +134,11 @@ class Merging:
     """
 
     def __init__(self, program: CheckedProgram) -> None:
-        self.predicates = _leading_to(SAME, program)
+        self.same = SAME_NODES if SAME_NODES in program.predicates else SAME
+        """The predicate of what is the same."""
+        self.predicates = _leading_to(self.same, program)
         rules = tuple(rule for rule in program.rules if rule.head.predicate in self.predicates)
-        negated = [atom for rule in rules for atom in rule.negative]
+        negated = [atom for rule in rules for atom in rule.negative if atom.predicate != LITERAL]
         if negated:
             raise RuleError.of(
                 "equality-through-negation",
@@ -166,7 +173,7 @@ class Merging:
             before = levels[len(found)] if len(found) < len(levels) else found[-1] if found else None
             level = self._level(engines(partition), source, partition, constants, before, algorithm)
             found.append(level)
-            left, right = level.kept.facts.relation(SAME).columns()
+            left, right = level.kept.facts.relation(self.same).columns()
             joined = partition.joined(left, right, constants)
             if joined is partition:
                 return found

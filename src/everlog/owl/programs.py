@@ -16,6 +16,7 @@ from types import MappingProxyType
 from typing import Literal, get_args
 
 from everlog.equality import Equality
+from everlog.lang.internal import SAME_NODES, TRIPLE
 from everlog.lang.parser import parse_file, parse_program
 from everlog.lang.printer import print_atom, print_program, print_rule, print_text
 from everlog.lang.syntax import Atom, Columns, Predicate, Program, Rule, Variable
@@ -96,7 +97,9 @@ def program_of(
     ontologies = [path for path in given if not path.endswith(".rls")]
     document = read_document(ontologies, base) if ontologies else Document()
     how: Equality = equality if isinstance(equality, str) else "rules" if equality else "off"
-    made = _shipped_translation(document, profile) if profile in SHIPPED else _bound(document, profile, how, schema)
+    made = (
+        _shipped_translation(document, profile, how) if profile in SHIPPED else _bound(document, profile, how, schema)
+    )
     return _with_rules(made, rules)
 
 
@@ -109,13 +112,13 @@ def shipped_program(profile: Profile) -> Program:
     return _parsed(profile)
 
 
-def with_program(profile: Profile, program: Program) -> Program:
+def with_program(profile: Profile, program: Program, equality: Equality = "off") -> Program:
     """A program that comes with the package, joined with another.
 
     >>> len(with_program("rdfs", parse_program("p(?x) :- triple(?x, _, _) .")).rules)
     13
     """
-    return _with_rules(_shipped_translation(Document(), profile), [program]).program
+    return _with_rules(_shipped_translation(Document(), profile, equality), [program]).program
 
 
 def shipped_text(profile: Profile) -> str:
@@ -135,11 +138,19 @@ def _without_places(rule: Rule) -> Rule:
     return Rule(replace(rule.head, span=None), positive, negative)
 
 
-def _shipped_translation(document: Document, profile: Profile) -> Translation:
+def _shipped_translation(document: Document, profile: Profile, equality: Equality) -> Translation:
     program = shipped_program(profile)
+    rules = program.rules
+    if equality == "representatives":
+        rules = tuple(rule for rule in rules if not _replaces_equals(rule))
     batches = [as_triples(batch) for batch in document.batches] if profile in OVER_TRIPLES else document.batches
     prefixes = MappingProxyType({**document.prefixes, **program.prefixes})
-    return Translation(profile, Program(program.rules, program.facts, prefixes, tuple(grouped(batches))))
+    return Translation(profile, Program(rules, program.facts, prefixes, tuple(grouped(batches))))
+
+
+def _replaces_equals(rule: Rule) -> bool:
+    """Whether a rule of ``rl`` is one of those that representatives make needless: eq-sym, eq-trans and eq-rep-*."""
+    return rule.head.predicate == TRIPLE and any(atom.predicate == SAME_NODES for atom in rule.positive)
 
 
 def _bound(document: Document, profile: Profile, equality: Equality, schema: Schema) -> Translation:
@@ -219,7 +230,8 @@ def _lines(translation: Translation) -> Iterator[str]:
     if translation.notes or translation.untranslated:
         yield ""
     written = shipped_program(translation.profile) if translation.profile in SHIPPED else Program(())
-    if any(program.prefixes[name] != iri for name, iri in written.prefixes.items()):
+    same_prefixes = all(program.prefixes[name] == iri for name, iri in written.prefixes.items())
+    if not (same_prefixes and {*written.rules} <= {*program.rules}):
         written = Program(())
     if written.rules:
         yield from shipped_text(translation.profile).splitlines()

@@ -175,9 +175,9 @@ def _check_merging(job: MaterialiseJob, program: CheckedProgram) -> None:
     """Refuse what cannot be done with representatives."""
     if job.engine == "spark":
         raise no_representatives_on_spark()
-    if job.profile in ("rl", "rdfs"):
-        message = f"the profile {job.profile} reasons about triples, and representatives are for predicates"
-        hint = "use another profile, or leave equality to the rules of rl"
+    if job.profile == "rdfs":
+        message = "the profile rdfs has no rules for owl:sameAs in triples, so nothing would be the same"
+        hint = "use another profile, such as rl, or leave out --equality"
         raise EverlogError.of("representatives-of-triples", message, None, hint)
     Merging(program)
 

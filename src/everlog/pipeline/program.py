@@ -88,7 +88,8 @@ def given_program(
     from everlog.owl.programs import shipped_program, with_program
 
     prefixes = {**shipped_program(profile).prefixes, **prefixes}
-    return with_program(profile, parse_program(rules, name, prefixes) if isinstance(rules, str) else rules)
+    program = parse_program(rules, name, prefixes) if isinstance(rules, str) else rules
+    return with_program(profile, program, equality)
 
 
 def load_program(
@@ -107,7 +108,7 @@ def load_program(
         hint = "make the knowledge base from the rules, and insert what the file has"
         raise RuleError.of("not-rules", "the file has facts, not rules", Place(path), hint)
     if not is_ontology(path):
-        return given_program(parse_file(path, prefixes), profile=profile)
+        return given_program(parse_file(path, prefixes), equality, profile=profile)
     from everlog.owl.programs import program_of
 
     translation = program_of(path, profile, equality=equality, schema=schema)
@@ -139,7 +140,7 @@ def read_program(
     ontologies = [path for path in given if is_ontology(path)]
     if profile in SHIPPED:
         rules = [path for path in given if path not in ontologies]
-        return ProgramRead(program_of(rules, profile).program, tuple(ontologies))
+        return ProgramRead(program_of(rules, profile, equality=equality).program, tuple(ontologies))
     translation = program_of(given, profile, equality=equality, base=base, schema=schema)
     return ProgramRead(translation.program, (), tuple(_warnings(translation)))
 

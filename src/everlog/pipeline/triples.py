@@ -6,11 +6,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from everlog.lang.errors import DataError
+from everlog.lang.internal import TRIPLE
 from everlog.lang.syntax import Predicate
 from everlog.lang.terms import RDF_TYPE
 from everlog.pipeline.sources import ReadOptions
 from everlog.pipeline.values import TEXT, constant_column
-from everlog.query.triples import TRIPLE
 
 QUAD = Predicate("triple", 4)
 """The same with the graph as last argument."""

@@ -15,12 +15,10 @@ import pyarrow.compute as pc
 from everlog.engine.dictionary import Dictionary
 from everlog.engine.factset import FactSet
 from everlog.engine.relation import Relation
+from everlog.lang.internal import TRIPLE
 from everlog.lang.syntax import Predicate
 from everlog.lang.terms import RDF_TYPE
 from everlog.query.answers import Rows
-
-TRIPLE = Predicate("triple", 3)
-"""Facts of this predicate are triples as they stand."""
 
 
 def may_be_triples(predicate: Predicate) -> bool:

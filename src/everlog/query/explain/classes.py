@@ -55,6 +55,8 @@ class Classes:
     hashes: Column
     """By which terms are in order."""
     explicit: FactSet
+    same: Predicate = SAME
+    """The predicate of what is the same."""
 
     def is_shared(self, term: Term) -> bool:
         """Whether a constant is equal to another one."""
@@ -91,7 +93,7 @@ class Classes:
 
     def is_equality(self, fact: Atom) -> bool:
         """Whether a fact over representatives says that the terms of a class are equal to each other."""
-        return fact.predicate == SAME and fact.terms[0] == fact.terms[1] and self.is_shared(fact.terms[0])
+        return fact.predicate == self.same and fact.terms[0] == fact.terms[1] and self.is_shared(fact.terms[0])
 
     def given(self, fact: Atom, wanted: Sequence[Term | None]) -> Atom:
         """A given fact that is the same over representatives: with as many of the wanted terms as there are."""

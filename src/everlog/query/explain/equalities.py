@@ -20,8 +20,8 @@ from everlog.engine.factset import FactSet
 from everlog.engine.kernels import paths
 from everlog.engine.keys import Column
 from everlog.engine.reach import Reach
-from everlog.equality.merging import SAME, Level
-from everlog.lang.syntax import Atom, Constant
+from everlog.equality.merging import Level
+from everlog.lang.syntax import Atom, Constant, Predicate
 from everlog.query.explain.asked import Goals
 from everlog.query.explain.assembled import assembled
 from everlog.query.explain.build import Builder
@@ -49,8 +49,8 @@ class Edges:
     """Those that are shown for the representatives."""
 
     @classmethod
-    def of(cls, subjects: Sequence[Subject]) -> Edges:
-        found = [_edges(number, subject) for number, subject in enumerate(subjects)]
+    def of(cls, subjects: Sequence[Subject], same: Predicate) -> Edges:
+        found = [_edges(number, subject, same) for number, subject in enumerate(subjects)]
         empty = np.empty(0, np.int64)
         level, left, right, first, second = (np.concatenate([empty, *parts]) for parts in zip(*found, strict=True))
         return cls(level, (left, right), (first, second))
@@ -88,7 +88,8 @@ class Equalities:
         explicit = merged.explicit.fitted(len(reasoner.dictionary))
         self.subjects = [*(_at_level(reasoner, subject, level) for level in levels[:-1]), subject]
         self.terms = Terms(subject.dictionary)
-        self.classes = [_classes(self.terms, each, explicit) for each in self.subjects]
+        self.same = merging.same
+        self.classes = [_classes(self.terms, each, explicit, self.same) for each in self.subjects]
         self.top = self.classes[-1]
         self._paths: dict[Pair, list[int]] = {}
         self._proofs: dict[int, Proof] = {}
@@ -96,7 +97,7 @@ class Equalities:
 
     @cached_property
     def edges(self) -> Edges:
-        return Edges.of(self.subjects[:-1])
+        return Edges.of(self.subjects[:-1], self.same)
 
     def proofs(self, subject: Subject, asked: Goals, found: Sequence[Proof]) -> list[Proof]:
         """Proofs of facts that were asked for, made of those over representatives."""
@@ -129,7 +130,7 @@ class Equalities:
 
     def fact(self, pair: Pair) -> Atom:
         """That two terms are equal."""
-        return Atom(SAME, tuple(self.terms.constants(pair)))
+        return Atom(self.same, tuple(self.terms.constants(pair)))
 
     def edge(self, number: int) -> Atom:
         """The fact that an edge is."""
@@ -188,7 +189,7 @@ class Equalities:
             return []
         subject, search = self.subjects[level], Search(self.subjects[level])
         columns = [side[list(edges)] for side in self.edges.representatives]
-        goals = search.facts.numbers(SAME, columns, len(edges))
+        goals = search.facts.numbers(self.same, columns, len(edges))
         search.run(np.unique(goals))
         proofs = Builder(search, len(subject.rules)).proofs(goals.tolist())
         told = [
@@ -237,13 +238,13 @@ def _at_level(reasoner: Reasoner, subject: Subject, level: Level) -> Subject:
     )
 
 
-def _classes(terms: Terms, subject: Subject, explicit: FactSet) -> Classes:
+def _classes(terms: Terms, subject: Subject, explicit: FactSet, same: Predicate) -> Classes:
     assert subject.partition is not None
-    return Classes(terms, subject.partition, subject.usual, subject.own_hashes, explicit)
+    return Classes(terms, subject.partition, subject.usual, subject.own_hashes, explicit, same)
 
 
-def _edges(number: int, subject: Subject) -> tuple[Column, ...]:
-    left, right = subject.facts.relation(SAME).columns()
+def _edges(number: int, subject: Subject, same: Predicate) -> tuple[Column, ...]:
+    left, right = subject.facts.relation(same).columns()
     if number:
         new = left != right
         left, right = left[new], right[new]

@@ -9,7 +9,6 @@ from heapq import nsmallest
 from operator import eq
 
 from everlog.engine.match import RuleSet
-from everlog.equality.merging import SAME
 from everlog.lang.syntax import Atom, Constant, Predicate, Rule, Term, Variable, Wildcard
 from everlog.query.explain.classes import Classes
 from everlog.query.explain.subject import Subject
@@ -51,7 +50,8 @@ def reasons(subject: Subject, goal: Atom, limit: int, classes: Classes | None = 
 
     If there are classes of equal terms, an equality may be derived either way round.
     """
-    goals = [goal] if classes is None or goal.predicate != SAME else [goal, Atom(SAME, goal.terms[::-1])]
+    either_way = classes is not None and goal.predicate == classes.same
+    goals = [goal, Atom(goal.predicate, goal.terms[::-1])] if either_way else [goal]
     same = eq if classes is None else classes.are_equal
     for number in subject.by_head.get(goal.predicate, ()):
         rule = subject.written[number]

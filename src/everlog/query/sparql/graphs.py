@@ -18,12 +18,11 @@ import numpy as np
 from everlog.engine.factset import FactSet
 from everlog.engine.keys import Column
 from everlog.engine.relation import Relation
-from everlog.lang.internal import EVERLOG, is_internal
+from everlog.lang.internal import EVERLOG, TRIPLE, is_internal
 from everlog.lang.syntax import Atom, Constant, Predicate, Variable
 from everlog.lang.terms import RDF_TYPE
 from everlog.query.sparql.algebra import Term, Triple
 from everlog.query.sparql.pool import Terms, starting
-from everlog.query.triples import TRIPLE
 
 BARE = EVERLOG
 """What comes before a bare name to make it an IRI."""

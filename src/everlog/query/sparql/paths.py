@@ -12,6 +12,7 @@ import numpy as np
 from everlog.engine.factset import NONE, FactSet
 from everlog.engine.keys import Column
 from everlog.engine.relation import Relation
+from everlog.lang.internal import TRIPLE
 from everlog.lang.syntax import Atom, Constant, Predicate, Rule, Variable
 from everlog.query.sparql.algebra import (
     Alternative,
@@ -28,7 +29,6 @@ from everlog.query.sparql.graphs import Graph, Option
 from everlog.query.sparql.joining import contained
 from everlog.query.sparql.matching import Matcher
 from everlog.query.sparql.table import Table
-from everlog.query.triples import TRIPLE
 
 X, Y, Z, P = Variable("x"), Variable("y"), Variable("z"), Variable("p")
 START, END = Predicate(".start", 1), Predicate(".end", 1)

@@ -18,6 +18,7 @@ from everlog.engine.factset import NONE, FactSet
 from everlog.engine.keys import Column
 from everlog.engine.relation import Relation
 from everlog.lang.errors import EverlogError, RuleError, warn
+from everlog.lang.internal import TRIPLE
 from everlog.lang.syntax import Constant, Predicate, Variable
 from everlog.lang.terms import RDF_TYPE
 from everlog.query.sparql.algebra import Basic, Clear, Modify, Operation, Quad
@@ -38,7 +39,6 @@ from everlog.query.sparql.templates import (
     has_blanks,
     template_names,
 )
-from everlog.query.triples import TRIPLE
 
 if TYPE_CHECKING:
     from everlog.change import Change
