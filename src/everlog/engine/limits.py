@@ -7,10 +7,14 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from everlog.lang.errors import LimitError
-from everlog.memory import held_memory, size_text
+from everlog.memory import free_memory, held_memory, size_text
 
 SECONDS_BETWEEN = 0.01
 """Memory is measured at most this often."""
+
+
+MUCH = 1 << 28
+"""From this number of bytes on, the free memory of the machine is looked up before they are taken."""
 
 
 @dataclass
@@ -45,15 +49,28 @@ class Limits:
         if self.cancelled():
             raise LimitError.of("cancelled", "the work was cancelled; nothing was changed")
 
+    def reserve(self, rows: int, size: int) -> None:
+        """An error if ``rows`` rows that are about to be made, of ``size`` bytes together, would exceed a limit."""
+        self.check(rows)
+        if self.memory is not None and (taken := held_memory() + size) > self.memory:
+            raise self._too_much(taken, rows)
+        if size > MUCH and size > free_memory():
+            message = f"{rows:,} rows would take {size_text(size)} of memory, more than the machine has left"
+            raise LimitError.of("memory", message, None, "ask for fewer rows, or use a machine with more memory")
+
     def _check_memory(self, allowed: int, facts: int) -> None:
         now = time.monotonic()
         if now - self._measured < SECONDS_BETWEEN:
             return
         self._measured = now
         if (taken := held_memory()) > allowed:
-            message = f"{size_text(taken)} of memory are in use with {facts:,} facts; {size_text(allowed)} are allowed"
-            hint = "raise --memory (max_memory in Python), or leave the reasoning to Spark with --engine spark"
-            raise LimitError.of("memory", message, None, hint)
+            raise self._too_much(taken, facts)
+
+    def _too_much(self, taken: int, facts: int) -> LimitError:
+        allowed = size_text(self.memory or 0)
+        message = f"{size_text(taken)} of memory are in use with {facts:,} facts; {allowed} are allowed"
+        hint = "raise --memory (max_memory in Python), or leave the reasoning to Spark with --engine spark"
+        return LimitError.of("memory", message, None, hint)
 
     def _too_many(self, held: int) -> LimitError:
         message = f"there are more than {self.max_facts:,} facts, the most allowed; {held:,} were counted so far"

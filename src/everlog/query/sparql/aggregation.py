@@ -152,7 +152,8 @@ def _exact_totals(terms: Terms, each: Grouped, failed: Mask) -> tuple[list[Numbe
     numbers, places = terms.mapped(number_of, each.ids)
     sums: list[Number | None] = [None if wrong else Number(0, 0) for wrong in failed.tolist()]
     counts = [0] * each.count
-    for group, place, weight in zip(each.group.tolist(), places.tolist(), each.weights.tolist(), strict=True):
+    rows = zip(each.group.tolist(), places.tolist(), each.weights.tolist(), strict=True)
+    for group, place, weight in terms.watched(rows):
         number, total = numbers[place], sums[group]
         counts[group] += weight
         if number is None or total is None:
@@ -202,11 +203,13 @@ def _concatenated(terms: Terms, grouped: Grouped, aggregate: Aggregate) -> Colum
     grouped = grouped.bound()
     texts, places = terms.mapped(_content, grouped.ids)
     order = np.argsort(grouped.group, kind="stable")
+    total = int(grouped.weights.sum())
+    terms.limits.reserve(total, 64 * total)
     rows = np.repeat(order, grouped.weights[order])
     starts = np.searchsorted(grouped.group[rows], np.arange(grouped.count + 1)).tolist()
     pieces = [texts[place] for place in places[rows].tolist()]
     joined: list[Node | None] = []
-    for first, last in pairwise(starts):
+    for first, last in terms.watched(pairwise(starts)):
         own = pieces[first:last]
         joined.append(None if None in own else string_node(aggregate.separator.join(own)))
     return terms.add_nodes(joined)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
@@ -82,7 +81,14 @@ class Dataset:
             self.named[name] = KnowledgeBase()
         return self.named[name]
 
-    def evaluation(self, graphs: From | None = None, base: str = "", default: str | None = None) -> Evaluation:
+    def limits(self) -> Limits:
+        """The limits for a query or an update that begins now."""
+        kb = self.default
+        return Limits.from_now(kb.max_facts, kb.timeout, kb.max_memory)
+
+    def evaluation(
+        self, limits: Limits, graphs: From | None = None, base: str = "", default: str | None = None
+    ) -> Evaluation:
         """An evaluation over the graphs that a query names, or over all of them.
 
         ``default`` is a named graph that takes the place of the default graph.
@@ -94,14 +100,9 @@ class Dataset:
             whole, names = _merged(by_name, graphs.default), list(graphs.named)
         elif default is not None:
             whole = by_name.get(default, NONE)
-        terms = Terms(dictionary)
+        terms = Terms(dictionary, limits)
         named = {name: Graph(_found(by_name, name), terms) for name in names}
-        return Evaluation(Graphs(Graph(whole, terms), named), Matcher(terms, limits_of(self.default)), base)
-
-
-def limits_of(kb: KnowledgeBase) -> Limits:
-    """The limits of a knowledge base, from now on."""
-    return Limits(kb.max_facts, None if kb.timeout is None else time.monotonic() + kb.timeout)
+        return Evaluation(Graphs(Graph(whole, terms), named), Matcher(terms, limits), base)
 
 
 def _found(graphs: Mapping[str, FactSet], name: str) -> FactSet:

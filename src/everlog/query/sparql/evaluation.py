@@ -9,6 +9,7 @@ row by the column :data:`ROW`, and all rows are answered together.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
@@ -16,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from everlog.engine.keys import Column, Mask
+from everlog.engine.limits import Limits
 from everlog.lang.syntax import Constant, Variable
 from everlog.query.sparql import paths
 from everlog.query.sparql.aggregation import aggregated
@@ -81,6 +83,7 @@ class Evaluation:
         self.graphs = graphs
         self.matcher = matcher
         self.terms: Terms = matcher.terms
+        self.limits: Limits = matcher.limits
         self._expressions = Expressions(self.terms, self._exists, base)
         self._scope = Scope(graphs.default)
         self._solutions = 0
@@ -109,7 +112,16 @@ class Evaluation:
         return self._table(pattern, Need(names, distinct, enough), Scope(self.graphs.default), None)
 
     def _table(self, pattern: Pattern, need: Need, scope: Scope, hint: Table | None) -> Table:
-        return self._operators[type(pattern)](pattern, need, scope, hint)
+        found = self._operators[type(pattern)](pattern, need, scope, hint)
+        self.limits.check(found.size)
+        return found
+
+    def unweighted(self, table: Table) -> Table:
+        """The solutions of a table, a row each."""
+        if table.weights is not None:
+            count = table.count
+            self.limits.reserve(count, 8 * count * (len(table.columns) + 1))
+        return table.unweighted()
 
     # leaves -------------------------------------------------------------------------------------
 
@@ -122,34 +134,30 @@ class Evaluation:
     def _path(self, pattern: PathPattern, need: Need, scope: Scope, hint: Table | None) -> Table:
         given = scope.given_for(pattern.variables | need.names)
         found = paths.solve(self.matcher, scope.graph, pattern, hint if given is None else given)
-        return found if given is None else join(given, found)
+        return found if given is None else join(given, found, self.limits)
 
     def _values(self, pattern: Values, need: Need, scope: Scope, hint: Table | None) -> Table:
         columns = {name: self.terms.add_all([row[i] for row in pattern.rows]) for i, name in enumerate(pattern.columns)}
         found = Table(columns, len(pattern.rows))
         given = scope.given_for(pattern.variables | need.names)
-        return found if given is None else join(given, found)
+        return found if given is None else join(given, found, self.limits)
 
     # joins --------------------------------------------------------------------------------------
 
     def _join(self, pattern: Join, need: Need, scope: Scope, hint: Table | None) -> Table:
-        waiting = list(_joined(pattern))
-        shared = {
-            name
-            for part in waiting
-            for other in waiting
-            if part is not other
-            for name in part.variables & other.variables
-        }
+        waiting = [(self._cost(part, scope), part, part.variables) for part in _joined(pattern)]
+        uses = Counter(name for _, _, variables in waiting for name in variables)
+        shared = {name for name, times in uses.items() if times > 1}
         inner = need.also(shared)
         found: Table | None = None
         known: set[str] = set()
         while waiting:
-            best = min(waiting, key=lambda part: (bool(known) and not known & part.variables, self._cost(part, scope)))
-            waiting.remove(best)
-            known |= best.variables
-            table = self._table(best, inner, scope, hint if found is None else found)
-            found = table if found is None else join(found, table)
+            apart = [bool(known) and known.isdisjoint(variables) for _, _, variables in waiting]
+            best = min(range(len(waiting)), key=lambda i: (apart[i], waiting[i][0]))
+            _, part, variables = waiting.pop(best)
+            known |= variables
+            table = self._table(part, inner, scope, hint if found is None else found)
+            found = table if found is None else join(found, table, self.limits)
             if not found.size:
                 return Table.empty(need.names)
         assert found is not None
@@ -179,7 +187,7 @@ class Evaluation:
         if not left.size:
             return left
         right = self._table(pattern.right, inner, scope, left)
-        left_rows, right_rows = compatible(left, right)
+        left_rows, right_rows = compatible(left, right, self.limits)
         both = merged(left, right, left_rows, right_rows)
         if pattern.condition is not None:
             passed = self._truths(pattern.condition, both, scope) == TRUE
@@ -223,7 +231,7 @@ class Evaluation:
         hint = self._narrowed(hint, pattern)
         table = self._table(pattern.pattern, inner, scope, hint)
         if is_volatile(pattern.condition):
-            table = table.unweighted()
+            table = self.unweighted(table)
         return table.where(self._truths(pattern.condition, table, scope) == TRUE)
 
     def _narrowed(self, hint: Table | None, pattern: Filter) -> Table | None:
@@ -245,7 +253,7 @@ class Evaluation:
             inner = replace(inner, enough=need.enough)
         table = self._table(pattern.pattern, inner, scope, others)
         if is_volatile(pattern.expression):
-            table = self._numbered(table.unweighted())
+            table = self._numbered(self.unweighted(table))
         values = self._valued(pattern.expression, table, scope)
         return table.extended(pattern.variable, values)
 
@@ -341,7 +349,7 @@ class Evaluation:
         enough = None if scope.given is not None else end
         table = self._table(pattern.pattern, Need(need.names, enough=enough), scope, None)
         if scope.given is not None:
-            table = table.unweighted()
+            table = self.unweighted(table)
             order = np.argsort(table.columns[ROW], kind="stable")
             ordered = table.columns[ROW][order]
             place = np.arange(table.size) - np.searchsorted(ordered, ordered)
@@ -350,7 +358,7 @@ class Evaluation:
         if end is not None and table.weights is not None:
             enough = int(np.searchsorted(np.cumsum(table.weights), end)) + 1
             table = table.take(np.arange(min(enough, table.size)))
-        table = table.unweighted()
+        table = self.unweighted(table)
         return table.take(np.arange(table.size)[pattern.offset : end])
 
 

@@ -21,7 +21,7 @@ from everlog.engine.keys import Column, Mask
 from everlog.lang.syntax import Constant, Variable
 from everlog.lang.terms import IRI, BlankNode, Literal
 from everlog.query.sparql.algebra import Call, Exists, Expression, Pattern
-from everlog.query.sparql.functions import FUNCTIONS, Function, iri
+from everlog.query.sparql.functions import COLUMN_FUNCTIONS, FUNCTIONS, ColumnFunction, Function, iri
 from everlog.query.sparql.pool import UNBOUND, Terms, distinct_ids
 from everlog.query.sparql.table import Table, groups
 from everlog.query.sparql.terms import DATE_TIME, ExpressionError, Node, number_node, string_node
@@ -32,6 +32,9 @@ TRUE, FALSE, ERROR = 1, 0, -1
 
 SOLUTION = ".solution"
 """A column that tells solutions apart, for ``BNODE("x")``, which is another blank node in each."""
+
+BLOCK = 1 << 14
+"""The number of different arguments for which a function is computed between two looks at the limits."""
 
 VOLATILE = frozenset({"rand", "uuid", "struuid", "bnode"})
 LOGICAL = frozenset({"&&", "||", "!", "bound", "in", "not in", *COMPARISONS})
@@ -71,9 +74,10 @@ class Expressions:
             return self._coalesce(expression, table)
         if expression.name in VOLATILE or expression.name == "now":
             return self._fresh(expression, table)
-        return self._applied(
-            self._function(expression.name), [self.values(a, table) for a in expression.arguments], table.size
-        )
+        columns = [self.values(a, table) for a in expression.arguments]
+        if expression.name in COLUMN_FUNCTIONS:
+            return self._applied_to_columns(COLUMN_FUNCTIONS[expression.name], columns, table.size)
+        return self._applied(self._function(expression.name), columns, table.size)
 
     def truths(self, expression: Expression, table: Table) -> Truths:
         """Whether an expression is true for each row."""
@@ -179,6 +183,35 @@ class Expressions:
 
     def _applied(self, function: Function, columns: Sequence[Column], size: int) -> Column:
         """A function, called once for each different combination of arguments."""
+
+        def called(combinations: Sequence[Column]) -> Column:
+            arguments = [self._terms.nodes(column) for column in combinations]
+            if not arguments:
+                return self._terms.add_nodes([_called(function)])
+            return self._terms.add_nodes([_called(function, *each) for each in zip(*arguments, strict=True)])
+
+        return self._by_combination(called, columns, size)
+
+    def _applied_to_columns(self, function: ColumnFunction, columns: Sequence[Column], size: int) -> Column:
+        """A function, called once for each different combination of all arguments but the first."""
+
+        def called(combinations: Sequence[Column]) -> Column:
+            first, *others = combinations
+            heads, group = groups(others, len(first))
+            found = np.full(len(first), UNBOUND, np.int64)
+            parts = np.split(np.argsort(group, kind="stable"), np.cumsum(np.bincount(group))[:-1])
+            for part, each in zip(parts, zip(*(self._terms.nodes(o[heads]) for o in others), strict=True), strict=True):
+                made = _called_on_column(function, self._terms.nodes(first[part]), *each)
+                if made is not None:
+                    found[part] = self._terms.add_nodes(made)
+            return found
+
+        return self._by_combination(called, columns, size)
+
+    def _by_combination(
+        self, function: Callable[[Sequence[Column]], Column], columns: Sequence[Column], size: int
+    ) -> Column:
+        """A function of the different combinations of bound arguments, a block of them at a time."""
         found = np.full(size, UNBOUND, np.int64)
         rows = np.arange(size)
         for column in columns:
@@ -187,11 +220,11 @@ class Expressions:
             return found
         bound = [column[rows] for column in columns]
         heads, group = groups(bound, len(rows))
-        arguments = [self._terms.nodes(column[heads]) for column in bound]
-        results = (
-            [_called(function, *each) for each in zip(*arguments, strict=True)] if arguments else [_called(function)]
-        )
-        found[rows] = self._terms.add_nodes(results)[group]
+        made = []
+        for start in range(0, len(heads), BLOCK):
+            self._terms.limits.check(0)
+            made.append(function([column[heads[start : start + BLOCK]] for column in bound]))
+        found[rows] = np.concatenate(made)[group]
         return found
 
     def _fresh(self, expression: Call, table: Table) -> Column:
@@ -206,7 +239,7 @@ class Expressions:
             "struuid": lambda: string_node(str(uuid.uuid4())),
             "bnode": self._blank,
         }
-        return self._terms.add_nodes([makers[expression.name]() for _ in range(table.size)])
+        return self._terms.add_nodes([makers[expression.name]() for _ in self._terms.watched(range(table.size))])
 
     def _blank(self) -> BlankNode:
         self._made += 1
@@ -216,7 +249,7 @@ class Expressions:
         """A blank node for each label within a solution."""
         solutions = table.columns.get(SOLUTION, np.arange(table.size))
         made: list[Node | None] = []
-        for row, label in zip(solutions.tolist(), labels.tolist(), strict=True):
+        for row, label in self._terms.watched(zip(solutions.tolist(), labels.tolist(), strict=True)):
             made.append(BlankNode(f"b{self._token}-{row}-{label}") if label >= 0 else None)
         return self._terms.add_nodes(made)
 
@@ -257,6 +290,13 @@ def _called(function: Function, *arguments: Node) -> Node | None:
     try:
         return function(*arguments)
     except (ExpressionError, ArithmeticError):
+        return None
+
+
+def _called_on_column(function: ColumnFunction, first: Sequence[Node], *others: Node) -> Sequence[Node | None] | None:
+    try:
+        return function(first, *others)
+    except ExpressionError:
         return None
 
 

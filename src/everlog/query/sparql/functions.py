@@ -9,14 +9,14 @@ from __future__ import annotations
 import hashlib
 import math
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
-from functools import lru_cache
 from urllib.parse import quote, urljoin
 
 from everlog.lang.errors import TermError
 from everlog.lang.terms import IRI, LANG_STRING, XSD, BlankNode, Literal
 from everlog.query.sparql.dates import FORMS, Moment, moment_of, zone_duration
+from everlog.query.sparql.regular import Regular, regular
 from everlog.query.sparql.terms import (
     BOOLEAN,
     DATE,
@@ -179,57 +179,28 @@ def langmatches(tag: Node, wanted: Node) -> Node:
     return boolean_node(bool(given) and (wide in ("*", given) or given.startswith(wide + "-")))
 
 
-def regex(text: Node, pattern: Node, flags: Node | None = None) -> Node:
-    return boolean_node(_compiled(pattern, flags).search(_string(text).lexical) is not None)
+def regex(texts: Sequence[Node], pattern: Node, flags: Node | None = None) -> list[Node | None]:
+    """``REGEX`` of many terms with one pattern; None for terms that are no strings."""
+    found, strings = _regular(pattern, flags), _lexical_forms(texts)
+    matched = iter(found.matches([text for text in strings if text is not None]))
+    return [None if text is None else boolean_node(next(matched)) for text in strings]
 
 
-def replace(text: Node, pattern: Node, replacement: Node, flags: Node | None = None) -> Node:
-    """Every match replaced; ``$1`` stands for a group, ``\\$`` for a dollar."""
-    source, compiled = _string(text), _compiled(pattern, flags)
-    if compiled.search("") is not None:
-        raise ExpressionError
-    pieces = re.findall(r"\\[\\$]|\$[0-9]+|[^\\$]+|.", _plain(replacement), re.DOTALL)
-
-    def put(match: re.Match[str]) -> str:
-        return "".join(_piece(piece, match) for piece in pieces)
-
-    return _like(source, compiled.sub(put, source.lexical))
+def replace(texts: Sequence[Node], pattern: Node, replacement: Node, flags: Node | None = None) -> list[Node | None]:
+    """``REPLACE`` in many terms with one pattern; None for terms that are no strings."""
+    found, strings = _regular(pattern, flags), _lexical_forms(texts)
+    made = iter(found.replaced([text for text in strings if text is not None], _plain(replacement)))
+    return [
+        None if text is None else _like(_string(node), next(made)) for node, text in zip(texts, strings, strict=True)
+    ]
 
 
-def _piece(piece: str, match: re.Match[str]) -> str:
-    if piece in ("\\\\", "\\$"):
-        return piece[1]
-    if piece in ("\\", "$"):
-        raise ExpressionError
-    if not piece.startswith("$"):
-        return piece
-    digits = piece[1:]
-    for end in range(len(digits), 0, -1):
-        if int(digits[:end]) <= match.re.groups:
-            return (match.group(int(digits[:end])) or "") + digits[end:]
-    return digits[1:]
+def _lexical_forms(nodes: Sequence[Node]) -> list[str | None]:
+    return [_string(node).lexical if is_string(node) else None for node in nodes]
 
 
-def _compiled(pattern: Node, flags: Node | None) -> re.Pattern[str]:
-    return _regular(_plain(pattern), "" if flags is None else _plain(flags))
-
-
-@lru_cache(maxsize=256)
-def _regular(pattern: str, flags: str) -> re.Pattern[str]:
-    """A regular expression of XPath as one of Python."""
-    if set(flags) - set("smixq"):
-        raise ExpressionError
-    if "q" in flags:
-        pattern = re.escape(pattern)
-    elif "x" in flags:
-        pattern = re.sub(r"[\t\n\r ]+", "", pattern)
-    options = re.IGNORECASE * ("i" in flags) | re.DOTALL * ("s" in flags) | re.MULTILINE * ("m" in flags)
-    if "m" not in flags:
-        pattern = re.sub(r"(?<!\\)\$$", r"\\Z", pattern)
-    try:
-        return re.compile(pattern, options)
-    except (re.error, OverflowError) as error:
-        raise ExpressionError from error
+def _regular(pattern: Node, flags: Node | None) -> Regular:
+    return regular(_plain(pattern), "" if flags is None else _plain(flags))
 
 
 # numbers ----------------------------------------------------------------------------------------
@@ -402,8 +373,6 @@ FUNCTIONS: Mapping[str, Function] = {
     "encode_for_uri": lambda node: string_node(quote(_string(node).lexical, safe="-_.~")),
     "concat": concat,
     "langmatches": langmatches,
-    "regex": regex,
-    "replace": replace,
     "abs": abs_,
     "ceil": _whole(_ceiling),
     "floor": _whole(_floor),
@@ -423,3 +392,8 @@ FUNCTIONS: Mapping[str, Function] = {
     **{kind: _to_moment(kind) for kind in (DATE_TIME, DATE, TIME)},
 }
 """Functions and operators by name, casts by the IRI of the datatype."""
+
+ColumnFunction = Callable[..., Sequence[Node | None]]
+
+COLUMN_FUNCTIONS: Mapping[str, ColumnFunction] = {"regex": regex, "replace": replace}
+"""Functions of many first arguments at once, the others being the same for all."""

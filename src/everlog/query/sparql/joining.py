@@ -12,15 +12,18 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from everlog.engine.keys import Column, Mask
+from everlog.engine.limits import Limits
 from everlog.query.sparql.table import Table, codes
 
 Rows = tuple[Column, Column]
 """Rows of the left and of the right side that belong together."""
 
 
-def join(left: Table, right: Table) -> Table:
+def join(left: Table, right: Table, limits: Limits) -> Table:
     """The solutions of both that are compatible, merged."""
-    return merged(left, right, *compatible(left, right))
+    rows = compatible(left, right, limits)
+    limits.reserve(len(rows[0]), 8 * len(rows[0]) * len(left.columns.keys() | right.columns.keys()))
+    return merged(left, right, *rows)
 
 
 def merged(left: Table, right: Table, left_rows: Column, right_rows: Column) -> Table:
@@ -39,15 +42,13 @@ def merged(left: Table, right: Table, left_rows: Column, right_rows: Column) -> 
     return Table(columns, len(left_rows), weights)
 
 
-def compatible(left: Table, right: Table, need_shared: Sequence[str] | None = None) -> Rows:
-    """The pairs of compatible rows; with ``need_shared`` only those that both bind one of these variables."""
+def compatible(left: Table, right: Table, limits: Limits) -> Rows:
+    """The pairs of compatible rows."""
     shared = [name for name in left.columns if name in right.columns]
     found = []
     for on, left_part, right_part in _parts(left, right, shared):
-        if need_shared is not None and not any(name in need_shared for name in on):
-            continue
         left_keys, right_keys = _keys(left, right, on, left_part, right_part)
-        left_rows, right_rows = matches(left_keys, right_keys)
+        left_rows, right_rows = matches(left_keys, right_keys, limits)
         found.append((left_part[left_rows], right_part[right_rows]))
     if len(found) == 1:
         return found[0]
@@ -104,21 +105,41 @@ def bound_parts(table: Table, names: Sequence[str]) -> list[tuple[list[str], Col
     return found
 
 
-def matches(left: Column, right: Column) -> Rows:
+PAIRS = 1 << 22
+"""The number of pairs that are made between two looks at the limits."""
+
+
+def matches(left: Column, right: Column, limits: Limits | None = None) -> Rows:
     """All pairs of places with equal keys, ascending on the left.
 
     >>> matches(np.array([1, 2]), np.array([2, 1, 2]))
     (array([0, 1, 1]), array([1, 0, 2]))
     """
+    limits = limits or Limits()
     order = np.argsort(right, kind="stable")
-    ordered = right[order]
-    low, high = _searched(ordered, left)
-    counts = high - low
-    total = int(counts.sum())
-    left_rows = np.repeat(np.arange(len(left)), counts)
+    low, high = _searched(right[order], left)
+    ends = np.cumsum(high - low)
+    total = int(ends[-1]) if len(ends) else 0
+    limits.reserve(total, 16 * total)
+    found: list[Rows] = []
+    start = 0
+    while start < len(left) or not found:
+        begin = int(ends[start - 1]) if start else 0
+        stop = max(start + 1, int(np.searchsorted(ends, begin + PAIRS, side="right")))
+        limits.check(total)
+        found.append(_expanded(low, high, order, start, min(stop, len(left))))
+        start = stop
+    if len(found) == 1:
+        return found[0]
+    return np.concatenate([rows for rows, _ in found]), np.concatenate([rows for _, rows in found])
+
+
+def _expanded(low: Column, high: Column, order: Column, start: int, stop: int) -> Rows:
+    """The pairs of the left places from ``start`` to ``stop`` with the ordered right ones from low to high."""
+    low, counts = low[start:stop], high[start:stop] - low[start:stop]
     starts = np.cumsum(counts) - counts
-    within = np.arange(total) - np.repeat(starts, counts)
-    return left_rows, order[np.repeat(low, counts) + within]
+    within = np.arange(int(counts.sum())) - np.repeat(starts, counts)
+    return np.repeat(np.arange(start, stop), counts), order[np.repeat(low, counts) + within]
 
 
 def contained(left: Column, right: Column) -> Mask:

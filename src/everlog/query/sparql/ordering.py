@@ -60,7 +60,7 @@ def without_value(terms: Terms, ids: Column) -> Mask:
     different, places = distinct_ids(ids)
     found = matching(terms.texts(different), r'\^\^<[^"]*>$')
     rows = np.flatnonzero(found)
-    found[rows] = [_is_ill_typed(node) for node in terms.nodes(different[rows])]
+    found[rows] = [_is_ill_typed(node) for node in terms.watched(terms.nodes(different[rows]))]
     return found[places]
 
 
@@ -103,7 +103,8 @@ def _by_value(terms: Terms, ids: Column, texts: pa.LargeStringArray) -> Column:
     if is_exact(texts).all():
         _, places = np.unique(pc.cast(texts, pa.float64()).to_numpy(), return_inverse=True)
         return np.asarray(places, np.int64)
-    keys = [_key(node, text) for node, text in zip(terms.nodes(ids), texts.to_pylist(), strict=True)]
+    valued = zip(terms.nodes(ids), texts.to_pylist(), strict=True)
+    keys = [_key(node, text) for node, text in terms.watched(valued)]
     ordered = {key: place for place, key in enumerate(sorted(set(keys)))}
     return np.array([ordered[key] for key in keys], np.int64)
 

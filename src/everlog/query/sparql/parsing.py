@@ -21,7 +21,8 @@ from rdflib.plugins.sparql import algebra as rdflib_algebra
 from rdflib.plugins.sparql import parser as rdflib_parser
 from rdflib.plugins.sparql.parserutils import Comp, Param
 
-from everlog.lang.errors import Place, RuleError
+from everlog.engine.limits import Limits
+from everlog.lang.errors import EverlogError, Place, RuleError
 from everlog.query.sparql.algebra import Operation, Query
 from everlog.query.sparql.graphs import BARE
 from everlog.query.sparql.scoping import SERVICE, Scoping
@@ -49,27 +50,31 @@ _rdflib_log = logging.getLogger("rdflib.term")
 warnings.filterwarnings("ignore", "Parsing weird boolean", UserWarning)
 
 
-def parse_query(text: str, prefixes: Mapping[str, str] | None = None, base: str = "") -> Query:
-    """The algebra of a query.
+def parse_query(
+    text: str, prefixes: Mapping[str, str] | None = None, base: str = "", limits: Limits | None = None
+) -> Query:
+    """The algebra of a query, if it is read within the limits.
 
     >>> parse_query("SELECT ?x { ?x a <http://e.org/C> }").form.columns
     ('x',)
     """
     _require_absolute(base)
-    with _reading(text) as source:
+    with _reading(text, limits or Limits()) as source:
         tree = rdflib_parser.Query.parse_string(source, parse_all=True)
         Scoping(source, partial(_place, source)).check_query(tree)
         return translate_query(tree, _namespaces(prefixes), base, source)
 
 
-def parse_update(text: str, prefixes: Mapping[str, str] | None = None, base: str = "") -> list[Operation]:
-    """The operations of an update request, in their order.
+def parse_update(
+    text: str, prefixes: Mapping[str, str] | None = None, base: str = "", limits: Limits | None = None
+) -> list[Operation]:
+    """The operations of an update request, in their order, if it is read within the limits.
 
     >>> [type(o).__name__ for o in parse_update("INSERT DATA { <a:a> <a:p> 1 } ; CLEAR DEFAULT")]
     ['Modify', 'Clear']
     """
     _require_absolute(base)
-    with _reading(text) as source:
+    with _reading(text, limits or Limits()) as source:
         tree = rdflib_parser.UpdateUnit.parse_string(source, parse_all=True)[0]
         Scoping(source, partial(_place, source)).check_update(tree)
         translated = rdflib_algebra.translateUpdate(tree, base or None, _namespaces(prefixes))
@@ -99,9 +104,34 @@ def _namespaces(prefixes: Mapping[str, str] | None) -> dict[str, str]:
 
 
 @contextmanager
-def _reading(text: str) -> Iterator[str]:
+def answering() -> Iterator[None]:
+    """Turns what is nested more deeply than Python can follow into an error."""
+    try:
+        yield
+    except RecursionError:
+        raise _too_deep() from None
+
+
+def _too_deep() -> RuleError:
+    hint = "write it with fewer brackets, operators or steps in a row, such as `IN` for many `||`"
+    return RuleError.of("sparql-syntax", "the query is nested too deeply", Place(NAME), hint)
+
+
+class _Clock:
+    """The limits within which the text that is being read, of which there is one at a time, has to be read."""
+
+    limits = Limits()
+
+    @classmethod
+    def check(cls) -> None:
+        cls.limits.check(0)
+
+
+@contextmanager
+def _reading(text: str, limits: Limits) -> Iterator[str]:
     """Turns what goes wrong into errors with a place, and keeps lexical forms as they are written."""
     with _lock:
+        _Clock.limits = limits
         normalised, rdflib.NORMALIZE_LITERALS = rdflib.NORMALIZE_LITERALS, False
         silent, _rdflib_log.disabled = _rdflib_log.disabled, True
         source = text
@@ -109,12 +139,12 @@ def _reading(text: str) -> Iterator[str]:
             _refuse_halves(text)
             source = _unescaped(text)
             yield source
-        except RuleError:
+        except EverlogError:
             raise
         except ParseBaseException as error:
             raise _syntax_error(source, error) from None
         except RecursionError:
-            raise RuleError.of("sparql-syntax", "the query is nested too deeply", Place(NAME)) from None
+            raise _too_deep() from None
         except Exception as error:  # rdflib raises plain exceptions for mistakes in queries
             raise _translation_error(source, error) from error
         finally:
@@ -190,8 +220,16 @@ def _repair_grammar() -> None:
     _name_inverse_properties()
     _keep_signs()
     _complete_escapes()
+    _look_at_limits()
     service: Any = rdflib_parser.ServiceGraphPattern
     service.set_name(SERVICE)
+
+
+def _look_at_limits() -> None:
+    """Look at the limits with each term that is read."""
+    for name in ("Var", "iri", "NumericLiteral", "RDFLiteral", "BooleanLiteral"):
+        element: Any = getattr(rdflib_parser, name)
+        element.add_parse_action(_Clock.check)
 
 
 def _name_inverse_properties() -> None:

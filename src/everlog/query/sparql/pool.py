@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any, TypeVar
 
 import numpy as np
 import pyarrow as pa
@@ -11,10 +11,17 @@ import pyarrow.compute as pc
 
 from everlog.engine.dictionary import Dictionary
 from everlog.engine.keys import Column, Mask
+from everlog.engine.limits import Limits
 from everlog.query.sparql.terms import Node, node_of, text_of_node
 
 UNBOUND = -1
 """Stands in a column where there is no term."""
+
+
+BETWEEN = 1 << 12
+"""The number of terms that are handled one by one between two looks at the limits."""
+
+T = TypeVar("T")
 
 
 class Terms(Mapping[str, int]):
@@ -25,8 +32,9 @@ class Terms(Mapping[str, int]):
     (0, 0, ['"new"'])
     """
 
-    def __init__(self, dictionary: Dictionary) -> None:
+    def __init__(self, dictionary: Dictionary, limits: Limits | None = None) -> None:
         self.dictionary = dictionary
+        self.limits = limits or Limits()
         self.known = len(dictionary)
         """Ids below this are the dictionary's."""
         self._added: list[str] = []
@@ -71,7 +79,7 @@ class Terms(Mapping[str, int]):
         else:
             for text in missing:
                 self.add(text)
-        return np.array([UNBOUND if text is None else self._ids[text] for text in texts], np.int64)
+        return np.array([UNBOUND if text is None else self._ids[text] for text in self.watched(texts)], np.int64)
 
     def texts(self, ids: Column) -> pa.LargeStringArray:
         """The texts of ids, null where they are unbound."""
@@ -92,17 +100,24 @@ class Terms(Mapping[str, int]):
         missing = [i for i in dict.fromkeys(wanted) if i not in self._nodes]
         if missing:
             texts = self.texts(np.array(missing, np.int64)).to_pylist()
-            self._nodes.update(zip(missing, map(node_of, texts), strict=True))
+            self._nodes.update(self.watched(zip(missing, map(node_of, texts), strict=True)))
         return [self._nodes[i] for i in wanted]
 
     def add_nodes(self, nodes: Sequence[Node | None]) -> Column:
         """The ids of nodes, unbound for None."""
-        return self.add_all([None if node is None else text_of_node(node) for node in nodes])
+        return self.add_all([None if node is None else text_of_node(node) for node in self.watched(nodes)])
 
     def mapped(self, function: Callable[..., Any], ids: Column) -> tuple[list[Any], Column]:
         """A function of the different terms of a column: its values, and for each row which one is its own."""
         different, places = distinct_ids(ids)
-        return [function(node) for node in self.nodes(different)], places
+        return [function(node) for node in self.watched(self.nodes(different))], places
+
+    def watched(self, items: Iterable[T]) -> Iterator[T]:
+        """The items, with a look at the limits now and then."""
+        for number, item in enumerate(items):
+            if number % BETWEEN == 0:
+                self.limits.check(0)
+            yield item
 
 
 def starting(terms: Terms, ids: Column, *beginnings: str) -> Mask:

@@ -9,19 +9,25 @@ from everlog.query.sparql.algebra import Ask, Construct, Describe, Select
 from everlog.query.sparql.dataset import Dataset
 from everlog.query.sparql.evaluation import Evaluation
 from everlog.query.sparql.hints import warn_of
-from everlog.query.sparql.parsing import parse_query
+from everlog.query.sparql.parsing import answering, parse_query
 from everlog.query.sparql.results import Result, Solutions, Triples, Truth
 from everlog.query.sparql.templates import COLUMNS, construct, describe, has_blanks, template_names
 
 
 def query(dataset: Dataset, text: str, *, base: str = "") -> Result:
     """The answer to a SPARQL query."""
-    parsed = parse_query(text, dataset.prefixes, base)
-    evaluation = dataset.evaluation(parsed.graphs, parsed.base)
+    with answering():
+        return _answer(dataset, text, base)
+
+
+def _answer(dataset: Dataset, text: str, base: str) -> Result:
+    limits = dataset.limits()
+    parsed = parse_query(text, dataset.prefixes, base, limits)
+    evaluation = dataset.evaluation(limits, parsed.graphs, parsed.base)
     form = parsed.form
     warn_of(form.pattern, evaluation.graphs)
     if isinstance(form, Select):
-        found = evaluation.solutions(form.pattern, frozenset(form.columns)).unweighted()
+        found = evaluation.unweighted(evaluation.solutions(form.pattern, frozenset(form.columns)))
         return Solutions(evaluation.terms, found, form.columns)
     if isinstance(form, Ask):
         return Truth(evaluation.solutions(form.pattern, frozenset(), distinct=True, enough=1).size > 0)
@@ -33,7 +39,7 @@ def query(dataset: Dataset, text: str, *, base: str = "") -> Result:
 def _constructed(evaluation: Evaluation, form: Construct) -> Triples:
     blanks = has_blanks(form.template)
     found = evaluation.solutions(form.pattern, template_names(form.template), distinct=not blanks)
-    triples = construct(evaluation.terms, form.template, found.unweighted())
+    triples = construct(evaluation.terms, form.template, evaluation.unweighted(found))
     return Triples(evaluation.terms, triples, COLUMNS)
 
 

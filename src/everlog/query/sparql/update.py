@@ -26,7 +26,7 @@ from everlog.query.sparql.dataset import Dataset
 from everlog.query.sparql.evaluation import Evaluation
 from everlog.query.sparql.graphs import BARE, is_seen
 from everlog.query.sparql.hints import missing_graph, warn_of
-from everlog.query.sparql.parsing import parse_update
+from everlog.query.sparql.parsing import answering, parse_update
 from everlog.query.sparql.pool import Terms, distinct_ids, starting
 from everlog.query.sparql.table import Table, union
 from everlog.query.sparql.templates import (
@@ -50,7 +50,12 @@ ByGraph = dict[str | None, Table]
 
 def update(dataset: Dataset, text: str, *, base: str = "") -> tuple[Change, ...]:
     """Carry out a request; returns the changes, one for each knowledge base that an operation is about."""
-    operations = parse_update(text, dataset.prefixes, base)
+    with answering():
+        return _updated(dataset, text, base)
+
+
+def _updated(dataset: Dataset, text: str, base: str) -> tuple[Change, ...]:
+    operations = parse_update(text, dataset.prefixes, base, dataset.limits())
     changes: list[Change] = []
     before: list[tuple[KnowledgeBase, FactSet]] = []
     try:
@@ -58,7 +63,7 @@ def update(dataset: Dataset, text: str, *, base: str = "") -> tuple[Change, ...]
             for kb, insert, delete, unknown in _facts(dataset, operation):
                 before.append((kb, kb.state().explicit))
                 changes.append(kb.update_facts(insert, delete, unknown=unknown))
-    except EverlogError:
+    except (EverlogError, RecursionError, MemoryError):
         for kb, explicit in reversed(before):
             _restore(kb, explicit)
         raise
@@ -78,7 +83,7 @@ Facts = tuple["KnowledgeBase", FactSet, FactSet, int]
 def _facts(dataset: Dataset, operation: Operation) -> list[Facts]:
     if isinstance(operation, Clear):
         return [(kb, NONE, _visible(kb), 0) for kb in _cleared(dataset, operation)]
-    evaluation = dataset.evaluation(operation.using, operation.base, operation.graph)
+    evaluation = dataset.evaluation(dataset.limits(), operation.using, operation.base, operation.graph)
     warn_of(operation.pattern, evaluation.graphs)
     delete, insert = _triples(evaluation, operation)
     found: list[Facts] = []
@@ -121,7 +126,7 @@ def _triples(evaluation: Evaluation, operation: Modify) -> tuple[ByGraph, ByGrap
     templates = [triple for _, triple in (*operation.delete, *operation.insert)]
     graphs = {graph.name for graph, _ in (*operation.delete, *operation.insert) if isinstance(graph, Variable)}
     names = template_names(templates) | graphs
-    found = evaluation.solutions(operation.pattern, names, distinct=not has_blanks(templates)).unweighted()
+    found = evaluation.unweighted(evaluation.solutions(operation.pattern, names, distinct=not has_blanks(templates)))
     filling = Filling(evaluation.terms, found)
     return _filled(evaluation.terms, filling, operation.delete), _filled(evaluation.terms, filling, operation.insert)
 
