@@ -114,7 +114,7 @@ def _rules_and_predicates(kb: KnowledgeBase) -> str:
 
 def _sizes(kb: KnowledgeBase) -> list[tuple[str, int, int, int]]:
     """Name, arity, facts and explicit facts of each predicate, the largest first."""
-    state, prefixes = kb.state(), kb.program.program.prefixes
+    state, prefixes = kb.state(), kb.prefixes
     counted = [
         (print_name(p.name, prefixes), p.arity, len(state.facts.relation(p)), len(state.explicit.relation(p)))
         for p in kb.predicates

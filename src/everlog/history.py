@@ -76,13 +76,17 @@ def changes_in(store: Store, from_version: int, to_version: int | None = None) -
         parts[:2] = (part.replaced(own) for part, own in zip(parts, (found.inserted, found.deleted), strict=False))
     versions = (info,) if from_version < 0 else (info, store.info(from_version))
     known = chain.from_iterable((*map(known_in, versions), *parts))
-    names = Names(dict.fromkeys(known), prefixes_of(info.rules))
+    names = Names(dict.fromkeys(known), prefixes_of(info))
     return Changes(*(ChangedRelations(names, dictionary, part) for part in parts))
 
 
+def prefixes_of(info: VersionInfo) -> Mapping[str, str]:
+    """The prefixes that the rules of a version declare, and those of its facts under other names."""
+    return {**info.prefixes, **_declared(info.rules)}
+
+
 @lru_cache(maxsize=4)
-def prefixes_of(rules: str) -> Mapping[str, str]:
-    """The prefixes that the rules of a version declare."""
+def _declared(rules: str) -> Mapping[str, str]:
     return parse_stored(rules, "rules").prefixes
 
 

@@ -123,6 +123,8 @@ class KnowledgeBase:
         self.profile: Profile | None = None
         """What reasoning took that was asked to be profiled last."""
         self.saved: Saved | None = None
+        self.data_prefixes: Mapping[str, str] = {}
+        """Prefixes that files of facts declare."""
         self.modules_open = False
         """Whether modules take rules that they fit once there are some; there are none yet."""
         self.warning: Callable[[Diagnostic], None] = warn
@@ -155,6 +157,26 @@ class KnowledgeBase:
     def program(self) -> StratifiedProgram:
         """The rules in strata, and modules."""
         return self._reasoner.program
+
+    @property
+    def prefixes(self) -> Mapping[str, str]:
+        """The prefixes that the rules declare, and those that files of facts do under other names.
+
+        They hold in queries, and explanations use them. Rules and cells of tables know those of the rules only.
+        """
+        declared = self.program.program.prefixes
+        return {**declared, **{name: iri for name, iri in self.data_prefixes.items() if name not in declared}}
+
+    def declare(self, prefixes: Mapping[str, str]) -> None:
+        """Use prefixes that come with facts; names that are declared already keep what they stand for.
+
+        >>> kb = KnowledgeBase("p(<http://e.org/a>) .")
+        >>> kb.declare({"ex": "http://e.org/"})
+        >>> kb.query("p(ex:a)").rows()
+        [()]
+        """
+        self.data_prefixes = {**prefixes, **self.data_prefixes}
+        self._names = Names(self._names.all(), self.prefixes)
 
     @property
     def modules(self) -> bool:
@@ -253,6 +275,7 @@ class KnowledgeBase:
         refuse_graphs(options)
         argument = str(path) if predicate is None else f"{predicate}={path}"
         read = read_files(argument, options, self._reasoner.dictionary, self._headers, on_error)
+        self.declare(read.prefixes)
         for found in read.facts:
             self._names.add(self._names.for_data(found, found.arity))
         self.given.add(read.kinds, read.named)
@@ -403,7 +426,8 @@ class KnowledgeBase:
         changed = old.applied(queue)
         done = new.derive_from(old, edit, changed, algorithm, strategy)
         there = [*edit.program.predicates, *edit.facts_added.predicates]
-        self._reasoner, self._names = new, self._names.with_program(there, edit.program.prefixes)
+        self._reasoner = new
+        self._names = self._names.with_program(there, self.prefixes)
         shown = partial(ChangedRelations, self._names, new.dictionary)
         facts, explicit = (shown(done.inserted), shown(done.deleted)), (shown(changed.inserted), shown(changed.deleted))
         return RulesChanged(*facts, *explicit, changed.idle, done.statistics, *edit.texts)
@@ -422,7 +446,7 @@ class KnowledgeBase:
         Columns are the named variables in order of appearance; without any, the answer is one empty
         row (true) or none (false).
         """
-        prefixes = self.program.program.prefixes
+        prefixes = self.prefixes
         query = check_query(parse_query(text, prefixes), set(self._names.all()), prefixes)
         return answer(query, self.state(), self._limits)
 

@@ -91,6 +91,7 @@ def save(
     state = kb.stored(above(kb.program, kb.state().facts, expand_below)).ranked()
     with begin(place, overwrite=overwrite, wait=wait) as transaction:
         refuse_existing(place, overwrite)  # somebody may have made one while this waited
+        transaction.declare(kb.data_prefixes)
         transaction.add_terms(term_batches(state.dictionary, ()))
         bookkeeping = bookkeeping_of(state, kb.maintain)
         closures = closures_of(kb.program, state.generated)
@@ -131,6 +132,7 @@ def append(
     # Executors derive what has a name, so other rules bring the names of all their predicates.
     name_predicates(dictionary, {*change.predicates, *(() if same_rules else kb.predicates)})
     _refuse_collisions(dictionary, saved.terms)
+    transaction.declare(kb.data_prefixes)
     transaction.add_terms([added_terms(dictionary, saved.terms)] if len(dictionary) > saved.terms else [])
     transaction.add_facts(change_batches(stored_change(store, old, new, change), dictionary))
     statistics = dataclasses.replace(kb.statistics, instances=kb.work)
@@ -252,11 +254,13 @@ def open(path: str | Path, version: Version | None = None, **options: Any) -> Kn
         kb = KnowledgeBase.restored(program, kept.state, statistics, info.statistics, **options)
         kb.adopt(kept.state, Saved.at(store.path, info.version, kept, kb.program))
         kb.modules_open = modules is not False and not how["modules"] and how["equality"] != "representatives"
+        kb.declare(info.prefixes)
         return kb
     state = kept.state
     listed = KnowledgeBase.restored(program, state, statistics, **how).listed() if state.generated else state
     kb = KnowledgeBase.restored(program, listed.uncounted(), statistics, info.statistics, **options)
     kb.saved = Saved.at(store.path, info.version, kept_nowhere(kept.state.uncounted()), kb.program)
+    kb.declare(info.prefixes)
     return kb
 
 

@@ -114,7 +114,7 @@ def _changed(store: Store, version: int, predicates: tuple[str, ...], explicit: 
 
     if store.info(version).operation in ("compact", "widen"):
         return
-    prefixes = prefixes_of(store.info(version).rules)
+    prefixes = prefixes_of(store.info(version))
     wanted = {resolve_predicate_name(name, prefixes) for name in predicates}
     changed = changes_in(store, version - 1, version)
     added: ChangedRelations = changed.explicit_inserted if explicit else changed.inserted

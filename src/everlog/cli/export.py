@@ -61,14 +61,14 @@ def command(
 
     console.watch_compilation()
     kb = open_store(store, at)
-    chosen, prefixes, skip = _chosen(kb, predicates, form), kb.program.program.prefixes, on_error == "skip"
+    chosen, skip = _chosen(kb, predicates, form), on_error == "skip"
     progress.phase("write")
     if form in TRIPLES:
-        written, left_out = export_triples(kb.state(), chosen, form, output, prefixes, explicit=explicit, skip=skip)
+        written, left_out = export_triples(kb.state(), chosen, form, output, kb.prefixes, explicit=explicit, skip=skip)
     else:
         assert output is not None
         parts = {p: kb[p].explicit if explicit else kb[p] for p in chosen}
-        written, left_out = export_files(parts, form, output, prefixes, skip=skip)
+        written, left_out = export_files(parts, form, output, kb.program.program.prefixes, skip=skip)
     progress.close()
     for line in left_out.lines():
         echo(line, err=True)
@@ -87,7 +87,7 @@ def _chosen(kb: KnowledgeBase, names: tuple[str, ...], form: str) -> list[Predic
 
     if not names:
         return [p for p in kb.predicates if form not in TRIPLES or not is_internal(p)]
-    prefixes, found = kb.program.program.prefixes, []
+    prefixes, found = kb.prefixes, []
     for name in dict.fromkeys(names):
         same = [p for p in kb.predicates if p.name == resolve_predicate_name(name, prefixes)]
         found += same or [Names(kb.predicates, prefixes).find(name)]

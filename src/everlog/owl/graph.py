@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -13,9 +12,9 @@ import pyarrow as pa
 
 from everlog.lang.errors import DataError, Diagnostic, Place
 from everlog.owl.vocabulary import FIRST, NIL, REST, TYPE
-from everlog.pipeline.blocks import open_bytes
+from everlog.pipeline.prefixes import declared_prefixes
 from everlog.pipeline.read import read
-from everlog.pipeline.sources import KINDS, RDF_KINDS, ReadOptions, Source, resolve
+from everlog.pipeline.sources import KINDS, RDF_KINDS, ReadOptions, resolve
 from everlog.pipeline.split import BadRow
 from everlog.pipeline.splits import splits
 
@@ -24,9 +23,6 @@ Said = Mapping[str, Sequence[str]]
 
 _NOTHING_SAID: Said = MappingProxyType({})
 _MOST_SHOWN = 20
-_HEAD = 1 << 16
-_TURTLE_PREFIX = re.compile(r"^\s*@?prefix\s+([A-Za-z][\w-]*)?:\s*<([^<>\s]*)>", re.IGNORECASE | re.MULTILINE)
-_XML_PREFIX = re.compile(r"\sxmlns(?::([A-Za-z][\w-]*))?\s*=\s*[\"']([^\"'&<>\s]*)[\"']")
 
 
 class BrokenListError(ValueError):
@@ -120,7 +116,7 @@ def _read(paths: Sequence[str], options: ReadOptions, work: Path) -> Document:
         shown = {split.path: split.shown for split in parts}
         placed = [(row.reason, replace(row.place, file=shown[row.place.file])) for row in bad[:_MOST_SHOWN]]
         raise DataError(Diagnostic("bad-row", reason, place) for reason, place in placed)
-    return Document(tuple(batches), MappingProxyType(_prefixes(sources)))
+    return Document(tuple(batches), MappingProxyType(declared_prefixes(sources)))
 
 
 def triples_in(batch: pa.RecordBatch) -> Iterator[Triple]:
@@ -129,16 +125,3 @@ def triples_in(batch: pa.RecordBatch) -> Iterator[Triple]:
     for predicate, subject, value in zip(*columns, strict=True):
         name = predicate[:-2]
         yield (subject, TYPE, name) if value is None else (subject, name, value)
-
-
-def _prefixes(sources: Sequence[Source]) -> dict[str, str]:
-    """The prefixes that the files declare at their beginning; the first file to use a name keeps it."""
-    found: dict[str, str] = {}
-    for source in sources:
-        pattern = {"ttl": _TURTLE_PREFIX, "trig": _TURTLE_PREFIX, "rdf": _XML_PREFIX}.get(source.kind)
-        if pattern is not None:
-            with open_bytes(source.path, source.compressed) as file:
-                head = file.read(_HEAD).decode(errors="replace")
-            for match in pattern.finditer(head):
-                found.setdefault(match[1] or "", match[2])
-    return found

@@ -14,6 +14,7 @@ from everlog.lang.kinds import Kinds
 from everlog.lang.syntax import Predicate
 from everlog.pipeline.columns import Headers
 from everlog.pipeline.named import named_predicates, with_empty
+from everlog.pipeline.prefixes import declared_prefixes
 from everlog.pipeline.sources import ReadOptions, resolve
 from everlog.pipeline.split import BadRow
 from everlog.pipeline.splits import splits
@@ -33,6 +34,8 @@ class FactsRead:
     """The kinds of the columns of each predicate, those of empty files among them."""
     named: Mapping[Predicate, Place]
     """The predicates whose names the user has written, by a name or that of a file, and where."""
+    prefixes: Mapping[str, str]
+    """Those that the files declare."""
 
 
 def read_files(
@@ -48,10 +51,10 @@ def read_files(
         width = max([widest(parts, options), *options.arities.values()])
         staged = stage(None, parts, options, work, width=width, salt=dictionary.salt, on_error=on_error)
         facts, _ = facts_in(staged, dictionary, add=True)
-        named = named_predicates(sources, parts, options)
+        named, prefixes = named_predicates(sources, parts, options), declared_prefixes(sources)
     if staged.bad_count:
         warn(_skipped(argument, staged.bad, staged.bad_count))
-    return FactsRead(staged.rows, facts, with_empty(staged.kinds, named), named)
+    return FactsRead(staged.rows, facts, with_empty(staged.kinds, named), named, prefixes)
 
 
 def _skipped(argument: str, bad: Sequence[BadRow], count: int) -> Diagnostic:

@@ -35,6 +35,7 @@ from everlog.pipeline.engines import memory_needed, needs_spark, plan_settings
 from everlog.pipeline.facts import load_columns
 from everlog.pipeline.inputs import Encoded, encoded
 from everlog.pipeline.named import named_predicates, with_empty
+from everlog.pipeline.prefixes import declared_prefixes
 from everlog.pipeline.program import Profile, Schema, has_ontology, read_program
 from everlog.pipeline.reports import Clock, Report
 from everlog.pipeline.sources import ReadOptions, resolve
@@ -132,6 +133,7 @@ def materialise(job: MaterialiseJob, report: Report | None = None) -> Result:
         refuse_existing(job.store, job.overwrite)  # somebody may have made one while this waited
         with clock.phase("check"):
             sources = resolve((*job.facts, *read.facts), options, transaction.work)
+            transaction.declare(declared_prefixes(sources))
             parts = splits(sources, options)
             for warning in large_files(parts, job.large_gz):
                 report.warning(warning)

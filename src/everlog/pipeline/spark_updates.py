@@ -32,6 +32,7 @@ from everlog.pipeline.dictionary import NewTerms, new_terms
 from everlog.pipeline.engines import plan_settings
 from everlog.pipeline.jobs import no_representatives_on_spark
 from everlog.pipeline.named import named_predicates, with_empty
+from everlog.pipeline.prefixes import declared_prefixes
 from everlog.pipeline.reports import Clock, Report
 from everlog.pipeline.session import session
 from everlog.pipeline.sources import ReadOptions, resolve
@@ -76,6 +77,7 @@ def update(job: UpdateJob, report: Report | None = None) -> UpdateResult:
             refuse_graphs(options)
             headers: Headers = {}
             sources = [resolve(paths, options, transaction.work) for paths in (job.delete, job.insert)]
+            transaction.declare(declared_prefixes(sources[1]))
             parts = [splits(each, options, headers=headers) for each in sources]
             for warning in large_files([*parts[0], *parts[1]], job.large_gz):
                 clock.report.warning(warning)

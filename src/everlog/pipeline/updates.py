@@ -27,6 +27,7 @@ from everlog.pipeline.dictionary import collision_error, distinct_terms
 from everlog.pipeline.encode import TERMS
 from everlog.pipeline.engines import needs_spark_to_update
 from everlog.pipeline.named import named_predicates, with_empty
+from everlog.pipeline.prefixes import declared_prefixes
 from everlog.pipeline.reports import Clock, Report
 from everlog.pipeline.sources import ReadOptions, Source, resolve
 from everlog.pipeline.spill import distinct, facts_schema
@@ -126,6 +127,7 @@ def update(job: UpdateJob, report: Report | None = None) -> UpdateResult:
             refuse_graphs(options)
             headers: Headers = {}
             sources = [resolve(paths, options, transaction.work) for paths in (job.delete, job.insert)]
+            kb.declare(declared_prefixes(sources[1]))
             parts = [splits(each, options, headers=headers) for each in sources]
             for warning in large_files([*parts[0], *parts[1]], job.large_gz):
                 clock.report.warning(warning)

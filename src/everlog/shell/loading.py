@@ -19,7 +19,7 @@ def load(session: Session, text: str) -> None:
     if text.endswith(".rls"):
         from everlog.lang.parser import parse_file
 
-        session.change(parse_file(text, session.prefixes))
+        session.change(parse_file(text, session.kb.program.program.prefixes))
         return
     session.applied(f"loading {text}", lambda: [loaded(session.kb, text)])
 
@@ -29,5 +29,6 @@ def loaded(kb: KnowledgeBase, path: str) -> Change:
     arities = {p.name: p.arity for p in kb.predicates if not p.name.startswith("<")}
     options = ReadOptions(prefixes=dict(kb.program.program.prefixes), arities=arities)
     read = read_files(path, options, kb.state().dictionary, kb._headers)
+    kb.declare(read.prefixes)
     kb.warn_of_facts(read.kinds, read.named)
     return kb.update_facts(read.facts, NONE, kinds=read.kinds, profile=True)

@@ -59,8 +59,8 @@ class Session:
 
     @property
     def prefixes(self) -> Mapping[str, str]:
-        """The prefixes that hold."""
-        return self.kb.program.program.prefixes
+        """The prefixes that hold in queries and that are shown; those of files hold in no rule."""
+        return self.kb.prefixes
 
     def run(self, text: str) -> None:
         """Carry out an input. After an error, and after an interrupt, the knowledge base is as before."""
@@ -80,9 +80,9 @@ class Session:
         elif kind is Kind.QUERY:
             self.ask(content(text))
         elif kind is Kind.DELETION:
-            self.change(parse_program(content(text), "<input>", self.prefixes), remove=True)
+            self.change(parse_program(content(text), "<input>", self.kb.program.program.prefixes), remove=True)
         elif kind is Kind.ADDITION:
-            self.change(parse_program(content(text), "<input>", self.prefixes))
+            self.change(parse_program(content(text), "<input>", self.kb.program.program.prefixes))
 
     # changing -----------------------------------------------------------------------------------
 

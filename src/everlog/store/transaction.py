@@ -21,7 +21,7 @@ import contextlib
 import os
 import shutil
 import uuid
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -79,6 +79,7 @@ class Transaction:
         self._data_change = True
         self._facts: list[Path] = []
         self._terms: list[Path] = []
+        self._prefixes: Mapping[str, str] = {}
         self._width = schema.MIN_WIDTH
         self._moved: list[Path] = []
         self._terms_committed = False
@@ -132,6 +133,10 @@ class Transaction:
         self._data_change = False
         self._rewritten_terms = [name for name in self._base_terms if names is None or name in names]
         self._base_terms = [name for name in self._base_terms if name not in self._rewritten_terms]
+
+    def declare(self, prefixes: Mapping[str, str]) -> None:
+        """Keep prefixes with the version, unless the base has others of the same names."""
+        self._prefixes = {**prefixes, **self._prefixes}
 
     def add_terms(self, batches: Iterable[pa.RecordBatch | pa.Table]) -> None:
         """Add terms (``id``, ``text``) that the base does not have, in any order."""
@@ -221,6 +226,7 @@ class Transaction:
                     positions={**self._base_positions(), **(positions or {})},
                     closures=self._base_closures() if closures is None else closures,
                     modules=self._base_modules() if modules is None else modules,
+                    prefixes={**self._prefixes, **self._base_prefixes()},
                 )
                 version = self._commit_facts(metadata)
         except BaseException:
@@ -252,6 +258,9 @@ class Transaction:
 
     def _base_modules(self) -> bool | None:
         return None if self.base is None or self._replace_terms else self.base.modules
+
+    def _base_prefixes(self) -> dict[str, str]:
+        return {} if self.base is None or self._replace_terms else self.base.prefixes
 
     def _base_closures(self) -> Sequence[dict[str, Any]]:
         return () if self.base is None or (self._replace_facts and self._data_change) else self.base.closures

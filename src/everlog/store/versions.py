@@ -6,7 +6,7 @@ Rules are written out only by the version that changes them; the others point to
 from __future__ import annotations
 
 import datetime
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -30,7 +30,8 @@ class VersionInfo:
     ``bookkeeping`` names what ``nr`` and ``rec`` hold. ``salt`` is that of the ids. ``positions`` says by
     name how far the version has followed each stream. ``closures`` are the predicates whose facts are not
     all listed, and how the others follow from those that are. ``modules`` is whether modules are to take rules that
-    they fit, whether or not there are any; None in versions of an Everlog that did not say.
+    they fit, whether or not there are any; None in versions of an Everlog that did not say. ``prefixes`` are those
+    that the files declare which the facts come from.
     """
 
     version: int
@@ -45,6 +46,7 @@ class VersionInfo:
     positions: dict[str, Any]
     closures: tuple[dict[str, Any], ...]
     modules: bool | None
+    prefixes: dict[str, str]
     _table: Path = field(repr=False)
     _said: dict[str, Any] = field(repr=False)
 
@@ -91,6 +93,7 @@ def read_version(table: Path, version: int) -> VersionInfo:
         positions=said.get("positions", {}),
         closures=tuple(said.get("closures", ())),
         modules=said.get("modules"),
+        prefixes=said.get("prefixes", {}),
         _table=table,
         _said=said,
     )
@@ -128,6 +131,7 @@ def metadata_for(
     positions: dict[str, Any],
     closures: Sequence[dict[str, Any]],
     modules: bool | None,
+    prefixes: Mapping[str, str],
 ) -> dict[str, Any]:
     """The metadata of a commit on top of ``base``."""
     said: dict[str, Any] = {
@@ -145,6 +149,8 @@ def metadata_for(
         said["closures"] = list(closures)
     if modules is not None:
         said["modules"] = modules
+    if prefixes:
+        said["prefixes"] = dict(prefixes)
     if base is not None and base.rules == rules:
         carried = base.carried()
         return {**said, **{name: carried[name] for name in ("rules", "rules_at") if name in carried}}

@@ -60,15 +60,15 @@ class Asked:
 
 def by_query(kb: KnowledgeBase, text: str, most: int | None) -> Asked:
     """The answers to a query, at most so many."""
-    parsed = parse_query(text, kb.program.program.prefixes)
-    query = check_query(parsed, set(kb.predicates), kb.program.program.prefixes)
+    parsed = parse_query(text, kb.prefixes)
+    query = check_query(parsed, set(kb.predicates), kb.prefixes)
     answers, size = _columns(kb.query(text), most)
     values = dict(zip(query.variables, answers, strict=True))
     single = len(query.body) == 1 and bool(query.positive)
     own = single and values.keys() >= set(query.positive[0].variables())
     head = query.positive[0] if own else Atom(Predicate(ANSWER, len(query.variables)), query.variables)
     rule = None if own else (Rule(head, query.positive, query.negative), Rule(head, parsed.positive, parsed.negative))
-    shown = print_query(parsed, kb.program.program.prefixes)
+    shown = print_query(parsed, kb.prefixes)
     if not size:
         return Asked(shown, (), ((0, head),), rule)
     find = kb.state().dictionary.find

@@ -73,8 +73,8 @@ def explain(
         raise ValueError(f"limit={limit}: at least 1")
     asked = by_query(kb, what, answers) if isinstance(what, str) else by_rows(kb, what)
     prepared = _prepare(kb)
-    explainer = _Explainer(prepared, asked, limit if all else 0)
-    return Explanation(asked.text, tuple(explainer.answers()), prepared.subject.written, prepared.subject.prefixes)
+    explainer = _Explainer(prepared, asked, kb.prefixes, limit if all else 0)
+    return Explanation(asked.text, tuple(explainer.answers()), prepared.subject.written, kb.prefixes)
 
 
 def _prepare(kb: KnowledgeBase) -> Prepared:
@@ -89,9 +89,9 @@ def _prepare(kb: KnowledgeBase) -> Prepared:
 class _Explainer:
     """Explains what is asked for; ``several`` is how many proofs of each fact there may be, 0 for the best one."""
 
-    def __init__(self, prepared: Prepared, asked: Asked, several: int) -> None:
+    def __init__(self, prepared: Prepared, asked: Asked, prefixes: Mapping[str, str], several: int) -> None:
         self.rules = len(prepared.subject.rules)
-        self.prepared, self.asked, self.limit = prepared, asked, several
+        self.prepared, self.asked, self.prefixes, self.limit = prepared, asked, prefixes, several
         self.subject = prepared.subject if asked.rule is None else prepared.subject.with_rule(*asked.rule)
 
     def answers(self) -> list[Answer]:
@@ -143,7 +143,7 @@ class _Explainer:
 
     def _notes(self, atom: Atom, classes: Classes | None) -> Iterator[str]:
         """What is to be known of the terms of an atom that does not hold."""
-        prefixes = self.subject.prefixes
+        prefixes = self.prefixes
         for term in dict.fromkeys(atom.terms):
             if not isinstance(term, Constant):
                 continue

@@ -31,7 +31,6 @@ class Subject:
 
     rules: tuple[Rule, ...]
     written: tuple[Rule, ...]
-    prefixes: Mapping[str, str]
     facts: FactSet
     explicit: FactSet
     inner: FactSet
@@ -52,7 +51,6 @@ class Subject:
         return cls(
             program.program.rules,
             written.rules,
-            program.program.prefixes,
             visible(program, kept.facts),
             kept.explicit.renamed(names),
             kept.facts,

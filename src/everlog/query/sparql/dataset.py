@@ -53,7 +53,7 @@ class Dataset:
 
     @property
     def prefixes(self) -> Mapping[str, str]:
-        return self.default.program.program.prefixes
+        return self.default.prefixes
 
     def sparql(self, text: str, *, base: str = "") -> Result:
         """The answer to a query."""
