@@ -87,3 +87,10 @@ def test_prefixes_are_saved_with_a_knowledge_base_and_replaced_with_its_facts(tm
     KnowledgeBase("p(a) .").save(tmp_path / "kb", overwrite=True)
     assert Store.open(tmp_path / "kb").info().prefixes == {}
     assert everlog.open(tmp_path / "kb", 0).prefixes["d"] == "http://d.org/"
+
+
+def test_a_file_that_is_loaded_in_python_brings_its_prefixes(tmp_path: Path) -> None:
+    (tmp_path / "a.ttl").write_text(TURTLE)
+    kb = KnowledgeBase(RULES)
+    kb.load(str(tmp_path / "a.ttl"))
+    assert ":old(ppl:ann)" in str(kb.explain(":old(?x)"))
