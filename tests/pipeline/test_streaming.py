@@ -26,7 +26,8 @@ from everlog.pipeline.operations import Reader, Resolved, resolved
 from everlog.pipeline.streaming import Upkeep
 from everlog.pipeline.updates import UpdateJob
 from everlog.predicates import Names
-from everlog.store import Store, steps
+from everlog.store import Store, begin, steps
+from everlog.stores import append
 from tests.running import SOURCES
 from tests.store.small import at_step
 
@@ -306,7 +307,8 @@ def test_another_writer_in_the_middle_of_a_batch(
     def meanwhile() -> None:
         kb = everlog.open(store)
         kb.update(insert={"edge": [("q", "r")]}, delete={"edge": [("a", "b")]})
-        kb.save()
+        with begin(store) as transaction:  # one that does not see the others, such as one on another machine
+            append(kb, transaction)
 
     at_step(monkeypatch, steps.FACTS_MOVED, meanwhile)
     apply(batch(spark, ("+", "c", "q")), 1)
