@@ -18,10 +18,10 @@ from everlog.pipeline.rule_updates import RulesJob, change_rules
 from everlog.pipeline.updates import UpdateJob, update
 from everlog.store import Store, begin, locking
 from everlog.stores import changed
+from tests.running import SOURCES
 from tests.test_store_updates import check_store
 
 RULES = "path(?x, ?y) :- edge(?x, ?y) . path(?x, ?z) :- path(?x, ?y), edge(?y, ?z) ."
-SOURCES = str(Path(everlog.__file__).parents[1])
 
 
 @pytest.fixture

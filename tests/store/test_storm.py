@@ -14,10 +14,11 @@ import pytest
 
 import everlog
 from everlog.store import Store, locking
+from tests.running import SOURCES
 from tests.test_store_updates import check_store
 
 KILLS = 25
-SOURCES = [str(Path(everlog.__file__).parents[1]), str(Path(__file__).resolve().parents[2])]
+
 
 WRITER = """
 import sys
@@ -49,7 +50,7 @@ def test_a_storm_of_kills_loses_nothing_that_was_acknowledged(tmp_path: Path) ->
     made.insert("edge", [("b", "a")])
     made.save(path)
     chosen, acknowledged = random.Random(5), dict[str, int]()
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(SOURCES)}
+    environment = {**os.environ, "PYTHONPATH": SOURCES}
     for number in range(KILLS):
         writer = subprocess.Popen(
             [sys.executable, "-c", WRITER, str(path), str(number)],

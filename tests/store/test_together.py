@@ -11,10 +11,11 @@ import pytest
 
 import everlog
 from everlog.store import Store
+from tests.running import SOURCES
 from tests.test_store_updates import check_store
 
 WRITERS, READERS, CHANGES = 3, 2, 25
-SOURCES = [str(Path(everlog.__file__).parents[1]), str(Path(__file__).resolve().parents[2])]
+
 
 COMMON = """
 import sys, time
@@ -62,7 +63,7 @@ print(reads)
 
 
 def started(code: str, path: Path, number: int) -> subprocess.Popen[str]:
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(SOURCES)}
+    environment = {**os.environ, "PYTHONPATH": SOURCES}
     return subprocess.Popen(
         [sys.executable, "-c", COMMON + code, str(path), str(number), str(CHANGES)],
         env=environment,
