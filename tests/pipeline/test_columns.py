@@ -10,12 +10,14 @@ import pyarrow.parquet as pq
 import pytest
 from deltalake import write_deltalake
 
+import everlog
 from everlog.engine.hashing import hash_texts
 from everlog.lang.errors import DataError
 from everlog.pipeline.facts import load_columns
 from everlog.pipeline.sources import ReadOptions, resolve
 from everlog.pipeline.splits import splits
 from everlog.pipeline.stage import stage
+from tests.cli.running import CommandLine
 from tests.pipeline.reading import read_all
 
 ONE: Any = pa.table({"src": ["a"], "dst": ["b"]})
@@ -155,3 +157,19 @@ def test_spark_aligns_and_picks(spark: Any, tmp_path: Path) -> None:
         ids = {name: int(hash_texts(pa.array([f'"{name}"']))[0]) for name in "abcdgh"}
         rows = {tuple(row.values())[1:] for batch in load_columns(staged.fact_files) for row in batch.to_pylist()}
         assert rows == {(ids[x], ids[y]) for x, y in ("ab", "cd", "gh")}
+
+
+def test_facts_to_insert_and_to_delete_are_aligned_with_each_other(
+    tmp_path: Path, capfdbinary: pytest.CaptureFixture[bytes]
+) -> None:
+    run = CommandLine(capfdbinary)
+    store = str(tmp_path / "kb")
+    kb = everlog.KnowledgeBase("path(?x, ?y) :- edge(?x, ?y) .")
+    kb.insert("edge", [("a", "b"), ("g", "h")])
+    kb.save(store)
+    pq.write_table(ONE, tmp_path / "a.parquet")
+    pq.write_table(SWAPPED, tmp_path / "b.parquet")
+    pq.write_table(WIDE, tmp_path / "wide.parquet")
+    gone = ("--delete", f"edge={tmp_path}/a.parquet", "--delete", f"edge={tmp_path}/wide.parquet[src, dst]")
+    assert run("update", store, *gone, "--insert", f"edge={tmp_path}/b.parquet").status == 0
+    assert everlog.open(store)["path"].rows() == [("c", "d")]
