@@ -108,6 +108,15 @@ def test_a_predicate_that_nothing_gives_unless_it_is_given_no_rows() -> None:
     assert found == []
 
 
+def test_predicates_without_facts_are_told_once_while_facts_come_bit_by_bit() -> None:
+    kb = KnowledgeBase(" ".join(f"all(?x) :- part{i}(?x) ." for i in range(6)))
+    with heard() as found:
+        for i in range(6):
+            kb.insert(f"part{i}", [(i,)])
+            assert len(kb["all"]) == i + 1
+    assert [each.message for each in found] == ["5 predicates that rules read have no rule and no fact"]
+
+
 def test_nothing_is_said_before_facts_are_inserted() -> None:
     with heard() as found:
         kb = KnowledgeBase("free(?x) :- person(?x), ~blocked(?x) . person(ann) .")

@@ -133,6 +133,8 @@ class KnowledgeBase:
         """What is known of the explicit facts, to warn of those that can match nothing."""
         self._inserted = False
         """Whether facts were queued that are not those of the program."""
+        self._told = False
+        """Whether predicates without facts were warned of, after which facts may come bit by bit."""
         self.warnings: tuple[Diagnostic, ...] = ()
         """What was warned of since the knowledge base was made."""
         if not isinstance(rules, CheckedProgram):
@@ -307,7 +309,8 @@ class KnowledgeBase:
         """
         with self._watched(profile):
             reasoner = self._reasoner
-            self._warn_of(self._queue, whole=self._inserted)
+            self._warn_of(self._queue, whole=self._inserted and not self._told)
+            self._told |= self._inserted
             if fresh or reasoner.statistics is None:
                 reasoner.compute(reasoner.applied(self._queue).explicit, progress)
                 self._queue = []

@@ -64,6 +64,9 @@ def about_facts(
     for predicate in fresh:
         if predicate in given.named and predicate not in meant.values() and all(given.kinds[predicate]):
             yield _unread(program, predicate, given.named[predicate])
+    news = (predicate for predicate, kinds in given.kinds.items() if before.get(predicate) != kinds)
+    if set(program.predicates).isdisjoint(news):
+        return
     said = set(never_joined(program, before)) if before else set()
     yield from (found for found in never_joined(program, given.kinds) if found not in said)
 
