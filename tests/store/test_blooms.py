@@ -15,8 +15,11 @@ from deltalake import DeltaTable
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from everlog.lang.errors import StoreError
 from everlog.store import begin, parquet, schema
 from everlog.store.blooms import FORM, SIZE_FIELD, Bloom, hashes, read_bloom
+from everlog.store.files import checks_of, open_file
+from everlog.store.layout import Layout
 from everlog.store.parquet import FACT_GROUP_ROWS, write_facts
 from tests.store.small import fact, finish, rows_of, write
 
@@ -130,6 +133,18 @@ def test_other_tools_read_files_with_filters(many: Path, tmp_path: Path) -> None
     wanted = pq.read_table(many, columns=["c1"]).column(0)[777].as_py()
     found = duckdb.read_parquet(files, union_by_name=True).filter(f"c1 = {wanted}").fetchall()
     assert [row[2] for row in found] == [wanted]
+
+
+def test_damaged_filters_are_an_error(many: Path, tmp_path: Path) -> None:
+    path = tmp_path / Layout.file_name(0, "0" * 32, checks_of(many))
+    content = bytearray(many.read_bytes())
+    path.write_bytes(content)
+    assert open_file(path, filters=True).read().num_rows == pq.read_metadata(many).num_rows
+    content[pq.read_metadata(path).row_group(0).column(2).bloom_filter_offset + 40] ^= 1
+    path.write_bytes(content)
+    assert open_file(path).read().num_rows == pq.read_metadata(many).num_rows
+    with pytest.raises(StoreError, match="Bloom filters that are not as they were written"):
+        open_file(path, filters=True)
 
 
 HEADER = bytes([SIZE_FIELD, 64]) + FORM

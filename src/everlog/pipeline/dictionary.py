@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
@@ -26,6 +26,7 @@ from everlog.lang.errors import DataError, Diagnostic
 from everlog.pipeline.room import workers_share
 from everlog.pipeline.spill import write_parquet
 from everlog.pipeline.tasks import parallelism, run_tasks, work_directory
+from everlog.store.files import damage_named, open_file
 from everlog.store.parquet import terms_among
 
 if TYPE_CHECKING:
@@ -131,7 +132,7 @@ class _Range:
         """
         wanted = terms.column("id").to_numpy()
         if len(wanted) <= FEW_TERMS:
-            found = list(terms_among(pq.ParquetFile(file, memory_map=True), wanted))
+            found = list(terms_among(open_file(Path(file)), wanted))
             there = np.concatenate([wanted[:0], *(rows.column("id").to_numpy() for rows in found)])
             chunks = [chunk.cast(pa.string()) for rows in found for chunk in rows.column("text").chunks]
             return np.searchsorted(wanted, there), pa.chunked_array(chunks, pa.string())
@@ -144,8 +145,10 @@ class _Range:
     def _read(self, file: str, columns: list[str]) -> pa.Table:
         """The rows of a file with ids in the range; row groups outside it are not read."""
         inside = (pc.field("id") >= pa.scalar(self.low)) & (pc.field("id") <= pa.scalar(self.high))
-        table = pq.read_table(file, columns=columns, filters=inside, memory_map=True, use_threads=False)
-        return table.replace_schema_metadata(None)
+        options: dict[str, Any] = {"memory_map": True, "use_threads": False, "page_checksum_verification": True}
+        open_file(Path(file))
+        with damage_named(Path(file)):
+            return pq.read_table(file, columns=columns, filters=inside, **options).replace_schema_metadata(None)
 
 
 def distinct_terms(terms: pa.Table) -> tuple[pa.Table, list[Collision]]:

@@ -214,7 +214,7 @@ class Repair:
 
     @property
     def _terms(self) -> list[str]:
-        return [str(self.store.layout.terms / file.name) for file in self.store.term_files(self.info.version)]
+        return [str(path) for path in self.store.term_paths(self.info.version)]
 
     def otherwise(self, profile: Profile | None = None) -> Repaired:
         """In one task that opens the whole store if that fits there, otherwise distributed."""

@@ -128,5 +128,6 @@ def write_parquet(table: pa.Table, directory: Path, kind: str) -> str:
     pq.write_table(
         table, path, compression={name: "zstd" if name in strings else "none" for name in table.schema.names},
         use_dictionary=["predicate"] if "predicate" in table.schema.names else False, row_group_size=1 << 16,
+        write_page_checksum=True,
     )  # fmt: skip
     return str(path)

@@ -11,15 +11,16 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from everlog.engine.keys import Column
 from everlog.store.blooms import Bloom, hashes, read_bloom
+from everlog.store.files import open_file
 
 MOST_VALUES = 1 << 14
 """More values than this in one file touch all row groups: ids are hashes, which spread."""
@@ -95,7 +96,7 @@ class Groups:
         """Reads the footers of files."""
         found, blooms = [], []
         for number, file in enumerate(files):
-            metadata: Any = pq.read_metadata(file)
+            metadata: Any = open_file(Path(file), filters=True).metadata
             found += [(number, *part) for part in _parts(list(_footer(metadata)))]
             blooms.append(_blooms(metadata))
         table = np.array(found, np.int64).reshape(-1, 7).T

@@ -9,16 +9,17 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.parquet as pq
 
 from everlog.engine.keys import Column
 from everlog.pipeline.tasks import parallelism
 from everlog.spark.groups import Chosen, Groups
+from everlog.store.files import open_file
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -59,7 +60,7 @@ class PickRows:
 
 def read_groups(path: str, groups: Sequence[int], predicates: Collection[int], columns: pa.Schema) -> pa.Table:
     """The rows of some predicates in row groups of a file."""
-    file = pq.ParquetFile(path, memory_map=True)
+    file = open_file(Path(path))
     there = [name for name in columns.names if name in file.schema_arrow.names]
     rows = file.read_row_groups(list(groups), columns=there)
     rows = rows.filter(pc.is_in(rows.column("predicate"), pa.array(sorted(predicates), pa.int64())))

@@ -57,7 +57,7 @@ class StoredFacts:
         first = max(rows, key=lambda writer: rows[writer]) if rows else None
         mine = {file.name for file in files if first is not None and writer_of(file.name) == first}
         mine = mine if mine <= holding else set()
-        self.groups = Groups.of([str((store.layout.facts / file.name).absolute()) for file in files])
+        self.groups = Groups.of([str(path.absolute()) for path in store.fact_paths(version)])
         self.is_first = np.array([file.name in mine for file in files], np.bool_)[self.groups.file]
         space.groups = self.groups
         self._touched: Stored | None = None

@@ -18,7 +18,8 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from everlog.store import schema
-from everlog.store.parquet import open_file, wanted_groups
+from everlog.store.files import open_file
+from everlog.store.parquet import wanted_groups
 from everlog.store.rows import equal_at, key_of, lower_bound, plain, row_key, summed
 
 FEW_ROWS = 1 << 14

@@ -10,7 +10,7 @@
     STORE/damaged/    parts of logs that a repair moved aside
 
 A data file carries the name of the transaction that wrote it, so that a file nobody committed can
-be told from one whose writer is still alive.
+be told from one whose writer is still alive, and a checksum of what Parquet's own do not cover.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from urllib.parse import quote
 from everlog.addresses import local_path
 
 WRITER = re.compile(r"[0-9a-f]{32}")
-FILE_NAME = re.compile(rf"part-\d{{5}}-(?P<writer>{WRITER.pattern})\.parquet")
+FILE_NAME = re.compile(rf"part-\d{{5}}-(?P<writer>{WRITER.pattern})(-(?P<check>[0-9a-f]{{16}}))?\.parquet")
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,9 +104,9 @@ class Layout:
         return Layout.log(table) / f"{version:020}.json"
 
     @staticmethod
-    def file_name(number: int, writer: str) -> str:
+    def file_name(number: int, writer: str, check: str) -> str:
         """The name of a writer's n-th data file of a table."""
-        return f"part-{number:05}-{writer}.parquet"
+        return f"part-{number:05}-{writer}-{check}.parquet"
 
 
 def writer_of(file_name: str) -> str | None:
@@ -117,3 +117,13 @@ def writer_of(file_name: str) -> str | None:
     """
     found = FILE_NAME.fullmatch(file_name)
     return found["writer"] if found else None
+
+
+def check_in(file_name: str) -> str | None:
+    """The checksum in the name of a data file, None if it has none: earlier versions wrote none.
+
+    >>> check_in("part-00000-" + "ab" * 16 + "-" + "0123" * 4 + ".parquet"), check_in("other.parquet")
+    ('0123012301230123', None)
+    """
+    found = FILE_NAME.fullmatch(file_name)
+    return found["check"] if found else None

@@ -156,14 +156,30 @@ def _replayed(table: Path, version: int) -> Contents:
     columns: tuple[str, ...] = ()
     for number in range(version + 1):
         for action in actions(table, number):
-            if "metaData" in action:
-                columns = tuple(field["name"] for field in json.loads(action["metaData"]["schemaString"])["fields"])
-            elif "remove" in action:
-                files.pop(unquote(action["remove"]["path"]), None)
-            elif "add" in action:
-                name = unquote(action["add"]["path"])
-                files[name] = file_with(name, action["add"]["size"], json.loads(action["add"]["stats"]))
+            try:
+                columns = _columns_in(action) or columns
+                _follow(action, files)
+            except (ValueError, KeyError, TypeError, AttributeError) as error:
+                hint = "restore the table's _delta_log from a backup, or read a version that needs no damaged entry"
+                message = "the log entry has an action that makes no sense"
+                raise store_error("damaged-log", message, Layout.commit_file(table, number), hint) from error
     return Contents(tuple(files[name] for name in sorted(files)), columns)
+
+
+def _columns_in(action: dict[str, Any]) -> tuple[str, ...]:
+    """The columns that an action gives the table, if it does."""
+    if "metaData" not in action:
+        return ()
+    return tuple(field["name"] for field in json.loads(action["metaData"]["schemaString"])["fields"])
+
+
+def _follow(action: dict[str, Any], files: dict[str, ActiveFile]) -> None:
+    """Do to files what an action does."""
+    if "remove" in action:
+        files.pop(unquote(action["remove"]["path"]), None)
+    if "add" in action:
+        name = unquote(action["add"]["path"])
+        files[name] = file_with(name, action["add"]["size"], json.loads(action["add"]["stats"]))
 
 
 def warn_of_damage(message: str, table: Path) -> None:

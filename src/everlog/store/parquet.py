@@ -19,6 +19,7 @@ import pyarrow.parquet as pq
 
 from everlog.store import schema
 from everlog.store.errors import store_error
+from everlog.store.files import open_file
 from everlog.store.rows import Ints, Key, first_disorder, key_of, plain, row_key, sort_order
 
 FILE_ROWS = 1 << 23
@@ -82,6 +83,7 @@ def facts_writer(path: Path | str, columns: pa.Schema, filters: Collection[str])
         compression="zstd",
         compression_level=1,
         store_schema=False,
+        write_page_checksum=True,
         bloom_filter_options={name: {"ndv": FACT_GROUP_ROWS, "fpp": FALSE_HITS} for name in filters},
     )
 
@@ -110,6 +112,7 @@ def write_terms(rows: pa.Table, path: Path) -> None:
         compression="zstd",
         compression_level=1,
         store_schema=False,
+        write_page_checksum=True,
     )
 
 
@@ -136,7 +139,7 @@ def check_order(key: Key, path: Path) -> None:
 
 def check_file_order(path: Path, names: list[str]) -> None:
     """Refuse a file whose rows do not strictly increase by the given columns."""
-    file = pq.ParquetFile(path)
+    file = open_file(path)
     last: pa.Table | None = None
     for group in range(file.num_row_groups):
         rows = file.read_row_group(group, columns=names)
@@ -156,7 +159,7 @@ def refuse_repeated_ids(paths: Sequence[Path]) -> None:
     """Refuse files of terms that share an id; in itself each has an id once."""
     if len(paths) < 2:
         return
-    ids = np.sort(np.concatenate([pq.read_table(path, columns=["id"]).column("id").to_numpy() for path in paths]))
+    ids = np.sort(np.concatenate([open_file(path).read(columns=["id"]).column("id").to_numpy() for path in paths]))
     twice = np.flatnonzero(ids[1:] == ids[:-1])
     if len(twice):
         raise store_error("bad-rows", f"term {ids[twice[0]]} comes twice", paths[0].parent)
@@ -188,15 +191,3 @@ def terms_among(file: pq.ParquetFile, ids: Ints) -> Iterator[pa.Table]:
         rows = file.read_row_group(group)
         at = np.minimum(np.searchsorted(ids, here := plain(rows.column("id"))), len(ids) - 1)
         yield rows.filter(pa.array(ids[at] == here))
-
-
-def open_file(path: Path) -> pq.ParquetFile:
-    """Open a data file of a version, or say why it cannot be."""
-    try:
-        return pq.ParquetFile(path, memory_map=True)
-    except FileNotFoundError as error:
-        hint = "if this version was vacuumed, read a newer one; otherwise restore the file from a backup"
-        raise store_error("version-gone", f"data file {path.name} is gone", path, hint) from error
-    except (OSError, pa.ArrowInvalid) as error:
-        hint = "restore the file from a backup, or read an older version"
-        raise store_error("damaged-file", f"data file {path.name} cannot be read: {error}", path, hint) from error

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from everlog.store import schema
 from everlog.store.errors import store_error
+from everlog.store.files import open_file
 from everlog.store.rows import Ints, plain
 
 THREADS = 2
@@ -39,13 +40,13 @@ def refuse_unknown_ids(files: Iterable[Path], terms: Sequence[Path], store: Path
 
 def _keys(path: Path) -> list[str]:
     """The columns of a file that have ids."""
-    names = pq.read_schema(path).names
+    names = open_file(path).schema_arrow.names
     return ["id"] if "id" in names else schema.keys(schema.width_of(names))
 
 
 def _ids_in(path: Path, name: str) -> Ints:
     """The distinct ids in a column of a file, ascending."""
-    values = plain(pq.read_table(path, columns=[name], memory_map=True).column(0).drop_null())
+    values = plain(open_file(path).read(columns=[name]).column(0).drop_null())
     values = np.sort(values[_is_first(values)])
     return values[_is_first(values)]
 
@@ -59,7 +60,7 @@ def _unknown(columns: Sequence[Ints], terms: Iterable[Path]) -> Ints:
     """Those of the ids in columns, each ascending, that no file of terms has."""
     unknown = [np.ones(len(ids), np.bool_) for ids in columns]
     for path in terms:
-        file = pq.ParquetFile(path, memory_map=True)
+        file = open_file(path)
         for group, low, high in _ranges(file):
             places = [slice(np.searchsorted(ids, low), np.searchsorted(ids, high, "right")) for ids in columns]
             if not any(mask[place].any() for mask, place in zip(unknown, places, strict=True)):

@@ -14,9 +14,10 @@ from numpy.typing import NDArray
 from everlog.store import consolidate, schema, snapshot
 from everlog.store.entries import damage, last_checkpoint_damage, newest_listed
 from everlog.store.errors import store_error
+from everlog.store.files import open_file, paths_of
 from everlog.store.layout import Layout, writer_of
 from everlog.store.log import ActiveFile, Contents, changed_files, contents, is_table, warn_of_damage
-from everlog.store.parquet import open_file, terms_among
+from everlog.store.parquet import terms_among
 from everlog.store.rows import plain, summed
 from everlog.store.snapshot import Snapshot
 from everlog.store.versions import Version, VersionInfo, newest_usable, read_version
@@ -101,6 +102,14 @@ class Store:
         """The data files of the terms of a version."""
         return list(contents(self.layout.terms, self.info(version).terms_version).files)
 
+    def fact_paths(self, version: int | None = None) -> list[Path]:
+        """The data files of the facts of a version that have rows, after a look whether they are there."""
+        return paths_of(self.layout.facts, (file for file in self.files(version) if file.rows != 0))
+
+    def term_paths(self, version: int | None = None) -> list[Path]:
+        """The data files of the terms of a version that have rows, after a look whether they are there."""
+        return paths_of(self.layout.terms, (file for file in self.term_files(version) if file.rows != 0))
+
     def width(self, version: int | None = None) -> int:
         """How many argument columns the facts of a version have."""
         return schema.width_of(self._facts_table(version).columns)
@@ -117,12 +126,13 @@ class Store:
         """Every fact that ever held since the last compaction, sorted, with the sums of its weights."""
         table = self._facts_table(version)
         chosen = None if predicates is None else sorted(predicates)
-        paths = [self.layout.facts / file.name for file in table.files if _may_have(file, chosen)]
+        paths = paths_of(self.layout.facts, (file for file in table.files if _may_have(file, chosen)))
         return consolidate.sums(paths, schema.width_of(table.columns), chosen)
 
     def sums_of(self, names: Collection[str], version: int | None = None) -> Iterator[pa.Table]:
         """The same for some of the files of a version only."""
-        return consolidate.sums([self.layout.facts / name for name in names], self.width(version))
+        files = [file for file in self.files(version) if file.name in names]
+        return consolidate.sums(paths_of(self.layout.facts, files), self.width(version))
 
     def changes(self, from_version: int, to_version: int) -> pa.Table:
         """What changed after ``from_version`` (-1 for all) up to ``to_version``: weights summed per fact.
@@ -148,7 +158,7 @@ class Store:
 
     def terms(self, version: int | None = None) -> pa.Table:
         """The terms: ``id`` and ``text`` (large_string), sorted by id, each once."""
-        parts = [self._read_terms(file.name) for file in self.term_files(version) if file.rows != 0]
+        parts = [_read_terms(path) for path in self.term_paths(version)]
         if not parts:
             return LARGE_TERMS.empty_table()
         rows = pa.concat_tables(parts)
@@ -159,13 +169,13 @@ class Store:
 
     def terms_in(self, names: Collection[str]) -> pa.Table:
         """The terms in some files, in any order."""
-        return pa.concat_tables([LARGE_TERMS.empty_table(), *map(self._read_terms, names)])
+        return pa.concat_tables([LARGE_TERMS.empty_table(), *(_read_terms(self.layout.terms / name) for name in names)])
 
     def terms_of(self, ids: NDArray[np.int64], version: int | None = None) -> pa.Table:
         """The terms with given ids (ascending), as far as there are; reads only row groups that may have some."""
         parts = [LARGE_TERMS.empty_table()]
-        for file in self.term_files(version):
-            for rows in terms_among(open_file(self.layout.terms / file.name), ids):
+        for path in self.term_paths(version):
+            for rows in terms_among(open_file(path), ids):
                 parts.append(rows.select(LARGE_TERMS.names).cast(LARGE_TERMS))
         return pa.concat_tables(parts)
 
@@ -174,9 +184,6 @@ class Store:
         old = {file.name for file in self.term_files(since)}
         new = [file.name for file in self.term_files(version) if file.rows != 0 and file.name not in old]
         return self.terms_in(new)
-
-    def _read_terms(self, name: str) -> pa.Table:
-        return open_file(self.layout.terms / name).read(columns=LARGE_TERMS.names).cast(LARGE_TERMS)
 
     def snapshot(self, version: int | None = None) -> Snapshot | None:
         """The memory-mapped snapshot of a version, or of one that has the same facts; None if there is none."""
@@ -284,6 +291,10 @@ def _may_have(file: ActiveFile, predicates: list[int] | None) -> bool:
     if file.rows == 0 or predicates is None or "predicate" not in file.low:
         return file.rows != 0
     return any(file.low["predicate"] <= predicate <= file.high["predicate"] for predicate in predicates)
+
+
+def _read_terms(path: Path) -> pa.Table:
+    return open_file(path).read(columns=LARGE_TERMS.names).cast(LARGE_TERMS)
 
 
 def negated(rows: pa.Table) -> pa.Table:

@@ -35,6 +35,7 @@ from everlog.store.cleaning import clean_dead, refuse_strangers, remove_if_unfin
 from everlog.store.commit import NewFile, commit, conflict, file_stats
 from everlog.store.durable import sync_directories
 from everlog.store.errors import after_commit, file_errors, os_error, store_error
+from everlog.store.files import checks_of, open_file, paths_of
 from everlog.store.layout import Layout
 from everlog.store.log import contents, file_names, named_files, newest_version
 from everlog.store.references import refuse_unknown_ids
@@ -108,6 +109,9 @@ class Transaction:
         self._base_facts = file_names(self.layout.facts, newest)
         self._width = schema.width_of(contents(self.layout.facts, newest).columns)
         self._base_terms = file_names(self.layout.terms, self.base.terms_version)
+        if not self._replace_facts:
+            paths_of(self.layout.facts, contents(self.layout.facts, newest).files)
+            paths_of(self.layout.terms, contents(self.layout.terms, self.base.terms_version).files)
 
     @property
     def base_version(self) -> int | None:
@@ -180,7 +184,7 @@ class Transaction:
         with self._writing():
             for path in map(Path, paths):
                 self._refuse_outside(path)
-                width = schema.width_of(pq.read_schema(path).names)
+                width = schema.width_of(open_file(path).schema_arrow.names)
                 stats = file_stats(path, schema.facts(width))
                 parquet.check_file_order(path, schema.keys(width))
                 self._width = max(self._width, width)
@@ -315,14 +319,14 @@ class Transaction:
     def _widen_files(self) -> None:
         """Rewrite files that were written before a larger arity came."""
         for path in self._facts:
-            if schema.width_of(pq.read_schema(path).names) < self._width:
-                parquet.write_facts(schema.conform(pq.read_table(path), self._width), path)
+            if schema.width_of(open_file(path).schema_arrow.names) < self._width:
+                parquet.write_facts(schema.conform(open_file(path).read(), self._width), path)
 
     def _move(self, paths: list[Path], table: Path) -> list[NewFile]:
         table.mkdir(exist_ok=True)
         files = []
         for number, path in enumerate(paths):
-            target = table / Layout.file_name(number, self.writer)
+            target = table / Layout.file_name(number, self.writer, checks_of(path))
             self._moved.append(target)
             path.rename(target)
             files.append(_known(target))

@@ -13,12 +13,12 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from everlog.lang.errors import EverlogError
 from everlog.store import schema, snapshot
 from everlog.store.commit import file_stats
+from everlog.store.files import open_file
 from everlog.store.log import ActiveFile
 from everlog.store.parquet import check_file_order
 from everlog.store.rows import key_of, plain, row_key
@@ -64,7 +64,7 @@ def _check_files(table: Path, files: list[ActiveFile], wanted: pa.Schema, key: l
 
 
 def _check_file(path: Path, file: ActiveFile, wanted: pa.Schema, key: list[str]) -> Iterator[str]:
-    names = pq.read_schema(path).names
+    names = open_file(path, filters=True).schema_arrow.names
     own = schema.facts(schema.width_of(names)) if "predicate" in key else wanted
     footer = file_stats(path, own)
     size = path.stat().st_size
@@ -100,7 +100,7 @@ def _extremes(path: Path) -> tuple[dict[str, int], dict[str, int]]:
     """The smallest and largest value of each integer column, from the data itself."""
     low: dict[str, int] = {}
     high: dict[str, int] = {}
-    file = pq.ParquetFile(path)
+    file = open_file(path)
     names = [field.name for field in file.schema_arrow if pa.types.is_integer(field.type)]
     for group in range(file.num_row_groups):
         rows = file.read_row_group(group, columns=names)

@@ -6,6 +6,7 @@ from collections import OrderedDict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,7 @@ from everlog.engine.keys import Column
 from everlog.spark.groups import Chosen, Groups
 from everlog.store import schema
 from everlog.store.blooms import Bloom, read_bloom
+from everlog.store.files import open_file
 
 REMEMBERED_ROWS = 1 << 21
 """Row groups that were read last are kept up to so many rows, and Bloom filters of eight times as many."""
@@ -105,7 +107,7 @@ class Rows:
 
     def _footer(self, number: int) -> Any:
         if number not in self._footers:
-            self._footers[number] = pq.read_metadata(self.groups.files[number])
+            self._footers[number] = open_file(Path(self.groups.files[number])).metadata
         return self._footers[number]
 
     def _weighs(self, place: Place, names: Sequence[str]) -> bool:
@@ -118,7 +120,7 @@ class Rows:
     def _block(self, place: Place) -> _Block:
         if place not in self._blocks:
             number, group = place
-            with pq.ParquetFile(self.groups.files[number], metadata=self._footer(number)) as file:
+            with open_file(Path(self.groups.files[number]), self._footer(number)) as file:
                 self._blocks[place] = block = _Block.read(file, group)
             self.read += len(block)
             self._kept += len(block)

@@ -93,7 +93,7 @@ class LookUpTask:
         learn_names(names, _numbers(delete) | _numbers(insert), self.terms)
         others = namesakes(frozenset(names.predicates) - known, store.width(self.version))
         names.add(others)
-        files = [str(store.layout.facts / file.name) for file in store.files(self.version) if file.rows != 0]
+        files = [str(path) for path in store.fact_paths(self.version)]
         share = own_share()
         rows = Rows(Groups.of(files), self.rows, int(REMEMBERED_ROWS * share))
         excerpt = Excerpt(rows, {p: names.id(p) for p in names.predicates}, int(self.facts * share))
