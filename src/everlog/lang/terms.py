@@ -27,6 +27,7 @@ from __future__ import annotations
 import datetime
 import math
 import re
+import sys
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import lru_cache
@@ -47,6 +48,9 @@ TIME = r"(?:[01][0-9]|2[0-3]):[0-9]{2}:[0-9]{2}(?:\.[0-9]{0,5}[1-9])?"
 _DATE, _DATE_TIME = re.compile(DAY), re.compile(f"{DAY}T{TIME}Z?")
 _OFFSET = re.compile(r"[+-](?:(?:0[0-9]|1[0-3]):[0-5][0-9]|14:00)")
 _LANGUAGE = re.compile(r"[A-Za-z]+(?:-[A-Za-z0-9]+)*")
+
+SHORT_BITS = 2048
+"""Integers of fewer bits have fewer digits than every limit that Python can have for their texts."""
 
 CANONICAL = {
     XSD + "integer": re.compile(r"0|-?[1-9][0-9]*"),
@@ -229,6 +233,29 @@ def double_text(number: float) -> str:
     return f"{prefix}{shown[0]}.{shown[1:].rstrip('0') or '0'}E{power}"
 
 
+def is_convertible(digits: str) -> bool:
+    """Whether Python makes an int of so many digits: by default of up to 4,300, because that takes quadratic time.
+
+    >>> is_convertible("42"), is_convertible("9" * 5000)
+    (True, False)
+    """
+    if len(digits) <= sys.int_info.str_digits_check_threshold:
+        return True
+    most = sys.get_int_max_str_digits()
+    return most == 0 or len(digits.lstrip("+-")) <= most
+
+
+def whole_text(number: int) -> str:
+    """The text of an integer of any size; Python itself refuses to write one of more than 4,300 digits.
+
+    >>> whole_text(-42), len(whole_text(10**5000))
+    ('-42', 5001)
+    """
+    if number.bit_length() < SHORT_BITS:
+        return str(int(number))
+    return f"{Decimal(number):f}"
+
+
 def text_of(value: object) -> str:
     """The text of a Python value.
 
@@ -240,7 +267,7 @@ def text_of(value: object) -> str:
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, int):
-        return str(int(value))
+        return whole_text(value)
     if isinstance(value, float):
         return double_text(value)
     if isinstance(value, Decimal):
@@ -295,7 +322,7 @@ def value_of(text: str) -> Value:
     """The Python value of a text; the inverse of :func:`text_of`.
 
     A literal becomes a date, timestamp, time or double only if its text can be made of that again; others, such as
-    ``"2026-01-31+01:00"^^xsd:date``, are a :class:`Literal`.
+    ``"2026-01-31+01:00"^^xsd:date``, are a :class:`Literal`. So is an integer of more digits than Python converts.
 
     >>> [value_of(t) for t in ('"alice"', "42", "1.5", "1.0E0", "true", '"A"@en')]
     ['alice', 42, Decimal('1.5'), 1.0, True, Literal(lexical='A', datatype=None, language='en')]
@@ -313,7 +340,9 @@ def value_of(text: str) -> Value:
         return text == "true"
     if "E" in text:
         return _double(text)
-    return Decimal(text) if "." in text else int(text)
+    if "." in text:
+        return Decimal(text)
+    return int(text) if is_convertible(text) else Literal(text, XSD + "integer")
 
 
 def _literal(text: str) -> Value:

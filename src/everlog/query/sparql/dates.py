@@ -6,8 +6,8 @@ import re
 from dataclasses import dataclass
 from decimal import Decimal
 
-from everlog.lang.terms import Literal
-from everlog.query.sparql.terms import DATE, DATE_TIME, TIME, ExpressionError, Node
+from everlog.lang.terms import Literal, is_convertible
+from everlog.query.sparql.terms import DATE, DATE_TIME, EXACT, TIME, ExpressionError, Node
 
 _DATE = r"(?P<year>-?[0-9]{4,})-(?P<month>[0-9]{2})-(?P<day>[0-9]{2})"
 _TIME = r"(?P<hour>[0-9]{2}):(?P<minute>[0-9]{2}):(?P<second>[0-9]{2}(?:\.[0-9]+)?)"
@@ -46,7 +46,7 @@ class Moment:
     def instant(self) -> Decimal:
         """Seconds on one time line; without a zone it is that of Greenwich."""
         minutes = (_days(self.year, self.month, self.day) * 24 + self.hour) * 60 + self.minute - (self.offset or 0)
-        return minutes * 60 + self.second
+        return EXACT.add(Decimal(minutes * 60), self.second)
 
 
 def moment_of(node: Node, *datatypes: str) -> Moment:
@@ -61,6 +61,8 @@ def moment_of(node: Node, *datatypes: str) -> Moment:
     if found is None:
         raise ExpressionError
     parts = found.groupdict()
+    if not is_convertible(parts.get("year", "")):
+        raise ExpressionError
     zone = parts.pop("zone")
     second = Decimal(parts.pop("second", 0) or 0)
     moment = Moment(**{name: int(part) for name, part in parts.items()}, second=second, zone=zone)

@@ -10,7 +10,7 @@ import hashlib
 import math
 import re
 from collections.abc import Callable, Mapping, Sequence
-from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
+from decimal import ROUND_CEILING, ROUND_DOWN, ROUND_FLOOR, Decimal
 from urllib.parse import quote, urljoin
 
 from everlog.lang.errors import TermError
@@ -23,6 +23,7 @@ from everlog.query.sparql.terms import (
     DATE_TIME,
     DECIMAL,
     DOUBLE,
+    EXACT,
     FLOAT,
     INTEGER,
     RANKS,
@@ -33,6 +34,7 @@ from everlog.query.sparql.terms import (
     Number,
     boolean_node,
     boolean_of,
+    double_of,
     is_string,
     number_node,
     number_of,
@@ -149,7 +151,8 @@ def substr(text: Node, start: Node, length: Node | None = None) -> Node:
 
 
 def _rounded(value: float | Decimal) -> float:
-    return math.floor(float(value) + 0.5) if math.isfinite(value) else float(value)
+    number = double_of(value)
+    return math.floor(number + 0.5) if math.isfinite(number) else number
 
 
 def strbefore(text: Node, part: Node) -> Node:
@@ -212,11 +215,15 @@ def _whole(rounding: Callable[[Decimal | float], Decimal | float]) -> Function:
     def function(node: Node) -> Node:
         number = _number(node)
         value = number.value
-        if isinstance(value, int) or not math.isfinite(value):
+        if number.rank == 0 or not _is_finite(value):
             return number.node
         return number_node(rounding(value), number.rank)
 
     return function
+
+
+def _is_finite(value: int | Decimal | float) -> bool:
+    return not isinstance(value, float) or math.isfinite(value)
 
 
 def _ceiling(value: Decimal | float) -> Decimal | float:
@@ -229,8 +236,7 @@ def _floor(value: Decimal | float) -> Decimal | float:
 
 def _round(value: Decimal | float) -> Decimal | float:
     """To the nearest, halves upwards."""
-    half = Decimal("0.5") if isinstance(value, Decimal) else 0.5
-    return _floor(value + half)  # type: ignore[operator]
+    return _floor(EXACT.add(value, Decimal("0.5")) if isinstance(value, Decimal) else value + 0.5)
 
 
 def abs_(node: Node) -> Node:
@@ -295,10 +301,10 @@ def _to_number(kind: str) -> Function:
             value = parsed_number(node.lexical.strip(), rank)
         else:
             value = None
-        if value is None or (rank < 2 and not math.isfinite(value)):
+        if value is None or (rank < 2 and not _is_finite(value)):
             raise ExpressionError
         if rank == 0:
-            return number_node(math.trunc(value), 0)
+            return number_node(value.to_integral_value(ROUND_DOWN) if isinstance(value, Decimal) else int(value), 0)
         return number_node(Decimal(repr(value)) if rank == 1 and isinstance(value, float) else value, rank)
 
     return function
@@ -307,7 +313,7 @@ def _to_number(kind: str) -> Function:
 def _to_boolean(node: Node) -> Node:
     number, boolean = number_of(node), boolean_of(node)
     if number is not None:
-        return boolean_node(not math.isnan(number.value) and number.value != 0)
+        return boolean_node(not number.is_nan and number.value != 0)
     if boolean is None and isinstance(node, Literal) and node.datatype == STRING:
         boolean = boolean_of(Literal(node.lexical, BOOLEAN))
     if boolean is None:

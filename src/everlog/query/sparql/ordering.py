@@ -6,7 +6,6 @@ then strings by their characters, then the others by datatype, value and text.
 
 from __future__ import annotations
 
-import math
 from decimal import Decimal
 from typing import Any
 
@@ -112,8 +111,7 @@ def _by_value(terms: Terms, ids: Column, texts: pa.LargeStringArray) -> Column:
 def _key(node: Node, text: str) -> tuple[Any, ...]:
     number = number_of(node)
     if number is not None:
-        value = number.value
-        return (1, "", Decimal(0)) if math.isnan(value) else (0, "", Decimal(value))
+        return (1, "", Decimal(0)) if number.is_nan else (0, "", Decimal(number.value))
     assert isinstance(node, Literal)
     try:
         return (2, *comparable(node), text)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 import re
 from dataclasses import dataclass
-from decimal import Decimal
+from decimal import MAX_EMAX, MAX_PREC, MIN_EMIN, Context, Decimal
 
 from everlog.lang.terms import (
     IRI,
@@ -20,10 +20,12 @@ from everlog.lang.terms import (
     Literal,
     decimal_text,
     double_text,
+    is_convertible,
     literal_text,
     stored_blank,
     stored_iri,
     stored_literal,
+    whole_text,
 )
 
 STRING, BOOLEAN = XSD + "string", XSD + "boolean"
@@ -47,13 +49,20 @@ _DECIMAL = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)")
 _DOUBLE = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?|[+-]?INF|NaN")
 
 
+EXACT = Context(prec=MAX_PREC, Emax=MAX_EMAX, Emin=MIN_EMIN)
+"""How decimals are added, subtracted, multiplied and negated: without rounding."""
+
+
 class ExpressionError(Exception):
     """An expression has no value for some arguments; never reaches the user."""
 
 
 @dataclass(frozen=True, slots=True)
 class Number:
-    """A numeric value and the rank of its datatype (see :data:`RANKS`)."""
+    """A numeric value and the rank of its datatype (see :data:`RANKS`).
+
+    An integer of more digits than Python makes an int of is a whole Decimal.
+    """
 
     value: int | Decimal | float
     rank: int
@@ -61,6 +70,10 @@ class Number:
     @property
     def node(self) -> Literal:
         return number_node(self.value, self.rank)
+
+    @property
+    def is_nan(self) -> bool:
+        return isinstance(self.value, float) and math.isnan(self.value)
 
 
 def node_of(text: str) -> Node:
@@ -115,15 +128,28 @@ def number_node(value: int | Decimal | float, rank: int) -> Literal:
     ('1', '1.0', '1.5E0')
     """
     if rank == 0:
-        return Literal(str(int(value)), INTEGER)
+        is_large = isinstance(value, Decimal) and bool(value)
+        return Literal(f"{value:f}" if is_large else whole_text(int(value)), INTEGER)
     if rank == 1:
         return Literal(decimal_text(Decimal(value)), DECIMAL)
-    number = float(value)
+    number = double_of(value)
     if math.isinf(number) or math.isnan(number):
         lexical = "NaN" if math.isnan(number) else "INF" if number > 0 else "-INF"
     else:
         lexical = double_text(number)
     return Literal(lexical, FLOAT if rank == 2 else DOUBLE)
+
+
+def double_of(value: int | Decimal | float) -> float:
+    """A number as a double; one that is too large for a double is infinite.
+
+    >>> double_of(10**400), double_of(Decimal("1.5"))
+    (inf, 1.5)
+    """
+    try:
+        return float(value)
+    except OverflowError:
+        return math.inf if value > 0 else -math.inf
 
 
 def number_of(node: Node) -> Number | None:
@@ -144,7 +170,9 @@ def number_of(node: Node) -> Number | None:
 def parsed_number(lexical: str, rank: int) -> int | Decimal | float | None:
     """The value of a lexical form in the datatype of a rank."""
     if rank == 0:
-        return int(lexical) if _INTEGER.fullmatch(lexical) else None
+        if not _INTEGER.fullmatch(lexical):
+            return None
+        return int(lexical) if is_convertible(lexical) else Decimal(lexical)
     if rank == 1:
         return Decimal(lexical) if _DECIMAL.fullmatch(lexical) else None
     return float(lexical.replace("INF", "inf")) if _DOUBLE.fullmatch(lexical) else None

@@ -21,7 +21,7 @@ from rdflib.term import Variable as RdflibVariable
 
 from everlog.lang.errors import RuleError
 from everlog.lang.syntax import Constant, Variable
-from everlog.lang.terms import RDF, literal_text
+from everlog.lang.terms import RDF, is_convertible, literal_text
 from everlog.query.sparql.algebra import (
     Aggregate,
     Alternative,
@@ -70,6 +70,7 @@ from everlog.query.sparql.templates import template_names
 AGGREGATED = "__agg_"
 """How rdflib begins the names of variables that stand for aggregates."""
 
+MOST_ROWS = 1 << 61
 REPETITIONS = {"?": (0, False), "*": (0, True), "+": (1, True)}
 ARGUMENTS = ("arg", "arg1", "arg2", "arg3", "text", "start", "length", "pattern", "replacement", "flags")
 """The names of the arguments of built-in functions, in the order in which functions take them."""
@@ -197,7 +198,9 @@ class _Translation:
             "Distinct": lambda n: Distinct(self.pattern(n.p)),
             "Reduced": lambda n: self.pattern(n.p),
             "OrderBy": self._order_by,
-            "Slice": lambda n: Slice(self.pattern(n.p), n.start or 0, n.length),
+            "Slice": lambda n: Slice(
+                self.pattern(n.p), _rows(n.start or 0), None if n.length is None else _rows(n.length)
+            ),
         }
 
     def _fresh(self, kind: str) -> str:
@@ -392,6 +395,12 @@ class _Translation:
         if len(arguments) != 1:
             raise RuleError.of("sparql-syntax", f"<{iri}> takes one argument, not {len(arguments)}")
         return Call(iri, arguments)
+
+
+def _rows(number: Any) -> int:
+    """A number of rows; more than can be counted is as many as can be."""
+    digits = str(number)
+    return min(int(digits), MOST_ROWS) if is_convertible(digits) else MOST_ROWS
 
 
 def _is_term(node: Any) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import operator
 from collections.abc import Callable
-from decimal import Decimal, InvalidOperation
+from decimal import Context, Decimal, InvalidOperation
 from typing import Any
 
 from everlog.lang.terms import Literal
@@ -14,6 +14,7 @@ from everlog.query.sparql.terms import (
     BOOLEAN,
     DATE,
     DATE_TIME,
+    EXACT,
     RANKS,
     STRING,
     TIME,
@@ -21,6 +22,7 @@ from everlog.query.sparql.terms import (
     Node,
     Number,
     boolean_of,
+    double_of,
     number_of,
 )
 
@@ -38,6 +40,10 @@ COMPARISONS: dict[str, Callable[[Any, Any], bool]] = {
 }
 
 
+OPERATIONS: dict[str, Callable[[Any, Any], Any]] = {"+": operator.add, "-": operator.sub, "*": operator.mul}
+EXACT_OPERATIONS: dict[str, Callable[[Any, Any], Any]] = {"+": EXACT.add, "-": EXACT.subtract, "*": EXACT.multiply}
+
+
 def truth(node: Node) -> bool:
     """The effective boolean value of a term.
 
@@ -51,7 +57,7 @@ def truth(node: Node) -> bool:
             return bool(node.lexical)
         if node.datatype in RANKS:
             number = number_of(node)
-            return number is not None and not math.isnan(number.value) and number.value != 0
+            return number is not None and not number.is_nan and number.value != 0
     raise ExpressionError
 
 
@@ -145,35 +151,35 @@ def computed(name: str, one: Number, other: Number) -> Number:
     if name == "/":
         rank = max(rank, 1)
     a, b = _as(one.value, rank), _as(other.value, rank)
+    exact = isinstance(a, Decimal) or isinstance(b, Decimal)
     try:
-        if name == "+":
-            return Number(a + b, rank)
-        if name == "-":
-            return Number(a - b, rank)
-        if name == "*":
-            return Number(a * b, rank)
-        return Number(_divided(a, b), rank)
+        if name == "/":
+            return Number(_divided(a, b), rank)
+        return Number((EXACT_OPERATIONS if exact else OPERATIONS)[name](a, b), rank)
     except (InvalidOperation, ZeroDivisionError, OverflowError) as error:
         raise ExpressionError from error
 
 
 def _divided(a: Any, b: Any) -> Any:
-    if isinstance(a, float) and b == 0:
-        if a == 0 or math.isnan(a):
-            return math.nan
-        return math.copysign(math.inf, a) * math.copysign(1, b)
-    return a / b
+    """The quotient; of decimals with at least 28 digits, and at least 18 after the point."""
+    if isinstance(a, float):
+        if b != 0:
+            return a / b
+        return math.nan if a == 0 or math.isnan(a) else math.copysign(math.inf, a) * math.copysign(1, b)
+    digits = max(28, a.adjusted() - b.adjusted() + 20) if a and b else 28
+    return Context(prec=digits).divide(a, b)
 
 
 def negative(node: Node) -> Literal:
     number = _number(node)
-    return Number(-number.value, number.rank).node
+    value = number.value.copy_negate() if isinstance(number.value, Decimal) else -number.value
+    return Number(value, number.rank).node
 
 
 def _as(value: int | Decimal | float, rank: int) -> Any:
     if rank == 0:
         return value
-    return Decimal(value) if rank == 1 else float(value)
+    return Decimal(value) if rank == 1 else double_of(value)
 
 
 def _number(node: Node) -> Number:
