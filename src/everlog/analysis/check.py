@@ -174,7 +174,8 @@ def _unsafe(rule: Rule, prefixes: Mapping[str, str]) -> Iterable[Diagnostic]:
         if variable in bound:
             continue
         if not rule.body:
-            message, hint = f"the variable `?{variable.name}` stands in a fact", "a fact contains constants only"
+            message = f"the variable `?{variable.name}` stands in a fact"
+            hint = f"a fact has constants only; a rule has a body that says which values `?{variable.name}` has"
         else:
             message = f"the variable `?{variable.name}` of the head is not in any positive atom of the body"
             hint = f"add a positive atom with `?{variable.name}` to the body"

@@ -132,6 +132,8 @@ def _rdf_type(program: Program) -> Iterator[Diagnostic]:
         for atom in rule.body:
             if atom.predicate == predicate:
                 hint = "write `[?x, a, ex:C]` or `ex:C(?x)`"
+                if isinstance(atom.terms[1], Variable):
+                    hint += ", in one rule for each class"
                 yield _warning("rdf-type", "types in RDF data are read as `ex:C(?x)`, not as `rdf:type`", atom, hint)
 
 

@@ -249,7 +249,7 @@ class Builder:
         names = ", ".join(f"`{name}:`" for name in sorted(self.prefixes))
         known = f"declared are {names}" if names else "no prefix is declared"
         namespace = WELL_KNOWN.get(prefix, "http://...")
-        hint = f"{known}; add `@prefix {prefix}: <{namespace}> .`"
+        hint = f"{known}; add `@prefix {prefix}: <{namespace}> .` to the rules, or write the IRI in full"
         message = f"the prefix `{prefix}:` is not declared"
         self._wrong("undeclared-prefix", message, token_span(self.source, token), hint)
 

@@ -249,7 +249,10 @@ class Upkeep:
         if batch > last + 1 and not self.restart:
             message = f"the next batch of {self.name} is {batch}, but the store has none after {last}"
             message = f"the next batch of {self.name} is {batch}, but the store has none of it" if last < 0 else message
-            hint = "the store is older than the checkpoint: start with a new one, or pass restart=True to go on"
+            hint = (
+                "the store is older than the checkpoint: start with a new checkpoint; "
+                "restart=True goes on without the batches between"
+            )
             raise store_error("missed-batches", message, self.store, hint)
         return batch > last
 
