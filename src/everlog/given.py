@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
 from everlog.analysis.check import CheckedProgram
-from everlog.analysis.loaded import Given, about_facts, about_rules
+from everlog.analysis.loaded import Given, about_deletions, about_facts, about_rules
 from everlog.lang.errors import Diagnostic, Place
 from everlog.lang.kinds import ANY, Kinds, joined
 from everlog.lang.syntax import Predicate, Rule
@@ -74,6 +74,10 @@ class GivenFacts:
         warnings = list(found)
         self._before, self._named = {}, {}
         return warnings
+
+    def unknown(self, deleted: Mapping[Predicate, Place | None]) -> list[Diagnostic]:
+        """The warnings about predicates whose facts are about to be deleted and that are not known."""
+        return list(about_deletions(deleted, {*self.kinds, *self._known}))
 
     def of_rules(
         self, program: CheckedProgram, added: Iterable[Rule], old: CheckedProgram, *, whole: bool

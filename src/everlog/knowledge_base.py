@@ -11,7 +11,8 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
-from everlog.analysis.check import CheckedProgram, check, check_query, unknown_predicate
+from everlog.analysis.check import CheckedProgram, check, check_query
+from everlog.analysis.loaded import about_deletions
 from everlog.analysis.stratify import Kind, StratifiedProgram
 from everlog.change import Change, ChangedRelations
 from everlog.engine.dictionary import Dictionary
@@ -682,9 +683,9 @@ class KnowledgeBase:
 
     def warn_of_deletions(self, named: Mapping[Predicate, Place | None]) -> None:
         """Warn of predicates whose facts are about to be deleted and that are not known."""
-        unknown = [predicate for predicate in named if not self._names.knows(predicate)]
-        found = (unknown_predicate(predicate, self.predicates, named[predicate]) for predicate in unknown)
-        self._warn([replace(each, severity="warning") for each in found])
+        unknown = {predicate: place for predicate, place in named.items() if not self._names.knows(predicate)}
+        if unknown:
+            self._warn(list(about_deletions(unknown, self.predicates)))
 
     def _kinds_in(self, facts: FactSet) -> dict[Predicate, Kinds]:
         """The kinds of the columns of facts; those of many facts count as any."""

@@ -35,6 +35,14 @@ def test_jobs_on_spark_warn_and_remember_kinds(tmp_path: Path, spark: Any) -> No
     assert Store.open(store).info().statistics["kinds"] == kinds
 
     said.clear()
+    (tmp_path / "egde.csv").write_text("1,2\n")
+    update(
+        UpdateJob(store, (), (str(tmp_path / "egde.csv"), paths["edgee"]), engine="spark", dry_run=True),
+        Report(warning=said.append),
+    )
+    assert [found.message for found in said] == ["there is no predicate `egde` with 2 arguments"]
+
+    said.clear()
     (tmp_path / "weight.csv").write_text("2.5,b\n")
     update(UpdateJob(store, (paths["weight"],), engine="spark"), Report(warning=said.append))
     assert (said, Store.open(store).version) == ([], 2)

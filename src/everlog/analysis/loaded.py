@@ -6,10 +6,10 @@ Nothing of it is an error: a predicate may be empty, and facts may be there to b
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 
-from everlog.analysis.check import CheckedProgram
+from everlog.analysis.check import CheckedProgram, unknown_predicate
 from everlog.analysis.kinds import never_joined
 from everlog.analysis.names import likely_typos
 from everlog.analysis.places import atom_place
@@ -82,6 +82,17 @@ def about_rules(
     yield from _without_facts(program, given, missing, meant)
     said = {found.message for found in never_joined(old, given.kinds)}
     yield from (found for found in never_joined(program, given.kinds) if found.message not in said)
+
+
+def about_deletions(deleted: Mapping[Predicate, Place | None], known: Collection[Predicate]) -> Iterator[Diagnostic]:
+    """Warnings about predicates whose facts are to be deleted, with the files that name them, and that are not known.
+
+    >>> [found.hint for found in about_deletions({Predicate("egde", 2): None}, [Predicate("edge", 2)])]
+    ['did you mean `edge`?']
+    """
+    for predicate, place in deleted.items():
+        if predicate not in known:
+            yield replace(unknown_predicate(predicate, known, place), severity="warning")
 
 
 def _missing(program: CheckedProgram, rules: Iterable[Rule], given: Mapping[Predicate, Kinds]) -> dict[Predicate, Atom]:

@@ -93,7 +93,8 @@ def update(job: UpdateJob, report: Report | None = None) -> UpdateResult:
             named = named_predicates(sources[1], parts[1], options)
             given = given_in(info, program)
             given.add(with_empty(inserted.kinds, named), _bare(named, info))
-            for warning in few(given.news(program.program, whole=False)):
+            deletions = _bare(named_predicates(sources[0], parts[0], options), info)
+            for warning in few([*given.unknown(deletions), *given.news(program.program, whole=False)]):
                 clock.report.warning(warning)
             clock.report.loaded()
         with clock.phase("reason"):
