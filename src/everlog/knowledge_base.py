@@ -33,7 +33,7 @@ from everlog.memory import bytes_of
 from everlog.modules.boundary import visible
 from everlog.pipeline.columns import Headers
 from everlog.pipeline.program import Profile as OntologyProfile
-from everlog.pipeline.program import Schema, given_program
+from everlog.pipeline.program import Schema, given_program, refuse_ontology
 from everlog.pipeline.triples import refuse_graphs
 from everlog.predicates import Key, Names
 from everlog.profiling.watch import UNWATCHED, watching
@@ -707,6 +707,7 @@ class KnowledgeBase:
 
     def _read(self, rules: str | Path | Program | None, name: str) -> Program:
         """Rules to be added or removed; ``name`` is what messages call a text of them."""
+        refuse_ontology(rules, self.predicates)
         return given_program("" if rules is None else rules, self.equality, name, self.program.program.prefixes)
 
     def _up_to_date(self) -> Reasoner:

@@ -92,6 +92,10 @@ def test_two_values_of_a_functional_property_under_rl(everlog_command: CommandLi
     done = everlog_command("update", "kb", "--insert", "more.ttl", "--quiet")
     assert (done.status, "\nviolations 2, +1 -0 (everlog violations kb)\n" in done.out) == (0, True)
     assert everlog_command("query", "kb", "triple(31, owl:sameAs, 30)").out == "false\n"
+    exported = everlog_command("export", "kb", "--format", "ttl", "--quiet").out
+    assert (":tea" in exported, "<http://e.org/tea>" in exported) == (True, False)
+    refused = everlog_command("rules", "kb", "--add", "more.ttl")
+    assert (refused.status, "ontology-is-facts" in refused.err) == (1, True)
     assert everlog_command("query", "kb", "triple(<http://e.org/tea>, ?p, 31)", "--format", "csv").out == "p\n"
     found = everlog_command("query", "kb", "everlog:violation(?x, ?rule)", "--format", "csv").out
     assert found == "x,rule\n<http://e.org/ann>,prp-fp\n<http://e.org/bob>,prp-fp\n"

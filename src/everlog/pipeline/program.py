@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import logging
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from everlog.equality import Equality
 from everlog.lang.errors import Diagnostic, Place, RuleError, warn
+from everlog.lang.internal import TRIPLE
 from everlog.lang.parser import NO_PREFIXES, parse_file, parse_program
-from everlog.lang.syntax import Program
+from everlog.lang.syntax import Predicate, Program
 from everlog.pipeline.sources import KINDS, RDF_KINDS, kind_by_name
 
 if TYPE_CHECKING:
@@ -90,6 +91,14 @@ def given_program(
     prefixes = {**shipped_program(profile).prefixes, **prefixes}
     program = parse_program(rules, name, prefixes) if isinstance(rules, str) else rules
     return with_program(profile, program, equality)
+
+
+def refuse_ontology(rules: object, predicates: Collection[Predicate]) -> None:
+    """An error if rules that are to be changed by an ontology are about triples: for them its triples are facts."""
+    if isinstance(rules, str | Path) and is_ontology(str(rules)) and TRIPLE in predicates:
+        message = "the rules are about triples, and for them what an ontology says is facts"
+        hint = "insert it like other facts: `everlog update STORE --insert FILE`, in Python `kb.load(FILE)`"
+        raise RuleError.of("ontology-is-facts", message, Place(str(rules)), hint)
 
 
 def load_program(

@@ -9,7 +9,7 @@ from types import MappingProxyType
 
 from everlog.equality import Equality
 from everlog.lang.syntax import Program
-from everlog.pipeline.program import load_program
+from everlog.pipeline.program import load_program, refuse_ontology
 from everlog.pipeline.reports import Clock, Report
 from everlog.reasoning.update import Algorithm, Strategy
 from everlog.rule_edits import RulesChanged
@@ -65,6 +65,8 @@ def change_rules(job: RulesJob, report: Report | None = None) -> RulesResult:
             kb = open_store(job.store, transaction.base_version, **limits)
         with clock.phase("read"):
             prefixes = kb.program.program.prefixes
+            for path in (*job.add, *job.remove):
+                refuse_ontology(path, kb.predicates)
             add, remove = (_read(paths, prefixes, kb.equality) for paths in (job.add, job.remove))
         with clock.phase("reason"):
             kb.warning = clock.report.warning
