@@ -15,6 +15,7 @@ from everlog.lang.syntax import Predicate
 from everlog.pipeline.columns import Headers
 from everlog.pipeline.named import named_predicates, with_empty
 from everlog.pipeline.prefixes import declared_prefixes
+from everlog.pipeline.rdf import merged_graphs
 from everlog.pipeline.sources import ReadOptions, resolve
 from everlog.pipeline.split import BadRow
 from everlog.pipeline.splits import splits
@@ -48,6 +49,8 @@ def read_files(
     with TemporaryDirectory(prefix="everlog-") as work:
         sources = resolve((argument,), options, Path(work))
         parts = splits(sources, options, headers=headers)
+        for warning in merged_graphs(parts, options):
+            warn(warning)
         width = max([widest(parts, options), *options.arities.values()])
         staged = stage(None, parts, options, work, width=width, salt=dictionary.salt, on_error=on_error)
         facts, _ = facts_in(staged, dictionary, add=True)

@@ -37,6 +37,7 @@ from everlog.pipeline.inputs import Encoded, encoded
 from everlog.pipeline.named import named_predicates, with_empty
 from everlog.pipeline.prefixes import declared_prefixes
 from everlog.pipeline.program import Profile, Schema, has_ontology, read_program
+from everlog.pipeline.rdf import merged_graphs
 from everlog.pipeline.reports import Clock, Report
 from everlog.pipeline.sources import ReadOptions, resolve
 from everlog.pipeline.split import BadRow
@@ -135,7 +136,7 @@ def materialise(job: MaterialiseJob, report: Report | None = None) -> Result:
             sources = resolve((*job.facts, *read.facts), options, transaction.work)
             transaction.declare(declared_prefixes(sources))
             parts = splits(sources, options)
-            for warning in large_files(parts, job.large_gz):
+            for warning in (*large_files(parts, job.large_gz), *merged_graphs(parts, options)):
                 report.warning(warning)
         with clock.phase("start Spark"):
             spark = _session(job)

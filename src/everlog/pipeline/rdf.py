@@ -22,7 +22,7 @@ import pyoxigraph as ox
 import xxhash
 
 from everlog.engine.kernels import ntriples as kernel
-from everlog.lang.errors import DataError, Place
+from everlog.lang.errors import DataError, Diagnostic, Place
 from everlog.lang.terms import RDF_TYPE, literal_text
 from everlog.pipeline.blocks import BLOCK, BYTE_ORDER_MARK, NEWLINE, SHOWN, Blocks, is_utf8, open_bytes, unreadable
 from everlog.pipeline.entities import Entities, ExpansionError
@@ -32,6 +32,9 @@ from everlog.pipeline.values import TEXT, large_strings
 from everlog.pipeline.wellformed import Completeness
 
 BATCH_TRIPLES = 1 << 16
+PEEKED = 1 << 12
+"""Number of triples at the beginning of a file that are searched for named graphs."""
+
 FORMATS = {
     "nt": ox.RdfFormat.N_TRIPLES,
     "nq": ox.RdfFormat.N_QUADS,
@@ -101,6 +104,29 @@ def read_document(split: Split, options: ReadOptions, bad: list[BadRow]) -> Iter
             yield _batch(found)
         if not mistaken:
             bad += _missing_end(document, split)
+
+
+def merged_graphs(splits: Iterable[Split], options: ReadOptions) -> Iterator[Diagnostic]:
+    """A warning for each file that has named graphs among its first triples, if their names are left out."""
+    if options.graphs:
+        return
+    for split in {split.path: split for split in splits if split.source.kind in ("nq", "trig")}.values():
+        if (name := _first_graph(split, options)) is not None:
+            message = f"the names of its graphs, such as {name}, are left out: all triples are in one graph"
+            hint = "ignore this, or keep them as the last argument of facts: --graphs (graphs=True in Python)"
+            yield Diagnostic("merged-graphs", message, Place(split.shown), hint, severity="warning")
+
+
+def _first_graph(split: Split, options: ReadOptions) -> str | None:
+    """The name of the first named graph among the first triples of a file. Reading reports mistakes in it, not this."""
+    base = options.base or Path(split.path).absolute().as_uri()
+    try:
+        with open_bytes(split.path, split.source.compressed) as file:
+            quads = ox.parse(cast(BinaryIO, file), FORMATS[split.source.kind], base_iri=base)
+            names = (quad.graph_name for quad in islice(quads, PEEKED))
+            return next((str(name) for name in names if not isinstance(name, ox.DefaultGraph)), None)
+    except (OSError, EOFError, zlib.error, ValueError, SyntaxError):
+        return None
 
 
 def blank_prefix(source: str) -> str:

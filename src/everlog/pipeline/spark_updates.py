@@ -33,6 +33,7 @@ from everlog.pipeline.engines import plan_settings
 from everlog.pipeline.jobs import no_representatives_on_spark
 from everlog.pipeline.named import named_predicates, with_empty
 from everlog.pipeline.prefixes import declared_prefixes
+from everlog.pipeline.rdf import merged_graphs
 from everlog.pipeline.reports import Clock, Report
 from everlog.pipeline.session import session
 from everlog.pipeline.sources import ReadOptions, resolve
@@ -79,7 +80,8 @@ def update(job: UpdateJob, report: Report | None = None) -> UpdateResult:
             sources = [resolve(paths, options, transaction.work) for paths in (job.delete, job.insert)]
             transaction.declare(declared_prefixes(sources[1]))
             parts = [splits(each, options, headers=headers) for each in sources]
-            for warning in large_files([*parts[0], *parts[1]], job.large_gz):
+            both = [*parts[0], *parts[1]]
+            for warning in (*large_files(both, job.large_gz), *merged_graphs(both, options)):
                 clock.report.warning(warning)
         spark = _started(job, clock) if needs_spark(job.engine, [*parts[0], *parts[1]]) else None
         with clock.phase("read"):

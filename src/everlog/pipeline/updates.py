@@ -28,6 +28,7 @@ from everlog.pipeline.encode import TERMS
 from everlog.pipeline.engines import needs_spark_to_update
 from everlog.pipeline.named import named_predicates, with_empty
 from everlog.pipeline.prefixes import declared_prefixes
+from everlog.pipeline.rdf import merged_graphs
 from everlog.pipeline.reports import Clock, Report
 from everlog.pipeline.sources import ReadOptions, Source, resolve
 from everlog.pipeline.spill import distinct, facts_schema
@@ -129,7 +130,8 @@ def update(job: UpdateJob, report: Report | None = None) -> UpdateResult:
             sources = [resolve(paths, options, transaction.work) for paths in (job.delete, job.insert)]
             kb.declare(declared_prefixes(sources[1]))
             parts = [splits(each, options, headers=headers) for each in sources]
-            for warning in large_files([*parts[0], *parts[1]], job.large_gz):
+            both = [*parts[0], *parts[1]]
+            for warning in (*large_files(both, job.large_gz), *merged_graphs(both, options)):
                 clock.report.warning(warning)
         with clock.phase("read"):
             on_spark = needs_spark(job.engine, [*parts[0], *parts[1]])
