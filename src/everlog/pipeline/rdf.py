@@ -122,7 +122,7 @@ def _first_graph(split: Split, options: ReadOptions) -> str | None:
     base = options.base or Path(split.path).absolute().as_uri()
     try:
         with open_bytes(split.path, split.source.compressed) as file:
-            quads = ox.parse(cast(BinaryIO, file), FORMATS[split.source.kind], base_iri=base)
+            quads = ox.parse(file, FORMATS[split.source.kind], base_iri=base)
             names = (quad.graph_name for quad in islice(quads, PEEKED))
             return next((str(name) for name in names if not isinstance(name, ox.DefaultGraph)), None)
     except (OSError, EOFError, zlib.error, ValueError, SyntaxError):
