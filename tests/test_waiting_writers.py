@@ -48,11 +48,11 @@ def test_of_four_updates_at_once_all_are_applied(kb: Path, tmp_path: Path) -> No
     with begin(kb):  # all four are there before any of them may begin
         for number in range(4):
             (tmp_path / f"{number}.tsv").write_text(f"b\tn{number}\n")
-            running.append(command("update", kb, "--insert", f"edge={tmp_path}/{number}.tsv"))
-        said = [first_line_about(process, "waiting up to 60 s for another writer: process") for process in running]
+            running.append(command("update", kb, "--insert", f"edge={tmp_path}/{number}.tsv", "--wait", 600))
+        said = [first_line_about(process, "waiting up to 600 s for another writer: process") for process in running]
         assert all(said)
     for process in running:
-        _, errors = process.communicate(timeout=120)
+        _, errors = process.communicate(timeout=600)
         assert process.returncode == 0, errors
         assert "waiting" not in errors, "it is said once"
     assert sorted(everlog.open(kb)["path"].rows()) == sorted(
