@@ -25,7 +25,7 @@ from hypothesis.stateful import (
 )
 
 import everlog
-from everlog import KnowledgeBase, StoreError, snapshots
+from everlog import KnowledgeBase, StoreError, loading, snapshots
 from everlog.cli.recompute import recompute
 from everlog.loading import state_in_tables
 from everlog.store import Store, compaction
@@ -74,6 +74,7 @@ class TwoHandles(RuleBasedStateMachine):
         self.patched.setattr(snapshots, "SMALL", 4)
         self.patched.setattr(snapshots, "GROWTH", 2)
         self.patched.setattr(compaction, "MOST_SMALL_FILES", 3)
+        self.patched.setattr(loading, "FACTS_AN_UPDATE", 1)
 
     def teardown(self) -> None:
         self.patched.undo()
@@ -129,6 +130,13 @@ class TwoHandles(RuleBasedStateMachine):
         assert version == (newest + 1 if changed else newest)
         self._committed(frozenset(handle.edges), changed)
         handle.version, handle.saved = version, frozenset(handle.edges)
+
+    @rule(number=HANDLES, insert=st.sets(EDGES, max_size=2), delete=st.sets(EDGES, max_size=2))
+    def write(self, number: int, insert: set[Edge], delete: set[Edge]) -> None:
+        """As a command does: open the newest version, change it, save it."""
+        self.open_newest(number)
+        self.update(number, insert, delete)
+        self.save(number)
 
     @rule(number=HANDLES)
     def open_newest(self, number: int) -> None:
