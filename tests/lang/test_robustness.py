@@ -13,7 +13,7 @@ from everlog.lang.parser import parse_program, parse_query, resolve_predicate_na
 PIECES = (
     *("p", "q", "ex:r", "<http://e.org/s>", "(", ")", "[", "]", ",", ".", "~", ":-", "?x", "?y", "_", "a", "true"),
     *("42", "1.5", "1e5", '"s"', "'s'", '"""', '"', "'", "@en", "^^", "@prefix", "ex:", "<-", "not", "%", "#"),
-    *("_:b", "?", "@", "\\", "<", ">", "-", "+", "$", "é", "😀", ":", ";"),
+    *("_:b", "?", "@", "\\", "<", ">", "-", "+", "$", "é", "😀", ":", ";", "!=", "<=", "=", "or", "and", "#count", "|"),
 )
 
 soups = st.lists(st.sampled_from([*PIECES, " ", "\n", "\r\n", "\t"]), max_size=25).map("".join)

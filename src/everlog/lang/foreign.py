@@ -25,6 +25,9 @@ _ARITHMETIC = frozenset({"+", "-", "*", "/", "**", "−", "×", "÷"})
 _JOINED = frozenset("=<>!\\|&/*+")
 """Characters that make one sign with those right before and after them."""
 
+_LONGEST_SIGN = 3
+"""Most characters of a sign."""
+
 AGGREGATES = frozenset({"count", "sum", "min", "max", "avg"})
 
 HINTS = {
@@ -82,7 +85,7 @@ def sign_at(tokens: Sequence[Token], at: int) -> str:
         return "<"
     for before, token in zip(tokens[at : at + _LONGEST_SIGN], tokens[at + 1 : at + _LONGEST_SIGN], strict=False):
         joined = token.type in ("STRAY", "ARROW") and before.end_pos == token.start_pos
-        if not joined or not _JOINED.issuperset(sign + token):
+        if not joined or len(sign) >= _LONGEST_SIGN or not _JOINED.issuperset(sign + token):
             break
         sign += token
     return sign
