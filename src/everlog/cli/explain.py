@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -32,6 +33,14 @@ if TYPE_CHECKING:
 )
 @click.option("--answers", type=click.IntRange(1), metavar="N", help="Explain at most so many answers.")
 @click.option(
+    "--depth",
+    type=click.IntRange(1),
+    default=40,
+    show_default=True,
+    metavar="N",
+    help="Fold what is deeper than so many levels in text.",
+)
+@click.option(
     "--format",
     "form",
     type=click.Choice(("text", "json", "dot", "html")),
@@ -50,6 +59,7 @@ def command(
     every: bool,
     most: int,
     answers: int | None,
+    depth: int,
     form: str,
     at: Version | None,
     output: str | None,
@@ -69,7 +79,7 @@ def command(
     console.watch_compilation()
     explanation = open_store(store, at).explain(text, all=every, limit=most, answers=answers)
     forms = {
-        "text": explanation.__str__,
+        "text": partial(explanation.to_text, depth),
         "json": explanation.to_json,
         "dot": explanation.to_dot,
         "html": explanation.to_html,

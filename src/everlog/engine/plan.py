@@ -163,6 +163,8 @@ class PlannedRule:
         waiting = dict.fromkeys(i for i in range(len(self.positive)) if i not in start)
         if pivot is not None and pivot >= len(self.positive) and pivot not in start:
             waiting[pivot] = None
+        if len(waiting) < 2:
+            return (*start, *waiting)
         bound = dict.fromkeys(waiting, 0)
         columns: dict[Variable, list[int]] = {}
         for i in waiting:

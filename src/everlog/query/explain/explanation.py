@@ -104,6 +104,18 @@ class Explanation(Sequence[Answer]):
 
         return text(self)
 
+    def to_text(self, depth: int | None = None) -> str:
+        """The explanation as text down to some level of its proofs, by default all; ``str`` ends at level 40.
+
+        >>> import everlog
+        >>> kb = everlog.KnowledgeBase("p(?x) :- q(?x) . q(?x) :- r(?x) . r(a) .")
+        >>> print(kb.explain("p(a)").to_text(2).splitlines()[1])
+        └─ q(a)   rule 2: ?x = a ...
+        """
+        from everlog.query.explain.text import text
+
+        return text(self, depth)
+
     def __repr__(self) -> str:
         proved = sum(answer.holds for answer in self.answers)
         return f"<Explanation of {self.query}: {proved:,} of {len(self):,} hold, {len(self.proofs):,} proofs>"

@@ -1,7 +1,8 @@
 """The search for proofs: backwards from the goals in layers, all goals at once, until the least heights are known.
 
 A layer expands facts: all instances of rules that derive them are found, and for facts of closures a shortest path.
-What these steps need and is neither given nor known is expanded in the next layer, as long as a goal may depend on it.
+What these steps need and is neither given nor known is expanded in the next layer, as long as a goal may depend on it;
+whether one does is surveyed now and then.
 After k layers every proof of height k is there, so that the first proofs found are the lowest (``kernels.paths``).
 
 Of the lowest proofs of a fact the one is taken that is smallest if the facts it rests on are proved in the same way;
@@ -31,6 +32,12 @@ FEW = 20
 """For so many facts of a closure, paths other than the shortest are looked for."""
 
 
+UNSURVEYED = 8
+"""A survey looks at all facts. Layers are expanded without one until there are 1/N more facts than at the last survey:
+so a deep proof takes few surveys, and few facts are expanded that no goal depends on.
+"""
+
+
 class Search:
     """Facts and steps met on the way from some goals."""
 
@@ -50,10 +57,14 @@ class Search:
     def run(self, goals: Column) -> None:
         """Find the best proof of each goal, if there is one."""
         self.prepare()
-        frontier = np.unique(goals[~self.leaf[goals]])
+        frontier, surveyed = np.unique(goals[~self.leaf[goals]]), 0
         while len(frontier) or len(frontier := self._closures(goals)):
+            met = len(self.facts)
             self.expand(frontier)
-            frontier = self._survey(goals)
+            if len(self.facts) - surveyed < surveyed // UNSURVEYED and len(new := self._unexpanded_from(met)):
+                frontier = new
+            else:
+                surveyed, frontier = len(self.facts), self._survey(goals)
         self._survey(goals)
 
     def expand(self, frontier: Column, every_path: bool = False) -> None:
@@ -82,6 +93,10 @@ class Search:
             found = finder.steps(self.facts, predicate, numbers)
         self.steps.add(found)
         self.shortest_only += [] if complete else numbers.tolist()
+
+    def _unexpanded_from(self, first: int) -> Column:
+        """The facts from a number on that were neither given nor expanded."""
+        return first + np.flatnonzero(~self.leaf[first:] & ~self._expanded[first:])
 
     def unexpanded(self) -> Column:
         """The facts that were neither given nor expanded."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -30,33 +30,54 @@ class Found:
         return len(self.head)
 
 
+class _Growing:
+    """A column that is extended often: room is doubled, so that adding takes time in proportion to what is added."""
+
+    def __init__(self, *first: int) -> None:
+        self._room = np.array([*first, *[0] * 1024], np.int64)
+        self.size = len(first)
+
+    def extend(self, more: Column) -> None:
+        size = self.size + len(more)
+        if size > len(self._room):
+            self._room = np.append(self._room[: self.size], np.empty(2 * size - self.size, np.int64))
+        self._room[self.size : size] = more
+        self.size = size
+
+    @property
+    def column(self) -> Column:
+        return self._room[: self.size]
+
+
 class Steps:
     """All steps of a search, with numbers from 0."""
 
     def __init__(self) -> None:
         self.found: list[Found] = []
+        self._head, self._body, self._offsets = _Growing(), _Growing(), _Growing(0)
 
     def __len__(self) -> int:
-        return sum(map(len, self.found))
+        return self._head.size
 
     def add(self, found: Found) -> None:
         if len(found):
             self.found.append(found)
-            for joined in ("head", "offsets", "body", "starts"):
-                self.__dict__.pop(joined, None)
+            self._offsets.extend(found.offsets[1:] - found.offsets[0] + self._body.size)
+            self._head.extend(found.head)
+            self._body.extend(found.body)
+            self.__dict__.pop("starts", None)
 
-    @cached_property
+    @property
     def head(self) -> Column:
-        return _joined([each.head for each in self.found])
+        return self._head.column
 
-    @cached_property
+    @property
     def body(self) -> Column:
-        return _joined([each.body for each in self.found])
+        return self._body.column
 
-    @cached_property
+    @property
     def offsets(self) -> Column:
-        sizes = [np.diff(each.offsets) for each in self.found]
-        return np.concatenate([[0], np.cumsum(_joined(sizes))]).astype(np.int64)
+        return self._offsets.column
 
     @cached_property
     def starts(self) -> Column:
@@ -66,8 +87,8 @@ class Steps:
     def parts(self, steps: Column) -> Iterator[tuple[Found, Column, Column]]:
         """The parts that some steps are in, with the numbers of these and their places there."""
         part_of = np.searchsorted(self.starts, steps, side="right") - 1
-        for part in np.unique(part_of).tolist():
-            mine = steps[part_of == part]
+        for part, rows in _split(part_of):
+            mine = steps[rows]
             yield self.found[part], mine, mine - self.starts[part]
 
     def ordered(self, subject: Subject, chosen: Column, height: Column) -> Column:
@@ -95,8 +116,7 @@ class Steps:
         if not first.values or len(chosen) < 2:
             return np.zeros(len(chosen), np.int64)
         columns = [np.empty(len(chosen), np.int64) for _ in first.values]
-        for part in np.unique(part_of).tolist():
-            mine = part_of == part
+        for part, mine in _split(part_of):
             rows = chosen[mine] - self.starts[part]
             for column, values in zip(columns, self.found[part].values, strict=True):
                 column[mine] = subject.hashes[values[rows]]
@@ -112,5 +132,9 @@ def _position(by: int | Closure, number: int, subject: Subject) -> int:
     return 2 * min(subject.along(by), default=len(subject.rules)) + 1
 
 
-def _joined(arrays: Sequence[Column]) -> Column:
-    return np.concatenate([np.empty(0, np.int64), *arrays])
+def _split(numbers: Column) -> Iterator[tuple[int, Column]]:
+    """The different numbers, ascending, each with the places where it stands."""
+    order = np.argsort(numbers, kind="stable")
+    different, first = np.unique(numbers[order], return_index=True)
+    if len(different):
+        yield from zip(different.tolist(), np.split(order, first[1:]), strict=True)

@@ -14,20 +14,24 @@ WIDEST = 60
 """What is said of facts is aligned up to this column."""
 
 
-def text(explanation: Explanation) -> str:
-    """The whole explanation; see :class:`Explanation`."""
-    parts = [part for answer in explanation for part in _parts(answer, explanation)]
+DEPTH = 40
+"""Steps are shown down to this level, unless another depth is asked for."""
+
+
+def text(explanation: Explanation, depth: int | None = DEPTH) -> str:
+    """The explanation down to some level of its proofs, None for all; see :class:`Explanation`."""
+    parts = [part for answer in explanation for part in _parts(answer, explanation, depth)]
     if explanation.used:
         parts.append("\n".join(_rules(explanation)))
     return "\n\n".join(parts)
 
 
-def _parts(answer: Answer, explanation: Explanation) -> Iterator[str]:
+def _parts(answer: Answer, explanation: Explanation, depth: int | None) -> Iterator[str]:
     if not answer.holds:
         yield "\n".join(_missing(answer, explanation))
     for number, proof in enumerate(answer.proofs, 1):
         head = [f"proof {number} of {count(answer)}"] if len(answer.proofs) > 1 else []
-        yield "\n".join([*head, *tree(proof, explanation)])
+        yield "\n".join([*head, *tree(proof, explanation, depth)])
     if answer.holds and answer.notes:
         yield "\n".join(remarks(answer, explanation))
 
@@ -43,32 +47,64 @@ def remarks(answer: Answer, explanation: Explanation) -> Iterator[str]:
     return (f"{what} of {explanation.shown(answer.fact)}: {note}" for note in answer.notes)
 
 
-def tree(proof: Proof, explanation: Explanation) -> list[str]:
-    """The steps of a proof, each below what follows from it; what stands above already is not said again."""
-    lines = list(_lines(proof, explanation))
+def tree(proof: Proof, explanation: Explanation, depth: int | None = None) -> list[str]:
+    """The steps of a proof, each below what follows from it; what stands above already is not said again.
+
+    Steps at the given level are shown without what they rest on; a last line says how many steps are left out.
+    """
+    shown = _Tree(proof, explanation, depth)
+    lines = list(shown.lines())
     width = min(WIDEST, max(len(left) for left, _ in lines))
-    return [f"{left.ljust(width)}   {right}".rstrip() for left, right in lines]
+    made = [f"{left.ljust(width)}   {right}".rstrip() for left, right in lines]
+    count = len(shown.folded - shown.seen)
+    if count:
+        what = f"{count:,} step{' is' if count == 1 else 's are'} folded, more than {depth} levels deep"
+        made.append(f"... {what}: see --depth (to_text(depth) in Python), or JSON, which has all of them")
+    return made
 
 
-def _lines(proof: Proof, explanation: Explanation) -> Iterator[tuple[str, str]]:
-    seen: set[int] = set()
-    waiting: list[tuple[int | Atom, str, str]] = [(len(proof.steps) - 1, "", "")]
-    while waiting:
-        what, first, rest = waiting.pop()
-        if isinstance(what, Atom):
-            yield f"{first}~{print_atom(what, explanation.prefixes)}", "does not hold"
-            continue
-        step = proof.steps[what]
-        shown = first + explanation.shown(step.fact)
-        if what in seen and step.kind != "given":
-            yield shown, "as above"
-            continue
-        seen.add(what)
-        yield shown, because(step, explanation)
-        below: list[int | Atom] = [*step.premises, *step.absent]
-        for at, each in reversed(list(enumerate(below))):
-            last = at == len(below) - 1
-            waiting.append((each, rest + ("└─ " if last else "├─ "), rest + ("   " if last else "│  ")))
+class _Tree:
+    """The lines of a proof down to some level."""
+
+    def __init__(self, proof: Proof, explanation: Explanation, depth: int | None) -> None:
+        self._proof, self._explanation, self._depth = proof, explanation, depth
+        self.seen: set[int] = set()
+        self.folded: set[int] = set()
+        """The steps that are not shown."""
+
+    def lines(self) -> Iterator[tuple[str, str]]:
+        explanation = self._explanation
+        waiting: list[tuple[int | Atom, int, str, str]] = [(len(self._proof.steps) - 1, 1, "", "")]
+        while waiting:
+            what, level, first, rest = waiting.pop()
+            if isinstance(what, Atom):
+                yield f"{first}~{print_atom(what, explanation.prefixes)}", "does not hold"
+                continue
+            step = self._proof.steps[what]
+            shown = first + explanation.shown(step.fact)
+            if what in self.seen and step.kind != "given":
+                yield shown, "as above"
+                continue
+            self.seen.add(what)
+            below: list[int | Atom] = [*step.premises, *step.absent]
+            if self._depth is not None and level >= self._depth and below:
+                self._fold(step.premises)
+                yield shown, f"{because(step, explanation)} ..."
+                continue
+            yield shown, because(step, explanation)
+            for at, each in reversed(list(enumerate(below))):
+                last = at == len(below) - 1
+                lead, deeper = ("└─ ", "   ") if last else ("├─ ", "│  ")
+                waiting.append((each, level + 1, rest + lead, rest + deeper))
+
+    def _fold(self, premises: tuple[int, ...]) -> None:
+        """Note the steps below one that is shown."""
+        waiting = list(premises)
+        while waiting:
+            number = waiting.pop()
+            if number not in self.folded and number not in self.seen:
+                self.folded.add(number)
+                waiting += self._proof.steps[number].premises
 
 
 def because(step: Step, explanation: Explanation) -> str:
