@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -78,7 +79,7 @@ def command(
 
     console.watch_compilation()
     explanation = open_store(store, at).explain(text, all=every, limit=most, answers=answers)
-    forms = {
+    forms: dict[str, Callable[[], str]] = {
         "text": partial(explanation.to_text, depth),
         "json": explanation.to_json,
         "dot": explanation.to_dot,
