@@ -64,6 +64,14 @@ def test_a_temporary_directory_of_the_user_is_the_last_resort(nowhere: dict[str,
     assert {path: path.stat().st_mtime_ns for path in place.rglob("*.nbc")} == kept, "the kernel was compiled again"
 
 
+def test_a_package_in_a_zip_file_keeps_its_kernels_there_too(nowhere: dict[str, str], tmp_path: Path) -> None:
+    (tmp_path / "src/everlog/engine/kernels/__pycache__").unlink()
+    shutil.make_archive(str(tmp_path / "everlog"), "zip", tmp_path / "src")
+    done = run({**nowhere, "PYTHONPATH": str(tmp_path / "everlog.zip")}, PROGRAM)
+    assert done.returncode == 0, done.stderr
+    assert list(Path(nowhere["TMPDIR"]).rglob("*.nbc"))
+
+
 @pytest.mark.parametrize("there", ["open to others", "a link", "a file"])
 def test_what_others_may_write_to_is_not_used(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, there: str) -> None:
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))

@@ -33,16 +33,20 @@ def ensure_place() -> None:
         hint = f"set {VARIABLE} to a directory that can be written to"
         raise EverlogError.of("no-kernel-cache", f"compiled kernels can be kept nowhere: {error}", hint=hint) from error
     config.CACHE_DIR = os.environ[VARIABLE] = place  # Numba reads the variable again when it changes
+    if not _numba_has_place():
+        os.environ["XDG_CACHE_HOME"] = place  # for a package in a zip file Numba looks nowhere else
     log.info("kernels are compiled into %s: neither the package nor the home directory can be written to", place)
 
 
 def _numba_has_place() -> bool:
-    """Whether Numba finds a place; it looks for one when a function is declared, not when it is compiled."""
+    """Whether Numba finds a place when a function is declared, and can write there when it is compiled."""
     try:
-        njit(cache=True)(_kernel)
-    except RuntimeError:
+        place = njit(cache=True)(_kernel).stats.cache_path
+        os.makedirs(place, exist_ok=True)
+        with tempfile.TemporaryFile(dir=place):
+            return True
+    except (RuntimeError, OSError):
         return False
-    return True
 
 
 def _kernel() -> int:
