@@ -75,3 +75,9 @@ def test_progress_shows_neither_secrets_nor_control_characters(capfd: pytest.Cap
     assert "secret" not in said
     assert said.count("s3://***@bucket/x") == 20
     assert "\x1b" not in said
+
+
+def test_commands_print_through_one_function() -> None:
+    package = Path(everlog.__file__).parent
+    files = [*package.glob("cli/*.py"), *package.glob("shell/*.py")]
+    assert [f.name for f in files if "click.echo(" in f.read_text(encoding="utf-8")] == ["terminal.py"]
