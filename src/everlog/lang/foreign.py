@@ -67,10 +67,6 @@ _BY_CHARACTER = {
 }
 
 
-_LONGEST_SIGN = 8
-"""The most characters that are taken for one sign."""
-
-
 def sign_at(tokens: Sequence[Token], at: int) -> str:
     """The sign that starts at a token: characters right beside each other are one.
 
