@@ -99,5 +99,5 @@ def test_ranges_cover_all_ids_once(count: int) -> None:
 def test_an_unreadable_file_is_an_error_that_names_it(spark: Any, tmp_path: Path) -> None:
     staged = term_file(tmp_path, ["a"])
     missing = str(tmp_path / "gone.parquet")
-    with pytest.raises(DataError, match=r"input-output(.|\n)*gone\.parquet"):
+    with pytest.raises(DataError, match=r"version-gone(.|\n)*gone\.parquet"):
         new_terms(spark, [staged], [missing], tmp_path / "out")
