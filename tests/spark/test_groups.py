@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import shutil
 from dataclasses import replace
@@ -20,6 +21,9 @@ from everlog.engine.hashing import hash_text
 from everlog.pipeline.updates import UpdateJob, update
 from everlog.spark.groups import MOST_HASHES, MOST_VALUES, Bounds, Groups, Mask, Probe, all_touches, touches
 from everlog.store import Store
+from everlog.store.entries import CHECK_KEY
+from everlog.store.files import checks_of
+from everlog.store.layout import Layout
 
 RULES = """
 known(?x, ?y) :- met(?x, ?y), ~enemy(?x, ?y) .
@@ -108,6 +112,21 @@ def regrouped(store: Path, rows: int) -> None:
         later = [name for name in table.column_names if name[0] == "c" and name != "c0"]
         options: Any = {name: {"ndv": rows, "fpp": 1e-6} for name in later}
         pq.write_table(table, file, row_group_size=rows, store_schema=False, bloom_filter_options=options)
+        renamed = file.with_name(f"{file.stem[:-16]}{checks_of(file)}.parquet")
+        file.rename(renamed)
+        for entry in Layout.log(store / "facts").glob("*.json"):
+            _rename_in(entry, file.name, renamed)
+
+
+def _rename_in(entry: Path, old: str, new: Path) -> None:
+    """Let a log entry name another file instead of one; it has no checksum any more."""
+    lines = [json.loads(line) for line in entry.read_text().splitlines()]
+    for line in lines:
+        line.get("commitInfo", {}).pop(CHECK_KEY, None)
+        for kind in ("add", "remove"):
+            if line.get(kind, {}).get("path") == old:
+                line[kind] |= {"path": new.name, "size": new.stat().st_size}
+    entry.write_text("\n".join(json.dumps(line, ensure_ascii=False) for line in lines))
 
 
 def spoilt(store: Path, texts: list[str], *seconds: str) -> tuple[int, int]:
