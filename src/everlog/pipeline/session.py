@@ -21,7 +21,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from everlog.lang.errors import EverlogError
+from everlog.lang.errors import Diagnostic, EverlogError
 from everlog.pipeline.locations import spark_options
 
 if TYPE_CHECKING:
@@ -255,9 +255,9 @@ def _children() -> set[int]:
 
 
 def _start_error(reason: str, log: Path) -> EverlogError:
+    """The error with the last lines of Spark's log, stack traces left out."""
     lines = log.read_text(errors="replace").splitlines() if log.exists() else []
-    told = [line for line in lines if not line.lstrip().startswith("at ")]
-    message = "\n".join([f"Spark did not start: {reason}", *(f"  {line}" for line in told[-6:])])
-    return EverlogError.of(
-        "spark-start", message, hint="check --master, the memory (EVERLOG_SPARK_MEMORY) and the lines above"
-    )
+    last = [line.strip() for line in lines if not line.lstrip().startswith("at ")][-6:]
+    hint = "check --master, the memory (EVERLOG_SPARK_MEMORY), and what Spark said"
+    notes = tuple((line, None) for line in last)
+    return EverlogError(Diagnostic("spark-start", f"Spark did not start: {reason}", None, hint, notes))
