@@ -175,6 +175,13 @@ def test_many_modules(program: Program, facts: set[Fact]) -> None:
     check_modules_over_modules(program, facts)
 
 
+def test_a_path_names_the_rules_of_closures_that_it_goes_along() -> None:
+    """The closure of p1 goes along the edges of p0's, so that a path needs the rules of p0, too."""
+    rules = """p0(?x, ?z) :- p0(?x, ?y), f(?y, ?z) . p0(?x, ?y) :- f(?x, ?y) . p1(?x, ?y) :- f(?x, ?y) .
+        p1(?x, ?y) :- f(?z, ?y), p1(?x, ?z) . p1(?x, ?y) :- p0(?y, ?z), p1(?x, ?z) ."""
+    check_modules_over_modules(parse_program(rules), {(Predicate("f", 2), ('"a"', '"b"'))})
+
+
 def test_proofs_through_the_goal_leave_room_for_others() -> None:
     """Of p(b, 1) there are more proofs than are asked for, most of which need p(b, b)."""
     rules = "p(?y, ?y) :- p(?x, ?y), p(?z, _) . p(?z, ?y) :- p(?z, _), p(?y, ?y), p(?x, ?x) ."

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from everlog.analysis.modules.kinds import INNER, Closure, Module, VirtualUnion, is_inner
+from everlog.analysis.modules.kinds import INNER, Closure, Module, is_inner
 from everlog.engine.dictionary import Dictionary
 from everlog.engine.factset import FactSet
 from everlog.engine.keys import Column, Mask, pack
@@ -149,14 +149,10 @@ class Subject:
         that make another predicate the same as one of the closure.
         """
         rules, used = list(module.rules), {module.predicates}
-        edges = {self.shown(predicate) for predicate in module.inputs}
-        others = [each for each in self.modules if each is not module]
-        turned = any(_may_turn(each) and set(each.external.values()).intersection(module.inputs) for each in others)
         while True:
             read = {atom.predicate for rule in rules for atom in rule.positive}
-            generated = turned or not edges <= read.union(module.predicates)
-            below = [self.module_of[p] for p in sorted(read) if p in self.module_of]
-            more = [o for o in below if o.predicates not in used and (generated or _is_alias(o, module))]
+            below = [self.module_of[p] for p in sorted(read) if p in self.module_of and p not in module.inputs]
+            more = [other for other in below if other.predicates not in used]
             if not more:
                 return tuple(sorted(self.numbers_of(rules)))
             used.update(other.predicates for other in more)
@@ -168,13 +164,3 @@ class Subject:
         if not relation:
             return np.zeros(size, np.bool_)
         return relation.contains(pack(relation.layout, columns, size))
-
-
-def _may_turn(module: Module) -> bool:
-    """Whether what generates the module's predicates may be followed backwards."""
-    return isinstance(module, VirtualUnion) or module.kind == "symmetric-transitive"
-
-
-def _is_alias(module: Module, other: Closure) -> bool:
-    """Whether the module says nothing but that its predicate is one of the other's, under another name."""
-    return isinstance(module, VirtualUnion) and all(part.predicate in other.predicates for part in module.parts)
