@@ -51,6 +51,7 @@ def test_query(case: Case) -> None:
     assert same_answer(case, answered(case)) == (case.id not in EXPECTED_FAILURES)
 
 
+@pytest.mark.filterwarnings(r"ignore:warning.(unknown-graph|no-named-graphs)\]")
 @pytest.mark.parametrize("case", UPDATES, ids=lambda case: case.id)
 def test_update(case: Case) -> None:
     assert same_graphs(*updated(case)) == (case.id not in EXPECTED_FAILURES)

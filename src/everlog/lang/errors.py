@@ -6,6 +6,7 @@ status 1; it never shows a traceback for one.
 
 from __future__ import annotations
 
+import logging
 import sys
 import warnings
 from collections.abc import Iterable, Iterator
@@ -19,6 +20,8 @@ LONGEST_LINE = 160
 
 LONGEST_TEXT = 2000
 """The most characters of a message, a note or a hint that are shown."""
+
+log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,12 +188,17 @@ def few(found: Iterable[Diagnostic]) -> Iterator[Diagnostic]:
 def warn(found: Diagnostic) -> None:
     """Issue a warning through Python's ``warnings``, at the line of the user's code that called Everlog.
 
+    A note, which is no warning, becomes a log line.
+
     >>> with warnings.catch_warnings(record=True) as seen:
     ...     warnings.simplefilter("always")
     ...     warn(Diagnostic("possible-typo", "`parnet` has no rule and no fact", severity="warning"))
     >>> print(seen[0].message)
     warning[possible-typo]: `parnet` has no rule and no fact
     """
+    if found.severity != "warning":
+        log.info("%s", found)
+        return
     depth, frame = 1, sys._getframe()
     while frame.f_back is not None and frame.f_globals.get("__name__", "").split(".")[0] == __package__.split(".")[0]:
         depth, frame = depth + 1, frame.f_back

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -18,8 +17,6 @@ from everlog.pipeline.sources import KINDS, RDF_KINDS, kind_by_name
 
 if TYPE_CHECKING:
     from everlog.owl import Translation
-
-log = logging.getLogger(__name__)
 
 Profile = Literal["lower", "upper", "rl", "rdfs", "skos"]
 Schema = Literal["drop", "keep"]
@@ -122,10 +119,7 @@ def load_program(
 
     translation = program_of(path, profile, equality=equality, schema=schema)
     for found in _warnings(translation):
-        if found.severity == "warning":
-            warn(replace(found, place=Place(path)))
-        else:
-            log.info("%s: %s", path, found.message)
+        warn(replace(found, place=Place(path)))
     return translation.program
 
 
