@@ -119,3 +119,23 @@ def test_the_allowance_grows_with_the_document(monkeypatch: pytest.MonkeyPatch) 
         many.feed(declared + b"&a;" * 100)
     spaced = Entities()
     spaced.feed(declared + b"&a; and text " * 100)
+
+
+@pytest.mark.parametrize("name", ["x.ttl", "x.trig.gz", "x.rdf"])
+def test_prefixes_that_stand_for_too_much_are_refused(tmp_path: Path, name: str) -> None:
+    space = f"http://e.org/{'x' * 100_000}/"
+    text = f"@prefix e: <{space}> .\n" + "".join(f"e:a{i} e:p e:b{i} .\n" for i in range(2_000))
+    if name == "x.rdf":
+        nodes = "".join(f'<e:c rdf:nodeID="n{i}"><e:p>1</e:p></e:c>\n' for i in range(4_000))
+        text = f'<?xml version="1.0"?>\n<rdf:RDF {RDF.replace("http://e.org/", space)}>\n{nodes}</rdf:RDF>\n'
+    path = tmp_path / name
+    path.write_bytes(gzip.compress(text.encode()) if name.endswith("gz") else text.encode())
+    with pytest.raises(DataError, match=r"prefix-expansion.*are too long"):
+        read_all(path)
+
+
+def test_a_long_prefix_that_is_used_seldom_is_read(tmp_path: Path) -> None:
+    path = tmp_path / "x.ttl"
+    path.write_text(f"@prefix e: <http://e.org/{'x' * 100_000}/> .\n" + "".join(f"e:a{i} a e:b .\n" for i in range(50)))
+    facts, bad = read_all(path)
+    assert (len(facts), bad) == (50, [])

@@ -32,6 +32,16 @@ from everlog.pipeline.values import TEXT, large_strings
 from everlog.pipeline.wellformed import Completeness
 
 BATCH_TRIPLES = 1 << 16
+BATCH_CHARACTERS = 1 << 26
+"""The most characters of the texts in a batch of a document, but for the last triple."""
+
+EXPANDED = 1 << 26
+"""How many characters the terms of any document may have."""
+
+EXPANDED_PER_BYTE = 1000
+"""How many characters terms may have besides, for each byte of the document: a short name may stand for a long IRI,
+but not for one so long that a small document fills the memory."""
+
 PEEKED = 1 << 12
 """Number of triples at the beginning of a file that are searched for named graphs."""
 
@@ -87,11 +97,16 @@ def read_document(split: Split, options: ReadOptions, bad: list[BadRow]) -> Iter
     with open_bytes(split.path, split.source.compressed) as file:
         document = _Document(file, split.source.kind)
         facts = texts.facts(_parse(document, split, base))
-        mistaken = False
+        mistaken, expanded = False, 0
         while True:
             found: list[Fact] = []
+            size = 0
             try:
-                found.extend(islice(facts, BATCH_TRIPLES))
+                for fact in islice(facts, BATCH_TRIPLES):
+                    found.append(fact)
+                    size += sum(map(len, filter(None, fact)))
+                    if size > BATCH_CHARACTERS:
+                        break
             except (SyntaxError, UnsupportedTermError) as error:
                 bad.append(_bad_document(split, base, error))
                 mistaken = True
@@ -101,6 +116,9 @@ def read_document(split: Split, options: ReadOptions, bad: list[BadRow]) -> Iter
                 raise _too_much(split, error) from error
             if not found:
                 break
+            expanded += size
+            if expanded > EXPANDED + EXPANDED_PER_BYTE * document.size:
+                raise _too_long(split, expanded, document.size)
             yield _batch(found)
         if not mistaken:
             bad += _missing_end(document, split)
@@ -313,6 +331,13 @@ def _too_much(split: Split, error: ExpansionError) -> DataError:
     return DataError.of("entity-expansion", error.reason, place, hint)
 
 
+def _too_long(split: Split, expanded: int, size: int) -> DataError:
+    """The error for a document whose names stand for IRIs that are too long altogether."""
+    message = f"{size:,} bytes of it stand for terms of {expanded:,} characters: the IRIs of its prefixes are too long"
+    hint = "declare shorter prefixes, or write the terms out as N-Triples"
+    return DataError.of("prefix-expansion", message, Place(split.shown), hint)
+
+
 def _missing_end(document: _Document, split: Split) -> list[BadRow]:
     """What to say of a document that breaks off without a mistake before."""
     line = document.missing()
@@ -365,6 +390,8 @@ class _Document:
         self._line_ended = True
         self._ended = False
         self.lines = 0
+        self.size = 0
+        """The number of bytes that were read."""
 
     def read(self, size: int = -1) -> bytes:
         size = size if size >= 0 else 1 << 16
@@ -385,6 +412,7 @@ class _Document:
 
     def _counted(self, block: bytes) -> bytes:
         """A block whose entities do not stand for too much."""
+        self.size += len(block)
         if self._entities:
             self._entities.feed(block)
         return block
