@@ -228,3 +228,38 @@ def test_errors_say_where(data: Any, message: str) -> None:
 def test_wrong_arity() -> None:
     with pytest.raises(DataError, match="the predicate has 2 arguments, but the rows have 1 value"):
         text_columns([("a",)], arity=2)
+
+
+GAP = [False, True, False]
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        np.ma.array([1, 2, 3], mask=GAP),
+        np.ma.array([1.0, 2.0, 3.0], mask=GAP),
+        np.ma.array(["a", "b", "c"], mask=GAP),
+        np.ma.array(["2024-01-01"] * 3, mask=GAP, dtype="M8[D]"),
+        np.ma.array([1, "b", None], mask=GAP, dtype=object),
+        np.ma.array([[1], [2], [3]], mask=[[gap] for gap in GAP]),
+        np.ma.array([(1,), (2,)], mask=[(False,), (True,)], dtype=[("a", int)]),
+        {"a": np.ma.array([1, 2, 3], mask=GAP)},
+        {"a": np.ma.array([1, 2, 3], mask=GAP, dtype=object)},
+        [(1,), (np.ma.masked,)],
+        [(1,), (pd.NA,)],
+        [(1,), (pd.NaT,)],
+        {"a": [1, pd.NA]},
+    ],
+)
+def test_masked_and_missing_values_are_nulls(data: Any) -> None:
+    with pytest.raises(DataError, match=r"error\[null-value\]: row 2, column"):
+        text_columns(data)
+
+
+def test_masked_arrays_without_masked_values_are_taken_whole() -> None:
+    assert lists(np.ma.array([[1, 2], [3, 4]])) == lists(np.array([[1, 2], [3, 4]]))
+    assert lists(np.ma.array([math.nan, 1.0], mask=[False, False])) == lists(np.array([math.nan, 1.0]))
+
+
+def test_numpy_days_in_rows_are_dates() -> None:
+    assert lists([(np.datetime64("2024-01-01"),)]) == lists([(dt.date(2024, 1, 1),)])

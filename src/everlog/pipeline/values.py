@@ -247,11 +247,20 @@ class _NullValueError(Exception):
 
 
 def _text_of_object(value: Any) -> str:
-    if value is None or (isinstance(value, datetime.datetime | np.datetime64) and str(value) == "NaT"):
+    if _is_missing(value):
         raise _NullValueError
     if isinstance(value, np.datetime64):
-        return str(texts_of(pa.array([value]))[0])
+        return str(texts_of(pa.array(np.array([value])))[0])
     return text_of(value)
+
+
+def _is_missing(value: Any) -> bool:
+    """Whether an object stands for no value: None, or what pandas and NumPy have for it."""
+    if value is None or value is np.ma.masked:
+        return True
+    if isinstance(value, datetime.datetime | np.datetime64):
+        return str(value) == "NaT"
+    return type(value).__name__ == "NAType"  # pandas.NA, without an import of pandas
 
 
 def _one_column(values: Any, name: str) -> pa.LargeStringArray:
@@ -290,7 +299,8 @@ def _numpy_texts(values: np.ndarray[Any, Any], column: str) -> pa.LargeStringArr
     if values.dtype.kind == "O":
         return _object_texts(values.tolist(), f"column {column!r}")
     try:
-        array = pa.array(np.ascontiguousarray(values))
+        mask = np.ma.getmaskarray(values) if isinstance(values, np.ma.MaskedArray) else None
+        array = pa.array(np.ascontiguousarray(values), mask=mask, from_pandas=False)
     except (pa.ArrowNotImplementedError, pa.ArrowInvalid, pa.ArrowTypeError) as error:
         raise DataError.of(
             "unsupported-type",
