@@ -263,3 +263,29 @@ def test_masked_arrays_without_masked_values_are_taken_whole() -> None:
 
 def test_numpy_days_in_rows_are_dates() -> None:
     assert lists([(np.datetime64("2024-01-01"),)]) == lists([(dt.date(2024, 1, 1),)])
+
+
+@pytest.mark.parametrize(
+    ("kind", "number"),
+    [
+        (pa.timestamp("s"), 999999999999),
+        (pa.timestamp("s"), -(2**62)),
+        (pa.timestamp("ms", "UTC"), 2**62),
+        (pa.date32(), 2**31 - 1),
+        (pa.time32("s"), 100_000),
+        (pa.time64("us"), -5),
+    ],
+)
+def test_moments_that_arrow_cannot_write_are_refused(kind: Any, number: int) -> None:
+    width = pa.int32() if kind.bit_width == 32 else pa.int64()
+    array = pa.array([0, None, number], width).view(kind)
+    places = pa.DictionaryArray.from_arrays(pa.array([0, 0, 1]), array.drop_null())
+    for each in (array, pa.chunked_array([array[:1], array[1:]]), places):
+        with pytest.raises(DataError, match=rf"bad-value\]: row 3, column 'a': the .* {number} cannot be written"):
+            text_columns(pa.table({"a": each}))
+    assert lists(pa.table({"a": places[:2]})) == [texts_of(array[:1]).to_pylist() * 2]
+
+
+def test_numpy_moments_that_arrow_cannot_write_are_told_by_their_row() -> None:
+    with pytest.raises(DataError, match=r"row 2, column 1: 99999-01-01T10:00:00 is outside the years"):
+        text_columns([(1,), (np.datetime64("99999-01-01T10:00:00"),)])

@@ -51,6 +51,8 @@ def texts_of(array: pa.Array | pa.ChunkedArray, column: str = "values") -> pa.La
         if isinstance(array, pa.ChunkedArray):
             return pa.concat_arrays([texts_of(chunk, column) for chunk in array.chunks])
     kind = array.type
+    if pa.types.is_dictionary(kind) and pa.types.is_temporal(kind.value_type):
+        return texts_of(array.dictionary_decode(), column)  # a value without a text is told by its row
     if pa.types.is_dictionary(kind):
         return texts_of(array.dictionary, column).take(array.indices)
     if pa.types.is_run_end_encoded(kind):
@@ -64,11 +66,11 @@ def texts_of(array: pa.Array | pa.ChunkedArray, column: str = "values") -> pa.La
     if pa.types.is_decimal(kind):
         return _decimal_texts(array)
     if pa.types.is_date(kind):
-        return _typed(array.cast(pa.date32()).cast(TEXT), "date")
+        return _typed(_moments(array.cast(pa.date32()), column), "date")
     if pa.types.is_timestamp(kind):
-        return _timestamp_texts(array)
+        return _timestamp_texts(array, column)
     if pa.types.is_time(kind):
-        return _typed(_without_zeros(array.cast(TEXT), kind.unit), "time")
+        return _typed(_without_zeros(_moments(array, column), kind.unit), "time")
     raise DataError.of(
         "unsupported-type",
         f"column {column!r} has the type {kind}, which cannot be a term",
@@ -250,7 +252,10 @@ def _text_of_object(value: Any) -> str:
     if _is_missing(value):
         raise _NullValueError
     if isinstance(value, np.datetime64):
-        return str(texts_of(pa.array(np.array([value])))[0])
+        try:
+            return str(texts_of(pa.array(np.array([value])))[0])
+        except DataError:
+            raise ValueError(f"{value} is outside the years -32767 to 32767") from None
     return text_of(value)
 
 
@@ -423,9 +428,21 @@ def _decimal_texts(array: pa.Array) -> pa.LargeStringArray:
     return texts
 
 
-def _timestamp_texts(array: pa.TimestampArray) -> pa.LargeStringArray:
+def _moments(array: pa.Array, column: str) -> pa.LargeStringArray:
+    """Dates and times as Arrow writes them; it has a remark in place of those that it cannot write."""
+    lexical = array.cast(TEXT)
+    row = pc.index(pc.starts_with(lexical, "<"), True).as_py()
+    if row >= 0:
+        number = lexical[row].as_py().strip("<>").rpartition(" ")[2]
+        message = f"row {row + 1}, column {column!r}: the {array.type} {number} cannot be written as a term"
+        hint = "years go from -32767 to 32767, times from 00:00 to 24:00; correct the value, or leave out the row"
+        raise DataError.of("bad-value", message, None, hint)
+    return lexical
+
+
+def _timestamp_texts(array: pa.TimestampArray, column: str) -> pa.LargeStringArray:
     zone = "Z" if array.type.tz is not None else ""
-    lexical = array.cast(pa.timestamp(array.type.unit)).cast(TEXT)
+    lexical = _moments(array.cast(pa.timestamp(array.type.unit)), column)
     lexical = _without_zeros(pc.replace_substring(lexical, " ", "T"), array.type.unit)
     return _typed(pc.binary_join_element_wise(lexical, pa.scalar(zone, TEXT), pa.scalar("", TEXT)), "dateTime")
 
