@@ -72,6 +72,7 @@ def test_variables_that_are_not_grouped_are_refused(kb: KnowledgeBase, query: st
         ("SELECT (STR(?x) AS ?s) { ?x ex:p ?v } GROUP BY ?x ORDER BY ?s", [("a",), ("b",)]),
         ("SELECT (CONCAT(STR(?x), STR(SUM(?v))) AS ?s) { ?x ex:p ?v } GROUP BY ?x ORDER BY ?s", [("a3",), ("b5",)]),
         ("SELECT (?x AS ?y) { ?x ex:p ?v } GROUP BY ?x HAVING(STRENDS(STR(?x), 'b') && COUNT(*) = 1)", [("b",)]),
+        ("SELECT (STR(1) AS ?s) ?y { ?x ex:p ?v } GROUP BY (?x AS ?y) HAVING(?y = ex:b)", [("1", "b")]),
         ("SELECT ?x { ?x ex:p ?v } GROUP BY ?x HAVING(SUM(?v) > 1) ORDER BY DESC(COUNT(?v)) ?x", [("a",), ("b",)]),
         ("SELECT ?x (1 AS ?one) { ?x ex:p ?v } GROUP BY ?x ORDER BY ?one ?x", [("a", 1), ("b", 1)]),
         ("SELECT (SAMPLE(?x) AS ?s) { ?x ex:p 5 } GROUP BY ?x", [("b",)]),
@@ -97,6 +98,8 @@ def test_constructed_triples_have_the_names_of_group_by(kb: KnowledgeBase) -> No
     [
         ("SELECT * { ?x ex:p ?v } GROUP BY ?x", "select-all-of-groups"),
         ("SELECT * { ?x ex:p ?v } HAVING(COUNT(*) > 1)", "select-all-of-groups"),
+        ("SELECT ?x (SUM(?v) AS ?s) { ?x ex:p ?v } GROUP BY ?x HAVING(?s > 0)", "result-in-having"),
+        ("SELECT ?x { { SELECT ?x (SUM(?v) AS ?s) { ?x ex:p ?v } GROUP BY ?x HAVING(1 < ?s) } }", "result-in-having"),
         ("SELECT (COUNT(SUM(?v)) AS ?n) { ?x ex:p ?v }", "aggregate-in-aggregate"),
         ("SELECT (COUNT(1 + SUM(?v)) AS ?n) { ?x ex:p ?v }", "aggregate-in-aggregate"),
         ("SELECT ?x { ?x ex:p ?v FILTER(COUNT(?v) > 1) }", "misplaced-aggregate"),

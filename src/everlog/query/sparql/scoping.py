@@ -122,7 +122,8 @@ class Scoping:
             place = self._locate(re.search(r"\*", self._source))
             raise RuleError.of("select-all-of-groups", "SELECT * has no meaning for groups", place, hint)
         keys = [each if isinstance(each, RdflibVariable) else each.var for each in _conditions(query)]
-        known = {str(key) for key in keys if key is not None}
+        grouped = {str(key) for key in keys if key is not None}
+        known = set(grouped)
         for name in map(str, chain(_leaves(query.template, RdflibVariable), query.var or ())):
             self._require(name, known)
         for each in query.projection or ():
@@ -131,9 +132,22 @@ class Scoping:
                 known.add(str(each.evar))
             else:
                 self._require(str(each.var), known)
-        for clause in (query.having, query.orderby):
-            if clause:
-                clause["condition"] = [self._referenced(each, known) for each in clause.condition]
+        if query.having:
+            self._check_having(query.having, known - grouped)
+            query.having["condition"] = [self._referenced(each, grouped) for each in query.having.condition]
+        if query.orderby:
+            query.orderby["condition"] = [self._referenced(each, known) for each in query.orderby.condition]
+
+    def _check_having(self, having: CompValue, results: set[str]) -> None:
+        """HAVING chooses groups before names after AS have values."""
+        for name in _free_variables(having.condition):
+            if name in results:
+                message = f"?{name} has no value yet in HAVING, which chooses groups before `AS ?{name}` gives it one"
+                hint = f"write in HAVING what stands before `AS ?{name}`, such as HAVING (SUM(?x) > 1)"
+                keyword = re.search(r"\bHAVING\b", self._source, re.IGNORECASE)
+                variable = re.compile(rf"[?$]{re.escape(name)}(?!\w)")
+                place = self._locate(variable.search(self._source, keyword.end() if keyword else 0))
+                raise RuleError.of("result-in-having", message, place, hint)
 
     def _referenced(self, expression: Any, known: set[str]) -> Any:
         """The expression with references in the place of variables that are not inside of aggregates."""
@@ -217,6 +231,17 @@ def _aggregates(tree: Any) -> Iterator[CompValue]:
     elif isinstance(tree, list | tuple | ParseResults):
         for each in tree:
             yield from _aggregates(each)
+
+
+def _free_variables(tree: Any) -> Iterator[str]:
+    """The variables of an expression that are neither inside of aggregates nor in patterns of EXISTS."""
+    if isinstance(tree, RdflibVariable):
+        yield str(tree)
+    elif isinstance(tree, CompValue) and not _is_aggregate(tree) and tree.name not in PATTERN:
+        yield from _free_variables(list(tree.values()))
+    elif isinstance(tree, list | tuple | ParseResults):
+        for each in tree:
+            yield from _free_variables(each)
 
 
 def _after_where(query: CompValue) -> Iterator[Any]:
