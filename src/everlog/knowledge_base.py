@@ -427,7 +427,7 @@ class KnowledgeBase:
         new = old.with_rules(edit.program, self.modules_open)
         self._warn_of_rules(old.program.program, edit)
         queue += program_facts(edit.facts_added, old.dictionary)
-        changed = old.applied(queue)
+        changed = old.applied(queue, edit.program)
         done = new.derive_from(old, edit, changed, algorithm, strategy)
         there = [*edit.program.predicates, *edit.facts_added.predicates]
         self._reasoner = new

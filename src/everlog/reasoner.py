@@ -17,7 +17,7 @@ from everlog.engine.dictionary import Constants, Dictionary
 from everlog.engine.factset import NONE, FactSet
 from everlog.engine.keys import Column
 from everlog.engine.limits import Limits
-from everlog.engine.literals import literals_in
+from everlog.engine.literals import literals_in, literals_of
 from everlog.engine.match import Engine
 from everlog.engine.relation import Relation
 from everlog.engine.state import State
@@ -115,11 +115,13 @@ class Reasoner:
         self._pairs = found.facts.restricted(self.program.external)
         return found
 
-    def applied(self, queue: Iterable[Queued]) -> ExplicitChange:
-        """The explicit facts after changes of them, which are not made."""
-        changes = list(queue)
-        if LITERAL in self.program.program.predicates:
-            given = literals_in((each.relation for each in changes if each.insert), self.dictionary)
+    def applied(self, queue: Iterable[Queued], program: CheckedProgram | None = None) -> ExplicitChange:
+        """The explicit facts after changes of them, which are not made; with a program, as its rules need them."""
+        changes, program = list(queue), program or self.program.program
+        if LITERAL in program.predicates:
+            ids = self.dictionary.encode(literals_of(program.rules))
+            brought = Relation.from_columns([ids], len(self.dictionary))
+            given = literals_in([brought, *(each.relation for each in changes if each.insert)], self.dictionary)
             changes.append(Queued(True, LITERAL, given))
         return applied(changes, self.seen().explicit, len(self.dictionary))
 

@@ -9,6 +9,7 @@ import pytest
 import everlog
 from everlog.equality import Equality
 from everlog.lang.internal import TRIPLE
+from everlog.lang.parser import parse_program
 from everlog.lang.syntax import Atom, Constant, Program
 from everlog.lang.terms import text_of
 from everlog.owl import program_of, shipped_program
@@ -145,6 +146,36 @@ def test_different_literals_are_not_the_same(tmp_path: Path, equality: Equality)
     assert repaired.deleted["everlog:violation"].rows() == [(ann, "prp-fp")]
     kb.insert("triple", [(everlog.IRI("http://e.org/bob"), everlog.IRI("http://e.org/age"), 32)])
     assert kb.query("everlog:violation(<http://e.org/bob>, ?rule)").rows() == [("prp-fp",)]
+
+
+BY_RULES = """
+@prefix e: <http://e.org/> .
+triple(?x, e:age, 77) :- triple(?x, e:isOld, true) .
+triple(?x, e:age, 78) :- triple(?x, e:isOld, true) .
+"""
+OLD = """
+:age a owl:FunctionalProperty . :ann :isOld true .
+"""
+
+
+@pytest.mark.parametrize("later", [False, True])
+@pytest.mark.parametrize("equality", ["rules", "representatives"])
+def test_literals_that_rules_bring_are_not_the_same(tmp_path: Path, equality: Equality, later: bool) -> None:
+    translation = program_of(turtle(tmp_path, OLD), "rl", equality=equality)
+    rules = parse_program(BY_RULES)
+    if later:
+        kb = everlog.KnowledgeBase(translation.program, equality=equality)
+        assert kb["everlog:violation"].rows() == []
+        kb.change_rules(add=rules)
+    else:
+        kb = everlog.KnowledgeBase(with_rules(translation.program, rules), equality=equality)
+    same = kb.query("triple(?x, owl:sameAs, ?y)").rows()
+    assert [(x, y) for x, y in same if x != y] == []
+    assert kb["everlog:violation"].rows() == [(everlog.IRI("http://e.org/ann"), "prp-fp")]
+
+
+def with_rules(program: Program, other: Program) -> Program:
+    return Program((*program.rules, *other.rules), program.facts, program.prefixes, program.data)
 
 
 def test_every_rule_of_the_tables_is_there_or_named_as_left_out() -> None:

@@ -2,7 +2,8 @@
 
 Rules see a term as a term. A program that must not treat literals as it treats individuals, as that of the profile
 ``rl``, has the predicate ``everlog:literal``; whatever adds explicit facts for such a program adds this fact
-for each literal in them. The facts stay when the others are deleted: a literal remains one.
+for each literal in them, and for each that the program's own rules bring. The facts stay when the others are deleted:
+a literal remains one.
 """
 
 from __future__ import annotations
@@ -15,6 +16,8 @@ import pyarrow.compute as pc
 
 from everlog.engine.dictionary import Dictionary
 from everlog.engine.relation import Relation
+from everlog.lang.internal import VIOLATION
+from everlog.lang.syntax import Constant, Rule
 
 
 def are_literals(texts: pa.Array) -> pa.BooleanArray:
@@ -41,3 +44,16 @@ def literals_in(relations: Iterable[Relation], dictionary: Dictionary) -> Relati
     ids = np.flatnonzero(seen)
     chosen = are_literals(dictionary.decode(ids)).to_numpy(zero_copy_only=False)
     return Relation.from_columns([ids[chosen]], len(dictionary))
+
+
+def literals_of(rules: Iterable[Rule]) -> pa.Array:
+    """The texts of the literals that rules bring into facts, those in their heads; the names of violations are none.
+
+    >>> from everlog.lang.parser import parse_program
+    >>> literals_of(parse_program("p(?x, 1) :- q(?x, 2) . p(?x, <http://e.org/a>) :- q(?x, _) .").rules).to_pylist()
+    ['1']
+    """
+    heads = (rule.head for rule in rules if rule.head.predicate != VIOLATION)
+    constants = {term.text for head in heads for term in head.terms if isinstance(term, Constant)}
+    texts = pa.array(sorted(constants), pa.large_string())
+    return texts.filter(are_literals(texts))

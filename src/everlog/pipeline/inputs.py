@@ -12,6 +12,7 @@ import pyarrow as pa
 from everlog.analysis.check import CheckedProgram
 from everlog.engine.hashing import hash_texts
 from everlog.engine.kinds import ByPredicate, merged_kinds
+from everlog.engine.literals import literals_of
 from everlog.lang.internal import LITERAL
 from everlog.lang.syntax import Constant, Predicate
 from everlog.pipeline.amounts import Told
@@ -71,7 +72,7 @@ def encoded(
 
 
 def _batches(program: CheckedProgram) -> Iterator[pa.RecordBatch]:
-    """The facts of a program as batches of texts, one a predicate."""
+    """The facts of a program as batches of texts, with the literals that its rules bring if it asks for literals."""
     rows: dict[Predicate, list[list[str]]] = {}
     for atom in program.facts:
         rows.setdefault(atom.predicate, []).append([t.text for t in atom.terms if isinstance(t, Constant)])
@@ -82,6 +83,9 @@ def _batches(program: CheckedProgram) -> Iterator[pa.RecordBatch]:
         for start in range(0, len(each), BATCH_ROWS):
             some = [array.slice(start, BATCH_ROWS) for array in each.arrays]
             yield _batch(each.predicate, some, len(some[0]))
+    texts = literals_of(program.rules)
+    if LITERAL in program.predicates and len(texts):
+        yield _batch(LITERAL, [texts], len(texts))
 
 
 def _batch(predicate: Predicate, columns: Sequence[pa.Array], rows: int) -> pa.RecordBatch:
