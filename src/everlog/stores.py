@@ -44,17 +44,24 @@ Done = TypeVar("Done")
 
 @dataclass(frozen=True)
 class Saved:
-    """A version of a store, what it has, how many terms that is, and the program, if that may have changed since."""
+    """A version of a store, what it has, how many terms that is, and the program, if that may have changed since.
+
+    ``writer`` is the transaction that committed it. It tells the version from one of the same number in another
+    history: a store that was repaired, restored or made anew has such.
+    """
 
     path: Path
     version: int
+    writer: str | None
     kept: Kept
     terms: int
     program: StratifiedProgram | None = None
 
     @classmethod
-    def at(cls, path: Path, version: int, kept: Kept, program: StratifiedProgram | None = None) -> Saved:
-        return cls(path.resolve(), version, kept, len(kept.state.dictionary), program)
+    def at(
+        cls, path: Path, version: int, writer: str | None, kept: Kept, program: StratifiedProgram | None = None
+    ) -> Saved:
+        return cls(path.resolve(), version, writer, kept, len(kept.state.dictionary), program)
 
     def has_rules_of(self, program: StratifiedProgram) -> bool:
         """Whether the version has the rules of a program, too."""
@@ -100,7 +107,7 @@ def save(
             transaction, state, kb.rules, kb.statistics, "save", kinds, bookkeeping, closures, wants_modules(kb)
         )
     kept = kept_after_commit(place, version, state)
-    kb.adopt(kept.state, Saved.at(place, version, kept, kb.program))
+    kb.adopt(kept.state, Saved.at(place, version, transaction.writer, kept, kb.program))
     return version
 
 
@@ -154,7 +161,7 @@ def append(
     kept = kept_nowhere(new)
     with after_commit(version, KEEPING, saved.path):
         kept = _keep_update(saved, version, new, kb.program)
-    kb.adopt(kept.state, Saved.at(saved.path, version, kept, kb.program))
+    kb.adopt(kept.state, Saved.at(saved.path, version, transaction.writer, kept, kb.program))
     return version
 
 
@@ -197,7 +204,7 @@ def _refuse_newer(store: Store, version: int | None, saved: Saved) -> None:
 
 def is_saved_in(saved: Saved, store: Store, version: int | None) -> bool:
     """Whether a version has the facts that were saved; compactions in between change nothing."""
-    if version is None or version < saved.version:
+    if version is None or version < saved.version or store.info(saved.version).writer != saved.writer:
         return False
     return all(store.info(v).operation in ("compact", "widen") for v in range(saved.version + 1, version + 1))
 
@@ -252,14 +259,14 @@ def open(path: str | Path, version: Version | None = None, **options: Any) -> Kn
     _refuse_other_equality(store, statistics.equality, options["equality"])
     if all(options[name] == said for name, said in how.items()):
         kb = KnowledgeBase.restored(program, kept.state, statistics, info.statistics, **options)
-        kb.adopt(kept.state, Saved.at(store.path, info.version, kept, kb.program))
+        kb.adopt(kept.state, Saved.at(store.path, info.version, info.writer, kept, kb.program))
         kb.modules_open = modules is not False and not how["modules"] and how["equality"] != "representatives"
         kb.declare(info.prefixes)
         return kb
     state = kept.state
     listed = KnowledgeBase.restored(program, state, statistics, **how).listed() if state.generated else state
     kb = KnowledgeBase.restored(program, listed.uncounted(), statistics, info.statistics, **options)
-    kb.saved = Saved.at(store.path, info.version, kept_nowhere(kept.state.uncounted()), kb.program)
+    kb.saved = Saved.at(store.path, info.version, info.writer, kept_nowhere(kept.state.uncounted()), kb.program)
     kb.declare(info.prefixes)
     return kb
 

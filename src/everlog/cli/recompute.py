@@ -72,7 +72,7 @@ def _wrong_graphs(store: Store, held: Kept, facts: FactSet) -> list[str]:
     if held.known() is None:
         return []
     kb = seen(store, held.state)
-    kb.adopt(held.state, Saved.at(store.path, store.version, held))
+    kb.adopt(held.state, Saved.at(store.path, store.version, store.info().writer, held))
     found = kb.inner_facts()
     counts = ((p, len(found.relation(p)), len(facts.relation(p))) for p in kb.program.external)
     return [f"the graph of {p} in the snapshot has {n:,} pairs, not {m:,}" for p, n, m in counts if n != m]

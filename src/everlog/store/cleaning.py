@@ -7,17 +7,21 @@ writer that lives.
 from __future__ import annotations
 
 import contextlib
+import logging
 import os
 import shutil
 from pathlib import Path
 
+from everlog.lang.errors import StoreError
 from everlog.store import locking, snapshot
 from everlog.store.errors import store_error
 from everlog.store.layout import Layout, writer_of
 from everlog.store.log import is_table, named_files, newest_version
 from everlog.store.versions import read_version
 
-OWN_NAMES = {"facts", "terms", "snapshot", "work", "damaged"}
+log = logging.getLogger(__name__)
+
+OWN_NAMES = {"facts", "terms", "snapshot", "work", "streams", "damaged"}
 
 
 def exists(path: Path | str) -> bool:
@@ -51,7 +55,8 @@ def _is_unfinished(layout: Layout, names: set[str]) -> bool:
     """Is this where a writer made, or is about to make, its first files?"""
     at_work = _names_in(layout.work)
     just_begun = names == {"work"} and not at_work and not layout.work.is_file()
-    return names <= OWN_NAMES and (layout.guard.name in at_work or just_begun)
+    repaired = layout.damaged.name in names  # and no version was whole
+    return names <= OWN_NAMES and (layout.guard.name in at_work or just_begun or repaired)
 
 
 def _names_in(directory: Path) -> set[str]:
@@ -73,18 +78,34 @@ def clean_dead(layout: Layout) -> None:
     if not dead:
         return
     for table in (layout.facts, layout.terms):
-        files = [path for path in table.glob("*.parquet") if writer_of(path.name) in dead]
-        named = named_files(table) if files else set()
-        for path in files:
-            if path.name not in named:
-                path.unlink(missing_ok=True)
+        remove_unnamed([path for path in table.glob("*.parquet") if writer_of(path.name) in dead], table)
     for writer in dead:
         locking.remove_dead(layout, writer)
 
 
+def remove_unnamed(files: list[Path], table: Path) -> None:
+    """Remove those data files of a table that no log entry names; none if an entry cannot be read, for it may."""
+    if not files:
+        return
+    try:
+        named = named_files(table)
+    except StoreError as error:
+        log.warning("data files that may not be needed stay in %s: %s", table, error.diagnostics[0].message)
+        return
+    for path in files:
+        if path.name not in named:
+            path.unlink(missing_ok=True)
+
+
 def remove_unfinished(layout: Layout, made: Path | None) -> None:
-    """Remove a store that has no version and no writer, and the directories made for it. Under the guard."""
+    """Remove a store that has no version and no writer, and the directories made for it. Under the guard.
+
+    What has data files of facts, or parts that a repair moved aside, had a version once. Its log may still be restored,
+    so it stays.
+    """
     if is_table(layout.facts) or locking.writers(layout):
+        return
+    if any(layout.facts.glob("*.parquet")) or layout.damaged.exists():
         return
     for directory in (layout.facts, layout.terms, layout.snapshots):
         shutil.rmtree(directory, ignore_errors=True)

@@ -77,7 +77,7 @@ def in_turn(layout: Layout, wait: float | None) -> Iterator[None]:
                 yield
                 return
             who = _described(layout, others[0])
-        if time.monotonic() >= until:
+        if not time.monotonic() < until:  # also where `wait` is not a number
             hint = "nothing was changed; run again, or give --wait (wait= in Python) more seconds"
             raise store_error("another-writer", f"another writer is at work: {who}", layout.root, hint)
         if not waiting:
@@ -98,10 +98,14 @@ def _described(layout: Layout, writer: str) -> str:
 def register(layout: Layout, writer: str) -> int:
     """Take the lock of a new writer and make its staging directory. Call under the guard."""
     handle = os.open(layout.lock(writer), os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o644)
-    fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    who = {"pid": os.getpid(), "host": socket.gethostname(), "since": time.strftime("%Y-%m-%d %H:%M:%S")}
-    os.write(handle, json.dumps(who).encode())
-    layout.staging(writer).mkdir()
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        who = {"pid": os.getpid(), "host": socket.gethostname(), "since": time.strftime("%Y-%m-%d %H:%M:%S")}
+        os.write(handle, json.dumps(who).encode())
+        layout.staging(writer).mkdir()
+    except BaseException:
+        leave(layout, writer, handle)
+        raise
     return handle
 
 

@@ -100,7 +100,10 @@ def contents(table: Path, version: int) -> Contents:
         entry = Layout.commit_file(table, version).stat()
     except OSError:
         return _read_contents(table, version)
-    return _remembered(table.absolute(), version, (entry.st_ino, entry.st_mtime_ns, entry.st_size))
+    found = _remembered(table.absolute(), version, (entry.st_ino, entry.st_mtime_ns, entry.st_size))
+    if found.checkpoint is not None:
+        forget_contents()  # somebody may repair the checkpoint
+    return found
 
 
 def forget_contents() -> None:

@@ -18,7 +18,7 @@ from everlog.store.entries import damage, entries_in, last_checkpoint, last_chec
 from everlog.store.errors import file_errors, store_error
 from everlog.store.layout import Layout
 from everlog.store.log import by_delta, contents, forget_contents, is_table, newest_version
-from everlog.store.versions import newest_usable
+from everlog.store.versions import newest_usable, no_terms
 
 
 @dataclass(frozen=True)
@@ -65,6 +65,8 @@ def repair(path: Path | str) -> Repaired:
     layout = Layout.at(path)
     if not is_table(layout.facts) and not is_table(layout.terms):
         raise store_error("not-a-store", "there is no store here to repair", layout.root)
+    if is_table(layout.facts) and not is_table(layout.terms):
+        raise no_terms(layout)
     with file_errors("repairing", layout.root), locking.guarded(layout):
         if locking.living(layout):
             hint = "wait until it is done, and run again"
@@ -74,7 +76,9 @@ def repair(path: Path | str) -> Repaired:
         aside = layout.damaged / f"{time.strftime('%Y%m%d-%H%M%S')}-{time.time_ns() % 1_000_000_000:09}"
         moved = tuple(_move(path, reason, aside) for path, reason in found)
         if moved:
-            sync_directories([layout.root, Layout.log(layout.facts), Layout.log(layout.terms)])
+            logs = [Layout.log(table) for table in (layout.facts, layout.terms)]
+            there = [directory for directory in logs if directory.exists()]
+            sync_directories([*{move.to.parent for move in moved}, aside, layout.damaged, layout.root, *there])
         forget_contents()
         _refuse_rest(layout)
     return Repaired(usable, moved)

@@ -20,7 +20,7 @@ from everlog.store.log import ActiveFile, Contents, changed_files, contents, is_
 from everlog.store.parquet import terms_among
 from everlog.store.rows import plain, summed
 from everlog.store.snapshot import Snapshot
-from everlog.store.versions import Version, VersionInfo, newest_usable, read_version
+from everlog.store.versions import Version, VersionInfo, newest_usable, no_terms, read_version
 
 UPDATES = frozenset({"update", "rules"})
 SMALL_OPERATIONS = frozenset({*UPDATES, "compact", "widen"})
@@ -64,8 +64,7 @@ class Store:
             hint = f"make one with everlog materialise RULES --facts ... --store {path}"
             raise store_error("not-a-store", what, layout.root, hint)
         if not is_table(layout.terms):
-            hint = "restore terms/ from a backup, or materialise again with --overwrite"
-            raise store_error("no-terms", "the store has no terms table", layout.terms, hint)
+            raise no_terms(layout)
         newest = newest_usable(layout)
         if newest is None:
             hint = f"restore it from a backup, or run everlog repair {path} and materialise again"

@@ -19,7 +19,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import shutil
 import uuid
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
@@ -31,13 +30,19 @@ import pyarrow.parquet as pq
 
 from everlog.lang.errors import StoreError
 from everlog.store import locking, parquet, schema, steps
-from everlog.store.cleaning import clean_dead, refuse_strangers, remove_if_unfinished, remove_unfinished
+from everlog.store.cleaning import (
+    clean_dead,
+    refuse_strangers,
+    remove_if_unfinished,
+    remove_unfinished,
+    remove_unnamed,
+)
 from everlog.store.commit import NewFile, commit, conflict, file_stats
 from everlog.store.durable import sync_directories
 from everlog.store.errors import after_commit, file_errors, os_error, store_error
 from everlog.store.files import checks_of, open_file, paths_of
 from everlog.store.layout import Layout
-from everlog.store.log import contents, file_names, named_files, newest_version
+from everlog.store.log import contents, file_names, newest_version
 from everlog.store.references import refuse_unknown_ids
 from everlog.store.repair import refuse_damage
 from everlog.store.versions import VersionInfo, metadata_for, read_version
@@ -86,9 +91,9 @@ class Transaction:
         self._terms_committed = False
         self._open = True
         with locking.in_turn(layout, wait):
+            refuse_damage(layout)
             self._lock = locking.register(layout, self.writer)
             try:
-                refuse_damage(layout)
                 self._read_base()
                 clean_dead(layout)
             except BaseException:
@@ -358,13 +363,13 @@ class Transaction:
         if not self._open:
             return
         with contextlib.suppress(FileNotFoundError), locking.guarded(self.layout):
-            for path in self._moved:
-                if path.name not in named_files(path.parent):
-                    path.unlink(missing_ok=True)
-            shutil.rmtree(self.work, ignore_errors=True)
-            if self._terms_committed:
-                self._restore_terms()
-            self._leave()
+            try:
+                for table in (self.layout.facts, self.layout.terms):
+                    remove_unnamed([path for path in self._moved if path.parent == table], table)
+                if self._terms_committed:
+                    self._restore_terms()
+            finally:
+                self._leave()
 
     def _restore_terms(self) -> None:
         """Bring the newest terms back to those of the newest facts, for those who read them alone."""

@@ -12,6 +12,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from everlog.lang.errors import StoreError
 from everlog.store.entries import METADATA_KEY, damage
 from everlog.store.errors import store_error
 from everlog.store.layout import Layout
@@ -102,9 +103,22 @@ def read_version(table: Path, version: int) -> VersionInfo:
 def newest_usable(layout: Layout) -> int | None:
     """The newest version of a store that is whole, and whose terms are; None if there is none."""
     version = newest_version(layout.facts)
-    while version is not None and damage(layout.terms, read_version(layout.facts, version).terms_version) is not None:
+    while version is not None and not _is_whole(layout, version):
         version = version - 1 if version else None
     return version
+
+
+def no_terms(layout: Layout) -> StoreError:
+    """The error for a store whose terms are gone."""
+    hint = "restore terms/ from a backup, or materialise again with --overwrite"
+    return store_error("no-terms", "the store has no terms table", layout.terms, hint)
+
+
+def _is_whole(layout: Layout, version: int) -> bool:
+    """Whether the log entries of a version and of its terms are whole."""
+    if damage(layout.facts, version) is not None:
+        return False
+    return damage(layout.terms, read_version(layout.facts, version).terms_version) is None
 
 
 def _refuse_unknown(table: Path, said: dict[str, Any]) -> None:
