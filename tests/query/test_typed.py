@@ -213,3 +213,16 @@ def test_spark_has_the_types_too(spark: Any) -> None:
     again = KnowledgeBase()
     again.insert("v", frame)
     assert again["v"].rows() == kb["v"].rows() == rows
+
+
+@pytest.mark.parametrize("lexical", ["1.00000000000000000001E0", "1.0E400", "-1.0E400", "1.0E-400"])
+def test_columns_of_doubles_are_exact_or_text(lexical: str) -> None:
+    odd = Literal(lexical, XSD + "double")
+    for others in ([], [0.5, -0.0], [0.5, float("inf"), float("-inf"), float("nan")]):
+        if others:
+            column = rows_of(others).to_arrow().column(0)
+            assert column.type == pa.float64()
+            assert set(map(text_of, column.to_pylist())) == set(map(text_of, others))
+        column = rows_of([*others, odd]).to_arrow().column(0)
+        assert column.type == pa.large_string()
+        assert any(lexical in text for text in column.to_pylist())

@@ -88,6 +88,8 @@ def _values(texts: pa.LargeStringArray, kind: Kind) -> pa.Array | None:
         values = pc.cast(texts, kind.type)
     except pa.ArrowInvalid:  # an integer over 64 bits, the 31st of February
         return None
+    if pa.types.is_floating(kind.type):
+        return values if _exact(values, texts) else None
     if kind.smallest is None:
         return values
     fits = pc.greater_equal(pc.min(values), pa.scalar(kind.smallest, kind.type))
@@ -104,10 +106,22 @@ def values_of(texts: pa.LargeStringArray) -> list[Value]:
         first = texts[0].as_py()
         for kind in (INTEGERS, FINITE_DOUBLES):
             values = _values(texts, kind) if re.match(kind.pattern, first) else None
-            if values is not None and (kind is INTEGERS or _written(values).equals(texts)):
+            if values is not None:
                 found: list[Value] = values.to_pylist()
                 return found
     return [value_of(text) for text in texts.to_pylist()]
+
+
+def _exact(doubles: pa.DoubleArray, texts: pa.Array) -> bool:
+    """Whether the doubles are written as they were read: not those with too many digits, and not 1.0E400."""
+    doubles, texts = doubles.drop_null(), texts.drop_null().cast(pa.large_string())
+    finite = pc.is_finite(doubles)
+    if not pc.all(finite, min_count=0).as_py():
+        others = texts.filter(pc.invert(finite))
+        if not pc.all(pc.match_substring_regex(others, "^(?:-?INF|NaN)$")).as_py():
+            return False
+        doubles, texts = doubles.filter(finite), texts.filter(finite)
+    return bool(_written(doubles).equals(texts))
 
 
 def _written(doubles: pa.DoubleArray) -> pa.LargeStringArray:
