@@ -225,6 +225,20 @@ def test_keys_of_different_kinds_never_join(one: Any, two: Any, hint: str) -> No
     assert [place and place.column for _, place in said.notes] == [17]
 
 
+def test_equal_terms_of_different_kinds_join(tmp_path: Path) -> None:
+    rules = f"{BOTH} <http://www.w3.org/2002/07/owl#sameAs>(?x, ?y) :- equal(?x, ?y) ."
+    with heard() as found:
+        kb = KnowledgeBase(rules, equality="representatives")
+        for name, row in (("one", ("a",)), ("two", (1,)), ("equal", ("a", 1))):
+            kb.insert(name, [row])
+        assert kb["both"].rows() == [(1,), ("a",)]
+        kb.change_rules(add="again(?x) :- two(?x), one(?x) .")
+        assert kb["again"].rows() == [(1,), ("a",)]
+        kb.save(tmp_path / "kb")
+        everlog.open(tmp_path / "kb").update(insert={"two": [(1.5,)]})
+    assert [each for each in found if each.code == "never-joined"] == []
+
+
 def test_the_upcast_of_pandas() -> None:
     people = pd.DataFrame({"id": [1, 2]})
     orders = pd.DataFrame({"who": [1, 2, None]}).dropna()

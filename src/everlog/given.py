@@ -31,7 +31,8 @@ def any_kinds(predicate: Predicate) -> Kinds:
 class GivenFacts:
     """The predicates of the explicit facts with the kinds of terms in their columns, at least those they have.
 
-    Deletions change nothing. ``known`` are predicates that are not new whether they have facts or not.
+    Deletions change nothing. ``known`` are predicates that are not new whether they have facts or not; ``merged`` is
+    as in :class:`Given`.
 
     >>> from everlog.analysis.check import check
     >>> from everlog.lang.parser import parse_program
@@ -41,15 +42,18 @@ class GivenFacts:
     (['never-joined'], [])
     """
 
-    def __init__(self, kinds: ByPredicate | None = None, known: Collection[Predicate] = ()) -> None:
+    def __init__(
+        self, kinds: ByPredicate | None = None, known: Collection[Predicate] = (), *, merged: bool = False
+    ) -> None:
         self.kinds: dict[Predicate, Kinds] = dict(kinds or {})
         self._known = known
+        self._merged = merged
         self._before: dict[Predicate, Kinds | None] = {}
         """What of :attr:`kinds` is news, with the kinds that were known before."""
         self._named: dict[Predicate, Place | None] = {}
 
     def copy(self) -> GivenFacts:
-        other = GivenFacts(self.kinds, self._known)
+        other = GivenFacts(self.kinds, self._known, merged=self._merged)
         other._before, other._named = dict(self._before), dict(self._named)
         return other
 
@@ -69,7 +73,7 @@ class GivenFacts:
         if not self._before:
             return []
         before = {predicate: self._before.get(predicate, kinds) for predicate, kinds in self.kinds.items()}
-        given = Given(self.kinds, self._named, whole)
+        given = Given(self.kinds, self._named, whole, self._merged)
         found = about_facts(program, given, {p: kinds for p, kinds in before.items() if kinds is not None}, self._known)
         warnings = list(found)
         self._before, self._named = {}, {}
@@ -83,7 +87,8 @@ class GivenFacts:
         self, program: CheckedProgram, added: Iterable[Rule], old: CheckedProgram, *, whole: bool
     ) -> list[Diagnostic]:
         """The warnings about rules that were added to an old program."""
-        return list(about_rules(program, added, Given(self.kinds, whole=whole), old))
+        given = Given(self.kinds, whole=whole, merged=self._merged)
+        return list(about_rules(program, added, given, old))
 
     def stored(self, program: CheckedProgram) -> StoredKinds:
         """The kinds as a store keeps them: of predicates that the rules have, and of bare names, which are few."""
@@ -93,7 +98,12 @@ class GivenFacts:
 
     @classmethod
     def from_store(
-        cls, statistics: Mapping[str, Any], explicit: Iterable[Predicate], known: Collection[Predicate]
+        cls,
+        statistics: Mapping[str, Any],
+        explicit: Iterable[Predicate],
+        known: Collection[Predicate],
+        *,
+        merged: bool = False,
     ) -> GivenFacts:
         """What the statistics of a version say; predicates of which they say nothing may hold terms of any kind.
 
@@ -101,4 +111,5 @@ class GivenFacts:
         {Predicate(name='p', arity=1): (8,), Predicate(name='q', arity=2): (2047, 2047)}
         """
         stored = {Predicate.parse(name): tuple(kinds) for name, kinds in statistics.get(KINDS, {}).items()}
-        return cls({predicate: stored.get(predicate) or any_kinds(predicate) for predicate in explicit}, known)
+        kinds = {predicate: stored.get(predicate) or any_kinds(predicate) for predicate in explicit}
+        return cls(kinds, known, merged=merged)

@@ -130,7 +130,7 @@ class KnowledgeBase:
         """Whether modules take rules that they fit once there are some; there are none yet."""
         self.warning: Callable[[Diagnostic], None] = warn
         """Who hears of what is allowed but probably not meant: Python's ``warnings``, unless a job has its own."""
-        self.given = GivenFacts(known=checked.predicates)
+        self.given = GivenFacts(known=checked.predicates, merged=equality == "representatives")
         """What is known of the explicit facts, to warn of those that can match nothing."""
         self._inserted = False
         """Whether facts were queued that are not those of the program."""
@@ -626,7 +626,8 @@ class KnowledgeBase:
         kb._reasoner.restore(state, statistics)
         for predicate in (*state.facts, *state.explicit):
             kb._names.add(predicate)
-        kb.given = GivenFacts.from_store(figures, state.explicit, kb.predicates)
+        merged = kb.equality == "representatives"
+        kb.given = GivenFacts.from_store(figures, state.explicit, kb.predicates, merged=merged)
         return kb
 
     def adopt(self, state: State, saved: Saved | None) -> None:

@@ -32,12 +32,14 @@ class Given:
 
     ``named`` are those whose name a user has written, with the files that have the name, as opposed to the many
     predicates of an RDF document. ``whole`` is whether these are all facts there are to be for now, so that a predicate
-    without any is worth a warning.
+    without any is worth a warning. ``merged`` is whether equal terms stand for each other: these may be of different
+    kinds, so that kinds rule out no join.
     """
 
     kinds: Mapping[Predicate, Kinds]
     named: Mapping[Predicate, Place | None] = field(default_factory=dict)
     whole: bool = True
+    merged: bool = False
 
 
 def about_facts(
@@ -65,7 +67,7 @@ def about_facts(
         if predicate in given.named and predicate not in meant.values() and all(given.kinds[predicate]):
             yield _unread(program, predicate, given.named[predicate])
     news = (predicate for predicate, kinds in given.kinds.items() if before.get(predicate) != kinds)
-    if set(program.predicates).isdisjoint(news):
+    if given.merged or set(program.predicates).isdisjoint(news):
         return
     said = set(never_joined(program, before)) if before else set()
     yield from (found for found in never_joined(program, given.kinds) if found not in said)
@@ -80,6 +82,8 @@ def about_rules(
     missing = _missing(program, added, given.kinds)
     meant = _meant(missing, [predicate for predicate in given.kinds if predicate not in program.predicates])
     yield from _without_facts(program, given, missing, meant)
+    if given.merged:
+        return
     said = {found.message for found in never_joined(old, given.kinds)}
     yield from (found for found in never_joined(program, given.kinds) if found.message not in said)
 

@@ -151,7 +151,7 @@ def materialise(job: MaterialiseJob, report: Report | None = None) -> Result:
                 salt=job.salt,
                 told=report.amount,
             )
-        given = GivenFacts()
+        given = GivenFacts(merged=merges)
         named = named_predicates(sources, parts, options)
         given.add(with_empty(staged.kinds, named), named)
         for warning in few(given.news(program.program, whole=bool(job.facts))):
