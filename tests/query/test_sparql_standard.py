@@ -231,6 +231,8 @@ def test_a_label_stands_in_one_insert_data_of_a_request() -> None:
         ('"2006-08-23"^^xsd:date = "2006-08-23"^^xsd:date', True),
         ('"2006-08-23T00:00:00"^^xsd:dateTime = "2006-08-23T00:00:00Z"^^xsd:dateTime', False),
         ('"12:00:00"^^xsd:time = "12:00:00Z"^^xsd:time', False),
+        ('"24:00:00"^^xsd:time = "00:00:00"^^xsd:time', True),
+        ('"24:00:00Z"^^xsd:time < "00:00:01Z"^^xsd:time', True),
         ('"2006-08-23T10:00:00+01:00"^^xsd:dateTime = "2006-08-23T09:00:00Z"^^xsd:dateTime', True),
         ('"2006-08-22"^^xsd:date < "2006-08-23Z"^^xsd:date', True),
         ('"2006-08-23T10:00:00"^^xsd:dateTime < "2006-08-23T12:00:00Z"^^xsd:dateTime', None),

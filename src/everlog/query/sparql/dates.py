@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 
 from everlog.lang.terms import Literal, is_convertible
@@ -68,6 +68,8 @@ def moment_of(node: Node, *datatypes: str) -> Moment:
     moment = Moment(**{name: int(part) for name, part in parts.items()}, second=second, zone=zone)
     if not _is_valid(moment):
         raise ExpressionError
+    if node.datatype == TIME:  # a time has no next day: 24:00:00 is midnight
+        return replace(moment, hour=moment.hour % 24)
     return moment
 
 
