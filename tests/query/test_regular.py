@@ -32,6 +32,10 @@ from everlog.query.sparql.terms import ExpressionError
         (r"^\i\c*$", "", ["a-b.1", "_x", ":y", "é"], ["1a", "-"]),
         (r"^\I\C$", "", ["1 "], ["aa"]),
         (r"^\p{Lu}\P{Lu}$", "", ["Ab", "Éb"], ["AB", "ab"]),
+        (r"^\p{Lu}x\P{Lu}$", "i", ["AXb", "Éxb"], ["axb", "AxB"]),
+        (r"^\p{Ll}+\p{Lt}x$", "i", ["aéǅX"], ["Aǅx", "aǆx"]),
+        (r"^\P{Ll}{2}$", "i", ["AB"], ["ab", "Ab"]),
+        (r"^[\w\p{L}\p{Nd}x]+$", "i", ["aB4X"], ["_"]),
         (r"\.\-\\\[\]\{\}\(\)\*\+\?\^\$\|", "", [r".-\[]{}()*+?^$|"], ["x"]),
         (r"^[\]\\^\-a]+$", "", [r"]\^-a"], ["b"]),
         ("^[^a-c]$", "", ["d", "é"], ["b"]),
@@ -67,6 +71,11 @@ def test_malformed_patterns_are_errors_of_the_expression(pattern: str) -> None:
         (r"\bword\b", r"\b"),
         (r"a\Z", r"\Z"),
         ("[a-z-[aeiou]]", "-["),
+        ("[a-z&&[^x]]", "["),
+        ("[[]", "["),
+        ("[a[:digit:]]", "["),
+        ("[]a]", "]"),
+        ("[^]a]", "]"),
         (r"\p{IsGreek}", r"\p{IsGreek}"),
         ("a{1001}", "{1001}"),
         ("a{2,99999999999}", "{2,99999999999}"),
@@ -79,6 +88,13 @@ def test_what_cannot_be_matched_is_refused_by_name(pattern: str, named: str) -> 
     (said,) = found.value.diagnostics
     assert said.code == "unsupported-regex"
     assert f"`{named}`" in said.message
+
+
+@pytest.mark.parametrize("category", [r"\p{Lu}", r"\P{Ll}", r"\p{Lt}"])
+def test_cases_of_letters_in_brackets_are_refused_without_case(category: str) -> None:
+    assert regular(f"[0{category}]").matches(["0"]) == [True]
+    with pytest.raises(RuleError, match="together with the flag `i`"):
+        regular(f"[0{category}]", "i")
 
 
 @pytest.mark.parametrize(
@@ -94,6 +110,9 @@ def test_what_cannot_be_matched_is_refused_by_name(pattern: str, named: str) -> 
         ("xay", "a", r"\$1\\", "", r"x$1\y"),
         ("xay", "(a)|(b)", "<$2>", "", "x<>y"),
         ("a.b", ".", "-", "q", "a-b"),
+        ("a.b", ".", "$", "q", "a$b"),
+        ("a.b", ".", r"\0$0\\", "q", r"a\0$0\\b"),
+        ("aXb", "x", r"\$", "iq", r"a\$b"),
         ("xAy", "a", "", "i", "xy"),
         ("é名", "名", "$0$0", "", "é名名"),
     ],

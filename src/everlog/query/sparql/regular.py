@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
 import pyarrow as pa
@@ -45,6 +45,9 @@ _OUTSIDE = {letter: f"[{content}]" for letter, content in _CLASSES.items()} | {
 _CHARACTERS = {"n": r"\n", "r": r"\r", "t": r"\t"}
 _PUNCTUATION = frozenset("\\|.-^?*+{}()[]$")
 _CATEGORY = re.compile(r"\\[pP]\{(Is[^}]*|[A-Z][a-z]?)\}")
+_FOLDED = frozenset({"Lu", "Ll", "Lt", "M", "Mn"})
+"""The categories to which RE2 adds characters in brackets with the flag ``i``: letters of the other case."""
+
 _QUANTITY = re.compile(r"\{([0-9]+)(,[0-9]*)?\}")
 _MOST_REPEATED = 1000
 _REPLACEMENT = re.compile(r"\\[\\$]|\$[0-9]+|[^\\$]+|.", re.DOTALL)
@@ -52,10 +55,14 @@ _REPLACEMENT = re.compile(r"\\[\\$]|\$[0-9]+|[^\\$]+|.", re.DOTALL)
 
 @dataclass(frozen=True)
 class Regular:
-    """A regular expression as RE2 writes it, with the number of its groups."""
+    """A regular expression as RE2 writes it, with the number of its groups.
+
+    With the flag ``q``, which makes it ``literal``, all characters of a replacement stand for themselves, too.
+    """
 
     pattern: str
     groups: int
+    literal: bool = False
 
     def matches(self, texts: Sequence[str]) -> list[bool]:
         """Whether the expression matches some part of each text."""
@@ -66,7 +73,10 @@ class Regular:
         """The texts with every match replaced; ``$1`` stands for a group, ``\\$`` for a dollar."""
         if self.matches([""])[0]:
             raise ExpressionError
-        rewrite = "".join(self._piece(piece) for piece in _REPLACEMENT.findall(replacement))
+        if self.literal:
+            rewrite = replacement.replace("\\", "\\\\")
+        else:
+            rewrite = "".join(self._piece(piece) for piece in _REPLACEMENT.findall(replacement))
         column = pa.array(texts, pa.large_string())
         made: list[str] = pc.replace_substring_regex(column, self.pattern, rewrite).to_pylist()
         return made
@@ -97,11 +107,12 @@ def regular(pattern: str, flags: str = "") -> Regular:
     if set(flags) - FLAGS:
         raise ExpressionError
     if "q" in flags:
-        made = Regular("".join(_literal(char) for char in pattern), 0)
+        made = Regular("".join(_literal(char) for char in pattern), 0, literal=True)
     else:
-        made = _Translation(pattern, "x" in flags).regular()
+        made = _Translation(pattern, flags).regular()
     options = "".join(flag for flag in "ism" if flag in flags)
-    made = Regular(f"(?{options}){made.pattern}" if options else made.pattern, made.groups)
+    if options:
+        made = replace(made, pattern=f"(?{options}){made.pattern}")
     try:
         made.matches([""])
     except pa.ArrowInvalid as error:
@@ -115,10 +126,11 @@ def regular(pattern: str, flags: str = "") -> Regular:
 class _Translation:
     """Reads a pattern of XPath from left to right."""
 
-    def __init__(self, pattern: str, spaced: bool) -> None:
+    def __init__(self, pattern: str, flags: str) -> None:
         self.text = pattern
         self.at = 0
-        self.spaced = spaced
+        self.spaced = "x" in flags
+        self.caseless = "i" in flags
         self.groups = 0
 
     def regular(self) -> Regular:
@@ -171,7 +183,7 @@ class _Translation:
             if category[1].startswith("Is"):
                 raise _unsupported(category[0], "blocks of Unicode are not known")
             self.at = category.end()
-            return category[0]
+            return self._category(category[0], classes is _CLASSES)
         self.at += 2
         if following in classes:
             return classes[following]
@@ -184,6 +196,16 @@ class _Translation:
         if following.isdigit():
             raise _unsupported(f"\\{following}", "it would have to remember what a group matched")
         raise _unsupported(f"\\{following}", "it is no escape of XPath")
+
+    def _category(self, category: str, in_brackets: bool) -> str:
+        """A category of Unicode, which holds the same characters with the flag ``i`` as without it."""
+        if not self.caseless:
+            return category
+        if not in_brackets:
+            return f"(?-i:{category})"
+        if category[3:-1] in _FOLDED:
+            raise _unsupported(category, "it cannot be in brackets together with the flag `i`")
+        return category
 
     def _bracket(self) -> str:
         """A class of characters in brackets."""
@@ -203,6 +225,8 @@ class _Translation:
                 continue
             if char == "-" and self.text.startswith("-[", self.at):
                 raise _unsupported("-[", "a class cannot be subtracted from another")
+            if char in "[]":
+                raise _unsupported(char, f"inside of brackets XPath writes it `\\{char}`")
             self.at += 1
             pieces.append("-" if char == "-" else _literal(char))
         raise ExpressionError
