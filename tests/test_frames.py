@@ -75,3 +75,16 @@ def test_names_are_remembered_only_if_the_update_succeeds() -> None:
         kb.update({"edge": {"from": ["a", "b"], "to": ["b", "c"]}})
     kb.insert("edge", {"src": ["a"], "dst": ["b"]})
     assert kb["edge"].rows() == [("a", "b")]
+
+
+@pytest.mark.parametrize(
+    "data", [{"src": ["a"], "dst": ["b"]}, pd.DataFrame({"src": ["a"], "dst": ["b"]}), [("a", "b")]]
+)
+def test_picking_no_columns_is_an_error(data: Any) -> None:
+    kb = KnowledgeBase("edge(x, y) . raining() .")
+    with pytest.raises(DataError, match="has 2 arguments, but the rows have 0 values"):
+        kb.insert("edge", data, columns=[])
+    for predicate in ("new", "raining"):
+        with pytest.raises(DataError, match="no column is picked"):
+            kb.insert(predicate, data, columns=[])
+    assert len(kb["edge"]) == 1

@@ -64,7 +64,7 @@ def asked(
     names: Names,
     dictionary: Dictionary,
     headers: Headers,
-    picked: Sequence[str] = (),
+    picked: Sequence[str] | None = None,
 ) -> list[Queued]:
     """Rows to be removed and then rows to be added, as users give them.
 
@@ -85,7 +85,7 @@ def asked(
 
 
 def _rows(
-    key: Key, data: Rows, names: Names, headers: Headers, picked: Sequence[str]
+    key: Key, data: Rows, names: Names, headers: Headers, picked: Sequence[str] | None
 ) -> list[tuple[Predicate, list[pa.LargeStringArray], int]]:
     """The predicate, columns and number of rows; nothing if there are none and nothing else tells the arity."""
     arity, name = names.arity_for(key), names.name_of(key)

@@ -296,7 +296,7 @@ class KnowledgeBase:
         self._queue += queue
 
     def _asked(self, insert: ByPredicate, delete: ByPredicate, columns: Sequence[str] | None) -> list[Queued]:
-        picked = () if columns is None else tuple(map(str, columns))
+        picked = None if columns is None else tuple(map(str, columns))
         return asked(insert, delete, self._names, self._reasoner.dictionary, self._headers, picked)
 
     def materialise(

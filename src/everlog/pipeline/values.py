@@ -101,7 +101,7 @@ def argument_columns(
     data: Any,
     arity: int | None = None,
     predicate: str | None = None,
-    picked: Sequence[str] = (),
+    picked: Sequence[str] | None = None,
     headers: Mapping[tuple[str, int], Header] = MappingProxyType({}),
 ) -> tuple[list[pa.LargeStringArray], int, Header | None]:
     """The same in the order of the arguments, and the names of the columns if they have any.
@@ -113,10 +113,14 @@ def argument_columns(
     width = len(given.columns)
     if given.rows == 0 and not width and arity and not picked:
         return [pa.array([], TEXT) for _ in range(arity)], 0, None
-    table = Table(predicate or "the predicate", width, given.names, "the data", None, _pick_text)
-    order = order_of(table, picked, headers.get((table.predicate, width)))
+    name = predicate or "the predicate"
+    table = Table(name, width, given.names, "the data", None, _pick_text)
+    order = () if picked is not None and not picked else order_of(table, picked or (), headers.get((name, width)))
+    if width and not order and not arity:
+        hint = "name the columns that become arguments, or leave out `columns` to take all"
+        raise DataError.of("no-such-column", "`columns` is empty, so no column is picked", None, hint)
     if arity is not None and len(order) != arity:
-        raise wrong_arity(predicate, arity, len(order), pick_hint(table, arity, headers.get((table.predicate, arity))))
+        raise wrong_arity(predicate, arity, len(order), pick_hint(table, arity, headers.get((name, arity))))
     columns = [given.columns[place]() for place in order]
     rows = _rows_of(given, columns, order)
     for index, column in enumerate(columns):
