@@ -5,16 +5,19 @@ from __future__ import annotations
 import datetime as dt
 import math
 from decimal import Decimal
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import polars as pl
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from everlog import KnowledgeBase
 from everlog.lang.errors import DataError
 from everlog.lang.terms import IRI, XSD, BlankNode, Literal, decimal_text, double_text, text_of
 from everlog.pipeline.values import text_columns, texts_of
@@ -289,3 +292,15 @@ def test_moments_that_arrow_cannot_write_are_refused(kind: Any, number: int) -> 
 def test_numpy_moments_that_arrow_cannot_write_are_told_by_their_row() -> None:
     with pytest.raises(DataError, match=r"row 2, column 1: 99999-01-01T10:00:00 is outside the years"):
         text_columns([(1,), (np.datetime64("99999-01-01T10:00:00"),)])
+
+
+def test_rows_before_a_column_are_counted() -> None:
+    with pytest.raises(DataError, match="row 11, column 'a': the "):
+        texts_of(pa.array([2**62], pa.timestamp("s")), "a", 10)
+
+
+def test_a_parquet_file_with_such_a_moment_is_told_by_the_row_of_the_file(tmp_path: Path) -> None:
+    moments = pa.array([0, 0, 2**60], pa.timestamp("us"))
+    pq.write_table(pa.table({"a": moments}), tmp_path / "p.parquet", row_group_size=1)
+    with pytest.raises(DataError, match="row 3, column 'a': the "):
+        KnowledgeBase().load(tmp_path / "p.parquet")

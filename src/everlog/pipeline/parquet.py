@@ -70,7 +70,7 @@ def _column(split: Split, there: list[str], place: int) -> _Column:
 def _facts(
     split: Split, predicate: Predicate, columns: list[_Column], batch: pa.RecordBatch, row: int, bad: list[BadRow]
 ) -> Iterator[pa.RecordBatch]:
-    texts = [_texts(split, column.array(batch), column.name) for column in columns]
+    texts = [_texts(split, column.array(batch), column.name, row) for column in columns]
     whole = _kept(split, row, batch.num_rows)
     if any(each.null_count for each in texts):
         for column, each in zip(columns, texts, strict=True):
@@ -98,9 +98,9 @@ def _kept(split: Split, row: int, rows: int) -> np.ndarray[Any, Any]:
     return bits[row:] == 0
 
 
-def _texts(split: Split, array: pa.Array, name: str) -> pa.LargeStringArray:
+def _texts(split: Split, array: pa.Array, name: str, row: int) -> pa.LargeStringArray:
     try:
-        return texts_of(array, name)
+        return texts_of(array, name, row)
     except DataError as error:
         raise DataError(replace(diagnostic, place=Place(split.path)) for diagnostic in error.diagnostics) from None
 

@@ -35,11 +35,12 @@ ARROW_TYPES: Mapping[type, Any] = {str: TEXT, int: pa.int64(), float: pa.float64
 CONVERT = "strings, numbers, booleans, dates, timestamps and times can; convert or leave out the column"
 
 
-def texts_of(array: pa.Array | pa.ChunkedArray, column: str = "values") -> pa.LargeStringArray:
+def texts_of(array: pa.Array | pa.ChunkedArray, column: str = "values", before: int = 0) -> pa.LargeStringArray:
     """The canonical texts of an Arrow column; a null stays null.
 
     Strings are strings as they stand, whatever they look like. A timestamp with a zone is written
     in UTC. A type that cannot be a term is a :class:`DataError` that names the column.
+    ``before`` is how many rows come before the column's, which messages count too.
 
     >>> texts_of(pa.array([1.0, None, -1250.0])).to_pylist()
     ['1.0E0', None, '-1.25E3']
@@ -52,11 +53,11 @@ def texts_of(array: pa.Array | pa.ChunkedArray, column: str = "values") -> pa.La
             return pa.concat_arrays([texts_of(chunk, column) for chunk in array.chunks])
     kind = array.type
     if pa.types.is_dictionary(kind) and pa.types.is_temporal(kind.value_type):
-        return texts_of(array.dictionary_decode(), column)  # a value without a text is told by its row
+        return texts_of(array.dictionary_decode(), column, before)  # a value without a text is told by its row
     if pa.types.is_dictionary(kind):
         return texts_of(array.dictionary, column).take(array.indices)
     if pa.types.is_run_end_encoded(kind):
-        return texts_of(pc.run_end_decode(array), column)
+        return texts_of(pc.run_end_decode(array), column, before)
     if _is_string(kind):
         return _string_texts(array, column)
     if pa.types.is_integer(kind) or pa.types.is_boolean(kind) or pa.types.is_null(kind):
@@ -66,11 +67,11 @@ def texts_of(array: pa.Array | pa.ChunkedArray, column: str = "values") -> pa.La
     if pa.types.is_decimal(kind):
         return _decimal_texts(array)
     if pa.types.is_date(kind):
-        return _typed(_moments(array.cast(pa.date32()), column), "date")
+        return _typed(_moments(array.cast(pa.date32()), column, before), "date")
     if pa.types.is_timestamp(kind):
-        return _timestamp_texts(array, column)
+        return _timestamp_texts(array, column, before)
     if pa.types.is_time(kind):
-        return _typed(_without_zeros(_moments(array, column), kind.unit), "time")
+        return _typed(_without_zeros(_moments(array, column, before), kind.unit), "time")
     raise DataError.of(
         "unsupported-type",
         f"column {column!r} has the type {kind}, which cannot be a term",
@@ -432,21 +433,21 @@ def _decimal_texts(array: pa.Array) -> pa.LargeStringArray:
     return texts
 
 
-def _moments(array: pa.Array, column: str) -> pa.LargeStringArray:
+def _moments(array: pa.Array, column: str, before: int) -> pa.LargeStringArray:
     """Dates and times as Arrow writes them; it has a remark in place of those that it cannot write."""
     lexical = array.cast(TEXT)
     row = pc.index(pc.starts_with(lexical, "<"), True).as_py()
     if row >= 0:
         number = lexical[row].as_py().strip("<>").rpartition(" ")[2]
-        message = f"row {row + 1}, column {column!r}: the {array.type} {number} cannot be written as a term"
+        message = f"row {before + row + 1}, column {column!r}: the {array.type} {number} cannot be written as a term"
         hint = "years go from -32767 to 32767, times from 00:00 to 24:00; correct the value, or leave out the row"
         raise DataError.of("bad-value", message, None, hint)
     return lexical
 
 
-def _timestamp_texts(array: pa.TimestampArray, column: str) -> pa.LargeStringArray:
+def _timestamp_texts(array: pa.TimestampArray, column: str, before: int) -> pa.LargeStringArray:
     zone = "Z" if array.type.tz is not None else ""
-    lexical = _moments(array.cast(pa.timestamp(array.type.unit)), column)
+    lexical = _moments(array.cast(pa.timestamp(array.type.unit)), column, before)
     lexical = _without_zeros(pc.replace_substring(lexical, " ", "T"), array.type.unit)
     return _typed(pc.binary_join_element_wise(lexical, pa.scalar(zone, TEXT), pa.scalar("", TEXT)), "dateTime")
 
