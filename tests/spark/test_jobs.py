@@ -320,3 +320,17 @@ def test_a_limit_decides_which_closures_are_listed(spark: Any, files: Path, limi
     assert stores[0].info().closures == stores[1].info().closures
     assert stores[0].info().statistics["facts"] == stores[1].info().statistics["facts"]
     assert stores[0].info().statistics["listed"] == stores[1].info().statistics["listed"]
+
+
+def test_literals_that_rules_bring_contradict_functional_properties(tmp_path: Path, spark: Any) -> None:
+    (tmp_path / "r.rls").write_text(
+        "@prefix e: <http://e.org/> . "
+        "triple(?x, e:age, 77) :- triple(?x, e:isOld, true) . triple(?x, e:age, 78) :- triple(?x, e:isOld, true) ."
+    )
+    (tmp_path / "x.ttl").write_text(
+        "@prefix : <http://e.org/> . :age a <http://www.w3.org/2002/07/owl#FunctionalProperty> . :ann :isOld true ."
+    )
+    store = tmp_path / "kb"
+    facts = (str(tmp_path / "x.ttl"),)
+    materialise(MaterialiseJob(str(tmp_path / "r.rls"), facts, str(store), profile="rl", engine="local"))
+    assert everlog.open(store)["everlog:violation"].rows() == [(everlog.IRI("http://e.org/ann"), "prp-fp")]
