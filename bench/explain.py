@@ -30,9 +30,9 @@ from bench.progress import tell
 from bench.rdf.data import ONTOLOGY, Workload
 from bench.report import BUSY, table
 from bench.targets import Target
+from everlog.analysis.predicates import Key
 from everlog.lang.syntax import Atom, Predicate, Program
 from everlog.lang.terms import value_of
-from everlog.predicates import Key
 from everlog.query.explain import Explanation
 from tests.explain.checker import check_explanation
 

@@ -67,8 +67,8 @@ def write(count: int, path: Path) -> None:
 
 def ingest(path: str, directory: str) -> dict[str, Any]:
     """Seconds by phase and processor seconds of all processes together, the start of the session left out."""
-    from everlog.pipeline.jobs import MaterialiseJob, materialise
-    from everlog.pipeline.reports import Report
+    from everlog.jobs.materialise import MaterialiseJob, materialise
+    from everlog.jobs.reports import Report
 
     rules = Path(directory, "empty.rls")
     rules.write_text(RULES)

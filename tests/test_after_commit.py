@@ -10,8 +10,8 @@ import pytest
 import everlog
 from everlog import EverlogWarning, KnowledgeBase, stores
 from everlog.cli.run import run
-from everlog.pipeline.rule_updates import RulesJob, change_rules
-from everlog.pipeline.updates import UpdateJob, update
+from everlog.jobs.rules import RulesJob, change_rules
+from everlog.jobs.update import UpdateJob, update
 from everlog.store import Store, compaction, steps
 from tests.store.small import at_step
 

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from everlog.engine.factset import FactSet
 from everlog.engine.relation import Relation
-from everlog.explicit import Queued, applied
+from everlog.kb.explicit import Queued, applied
 from everlog.lang.syntax import Predicate
 
 Facts = set[tuple[Predicate, int]]

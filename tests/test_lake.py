@@ -12,9 +12,9 @@ from everlog import KnowledgeBase, StoreError, lake
 from everlog.engine.factset import FactSet
 from everlog.engine.hashing import hash_text
 from everlog.engine.state import State
-from everlog.lake import dictionary_of, fact_batches, facts_of, state_of, term_batches
 from everlog.lang.syntax import Predicate
-from everlog.loading import load
+from everlog.store.codec import dictionary_of, fact_batches, facts_of, state_of, term_batches
+from everlog.store.loading import load
 from everlog.store.store import Store
 
 

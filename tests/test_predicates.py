@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from everlog.analysis.predicates import Key, Names
 from everlog.lang.errors import DataError, UnknownPredicateError
 from everlog.lang.syntax import Predicate
 from everlog.lang.terms import IRI
-from everlog.predicates import Key, Names
 
 P = "http://e.org/p"
 EDGE, ONE, TWO, NONE = Predicate("edge", 2), Predicate(f"<{P}>", 1), Predicate(f"<{P}>", 2), Predicate("rainy", 0)

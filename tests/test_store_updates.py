@@ -18,14 +18,14 @@ from hypothesis import strategies as st
 
 import everlog
 from everlog import KnowledgeBase, StoreError, loading, snapshots
-from everlog.change import ChangedRelations
 from everlog.cli.recompute import recompute, wrong_snapshot, wrong_statistics
 from everlog.engine.multiset import Counts
 from everlog.engine.state import State
-from everlog.history import changes
+from everlog.kb.change import ChangedRelations
+from everlog.kb.history import changes
+from everlog.kb.stores import append
 from everlog.lang.terms import text_of, value_of
 from everlog.store import Store, begin, compaction, steps
-from everlog.stores import append
 from tests.oracle import naive
 from tests.oracle.naive import Fact
 from tests.running import SOURCES, knowledge_base

@@ -246,7 +246,7 @@ def test_names_have_the_letters_of_every_language(tmp_path: Path) -> None:
 
 def test_a_store_with_hyphens_in_variables_opens(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     kb = KnowledgeBase("p(?a_b) :- q(?a_b) . q(1) .")
-    monkeypatch.setattr("everlog.knowledge_base.print_program", lambda program: "p(?a-b) :- q(?a-b) .\nq(1) .\n")
+    monkeypatch.setattr("everlog.kb.knowledge_base.print_program", lambda program: "p(?a-b) :- q(?a-b) .\nq(1) .\n")
     kb.save(tmp_path / "kb")
     monkeypatch.undo()
     assert without_snapshot(tmp_path / "kb").query("p(?x)").rows() == [(1,)]
@@ -318,7 +318,7 @@ def test_a_store_that_does_not_say_whether_modules_are_wanted_gets_them(
 ) -> None:
     """As it was before stores said so."""
     with monkeypatch.context() as patched:
-        patched.setattr(everlog.stores, "wants_modules", lambda kb: None)
+        patched.setattr(everlog.kb.stores, "wants_modules", lambda kb: None)
         KnowledgeBase("path(?x, ?y) :- edge(?x, ?y) . edge(a, b) .").save(tmp_path / "kb")
     assert Store.open(tmp_path / "kb").info().modules is None
     opened = everlog.open(tmp_path / "kb")

@@ -18,11 +18,11 @@ import pytest
 import everlog
 from everlog import KnowledgeBase, loading
 from everlog.engine.state import State
-from everlog.history import changes
+from everlog.jobs.update import UpdateJob, update
+from everlog.kb.history import changes
 from everlog.lang.parser import parse_program
 from everlog.lang.syntax import Predicate
 from everlog.lang.terms import text_of
-from everlog.pipeline.updates import UpdateJob, update
 from everlog.store import Store
 from tests.cli.running import CommandLine
 from tests.oracle import naive

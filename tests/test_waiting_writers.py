@@ -14,10 +14,10 @@ import pytest
 
 import everlog
 from everlog import KnowledgeBase, StoreError
-from everlog.pipeline.rule_updates import RulesJob, change_rules
-from everlog.pipeline.updates import UpdateJob, update
+from everlog.jobs.rules import RulesJob, change_rules
+from everlog.jobs.update import UpdateJob, update
+from everlog.kb.stores import changed
 from everlog.store import Store, begin, locking
-from everlog.stores import changed
 from tests.running import SOURCES
 from tests.test_store_updates import check_store
 

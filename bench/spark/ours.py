@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 from everlog.analysis.check import check
 from everlog.analysis.modules import with_modules
 from everlog.analysis.stratify import StratifiedProgram, Stratum, stratify
+from everlog.backends.spark.plans import Plan, PlanSettings, close, membership_of, plan_of
 from everlog.lang.parser import parse_program
 from everlog.lang.syntax import Predicate
-from everlog.spark.plans import Plan, PlanSettings, close, membership_of, plan_of
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -63,12 +63,12 @@ def looped(session: SparkSession, arcs: DataFrame, work: Path) -> DataFrame:
 
 
 def _same_generation(session: SparkSession, arcs: DataFrame, work: Path, finish: bool) -> DataFrame:
+    from everlog.backends.spark.engine import SparkEngine
+    from everlog.backends.spark.factset import FrameSet
+    from everlog.backends.spark.names import Names
+    from everlog.backends.spark.settings import SparkSettings
+    from everlog.backends.spark.workspace import Workspace
     from everlog.reasoning.seminaive import seminaive
-    from everlog.spark.engine import SparkEngine
-    from everlog.spark.factset import FrameSet
-    from everlog.spark.names import Names
-    from everlog.spark.settings import SparkSettings
-    from everlog.spark.workspace import Workspace
 
     program = _program(SAME_GENERATION, modules=False)
     space = Workspace(session, work, Names(program.program.predicates), 2)

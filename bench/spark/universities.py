@@ -79,7 +79,7 @@ def on_this_machine(universities: int, directory: Path, store: Path) -> dict[str
 
 def materialised(given: Given, store: Path, engine: str = "spark", **more: Any) -> dict[str, Any]:
     """Materialise, in the session that is there: seconds in all and by phase, and numbers of facts."""
-    from everlog.pipeline.jobs import MaterialiseJob, materialise
+    from everlog.jobs.materialise import MaterialiseJob, materialise
 
     began = perf_counter()
     result = materialise(MaterialiseJob(given.rules, given.facts, str(store), engine=engine, **more))
@@ -109,7 +109,7 @@ def sizes_of(store: Path, since: int | None = None) -> dict[str, int]:
 
 def updated(store: Path, changes: tuple[tuple[str, ...], tuple[str, ...]], **more: Any) -> dict[str, Any]:
     """Update a store by facts to delete and facts to insert: seconds, what was done, and the files that are new."""
-    from everlog.pipeline.updates import UpdateJob, update
+    from everlog.jobs.update import UpdateJob, update
     from everlog.store import Store
 
     before = Store.open(str(store)).info().version

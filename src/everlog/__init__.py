@@ -15,9 +15,12 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from everlog.change import Change as Change
-    from everlog.history import changes as changes
-    from everlog.knowledge_base import KnowledgeBase as KnowledgeBase
+    from everlog.jobs.follow import follow as follow
+    from everlog.jobs.stream import maintain as maintain
+    from everlog.kb.change import Change as Change
+    from everlog.kb.history import changes as changes
+    from everlog.kb.knowledge_base import KnowledgeBase as KnowledgeBase
+    from everlog.kb.stores import open as open
     from everlog.lang.errors import DataError as DataError
     from everlog.lang.errors import EverlogError as EverlogError
     from everlog.lang.errors import EverlogWarning as EverlogWarning
@@ -33,7 +36,6 @@ if TYPE_CHECKING:
     from everlog.query.answers import RelationRows as RelationRows
     from everlog.query.answers import Rows as Rows
     from everlog.reasoning.statistics import Statistics as Statistics
-    from everlog.stores import open as open
 
 _PLACES = {
     "IRI": "lang.terms",
@@ -47,14 +49,16 @@ _PLACES = {
     "StoreError": "lang.errors",
     "TermError": "lang.errors",
     "UnknownPredicateError": "lang.errors",
-    "KnowledgeBase": "knowledge_base",
-    "Change": "change",
+    "KnowledgeBase": "kb.knowledge_base",
+    "Change": "kb.change",
     "Profile": "profiling.profile",
     "Rows": "query.answers",
     "RelationRows": "query.answers",
     "Statistics": "reasoning.statistics",
-    "open": "stores",
-    "changes": "history",
+    "open": "kb.stores",
+    "changes": "kb.history",
+    "follow": "jobs.follow",
+    "maintain": "jobs.stream",
 }
 
 __all__ = list(_PLACES)

@@ -97,7 +97,7 @@ def test_memory_is_a_limit_in_python() -> None:
 
 def test_memory_stops_a_materialisation_while_it_grows() -> None:
     """Far more would be needed than is allowed: the error comes when a little more is held, not when all is gone."""
-    from everlog.memory import held_memory
+    from everlog.engine.memory import held_memory
 
     kb = everlog.KnowledgeBase("all(?x, ?y, ?z) :- p(?x), p(?y), p(?z) .", maintain="none")
     kb.insert("p", [(i,) for i in range(1500)])

@@ -9,8 +9,8 @@ import pytest
 
 import everlog
 from everlog import KnowledgeBase, RuleError
-from everlog.pipeline.prefixes import declared_prefixes
-from everlog.pipeline.sources import ReadOptions, resolve
+from everlog.ingest.prefixes import declared_prefixes
+from everlog.ingest.sources import ReadOptions, resolve
 from everlog.store import Store
 from tests.cli.running import CommandLine
 

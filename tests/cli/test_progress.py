@@ -16,12 +16,12 @@ from everlog.cli import progress
 from everlog.cli.compiling import watch
 from everlog.cli.live import Live
 from everlog.cli.reporting import followed, told
-from everlog.knowledge_base import KnowledgeBase
+from everlog.ingest.amounts import Amount
+from everlog.ingest.sources import ReadOptions, resolve
+from everlog.ingest.splits import splits
+from everlog.ingest.stage import stage
+from everlog.kb.knowledge_base import KnowledgeBase
 from everlog.lang.errors import Diagnostic
-from everlog.pipeline.amounts import Amount
-from everlog.pipeline.sources import ReadOptions, resolve
-from everlog.pipeline.splits import splits
-from everlog.pipeline.stage import stage
 from everlog.reasoning.statistics import RoundEvent
 
 
@@ -100,8 +100,8 @@ def test_reading_in_process_tells_its_share_of_the_bytes(tmp_path: Path) -> None
 def test_reading_on_spark_tells_its_share_of_the_bytes(
     spark: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("everlog.pipeline.amounts.SECONDS_BETWEEN", 0.001)
-    monkeypatch.setattr("everlog.pipeline.stage.SMALLEST_TASK", 1 << 16)
+    monkeypatch.setattr("everlog.ingest.amounts.SECONDS_BETWEEN", 0.001)
+    monkeypatch.setattr("everlog.ingest.stage.SMALLEST_TASK", 1 << 16)
     for name in "abcdef":
         (tmp_path / f"{name}.csv").write_text("x,y\n" * 50_000)
     heard: list[Amount] = []

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-import everlog.stores
+import everlog.kb.stores
 from everlog import settings
 from tests.cli.running import CommandLine
 
@@ -49,7 +49,7 @@ def test_what_may_happen_anywhere(
     def fail(*arguments: object, **options: object) -> None:
         raise error
 
-    monkeypatch.setattr(everlog.stores, "open", fail)
+    monkeypatch.setattr(everlog.kb.stores, "open", fail)
     done = everlog_command("query", "kb", "p(?x)")
     assert (done.status, done.out) == (status, "")
     assert message in done.err
@@ -62,7 +62,7 @@ def test_spark_that_fails(everlog_command: CommandLine, monkeypatch: pytest.Monk
     def fail(*arguments: object, **options: object) -> None:
         raise Py4JError("the JVM is gone")
 
-    monkeypatch.setattr(everlog.stores, "open", fail)
+    monkeypatch.setattr(everlog.kb.stores, "open", fail)
     done = everlog_command("query", "kb", "p(?x)")
     assert done.status == 1
     assert "Spark failed: the JVM is gone" in done.err
@@ -72,7 +72,7 @@ def test_a_bug_is_not_hidden(everlog_command: CommandLine, monkeypatch: pytest.M
     def fail(*arguments: object, **options: object) -> None:
         raise ZeroDivisionError
 
-    monkeypatch.setattr(everlog.stores, "open", fail)
+    monkeypatch.setattr(everlog.kb.stores, "open", fail)
     with pytest.raises(ZeroDivisionError):
         everlog_command("query", "kb", "p(?x)")
 

@@ -6,10 +6,10 @@ import json
 from pathlib import Path
 
 import everlog
-from everlog.loading import state_in_tables
-from everlog.snapshots import keep_whole
+from everlog.kb.stores import commit_state, statistics_of
 from everlog.store import Store, begin
-from everlog.stores import commit_state, statistics_of
+from everlog.store.loading import state_in_tables
+from everlog.store.states import keep_whole
 from tests.cli.running import CommandLine, saved
 
 

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 import everlog
-from everlog.pipeline import updates
+from everlog.jobs import update as updates
 from everlog.store import Store
 from tests.cli.running import CommandLine, saved
 

@@ -13,9 +13,9 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
 import everlog
-from everlog import snapshots
 from everlog.equality.expansion import expanded, expanded_count
 from everlog.store import Store, compaction
+from everlog.store import states as snapshots
 from tests.equality.test_representatives import (
     OWL,
     Rows,
@@ -95,7 +95,7 @@ def test_reading_computes_nothing_and_updates_stay_incremental(
     kb = everlog.KnowledgeBase(OWL + FUNCTIONAL + "r(?x, ?z) :- p(?x, ?y), q(?y, ?z) .", equality="representatives")
     kb.update(insert={**mothers(200), "q": [("eva7", "here")]})
     kb.save(tmp_path / "kb")
-    caplog.set_level(logging.INFO, logger="everlog.reasoner")
+    caplog.set_level(logging.INFO, logger="everlog.kb.reasoner")
     kb = everlog.open(tmp_path / "kb")
     assert kb["r"].rows() == [("child7", "here")]
     assert kb.query("q(?who, here)").rows() == [("eva7",), ("eve7",)]

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from everlog.ingest.delimited import REASONS
 from everlog.lang.foreign import HINTS
-from everlog.pipeline.delimited import REASONS
 from tests.errors.sites import Module, Site, modules
 
 HERE = Path(__file__).parent
@@ -17,7 +17,7 @@ GOLDEN = [*sorted((HERE / "cases").glob("*.txt")), *sorted((HERE.parent / "cases
 NOT_FOR_USERS: Mapping[str, tuple[str, ...]] = {
     "Python asks for attributes that are not there": (
         "module 'everlog' has no attribute ...",
-        "module 'everlog.pipeline' has no attribute ...",
+        "module 'everlog.ingest' has no attribute ...",
     ),
     "no error: what `everlog check` says of rules that are no module": (
         "symmetry and transitivity do not go together with linear rules",

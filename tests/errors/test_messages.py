@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-import everlog.stores
+import everlog.kb.stores
 from tests.errors.transcript import Section, played, sections
 
 CASES = Path(__file__).parent / "cases"
@@ -47,7 +47,7 @@ def test_message(
         def fail(*arguments: object, **options: object) -> None:
             raise error
 
-        monkeypatch.setattr(everlog.stores, "open", fail)
+        monkeypatch.setattr(everlog.kb.stores, "open", fail)
 
     given["next_open_raises"] = next_open_raises
     given["on_a_terminal"] = lambda: monkeypatch.setattr(stdout, "isatty", lambda: True)

@@ -22,9 +22,9 @@ from everlog.cli.stats import collect
 from everlog.engine.closed import Closed
 from everlog.lang.printer import print_program
 from everlog.lang.syntax import Predicate
-from everlog.loading import state_in_tables
 from everlog.query import ordered
 from everlog.store import Store, steps
+from everlog.store.loading import state_in_tables
 from tests.cli.running import CommandLine
 from tests.modules.test_graphs import by_name, mutual_cases, quoted
 from tests.modules.test_updates import module_cases

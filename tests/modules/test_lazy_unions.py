@@ -10,10 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from everlog import KnowledgeBase
-from everlog.change import Change
 from everlog.engine.closed import Closed, ClosedDifference
 from everlog.engine.reach import Reach
 from everlog.engine.relation import Relation
+from everlog.kb.change import Change
 from everlog.modules import union
 from everlog.modules.apart import Apart
 from everlog.modules.union import Part, United

@@ -6,15 +6,15 @@ from pathlib import Path
 
 import everlog
 from everlog.engine.factset import NONE
+from everlog.ingest.sources import ReadOptions, resolve
+from everlog.ingest.splits import splits
+from everlog.ingest.stage import stage
+from everlog.jobs.update import facts_in
 from everlog.lang.syntax import Program
 from everlog.owl.axioms import Axiom, Ontology
 from everlog.owl.functional import functional
 from everlog.owl.graph import read_graph
 from everlog.owl.mapping import ontology_of
-from everlog.pipeline.sources import ReadOptions, resolve
-from everlog.pipeline.splits import splits
-from everlog.pipeline.stage import stage
-from everlog.pipeline.updates import facts_in
 
 EX = "http://e.org/"
 PREFIXES = f"""

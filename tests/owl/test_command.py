@@ -8,9 +8,9 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
+from everlog.ingest.triples import as_triples
 from everlog.lang.parser import parse_file
 from everlog.owl import program_of
-from everlog.pipeline.triples import as_triples
 from tests.cli.running import CommandLine
 from tests.owl.ontologies import turtle
 

@@ -7,10 +7,10 @@ from typing import Any
 
 import pyarrow as pa
 
-from everlog.pipeline.read import read
-from everlog.pipeline.sources import ReadOptions, resolve
-from everlog.pipeline.split import BadRow
-from everlog.pipeline.splits import splits
+from everlog.ingest.read import read
+from everlog.ingest.sources import ReadOptions, resolve
+from everlog.ingest.split import BadRow
+from everlog.ingest.splits import splits
 
 PLAIN = ReadOptions()
 Facts = list[tuple[str, ...]]

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 import everlog
+from everlog.ingest.rdf import blank_prefix
+from everlog.jobs.update import UpdateJob, UpdateResult, update
 from everlog.lang.errors import DataError
-from everlog.pipeline.rdf import blank_prefix
-from everlog.pipeline.updates import UpdateJob, UpdateResult, update
 
 DATA = "<x:a> <x:p> _:b .\n_:b <x:q> _:c .\n<x:a> <x:p> _:c .\n"
 

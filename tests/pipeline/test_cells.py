@@ -8,8 +8,8 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from everlog.engine.kernels.delimited import tokenise
+from everlog.ingest.cells import CellRules, cell_text
 from everlog.lang.terms import XSD, value_of
-from everlog.pipeline.cells import CellRules, cell_text
 
 PREFIXES = {"ex": "http://e.org/", "": "http://d.org/#", "xsd": XSD}
 

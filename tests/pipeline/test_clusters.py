@@ -18,10 +18,10 @@ from pathlib import Path
 import pytest
 
 import everlog
+from everlog.ingest.locations import delta_uri, kind_of, spark_options, spark_uri, storage_options
+from everlog.ingest.sources import ReadOptions, resolve
+from everlog.jobs.materialise import MaterialiseJob, materialise
 from everlog.lang.errors import DataError, StoreError
-from everlog.pipeline.jobs import MaterialiseJob, materialise
-from everlog.pipeline.locations import delta_uri, kind_of, spark_options, spark_uri, storage_options
-from everlog.pipeline.sources import ReadOptions, resolve
 from everlog.store import Store, begin, exists
 
 # addresses ----------------------------------------------------------------------------------------
@@ -115,8 +115,8 @@ JOB = """
 import sys
 from pathlib import Path
 import everlog
-from everlog.pipeline.jobs import MaterialiseJob, materialise
-from everlog.pipeline.session import session
+from everlog.jobs.materialise import MaterialiseJob, materialise
+from everlog.backends.spark.session import session
 
 def where(batches):
     import everlog, os, pyarrow as pa

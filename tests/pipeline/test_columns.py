@@ -12,11 +12,11 @@ from deltalake import write_deltalake
 
 import everlog
 from everlog.engine.hashing import hash_texts
+from everlog.ingest.facts import load_columns
+from everlog.ingest.sources import ReadOptions, resolve
+from everlog.ingest.splits import splits
+from everlog.ingest.stage import stage
 from everlog.lang.errors import DataError
-from everlog.pipeline.facts import load_columns
-from everlog.pipeline.sources import ReadOptions, resolve
-from everlog.pipeline.splits import splits
-from everlog.pipeline.stage import stage
 from tests.cli.running import CommandLine
 from tests.pipeline.reading import read_all
 

@@ -9,12 +9,12 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from everlog.ingest.cells import cell_text
+from everlog.ingest.delimited import read_delimited
+from everlog.ingest.sources import ReadOptions, resolve
+from everlog.ingest.split import BadRow
+from everlog.ingest.splits import splits
 from everlog.lang.errors import DataError
-from everlog.pipeline.cells import cell_text
-from everlog.pipeline.delimited import read_delimited
-from everlog.pipeline.sources import ReadOptions, resolve
-from everlog.pipeline.split import BadRow
-from everlog.pipeline.splits import splits
 from tests.pipeline.reading import Facts, read_all, rows_of, shown
 
 

@@ -12,11 +12,11 @@ import pyarrow.parquet as pq
 import pytest
 
 from everlog.engine.hashing import hash_texts
+from everlog.ingest import dictionary
+from everlog.ingest.dictionary import id_ranges, new_terms
+from everlog.ingest.encode import TERMS
+from everlog.ingest.spill import write_parquet
 from everlog.lang.errors import DataError
-from everlog.pipeline import dictionary
-from everlog.pipeline.dictionary import id_ranges, new_terms
-from everlog.pipeline.encode import TERMS
-from everlog.pipeline.spill import write_parquet
 
 
 def term_file(directory: Path, texts: list[str], bits: int = 64) -> str:

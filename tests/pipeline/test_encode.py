@@ -13,9 +13,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from everlog.engine.hashing import hash_text, hash_texts
-from everlog.pipeline import encode as encode_module
-from everlog.pipeline.encode import Encoder, encode
-from everlog.pipeline.spill import Spill, distinct, facts_schema, widen
+from everlog.ingest import encode as encode_module
+from everlog.ingest.encode import Encoder, encode
+from everlog.ingest.spill import Spill, distinct, facts_schema, widen
 
 unicode_text = st.text(st.characters(exclude_categories=["Cs"]), max_size=80)
 
@@ -135,7 +135,7 @@ def test_facts_wider_than_announced_are_refused() -> None:
 
 
 def test_a_spill_writes_several_files_in_bounded_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("everlog.pipeline.spill.FLUSH_ROWS", 10)
+    monkeypatch.setattr("everlog.ingest.spill.FLUSH_ROWS", 10)
     spill = Spill(tmp_path, width=3)
     for start in range(0, 30, 5):
         spill.add(pa.record_batch({"predicate": ["p/1"] * 5, "c0": [str(start + i) for i in range(5)]}))

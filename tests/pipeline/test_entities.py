@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from everlog.ingest import entities
+from everlog.ingest.entities import Entities, ExpansionError
 from everlog.lang.errors import DataError
 from everlog.owl.graph import read_graph
-from everlog.pipeline import entities
-from everlog.pipeline.entities import Entities, ExpansionError
 from tests.pipeline.reading import read_all
 
 RDF = 'xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#" xmlns:e="http://e.org/"'

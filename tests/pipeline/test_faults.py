@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 import everlog
-from everlog.pipeline.jobs import MaterialiseJob, materialise
+from everlog.jobs.materialise import MaterialiseJob, materialise
 from everlog.store import Store
 
 RULES = "path(?x, ?y) :- edge(?x, ?y) . path(?x, ?z) :- path(?x, ?y), edge(?y, ?z) ."
@@ -24,11 +24,11 @@ LIFE = """
 import json, os, resource, signal, sys
 from pathlib import Path
 from everlog.lang.errors import DataError
-from everlog.pipeline import stage as module
-from everlog.pipeline.jobs import MaterialiseJob, materialise
-from everlog.pipeline.reports import Report
-from everlog.pipeline.session import session
-from everlog.pipeline.updates import UpdateJob, update
+from everlog.ingest import stage as module
+from everlog.jobs.materialise import MaterialiseJob, materialise
+from everlog.jobs.reports import Report
+from everlog.backends.spark.session import session
+from everlog.jobs.update import UpdateJob, update
 
 plain = module._ReadTask
 module.SMALLEST_TASK = 100

@@ -8,12 +8,12 @@ from typing import Any
 import pytest
 
 import everlog
+from everlog.ingest.rdf import DEFAULT_GRAPH, blank_prefix
+from everlog.ingest.sources import ReadOptions
+from everlog.ingest.stage import stage, widest
+from everlog.jobs.materialise import MaterialiseJob, materialise
+from everlog.jobs.update import UpdateJob, update
 from everlog.lang.errors import DataError
-from everlog.pipeline.jobs import MaterialiseJob, materialise
-from everlog.pipeline.rdf import DEFAULT_GRAPH, blank_prefix
-from everlog.pipeline.sources import ReadOptions
-from everlog.pipeline.stage import stage, widest
-from everlog.pipeline.updates import UpdateJob, update
 from tests.pipeline.reading import Facts, read_all
 
 TYPE = "<http://www.w3.org/1999/02/22-rdf-syntax-ns#type>"
@@ -130,8 +130,8 @@ def test_an_update_refuses_triples_with_graphs(tmp_path: Path) -> None:
 
 
 def test_staged_facts_are_as_wide_as_their_graphs_need(tmp_path: Path) -> None:
-    from everlog.pipeline.sources import resolve
-    from everlog.pipeline.splits import splits
+    from everlog.ingest.sources import resolve
+    from everlog.ingest.splits import splits
 
     path = tmp_path / "x.nq"
     path.write_text(QUADS)

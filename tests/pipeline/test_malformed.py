@@ -11,11 +11,11 @@ import pyarrow.parquet as pq
 import pytest
 
 import everlog
+from everlog.ingest.sources import ReadOptions, resolve
+from everlog.ingest.splits import large_files, splits
+from everlog.ingest.stage import Staged, stage
+from everlog.jobs.update import UpdateJob, update
 from everlog.lang.errors import DataError
-from everlog.pipeline.sources import ReadOptions, resolve
-from everlog.pipeline.splits import large_files, splits
-from everlog.pipeline.stage import Staged, stage
-from everlog.pipeline.updates import UpdateJob, update
 
 XML = """<?xml version="1.0"?>
 <rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#" xmlns:e="http://e.org/">

@@ -10,10 +10,10 @@ import pytest
 
 import everlog
 from everlog import KnowledgeBase
+from everlog.ingest.rdf import PEEKED, merged_graphs
+from everlog.ingest.sources import ReadOptions, resolve
+from everlog.ingest.splits import splits
 from everlog.lang.errors import EverlogWarning
-from everlog.pipeline.rdf import PEEKED, merged_graphs
-from everlog.pipeline.sources import ReadOptions, resolve
-from everlog.pipeline.splits import splits
 from tests.cli.running import CommandLine
 
 A, P = "<http://e.org/a>", "<http://e.org/p>"

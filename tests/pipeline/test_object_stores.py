@@ -16,15 +16,15 @@ import pytest
 from deltalake import write_deltalake
 
 import everlog
+from everlog.ingest.fetching import fetch
+from everlog.ingest.locations import storage_options
+from everlog.ingest.read import read
+from everlog.ingest.sources import ReadOptions, resolve
+from everlog.ingest.splits import splits
+from everlog.jobs.materialise import MaterialiseJob, materialise
+from everlog.jobs.update import UpdateJob, update
 from everlog.lang.errors import DataError
 from everlog.owl.graph import read_graph
-from everlog.pipeline.fetching import fetch
-from everlog.pipeline.jobs import MaterialiseJob, materialise
-from everlog.pipeline.locations import storage_options
-from everlog.pipeline.read import read
-from everlog.pipeline.sources import ReadOptions, resolve
-from everlog.pipeline.splits import splits
-from everlog.pipeline.updates import UpdateJob, update
 from everlog.store import Store
 from tests.cli.running import CommandLine
 from tests.pipeline.deletion_vectors import delete_rows

@@ -13,12 +13,12 @@ import pyarrow.parquet as pq
 import pytest
 from deltalake import DeltaTable, WriterProperties, write_deltalake
 
+from everlog.ingest import parquet
+from everlog.ingest.read import read
+from everlog.ingest.sources import ReadOptions, resolve
+from everlog.ingest.split import BadRow
+from everlog.ingest.splits import splits
 from everlog.lang.errors import DataError, EverlogWarning
-from everlog.pipeline import parquet
-from everlog.pipeline.read import read
-from everlog.pipeline.sources import ReadOptions, resolve
-from everlog.pipeline.split import BadRow
-from everlog.pipeline.splits import splits
 from tests.pipeline.deletion_vectors import delete_rows
 from tests.pipeline.reading import read_all, shown
 

@@ -12,11 +12,11 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from everlog.engine.kernels.ntriples import OTHER, SIMPLE, parse_lines
+from everlog.ingest.rdf import DEFAULT_GRAPH, _Kept, _parse_lines, _simple_batch, _Texts, blank_prefix, read_lines
+from everlog.ingest.sources import ReadOptions, resolve
+from everlog.ingest.split import BadRow
+from everlog.ingest.splits import splits
 from everlog.lang.terms import XSD
-from everlog.pipeline.rdf import DEFAULT_GRAPH, _Kept, _parse_lines, _simple_batch, _Texts, blank_prefix, read_lines
-from everlog.pipeline.sources import ReadOptions, resolve
-from everlog.pipeline.split import BadRow
-from everlog.pipeline.splits import splits
 from tests.pipeline.reading import Facts, read_all, rows_of, shown
 
 TYPE = "<http://www.w3.org/1999/02/22-rdf-syntax-ns#type>"

@@ -10,11 +10,11 @@ from typing import Any
 
 import pytest
 
+from everlog.backends.spark.session import require_java, session
 from everlog.lang.errors import EverlogError
-from everlog.pipeline.session import require_java, session
 
 START = """
-from everlog.pipeline.session import session, stop
+from everlog.backends.spark.session import session, stop
 spark = session({master!r})
 print(spark.range(5).count(), spark.sparkContext.master)
 stop()

@@ -8,9 +8,9 @@ from types import MappingProxyType
 
 import pytest
 
+from everlog.ingest.sources import ReadOptions, Source, resolve
+from everlog.ingest.splits import splits
 from everlog.lang.errors import DataError
-from everlog.pipeline.sources import ReadOptions, Source, resolve
-from everlog.pipeline.splits import splits
 
 PREFIXED = ReadOptions(prefixes={"ex": "http://e.org/"})
 

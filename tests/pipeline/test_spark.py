@@ -16,18 +16,18 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from everlog.backends.spark import tasks
+from everlog.backends.spark.tasks import run_tasks
 from everlog.engine.hashing import hash_text, hash_texts
+from everlog.ingest.dictionary import new_terms
+from everlog.ingest.facts import distinct_facts, load_columns
+from everlog.ingest.read import read
+from everlog.ingest.sources import ReadOptions, resolve
+from everlog.ingest.split import BadRow, Split
+from everlog.ingest.splits import splits
+from everlog.ingest.stage import Staged, pack, stage, stage_dataframe
 from everlog.lang.errors import DataError
 from everlog.lang.syntax import Predicate
-from everlog.pipeline import tasks
-from everlog.pipeline.dictionary import new_terms
-from everlog.pipeline.facts import distinct_facts, load_columns
-from everlog.pipeline.read import read
-from everlog.pipeline.sources import ReadOptions, resolve
-from everlog.pipeline.split import BadRow, Split
-from everlog.pipeline.splits import splits
-from everlog.pipeline.stage import Staged, pack, stage, stage_dataframe
-from everlog.pipeline.tasks import run_tasks
 
 Fact = tuple[str, ...]
 
@@ -155,7 +155,7 @@ def test_bad_rows_in_the_middle_of_a_split_file_have_their_lines(
     options = ReadOptions()
     pieces = splits(resolve(["edge.tsv"], options), options, target_bytes=100)
     assert len(pieces) > 10
-    monkeypatch.setattr("everlog.pipeline.stage.SMALLEST_TASK", 200)
+    monkeypatch.setattr("everlog.ingest.stage.SMALLEST_TASK", 200)
 
     with pytest.raises(DataError) as caught:
         stage(spark, pieces, options, "work")
@@ -288,7 +288,7 @@ def test_small_splits_share_tasks_and_large_ones_come_first(tmp_path: Path, monk
     for number, size in enumerate([1, 90, 2, 35, 3]):
         (tmp_path / f"f{number}.tsv").write_text("a\n" * (5 * size))
     pieces = splits(resolve([str(tmp_path)], ReadOptions()), ReadOptions())
-    monkeypatch.setattr("everlog.pipeline.stage.SMALLEST_TASK", 100)
+    monkeypatch.setattr("everlog.ingest.stage.SMALLEST_TASK", 100)
     tasks = pack(pieces, wanted=3)
     assert [[Path(piece.path).stem for piece in task] for task in tasks] == [["f1"], ["f3", "f4", "f2", "f0"]]
 
@@ -308,12 +308,12 @@ AGAIN = """
 import os, sys
 from pathlib import Path
 from everlog.lang.errors import DataError
-from everlog.pipeline import stage as module
-from everlog.pipeline.dictionary import new_terms
-from everlog.pipeline.facts import distinct_facts
-from everlog.pipeline.session import session, stop
-from everlog.pipeline.sources import ReadOptions, resolve
-from everlog.pipeline.splits import splits
+from everlog.ingest import stage as module
+from everlog.ingest.dictionary import new_terms
+from everlog.ingest.facts import distinct_facts
+from everlog.backends.spark.session import session, stop
+from everlog.ingest.sources import ReadOptions, resolve
+from everlog.ingest.splits import splits
 
 class FailsOnce(module._ReadTask):
     def __call__(self, pieces):

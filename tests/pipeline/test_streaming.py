@@ -18,16 +18,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import everlog
+from everlog import follow, maintain
+from everlog.analysis.predicates import Names
+from everlog.ingest.operations import Reader, Resolved, resolved
+from everlog.jobs.batches import read_batch
+from everlog.jobs.stream import Upkeep
+from everlog.jobs.update import UpdateJob
+from everlog.kb.stores import append
 from everlog.lang.errors import DataError, StoreError
 from everlog.lang.syntax import Predicate
-from everlog.pipeline import follow, maintain
-from everlog.pipeline.batches import read_batch
-from everlog.pipeline.operations import Reader, Resolved, resolved
-from everlog.pipeline.streaming import Upkeep
-from everlog.pipeline.updates import UpdateJob
-from everlog.predicates import Names
 from everlog.store import Store, begin, steps
-from everlog.stores import append
 from tests.running import SOURCES
 from tests.store.small import at_step
 
@@ -405,8 +405,8 @@ def test_what_is_no_stream(spark: Any, tmp_path: Path) -> None:
 
 KILLED = """
 import os, sys
-from everlog.pipeline import maintain
-from everlog.pipeline.session import session
+from everlog import maintain
+from everlog.backends.spark.session import session
 from tests.pipeline.test_streaming import files
 spark = session("local[2,4]", spark__sql__shuffle__partitions=1)
 os.environ["EVERLOG_STOP_AT"] = sys.argv[1]

@@ -18,9 +18,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from everlog import KnowledgeBase
+from everlog.ingest.values import text_columns, texts_of
 from everlog.lang.errors import DataError
 from everlog.lang.terms import IRI, XSD, BlankNode, Literal, decimal_text, double_text, text_of
-from everlog.pipeline.values import text_columns, texts_of
 
 MOMENT = dt.datetime(2026, 1, 2, 3, 4, 5, 250_000)
 SUMMER = dt.timezone(dt.timedelta(hours=2))

@@ -10,8 +10,8 @@ from xml.etree import ElementTree
 import pytest
 
 import everlog
+from everlog.analysis.predicates import Key
 from everlog.engine.match import Engine
-from everlog.predicates import Key
 from everlog.profiling.profile import Profile, Round, RuleWork
 from everlog.profiling.report import page
 from everlog.reasoning.update import Algorithm

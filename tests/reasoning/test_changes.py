@@ -8,9 +8,9 @@ from dataclasses import replace
 from hypothesis import given
 from hypothesis import strategies as st
 
-from everlog.change import ChangedRelations
+from everlog.analysis.predicates import Key
+from everlog.kb.change import ChangedRelations
 from everlog.lang.terms import Value, text_of, value_of
-from everlog.predicates import Key
 from tests.oracle import naive
 from tests.oracle.naive import Fact
 from tests.running import knowledge_base, known, relation

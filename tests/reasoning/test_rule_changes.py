@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 from everlog.analysis.check import check
 from everlog.analysis.stratify import Kind, StratifiedProgram, stratify
 from everlog.engine.factset import NONE, FactSet
+from everlog.kb.reasoner import arranged
 from everlog.lang.parser import parse_program
 from everlog.lang.syntax import Program, Rule
-from everlog.reasoner import arranged
 from everlog.reasoning.materialisation import Materialisation, with_counters, with_trace
 from everlog.reasoning.rule_changes import RuleChange, change_rules
 from everlog.reasoning.seminaive import seminaive

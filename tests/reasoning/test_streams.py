@@ -13,10 +13,10 @@ from urllib.parse import quote
 import pytest
 
 from everlog import KnowledgeBase
+from everlog.analysis.predicates import Key
 from everlog.analysis.stratify import Kind, stratify
-from everlog.change import ChangedRelations
+from everlog.kb.change import ChangedRelations
 from everlog.lang.syntax import Predicate
-from everlog.predicates import Key
 from everlog.reasoning.seminaive import seminaive
 from everlog.reasoning.update import Algorithm, Strategy
 from tests.reasoning.test_maintenance import same

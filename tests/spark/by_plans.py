@@ -11,10 +11,10 @@ from everlog.analysis.check import CheckedProgram, check
 from everlog.analysis.decompose import parts_of
 from everlog.analysis.modules.rewrite import with_outer
 from everlog.analysis.stratify import StratifiedProgram, Stratum, stratify
+from everlog.backends.spark.plans import Plan, PlanSettings, close, plan_of
 from everlog.engine.hashing import hash_text
 from everlog.lang.parser import parse_program
 from everlog.lang.syntax import Constant, Predicate, Program
-from everlog.spark.plans import Plan, PlanSettings, close, plan_of
 from tests.oracle.naive import Fact, Row, explicit, grouped, heads
 
 SMALL = PlanSettings(slices=1)

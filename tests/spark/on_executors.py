@@ -25,25 +25,25 @@ from hypothesis import strategies as st
 from everlog.analysis.check import check
 from everlog.analysis.modules import with_modules
 from everlog.analysis.stratify import stratify
-from everlog.lake import COUNTED
+from everlog.backends.spark.plans import PlanSettings
+from everlog.backends.spark.session import session, stop
+from everlog.backends.spark.settings import SparkSettings
+from everlog.backends.spark.update import StagedChange, update_on_spark
+from everlog.ingest.dictionary import new_terms
+from everlog.ingest.spill import Spill
+from everlog.ingest.stage import Staged
+from everlog.jobs.materialise import MaterialiseJob, materialise
+from everlog.jobs.spark_updates import Repair, StagedUpdate, commit, updatable
+from everlog.jobs.update import UpdateJob, facts_in
+from everlog.kb.stores import append
+from everlog.kb.stores import open as open_store
 from everlog.lang.parser import parse_program
 from everlog.lang.printer import print_program
 from everlog.lang.syntax import Atom, Constant, Predicate
-from everlog.pipeline.dictionary import new_terms
-from everlog.pipeline.jobs import MaterialiseJob, materialise
-from everlog.pipeline.session import session, stop
-from everlog.pipeline.spark_updates import Repair, StagedUpdate, commit, updatable
-from everlog.pipeline.spill import Spill
-from everlog.pipeline.stage import Staged
-from everlog.pipeline.updates import UpdateJob, facts_in
 from everlog.reasoning.seminaive import seminaive
 from everlog.reasoning.update import Algorithm
-from everlog.spark.plans import PlanSettings
-from everlog.spark.settings import SparkSettings
-from everlog.spark.update import StagedChange, update_on_spark
 from everlog.store import Store, begin
-from everlog.stores import append
-from everlog.stores import open as open_store
+from everlog.store.codec import COUNTED
 from tests.oracle import naive
 from tests.oracle.naive import Fact
 from tests.reasoning.test_cases import CASES, facts_of, program_of

@@ -10,14 +10,14 @@ from typing import Any
 
 from everlog.analysis.check import check
 from everlog.analysis.stratify import Kind, StratifiedProgram, stratify
+from everlog.backends.spark.engine import SparkEngine
+from everlog.backends.spark.factset import FrameSet
+from everlog.backends.spark.multiset import FrameCounts
+from everlog.backends.spark.names import Names
+from everlog.backends.spark.workspace import WEIGHT, Workspace
 from everlog.engine.factset import NONE, FactSet
 from everlog.engine.hashing import hash_text
 from everlog.lang.syntax import Constant, Predicate, Program
-from everlog.spark.engine import SparkEngine
-from everlog.spark.factset import FrameSet
-from everlog.spark.multiset import FrameCounts
-from everlog.spark.names import Names
-from everlog.spark.workspace import WEIGHT, Workspace
 from tests.oracle.naive import Fact, Row
 
 

@@ -29,14 +29,15 @@ import pyarrow.parquet as pq
 from pyspark import TaskContext
 from pyspark.sql.classic.dataframe import DataFrame
 
+from everlog.backends.engines import plan_settings
+from everlog.backends.spark import components, rounds, slices
+from everlog.backends.spark.session import session, stop
+from everlog.backends.spark.tasks import run_tasks
+from everlog.jobs import materialise as jobs
+from everlog.jobs import spark_updates
+from everlog.jobs.materialise import MaterialiseJob, Result, materialise
+from everlog.jobs.update import UpdateJob, UpdateResult, update
 from everlog.lang.errors import EverlogError
-from everlog.pipeline import jobs, spark_updates
-from everlog.pipeline.engines import plan_settings
-from everlog.pipeline.jobs import MaterialiseJob, Result, materialise
-from everlog.pipeline.session import session, stop
-from everlog.pipeline.tasks import run_tasks
-from everlog.pipeline.updates import UpdateJob, UpdateResult, update
-from everlog.spark import components, rounds, slices
 from everlog.store import Store
 from tests.spark.killed import gone
 

@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 import everlog
+from everlog.ingest.rdf import blank_prefix
+from everlog.jobs.update import UpdateJob, update
 from everlog.lang.errors import DataError
-from everlog.pipeline.rdf import blank_prefix
-from everlog.pipeline.updates import UpdateJob, update
 from everlog.store import Store
 
 DATA = "<x:a> <x:p> _:b .\n_:b <x:q> _:c .\n<x:a> <x:p> _:c .\n_:d <x:p> _:b .\n"

@@ -16,11 +16,11 @@ from hypothesis import strategies as st
 
 from bench.generators import random_dag
 from everlog.analysis.modules.kinds import VirtualUnion
+from everlog.backends.spark.closure import bounds, condense
+from everlog.backends.spark.plans import PlanSettings, as_rules, close, plan_of
+from everlog.backends.spark.tasks import parallelism
 from everlog.lang.parser import parse_program
 from everlog.lang.syntax import Predicate
-from everlog.pipeline.tasks import parallelism
-from everlog.spark.closure import bounds, condense
-from everlog.spark.plans import PlanSettings, as_rules, close, plan_of
 from tests.oracle.naive import Fact, heads, materialise
 from tests.spark.by_plans import SMALL, derived, frame, stratified
 from tests.spark.ran import ran

@@ -11,10 +11,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from everlog.backends.spark.components import connected, joined_pairs, membership, pairs
+from everlog.backends.spark.plans import PlanSettings, membership_of, plan_of
 from everlog.lang.parser import parse_program
 from everlog.lang.syntax import Predicate
-from everlog.spark.components import connected, joined_pairs, membership, pairs
-from everlog.spark.plans import PlanSettings, membership_of, plan_of
 from tests.oracle.naive import Fact, materialise
 from tests.spark.by_plans import derived, frame, stratified
 

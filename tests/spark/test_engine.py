@@ -11,13 +11,13 @@ import pytest
 from everlog.analysis.check import check
 from everlog.analysis.modules import with_modules
 from everlog.analysis.stratify import stratify
+from everlog.backends.spark import factset
+from everlog.backends.spark.plans import PlanSettings
+from everlog.backends.spark.settings import SparkSettings
+from everlog.backends.spark.workspace import Workspace
 from everlog.lang.parser import parse_program
 from everlog.lang.syntax import Predicate
 from everlog.reasoning.seminaive import seminaive
-from everlog.spark import factset
-from everlog.spark.plans import PlanSettings
-from everlog.spark.settings import SparkSettings
-from everlog.spark.workspace import Workspace
 from tests.oracle import naive
 from tests.oracle.naive import Fact
 from tests.running import knowledge_base, materialised

@@ -10,7 +10,7 @@ from typing import get_args
 
 import pytest
 
-from everlog.spark.plans import PlanKind
+from everlog.backends.spark.plans import PlanKind
 from tests.reasoning.test_cases import CASES
 from tests.spark.on_executors import ARBITRARY, GRAPHS, ROUNDS
 

@@ -8,12 +8,12 @@ from typing import Any
 
 import pytest
 
+from everlog.backends.spark.factset import FrameSet
+from everlog.backends.spark.workspace import Stored
 from everlog.engine.factset import FactSet
 from everlog.engine.multiset import NO_COUNTS
 from everlog.lang.parser import parse_program
 from everlog.lang.syntax import Predicate
-from everlog.spark.factset import FrameSet
-from everlog.spark.workspace import Stored
 from tests.oracle import naive
 from tests.oracle.naive import Fact
 from tests.spark.reasoning import setup

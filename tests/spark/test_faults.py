@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 import everlog
-from everlog.pipeline.jobs import MaterialiseJob, materialise
+from everlog.jobs.materialise import MaterialiseJob, materialise
 from everlog.store import Store
 
 PROGRAMS = {
@@ -27,10 +27,10 @@ LIFE = """
 import json, os, signal, sys
 from contextlib import suppress
 from pathlib import Path
-from everlog.pipeline.jobs import MaterialiseJob, materialise
-from everlog.pipeline.reports import Report
-from everlog.pipeline.session import session
-from everlog.spark import rounds
+from everlog.jobs.materialise import MaterialiseJob, materialise
+from everlog.jobs.reports import Report
+from everlog.backends.spark.session import session
+from everlog.backends.spark import rounds
 
 told, plain, run, death = {}, rounds._Slice.round, rounds.run_tasks, os.path.abspath("death")
 last, done = None, 0

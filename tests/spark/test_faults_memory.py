@@ -12,8 +12,8 @@ import everlog
 from bench.maintenance import lubm
 from bench.measure import ROOT
 from bench.spark.universities import SEED
-from everlog.pipeline.room import share_of_room
-from everlog.pipeline.session import LEAN, WORKER_LIMIT, _lean
+from everlog.backends.spark.session import LEAN, WORKER_LIMIT, _lean
+from everlog.ingest.room import share_of_room
 
 UNIVERSITIES = 4
 

@@ -17,7 +17,7 @@ import pytest
 
 import everlog
 from bench.measure import ROOT
-from everlog.spark.sharing import new_directory
+from everlog.backends.spark.sharing import new_directory
 from everlog.store import Store
 from tests.spark.struck import ALONE, POINTS, STORES, UPDATED
 

@@ -17,9 +17,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import everlog
+from everlog.backends.spark.groups import MOST_HASHES, MOST_VALUES, Bounds, Groups, Mask, Probe, all_touches, touches
 from everlog.engine.hashing import hash_text
-from everlog.pipeline.updates import UpdateJob, update
-from everlog.spark.groups import MOST_HASHES, MOST_VALUES, Bounds, Groups, Mask, Probe, all_touches, touches
+from everlog.jobs.update import UpdateJob, update
 from everlog.store import Store
 from everlog.store.entries import CHECK_KEY
 from everlog.store.files import checks_of
@@ -244,7 +244,7 @@ def test_by_other_arguments_and_through_other_atoms(
         spoiled, total = spoilt(tmp_path / "spark", firsts, "p7", "h7")
         assert spoiled > total // 3
     change: dict[str, Any] = {"insert": (f"met={tmp_path}/met.csv",), "delete": (f"house={tmp_path}/house.csv",)}
-    with caplog.at_level("INFO", "everlog.spark"):
+    with caplog.at_level("INFO", "everlog.backends.spark"):
         changes = updated(tmp_path, change, algorithm, probe_rows=probe_rows)
     assert len(changes) == 12
     said = [found for record in caplog.records if (found := LOOKED_UP.match(record.message))]

@@ -9,13 +9,13 @@ from typing import Any
 import pytest
 
 import everlog
+from everlog.backends.spark import write
+from everlog.jobs.materialise import MaterialiseJob, materialise
+from everlog.jobs.rules import RulesJob, change_rules
+from everlog.jobs.update import UpdateJob, reasons_on_spark, update
+from everlog.kb.stores import open as open_store
 from everlog.lang.errors import DataError
-from everlog.pipeline.jobs import MaterialiseJob, materialise
-from everlog.pipeline.rule_updates import RulesJob, change_rules
-from everlog.pipeline.updates import UpdateJob, reasons_on_spark, update
-from everlog.spark import write
 from everlog.store import Store
-from everlog.stores import open as open_store
 
 RULES = """
 person(?x) :- parent(?x, _) .

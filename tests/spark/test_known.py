@@ -14,16 +14,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from everlog.backends.spark import factset, known, match
+from everlog.backends.spark.factset import FrameSet
+from everlog.backends.spark.groups import LEAST, MOST
+from everlog.backends.spark.known import SLICE, _KeepNew, _Kept, joined
+from everlog.backends.spark.plans import PlanSettings
+from everlog.backends.spark.settings import SparkSettings
+from everlog.backends.spark.workspace import Stored, Workspace
 from everlog.lang.parser import parse_program
 from everlog.lang.syntax import Predicate
 from everlog.reasoning.seminaive import seminaive
-from everlog.spark import factset, known, match
-from everlog.spark.factset import FrameSet
-from everlog.spark.groups import LEAST, MOST
-from everlog.spark.known import SLICE, _KeepNew, _Kept, joined
-from everlog.spark.plans import PlanSettings
-from everlog.spark.settings import SparkSettings
-from everlog.spark.workspace import Stored, Workspace
 from tests.oracle import naive
 from tests.oracle.naive import Fact
 from tests.running import knowledge_base

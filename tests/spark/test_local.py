@@ -10,13 +10,13 @@ import pytest
 from everlog.analysis.check import check
 from everlog.analysis.modules import with_modules
 from everlog.analysis.stratify import stratify
+from everlog.backends.engines import memory_needed, needs_spark, plan_settings
+from everlog.backends.spark.plans import PlanSettings, plan_of
+from everlog.backends.spark.settings import SparkSettings
+from everlog.jobs.materialise import MaterialiseJob, materialise
 from everlog.lang.parser import parse_program
 from everlog.lang.syntax import Predicate
-from everlog.pipeline.engines import memory_needed, needs_spark, plan_settings
-from everlog.pipeline.jobs import MaterialiseJob, materialise
 from everlog.reasoning.seminaive import seminaive
-from everlog.spark.plans import PlanSettings, plan_of
-from everlog.spark.settings import SparkSettings
 from everlog.store import Store
 from tests.oracle import naive
 from tests.oracle.naive import Fact
@@ -124,8 +124,8 @@ def test_the_memory_granted_decides(spark: Any, caplog: pytest.LogCaptureFixture
 def test_stores_are_the_same(
     spark: Any, tmp_path: Path, rules: str, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    monkeypatch.setattr("everlog.spark.plans.WORKER_BYTES", 0)
-    monkeypatch.setattr("everlog.spark.plans.LOCAL_BYTES", 16)
+    monkeypatch.setattr("everlog.backends.spark.plans.WORKER_BYTES", 0)
+    monkeypatch.setattr("everlog.backends.spark.plans.LOCAL_BYTES", 16)
     (tmp_path / "rules.rls").write_text(rules)
     for name in ("edge", "small", "piece"):
         (tmp_path / f"{name}.csv").write_text("".join(f"{i % 9},{(i * i + 1) % 11}\n" for i in range(30)))

@@ -13,12 +13,12 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from everlog.backends.spark import stored
+from everlog.backends.spark.groups import Groups
+from everlog.backends.spark.opening import opened
+from everlog.backends.spark.picked import PickRows
+from everlog.backends.spark.settings import SparkSettings
 from everlog.reasoning.update import Algorithm, update
-from everlog.spark import stored
-from everlog.spark.groups import Groups
-from everlog.spark.opening import opened
-from everlog.spark.picked import PickRows
-from everlog.spark.settings import SparkSettings
 from everlog.store import Store
 from tests.oracle import naive
 from tests.running import knowledge_base

@@ -15,6 +15,12 @@ from hypothesis import strategies as st
 from everlog.analysis.binary import Apart, in_twos
 from everlog.analysis.check import check
 from everlog.analysis.stratify import stratify
+from everlog.backends.spark.engine import SparkEngine
+from everlog.backends.spark.factset import FrameSet
+from everlog.backends.spark.plans import PlanSettings, plan_of
+from everlog.backends.spark.rounds import close_in_rounds
+from everlog.backends.spark.settings import SparkSettings
+from everlog.backends.spark.slices import Kept, Spread, received, send, slots_of
 from everlog.engine.factset import FactSet
 from everlog.engine.keys import columns_of, unpack
 from everlog.engine.relation import Relation
@@ -23,12 +29,6 @@ from everlog.lang.parser import parse_program
 from everlog.lang.syntax import Predicate, Program, Rule
 from everlog.reasoning.seminaive import seminaive
 from everlog.reasoning.statistics import Listener, RoundEvent
-from everlog.spark.engine import SparkEngine
-from everlog.spark.factset import FrameSet
-from everlog.spark.plans import PlanSettings, plan_of
-from everlog.spark.rounds import close_in_rounds
-from everlog.spark.settings import SparkSettings
-from everlog.spark.slices import Kept, Spread, received, send, slots_of
 from tests.analysis.recursions import DERIVED, recursions
 from tests.oracle import naive
 from tests.oracle.naive import Fact, Facts

@@ -8,12 +8,12 @@ from typing import Any
 
 import pytest
 
+from everlog.backends.spark import match
+from everlog.backends.spark.plans import PlanSettings
+from everlog.backends.spark.settings import SparkSettings
 from everlog.lang.parser import parse_program
 from everlog.lang.syntax import Predicate
 from everlog.reasoning.seminaive import seminaive
-from everlog.spark import match
-from everlog.spark.plans import PlanSettings
-from everlog.spark.settings import SparkSettings
 from tests.oracle import naive
 from tests.oracle.naive import Fact
 from tests.spark.reasoning import setup

@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
+from everlog.backends.spark import stored
+from everlog.backends.spark.stored import StoredFacts
 from everlog.lang.parser import parse_program
 from everlog.lang.syntax import Predicate
-from everlog.spark import stored
-from everlog.spark.stored import StoredFacts
 from everlog.store import Store
 from tests.oracle import naive
 from tests.oracle.naive import Fact

@@ -14,14 +14,14 @@ from hypothesis import strategies as st
 from everlog.analysis.check import check
 from everlog.analysis.modules import with_modules
 from everlog.analysis.stratify import stratify
+from everlog.backends.spark import factset
+from everlog.backends.spark.plans import PlanSettings
+from everlog.backends.spark.settings import SparkSettings
 from everlog.lang.parser import parse_program
 from everlog.lang.syntax import Atom, Predicate, Program, Rule
 from everlog.reasoning.materialisation import Materialisation, booked
 from everlog.reasoning.seminaive import seminaive
 from everlog.reasoning.update import Algorithm, update
-from everlog.spark import factset
-from everlog.spark.plans import PlanSettings
-from everlog.spark.settings import SparkSettings
 from tests.oracle import naive
 from tests.oracle.naive import Fact
 from tests.running import materialised

@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
+from everlog.jobs.materialise import MaterialiseJob, materialise
+from everlog.jobs.reports import Report
+from everlog.jobs.update import UpdateJob, update
 from everlog.lang.errors import Diagnostic, EverlogError
-from everlog.pipeline.jobs import MaterialiseJob, materialise
-from everlog.pipeline.reports import Report
-from everlog.pipeline.updates import UpdateJob, update
 from everlog.store import Store
 
 RULES = "path(?x, ?y) :- edge(?x, ?y) .\nheavy(?x) :- edge(?x, _), weight(?x, 7) .\n"

@@ -11,10 +11,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from everlog.backends.spark.names import Names
+from everlog.backends.spark.workspace import Workspace
+from everlog.backends.spark.write import _filtered, _WriteRows, write_rows
 from everlog.lang.syntax import Predicate
-from everlog.spark.names import Names
-from everlog.spark.workspace import Workspace
-from everlog.spark.write import _filtered, _WriteRows, write_rows
 from everlog.store import schema
 from everlog.store.parquet import FACT_GROUP_ROWS
 from tests.store.test_blooms import filters_of

@@ -22,9 +22,9 @@ KILLS = 25
 
 WRITER = """
 import sys
-from everlog import snapshots
+from everlog.store import states as snapshots
 from everlog.store import Store, compaction
-from everlog.stores import changed
+from everlog.kb.stores import changed
 
 path, number = sys.argv[1], int(sys.argv[2])
 compaction.MOST_SMALL_FILES = 3

@@ -21,9 +21,9 @@ COMMON = """
 import sys, time
 from pathlib import Path
 import everlog
-from everlog import snapshots
+from everlog.store import states as snapshots
 from everlog.store import Store, compaction
-from everlog.stores import changed
+from everlog.kb.stores import changed
 
 compaction.MOST_SMALL_FILES = 4
 snapshots.WHOLE_SHARE, snapshots.SMALL = 0, 10

@@ -27,8 +27,8 @@ from hypothesis.stateful import (
 import everlog
 from everlog import KnowledgeBase, StoreError, loading, snapshots
 from everlog.cli.recompute import recompute
-from everlog.loading import state_in_tables
 from everlog.store import Store, compaction
+from everlog.store.loading import state_in_tables
 
 RULES = "path(?x, ?y) :- edge(?x, ?y) . path(?x, ?z) :- path(?x, ?y), edge(?y, ?z) ."
 Edge = tuple[str, str]

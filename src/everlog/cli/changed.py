@@ -9,7 +9,7 @@ from everlog.cli.text import aligned, counted, violations_line
 from everlog.lang.internal import VIOLATION
 
 if TYPE_CHECKING:
-    from everlog.change import Change
+    from everlog.kb.change import Change
 
 SHOWN = 25
 """How many predicates are listed."""

@@ -17,7 +17,7 @@ from everlog.cli.options import logging_options, store_argument
 from everlog.cli.text import counted
 
 if TYPE_CHECKING:
-    from everlog.change import ChangedRelations
+    from everlog.kb.change import ChangedRelations
     from everlog.query.answers import Rows
     from everlog.store import Store
 
@@ -82,7 +82,7 @@ def command(
 def _warn_of_unknown(store: Store, name: str, versions: set[int]) -> None:
     """Warn of a bare name that neither rules nor facts have; of IRIs versions do not say whether facts have them."""
     from everlog.analysis.check import unknown_predicate
-    from everlog.history import known_in
+    from everlog.kb.history import known_in
     from everlog.lang.characters import BARE_NAME
     from everlog.lang.errors import warn
     from everlog.lang.syntax import Predicate
@@ -109,7 +109,7 @@ Found = Iterator[tuple[str, str, "Rows", Mapping[str, str]]]
 
 def _changed(store: Store, version: int, predicates: tuple[str, ...], explicit: bool) -> Found:
     """What a version added and removed: sign, predicate and rows, in the order of the predicates."""
-    from everlog.history import changes_in, prefixes_of
+    from everlog.kb.history import changes_in, prefixes_of
     from everlog.lang.parser import resolve_predicate_name
 
     if store.info(version).operation in ("compact", "widen"):

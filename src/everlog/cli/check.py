@@ -12,14 +12,14 @@ from everlog.cli.console import Console
 from everlog.cli.options import logging_options, setting
 from everlog.cli.terminal import echo
 from everlog.cli.text import counted
-from everlog.memory import bytes_of, free_memory
+from everlog.engine.memory import bytes_of, free_memory
 from everlog.settings import LOOK_UP_ROWS
 
 if TYPE_CHECKING:
     from everlog.analysis.stratify import StratifiedProgram, Stratum
+    from everlog.backends.spark.settings import SparkSettings
     from everlog.engine.plan import Plan
     from everlog.lang.syntax import Predicate, Rule
-    from everlog.spark.settings import SparkSettings
 
 FACTS, CHANGED = 1_000_000, 1_000
 """How many facts the plans assume in a relation, and in a round's change of one."""
@@ -75,8 +75,8 @@ def command(
 
 
 def _spark_settings(engine: str, memory: int | None, local_finish: int, expand_below: int) -> SparkSettings:
-    from everlog.spark.plans import PlanSettings
-    from everlog.spark.settings import SparkSettings
+    from everlog.backends.spark.plans import PlanSettings
+    from everlog.backends.spark.settings import SparkSettings
 
     plans = PlanSettings()
     if engine == "auto":
@@ -144,9 +144,9 @@ def _describe_module(stratum: Stratum, program: StratifiedProgram, text_of: Call
 def _describe_on_spark(stratum: Stratum, program: StratifiedProgram, settings: SparkSettings) -> Iterator[str]:
     """How Spark evaluates the stratum, as a whole or part by part, for relations of equal size."""
     from everlog.analysis.decompose import parts_of
-    from everlog.spark.local import without_modules
-    from everlog.spark.materialise import predicates_of
-    from everlog.spark.plans import plan_of
+    from everlog.backends.spark.local import without_modules
+    from everlog.backends.spark.materialise import predicates_of
+    from everlog.backends.spark.plans import plan_of
 
     sizes = dict.fromkeys(predicates_of(program), FACTS)
     parts = parts_of(without_modules(stratum) if stratum.inner else stratum)
@@ -161,7 +161,7 @@ def _describe_on_spark(stratum: Stratum, program: StratifiedProgram, settings: S
 
 def _describe_updates(settings: SparkSettings) -> Iterator[str]:
     """How Spark updates stores, whatever the rules."""
-    from everlog.spark.plans import limit
+    from everlog.backends.spark.plans import limit
 
     small = limit(settings.plans, "local_facts") if settings.plans.local_facts else settings.finishing
     yield ""

@@ -75,7 +75,7 @@ def command(
     """
     progress = console.configure(quiet, json_logs)
     begun = time.monotonic()
-    from everlog.stores import open as open_store
+    from everlog.kb.stores import open as open_store
 
     console.watch_compilation()
     explanation = open_store(store, at).explain(text, all=every, limit=most, answers=answers)

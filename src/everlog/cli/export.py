@@ -12,7 +12,7 @@ from everlog.cli.terminal import echo
 from everlog.cli.text import counted
 
 if TYPE_CHECKING:
-    from everlog.knowledge_base import KnowledgeBase
+    from everlog.kb.knowledge_base import KnowledgeBase
     from everlog.lang.syntax import Predicate
     from everlog.store import Version
 
@@ -57,7 +57,7 @@ def command(
     progress = console.configure(quiet, json_logs)
     from everlog.cli.exporting import export_files
     from everlog.cli.triples import export_triples
-    from everlog.stores import open as open_store
+    from everlog.kb.stores import open as open_store
 
     console.watch_compilation()
     kb = open_store(store, at)
@@ -81,9 +81,9 @@ def _chosen(kb: KnowledgeBase, names: tuple[str, ...], form: str) -> list[Predic
 
     Without names they are all predicates, for triples but for those that the program of a profile has for itself.
     """
+    from everlog.analysis.predicates import Names
     from everlog.lang.internal import is_internal
     from everlog.lang.parser import resolve_predicate_name
-    from everlog.predicates import Names
 
     if not names:
         return [p for p in kb.predicates if form not in TRIPLES or not is_internal(p)]

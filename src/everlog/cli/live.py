@@ -12,12 +12,12 @@ from rich.live import Live as RichLive
 from rich.table import Table
 
 from everlog.cli.progress import COMPILING, Progress, round_text, shown
+from everlog.engine.memory import size_text
 from everlog.lang.errors import Diagnostic
-from everlog.memory import size_text
 from everlog.reasoning.statistics import RoundEvent
 
 if TYPE_CHECKING:
-    from everlog.pipeline.amounts import Amount
+    from everlog.ingest.amounts import Amount
 
 WORTH_TELLING = 0.03
 """What is left is told once this share is done."""
@@ -115,7 +115,7 @@ class Live(Progress):
 def amount_text(amount: Amount, seconds: float) -> str:
     """How much is done, how quickly, and how long the rest will take if it goes on like that.
 
-    >>> from everlog.pipeline.amounts import Amount
+    >>> from everlog.ingest.amounts import Amount
     >>> amount_text(Amount(250 << 20, 1 << 30, "bytes", 3_000_000), 10)
     '24% of 1.0 GB, 3,000,000 rows, 300.0 k rows/s, about 31 s left'
     """

@@ -13,10 +13,10 @@ from everlog.cli.profile import ProfiledCommand, profile_options, profiled
 from everlog.cli.reporting import told
 from everlog.cli.terminal import echo
 from everlog.cli.text import counted, violations_line
-from everlog.memory import bytes_of
+from everlog.engine.memory import bytes_of
 
 if TYPE_CHECKING:
-    from everlog.pipeline.jobs import Result
+    from everlog.jobs.materialise import Result
 
 
 @click.command("materialise", cls=ProfiledCommand)
@@ -74,7 +74,7 @@ def command(
     if not rules and profile in ("lower", "upper"):
         raise click.UsageError("Missing argument 'RULES...'.")
     set_spark(spark_memory, spark_log)
-    from everlog.pipeline.jobs import MaterialiseJob, materialise
+    from everlog.jobs.materialise import MaterialiseJob, materialise
 
     console.watch_compilation()
     options.update(facts=facts, store=store, overwrite=overwrite, source=source, profile=profile)

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from everlog.cli.terminal import echo
-from everlog.memory import bytes_of
+from everlog.engine.memory import bytes_of
 from everlog.settings import SETTINGS, Setting
 
 if TYPE_CHECKING:
-    from everlog.pipeline.split import BadRow
+    from everlog.ingest.split import BadRow
     from everlog.store import Version
 
 F = TypeVar("F", bound=Callable[..., Any])

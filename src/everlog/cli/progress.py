@@ -14,7 +14,7 @@ from everlog.lang.visible import masked, visible_lines
 from everlog.reasoning.statistics import RoundEvent
 
 if TYPE_CHECKING:
-    from everlog.pipeline.amounts import Amount
+    from everlog.ingest.amounts import Amount
 
 SECONDS_BETWEEN = 2.0
 """Plain lines about rounds come at most this often."""

@@ -49,7 +49,7 @@ def command(
     progress = console.configure(quiet, json_logs)
     begun = time.monotonic()
     from everlog.cli.writers import write_answers
-    from everlog.stores import open as open_store
+    from everlog.kb.stores import open as open_store
 
     console.watch_compilation()
     kb = open_store(store, at, **limits(max_facts, timeout, memory))

@@ -11,15 +11,15 @@ from everlog.engine.dictionary import Dictionary
 from everlog.engine.difference import Difference, applied, counts_changed, state_of_rows
 from everlog.engine.factset import FactSet
 from everlog.engine.state import State
-from everlog.knowledge_base import KnowledgeBase
+from everlog.kb.knowledge_base import KnowledgeBase
+from everlog.kb.stores import Saved, how_made, statistics_of
 from everlog.lang.parser import parse_file, parse_stored
 from everlog.lang.printer import print_atom
 from everlog.lang.syntax import Atom, Constant, Predicate
 from everlog.reasoning.materialisation import Maintain
 from everlog.reasoning.statistics import Listener
-from everlog.snapshots import Kept, kept_in
+from everlog.store.states import Kept, kept_in
 from everlog.store.store import Store
-from everlog.stores import Saved, how_made, statistics_of
 
 SHOWN = 5
 """How many facts a finding names."""

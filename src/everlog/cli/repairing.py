@@ -15,9 +15,9 @@ from everlog.cli.reporting import followed, told
 from everlog.cli.terminal import echo
 
 if TYPE_CHECKING:
-    from everlog.pipeline.reports import Report
-    from everlog.pipeline.rule_updates import RulesResult
-    from everlog.pipeline.updates import UpdateResult
+    from everlog.jobs.reports import Report
+    from everlog.jobs.rules import RulesResult
+    from everlog.jobs.update import UpdateResult
 
 F = TypeVar("F", bound=Callable[..., Any])
 Result = TypeVar("Result", "RulesResult", "UpdateResult")

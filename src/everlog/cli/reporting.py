@@ -8,7 +8,7 @@ from everlog.cli.interrupts import check
 from everlog.cli.progress import Progress
 
 if TYPE_CHECKING:
-    from everlog.pipeline.reports import Report
+    from everlog.jobs.reports import Report
     from everlog.profiling.profile import Profile
 
 
@@ -34,7 +34,7 @@ def followed(progress: Progress, times: Profile | None) -> Profile | None:
 def told(progress: Progress, times: Profile | None) -> Report:
     """Who is told how a job gets on: the display, and a profile if there is one. An interrupted job ends with its
     phase."""
-    from everlog.pipeline.reports import Report
+    from everlog.jobs.reports import Report
 
     def phase(name: str) -> None:
         check()

@@ -15,10 +15,10 @@ from everlog.cli.progress import Progress
 from everlog.cli.repairing import repair, repair_options, version_line
 from everlog.cli.terminal import echo
 from everlog.cli.text import counted
-from everlog.memory import bytes_of
+from everlog.engine.memory import bytes_of
 
 if TYPE_CHECKING:
-    from everlog.pipeline.rule_updates import RulesResult
+    from everlog.jobs.rules import RulesResult
     from everlog.store import Version
 
 SHOWN = 10
@@ -67,7 +67,7 @@ def command(
         return
     if at is not None:
         raise click.UsageError("only the newest version can be changed: --at goes with neither --add nor --remove")
-    from everlog.pipeline.rule_updates import RulesJob, change_rules
+    from everlog.jobs.rules import RulesJob, change_rules
 
     console.watch_compilation()
     options.update(compact=not no_compact, memory=bytes_of(memory))

@@ -16,7 +16,7 @@ from everlog.cli.terminal import echo
 from everlog.cli.text import counted
 
 if TYPE_CHECKING:
-    from everlog.knowledge_base import KnowledgeBase
+    from everlog.kb.knowledge_base import KnowledgeBase
 
 
 @click.command("shell")
@@ -61,10 +61,10 @@ def command(
 
 def _opened(source: str | None, **allowed: Any) -> KnowledgeBase:
     if source is None or not os.path.isdir(source):
-        from everlog.knowledge_base import KnowledgeBase
+        from everlog.kb.knowledge_base import KnowledgeBase
 
         return KnowledgeBase("" if source is None else Path(source), **allowed)
-    from everlog.stores import open as open_store
+    from everlog.kb.stores import open as open_store
 
     return open_store(source, **allowed)
 

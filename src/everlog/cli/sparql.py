@@ -18,8 +18,8 @@ from everlog.settings import SETTINGS
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from everlog.change import Change
-    from everlog.knowledge_base import KnowledgeBase
+    from everlog.kb.change import Change
+    from everlog.kb.knowledge_base import KnowledgeBase
     from everlog.query.sparql.results import Result, Solutions
     from everlog.store import Version
 
@@ -75,7 +75,7 @@ def command(
         raise click.UsageError(f"{format} is no format for a terminal: add --output FILE, or redirect stdout")
     progress = console.configure(quiet, json_logs)
     begun = time.monotonic()
-    from everlog import stores
+    from everlog.kb import stores
 
     console.watch_compilation()
     query = sys.stdin.read() if text == "-" else text

@@ -48,8 +48,8 @@ def command(
 
 def collect(store: Store, version: Version | None) -> dict[str, Any]:
     """The figures of a version of a store."""
+    from everlog.kb.stores import open as open_store
     from everlog.lang.internal import VIOLATION
-    from everlog.stores import open as open_store
 
     info = store.info(version)
     state = open_store(store.path, info.version).state()

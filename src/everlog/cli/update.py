@@ -13,10 +13,10 @@ from everlog.cli.options import logging_options, report_skipped, set_spark, sett
 from everlog.cli.profile import ProfiledCommand, profile_options
 from everlog.cli.repairing import repair, repair_options, version_line
 from everlog.cli.text import counted
-from everlog.memory import bytes_of
+from everlog.engine.memory import bytes_of
 
 if TYPE_CHECKING:
-    from everlog.pipeline.updates import UpdateResult
+    from everlog.jobs.update import UpdateResult
 
 
 @click.command("update", cls=ProfiledCommand)
@@ -69,7 +69,7 @@ def command(
         raise click.UsageError("there is nothing to do: add --insert or --delete")
     progress = console.configure(quiet, json_logs, warnings)
     set_spark(spark_memory, spark_log)
-    from everlog.pipeline.updates import UpdateJob, update
+    from everlog.jobs.update import UpdateJob, update
 
     console.watch_compilation()
     options.update(compact=not no_compact, local_finish=spark_local_finish, memory=bytes_of(memory))

@@ -45,7 +45,7 @@ def command(
     progress = console.configure(quiet, json_logs)
     begun = time.monotonic()
     from everlog.cli.recompute import recompute, seen, wrong_snapshot, wrong_statistics
-    from everlog.loading import state_in_tables
+    from everlog.store.loading import state_in_tables
     from everlog.store.store import Store
     from everlog.store.verify import damaged_snapshots, verify_tables
 

@@ -36,7 +36,7 @@ def command(
     refuse_terminal(format, output)
     progress = console.configure(quiet, json_logs)
     from everlog.cli.writers import write_answers
-    from everlog.stores import open as open_store
+    from everlog.kb.stores import open as open_store
 
     console.watch_compilation()
     kb = open_store(store, at)

@@ -6,8 +6,8 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
+from everlog.engine.memory import free_memory, held_memory, size_text
 from everlog.lang.errors import LimitError
-from everlog.memory import free_memory, held_memory, size_text
 
 SECONDS_BETWEEN = 0.01
 """Memory is measured at most this often."""

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from everlog.owl.axioms import Ontology
 from everlog.owl.programs import PROFILES, Profile, Translation, program_of, shipped_program
+from everlog.owl.reading import is_ontology
 from everlog.owl.rules import Untranslated
-from everlog.pipeline.program import is_ontology
 
 __all__ = [
     "PROFILES",

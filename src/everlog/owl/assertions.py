@@ -16,12 +16,12 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from everlog.ingest.values import TEXT
 from everlog.lang.syntax import Columns, Predicate
 from everlog.owl.entities import DECLARATIONS, Entities, entities
 from everlog.owl.graph import Document, Graph, triples_in
 from everlog.owl.mapping import AXIOM_PREDICATES, CHARACTERISTICS
 from everlog.owl.vocabulary import DIFFERENT, NOTHING, OWL, SAME, SWRL, THING, XSD, is_datatype_name, owl
-from everlog.pipeline.values import TEXT
 
 _NAMED_INDIVIDUAL = Predicate(owl("NamedIndividual"), 1)
 

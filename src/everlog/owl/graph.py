@@ -10,13 +10,13 @@ from types import MappingProxyType
 
 import pyarrow as pa
 
+from everlog.ingest.prefixes import declared_prefixes
+from everlog.ingest.read import read
+from everlog.ingest.sources import KINDS, RDF_KINDS, ReadOptions, resolve
+from everlog.ingest.split import BadRow
+from everlog.ingest.splits import splits
 from everlog.lang.errors import DataError, Diagnostic, Place
 from everlog.owl.vocabulary import FIRST, NIL, REST, TYPE
-from everlog.pipeline.prefixes import declared_prefixes
-from everlog.pipeline.read import read
-from everlog.pipeline.sources import KINDS, RDF_KINDS, ReadOptions, resolve
-from everlog.pipeline.split import BadRow
-from everlog.pipeline.splits import splits
 
 Triple = tuple[str, str, str]
 Said = Mapping[str, Sequence[str]]
@@ -75,7 +75,7 @@ class Graph:
 
 @dataclass(frozen=True)
 class Document:
-    """What RDF files say, as batches of facts (see :mod:`everlog.pipeline.read`), and the prefixes they declare."""
+    """What RDF files say, as batches of facts (see :mod:`everlog.ingest.read`), and the prefixes they declare."""
 
     batches: tuple[pa.RecordBatch, ...] = ()
     prefixes: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))

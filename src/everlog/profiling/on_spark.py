@@ -10,14 +10,14 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
+from everlog.backends.spark.engine import SparkEngine
+from everlog.backends.spark.factset import FrameSet
+from everlog.backends.spark.match import FrameMatches, FrameProofs
+from everlog.backends.spark.plans import Plan
+from everlog.backends.spark.workspace import WEIGHT
 from everlog.engine.factset import FactSet
 from everlog.engine.match import Change, RuleSet, Told, untold
 from everlog.lang.syntax import Predicate, Rule
-from everlog.spark.engine import SparkEngine
-from everlog.spark.factset import FrameSet
-from everlog.spark.match import FrameMatches, FrameProofs
-from everlog.spark.plans import Plan
-from everlog.spark.workspace import WEIGHT
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, Observation

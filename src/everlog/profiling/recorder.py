@@ -14,16 +14,16 @@ from typing import TYPE_CHECKING, Any
 
 from everlog.analysis.modules.printing import print_module
 from everlog.engine.match import Engine, RuleSet
+from everlog.engine.memory import held_memory
 from everlog.lang.printer import print_name, print_rule
 from everlog.lang.syntax import Predicate, Rule
-from everlog.memory import held_memory
 from everlog.profiling.profile import Profile, Round, RuleWork
 from everlog.profiling.watch import Watch
 from everlog.reasoning.statistics import Listener, RoundEvent
 
 if TYPE_CHECKING:
     from everlog.analysis.stratify import StratifiedProgram, Stratum
-    from everlog.spark.engine import SparkEngine
+    from everlog.backends.spark.engine import SparkEngine
 
 SECONDS_BETWEEN_SAMPLES = 0.05
 """Memory is measured at most this often."""

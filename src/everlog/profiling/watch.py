@@ -11,8 +11,8 @@ from everlog.reasoning.statistics import Listener
 
 if TYPE_CHECKING:
     from everlog.analysis.stratify import StratifiedProgram
+    from everlog.backends.spark.engine import SparkEngine
     from everlog.profiling.profile import Profile
-    from everlog.spark.engine import SparkEngine
 
 
 class Watch:
@@ -24,7 +24,7 @@ class Watch:
 
     def spark_engine(self, *arguments: Any, **options: Any) -> SparkEngine:
         """An engine on Spark."""
-        from everlog.spark.engine import SparkEngine
+        from everlog.backends.spark.engine import SparkEngine
 
         return SparkEngine(*arguments, **options)
 

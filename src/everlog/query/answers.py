@@ -74,7 +74,7 @@ class Rows:
         return f"<{type(self).__name__} ({', '.join(self.columns)}): {len(self):,} rows [{shown}{more}]>"
 
     def _repr_html_(self) -> str:
-        from everlog.display import rows_html
+        from everlog.kb.display import rows_html
 
         return rows_html(self)
 
@@ -156,7 +156,7 @@ class Rows:
     def to_spark(self, session: Any = None) -> Any:
         """A Spark DataFrame in the given session, the active one, or an embedded one."""
         if session is None:
-            from everlog.pipeline.session import session as start
+            from everlog.backends.spark.session import session as start
 
             session = start()
         from pyspark.sql.pandas.types import from_arrow_schema

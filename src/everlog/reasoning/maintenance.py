@@ -53,7 +53,7 @@ class UpdateStatistics:
         return sum(self.instances.values())
 
     def _repr_html_(self) -> str:
-        from everlog.display import update_statistics_html
+        from everlog.kb.display import update_statistics_html
 
         return update_statistics_html(self)
 

@@ -51,7 +51,7 @@ class Statistics:
         return self.facts - self.explicit
 
     def _repr_html_(self) -> str:
-        from everlog.display import statistics_html
+        from everlog.kb.display import statistics_html
 
         return statistics_html(self)
 

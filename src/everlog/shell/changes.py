@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
+from everlog.kb.rule_edits import RulesChanged
 from everlog.lang.printer import print_name
-from everlog.rule_edits import RulesChanged
 
 if TYPE_CHECKING:
-    from everlog.change import Change
+    from everlog.kb.change import Change
 
 SHOWN = 12
 """How many predicates a line has."""

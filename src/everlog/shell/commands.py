@@ -96,7 +96,7 @@ def _predicates(session: Session, text: str) -> None:
 
 
 def _stats(session: Session, text: str) -> None:
-    from everlog.memory import size_text
+    from everlog.engine.memory import size_text
 
     kb = session.kb
     facts, explicit = kb.state().facts.count, kb.state().explicit.count

@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from everlog.engine.factset import NONE
-from everlog.pipeline.into_memory import read_files
-from everlog.pipeline.sources import ReadOptions
+from everlog.ingest.into_memory import read_files
+from everlog.ingest.sources import ReadOptions
 
 if TYPE_CHECKING:
-    from everlog.change import Change
-    from everlog.knowledge_base import KnowledgeBase
+    from everlog.kb.change import Change
+    from everlog.kb.knowledge_base import KnowledgeBase
     from everlog.shell.session import Session
 
 

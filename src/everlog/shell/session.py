@@ -6,19 +6,19 @@ import copy
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from everlog.analysis.predicates import Key
 from everlog.lang.errors import Diagnostic, EverlogError, RuleError
 from everlog.lang.parser import parse_program, parse_query
 from everlog.lang.printer import print_query
 from everlog.lang.syntax import Atom, Constant, Program
 from everlog.lang.terms import Value
-from everlog.predicates import Key
 from everlog.settings import WAIT
 from everlog.shell.changes import change_text
 from everlog.shell.reading import Kind, content, kind_of
 
 if TYPE_CHECKING:
-    from everlog.change import Change
-    from everlog.knowledge_base import KnowledgeBase
+    from everlog.kb.change import Change
+    from everlog.kb.knowledge_base import KnowledgeBase
 
 MOST_SEEN = 5000
 """How many constants are remembered for completion."""

@@ -12,12 +12,12 @@ import pyarrow.parquet as pq
 
 from everlog.analysis.check import check
 from everlog.analysis.stratify import StratifiedProgram, stratify
+from everlog.backends.lookup.update import LOOKED_UP, GivenUp, LookUpTask
+from everlog.backends.spark.outcome import Repaired
 from everlog.engine.hashing import hash_text
+from everlog.ingest.dictionary import new_terms
+from everlog.jobs.spark_updates import commit
 from everlog.lang.parser import parse_program
-from everlog.pipeline.dictionary import new_terms
-from everlog.pipeline.spark_updates import commit
-from everlog.spark.excerpt.update import LOOKED_UP, GivenUp, LookUpTask
-from everlog.spark.outcome import Repaired
 from everlog.store import Store, VersionInfo, begin
 from tests.oracle.naive import Fact
 

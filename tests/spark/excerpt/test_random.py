@@ -12,13 +12,13 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from everlog.backends.lookup.update import GivenUp
+from everlog.kb.stores import open as open_store
 from everlog.lang.errors import EverlogError
 from everlog.lang.terms import value_of
 from everlog.reasoning.update import Algorithm
 from everlog.settings import EXPAND_BELOW
-from everlog.spark.excerpt.update import GivenUp
 from everlog.store import Store, VersionInfo
-from everlog.stores import open as open_store
 from tests.oracle import naive
 from tests.oracle.naive import Fact
 from tests.running import knowledge_base

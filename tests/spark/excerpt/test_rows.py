@@ -15,9 +15,9 @@ import pytest
 from hypothesis import given as drawn
 from hypothesis import strategies as st
 
-from everlog.spark.excerpt import rows
-from everlog.spark.excerpt.rows import FILTER_ROWS, Found, Rows, TooMuchError
-from everlog.spark.groups import Groups
+from everlog.backends.lookup import rows
+from everlog.backends.lookup.rows import FILTER_ROWS, Found, Rows, TooMuchError
+from everlog.backends.spark.groups import Groups
 from everlog.store.blooms import Bloom, read_bloom
 
 Row = tuple[int, int, int, int]

@@ -10,13 +10,14 @@ from typing import Any
 import pytest
 
 import everlog
+from everlog.backends.lookup import facts, rows
+from everlog.backends.lookup.update import GivenUp
+from everlog.jobs import spark_updates
+from everlog.jobs import update as updates
+from everlog.jobs.update import UpdateJob, update
+from everlog.kb.stores import open as open_store
 from everlog.lang.syntax import Predicate
-from everlog.pipeline import spark_updates, updates
-from everlog.pipeline.updates import UpdateJob, update
-from everlog.spark.excerpt import facts, rows
-from everlog.spark.excerpt.update import GivenUp
 from everlog.store import Store
-from everlog.stores import open as open_store
 from tests.oracle.naive import Fact
 from tests.spark.excerpt.changing import looked_up, read, rows_in
 from tests.spark.test_groups import regrouped, spoilt

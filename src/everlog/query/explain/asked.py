@@ -10,16 +10,16 @@ import numpy as np
 import pyarrow as pa
 
 from everlog.analysis.check import check_query
+from everlog.analysis.predicates import Key
 from everlog.engine.keys import Column, Mask, pack
+from everlog.ingest.values import argument_columns
 from everlog.lang.parser import parse_query
 from everlog.lang.printer import print_query
 from everlog.lang.syntax import Atom, Constant, Predicate, Rule
-from everlog.pipeline.values import argument_columns
-from everlog.predicates import Key
 from everlog.query.answers import Rows
 
 if TYPE_CHECKING:
-    from everlog.knowledge_base import KnowledgeBase
+    from everlog.kb.knowledge_base import KnowledgeBase
 
 ANSWER = "the answer"
 """No predicate of a program has a space in its name."""

@@ -33,7 +33,7 @@ from everlog.query.explain.search import Search
 from everlog.query.explain.subject import Subject
 
 if TYPE_CHECKING:
-    from everlog.reasoner import Reasoner
+    from everlog.kb.reasoner import Reasoner
 
 Pair = tuple[int, int]
 """Two terms, by their ids."""

@@ -9,11 +9,11 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
+from everlog.analysis.predicates import Key
 from everlog.engine.keys import Column
 from everlog.engine.match import Work
 from everlog.lang.printer import print_term
 from everlog.lang.syntax import Atom, Constant
-from everlog.predicates import Key
 from everlog.query.explain.alternatives import MORE, several
 from everlog.query.explain.asked import Asked, Goals, by_query, by_rows
 from everlog.query.explain.build import Builder
@@ -27,8 +27,8 @@ from everlog.query.explain.search import Search
 from everlog.query.explain.subject import Subject
 
 if TYPE_CHECKING:
-    from everlog.knowledge_base import KnowledgeBase
-    from everlog.reasoner import Reasoner
+    from everlog.kb.knowledge_base import KnowledgeBase
+    from everlog.kb.reasoner import Reasoner
 
 ONE_WAY = "that terms are equal is proved in one way only, so there may be more"
 

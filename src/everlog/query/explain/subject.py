@@ -19,7 +19,7 @@ from everlog.lang.syntax import Predicate, Rule
 from everlog.modules.boundary import visible
 
 if TYPE_CHECKING:
-    from everlog.reasoner import Reasoner
+    from everlog.kb.reasoner import Reasoner
 
 
 @dataclass(frozen=True)

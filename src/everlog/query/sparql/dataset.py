@@ -19,8 +19,8 @@ from everlog.query.sparql.matching import Matcher
 from everlog.query.sparql.pool import Terms
 
 if TYPE_CHECKING:
-    from everlog.change import Change
-    from everlog.knowledge_base import KnowledgeBase
+    from everlog.kb.change import Change
+    from everlog.kb.knowledge_base import KnowledgeBase
     from everlog.query.sparql.results import Result
 
 
@@ -44,7 +44,7 @@ class Dataset:
         closed: bool = False,
     ) -> None:
         if default is None:
-            from everlog.knowledge_base import KnowledgeBase
+            from everlog.kb.knowledge_base import KnowledgeBase
 
             default = KnowledgeBase()
         self.default = default
@@ -76,7 +76,7 @@ class Dataset:
             hint = "leave out the graph, or make a Dataset of several knowledge bases in Python"
             raise RuleError.of("one-graph", message, None, hint)
         if name not in self.named:
-            from everlog.knowledge_base import KnowledgeBase
+            from everlog.kb.knowledge_base import KnowledgeBase
 
             self.named[name] = KnowledgeBase()
         return self.named[name]

@@ -60,7 +60,7 @@ class Solutions:
         return f"<{type(self).__name__} ({', '.join(self.columns)}): {len(self):,} rows [{shown}{more}]>"
 
     def _repr_html_(self) -> str:
-        from everlog.display import rows_html
+        from everlog.kb.display import rows_html
 
         return rows_html(self)
 

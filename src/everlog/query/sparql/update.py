@@ -41,8 +41,8 @@ from everlog.query.sparql.templates import (
 )
 
 if TYPE_CHECKING:
-    from everlog.change import Change
-    from everlog.knowledge_base import KnowledgeBase
+    from everlog.kb.change import Change
+    from everlog.kb.knowledge_base import KnowledgeBase
 
 ByGraph = dict[str | None, Table]
 """Triples by the graph they are in, None for the default graph."""

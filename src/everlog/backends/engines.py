@@ -1,0 +1,86 @@
+"""Which engine reasons: with ``auto``, this machine if all is expected to fit its memory, otherwise Spark.
+
+Where Spark reasons by that choice, it chooses again for each stratum, from the sizes that are known by then: the local
+engine in one task, or many tasks (:func:`everlog.backends.spark.plans.plan_of`). Both choices go by the memory that the
+user grants, or by what there is.
+"""
+
+from __future__ import annotations
+
+import logging
+from typing import TYPE_CHECKING
+
+from everlog.backends.spark.plans import PlanSettings
+from everlog.engine.memory import bytes_of, free_memory, size_text
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+log = logging.getLogger(__name__)
+
+BYTES_A_FACT = 30
+"""What a fact takes on this machine, in two orders and with counters."""
+
+TEXT_FACTOR = 3
+"""How many times as much memory as compressed files texts take."""
+
+WORKER_MEMORY = 2 << 30
+"""What a Python worker on another host may take, if nobody says."""
+
+
+def memory_needed(rows: int, texts: int = 0, growth: int = PlanSettings.growth) -> int:
+    """About how many bytes reasoning takes on this machine: for rows that are read, and files of their terms.
+
+    >>> memory_needed(1_000_000)
+    150000000
+    """
+    return BYTES_A_FACT * (1 + growth) * rows + TEXT_FACTOR * texts
+
+
+def needs_spark(needed: int, memory: int | None) -> bool:
+    """The choice of ``auto`` for a job that needs so many bytes, given what it may take; says so."""
+    where = ("local, for all strata", "spark, for strata that do not fit one task")
+    return _chosen(needed, memory, *where)
+
+
+def needs_spark_to_update(rows: int, texts: int, memory: int | None) -> bool:
+    """The same for an update of a store with so many rows and so many bytes of terms: it has all that follows."""
+    return _chosen(memory_needed(rows, texts, growth=0), memory, "local", "spark")
+
+
+def _chosen(needed: int, memory: int | None, local: str, spark: str) -> bool:
+    """Whether more is needed than may be taken."""
+    budget = free_memory() if memory is None else memory
+    found = needed > budget
+    where = spark if found else local
+    log.info("engine auto: %s: about %s needed, %s allowed", where, size_text(needed), size_text(budget))
+    return found
+
+
+def plan_settings(spark: SparkSession | None, engine: str, memory: int | None, salt: int = 0) -> PlanSettings:
+    """The thresholds of plans for the tasks of a session; with ``auto`` strata may be left to one of them.
+
+    Without a session tasks run in this process.
+    """
+    limit = None if spark is None else worker_limit(spark)
+    plans = PlanSettings(salt=salt) if limit is None else PlanSettings(salt=salt).within(limit)
+    if engine != "auto":
+        return plans
+    if memory is None:
+        memory = free_memory() if spark is None or _is_here(spark) else WORKER_MEMORY
+    return plans.choosing(memory if limit is None else min(memory, limit))
+
+
+def worker_limit(spark: SparkSession) -> int | None:
+    """What Spark allows a Python worker to take, if it was told."""
+    said = spark.conf.get("spark.executor.pyspark.memory", None)
+    if said is None:
+        return None
+    cores = int(spark.conf.get("spark.executor.cores", None) or 1)
+    size = bytes_of(said if said[-1:].isalpha() else f"{said}m")
+    return None if size is None else size // cores
+
+
+def _is_here(spark: SparkSession) -> bool:
+    """Whether tasks run on this machine."""
+    return (spark.conf.get("spark.master", None) or "local").startswith("local")

@@ -1,0 +1,55 @@
+"""The local engine over relations that are looked up in a store."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from everlog.analysis.modules.kinds import VirtualUnion
+from everlog.analysis.stratify import Stratum
+from everlog.backends.lookup.facts import UNIVERSE, Excerpt
+from everlog.backends.lookup.rows import TooMuchError
+from everlog.engine.collect import Collector
+from everlog.engine.factset import FactSet
+from everlog.engine.limits import Limits
+from everlog.engine.match import Engine
+from everlog.modules.derive import repaired_closure
+from everlog.modules.union import changed_pairs
+
+
+class ExcerptEngine(Engine):
+    """Begins with what changed, or is to be proved, so that the rest can be looked up; gives up if that is too much.
+
+    ``known`` is how many facts the store has.
+    """
+
+    def __init__(self, excerpt: Excerpt, constants: Mapping[str, int], known: int, limits: Limits) -> None:
+        super().__init__(UNIVERSE, constants, limits=limits, threads=1)
+        self.heads_first = self.changed_first = True
+        self._excerpt = excerpt
+        self._known = known
+
+    def check(self, collected: int, instances: int = 0) -> None:
+        super().check(collected, instances)
+        self._require(collected)
+
+    def hold(self, collector: Collector, more: int = 0) -> None:
+        self._require(collector.held + more)
+
+    def renew(self) -> None:
+        raise TooMuchError("everything would be derived again")
+
+    def _require(self, more: int) -> None:
+        self._excerpt.require(more + max(0, self.held - self._known))
+
+    def repaired(
+        self, stratum: Stratum, old: FactSet, new: FactSet, gone: FactSet, fresh: FactSet
+    ) -> tuple[FactSet, FactSet] | None:
+        """By the graph of all that feeds a closure; a union is looked up where it changed only."""
+        module = stratum.module
+        assert module is not None
+        if isinstance(module, VirtualUnion):
+            return changed_pairs(module, old, new, gone, fresh)
+        before, lost, won = (facts.restricted(module.inputs).plain() for facts in (old, gone, fresh))
+        changed = repaired_closure(module, before, lost, won, lambda: self.check(0))
+        self.check(sum(len(each.lost) + len(each.won) for each in changed.values()))
+        return FactSet({p: c.lost for p, c in changed.items()}), FactSet({p: c.won for p, c in changed.items()})

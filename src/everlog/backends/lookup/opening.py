@@ -1,0 +1,77 @@
+"""A version of a store as the local engine keeps it, with nothing read before somebody asks for it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+
+from everlog.analysis.stratify import StratifiedProgram
+from everlog.backends.lookup.facts import Excerpt
+from everlog.backends.lookup.rows import TooMuchError
+from everlog.engine.factset import FactSet
+from everlog.engine.multiset import Counts, Multiset
+from everlog.engine.relation import Relation
+from everlog.lang.syntax import Predicate
+from everlog.modules.derive import derive
+from everlog.reasoning.materialisation import Materialisation
+from everlog.reasoning.update import Algorithm
+from everlog.store import VersionInfo
+from everlog.store.codec import COUNTED
+from everlog.store.loading import generated_in
+
+FEEDING = ("explicit", "nr", "rec")
+"""A fact for which one of these is above zero feeds the module of its predicate."""
+
+
+def opened(
+    excerpt: Excerpt,
+    program: StratifiedProgram,
+    info: VersionInfo,
+    predicates: Iterable[Predicate],
+    algorithm: Algorithm = "auto",
+) -> Materialisation:
+    """The materialisation of a version, for an update; ``predicates`` are those of the program and of the change.
+
+    Where the counters of the version are those of modules, what feeds one is what is explicit or has a counter above
+    zero, under a hidden name. Closures that the store does not list are derived, if anything reads them.
+    """
+    hidden, generated, said = program.external, generated_in(info), info.statistics
+    is_counted = info.bookkeeping == COUNTED
+    if any(stratum.inner for stratum in program.strata):
+        raise TooMuchError("modules and rules depend on each other")
+    if not is_counted and (generated or algorithm in ("dredc", "bfc")):
+        raise TooMuchError("all derivations would be counted")
+    facts: dict[Predicate, Relation] = {}
+    explicit: dict[Predicate, Relation] = {}
+    nr: dict[Predicate, Multiset] = {}
+    rec: dict[Predicate, Multiset] = {}
+    inside = frozenset(hidden.values())
+    for predicate in sorted(set(predicates) - inside):
+        found, name = excerpt.of(predicate), hidden.get(predicate, predicate)
+        if not found.size:
+            continue
+        if predicate not in generated:
+            facts[predicate] = found.having("holds")
+        if predicate in hidden:
+            found = excerpt.of(predicate, *FEEDING)
+            facts[name] = found.having(*FEEDING)
+        explicit[name] = found.having("explicit")
+        if is_counted:
+            nr[name], rec[name] = found.numbers("nr"), found.numbers("rec")
+    listed = _with_generated(program, FactSet(facts), generated).with_count(said["facts"])
+    given = FactSet(explicit).with_count(said["explicit"])
+    known = Materialisation(given, listed, instances=said["instances"])
+    return replace(known, nr=Counts(nr), rec=Counts(rec)) if is_counted else known
+
+
+def _with_generated(program: StratifiedProgram, facts: FactSet, generated: frozenset[Predicate]) -> FactSet:
+    """All facts, with those of generated predicates that rules or other modules read."""
+    strata = [stratum for stratum in program.strata if not generated.isdisjoint(stratum.predicates)]
+    if not strata:
+        return facts
+    read = {atom.predicate for stratum in program.strata for rule in stratum.rules for atom in rule.body}
+    read.update(p for module in program.modules for p in module.inputs)
+    for stratum in strata:
+        if stratum.module is not None and not read.isdisjoint(stratum.predicates):
+            facts = facts.replaced(derive(stratum.module, facts.restricted(stratum.module.inputs)))
+    return facts

@@ -1,0 +1,184 @@
+"""An update in one task, by what it looks up in the store."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from everlog.analysis.predicates import refuse_two_arities
+from everlog.analysis.stratify import StratifiedProgram
+from everlog.backends.lookup.engine import ExcerptEngine
+from everlog.backends.lookup.facts import UNIVERSE, Excerpt
+from everlog.backends.lookup.opening import opened
+from everlog.backends.lookup.rows import REMEMBERED_ROWS, Rows, TooMuchError
+from everlog.backends.spark.encoded import learn_names
+from everlog.backends.spark.groups import Groups
+from everlog.backends.spark.materialise import predicates_of
+from everlog.backends.spark.names import Names, namesakes
+from everlog.backends.spark.opening import program_of
+from everlog.backends.spark.outcome import Outcome, Repaired, Sizes
+from everlog.backends.spark.write import write_change
+from everlog.engine.difference import Difference, counts_changed
+from everlog.engine.distant import is_distant
+from everlog.engine.factset import NONE, FactSet
+from everlog.engine.limits import Limits
+from everlog.engine.multiset import NO_COUNTS, Counts
+from everlog.engine.relation import Relation
+from everlog.ingest.room import own_share
+from everlog.ingest.spill import distinct
+from everlog.lang.syntax import Constant, Predicate
+from everlog.reasoning.materialisation import Materialisation
+from everlog.reasoning.update import Algorithm, Strategy, update
+from everlog.store import Store
+from everlog.store.codec import changed_rows
+from everlog.store.loading import generated_in
+
+LOOKED_UP = "looked_up"
+"""Among the figures of an update, how many rows of the store were read."""
+
+
+@dataclass(frozen=True)
+class GivenUp:
+    """Why a task did not do it."""
+
+    reason: str
+
+
+@dataclass(frozen=True)
+class LookUpTask:
+    """Repairs a version of a store by what it looks up there.
+
+    ``delete``, ``insert`` and ``terms`` are files as in :class:`everlog.backends.spark.update.StagedChange`. The task
+    gives up if it would read more than ``rows`` rows of the store, or hold more than ``facts`` facts: fewer where it
+    has little room.
+    """
+
+    store: str
+    version: int
+    program: StratifiedProgram
+    delete: tuple[str, ...]
+    insert: tuple[str, ...]
+    terms: tuple[str, ...]
+    work: str
+    rows: int
+    facts: int
+    algorithm: Algorithm = "auto"
+    strategy: Strategy = "never"
+    max_facts: int | None = None
+    timeout: float | None = None
+
+    def run(self) -> Repaired | GivenUp:
+        """Do it; the data file goes into the work directory. The figures tell how many rows were read."""
+        try:
+            return self._repaired()
+        except TooMuchError as error:
+            return GivenUp(str(error))
+        except MemoryError:
+            return GivenUp("the worker's memory is used up")
+
+    def _repaired(self) -> Repaired:
+        store = Store.open(self.store)
+        info = store.info(self.version)
+        program = program_of(self.program, info)
+        names = Names(predicates_of(program), info.salt)
+        known = frozenset(names.predicates)
+        delete, insert = (_table(files) for files in (self.delete, self.insert))
+        learn_names(names, _numbers(delete) | _numbers(insert), self.terms)
+        others = namesakes(frozenset(names.predicates) - known, store.width(self.version))
+        names.add(others)
+        files = [str(path) for path in store.fact_paths(self.version)]
+        share = own_share()
+        rows = Rows(Groups.of(files), self.rows, int(REMEMBERED_ROWS * share))
+        excerpt = Excerpt(rows, {p: names.id(p) for p in names.predicates}, int(self.facts * share))
+        old = opened(excerpt, program, info, names.predicates, self.algorithm)
+        removed, added = (_facts(table, names, excerpt) for table in (delete, insert))
+        _refuse_two_arities(program, old, added, others)
+        removed, added = removed.renamed(program.external), added.renamed(program.external)
+        engine = ExcerptEngine(excerpt, _constants(program, names, excerpt), info.statistics["facts"], self._limits)
+        done = update(engine, program, old, removed, added, self.algorithm, self.strategy)
+        outcome = Outcome(program, generated_in(info), old.explicit, removed, added, done)
+        change = _difference(outcome, old)
+
+        def write(sizes: Sizes) -> list[Path]:
+            return write_change(changed_rows(change, excerpt.numbering.ids, info.salt), Path(self.work))
+
+        found = outcome.repaired(info.statistics, _sizes, write)
+        return replace(found, figures={**found.figures, "update": {**found.figures["update"], LOOKED_UP: rows.read}})
+
+    @property
+    def _limits(self) -> Limits:
+        return Limits.from_now(self.max_facts, self.timeout)
+
+
+def look_up(task: LookUpTask) -> Repaired | GivenUp:
+    """Run a task; workers import this."""
+    return task.run()
+
+
+def _table(files: Sequence[str]) -> pa.Table | None:
+    """The different facts of staged files."""
+    return distinct(pa.concat_tables(pq.read_table(file, memory_map=True) for file in files)) if files else None
+
+
+def _numbers(facts: pa.Table | None) -> set[int]:
+    """The ids of their predicates."""
+    return set() if facts is None else set(pc.unique(facts.column("predicate")).to_pylist())
+
+
+def _facts(rows: pa.Table | None, names: Names, excerpt: Excerpt) -> FactSet:
+    if rows is None:
+        return NONE
+    excerpt.require(rows.num_rows)
+    ordered, found = rows.sort_by("predicate"), {}
+    numbers = ordered.column("predicate").to_numpy()
+    columns = [ordered.column(name).fill_null(0).to_numpy() for name in ordered.column_names if name != "predicate"]
+    ends = [*(np.flatnonzero(numbers[1:] != numbers[:-1]) + 1).tolist(), len(numbers)]
+    for start, end in pairwise([0, *ends]):
+        predicate = names.predicate(int(numbers[start]))
+        dense = [excerpt.numbering.numbers(column[start:end]) for column in columns[: predicate.arity]]
+        found[predicate] = Relation.from_columns(dense, UNIVERSE, end - start)
+    return FactSet(found)
+
+
+def _constants(program: StratifiedProgram, names: Names, excerpt: Excerpt) -> dict[str, int]:
+    """The numbers of the constants in rules, by their texts."""
+    rules = [rule for stratum in program.strata for rule in stratum.rules]
+    terms = {term for rule in rules for atom in (rule.head, *rule.body) for term in atom.terms}
+    constants = [term for term in terms if isinstance(term, Constant)]
+    numbers = excerpt.numbering.numbers(np.array([names.constant(term) for term in constants], np.int64))
+    return dict(zip((term.text for term in constants), numbers.tolist(), strict=True))
+
+
+def _refuse_two_arities(
+    program: StratifiedProgram, old: Materialisation, insert: FactSet, others: Sequence[Predicate]
+) -> None:
+    """A bare name has one arity, in the rules, the store and the change."""
+    refuse_two_arities(insert, program.program.arities)
+    there = [predicate for predicate, relation in old.facts.restricted(others).items() if len(relation.keys())]
+    refuse_two_arities([*there, *insert], {})
+
+
+def _difference(outcome: Outcome, old: Materialisation) -> Difference:
+    """The change of the rows of a store; counters that are not kept stay as they are."""
+    new = outcome.done.materialisation
+    nr, rec = (
+        NO_COUNTS if after is None or before is None else outcome.seen(counts_changed(before, after))
+        for before, after in ((old.nr, new.nr), (old.rec, new.rec))
+    )
+    return Difference(_signed(outcome.listed, outcome.unlisted), _signed(outcome.won, outcome.lost), nr, rec)
+
+
+def _signed(more: FactSet, less: FactSet) -> Counts:
+    return Counts.once(more.plain()) - Counts.once(less.plain())
+
+
+def _sizes(facts: FactSet) -> Sizes:
+    assert not any(map(is_distant, facts.values())), "of what lies elsewhere only a bound is known"
+    return {predicate: len(relation) for predicate, relation in facts.items() if len(relation)}

@@ -1,0 +1,65 @@
+"""Encoded files as fact sets: what the pipeline has staged."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from everlog.backends.spark.factset import FrameSet
+from everlog.backends.spark.names import Names
+from everlog.backends.spark.workspace import Workspace
+from everlog.engine.factset import NONE, FactSet
+from everlog.lang.syntax import Predicate
+from everlog.store import schema
+
+if TYPE_CHECKING:
+    from pyspark.sql import Column, DataFrame, SparkSession
+
+
+def learn_predicates(spark: SparkSession, names: Names, facts: Sequence[str], terms: Sequence[str]) -> None:
+    """Learn the predicates of files of facts from files of terms; reads their ids and the texts of those unknown."""
+    if not facts:
+        return
+    found = spark.read.schema("predicate long").parquet(*facts).distinct().collect()
+    learn_names(names, (row["predicate"] for row in found), terms)
+
+
+def learn_names(names: Names, numbers: Iterable[int], terms: Sequence[str]) -> None:
+    """Learn the predicates with some ids from files of terms."""
+    unknown = sorted(number for number in numbers if not names.knows(number))
+    for file in terms if unknown else ():
+        texts = pq.read_table(file, columns=["id", "text"], filters=[("id", "in", unknown)], memory_map=True)
+        names.add(map(Predicate.parse, texts.column("text").to_pylist()))
+
+
+def width_of(files: Iterable[str], predicates: Iterable[Predicate]) -> int:
+    """The largest arity, in files of facts and among predicates."""
+    written = (schema.width_of(pq.read_schema(file).names) for file in files)
+    return max([schema.MIN_WIDTH, *written, *(predicate.arity for predicate in predicates)])
+
+
+def staged_facts(space: Workspace, files: Sequence[str]) -> FactSet:
+    """The different facts of files that the pipeline has staged."""
+    if not files:
+        return NONE
+    rows = space.spark.read.schema(columns(space)).parquet(*files)
+    stored = space.store(filled(space, rows).distinct())
+    return FrameSet.of(space, stored) if stored.files else NONE
+
+
+def columns(space: Workspace, weights: bool = False) -> str:
+    """The columns of a fact, as Spark writes them, with those of weights in a store or without."""
+    kinds = {pa.int8(): "tinyint", pa.int32(): "int"}
+    more = [f"{name} {kinds[kind]}" for name, kind in schema.WEIGHT_TYPES.items()] if weights else []
+    return ", ".join([*(f"{key} long" for key in space.keys), *more])
+
+
+def filled(space: Workspace, rows: DataFrame, *more: Column) -> DataFrame:
+    """Rows with 0 where the store has nulls."""
+    from pyspark.sql import functions as F
+
+    keys = [F.coalesce(F.col(key), F.lit(0)).cast("long").alias(key) for key in space.keys[1:]]
+    return rows.select("predicate", *keys, *more)

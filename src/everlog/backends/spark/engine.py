@@ -1,0 +1,313 @@
+"""The engine on Spark: facts are in executors, and rules are matched by joins."""
+
+from __future__ import annotations
+
+import functools
+import logging
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from everlog.analysis.decompose import parts_of
+from everlog.analysis.modules.kinds import VirtualUnion
+from everlog.analysis.stratify import Stratum
+from everlog.backends.spark.factset import FrameSet, Part, Step
+from everlog.backends.spark.finish import finish, fits
+from everlog.backends.spark.groups import Mask, Place
+from everlog.backends.spark.local import evaluate, without_modules
+from everlog.backends.spark.match import FrameMatches, FrameProofs
+from everlog.backends.spark.multiset import FrameCounts
+from everlog.backends.spark.plans import Plan, PlanKind, PlanSettings, close, decomposed, limit, plan_of, reads, seeded
+from everlog.backends.spark.repair import repair_closure, repair_union
+from everlog.backends.spark.rounds import close_in_rounds
+from everlog.backends.spark.settings import SparkSettings
+from everlog.backends.spark.tasks import parallelism
+from everlog.backends.spark.unlisted import Listing, is_counted_first, listing
+from everlog.backends.spark.workspace import WEIGHT, Workspace
+from everlog.engine.factset import FactSet
+from everlog.engine.limits import Limits
+from everlog.engine.match import Change, Engine, RuleSet, Told, untold
+from everlog.engine.multiset import NO_COUNTS, Counts
+from everlog.lang.syntax import Constant, Predicate, Rule
+from everlog.reasoning.seminaive import close_stratum
+from everlog.reasoning.statistics import Listener
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, Observation
+
+log = logging.getLogger(__name__)
+
+
+class SparkEngine(Engine):
+    """The same as the local engine for :class:`FrameSet`; see :class:`everlog.engine.match.Engine`.
+
+    Instances are counted by phase, as they leave the last stage of a job; they are not counted by rule.
+    Limits are checked between jobs.
+    """
+
+    def __init__(
+        self, space: Workspace, *, limits: Limits | None = None, settings: SparkSettings | None = None
+    ) -> None:
+        super().__init__(0, {}, limits=limits, threads=1)
+        self.space = space
+        self.settings = settings or SparkSettings()
+        self._too_large: set[tuple[Predicate, ...]] = set()
+        """The predicates of strata that turned out too large for one task."""
+        self._distributed: set[Predicate] = set()
+        """The predicates of strata that were tried in one task, which gave up."""
+        self.counts_known: dict[tuple[Rule, ...], Counts] | None = None
+        """What all instances of some rules derive, how often: kept from deriving it, where it will be asked for and
+        no fact that the rules read is still to come."""
+        self._said: set[tuple[str, tuple[Predicate, ...]]] = set()
+        """The plans that were told: their kinds, and of what."""
+        self._joins: set[Hashable] = set()
+        """The joins of many changes that there were."""
+
+    def constant(self, constant: Constant) -> int:
+        return self.space.names.constant(constant)
+
+    def once(self, facts: FactSet) -> Counts:
+        return FrameCounts.once_each(facts) if isinstance(facts, FrameSet) else NO_COUNTS
+
+    def match(
+        self, rules: RuleSet, pos: FactSet, neg: FactSet, changed: Sequence[Change] = (), phase: str = "forward"
+    ) -> FrameMatches:
+        return FrameMatches(self, rules, pos, neg, tuple(changed), phase)
+
+    def prove(self, rules: RuleSet, facts: FactSet, pos: FactSet, neg: FactSet, phase: str = "backward") -> FrameProofs:
+        return FrameProofs(self, rules, facts, pos, neg, phase)
+
+    def probes(self, facts: FrameSet, predicates: Iterable[Predicate]) -> bool:
+        """Whether a store has so many rows of some predicates that a job to find out which to read is worth it."""
+        groups, places = self.space.groups, facts.places(predicates, 0)
+        return groups is not None and sum(groups.size(ids) for ids, _ in places) > self.settings.probe_rows
+
+    def note_probe(
+        self, predicates: Iterable[Predicate], argument: int, places: Sequence[Place], mask: Mask | None
+    ) -> None:
+        """Say how much of a store is read."""
+        assert self.space.groups is not None
+        some, every = (sum(self.space.groups.number(ids, each) for ids, _ in places) for each in (mask, None))
+        names = ", ".join(sorted(predicate.name for predicate in predicates))
+        above = limit(self.settings, "probe_rows")
+        log.info("%s by argument %d: %d of %d row groups %s", names, argument + 1, some, every, above)
+
+    def comes_again(self, join: Hashable) -> bool:
+        """Whether such a join was asked for before."""
+        again = join in self._joins
+        self._joins.add(join)
+        return again
+
+    def closed(self, stratum: Stratum, facts: FactSet, delta: FactSet, told: Told = untold) -> FactSet | None:
+        """By a plan that needs no loop if there is one, otherwise in one task if what is left fits there."""
+        if not isinstance(facts, FrameSet) or not (stratum.recursive or stratum.module):
+            return None
+        parts = parts_of(stratum)
+        if len(parts) > 1:
+            return self._closed_in_parts(stratum, parts, facts, told)
+        plan = plan_of(stratum, facts.sizes, replace(self._plans, local_facts=0))
+        self._note(plan)
+        if plan.kind not in ("rounds", "loop"):
+            return self._closed_by(plan, facts)
+        if stratum.module is not None:
+            return self._closed_by_rules(plan, facts)
+        most = self.settings.local_finish
+        if not isinstance(delta, FrameSet):
+            return None
+        if stratum.predicates not in self._too_large and fits(stratum, facts, most):
+            found = self._finished(stratum, facts, delta, most)
+            if found is not None:
+                return found
+        return self._closed_in_rounds(plan, facts, told) if plan.kind == "rounds" else None
+
+    @property
+    def _plans(self) -> PlanSettings:
+        return replace(self.settings.plans, salt=self.space.names.salt)
+
+    def _note(self, plan: Plan) -> None:
+        """Say how a stratum, or a part of one, is evaluated, once."""
+        said = (plan.kind, plan.stratum.predicates)
+        if said in self._said:
+            return
+        self._said.add(said)
+        log.info("stratum %d: %s", plan.stratum.index, self.settings.explained(plan))
+        self._used(plan.stratum, plan.kind)
+
+    def _used(self, stratum: Stratum, kind: PlanKind) -> None:
+        kinds = [*filter(None, self.plans.get(stratum.index, "").split(", "))]
+        self.plans[stratum.index] = ", ".join(dict.fromkeys([*kinds, kind]))
+
+    evaluates_whole = True
+
+    def whole(self, stratum: Stratum, facts: FactSet, explicit: FactSet) -> tuple[FactSet, int] | None:
+        """In one task if the engine may choose and the facts are expected to fit there. Modules inside a stratum are
+        for the local engine only: where it does not fit, rules take their place.
+        """
+        if not stratum.rules and not stratum.inner:
+            return None
+        settings, sizes = self._plans, dict[Predicate, int]()
+        if not self._distributed.isdisjoint(stratum.predicates):
+            settings = replace(settings, local_facts=0)
+        if settings.local_facts:
+            sizes.update(_sizes(facts.restricted(reads(stratum))))
+            sizes.update(_sizes(explicit.restricted(stratum.predicates)))
+        plan = plan_of(stratum, sizes, settings)
+        if plan.kind == "local":
+            self._note(plan)
+            if (found := self._evaluated(plan, facts, explicit)) is not None:
+                return found
+        if stratum.inner:
+            plain, seen = without_modules(stratum), {h: p for m in stratum.inner for p, h in m.external.items()}
+            closed, figures = close_stratum(self, plain, facts, explicit.renamed(seen), 1, Listener())
+            return closed, figures.rounds
+        if plan.kind == "nonrecursive":
+            self._note(plan)
+        elif stratum.nonrecursive:
+            self._used(stratum, "nonrecursive")
+        return None
+
+    def _evaluated(self, plan: Plan, facts: FactSet, explicit: FactSet) -> tuple[FactSet, int] | None:
+        stratum, most = plan.stratum, plan.settings.local_facts
+        found = evaluate(self.space, stratum, facts, explicit, most, self.limits)
+        if found is None:
+            log.info("stratum %d: more than %d facts, so it is distributed after all", stratum.index, most)
+            self._distributed.update(stratum.predicates)
+            return None
+        self.work.instances["forward"] += found.instances
+        if not found.stored.files:
+            return facts, found.rounds
+        derived = FrameSet.of(self.space, found.stored)
+        return (facts.extended(derived) if isinstance(facts, FrameSet) else derived), found.rounds
+
+    def repaired(
+        self, stratum: Stratum, old: FactSet, new: FactSet, gone: FactSet, fresh: FactSet
+    ) -> tuple[FactSet, FactSet] | None:
+        """In one task if all that feeds a closure fits there; otherwise it is closed again and compared."""
+        if isinstance(stratum.module, VirtualUnion):
+            return repair_union(self.space, stratum.module, old, new, gone, fresh)
+        assert stratum.module is not None
+        plans = self.settings.plans
+        edges, pairs = plans.condensed_edges, plans.shared_facts
+        found = repair_closure(self.space, stratum.module, old, gone, fresh, edges, pairs)
+        if found is None:
+            much = f"more edges {limit(plans, 'condensed_edges')} or changed pairs {limit(plans, 'shared_facts')}"
+            log.info("stratum %d: %s than fit one task, so it is closed again", stratum.index, much)
+        return found
+
+    def _closed_in_parts(self, stratum: Stratum, parts: Sequence[Stratum], facts: FrameSet, told: Told) -> FactSet:
+        """The parts of a stratum one after the other; its nonrecursive rules have been applied before."""
+        given, applied = facts.restricted(stratum.predicates), frozenset(stratum.nonrecursive)
+        found = facts.restricted(facts.possible.difference(stratum.predicates))
+        listener = Listener(lambda event: told(event.new_facts, event.facts))
+        for part in parts:
+            rules = tuple(rule for rule in part.nonrecursive if rule not in applied)
+            found, _ = close_stratum(self, replace(part, nonrecursive=rules), found, given, len(parts), listener)
+        return found
+
+    def _closed_by_rules(self, plan: Plan, facts: FrameSet) -> FactSet:
+        """A module that is neither condensed nor decomposed, by rounds of the rules that it stands for."""
+        seeds = seeded(plan, {p: self._relation(facts, p) for p in facts.sizes})
+        given = self._kept({p: seeds[p] for p in plan.seeds if p in seeds})
+        around = facts.restricted(facts.possible.difference(plan.seeds))
+        linear = Stratum(plan.stratum.index, plan.rules, (), tuple(plan.seeds))
+        found, _ = close_stratum(self, linear, around, given, 1, Listener())
+        return found.restricted(p for p in found if p not in plan.seeds or p in plan.stratum.predicates)
+
+    def _closed_by(self, plan: Plan, facts: FrameSet) -> FactSet:
+        """All facts, those of the stratum's predicates by a plan."""
+        others = facts.restricted(facts.possible.difference(plan.stratum.predicates))
+        read = facts.possible & {*reads(plan.stratum), *plan.stratum.predicates}
+        given = {p: self._relation(facts, p) for p in read}
+        if self.settings.expand_below is not None and is_counted_first(plan):
+            return others.extended(self._listed(listing(plan, self.space.spark, given, self.space.directory)))
+        if plan.decomposition is not None and len(plan.decomposition.carried) > 1:
+            return others.extended(self._kept_together(plan, given))
+        return others.extended(self._kept(close(plan, self.space.spark, given, self.space.directory)))
+
+    def _kept_together(self, plan: Plan, given: Mapping[Predicate, DataFrame]) -> FrameSet:
+        """The relations of a decomposed plan, stored by the stage that closes them."""
+        ids = {p: self.space.names.id(p) for p in plan.stratum.predicates}
+        stage = decomposed(plan, self.space.spark, given, self.space.directory, ids)
+        return FrameSet(self.space) if stage is None else FrameSet.of(self.space, self.space.store(self._filled(stage)))
+
+    def _closed_in_rounds(self, plan: Plan, facts: FrameSet, told: Told) -> FactSet:
+        """The same for recursion that does not decompose, over facts that stay in their slices."""
+        derived = plan.stratum.predicates
+        others, known = facts.restricted(facts.possible.difference(derived)), facts.restricted(derived).count
+
+        def note(held: int, instances: int) -> None:
+            nonlocal known
+            self.work.instances["forward"] += instances
+            self.limits.check(others.count + held)
+            if held > known:
+                told(held - known, others.count + held)
+                known = held
+
+        slices = parallelism(self.space.spark)
+        found = close_in_rounds(self.space, plan.rules, derived, facts, slices=slices, told=note)
+        return others.extended(FrameSet.of(self.space, found.stored))
+
+    def _listed(self, found: Listing) -> FrameSet:
+        """The pairs of closures, stored where they are few; the others are listed whenever they are read."""
+        most = self.settings.expand_below or 0
+        few = self._kept({p: frame for p, frame in found.frames.items() if found.pairs[p] <= most})
+        many = [(p, found.frames[p], size) for p, size in found.pairs.items() if size > most]
+        scans = [
+            Step(functools.partial(self._rows, p, frame), frozenset([p]), size, is_scan=True, sizes={p: size})
+            for p, frame, size in many
+        ]
+        return FrameSet(self.space, (*few.base, *map(Part.whole, scans)))
+
+    def _kept(self, relations: Mapping[Predicate, DataFrame]) -> FrameSet:
+        """Relations as a stored set."""
+        if not relations:
+            return FrameSet(self.space)
+        rows = functools.reduce(lambda a, b: a.unionAll(b), (self._rows(p, frame) for p, frame in relations.items()))
+        return FrameSet.of(self.space, self.space.store(rows))
+
+    def _rows(self, predicate: Predicate, frame: DataFrame) -> DataFrame:
+        """A relation as rows of facts."""
+        from pyspark.sql import functions as F
+
+        columns = [F.col(name).cast("long").alias(f"c{i}") for i, name in enumerate(frame.columns)]
+        return self._filled(
+            frame.select(F.lit(self.space.names.id(predicate)).cast("long").alias("predicate"), *columns)
+        )
+
+    def _filled(self, rows: DataFrame) -> DataFrame:
+        """Rows with all columns of facts."""
+        from pyspark.sql import functions as F
+
+        missing = [F.lit(0).cast("long").alias(name) for name in self.space.keys if name not in rows.columns]
+        return rows.select("*", *missing) if missing else rows
+
+    def _relation(self, facts: FrameSet, predicate: Predicate) -> DataFrame:
+        return facts.frame([predicate]).select(*(f"c{i}" for i in range(predicate.arity)))
+
+    def _finished(self, stratum: Stratum, facts: FrameSet, delta: FrameSet, most: int) -> FactSet | None:
+        found, limited = finish(self.space, stratum, facts, delta, most), self.settings.finishing
+        if found is None:
+            log.info("stratum %d: more than %d facts, so the loop goes on %s", stratum.index, most, limited)
+            self._too_large.add(stratum.predicates)
+            return None
+        log.info("stratum %d: finished in one task after %d rounds %s", stratum.index, found.rounds, limited)
+        self.work.instances["forward"] += found.instances
+        self.check(0)
+        return facts.extended(FrameSet.of(self.space, found.stored)) if found.stored.files else facts
+
+    def observed(self, rows: DataFrame) -> tuple[Observation, DataFrame]:
+        """The rows, and the sum of their weights once they have been computed."""
+        from pyspark.sql import Observation
+        from pyspark.sql import functions as F
+
+        observation = Observation()
+        return observation, rows.observe(observation, F.sum(WEIGHT).alias("instances"))
+
+    def noted(self, phase: str, observed: Observation) -> None:
+        """Count instances that were observed."""
+        self.work.instances[phase] += observed.get["instances"] or 0
+        self.check(0)
+
+
+def _sizes(facts: FactSet) -> Mapping[Predicate, int]:
+    return facts.sizes if isinstance(facts, FrameSet) else {}

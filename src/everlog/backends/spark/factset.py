@@ -1,0 +1,525 @@
+"""Fact sets whose facts are in DataFrames, behind the operations of :class:`everlog.engine.factset.FactSet`.
+
+A set is ``(base - removed) | added``, each a few *parts*. A part is a stored step or one still to be
+run, of which some predicates count. So a large set from which a small one is taken, or to which one
+is added, is a view that costs nothing; and taking away a part that is there, as seminaive evaluation
+does with its changes, drops it from the list. Nothing runs before somebody asks how many facts there
+are. ``base`` and ``added`` have no fact twice.
+"""
+
+from __future__ import annotations
+
+import functools
+import itertools
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from everlog.backends.spark.groups import Mask, Place, joined
+from everlog.backends.spark.known import in_slices
+from everlog.backends.spark.workspace import Stored, Workspace
+from everlog.engine.factset import NONE, FactSet
+from everlog.engine.relation import Relation
+from everlog.lang.syntax import Predicate
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+VIEW_FACTOR = 4
+"""A difference is a view if so many times as many facts are left as are taken."""
+
+MOST_FILES = 32
+"""A set in more files than this is rewritten, but for its largest part; Spark lists more of them by a job."""
+
+Predicates = frozenset[Predicate]
+
+
+MOST_STEPS, MOST_SMALL_STEPS = 2, 3
+"""So many steps that were not run at most depend on each other: each may be needed more than once by the next.
+The second is for steps of few facts: running one costs more than computing it again."""
+
+FEW_FACTS = 20_000
+
+
+@dataclass(eq=False)
+class Step:
+    """Facts still to be computed: of which predicates they can be, and how many at most.
+
+    ``depth`` says how many steps it depends on are in a row, itself included. A scan only reads what
+    is kept elsewhere: it is not stored again.
+    """
+
+    frame: Callable[[], DataFrame]
+    predicates: Predicates
+    most: int
+    depth: int = 1
+    is_scan: bool = False
+    sizes: Mapping[Predicate, int] | None = None
+    """How many facts there are, if that is known beforehand."""
+    stored: Stored | None = None
+    """What it gave, once it was run."""
+    touched: Callable[[Predicates, int], Mask | None] | None = None
+    """The row groups of a store that they touch, as far as is known; see :meth:`FrameSet.touched`."""
+    most_of: Callable[[Predicates], int] | None = None
+    """How many facts of some predicates there are at most, if more is known of that."""
+    pruned: Callable[[Predicates, Mask | None], DataFrame] | None = None
+    """The facts of some predicates in some row groups of a store, if that is where they are."""
+    places: Callable[[Predicates, int], list[Place]] | None = None
+    """Where an argument of facts of some predicates is in a store, if that is where they are."""
+
+
+@dataclass(frozen=True)
+class Part:
+    """Those facts of a source that are of some predicates."""
+
+    source: Stored | Step
+    predicates: Predicates
+
+    @classmethod
+    def whole(cls, source: Stored | Step) -> Part:
+        return cls(source, _predicates(source))
+
+    @property
+    def newest(self) -> Part:
+        """The same with what is stored by now."""
+        if isinstance(self.source, Step) and self.source.stored is not None:
+            return Part(self.source.stored, self.predicates & frozenset(self.source.stored.sizes))
+        return self
+
+    @property
+    def depth(self) -> int:
+        """How many steps are to be run in a row to get the facts."""
+        if isinstance(self.source, Stored) or self.source.is_scan or self.source.stored is not None:
+            return 0
+        return self.source.depth
+
+    @property
+    def most(self) -> int:
+        """How many facts there are at most; exact if they are stored or were counted."""
+        if self.source.sizes is None:
+            assert isinstance(self.source, Step)
+            return self.source.most if self.source.most_of is None else self.source.most_of(self.predicates)
+        return sum(self.source.sizes.get(p, 0) for p in self.predicates)
+
+    def restricted(self, predicates: Predicates) -> Part:
+        return replace(self, predicates=self.predicates & predicates)
+
+    def touched(self, ids: Mapping[Predicate, int], argument: int) -> Mask | None:
+        """The row groups of a store that have an argument of facts of some predicates as first argument."""
+        mine, source = self.predicates & ids.keys(), self.newest.source
+        if not mine:
+            return 0
+        if isinstance(source, Step):
+            return None if source.touched is None else source.touched(mine, argument)
+        if source.touches is None:
+            return None
+        return joined(source.touches.get((ids[predicate], argument), 0) for predicate in mine)
+
+
+def _predicates(source: Stored | Step) -> Predicates:
+    return source.predicates if isinstance(source, Step) else frozenset(source.sizes)
+
+
+class FrameSet(FactSet):
+    """Facts in DataFrames; see the module. Relations of single predicates are not to be had."""
+
+    __slots__ = ("_exact", "added", "base", "removed", "space")
+
+    def __init__(
+        self, space: Workspace, base: Iterable[Part] = (), removed: Iterable[Part] = (), added: Iterable[Part] = ()
+    ) -> None:
+        super().__init__()
+        self.space = space
+        self.base = _there(base)
+        self.added = _there(added)
+        left = _all(self.base)
+        self.removed = _there(part.restricted(left) for part in removed)
+        self._exact: Mapping[Predicate, int] | None = None
+
+    @classmethod
+    def of(cls, space: Workspace, source: Stored | Step) -> FrameSet:
+        """All facts of a source."""
+        return cls(space, [Part.whole(source)])
+
+    # What there is -------------------------------------------------------------------------------
+
+    @property
+    def possible(self) -> Predicates:
+        """The predicates of which there may be facts; it costs nothing to know."""
+        return _all(self.base) | _all(self.added)
+
+    @property
+    def most(self) -> int:
+        """How many facts there are at most."""
+        return sum(part.most for part in (*self.base, *self.added))
+
+    @property
+    def is_view(self) -> bool:
+        """Whether this is a set kept elsewhere, or a large one with a little taken away."""
+        if any(isinstance(part.source, Step) and part.source.is_scan for part in self.base):
+            return True
+        return bool(self.removed) and self.most >= VIEW_FACTOR * sum(part.most for part in self.removed)
+
+    @property
+    def is_stored(self) -> bool:
+        """Whether nothing is left to be computed."""
+        self.base, self.added = (_there(part.newest for part in parts) for parts in (self.base, self.added))
+        return not self.removed and all(isinstance(part.source, Stored) for part in (*self.base, *self.added))
+
+    @property
+    def sizes(self) -> Mapping[Predicate, int]:
+        """The number of facts of each predicate that has some; stores what is not."""
+        if self._exact is None:
+            self._exact = self._summed() if self.is_counted else self._counted() if self.is_view else self._stored()
+        return self._exact
+
+    @property
+    def is_counted(self) -> bool:
+        """Whether it is known how many facts there are of each predicate."""
+        return self.is_stored or (
+            not self.removed and all(part.source.sizes is not None for part in (*self.base, *self.added))
+        )
+
+    def _summed(self) -> Mapping[Predicate, int]:
+        sizes: dict[Predicate, int] = {}
+        for part in (*self.base, *self.added):
+            assert part.source.sizes is not None
+            for predicate in part.predicates & part.source.sizes.keys():
+                sizes[predicate] = sizes.get(predicate, 0) + part.source.sizes[predicate]
+        return sizes
+
+    def _stored(self) -> Mapping[Predicate, int]:
+        stored = self.space.store(self.frame())
+        only = self.base[0] if len(self.base) == 1 and not self.removed and not self.added else None
+        if only is not None and isinstance(only.source, Step) and only.predicates == only.source.predicates:
+            only.source.stored = stored
+        self.base, self.removed, self.added = _there([Part.whole(stored)]), (), ()
+        return stored.sizes
+
+    def _counted(self) -> Mapping[Predicate, int]:
+        self.space.jobs += 1
+        rows = self.frame().groupBy("predicate").count().collect()
+        return {self.space.names.predicate(row["predicate"]): row["count"] for row in rows}
+
+    @property
+    def depth(self) -> int:
+        """How many steps are to be run in a row to get the facts."""
+        return max((part.depth for part in (*self.base, *self.removed, *self.added)), default=0)
+
+    def shallow(self) -> FrameSet:
+        """Run what is left to be run if it depends on too many steps; of a view the small parts only."""
+        if self.depth < (MOST_SMALL_STEPS if self._is_small else MOST_STEPS):
+            return self
+        if not self.is_view:
+            self.settle()
+        else:
+            self.base, self.removed, self.added = map(self._kept, (self.base, self.removed, self.added))
+        return self
+
+    @property
+    def _is_small(self) -> bool:
+        """Whether few facts are still to be computed."""
+        waiting = (part.most for part in (*self.base, *self.removed, *self.added) if part.depth)
+        return sum(waiting) <= FEW_FACTS
+
+    def _kept(self, parts: Iterable[Part]) -> tuple[Part, ...]:
+        found = [FrameSet(self.space, [part]).settle().base if part.depth else (part.newest,) for part in parts]
+        return _there(part for each in found for part in each)
+
+    def settle(self) -> FrameSet:
+        """Run what is left to be run, unless this is a view."""
+        if not self.is_stored and not self.is_view:
+            self._exact = self._stored()
+        return self
+
+    @property
+    def count(self) -> int:
+        if self._count is None:
+            self._count = sum(self.sizes.values())
+        return self._count
+
+    def __bool__(self) -> bool:
+        taken = sum(part.most for part in self.removed)
+        sure = [part for part in (*self.base, *self.added) if isinstance(part.source, Stored)]
+        return sum(part.most for part in sure) > taken or bool(self.sizes)
+
+    def __iter__(self) -> Iterator[Predicate]:
+        """The predicates that have facts; those of a view may have none left."""
+        return iter(self.possible if self.is_view else self.sizes)
+
+    def __len__(self) -> int:
+        return len(self.possible if self.is_view else self.sizes)
+
+    def __contains__(self, predicate: object) -> bool:
+        return predicate in self.possible and (self.is_view or predicate in self.sizes)
+
+    def __getitem__(self, predicate: Predicate) -> Relation:
+        raise TypeError(f"the facts of {predicate} are in executors")
+
+    # The rows ------------------------------------------------------------------------------------
+
+    def frame(self, predicates: Iterable[Predicate] | None = None, mask: Mask | None = None) -> DataFrame:
+        """The facts, or those of some predicates; with a mask perhaps only those in some row groups of a store."""
+        wanted = self.possible if predicates is None else frozenset(predicates)
+        found = frame_of(self.space, self.base, wanted, mask)
+        if gone := _there(part.restricted(wanted) for part in self.removed):
+            found = found.join(frame_of(self.space, gone, wanted), self.space.keys, "left_anti")
+        if more := _there(part.restricted(wanted) for part in self.added):
+            found = found.unionAll(frame_of(self.space, more, wanted))
+        return found
+
+    def touched(self, predicates: Iterable[Predicate], argument: int = 0) -> Mask | None:
+        """The row groups of a store that have an argument of the facts of some predicates as first argument of theirs;
+        None if nobody knows.
+        """
+        wanted = frozenset(predicates) & self.possible
+        if any(predicate.arity <= argument for predicate in wanted):
+            return None
+        ids = {predicate: self.space.names.id(predicate) for predicate in wanted}
+        return joined(part.touched(ids, argument) for part in (*self.base, *self.added))
+
+    def places(self, predicates: Iterable[Predicate], argument: int) -> list[Place]:
+        """Where an argument of the facts of some predicates is in a store, as far as they are in one."""
+        wanted, found = frozenset(predicates), []
+        for part in (part.newest.restricted(wanted) for part in (*self.base, *self.added)):
+            if isinstance(part.source, Step) and part.source.places is not None and part.predicates:
+                found += part.source.places(part.predicates, argument)
+        return found
+
+    def spread(self, predicates: Iterable[Predicate], columns: Sequence[str]) -> DataFrame | None:
+        """The facts of some predicates in partitions by some columns; None unless all are stored."""
+        wanted = frozenset(predicates)
+        parts = _there(part.newest.restricted(wanted) for part in (*self.base, *self.added))
+        stored = [(part.source, part.predicates) for part in parts if isinstance(part.source, Stored)]
+        if len(stored) < len(parts) or not parts or any(part.predicates & wanted for part in self.removed):
+            return None
+        return functools.reduce(lambda a, b: a.unionAll(b), (self.space.spread(*part, columns) for part in stored))
+
+    def in_slices(self, predicates: Predicates) -> tuple[list[Stored], FrameSet]:
+        """The facts of some predicates that are in slices, and the others."""
+        parts = [part.newest.restricted(predicates) for part in (*self.base, *self.added)]
+        found = [(part, self._sliced(part, predicates)) for part in _there(parts)]
+        sliced = [stored for _, stored in found if stored is not None]
+        return sliced, FrameSet(self.space, [part for part, stored in found if stored is None])
+
+    def _sliced(self, part: Part, wanted: Predicates) -> Stored | None:
+        """A part in slices; what is stored otherwise is put there, once. None if it is not stored."""
+        source, copies = part.source, self.space.copies
+        if not isinstance(source, Stored):
+            return None
+        if source.slices is not None and part.predicates >= source.sizes.keys() & wanted:
+            return source
+        key = source, part.predicates
+        if key not in copies:
+            copies[key] = in_slices(self.space, frame_of(self.space, [part], part.predicates), part.most)
+        return copies[key]
+
+    # Operations ----------------------------------------------------------------------------------
+
+    def __or__(self, other: FactSet) -> FactSet:
+        self.settle()
+        return self._joined(other - self) if isinstance(other, FrameSet) else self
+
+    def extended(self, new: FactSet) -> FactSet:
+        if not isinstance(new, FrameSet):
+            return self
+        new.settle()
+        joined = self._joined(new)
+        return joined._gathered() if isinstance(joined, FrameSet) else joined
+
+    def _joined(self, new: FactSet) -> FactSet:
+        """The union with facts that are not in the set."""
+        if not isinstance(new, FrameSet):
+            return self
+        more = new._plain_parts()
+        if self.removed:
+            return FrameSet(self.space, self.base, self.removed, (*self.added, *more))
+        return FrameSet(self.space, (*self.base, *self.added, *more))
+
+    def __sub__(self, other: FactSet) -> FactSet:
+        if not isinstance(other, FrameSet) or self.possible.isdisjoint(other.possible):
+            return self
+        mine, other = _without_shared(self.shallow(), other.shallow())
+        shared = mine.possible & other.possible
+        if not shared:
+            return mine if mine.possible else NONE
+        if mine.most >= VIEW_FACTOR * other.most and not other.removed:
+            return mine._minus(other)
+        rest = mine.restricted(mine.possible - shared)
+        depth = 1 + max(mine.depth, other.depth)
+        step = Step(lambda: _anti(mine, other, shared), shared, mine._most_of(shared), depth, touched=mine.touched)
+        left = FrameSet.of(self.space, step)
+        return left._joined(rest) if isinstance(rest, FrameSet) else left
+
+    def _minus(self, other: FrameSet) -> FactSet:
+        """The view without the facts of a plain set."""
+        taken = [part.restricted(self.possible) for part in (*other.base, *other.added)]
+        added = FrameSet(self.space, self.added) - other if self.added else NONE
+        more = added._plain_parts() if isinstance(added, FrameSet) else ()
+        return FrameSet(self.space, self.base, (*self.removed, *taken), more)
+
+    def _plain_parts(self) -> tuple[Part, ...]:
+        """Parts that have the facts and nothing else."""
+        if self.removed:
+            return (Part.whole(Step(self.frame, self.possible, self.most, 1 + self.depth)),)
+        return (*self.base, *self.added)
+
+    def __and__(self, other: FactSet) -> FactSet:
+        if not isinstance(other, FrameSet) or not (shared := self.possible & other.possible):
+            return NONE
+        small, large = (self, other) if self.most <= other.most else (other, self)
+        depth = 1 + max(small.shallow().depth, large.shallow().depth)
+        step = Step(lambda: _semi(small, large, shared), shared, small._most_of(shared), depth, touched=small.touched)
+        return FrameSet.of(self.space, step)
+
+    def restricted(self, predicates: Iterable[Predicate]) -> FactSet:
+        wanted = frozenset(predicates)
+        if self.possible <= wanted:
+            return self
+        if self.possible.isdisjoint(wanted):
+            return NONE
+        return FrameSet(
+            self.space, *([part.restricted(wanted) for part in x] for x in (self.base, self.removed, self.added))
+        )
+
+    def renamed(self, names: Mapping[Predicate, Predicate]) -> FactSet:
+        renamed = {old: new for old, new in names.items() if old in self.possible}
+        if not renamed:
+            return self
+        moved, rest = self.restricted(renamed), self.restricted(self.possible.difference(renamed))
+        assert isinstance(moved, FrameSet)
+        before = {new: old for old, new in renamed.items()}
+
+        def frame(wanted: Predicates, mask: Mask | None = None) -> DataFrame:
+            rows = moved.frame((before[p] for p in wanted), mask)
+            return under(self.space, rows, renamed).select(*self.space.keys)
+
+        there = frozenset(renamed[p] for p in moved.possible)
+        step = Step(
+            lambda: frame(there),
+            there,
+            moved.most,
+            1 + moved.depth,
+            is_scan=not moved.removed and not moved.depth,
+            sizes={renamed[p]: size for p, size in moved.sizes.items()} if moved.is_counted else None,
+            touched=lambda wanted, argument: moved.touched((before[p] for p in wanted), argument),
+            most_of=lambda wanted: moved._most_of(frozenset(before[p] for p in wanted)),
+            pruned=frame,
+            places=lambda wanted, argument: moved.places((before[p] for p in wanted), argument),
+        )
+        if not isinstance(rest, FrameSet):
+            return FrameSet.of(self.space, step)
+        return FrameSet(self.space, (*rest.base, Part.whole(step)), rest.removed, rest.added)
+
+    def replaced(self, relations: Mapping[Predicate, Any]) -> FactSet:
+        """The same with the facts of another set for some predicates."""
+        rest = self.restricted(self.possible - frozenset(relations))
+        return rest.extended(relations) if isinstance(relations, FrameSet) else rest
+
+    def plain(self) -> FactSet:
+        return self
+
+    def settled(self) -> FactSet:
+        return self
+
+    # ---------------------------------------------------------------------------------------------
+
+    def _most_of(self, predicates: Predicates) -> int:
+        return sum(part.restricted(predicates).most for part in (*self.base, *self.added))
+
+    def _gathered(self) -> FrameSet:
+        """The same in few files."""
+        parts = [part for part in self.base if isinstance(part.source, Stored)]
+        if sum(len(part.source.files) for part in parts if isinstance(part.source, Stored)) <= MOST_FILES:
+            return self
+        largest = max(parts, key=lambda part: part.most)
+        small = [part for part in parts if part is not largest]
+        if len(small) < 2:
+            return self
+        alike = [[part for part in small if _is_sliced(part) == sliced] for sliced in (False, True)]
+        merged = [self._merged(parts) for parts in alike if parts]
+        rest = [part for part in self.base if not isinstance(part.source, Stored)]
+        return FrameSet(self.space, [largest, *merged, *rest], self.removed, self.added)
+
+    def _merged(self, parts: Sequence[Part]) -> Part:
+        """Parts as one, in slices if they are."""
+        if len(parts) == 1:
+            return parts[0]
+        frame, size = frame_of(self.space, parts, _all(parts)), sum(part.most for part in parts)
+        if _is_sliced(parts[0]):
+            return Part.whole(in_slices(self.space, frame, size))
+        return Part.whole(self.space.store(frame.coalesce(1 + size // (1 << 22))))
+
+
+def frame_of(space: Workspace, parts: Sequence[Part], wanted: Predicates, mask: Mask | None = None) -> DataFrame:
+    """The facts of some parts that are of wanted predicates; files that need the same filter are read together."""
+    frames: list[DataFrame] = []
+    alike: dict[Predicates, list[Stored]] = {}
+    for part in (part.newest for part in parts):
+        mine = part.predicates & wanted
+        if not mine:
+            continue
+        if isinstance(part.source, Step) and part.source.pruned is not None:
+            frames.append(part.source.pruned(mine, mask))
+        elif isinstance(part.source, Step):
+            frames.append(_filtered(space, part.source.frame(), mine, part.source.predicates))
+        else:
+            hidden = (frozenset(part.source.sizes) & wanted) - mine
+            alike.setdefault(frozenset(mine if hidden else wanted), []).append(part.source)
+    for chosen, stored in alike.items():
+        files = [file for source in stored for file in source.files]
+        there = frozenset[Predicate]().union(*(source.sizes for source in stored))
+        frames.append(_filtered(space, space.read(files), chosen, there))
+    return functools.reduce(lambda a, b: a.unionAll(b), frames) if frames else space.read(())
+
+
+def under(space: Workspace, rows: DataFrame, names: Mapping[Predicate, Predicate]) -> DataFrame:
+    """The same rows with other predicates."""
+    from pyspark.sql import functions as F
+
+    found = F.col("predicate")
+    for old, new in names.items():
+        found = F.when(F.col("predicate") == space.names.id(old), F.lit(space.names.id(new))).otherwise(found)
+    return rows.withColumn("predicate", found.cast("long"))
+
+
+def _filtered(space: Workspace, frame: DataFrame, chosen: Predicates, there: Predicates) -> DataFrame:
+    """The rows of the chosen predicates, given those that there are."""
+    if there <= chosen:
+        return frame.select(*space.keys)
+    return frame.where(frame.predicate.isin([space.names.id(p) for p in sorted(chosen & there)])).select(*space.keys)
+
+
+def _anti(left: FrameSet, right: FrameSet, predicates: Predicates) -> DataFrame:
+    there = right.frame(predicates, left.touched(predicates))
+    return left.frame(predicates).join(there, left.space.keys, "left_anti")
+
+
+def _semi(left: FrameSet, right: FrameSet, predicates: Predicates) -> DataFrame:
+    there = right.frame(predicates, left.touched(predicates))
+    return left.frame(predicates).join(there, left.space.keys, "left_semi")
+
+
+def _without_shared(left: FrameSet, right: FrameSet) -> tuple[FrameSet, FrameSet]:
+    """Both without the facts that are in both for being in the same source."""
+    if right.removed or left.removed:
+        return left, right
+    mine, theirs = [*left.base, *left.added], [*right.base, *right.added]
+    for i, j in itertools.product(range(len(mine)), range(len(theirs))):
+        if mine[i].source is theirs[j].source:
+            both = mine[i].predicates & theirs[j].predicates
+            mine[i] = mine[i].restricted(mine[i].predicates - both)
+            theirs[j] = theirs[j].restricted(theirs[j].predicates - both)
+    return FrameSet(left.space, mine), FrameSet(left.space, theirs)
+
+
+def _is_sliced(part: Part) -> bool:
+    return isinstance(part.source, Stored) and part.source.slices is not None
+
+
+def _there(parts: Iterable[Part]) -> tuple[Part, ...]:
+    return tuple(part for part in parts if part.predicates)
+
+
+def _all(parts: Iterable[Part]) -> Predicates:
+    return frozenset[Predicate]().union(*(part.predicates for part in parts))

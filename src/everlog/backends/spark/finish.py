@@ -1,0 +1,84 @@
+"""The end of a loop in the local engine, in one task of one executor, when what is left fits there."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import pyarrow as pa
+
+from everlog.analysis.stratify import Stratum
+from everlog.backends.spark.factset import FrameSet
+from everlog.backends.spark.rows import GROUP, Terms, Written
+from everlog.backends.spark.sharing import in_one_task
+from everlog.backends.spark.workspace import Stored, Workspace
+from everlog.engine.factset import NONE, FactSet
+from everlog.engine.limits import Limits
+from everlog.engine.match import Engine, RuleSet
+from everlog.lang.errors import LimitError
+from everlog.lang.syntax import Predicate, Rule
+
+
+@dataclass(frozen=True)
+class Finished:
+    """What a task has derived, and how many instances and rounds that took."""
+
+    stored: Stored
+    instances: int
+    rounds: int
+
+
+def fits(stratum: Stratum, facts: FrameSet, most: int) -> bool:
+    """Whether what the recursive rules of a stratum read and derive has at most so many facts."""
+    return sum(facts.sizes.get(p, 0) for p in concerned(stratum)) <= most
+
+
+def concerned(stratum: Stratum) -> list[Predicate]:
+    """The predicates of the recursive rules."""
+    return list(dict.fromkeys(atom.predicate for rule in stratum.recursive for atom in (rule.head, *rule.body)))
+
+
+def finish(space: Workspace, stratum: Stratum, facts: FrameSet, delta: FrameSet, most: int) -> Finished | None:
+    """The facts that follow and are not there yet, or None if there are more than so many with those there are."""
+    from pyspark.sql import functions as F
+
+    rows = delta.frame().withColumn(GROUP, F.lit(1))
+    old = (facts - delta).restricted(concerned(stratum))
+    if isinstance(old, FrameSet):
+        rows = rows.unionAll(old.frame().withColumn(GROUP, F.lit(0)))
+    terms = Terms.of(space, {*concerned(stratum), *delta.possible}, stratum.recursive)
+    space.jobs += 1
+    found = in_one_task(rows, _Finish(stratum.recursive, terms, most))
+    if found is None:
+        return None
+    written, instances, rounds = found
+    return Finished(space.stored([written]), instances, rounds)
+
+
+@dataclass(frozen=True)
+class _Finish:
+    rules: tuple[Rule, ...]
+    terms: Terms
+    most: int
+
+    def __call__(self, batches: Iterable[pa.RecordBatch]) -> tuple[Written, int, int] | None:
+        (old, delta), numbering = self.terms.read(batches, groups=2)
+        engine = self.terms.engine(numbering, Limits(self.most))
+        try:
+            found = _closed(engine, RuleSet(self.rules), old, delta)
+        except LimitError:
+            return None
+        return self.terms.write_all(found, numbering), engine.work.instances["forward"], len(found)
+
+
+def _closed(engine: Engine, rules: RuleSet, facts: FactSet, delta: FactSet) -> list[FactSet]:
+    """What follows and is not there yet, round by round."""
+    facts, found = facts | delta, list[FactSet]()
+    while True:
+        engine.held = facts.count
+        engine.limits.check(engine.held)
+        delta = engine.match(rules, facts, facts, changed=[(delta, NONE)]).facts(without=facts)
+        if not delta:
+            return found
+        facts = facts.extended(delta)
+        found.append(delta)

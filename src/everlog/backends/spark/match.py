@@ -1,0 +1,485 @@
+"""Matching on DataFrames: what :mod:`everlog.engine.match` does, for all rules of one shape in one join."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from everlog.backends.spark.factset import FrameSet
+from everlog.backends.spark.groups import MOST_VALUES, Mask
+from everlog.backends.spark.known import store_new
+from everlog.backends.spark.multiset import FrameCounts
+from everlog.backends.spark.shapes import Alike, Variant, alike
+from everlog.backends.spark.workspace import WEIGHT, Stored, Workspace
+from everlog.engine.factset import NONE, FactSet
+from everlog.engine.match import Change, Matches, Proofs, RuleSet
+from everlog.engine.multiset import NO_COUNTS, Counts
+from everlog.lang.syntax import Atom, Constant, Predicate, Rule, Term, Variable, Wildcard
+
+if TYPE_CHECKING:
+    from pyspark.sql import Column, DataFrame
+
+    from everlog.backends.spark.engine import SparkEngine
+
+
+@dataclass(frozen=True)
+class Sources:
+    """Where body atoms are matched; see :mod:`everlog.engine.match`."""
+
+    pos: FactSet
+    neg: FactSet
+    inside: FactSet
+    outside: FactSet
+
+    @cached_property
+    def before(self) -> FactSet:
+        """For positive atoms before the changed one."""
+        return self.pos - self.inside
+
+    def positive(self, body: int, pivot: int | None) -> FactSet:
+        if pivot is None or body > pivot:
+            return self.pos
+        return self.inside if body == pivot else self.before
+
+    def is_possible(self, variant: Variant) -> bool:
+        """Whether each atom that needs facts may have some."""
+        positive, pivot = variant.rule.positive, variant.pivot
+        if (
+            pivot is not None
+            and pivot >= len(positive)
+            and variant.rule.atom(pivot).predicate not in possible(self.outside)
+        ):
+            return False
+        return all(atom.predicate in possible(self.positive(i, pivot)) for i, atom in enumerate(positive))
+
+
+def possible(facts: FactSet) -> Collection[Predicate]:
+    """The predicates of which there may be facts."""
+    return facts.possible if isinstance(facts, FrameSet) else ()
+
+
+class FrameMatches(Matches):
+    """Instances still to be found, by joins; they are found, and stored, when their heads are asked for."""
+
+    engine: SparkEngine
+
+    def facts(self, without: FactSet = NONE) -> FactSet:
+        if self.engine.counts_known is not None and not self.changed:
+            counts = self._counted()
+            self.engine.counts_known[self._all] = counts
+            return counts.facts() - without
+        groups = self._groups()
+        frames = [(rows.heads(), group.heads) for group, rows in groups]
+        return new_facts(self.engine, frames, without, self.phase, again=bool(self.changed))
+
+    def counts(self) -> Counts:
+        known = None if self.changed else (self.engine.counts_known or {}).get(self._all)
+        return self._counted() if known is None else known
+
+    def _counted(self) -> Counts:
+        frames = [rows.heads() for _, rows in self._groups()]
+        return counted(self.engine, frames, self.phase) if frames else NO_COUNTS
+
+    @property
+    def _all(self) -> tuple[Rule, ...]:
+        return tuple(planned.rule for planned in self.rules.rules)
+
+    def _groups(self) -> list[tuple[Alike, Instances]]:
+        if not self.changed:
+            sources = Sources(self.pos, self.neg, NONE, NONE)
+            variants = [Variant(rule) for rule in self.rules.rules]
+        else:
+            (inside, outside), *others = self.changed
+            if others:
+                raise NotImplementedError("several conditions at once are matched on one machine only")
+            sources = Sources(self.pos, self.neg, inside, outside)
+            variants = changed_variants(self.rules, self.changed[0])
+        groups = alike([variant for variant in variants if sources.is_possible(variant)])
+        return [(group, Instances(self.engine, group, sources)) for group in groups]
+
+
+def changed_variants(rules: RuleSet, changed: Change) -> list[Variant]:
+    """Each rule with each of its body atoms that may have changed."""
+    inside, outside = map(possible, changed)
+    found = []
+    for number, body in sorted({o for p in (*inside, *outside) for o in rules.occurrences.get(p, ())}):
+        rule = rules.rules[number]
+        if rule.atom(body).predicate in (inside if body < len(rule.positive) else outside):
+            found.append(Variant(rule, body))
+    return found
+
+
+class FrameProofs(Proofs):
+    """Instances that derive given facts, by joins that begin with these."""
+
+    engine: SparkEngine
+
+    def facts(self) -> FactSet:
+        frames = [(rows.heads(), group.heads) for group, rows in self._groups()]
+        return new_facts(self.engine, frames, NONE, self.phase)
+
+    def bodies(self, predicates: Collection[Predicate]) -> FactSet:
+        wanted = frozenset(predicates)
+        frames = [found for _, rows in self._groups() if (found := rows.bodies(wanted)) is not None]
+        return new_facts(self.engine, frames, NONE, self.phase)
+
+    def _groups(self) -> list[tuple[Alike, Instances]]:
+        sources = Sources(self.pos, self.neg, self.wanted, NONE)
+        rules = [rule for p in possible(self.wanted) for rule in self.rules.by_head.get(p, ())]
+        variants = [Variant(rule.backwards, 0) for rule in rules]
+        groups = alike([variant for variant in variants if sources.is_possible(variant)])
+        return [(group, Instances(self.engine, group, sources)) for group in groups]
+
+
+def new_facts(
+    engine: SparkEngine,
+    frames: Sequence[tuple[DataFrame, Iterable[Predicate]]],
+    without: FactSet,
+    phase: str,
+    *,
+    again: bool = False,
+) -> FactSet:
+    """The different rows that are not in ``without``; their weights are summed up as instances.
+
+    If there will be more to compare ``again``, as in a loop, they are in slices, and so is what they are compared with.
+    """
+    from pyspark.sql import functions as F
+
+    if not frames:
+        return NONE
+    heads = frozenset(p for _, predicates in frames for p in predicates)
+    if isinstance(without, FrameSet) and engine.probes(without, heads):
+        return new_facts(engine, frames, NONE, phase) - without
+    space, keys = engine.space, engine.space.keys
+    rows = _summed(space, [frame for frame, _ in frames])
+    is_new: Column = F.lit(True)
+    known: list[Stored] = []
+    in_slices = again and isinstance(without, FrameSet) and not (without.is_view or without.removed)
+    if in_slices:
+        assert isinstance(without, FrameSet)
+        known, without = without.in_slices(heads)
+    if isinstance(without, FrameSet) and (shared := heads & without.possible):
+        others = without.frame(shared).withColumn("known", F.lit(True))
+        rows, is_new = rows.join(others, keys, "left"), F.col("known").isNull()
+    observed, rows = engine.observed(rows)
+    stored = store_new(space, rows.where(is_new), known) if in_slices else space.store(rows.where(is_new))
+    engine.noted(phase, observed)
+    return FrameSet.of(space, stored) if stored.files else NONE
+
+
+def counted(engine: SparkEngine, frames: Sequence[DataFrame], phase: str) -> Counts:
+    """The rows, each with its number."""
+    observed, rows = engine.observed(_summed(engine.space, frames))
+    stored = engine.space.store(rows, weighted=True)
+    engine.noted(phase, observed)
+    return FrameCounts.stored(engine.space, stored) if stored.files else NO_COUNTS
+
+
+def _summed(space: Workspace, frames: Sequence[DataFrame]) -> DataFrame:
+    from pyspark.sql import functions as F
+
+    joined = functools.reduce(lambda a, b: a.unionAll(b), frames)
+    return joined.groupBy(*space.keys).agg(F.sum(WEIGHT).alias(WEIGHT))
+
+
+class Instances:
+    """The instances of rules of one shape, as a join.
+
+    A variable ``x`` is a column ``v<n>`` of the join. With several rules the columns ``p<body>``,
+    ``k<body>_<position>`` and ``h``, ``h_<position>`` have what differs between them.
+    """
+
+    def __init__(self, engine: SparkEngine, group: Alike, sources: Sources) -> None:
+        self.engine = engine
+        self.space = engine.space
+        self.group = group
+        self.sources = sources
+        self.several = len(group.variants) > 1
+        self.variant = group.first
+        self.pivot = self.variant.pivot
+        self.positive = self.variant.rule.positive
+        self.negative = self.variant.rule.negative
+        self._columns: dict[Variable, str] = {}
+
+    # What comes out ------------------------------------------------------------------------------
+
+    def heads(self) -> DataFrame:
+        """The head of each instance, with weight 1."""
+        from pyspark.sql import functions as F
+
+        head = self.variant.rule.rule.head
+        bindings = self._bindings()
+        columns = self._fact(head, "h", "h")
+        return bindings.select(*columns, F.lit(1).cast("long").alias(WEIGHT))
+
+    def bodies(self, predicates: frozenset[Predicate]) -> tuple[DataFrame, list[Predicate]] | None:
+        """The body atoms of the given predicates, after the first, of each instance; one has weight 1, others 0."""
+        from pyspark.sql import functions as F
+
+        numbers = [i for i in range(1, len(self.positive)) if not predicates.isdisjoint(self.group.predicates(i))]
+        if not numbers:
+            return None
+        bindings = self._bindings()
+        ids = [self.space.names.id(p) for p in predicates]
+        structs = [
+            F.struct(*self._fact(self.positive[i], f"p{i}", f"k{i}"), F.lit(int(i == numbers[0])).alias(WEIGHT))
+            for i in numbers
+        ]
+        facts = bindings.select(F.explode(F.array(*structs)).alias("fact")).select("fact.*")
+        facts = facts.withColumn(WEIGHT, F.col(WEIGHT).cast("long"))
+        if self.several:
+            facts = facts.where(F.col("predicate").isin(ids))
+        return facts, [p for i in numbers for p in self.group.predicates(i) if p in predicates]
+
+    def _fact(self, atom: Atom, predicate: str, constants: str) -> list[Column]:
+        """An atom of an instance as a row."""
+        from pyspark.sql import functions as F
+
+        first = F.col(predicate) if self.several else F.lit(self.space.names.id(atom.predicate))
+        columns = [first.cast("long").alias("predicate")]
+        for i, name in enumerate(self.space.keys[1:]):
+            term = atom.terms[i] if i < len(atom.terms) else None
+            columns.append(self._value(term, f"{constants}_{i}").cast("long").alias(name))
+        return columns
+
+    def _value(self, term: Term | None, column: str) -> Column:
+        from pyspark.sql import functions as F
+
+        if isinstance(term, Variable):
+            return F.col(self._columns[term])
+        if isinstance(term, Constant):
+            return F.col(column) if self.several else F.lit(self.space.names.constant(term))
+        return F.lit(0)
+
+    # The join ------------------------------------------------------------------------------------
+
+    def _bindings(self) -> DataFrame:
+        """All variables of each instance."""
+        found: DataFrame | None = self._table() if self.several or not self.positive else None
+        waiting = list(range(len(self.positive), len(self.positive) + len(self.negative)))
+        if self.pivot in waiting and not self._has_wildcard(self.pivot):
+            waiting.remove(self.pivot)
+        for body in self._order():
+            found = self._joined(found, body)
+            for negated in [n for n in waiting if set(self._atom(n).variables()) <= self._columns.keys()]:
+                waiting.remove(negated)
+                found = self._without(found, negated)
+        assert found is not None
+        for negated in waiting:
+            found = self._without(found, negated)
+        return found
+
+    def _order(self) -> list[int]:
+        """The changed atom first, otherwise the smallest, then those that share most variables with what is bound."""
+        waiting = list(range(len(self.positive)))
+        order: list[int] = []
+        known: set[Variable] = set()
+        if self.pivot is not None:
+            order, waiting = [self.pivot], [body for body in waiting if body != self.pivot]
+            known.update(self.variant.atom(self.pivot).variables())
+        sizes = {body: self._size(body) for body in waiting}
+        while waiting:
+
+            def cost(body: int, known: frozenset[Variable] = frozenset(known)) -> tuple[bool, int, int]:
+                atom = self.positive[body]
+                bound = sum(isinstance(term, Constant) or term in known for term in atom.terms)
+                return known.isdisjoint(atom.variables()) and bool(known), -bound, sizes[body]
+
+            best = min(waiting, key=cost)
+            waiting.remove(best)
+            order.append(best)
+            known.update(self.positive[best].variables())
+        return order
+
+    def _size(self, body: int) -> int:
+        source = self.sources.positive(body, self.pivot)
+        return source._most_of(frozenset(self.group.predicates(body))) if isinstance(source, FrameSet) else 0
+
+    def _joined(self, found: DataFrame | None, body: int) -> DataFrame:
+        """The bindings so far with those of another atom."""
+        from pyspark.sql import functions as F
+
+        atom = self.variant.atom(body)
+        found, rows = self._source(found, body)
+        facts, conditions = self._matched(body, atom, rows)
+        fresh = {t: f"a{body}_{i}" for i, t in reversed([*enumerate(atom.terms)]) if isinstance(t, Variable)}
+        fresh = {variable: column for variable, column in fresh.items() if variable not in self._columns}
+        if found is None:
+            joined = facts
+        elif conditions:
+            joined = found.join(facts, functools.reduce(lambda a, b: a & b, conditions))
+        else:
+            joined = found.crossJoin(facts)
+        kept = [] if found is None else found.columns
+        names = {variable: f"v{len(self._columns) + i}" for i, variable in enumerate(fresh)}
+        self._columns.update(names)
+        return joined.select(*kept, *(F.col(fresh[variable]).alias(name) for variable, name in names.items()))
+
+    def _source(self, found: DataFrame | None, body: int) -> tuple[DataFrame | None, DataFrame]:
+        """The bindings so far, and the facts that a positive atom, or a negated one that changed, is matched in."""
+        positive = len(self.positive)
+        source = self.sources.positive(body, self.pivot) if body < positive else self.sources.outside
+        assert isinstance(source, FrameSet)
+        found, rows = self._looked_up(found, body, source, self.group.predicates(body))
+        return found, rows if body < positive else self._projected(body, rows)
+
+    def _looked_up(
+        self, found: DataFrame | None, body: int, source: FrameSet, predicates: Collection[Predicate]
+    ) -> tuple[DataFrame | None, DataFrame]:
+        """The bindings so far, and the facts of an atom: in partitions by what is bound, if both are many; or those in
+        the row groups of a store in which it can match the bindings.
+        """
+        rows = None if found is None or body == self.pivot else self._spread(body, source, predicates)
+        if rows is not None:
+            return found, rows
+        mask = self._mask(body)
+        if found is not None and mask is None:
+            found, mask = self._probed(found, body, source, predicates)
+        return found, source.frame(predicates, mask)
+
+    def _spread(self, body: int, source: FrameSet, predicates: Collection[Predicate]) -> DataFrame | None:
+        """The facts of an atom where they stay, if it is joined with many changes, and was before, as in a loop."""
+        most, changed = self.engine.settings.plans.spread_facts, self._changed
+        if not isinstance(changed, FrameSet) or min(changed.most, source._most_of(frozenset(predicates))) <= most:
+            return None
+        columns = {column: f"c{i}" for i, column in reversed(self._bound(body).items())}
+        bound = sorted(columns.values())
+        if not bound or not self.engine.comes_again((frozenset(predicates), *bound)):
+            return None
+        return source.spread(predicates, ["predicate", *bound] if self.several else bound)
+
+    def _mask(self, body: int) -> Mask | None:
+        """The row groups of a store in which an atom can match, if its first argument is one of the changed atom."""
+        if self.pivot is None:
+            return None
+        terms, changed = self._atom(body).terms, self.variant.atom(self.pivot)
+        if not terms or not isinstance(terms[0], Variable) or terms[0] not in changed.terms:
+            return None
+        place = self._places(self.pivot, changed)[changed.terms.index(terms[0])]
+        source = self._changed
+        return source.touched(self.group.predicates(self.pivot), place) if isinstance(source, FrameSet) else None
+
+    def _probed(
+        self, found: DataFrame, body: int, source: FrameSet, predicates: Collection[Predicate]
+    ) -> tuple[DataFrame, Mask | None]:
+        """The same if anything else of the atom is bound: by a job of its own, if it is to be matched in many rows."""
+        changed, bound = self._changed, self._bound(body)
+        if not bound or not isinstance(changed, FrameSet) or changed.most > MOST_VALUES:
+            return found, None
+        if not self.engine.probes(source, predicates):
+            return found, None
+        argument = min(bound)
+        places = source.places(predicates, argument)
+        narrowed, mask = self.space.probed(found, bound[argument], places)
+        self.engine.note_probe(predicates, argument, places, mask)
+        return narrowed, mask
+
+    def _bound(self, body: int) -> dict[int, str]:
+        """For the arguments of an atom that are bound by now the columns of the bindings that have them."""
+        found = {}
+        for i, term in enumerate(self._atom(body).terms):
+            if isinstance(term, Variable) and term in self._columns:
+                found[i] = self._columns[term]
+            elif isinstance(term, Constant) and self.several:
+                found[i] = f"k{body}_{i}"
+        return found
+
+    @property
+    def _changed(self) -> FactSet:
+        """What the changed atom is matched in."""
+        if self.pivot is None:
+            return NONE
+        return self.sources.inside if self.pivot < len(self.positive) else self.sources.outside
+
+    def _projected(self, body: int, rows: DataFrame) -> DataFrame:
+        """The changes of a negated atom without the columns of its wildcards."""
+        if not self._has_wildcard(body):
+            return rows
+        terms = self._atom(body).terms
+        kept = [f"c{i}" for i, term in enumerate(terms) if not isinstance(term, Wildcard)]
+        return rows.select("predicate", *kept).distinct().toDF("predicate", *(f"c{i}" for i in range(len(kept))))
+
+    def _without(self, found: DataFrame, body: int) -> DataFrame:
+        """The bindings for which a negated atom has no match."""
+        from pyspark.sql import functions as F
+
+        atom = self._atom(body)
+        sources = [self.sources.neg]
+        if self.pivot is not None and body < self.pivot:
+            sources.append(self.sources.outside)
+        for source in sources:
+            there = [p for p in self.group.predicates(body) if p in possible(source)]
+            if isinstance(source, FrameSet) and there:
+                narrowed, rows = self._looked_up(found, body, source, there)
+                assert narrowed is not None
+                found = narrowed
+                facts, conditions = self._matched(body, atom, rows)
+                condition = functools.reduce(lambda a, b: a & b, conditions) if conditions else F.lit(True)
+                found = found.join(facts, condition, "left_anti")
+        return found
+
+    def _matched(self, body: int, atom: Atom, rows: DataFrame) -> tuple[DataFrame, list[Column]]:
+        """The facts that an atom by itself matches, and how they have to agree with what is bound."""
+        from pyspark.sql import functions as F
+
+        seen: dict[Variable, str] = {}
+        filters: list[Column] = []
+        conditions: list[Column] = []
+        columns = []
+        places = self._places(body, atom)
+        if self.several:
+            columns.append(F.col("predicate").alias(f"a{body}"))
+            conditions.append(F.col(f"a{body}") == F.col(f"p{body}"))
+        for i, term in enumerate(atom.terms):
+            column = f"a{body}_{i}"
+            if isinstance(term, Constant):
+                if self.several:
+                    columns.append(F.col(f"c{i}").alias(column))
+                    conditions.append(F.col(column) == F.col(f"k{body}_{places[i]}"))
+                else:
+                    filters.append(F.col(f"c{i}") == F.lit(self.space.names.constant(term)))
+            elif isinstance(term, Variable) and term in seen:
+                filters.append(F.col(f"c{i}") == F.col(seen[term]))
+            elif isinstance(term, Variable):
+                seen[term] = f"c{i}"
+                columns.append(F.col(f"c{i}").alias(column))
+                if term in self._columns:
+                    conditions.append(F.col(column) == F.col(self._columns[term]))
+        for condition in filters:
+            rows = rows.where(condition)
+        return rows.select(*(columns or [F.lit(0).alias(f"a{body}")])), conditions
+
+    def _places(self, body: int, atom: Atom) -> list[int]:
+        """Where the terms of an atom stand in the written one, which may have wildcards beside them."""
+        written = self._atom(body).terms
+        kept = [i for i, term in enumerate(written) if not isinstance(term, Wildcard)]
+        return kept if len(atom.terms) < len(written) else list(range(len(written)))
+
+    # The rules -----------------------------------------------------------------------------------
+
+    def _table(self) -> DataFrame:
+        """A row for each rule: the ids of its predicates and constants; for a rule without a body just a row."""
+        from pyspark.sql import functions as F
+
+        if not self.several:
+            return self.space.spark.range(1).select(F.lit(0).alias("one"))
+        return F.broadcast(self.space.table([self._row(variant) for variant in self.group.variants]))
+
+    def _row(self, variant: Variant) -> Mapping[str, int]:
+        names, row = self.space.names, {}
+        atoms = [(f"p{i}", f"k{i}", variant.rule.atom(i)) for i in range(len(self.positive) + len(self.negative))]
+        for predicate, constants, atom in [*atoms, ("h", "h", variant.rule.rule.head)]:
+            row[predicate] = names.id(atom.predicate)
+            for i, term in enumerate(atom.terms):
+                if isinstance(term, Constant):
+                    row[f"{constants}_{i}"] = names.constant(term)
+        return row
+
+    def _atom(self, body: int) -> Atom:
+        return self.variant.rule.atom(body)
+
+    def _has_wildcard(self, body: int) -> bool:
+        return any(isinstance(term, Wildcard) for term in self._atom(body).terms)

@@ -1,0 +1,148 @@
+"""Materialising on Spark: from staged files to the data files of a store, with nothing but counts in the driver."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from everlog.analysis.modules import with_modules
+from everlog.analysis.modules.kinds import is_inner
+from everlog.analysis.stratify import StratifiedProgram
+from everlog.backends.spark.encoded import learn_predicates, staged_facts, width_of
+from everlog.backends.spark.factset import FrameSet
+from everlog.backends.spark.multiset import FrameCounts
+from everlog.backends.spark.names import Names
+from everlog.backends.spark.settings import SparkSettings
+from everlog.backends.spark.tasks import full_disks
+from everlog.backends.spark.workspace import Workspace
+from everlog.backends.spark.write import Signed, rows_of, write_rows
+from everlog.engine.factset import FactSet
+from everlog.engine.limits import Limits
+from everlog.lang.internal import VIOLATION
+from everlog.lang.syntax import Predicate
+from everlog.profiling.watch import UNWATCHED, Watch
+from everlog.reasoning.materialisation import Maintain, Materialisation, booked
+from everlog.reasoning.seminaive import seminaive
+from everlog.reasoning.statistics import Listener, Statistics
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+
+@dataclass(frozen=True)
+class Staging:
+    """Files of encoded facts, and of all their terms, in a directory that all workers share."""
+
+    facts: Sequence[str]
+    terms: Sequence[str]
+    work: Path
+    salt: int = 0
+
+
+@dataclass(frozen=True)
+class Reasoned:
+    """Data files of a version, what reasoning took, whether they have counters, and what they do not list."""
+
+    files: list[Path]
+    statistics: Statistics
+    counted: bool
+    listed: int
+    generated: frozenset[Predicate] = frozenset()
+
+
+def spark_program(program: StratifiedProgram, modules: bool) -> StratifiedProgram:
+    """The program as Spark evaluates it; so are its counters, whoever reads or updates the store."""
+    return with_modules(program) if modules else program
+
+
+def materialise_on_spark(
+    spark: SparkSession,
+    program: StratifiedProgram,
+    staging: Staging,
+    maintain: Maintain = "dredc",
+    *,
+    settings: SparkSettings | None = None,
+    limits: Limits | None = None,
+    listener: Listener | None = None,
+    watch: Watch = UNWATCHED,
+    check: Callable[[FactSet], None] = lambda explicit: None,
+) -> Reasoned:
+    """Derive everything that follows from staged facts and write it, with its counters, for a store to take over.
+
+    ``check`` sees the explicit facts beforehand. A trace is not stored, so none is made.
+    """
+    names = Names(predicates_of(program), staging.salt)
+    learn_predicates(spark, names, staging.facts, staging.terms)
+    width = width_of(staging.facts, names.predicates)
+    with full_disks(), Workspace(spark, staging.work, names, width) as space:
+        engine = watch.spark_engine(space, limits=limits, settings=settings)
+        booking: Maintain = "none" if maintain == "counting" else maintain
+        engine.counts_known = None if booking == "none" else {}
+        explicit = staged_facts(space, staging.facts)
+        check(explicit)
+        explicit = explicit.renamed(program.external)
+        facts, statistics = seminaive(engine, program, explicit, watch.listener(listener))
+        fresh = Materialisation(explicit, facts, instances=statistics.instances)
+        kept = booked(engine, program, fresh, booking)
+        most = engine.settings.expand_below
+        generated = frozenset[Predicate]() if most is None else above(program, facts, most)
+        return _written(space, staging.work, program, kept, generated, statistics)
+
+
+def above(program: StratifiedProgram, facts: FactSet, most: int) -> frozenset[Predicate]:
+    """The predicates with more facts than so many that follow from what feeds a module."""
+    modules = [stratum.module for stratum in program.strata if stratum.module is not None]
+    sizes = facts.sizes if isinstance(facts, FrameSet) else {}
+    return frozenset(p for module in modules for p in module.predicates if sizes.get(p, 0) > most)
+
+
+def predicates_of(program: StratifiedProgram) -> set[Predicate]:
+    """The predicates of a program, hidden ones included."""
+    rules = [rule for stratum in program.strata for rule in stratum.rules]
+    found = {atom.predicate for rule in rules for atom in (rule.head, *rule.body)}
+    found.update(p for module in program.modules for p in (*module.predicates, *module.inputs))
+    return found | {*program.program.predicates, *program.external, *program.external.values()}
+
+
+def _seen(program: StratifiedProgram, kept: Materialisation) -> Materialisation:
+    """What users see: hidden predicates under the names of those whose explicit facts they have."""
+    if not program.external:
+        return kept
+    shown = {hidden: predicate for predicate, hidden in program.external.items() if not is_inner(predicate)}
+    bridged = [hidden for predicate, hidden in program.external.items() if is_inner(predicate)]
+    hidden = set(program.external.values())
+    assert isinstance(kept.facts, FrameSet) or not kept.facts
+    facts = kept.facts.restricted(p for p in kept.facts if p not in hidden)
+    nr, rec = (
+        counts.without(bridged).renamed(shown) if isinstance(counts, FrameCounts) else counts
+        for counts in (kept.nr, kept.rec)
+    )
+    return replace(kept, explicit=kept.explicit.renamed(shown), facts=facts, nr=nr, rec=rec)
+
+
+def _written(
+    space: Workspace,
+    work: Path,
+    program: StratifiedProgram,
+    inside: Materialisation,
+    generated: frozenset[Predicate],
+    statistics: Statistics,
+) -> Reasoned:
+    kept = _seen(program, inside)
+    rest = kept.facts.restricted(p for p in kept.facts if p not in generated)
+    fed = {program.external[p]: p for p in generated}
+    listed = rest.extended(inside.facts.restricted(fed).renamed(fed)) if fed else kept.facts
+    weights: dict[str, Signed] = {
+        "holds": [(listed, 1)],
+        "explicit": [(kept.explicit, 1)],
+        "nr": [(kept.nr, 1)],
+        "rec": [(kept.rec, 1)],
+    }
+    rows = rows_of(space, weights)
+    sizes = listed.sizes if isinstance(listed, FrameSet) else {}
+    files = [] if rows is None else write_rows(space, rows, sizes, work)
+    violations = kept.facts.restricted([VIOLATION]).count
+    figures = replace(statistics, facts=kept.facts.count, violations=violations)
+    return Reasoned(files, figures, kept.nr is not None, sum(sizes.values()), generated)

@@ -1,0 +1,243 @@
+"""Facts with a number each, in DataFrames, behind the operations of :class:`everlog.engine.multiset.Counts`.
+
+A multiset is a list of signed pieces, and the number of a fact is the sum over them; so adding and
+subtracting cost nothing, and what was added since an older value are the pieces that it does not have.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from everlog.backends.spark.factset import FrameSet, Part, Predicates, Step, under
+from everlog.backends.spark.groups import Mask
+from everlog.backends.spark.workspace import WEIGHT, Stored, Workspace
+from everlog.engine.factset import NONE, FactSet
+from everlog.engine.multiset import Counts, Multiset
+from everlog.lang.syntax import Predicate
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+MOST_PIECES = 24
+"""A multiset of more pieces than this is summed, but for its largest piece."""
+
+
+@dataclass(frozen=True, eq=False)
+class Weighted:
+    """Facts with positive numbers: rows with a column of weights, of which there are so many at most."""
+
+    frame: Callable[[Predicates], DataFrame]
+    predicates: Predicates
+    most: int
+    facts: FrameSet | None = None
+    """The facts themselves, if they are known without looking at the weights."""
+    pruned: Callable[[Predicates, Mask | None], DataFrame] | None = None
+    """The same in some row groups of a store, if that is where the numbers are."""
+
+    def among(self, predicates: Predicates, mask: Mask | None) -> DataFrame:
+        """The numbers of facts of some predicates, perhaps only of those in some row groups."""
+        return self.frame(predicates) if self.pruned is None else self.pruned(predicates, mask)
+
+
+@dataclass(frozen=True)
+class Piece:
+    """Numbers to add, or to subtract."""
+
+    rows: Weighted
+    sign: int = 1
+
+
+class FrameCounts(Counts):
+    """Numbers of facts in DataFrames; see the module. Multisets of single predicates are not to be had."""
+
+    __slots__ = ("pieces", "space")
+
+    def __init__(self, space: Workspace, pieces: Iterable[Piece] = ()) -> None:
+        super().__init__()
+        self.space = space
+        self.pieces = tuple(pieces)
+
+    @classmethod
+    def stored(cls, space: Workspace, stored: Stored) -> FrameCounts:
+        """The numbers in stored rows, all above zero."""
+        facts = FrameSet.of(space, stored)
+
+        def frame(wanted: Predicates) -> DataFrame:
+            rows = space.read(stored.files, weighted=True)
+            return rows if frozenset(stored.sizes) <= wanted else _of(space, rows, wanted)
+
+        return cls(space, [Piece(Weighted(frame, facts.possible, facts.most, facts))] if stored.files else ())
+
+    @classmethod
+    def once_each(cls, facts: FrameSet) -> FrameCounts:
+        """Each of the facts once."""
+        from pyspark.sql import functions as F
+
+        facts.settle()
+
+        def frame(wanted: Predicates) -> DataFrame:
+            return facts.frame(wanted & facts.possible).withColumn(WEIGHT, F.lit(1).cast("long"))
+
+        return cls(facts.space, [Piece(Weighted(frame, facts.possible, facts.most, facts))])
+
+    @property
+    def possible(self) -> Predicates:
+        """The predicates of which facts may have a number."""
+        return frozenset[Predicate]().union(*(piece.rows.predicates for piece in self.pieces))
+
+    def frame(self, predicates: Predicates, among: FrameSet | None = None) -> DataFrame:
+        """Facts of some predicates with the sums of their weights, zero or not; only some of the facts if given."""
+        from pyspark.sql import functions as F
+
+        return self.pieces_frame(predicates, among).groupBy(*self.space.keys).agg(F.sum(WEIGHT).alias(WEIGHT))
+
+    def pieces_frame(self, predicates: Predicates, among: FrameSet | None = None) -> DataFrame:
+        """The same before it is summed up: a fact has a row in each piece that knows it."""
+        from pyspark.sql import functions as F
+
+        keys, frames = self.space.keys, []
+        wanted = None if among is None else among.frame(predicates)
+        mask = None if among is None else among.touched(predicates)
+        for piece in self.pieces:
+            if not piece.rows.predicates.isdisjoint(predicates):
+                rows = piece.rows.among(predicates, mask).select(*keys, WEIGHT)
+                rows = rows if wanted is None else rows.join(wanted, keys, "left_semi")
+                frames.append(rows if piece.sign > 0 else rows.withColumn(WEIGHT, -F.col(WEIGHT)))
+        if not frames:
+            return self.space.read((), weighted=True)
+        return functools.reduce(lambda a, b: a.unionAll(b), frames)
+
+    def __add__(self, other: Counts) -> Counts:
+        return self._with(other.pieces) if isinstance(other, FrameCounts) else self
+
+    def __sub__(self, other: Counts) -> Counts:
+        if not isinstance(other, FrameCounts):
+            return self
+        return self._with(replace(piece, sign=-piece.sign) for piece in other.pieces)
+
+    def __rsub__(self, other: Counts) -> Counts:
+        return FrameCounts(self.space) - self
+
+    def _with(self, pieces: Iterable[Piece]) -> FrameCounts:
+        return FrameCounts(self.space, (*self.pieces, *pieces))._gathered()
+
+    def _gathered(self) -> FrameCounts:
+        """The same in few pieces. Sums may be below zero, so their signs are kept apart."""
+        from pyspark.sql import functions as F
+
+        if len(self.pieces) <= MOST_PIECES:
+            return self
+        largest = max(self.pieces, key=lambda piece: piece.rows.most)
+        small = FrameCounts(self.space, [piece for piece in self.pieces if piece is not largest])
+        sums = self.space.store(small.frame(small.possible).where(F.col(WEIGHT) != 0), weighted=True)
+        rows = self.space.read(sums.files, weighted=True)
+        parts = [(1, rows.where(F.col(WEIGHT) > 0)), (-1, rows.where(F.col(WEIGHT) < 0))]
+        there, most = frozenset(sums.sizes), sum(sums.sizes.values())
+        pieces = [
+            Piece(Weighted(functools.partial(_signed, self.space, frame, sign), there, most), sign)
+            for sign, frame in parts
+        ]
+        return FrameCounts(self.space, [largest, *pieces] if most else [largest])
+
+    def facts(self) -> FactSet:
+        """The facts whose number is not zero."""
+        known = [piece.rows.facts for piece in self.pieces if piece.sign > 0 and piece.rows.facts is not None]
+        if len(known) == len(self.pieces):
+            return functools.reduce(lambda a, b: a | b, known, NONE)
+        return FrameSet(self.space, [Part.whole(self._step(lambda rows: rows.where(f"{WEIGHT} != 0")))])
+
+    def counted(self, facts: FactSet) -> FactSet:
+        if not isinstance(facts, FrameSet) or not (shared := facts.possible & self.possible):
+            return NONE
+
+        def frame() -> DataFrame:
+            return self.frame(shared, among=facts).where(f"{WEIGHT} > 0").select(*self.space.keys)
+
+        depth = 1 + facts.shallow().depth
+        return FrameSet.of(self.space, Step(frame, shared, facts.most, depth, touched=facts.touched))
+
+    def renamed(self, names: Mapping[Predicate, Predicate]) -> Counts:
+        return FrameCounts(
+            self.space, [replace(piece, rows=_renamed(self.space, piece.rows, names)) for piece in self.pieces]
+        )
+
+    def without(self, predicates: Iterable[Predicate]) -> FrameCounts:
+        """The same for other predicates only."""
+        return self.restricted(self.possible.difference(predicates))
+
+    def restricted(self, predicates: Collection[Predicate]) -> FrameCounts:
+        wanted = frozenset(predicates)
+        kept = [piece for piece in self.pieces if piece.rows.predicates & wanted]
+        return FrameCounts(self.space, [replace(piece, rows=_restricted(piece.rows, wanted)) for piece in kept])
+
+    def is_made_of(self, old: FrameCounts) -> bool:
+        """Whether this is an older value with something added; otherwise it was computed anew."""
+        return any(piece.rows is old.pieces[0].rows for piece in self.pieces)
+
+    def since(self, old: FrameCounts) -> FrameCounts:
+        """What was added to an older value of which this is made."""
+        known = {(id(piece.rows), piece.sign) for piece in old.pieces}
+        return FrameCounts(self.space, [piece for piece in self.pieces if (id(piece.rows), piece.sign) not in known])
+
+    def _step(self, chosen: Callable[[DataFrame], DataFrame]) -> Step:
+        def frame() -> DataFrame:
+            return chosen(self.frame(self.possible)).select(*self.space.keys)
+
+        return Step(frame, self.possible, sum(piece.rows.most for piece in self.pieces))
+
+    def __getitem__(self, predicate: Predicate) -> Multiset:
+        raise TypeError(f"the numbers of {predicate} are in executors")
+
+    def __iter__(self) -> Iterator[Predicate]:
+        return iter(self.possible)
+
+    def __len__(self) -> int:
+        return len(self.possible)
+
+    def settled(self) -> Counts:
+        return self
+
+
+def _renamed(space: Workspace, rows: Weighted, names: Mapping[Predicate, Predicate]) -> Weighted:
+    there = {old: new for old, new in names.items() if old in rows.predicates}
+    if not there:
+        return rows
+
+    def frame(wanted: Predicates) -> DataFrame:
+        mine = frozenset(p for p in rows.predicates if there.get(p, p) in wanted)
+        return under(space, rows.frame(mine), there)
+
+    def pruned(wanted: Predicates, mask: Mask | None) -> DataFrame:
+        mine = frozenset(p for p in rows.predicates if there.get(p, p) in wanted)
+        return under(space, rows.among(mine, mask), there)
+
+    facts = None if rows.facts is None else rows.facts.renamed(there)
+    predicates = frozenset(there.get(p, p) for p in rows.predicates)
+    return Weighted(frame, predicates, rows.most, facts if isinstance(facts, FrameSet) else None, pruned)
+
+
+def _restricted(rows: Weighted, wanted: Predicates) -> Weighted:
+    if rows.predicates <= wanted:
+        return rows
+    kept = rows.predicates & wanted
+    facts = None if rows.facts is None else rows.facts.restricted(kept)
+    return Weighted(
+        lambda some: rows.frame(some & kept),
+        kept,
+        rows.most,
+        facts if isinstance(facts, FrameSet) else None,
+        lambda some, mask: rows.among(some & kept, mask),
+    )
+
+
+def _of(space: Workspace, rows: DataFrame, predicates: Predicates) -> DataFrame:
+    return rows.where(rows.predicate.isin([space.names.id(p) for p in sorted(predicates)]))
+
+
+def _signed(space: Workspace, rows: DataFrame, sign: int, predicates: Predicates) -> DataFrame:
+    from pyspark.sql import functions as F
+
+    return _of(space, rows, predicates).withColumn(WEIGHT, sign * F.col(WEIGHT))

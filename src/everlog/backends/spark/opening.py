@@ -1,0 +1,140 @@
+"""A version of a store as reasoning on Spark keeps it, with nothing read before somebody asks for it.
+
+Where the counters of the version are those of modules, the program has the same modules; what feeds one is what is
+explicit or has a counter above zero. Pairs of closures that the store does not list follow from that, and are
+listed by executors if a rule asks for them.
+"""
+
+from __future__ import annotations
+
+import functools
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from everlog.analysis.stratify import StratifiedProgram, Stratum
+from everlog.backends.spark.engine import SparkEngine
+from everlog.backends.spark.factset import FrameSet, Part, Step
+from everlog.backends.spark.materialise import spark_program
+from everlog.backends.spark.settings import SparkSettings
+from everlog.backends.spark.stored import StoredFacts
+from everlog.backends.spark.workspace import Workspace
+from everlog.engine.factset import NONE, FactSet
+from everlog.engine.multiset import Counts
+from everlog.lang.errors import EverlogError
+from everlog.lang.syntax import Predicate
+from everlog.modules.boundary import bridges
+from everlog.reasoning.materialisation import Materialisation
+from everlog.store import Store, VersionInfo
+from everlog.store.codec import COUNTED
+from everlog.store.loading import generated_in
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+MANY = 1 << 40
+"""How many pairs a closure may have that nobody has counted."""
+
+
+def program_of(program: StratifiedProgram, info: VersionInfo) -> StratifiedProgram:
+    """The program of a version in the form that its counters have, or that what it does not list needs."""
+    generated = generated_in(info)
+    of_modules = bool(info.statistics.get("modules", False)) and (info.bookkeeping == COUNTED or bool(generated))
+    found = spark_program(program, of_modules)
+    inside = {p for stratum in found.strata for module in stratum.inner for p in module.predicates}
+    if not generated.isdisjoint(inside):
+        hidden = ", ".join(map(str, sorted(generated & inside)))
+        message = f"Spark cannot update closures that are not listed and depend on themselves through rules: {hidden}"
+        hint = "use --engine local, or materialise again with a larger --expand-below"
+        raise EverlogError.of("not-listed", message, None, hint)
+    return found
+
+
+@dataclass(frozen=True)
+class Version:
+    """What is known of a version: the facts, which of them are not listed, and the counters as they are in the rows."""
+
+    kept: Materialisation
+    generated: frozenset[Predicate]
+    counters: tuple[Counts, Counts]
+
+    @property
+    def is_counted(self) -> bool:
+        return self.kept.nr is not None
+
+
+def opened(
+    space: Workspace, program: StratifiedProgram, store: Store, version: int, settings: SparkSettings | None = None
+) -> Version:
+    """A version of a store; the program is :func:`program_of` it."""
+    info = store.info(version)
+    said, hidden, generated = info.statistics, program.external, generated_in(info)
+    is_counted = info.bookkeeping == COUNTED
+    stored = StoredFacts(space, store, version, frozenset(space.names.predicates).difference(hidden.values()))
+    engine = SparkEngine(space, settings=settings)
+    facts = _with_fed(engine, program, stored, generated, is_counted)
+    counters = (stored.counts("nr").renamed(hidden), stored.counts("rec").renamed(hidden))
+    nr, rec = _with_bridges(engine, program, facts, counters) if is_counted else (None, None)
+    explicit = stored.explicit().renamed(hidden)
+    for known, count in ((explicit, said["explicit"]), (facts, said["facts"])):
+        if isinstance(known, FrameSet):
+            known.with_count(count)
+    return Version(Materialisation(explicit, facts, nr, rec, instances=said["instances"]), generated, counters)
+
+
+def _with_fed(
+    engine: SparkEngine,
+    program: StratifiedProgram,
+    stored: StoredFacts,
+    generated: frozenset[Predicate],
+    is_counted: bool,
+) -> FrameSet:
+    """All facts, those that feed modules included."""
+    facts, hidden = stored.facts(but=generated), program.external
+    if not hidden:
+        return facts
+    fed = stored.fed(hidden) if is_counted else stored.facts(stored.predicates - generated).renamed(hidden)
+    facts = _added(facts, fed)
+    for rules in (rules for pair in bridges(program) for rules in pair):
+        facts = _added(facts, engine.match(rules, facts, facts, phase="opening").facts())
+    for stratum in program.strata:
+        if stratum.module is not None and not generated.isdisjoint(stratum.predicates):
+            facts = _added(facts, _unlisted(engine, stratum, facts))
+    return facts
+
+
+def _with_bridges(
+    engine: SparkEngine, program: StratifiedProgram, facts: FactSet, counters: tuple[Counts, Counts]
+) -> tuple[Counts, Counts]:
+    """The counters with those of hidden predicates that no row has."""
+    nr, rec = counters
+    for nonrecursive, recursive in bridges(program):
+        nr = nr + engine.match(nonrecursive, facts, facts, phase="opening").counts()
+        rec = rec + engine.match(recursive, facts, facts, phase="opening").counts()
+    return nr, rec
+
+
+def _unlisted(engine: SparkEngine, stratum: Stratum, facts: FrameSet) -> FrameSet:
+    """The facts of a module, derived when they are asked for."""
+    lazily = SparkEngine(engine.space, settings=replace(engine.settings, expand_below=0))
+
+    @functools.cache
+    def closed() -> FactSet:
+        inputs = facts.restricted(stratum.module.inputs if stratum.module is not None else ())
+        found = lazily.closed(stratum, inputs, NONE)
+        return NONE if found is None else found
+
+    def frame(predicate: Predicate) -> DataFrame:
+        found = closed()
+        return found.frame([predicate]) if isinstance(found, FrameSet) else engine.space.read(())
+
+    steps = [Step(functools.partial(frame, p), frozenset([p]), MANY, is_scan=True) for p in stratum.predicates]
+    return FrameSet(engine.space, map(Part.whole, steps))
+
+
+def _added(facts: FrameSet, more: FactSet) -> FrameSet:
+    """The union with facts of other predicates."""
+    if not isinstance(more, FrameSet):
+        return facts
+    return FrameSet(
+        facts.space, (*facts.base, *more.base), (*facts.removed, *more.removed), (*facts.added, *more.added)
+    )

@@ -1,0 +1,397 @@
+"""How Spark evaluates a stratum: a plan for each, chosen from its rules and the sizes of what it reads.
+
+- *nonrecursive*: joins, each rule once; a virtual union is one as well.
+- *decomposed*: one stage that closes slices by the local engine (:mod:`everlog.backends.spark.decomposed`).
+- *reachability*: a closure from a condensed graph (:mod:`everlog.backends.spark.closure`).
+- *components*: a symmetric and transitive relation (:mod:`everlog.backends.spark.components`).
+- *rounds*: other recursion over facts that stay in their slices, those that a rule joins in the same one
+  (:mod:`everlog.backends.spark.rounds`).
+- *loop*: anything else, seminaive rounds over DataFrames.
+- *local*: rules of any form by the local engine, in one task, if all their facts are expected to fit there
+  (:mod:`everlog.backends.spark.local`). Only the engine ``auto`` chooses it.
+
+Every threshold is a setting that the plan prints. A stratum whose components differ is split first
+(:func:`everlog.analysis.decompose.parts_of`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Literal
+
+from everlog.analysis.binary import Apart, in_twos
+from everlog.analysis.decompose import Decomposition, decompose
+from everlog.analysis.linear import is_linear, read_beside
+from everlog.analysis.meeting import meeting
+from everlog.analysis.modules.kinds import Closure, Edge, VirtualUnion
+from everlog.analysis.stratify import Stratum
+from everlog.engine.hashing import hash_text
+from everlog.lang.printer import print_rule
+from everlog.lang.syntax import Atom, Constant, Predicate, Rule, Variable
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+PlanKind = Literal["nonrecursive", "decomposed", "reachability", "components", "rounds", "loop", "local"]
+Sizes = Mapping[Predicate, int]
+
+
+CONDENSED_BYTES, UNITED_BYTES, SHARED_BYTES, LOCAL_BYTES, WORKER_BYTES = 420, 130, 130, 130, 500 << 20
+"""What an edge to condense, an edge to unite and a fact to share take in the one task that prepares them, and a fact in
+a task that evaluates a stratum, at the worst that was measured, and the address space of a worker without any."""
+
+
+@dataclass(frozen=True)
+class PlanSettings:
+    """The thresholds of plans; the defaults are for workers of 2 GB."""
+
+    condensed_edges: int = 4_000_000
+    """So many edges at most are condensed in one task; a closure of more is decomposed or a loop."""
+    united_edges: int = 12_000_000
+    """So many edges at most are united in one task; the components of more are contracted in rounds first."""
+    shared_facts: int = 12_000_000
+    """So many facts at most are shared with every worker; recursion that needs more of them is a loop."""
+    local_facts: int = 0
+    """A stratum of rules that reads, and is expected to derive, so many facts at most is left to one task; 0 is none,
+    as with the engine ``spark``."""
+    growth: int = 4
+    """So many facts are expected to follow for each one that a stratum reads."""
+    spread_facts: int = 500_000
+    """Where a loop joins more facts than this with as many others again and again, these stay in partitions by what is
+    joined; with fewer, Spark hands the smaller side to all tasks."""
+    slices: int = 8
+    """A stage has so many slices at most for each of Spark's shuffle partitions, against skew."""
+    slice_facts: int = 1 << 14
+    """A slice to close is given so many facts on average at least, where their number is known: a task costs more than
+    to close fewer."""
+    slice_pairs: int = 1 << 16
+    """A slice of a closure has so many pairs at least: a task costs more than to list fewer."""
+    salt: int = 0
+    """Of the ids of terms, as in the store."""
+    hash_bits: int = 64
+
+    def within(self, memory: int) -> PlanSettings:
+        """The same for Python workers of so many bytes each.
+
+        >>> PlanSettings().within(1 << 30).condensed_edges
+        1308223
+        """
+        room = max(0, memory - WORKER_BYTES)
+        return replace(
+            self,
+            condensed_edges=room // CONDENSED_BYTES,
+            united_edges=room // UNITED_BYTES,
+            shared_facts=room // SHARED_BYTES,
+        )
+
+    def choosing(self, memory: int) -> PlanSettings:
+        """The same for the engine ``auto``: strata that fit a worker of so many bytes are left to one.
+
+        >>> PlanSettings().choosing(1 << 30).local_facts
+        4226567
+        """
+        return replace(self.within(memory), local_facts=max(0, memory - WORKER_BYTES) // LOCAL_BYTES)
+
+
+@dataclass(frozen=True)
+class Plan:
+    """How one stratum is evaluated, and why so."""
+
+    kind: PlanKind
+    stratum: Stratum
+    reasons: tuple[str, ...]
+    settings: PlanSettings
+    rules: tuple[Rule, ...] = ()
+    """The rules to apply in a decomposed stage or a loop."""
+    decomposition: Decomposition | None = None
+    seeds: Mapping[Predicate, tuple[Edge, ...]] = field(default_factory=lambda: MappingProxyType({}), hash=False)
+    """For each derived predicate of such rules, where its given facts are, if not under its own name."""
+    sizes: Sizes = field(default_factory=lambda: MappingProxyType({}), hash=False, repr=False)
+
+    def __str__(self) -> str:
+        """
+        >>> from everlog.analysis.check import check
+        >>> from everlog.analysis.stratify import stratify
+        >>> from everlog.lang.parser import parse_program
+        >>> text = "p(?x, ?y) :- e(?x, ?y) . p(?x, ?z) :- p(?x, ?y), e(?y, ?z) ."
+        >>> print(plan_of(stratify(check(parse_program(text))).strata[0], {}))
+        decomposed: by argument 1 of p; sharing e
+          shares 0 facts (shared-facts 12,000,000)
+          8 slices for each shuffle partition (slices 8), fewer for few facts (slice-facts 16,384)
+        """
+        return "\n  ".join([f"{self.kind}: {self.reasons[0]}", *self.reasons[1:]])
+
+
+def plan_of(stratum: Stratum, sizes: Sizes, settings: PlanSettings | None = None) -> Plan:
+    """The plan for a stratum; ``sizes`` are the numbers of facts of the predicates that it reads, as far as known."""
+    settings = settings or PlanSettings()
+    expected, is_local = _expected(stratum, sizes, settings)
+    if is_local:
+        return Plan("local", stratum, ("the local engine in one task", expected), settings, sizes=sizes)
+    found = _distributed_plan(stratum, sizes, settings)
+    staying = f"many facts that are joined in each round stay in their partitions {limit(settings, 'spread_facts')}"
+    more = [*([staying] if found.kind == "loop" else []), *([expected] if expected else [])]
+    return replace(found, reasons=(*found.reasons, *more))
+
+
+def reads(stratum: Stratum) -> frozenset[Predicate]:
+    """The predicates of a stratum's rules, and what its modules read."""
+    atoms = (atom.predicate for rule in stratum.rules for atom in (rule.head, *rule.body))
+    return frozenset(atoms).union(*(module.inputs for module in stratum.modules))
+
+
+def _expected(stratum: Stratum, sizes: Sizes, settings: PlanSettings) -> tuple[str, bool]:
+    """How many facts a stratum is expected to have, in words, and whether they are few enough for one task."""
+    if not settings.local_facts or stratum.module is not None:
+        return "", False
+    given = sum(sizes.get(predicate, 0) for predicate in reads(stratum))
+    facts = given * (1 + settings.growth)
+    what = f"reads {given:,} facts, so {facts:,} are expected {limit(settings, 'growth')}"
+    is_local = facts <= settings.local_facts
+    return f"{what}, {'which fit' if is_local else 'too many for'} one task {limit(settings, 'local_facts')}", is_local
+
+
+def _distributed_plan(stratum: Stratum, sizes: Sizes, settings: PlanSettings) -> Plan:
+    if isinstance(stratum.module, VirtualUnion):
+        return Plan("nonrecursive", stratum, ("a union of other predicates",), settings)
+    if stratum.module is not None:
+        return _closure_plan(stratum, stratum.module, sizes, settings)
+    if stratum.inner:
+        return Plan("loop", stratum, ("closures depend on rules that depend on them",), settings)
+    if not stratum.recursive:
+        return Plan("nonrecursive", stratum, ("no rule depends on another of the stratum",), settings)
+    return _rules_plan(stratum, stratum.recursive, stratum.predicates, sizes, settings)
+
+
+def close(
+    plan: Plan, session: SparkSession, facts: Mapping[Predicate, DataFrame], work: Path
+) -> dict[Predicate, DataFrame]:
+    """All facts of the predicates of a stratum that the plan is for, unless it is a loop.
+
+    ``facts`` has what the stratum reads, all of it complete, and of the stratum's own predicates what is
+    explicit or derived by nonrecursive rules. Columns are ids, in order. What has to be kept goes to ``work``.
+    """
+    found = _close(plan, session, facts, work)
+    return {p: found[p] if p in found else _empty(session, p.arity) for p in plan.stratum.predicates}
+
+
+def _close(
+    plan: Plan, session: SparkSession, facts: Mapping[Predicate, DataFrame], work: Path
+) -> Mapping[Predicate, DataFrame]:
+    module, slices = plan.stratum.module, slices_of(plan, session)
+    if plan.kind == "nonrecursive":
+        return _united(module, facts) if isinstance(module, VirtualUnion) else facts
+    if plan.kind == "reachability":
+        from everlog.backends.spark.closure import close_reachability
+
+        assert isinstance(module, Closure)
+        return close_reachability(session, module, facts, work, slices=slices, least=plan.settings.slice_pairs)
+    if plan.kind == "components":
+        from everlog.backends.spark.components import pairs
+
+        members = membership_of(plan, session, facts, work)
+        return {
+            plan.stratum.predicates[0]: pairs(session, members, work, slices=slices, shared=plan.settings.shared_facts)
+        }
+    if plan.kind in ("rounds", "loop", "local"):
+        raise ValueError(f"a plan of the kind {plan.kind} is not closed at once")
+    assert plan.decomposition is not None
+    ids = {p: number for number, p in enumerate(plan.stratum.predicates)}
+    stage = decomposed(plan, session, facts, work, ids)
+    if stage is None:
+        return {}
+    if len(plan.decomposition.carried) == 1:
+        return dict.fromkeys(plan.decomposition.carried, stage)
+    return {p: stage.where(stage.predicate == n).select(*(f"c{i}" for i in range(p.arity))) for p, n in ids.items()}
+
+
+def decomposed(
+    plan: Plan,
+    session: SparkSession,
+    facts: Mapping[Predicate, DataFrame],
+    work: Path,
+    ids: Mapping[Predicate, int],
+) -> DataFrame | None:
+    """The stage of a decomposed plan, with the ids of predicates if it carries several."""
+    from everlog.backends.spark.decomposed import close_decomposed
+
+    assert plan.decomposition is not None
+    constants = {text: hash_text(text, plan.settings.hash_bits, plan.settings.salt) for text in _constants(plan.rules)}
+    return close_decomposed(
+        session,
+        plan.rules,
+        plan.decomposition,
+        seeded(plan, facts),
+        work,
+        slices=slices_of(plan, session),
+        least=plan.settings.slice_facts,
+        constants=constants,
+        sizes=plan.sizes,
+        ids=ids,
+    )
+
+
+def membership_of(plan: Plan, session: SparkSession, facts: Mapping[Predicate, DataFrame], work: Path) -> DataFrame:
+    """What there is to keep of a plan of components: (vertex, representative)."""
+    from everlog.backends.spark.components import membership
+
+    module = plan.stratum.module
+    assert isinstance(module, Closure)
+    source = module.external[module.predicates[0]]
+    edges = facts[source] if source in facts else _empty(session, 2)
+    return membership(session, edges, work, edges_in_one_task=plan.settings.united_edges, size=plan.sizes.get(source))
+
+
+def slices_of(plan: Plan, session: SparkSession) -> int:
+    """How many slices a stage of the plan has at most."""
+    from everlog.backends.spark.tasks import parallelism
+
+    return plan.settings.slices * parallelism(session)
+
+
+def seeded(plan: Plan, facts: Mapping[Predicate, DataFrame]) -> dict[Predicate, DataFrame]:
+    """The facts, those of the recursion being what it starts with."""
+    given = dict(facts)
+    for predicate, sources in plan.seeds.items():
+        present = [edge for edge in sources if edge.predicate in facts]
+        given.pop(predicate, None)
+        if present:
+            given[predicate] = union(present, facts)
+    return given
+
+
+def _united(module: VirtualUnion, facts: Mapping[Predicate, DataFrame]) -> dict[Predicate, DataFrame]:
+    present = [part for part in module.parts if part.predicate in facts]
+    return {module.predicate: union(present, facts)} if present else {}
+
+
+def union(parts: Sequence[Edge], facts: Mapping[Predicate, DataFrame]) -> DataFrame:
+    """The different pairs of some binary predicates, or of their inverses."""
+    frames = []
+    for part in parts:
+        frame = facts[part.predicate]
+        first, second = frame.columns[::-1] if part.inverted else frame.columns
+        frames.append(frame.selectExpr(f"`{first}` as c0", f"`{second}` as c1"))
+    joined = frames[0]
+    for frame in frames[1:]:
+        joined = joined.unionAll(frame)
+    return joined if len(frames) == 1 else joined.distinct()
+
+
+# choosing ---------------------------------------------------------------------------------------
+
+
+def _closure_plan(stratum: Stratum, module: Closure, sizes: Sizes, settings: PlanSettings) -> Plan:
+    edges = sum(sizes.get(predicate, 0) for predicate in module.inputs)
+    if module.kind == "symmetric-transitive":
+        how = "united in one task" if edges <= settings.united_edges else "contracted in rounds until they fit one task"
+        united = f"{edges:,} edges {how} {limit(settings, 'united_edges')}"
+        reasons = ("symmetric and transitive, kept as membership", united, _slices(settings))
+        return Plan("components", stratum, reasons, settings, sizes=sizes)
+    condensed = limit(settings, "condensed_edges")
+    if edges <= settings.condensed_edges:
+        reasons = (
+            f"a {module.kind} closure",
+            f"{edges:,} edges condensed in one task {condensed}",
+            _slices(settings, "pairs"),
+        )
+        return Plan("reachability", stratum, reasons, settings, sizes=sizes)
+    rules, seeds = as_rules(module)
+    found = _rules_plan(stratum, rules, tuple(seeds), sizes, settings)
+    why = f"{edges:,} edges are too many to condense in one task {condensed}"
+    return replace(found, reasons=(*found.reasons, why), seeds=MappingProxyType(seeds))
+
+
+def _rules_plan(
+    stratum: Stratum, rules: tuple[Rule, ...], predicates: tuple[Predicate, ...], sizes: Sizes, settings: PlanSettings
+) -> Plan:
+    found = decompose(Stratum(stratum.index, rules, (), predicates), sizes)
+    if not isinstance(found, Decomposition):
+        reasons = ("the recursion does not decompose", *(str(obstacle) for obstacle in found))
+        return _rounds_plan(Plan("loop", stratum, reasons, settings, rules, sizes=sizes), predicates)
+    shared = sum(sizes.get(predicate, 0) for predicate in found.shared)
+    amount = f"{shared:,} facts {limit(settings, 'shared_facts')}"
+    if shared > settings.shared_facts:
+        return Plan(
+            "loop", stratum, (f"decomposes {found}", f"would share {amount}"), settings, rules, found, sizes=sizes
+        )
+    reasons = (str(found), f"shares {amount}", _slices(settings, "facts"))
+    return Plan("decomposed", stratum, reasons, settings, rules, found, sizes=sizes)
+
+
+def _rounds_plan(loop: Plan, predicates: tuple[Predicate, ...]) -> Plan:
+    """The same in rounds if the facts that rules join can meet and all that they read fits the task that numbers it."""
+    bare = next((predicate for predicate in predicates if not predicate.arity), None)
+    if bare is not None:
+        return replace(loop, reasons=(*loop.reasons, f"no rounds over slices: {bare.name} has no arguments"))
+    steps = in_twos(loop.rules, predicates)
+    if isinstance(steps, Apart):
+        why = f"nothing connects the recursive atoms of {print_rule(steps.rule)}"
+        return replace(loop, reasons=(*loop.reasons, f"no rounds over slices: {why}"))
+    read = sum(loop.sizes.get(predicate, 0) for predicate in (*predicates, *read_beside(loop.rules, predicates)))
+    amount = f"{read:,} facts {limit(loop.settings, 'shared_facts')}"
+    if read > loop.settings.shared_facts:
+        return replace(loop, reasons=(*loop.reasons, f"rounds would have to share {amount}"))
+    reasons = (*_in_slices(loop.rules, steps, predicates), *loop.reasons, f"shares {amount}")
+    return replace(loop, kind="rounds", reasons=reasons)
+
+
+def _in_slices(rules: Sequence[Rule], steps: Sequence[Rule], predicates: tuple[Predicate, ...]) -> list[str]:
+    """Where the facts of rounds are, in words."""
+    if is_linear(rules, predicates):
+        return ["one recursive atom a rule, so known facts stay in their slices"]
+    copies = [copy for each in meeting(steps, predicates).copies.values() for copy in each]
+    said = ["facts that a rule joins are in the same slice, so known facts stay there"]
+    said += [f"applies {print_rule(step)}" for step in steps if step not in rules]
+    return [*said, f"spreads {', '.join(map(str, copies))}"]
+
+
+def as_rules(module: Closure) -> tuple[tuple[Rule, ...], dict[Predicate, tuple[Edge, ...]]]:
+    """A closure that is not symmetric as linear rules, and what each of their predicates starts with."""
+    x, y, z = (Variable(name) for name in "xyz")
+    states = [state or Predicate(f"state {number}", 2) for number, state in enumerate(module.states)]
+    seeds: dict[Predicate, tuple[Edge, ...]] = dict.fromkeys(states, ())
+    seeds.update((state, (Edge(outside),)) for state, outside in module.external.items())
+    if module.kind == "transitive":
+        step = Atom(module.external[states[0]], (y, z))
+        return (Rule(Atom(states[0], (x, z)), (Atom(states[0], (x, y)), step)),), seeds
+    rules = []
+    for transition in module.transitions:
+        source, target = states[transition.source], states[transition.target]
+        if transition.edge is None:
+            rules.append(Rule(Atom(target, (x, y)), (Atom(source, (x, y)),)))
+            continue
+        along = Atom(transition.edge.predicate, (y, z) if transition.edge.inverted == module.mirrored else (z, y))
+        ends = ((x, z), (x, y)) if not module.mirrored else ((z, x), (y, x))
+        rules.append(Rule(Atom(target, ends[0]), (Atom(source, ends[1]), along)))
+        if module.closed:
+            seeds[target] = (*seeds[target], transition.edge)
+    return tuple(rules), seeds
+
+
+def _slices(settings: PlanSettings, of: Literal["", "facts", "pairs"] = "") -> str:
+    fewer = f", fewer for few {of} {limit(settings, f'slice_{of}')}" if of else ""
+    return f"{settings.slices} slices for each shuffle partition {limit(settings, 'slices')}{fewer}"
+
+
+def limit(settings: object, name: str) -> str:
+    """A threshold as plans and logs have it.
+
+    >>> limit(PlanSettings(), "shared_facts")
+    '(shared-facts 12,000,000)'
+    """
+    return f"({name.replace('_', '-')} {getattr(settings, name):,})"
+
+
+def _constants(rules: Iterable[Rule]) -> list[str]:
+    atoms = (atom for rule in rules for atom in (rule.head, *rule.body))
+    return list(dict.fromkeys(term.text for atom in atoms for term in atom.terms if isinstance(term, Constant)))
+
+
+def _empty(session: SparkSession, arity: int) -> DataFrame:
+    from pyspark.sql.types import LongType, StructField, StructType
+
+    return session.createDataFrame([], StructType([StructField(f"c{i}", LongType()) for i in range(arity)]))

@@ -1,0 +1,122 @@
+"""Modules after a change of what they read: what they lost and won, without deriving again what stays.
+
+A closure is brought up to date in one task, by the local engine: its graph is made from what feeds it, as it was, and
+changed. Pairs that stay are neither read nor listed, so it does not matter whether the store lists them. A virtual
+union is compared where it changed only.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+
+from everlog.analysis.modules.kinds import Closure, VirtualUnion
+from everlog.backends.spark.factset import FrameSet, Predicates, Step
+from everlog.backends.spark.groups import Mask, Place, joined
+from everlog.backends.spark.rows import GROUP, Terms, Written
+from everlog.backends.spark.sharing import in_one_task
+from everlog.backends.spark.workspace import Workspace
+from everlog.engine.factset import NONE, FactSet
+from everlog.modules.derive import repaired_closure
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+
+def repair_closure(
+    space: Workspace, module: Closure, old: FactSet, gone: FactSet, fresh: FactSet, edges: int, pairs: int
+) -> tuple[FactSet, FactSet] | None:
+    """What a closure lost and won, given all facts before and what changed; None if that is too much for one task.
+
+    ``edges`` says how many facts may feed the closure, ``pairs`` how many may change.
+    """
+    from pyspark.sql import functions as F
+
+    rows = space.read(()).withColumn(GROUP, F.lit(0))
+    for group, facts in enumerate((old, gone, fresh)):
+        part = facts.restricted(module.inputs)
+        if isinstance(part, FrameSet):
+            rows = rows.unionAll(part.frame().withColumn(GROUP, F.lit(group)))
+    terms = Terms.of(space, (*module.inputs, *module.predicates))
+    space.jobs += 1
+    found = in_one_task(rows, _Repair(module, terms, edges, pairs))
+    if found is None:
+        return None
+    lost, won = (_set(space, written) for written in found)
+    return lost, won
+
+
+def _set(space: Workspace, written: Written) -> FactSet:
+    stored = space.stored([written])
+    return FrameSet.of(space, stored) if stored.files else NONE
+
+
+@dataclass(frozen=True)
+class _Repair:
+    module: Closure
+    terms: Terms
+    edges: int
+    pairs: int
+
+    def __call__(self, batches: Iterable[pa.RecordBatch]) -> tuple[Written, Written] | None:
+        held, rows = [], 0
+        for batch in batches:
+            held.append(batch)
+            rows += batch.num_rows
+            if rows > self.edges:
+                return None
+        (old, gone, fresh), numbering = self.terms.read(held, groups=3)
+        changed = repaired_closure(self.module, old, gone, fresh)
+        if sum(len(each.lost) + len(each.won) for each in changed.values()) > self.pairs:
+            return None
+        sides = (
+            FactSet({p: each.lost for p, each in changed.items()}),
+            FactSet({p: c.won for p, c in changed.items()}),
+        )
+        lost, won = (self.terms.write(side, numbering) for side in sides)
+        return lost, won
+
+
+def repair_union(
+    space: Workspace, module: VirtualUnion, old: FactSet, new: FactSet, gone: FactSet, fresh: FactSet
+) -> tuple[FactSet, FactSet]:
+    """What a union lost and won: what a part lost is lost unless another part has it, and likewise what it won."""
+    before, after = (_united(space, module, facts, is_scan=True) for facts in (old, new))
+    less, more = (_united(space, module, facts) for facts in (gone, fresh))
+    return less - after, more - before
+
+
+def _united(space: Workspace, module: VirtualUnion, facts: FactSet, is_scan: bool = False) -> FactSet:
+    """The facts of a union, given those of its parts."""
+    parts = facts.restricted(module.inputs)
+    if not isinstance(parts, FrameSet):
+        return NONE
+
+    there = frozenset([module.predicate])
+
+    def frame(wanted: Predicates = there, mask: Mask | None = None) -> DataFrame:
+        from pyspark.sql import functions as F
+
+        found = []
+        for part in (part for part in module.parts if part.predicate in parts.possible):
+            rows = parts.frame([part.predicate], None if part.inverted else mask)
+            first, second = ("c1", "c0") if part.inverted else ("c0", "c1")
+            number = F.lit(space.names.id(module.predicate)).cast("long").alias("predicate")
+            turned = [F.col(first).alias("c0"), F.col(second).alias("c1"), *map(F.col, space.keys[3:])]
+            found.append(rows.select(number, *turned))
+        rows = functools.reduce(lambda a, b: a.unionAll(b), found)
+        return rows if len(found) == 1 else rows.distinct()
+
+    def touched(wanted: Predicates, argument: int) -> Mask | None:
+        return joined(parts.touched([p.predicate], 1 - argument if p.inverted else argument) for p in module.parts)
+
+    def places(wanted: Predicates, argument: int) -> list[Place]:
+        return [place for p in module.parts if not p.inverted for place in parts.places([p.predicate], argument)]
+
+    depth = 1 + parts.shallow().depth
+    step = Step(frame, there, parts.most, depth, is_scan, touched=touched, pruned=frame, places=places)
+    return FrameSet.of(space, step)

@@ -1,0 +1,222 @@
+"""Recursion that does not decompose, in rounds of one stage each, over facts that stay where they are.
+
+The facts of the recursion are spread over *slices*, and each slice keeps the ones that it has, sorted, in files. In a
+round a task takes the facts that others sent to its slice, drops those that the slice has, keeps the new ones, applies
+the rules to them by the local engine, and sends what follows to the slices where it belongs. What the rules read beside
+recursive atoms is in memory that all workers of a host share. So a fact moves once each time that it is derived in a
+round, and facts that are known do not move at all; the rounds end when nothing new was sent.
+
+Where no rule has two recursive atoms, a fact belongs to the slice that a hash of the whole fact says. Where rules
+have two, the facts that they join are in the same slice, by a hash of what they share, and a predicate may need several
+copies, each spread by other arguments (:mod:`everlog.analysis.meeting`): a fact is sent to the first of them, its
+*home*, and once it is known to be new there, to the others. An instance of a rule is found in the one slice where its
+facts meet, in the round in which the last of them has come there, so each is found once. Rules with more recursive
+atoms are applied in steps (:mod:`everlog.analysis.binary`); facts between the steps are no part of the result.
+
+One task numbers all terms beforehand, so that a fact is a key of the local engine from then on. Tasks write into
+directories of their own and return where, so a second attempt does no harm, and nothing is lost with an executor.
+"""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+
+from everlog.analysis.binary import Apart, in_twos
+from everlog.analysis.linear import read_beside
+from everlog.analysis.meeting import Copy, Meeting, meeting
+from everlog.backends.spark.decomposed import orders_of
+from everlog.backends.spark.factset import FrameSet
+from everlog.backends.spark.rows import Terms, Written
+from everlog.backends.spark.sharing import NO_IDS, Numbering, Orders, in_one_task, shared_facts, write_facts
+from everlog.backends.spark.slices import Held, Kept, Sent, Spread, received, send
+from everlog.backends.spark.tasks import run_tasks
+from everlog.backends.spark.workspace import Stored, Workspace
+from everlog.engine.factset import NONE, FactSet
+from everlog.engine.keys import Keys, Order, reorder
+from everlog.engine.limits import Limits
+from everlog.engine.match import RuleSet
+from everlog.engine.relation import Relation
+from everlog.lang.syntax import Predicate, Rule
+
+
+@dataclass(frozen=True)
+class InRounds:
+    """All facts of the recursion, and how many instances and rounds they took.
+
+    A rule that is applied in steps has the instances of its last step.
+    """
+
+    stored: Stored
+    instances: int
+    rounds: int
+
+
+def close_in_rounds(
+    space: Workspace,
+    rules: Sequence[Rule],
+    derived: Sequence[Predicate],
+    facts: FrameSet,
+    *,
+    slices: int,
+    told: Callable[[int, int], None] = lambda known, instances: None,
+) -> InRounds:
+    """All facts of the derived predicates of recursive rules.
+
+    After each round somebody is ``told`` how many there are, and how many instances the round took.
+
+    The recursive atoms of each rule are connected, and no derived predicate has arity 0.
+    """
+    beside = read_beside(rules, derived)
+    steps = in_twos(rules, derived)
+    assert not isinstance(steps, Apart)
+    plan = meeting(steps, derived)
+    spread = Spread({copy.name: len(copy.by) for copies in plan.copies.values() for copy in copies}, slices)
+    terms = Terms.of(space, (*derived, *beside), rules)
+    orders = orders_of(plan.rules, beside, spread.predicates, facts.sizes)
+    given = facts.restricted((*derived, *beside))
+    space.jobs += 1
+    frame = given.frame() if isinstance(given, FrameSet) else space.read(())
+    shared, first = in_one_task(frame, _Prepare(terms, plan, spread, orders))
+    slots = [_Slice(tuple(derived), terms, plan, spread, shared, number) for number in range(slices)]
+    waiting: list[Sent] = [first] if first else []
+    known = instances = rounds = 0
+    while waiting:
+        chosen = [slot.receiving(waiting) for slot in slots]
+        space.jobs += 1
+        done = run_tasks(space.spark, _Slice.round, [slot for slot in chosen if slot.sent])
+        read = {sent.directory for sent in waiting}
+        for found in done:
+            read.update(held.directory for held in set(slots[found.number].held).difference(found.held))
+            slots[found.number] = replace(slots[found.number], held=found.held)
+        for directory in read:
+            shutil.rmtree(directory, ignore_errors=True)
+        considered = sum(found.instances for found in done)
+        known, instances, rounds = known + sum(found.new for found in done), instances + considered, rounds + 1
+        waiting = [found.sent for found in done if found.sent]
+        told(known, considered)
+    space.jobs += 1
+    return InRounds(_listed(space, slots), instances, rounds)
+
+
+def _listed(space: Workspace, slots: Sequence[_Slice]) -> Stored:
+    """What the slices have, as facts with ids."""
+    return space.stored(run_tasks(space.spark, _Slice.listed, [slot for slot in slots if slot.held]))
+
+
+# tasks ------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class _Prepare:
+    """Numbers all terms, shares what rules read, and sends the facts that are given to their slices."""
+
+    terms: Terms
+    plan: Meeting
+    spread: Spread
+    orders: Orders
+
+    def __call__(self, batches: Iterable[pa.RecordBatch]) -> tuple[Path, Sent | None]:
+        (facts,), numbering = self.terms.read(batches)
+        work = Path(self.terms.directory)
+        beside = facts.restricted(p for p in facts if p not in self.plan.copies)
+        shared = write_facts(work, beside, numbering.own, self.orders)
+        given = facts.restricted(self.plan.copies)
+        return shared, send(_homeward(given, self.plan), self.spread, numbering.universe, work)
+
+
+@dataclass(frozen=True)
+class _Done:
+    number: int
+    held: tuple[Held, ...]
+    sent: Sent | None = None
+    new: int = 0
+    instances: int = 0
+
+
+@dataclass(frozen=True)
+class _Slice:
+    """One slice: what it has, and what was sent to it."""
+
+    derived: tuple[Predicate, ...]
+    terms: Terms
+    plan: Meeting
+    spread: Spread
+    shared: Path
+    number: int
+    held: tuple[Held, ...] = ()
+    sent: tuple[Sent, ...] = ()
+
+    def receiving(self, waiting: Iterable[Sent]) -> _Slice:
+        return replace(self, sent=tuple(sent for sent in waiting if sent.counts[self.number]))
+
+    def round(self) -> _Done:
+        """Keep what is new of what was sent, and send what follows from it."""
+        below, ids = shared_facts(self.shared)
+        kept = Kept(self.held, self.spread.layouts(len(ids)))
+        delta = self._new(kept)
+        if not delta:
+            return _Done(self.number, self.held)
+        engine = self.terms.engine(Numbering(ids, NO_IDS), Limits())
+        facts = below.replaced({copy: kept.with_new(copy, delta.relation(copy)) for copy in self.spread.predicates})
+        found = engine.match(RuleSet(self.plan.rules), facts, facts, changed=[(delta, NONE)]).facts()
+        work = Path(self.terms.directory)
+        sent = send(_homeward(found, self.plan) | _onward(delta, self.plan), self.spread, len(ids), work)
+        new = sum(len(delta.relation(self.plan.home(predicate).name)) for predicate in self.derived)
+        instances = sum(n for rule, n in engine.work.by_rule.items() if rule.head.predicate in self.derived)
+        return _Done(self.number, kept.extended(delta, work), sent, new, instances)
+
+    def _new(self, kept: Kept) -> FactSet:
+        """What was sent and the slice does not have; what comes from a home is known to be new."""
+        homes = {copies[0].name for copies in self.plan.copies.values()}
+        found = {}
+        for tag, (copy, layout) in enumerate(kept.layouts.items()):
+            keys = received(self.sent, self.number, tag)
+            if keys:
+                relation = Relation.from_keys(layout, np.concatenate(keys))
+                found[copy] = (relation - kept.relation(copy)).settled() if copy in homes else relation
+        return FactSet(found)
+
+    def listed(self) -> Written:
+        """Write all facts of the slice with their ids."""
+        ids = shared_facts(self.shared)[1]
+        kept = Kept(self.held, self.spread.layouts(len(ids)))
+        homes = {predicate: self.plan.home(predicate) for predicate in self.derived}
+        facts = FactSet({predicate: _listed_from(kept.relation(home.name), home) for predicate, home in homes.items()})
+        return self.terms.write(facts, Numbering(ids, NO_IDS))
+
+
+def _listed_from(relation: Relation, home: Copy) -> Relation:
+    """The facts that a home has."""
+    own = relation.layout.primary
+    if home.order == own:
+        return relation
+    return Relation.from_keys(relation.layout, _turned(relation, home.order, own))
+
+
+def _homeward(facts: FactSet, plan: Meeting) -> dict[Predicate, Keys]:
+    """Facts as their homes have them."""
+    return {
+        plan.home(predicate).name: _turned(relation, relation.layout.primary, plan.home(predicate).order)
+        for predicate, relation in facts.items()
+    }
+
+
+def _onward(new: FactSet, plan: Meeting) -> dict[Predicate, Keys]:
+    """Facts that are new in their homes, as the other copies have them."""
+    return {
+        copy.name: _turned(new[home.name], home.order, copy.order)
+        for home, *others in plan.copies.values()
+        if home.name in new
+        for copy in others
+    }
+
+
+def _turned(relation: Relation, source: Order, target: Order) -> Keys:
+    """The keys of facts with their arguments in another order, not sorted."""
+    return reorder(relation.layout, relation.keys(), source, target)

@@ -1,0 +1,104 @@
+"""Between rows of facts and the local engine, for tasks that work with all of some facts at once."""
+
+from __future__ import annotations
+
+import uuid
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from everlog.backends.spark.sharing import Numbering, fact_set
+from everlog.backends.spark.workspace import Workspace
+from everlog.engine.factset import FactSet
+from everlog.engine.keys import Column, columns_of
+from everlog.engine.limits import Limits
+from everlog.engine.match import Engine
+from everlog.lang.syntax import Constant, Predicate, Rule
+
+GROUP = "part"
+"""The column that says to which of several sets a fact belongs."""
+
+BLOCK = 1 << 20
+"""So many facts are written at a time."""
+
+Written = tuple[tuple[str, ...], dict[int, int]]
+"""Files, and how many facts of each predicate, by its id, are in them."""
+
+
+@dataclass(frozen=True)
+class Terms:
+    """What a task has to know of ids: those of predicates and of the constants in rules."""
+
+    predicates: tuple[tuple[int, Predicate], ...]
+    constants: Mapping[str, int]
+    keys: tuple[str, ...]
+    directory: str
+
+    @classmethod
+    def of(cls, space: Workspace, predicates: Iterable[Predicate], rules: Iterable[Rule] = ()) -> Terms:
+        terms = [term for rule in rules for atom in (rule.head, *rule.body) for term in atom.terms]
+        return cls(
+            tuple((space.names.id(p), p) for p in dict.fromkeys(predicates)),
+            {term.text: space.names.constant(term) for term in terms if isinstance(term, Constant)},
+            tuple(space.keys),
+            str(space.directory),
+        )
+
+    def read(self, batches: Iterable[pa.RecordBatch], groups: int = 1) -> tuple[list[FactSet], Numbering]:
+        """The facts of rows, over one numbering; with several groups one set for each number in their column."""
+        named = np.array(list(self.constants.values()), np.int64)
+        held = [batch for batch in batches if batch.num_rows]
+        if not held:
+            return [FactSet() for _ in range(groups)], fact_set((), (), more=named)[1]
+        rows = pa.Table.from_batches(held)
+        tags = rows.column("predicate").to_numpy()
+        group = rows.column(GROUP).to_numpy() if groups > 1 else np.zeros(len(tags), np.int64)
+        columns = [rows.column(name).to_numpy() for name in self.keys[1:]]
+        wanted = [(number, predicate, g) for g in range(groups) for number, predicate in self.predicates]
+        places = [np.flatnonzero((tags == number) & (group == g)) for number, _, g in wanted]
+        names = [Predicate(f"{g} {p.name}", p.arity) for _, p, g in wanted]
+        found, numbering = fact_set(names, [[column[at] for column in columns] for at in places], more=named)
+        sets = [
+            FactSet({p: found.relation(Predicate(f"{g} {p.name}", p.arity)) for _, p in self.predicates})
+            for g in range(groups)
+        ]
+        return sets, numbering
+
+    def engine(self, numbering: Numbering, limits: Limits) -> Engine:
+        """An engine of one thread for facts over a numbering."""
+        named = np.array(list(self.constants.values()), np.int64)
+        numbers = dict(zip(self.constants, numbering.numbers_of(named).tolist(), strict=True))
+        return Engine(numbering.universe, numbers, limits=limits, threads=1)
+
+    def write(self, facts: FactSet, numbering: Numbering) -> Written:
+        """Facts as a file in the work directory."""
+        return self.write_all([facts], numbering)
+
+    def write_all(self, sets: Sequence[FactSet], numbering: Numbering) -> Written:
+        """The facts of some sets as a file, block by block: memory that is new to a process costs more than copying."""
+        ids = {predicate: number for number, predicate in self.predicates}
+        relations = [pair for facts in sets for pair in facts.items() if len(pair[1])]
+        if not relations:
+            return (), {}
+        sizes: Counter[int] = Counter()
+        path = f"{self.directory}/{uuid.uuid4().hex}.parquet"
+        schema = pa.schema([(name, pa.int64()) for name in self.keys])
+        with pq.ParquetWriter(path, schema, compression="none", use_dictionary=["predicate"]) as writer:
+            for predicate, relation in relations:
+                sizes[ids[predicate]] += len(relation)
+                keys = relation.keys()
+                for start in range(0, len(keys), BLOCK):
+                    block = keys[start : start + BLOCK]
+                    found = [numbering.ids(column) for column in columns_of(relation.layout, block)]
+                    columns = self._filled(ids[predicate], found[: predicate.arity], len(block))
+                    writer.write_table(pa.Table.from_arrays(columns, schema=schema))
+        return (path,), dict(sizes)
+
+    def _filled(self, number: int, columns: Sequence[Column], size: int) -> list[pa.Array]:
+        """The columns of rows: the predicate, its arguments, and zeros."""
+        missing = len(self.keys) - 1 - len(columns)
+        return list(map(pa.array, (np.full(size, number), *columns, *[np.zeros(size, np.int64)] * missing)))

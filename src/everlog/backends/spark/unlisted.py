@@ -1,0 +1,48 @@
+"""Closures with too many pairs to be written down: what they follow from is kept, and pairs are listed when read."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from everlog.analysis.modules.kinds import Closure
+from everlog.backends.spark.plans import Plan, membership_of, slices_of
+from everlog.lang.syntax import Predicate
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+
+@dataclass(frozen=True)
+class Listing:
+    """The pairs of a closure as stages that run when they are used, and how many there are."""
+
+    frames: Mapping[Predicate, DataFrame]
+    pairs: Mapping[Predicate, int]
+
+
+def is_counted_first(plan: Plan) -> bool:
+    """Whether it is known how many pairs there are before any is listed."""
+    return plan.kind in ("reachability", "components")
+
+
+def listing(plan: Plan, session: SparkSession, facts: Mapping[Predicate, DataFrame], work: Path) -> Listing:
+    """Prepare the pairs of a closure whose plan counts them first."""
+    from everlog.backends.spark.closure import condense, listed
+    from everlog.backends.spark.components import pairs
+
+    module, slices = plan.stratum.module, slices_of(plan, session)
+    assert isinstance(module, Closure)
+    if plan.kind == "reachability":
+        condensed = condense(module, facts, work)
+        least = plan.settings.slice_pairs
+        frames = {p: listed(session, module, condensed, p, slices, least) for p in module.predicates}
+        return Listing(frames, condensed.pairs)
+    members = membership_of(plan, session, facts, work)
+    sizes = members.groupBy("representative").count()
+    ((count, total),) = sizes.selectExpr("sum(count)", "sum(count * count)").collect()
+    shared = plan.settings.shared_facts
+    frame = pairs(session, members, work, slices=slices, shared=shared, size=count or 0)
+    return Listing({module.predicates[0]: frame}, {module.predicates[0]: total or 0})

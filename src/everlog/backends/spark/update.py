@@ -1,0 +1,143 @@
+"""Updates on Spark: a version of a store repaired where it lies, and the change written by executors.
+
+Of the store only predicates of the program and of the change are read, and of these, row group by row
+group, only what joins with changes ask for. Where the counters of the version are those of modules, a
+closure whose input changed is brought up to date in one task, if its graph fits there, and otherwise closed again
+by its plan and compared with what was there. Where there are no counters, these are computed first.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from everlog.analysis.predicates import refuse_two_arities
+from everlog.analysis.stratify import StratifiedProgram
+from everlog.backends.spark.encoded import learn_predicates, staged_facts, width_of
+from everlog.backends.spark.factset import FrameSet
+from everlog.backends.spark.materialise import predicates_of
+from everlog.backends.spark.multiset import FrameCounts
+from everlog.backends.spark.names import Names, namesakes
+from everlog.backends.spark.opening import Version, opened, program_of
+from everlog.backends.spark.outcome import Outcome, Repaired, Sizes
+from everlog.backends.spark.settings import SparkSettings
+from everlog.backends.spark.tasks import full_disks
+from everlog.backends.spark.workspace import Workspace
+from everlog.backends.spark.write import Signed, rows_of, write_rows
+from everlog.engine.factset import FactSet
+from everlog.engine.limits import Limits
+from everlog.engine.multiset import Counts
+from everlog.lang.syntax import Predicate
+from everlog.profiling.watch import watching
+from everlog.reasoning.update import Algorithm, Strategy, update
+from everlog.store import Store
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+    from everlog.profiling.profile import Profile
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class StagedChange:
+    """Files of encoded facts to delete and to insert, and of their terms, in a directory that all workers share."""
+
+    delete: Sequence[str]
+    insert: Sequence[str]
+    terms: Sequence[str]
+    work: Path
+
+
+def update_on_spark(
+    spark: SparkSession,
+    program: StratifiedProgram,
+    store: Store,
+    version: int,
+    staged: StagedChange,
+    algorithm: Algorithm = "auto",
+    strategy: Strategy = "never",
+    *,
+    settings: SparkSettings | None = None,
+    limits: Limits | None = None,
+    profile: Profile | None = None,
+) -> Repaired:
+    """Repair a version of a store after a change of its explicit facts; the program is the one of the version."""
+    info = store.info(version)
+    program = program_of(program, info)
+    names = Names(predicates_of(program), info.salt)
+    changed = [*staged.delete, *staged.insert]
+    known = frozenset(names.predicates)
+    learn_predicates(spark, names, changed, staged.terms)
+    others = namesakes(frozenset(names.predicates) - known, store.width(version))
+    names.add(others)
+    width = max(store.width(version), width_of(changed, names.predicates))
+    with full_disks(), Workspace(spark, staged.work, names, width) as space:
+        old = opened(space, program, store, version, settings)
+        if old.generated and not old.is_counted:
+            log.info("derivations are not counted, and closures not listed: everything is derived again")
+            algorithm = "rematerialise"
+        hidden = program.external
+        delete, insert = (staged_facts(space, files) for files in (staged.delete, staged.insert))
+        _refuse_two_arities(space, program, old, insert, others)
+        delete, insert = delete.renamed(hidden), insert.renamed(hidden)
+        with watching(profile, program) as watch:
+            engine = watch.spark_engine(space, limits=limits, settings=settings)
+            done = update(engine, program, old.kept, delete, insert, algorithm, strategy)
+        log.info("updated in %d jobs", space.jobs)
+        outcome = Outcome(program, old.generated, old.kept.explicit, delete, insert, done)
+        return _Change(space, old, outcome).written(staged.work, info.statistics)
+
+
+def _refuse_two_arities(
+    space: Workspace, program: StratifiedProgram, old: Version, insert: FactSet, others: Sequence[Predicate]
+) -> None:
+    """A bare name has one arity, in the rules, the store and the change. Mostly the footers tell that the store has no
+    others."""
+    refuse_two_arities(insert, program.program.arities)
+    assert space.groups is not None
+    if others and space.groups.size([space.names.id(predicate) for predicate in others]):
+        refuse_two_arities([*_sizes(old.kept.facts.restricted(others)), *insert], {})
+
+
+@dataclass(frozen=True)
+class _Change:
+    """An update that was computed, on its way to the store."""
+
+    space: Workspace
+    old: Version
+    outcome: Outcome
+
+    def written(self, work: Path, said: Mapping[str, Any]) -> Repaired:
+        return self.outcome.repaired(said, _sizes, lambda sizes: self._files(work, sizes))
+
+    def _files(self, work: Path, sizes: Sizes) -> list[Path]:
+        outcome, new, old = self.outcome, self.outcome.done.materialisation, self.old.kept
+        weights: dict[str, Signed] = {
+            "holds": [(outcome.listed, 1), (outcome.unlisted, -1)],
+            "explicit": [(outcome.won, 1), (outcome.lost, -1)],
+            "nr": self._changed(new.nr, old.nr, self.old.counters[0]),
+            "rec": self._changed(new.rec, old.rec, self.old.counters[1]),
+        }
+        rows = rows_of(self.space, weights)
+        return [] if rows is None else write_rows(self.space, rows, sizes, work)
+
+    def _changed(self, new: Counts | None, old: Counts | None, stored: Counts) -> Signed:
+        """What to add to a counter. One that is not kept stays as it is in the rows, until it is kept again.
+
+        One that is kept and was computed anew may have come to nothing; then all of it is taken away.
+        """
+        if new is None:
+            return []
+        seen = self.outcome.seen
+        if isinstance(new, FrameCounts) and isinstance(old, FrameCounts) and new.is_made_of(old):
+            return [(seen(new.since(old)), 1)]
+        return [(seen(new), 1), (seen(stored), -1)]
+
+
+def _sizes(facts: FactSet) -> Sizes:
+    return {p: size for p, size in facts.sizes.items() if size} if isinstance(facts, FrameSet) else {}

@@ -1,0 +1,102 @@
+"""What a job is given, data files and the facts of its program, as files of ids and terms."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+
+from everlog.analysis.check import CheckedProgram
+from everlog.engine.hashing import hash_texts
+from everlog.engine.kinds import ByPredicate, merged_kinds
+from everlog.engine.literals import literals_of
+from everlog.ingest.amounts import Told
+from everlog.ingest.encode import TERMS
+from everlog.ingest.sources import ReadOptions
+from everlog.ingest.spill import Spill, write_parquet
+from everlog.ingest.split import BadRow, Split
+from everlog.ingest.values import constant_column
+from everlog.lang.internal import LITERAL
+from everlog.lang.syntax import Constant, Predicate
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+BATCH_ROWS = 1 << 18
+"""How many of a program's facts are encoded at once."""
+
+
+@dataclass(frozen=True)
+class Encoded:
+    """Files of encoded facts, and of all terms, sorted and distinct."""
+
+    facts: tuple[str, ...]
+    terms: tuple[str, ...]
+    rows: int
+    bad: tuple[BadRow, ...]
+    bad_count: int
+    kinds: ByPredicate
+    """Which kinds of terms the columns of each predicate hold."""
+
+
+def encoded(
+    spark: SparkSession,
+    parts: Sequence[Split],
+    program: CheckedProgram,
+    options: ReadOptions,
+    work: Path,
+    *,
+    on_error: str,
+    salt: int,
+    told: Told | None = None,
+) -> Encoded:
+    """Bring data and program into files of ids and terms in ``work``."""
+    from everlog.ingest.dictionary import new_terms
+    from everlog.ingest.stage import stage, widest
+
+    width = max([widest(parts, options), *(p.arity for p in program.predicates)])
+    literals = LITERAL in program.predicates
+    staged = stage(spark, parts, options, work, width=width, on_error=on_error, salt=salt, told=told, literals=literals)
+    own = Spill(work, width, salt=salt, literals=literals)
+    for batch in _batches(program):
+        own.add(batch)
+    own.flush()
+    names = write_parquet(_named(program, salt), work, "program-terms")
+    terms = new_terms(spark, [*staged.term_files, *own.term_files, names], (), work, salt=salt)
+    facts = (*staged.fact_files, *own.fact_files)
+    kinds = merged_kinds([staged.kinds, own.kinds])
+    return Encoded(facts, terms.files, staged.rows + own.rows, staged.bad, staged.bad_count, kinds)
+
+
+def _batches(program: CheckedProgram) -> Iterator[pa.RecordBatch]:
+    """The facts of a program as batches of texts, with the literals that its rules bring if it asks for literals."""
+    rows: dict[Predicate, list[list[str]]] = {}
+    for atom in program.facts:
+        rows.setdefault(atom.predicate, []).append([t.text for t in atom.terms if isinstance(t, Constant)])
+    for predicate, found in rows.items():
+        columns = [pa.array(column, pa.large_string()) for column in zip(*found, strict=True)]
+        yield _batch(predicate, columns, len(found))
+    for each in program.data:
+        for start in range(0, len(each), BATCH_ROWS):
+            some = [array.slice(start, BATCH_ROWS) for array in each.arrays]
+            yield _batch(each.predicate, some, len(some[0]))
+    texts = literals_of(program.rules)
+    if LITERAL in program.predicates and len(texts):
+        yield _batch(LITERAL, [texts], len(texts))
+
+
+def _batch(predicate: Predicate, columns: Sequence[pa.Array], rows: int) -> pa.RecordBatch:
+    names = ["predicate", *(f"c{i}" for i in range(predicate.arity))]
+    return pa.record_batch([constant_column(str(predicate), rows), *columns], names=names)
+
+
+def _named(program: CheckedProgram, salt: int) -> pa.Table:
+    """The predicates of a program and the constants of its rules, as terms sorted by id."""
+    texts = {str(predicate) for predicate in program.predicates}
+    for rule in program.rules:
+        texts.update(t.text for atom in (rule.head, *rule.body) for t in atom.terms if isinstance(t, Constant))
+    column = pa.array(sorted(texts), pa.string())
+    return pa.table({"id": hash_texts(column, salt=salt), "text": column}, schema=TERMS).sort_by("id")

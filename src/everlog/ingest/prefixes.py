@@ -1,0 +1,45 @@
+"""The prefixes that RDF files declare: what people call the namespaces of their data."""
+
+from __future__ import annotations
+
+import re
+import zlib
+from collections.abc import Iterable, Mapping
+
+from everlog.ingest.blocks import open_bytes
+from everlog.ingest.sources import Source
+from everlog.lang.characters import CHARACTER, LETTER
+
+_HEAD = 1 << 16
+"""The bytes at the beginning of a file that are searched for declarations."""
+
+MOST_FILES = 100
+MOST_PREFIXES = 500
+
+_NAME = rf"([{LETTER}](?:[{CHARACTER}.]*[{CHARACTER}])?)?"
+_TURTLE = re.compile(rf"^\s*@?prefix\s+{_NAME}:\s*<([^<>\s\\]*)>", re.IGNORECASE | re.MULTILINE)
+_XML = re.compile(rf"\sxmlns(?::{_NAME})?\s*=\s*[\"']([^\"'&<>\s]*)[\"']")
+_PATTERNS: Mapping[str, re.Pattern[str]] = {"ttl": _TURTLE, "trig": _TURTLE, "rdf": _XML}
+_ABSOLUTE = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:")
+
+
+def declared_prefixes(sources: Iterable[Source]) -> dict[str, str]:
+    """The prefixes that files declare at their beginning; the first file to use a name keeps it.
+
+    Relative IRIs are left out: what they stand for depends on the file.
+    """
+    found: dict[str, str] = {}
+    for source in [each for each in sources if each.kind in _PATTERNS][:MOST_FILES]:
+        for match in _PATTERNS[source.kind].finditer(_head(source)):
+            if _ABSOLUTE.match(match[2]) and len(found) < MOST_PREFIXES:
+                found.setdefault(match[1] or "", match[2])
+    return found
+
+
+def _head(source: Source) -> str:
+    """The beginning of a file; nothing if it cannot be read, which whoever reads all of it says."""
+    try:
+        with open_bytes(source.path, source.compressed) as file:
+            return file.read(_HEAD).decode(errors="replace")
+    except (OSError, EOFError, zlib.error):
+        return ""

@@ -1,0 +1,348 @@
+"""Which files a ``[NAME=]PATH[COLUMN, ...]`` argument means, and what is in them.
+
+A path is a file, a directory or a glob. The kind of a file follows from its extension. A directory
+stands for everything in it, except that a Delta table and a directory of part files are one relation.
+Columns in brackets are those that become arguments, in this order.
+"""
+
+from __future__ import annotations
+
+import csv
+import glob
+import os
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from everlog.ingest.blocks import unreadable
+from everlog.ingest.cells import iri_of
+from everlog.ingest.fetching import Copy, fetch
+from everlog.ingest.locations import kind_of
+from everlog.lang.characters import BARE_NAME
+from everlog.lang.errors import DataError, Diagnostic, Place, warn
+from everlog.store.addresses import local_path, scheme_of
+
+KINDS: Mapping[str, str] = {
+    ".csv": "csv",
+    ".tsv": "tsv",
+    ".facts": "tsv",
+    ".parquet": "parquet",
+    ".nt": "nt",
+    ".nq": "nq",
+    ".ttl": "ttl",
+    ".trig": "trig",
+    ".rdf": "rdf",
+    ".owl": "rdf",
+    ".xml": "rdf",
+}
+"""The kind of a file by its extension."""
+
+RDF_KINDS = frozenset({"nt", "nq", "ttl", "trig", "rdf"})
+_ARGUMENT = re.compile(r"(?P<name><[^<>]*>|[^=/]*)=(?P<path>.*)", re.DOTALL)
+_PICKED = re.compile(r'(?P<path>.*)\[(?P<columns>(?:"[^"]*"|[^"\[\]])+)\]', re.DOTALL)
+
+
+@dataclass(frozen=True)
+class Source:
+    """One relation or RDF document to read."""
+
+    path: str
+    kind: str
+    predicate: str | None
+    """The predicate of a tabular source, a bare name or ``<iri>``; None for RDF."""
+    compressed: bool
+    name: str
+    """What blank nodes are labelled from: the path relative to the argument."""
+    copy: Copy | None = None
+    """What it is a copy of, if it lies in an object store."""
+    columns: tuple[str, ...] = ()
+    """The names of the columns that become arguments; none means all columns."""
+
+    def shown(self, path: str) -> str:
+        """A path of the source as users know it."""
+        return path if self.copy is None else self.copy.shown(path)
+
+
+@dataclass(frozen=True)
+class ReadOptions:
+    """What a load may say about its files."""
+
+    header: bool = False
+    types: str = "auto"
+    prefixes: Mapping[str, str] = field(default_factory=dict)
+    base: str | None = None
+    source: str | None = None
+    arities: Mapping[str, int] = field(default_factory=dict)
+    """How many columns the known bare predicates have."""
+    graphs: bool = False
+    """Whether facts of RDF have the graph they are in as last argument."""
+
+    def __post_init__(self) -> None:
+        # Plain dictionaries can be pickled, whatever kind of mapping was given.
+        object.__setattr__(self, "prefixes", dict(self.prefixes))
+        object.__setattr__(self, "arities", dict(self.arities))
+
+
+def resolve(arguments: Sequence[str], options: ReadOptions, work: Path | None = None) -> list[Source]:
+    """The sources that arguments of the form ``[NAME=]PATH[COLUMN, ...]`` stand for.
+
+    What lies in an object store is copied into ``work``, a directory that all readers share; without one there must be
+    nothing. All arguments that are wrong are reported together in one :class:`DataError`.
+    """
+    found: dict[tuple[str, str | None, tuple[str, ...]], Source] = {}
+    problems: list[DataError] = []
+    for argument in arguments:
+        try:
+            for source in _argument(argument, options, work):
+                found.setdefault((source.path, source.predicate, source.columns), source)
+        except DataError as error:
+            problems.append(error)
+        except OSError as error:
+            problems.append(unreadable(error.filename or argument, error))
+    if problems:
+        raise DataError(diagnostic for error in problems for diagnostic in error.diagnostics)
+    _warn_of_tables(found.values())
+    return _with_distinct_names(list(found.values()))
+
+
+def _warn_of_tables(sources: Iterable[Source]) -> None:
+    """Warn of Parquet files that are read by themselves and belong to a Delta table: only its log knows its rows."""
+    folders = {os.path.dirname(os.path.abspath(source.path)): source for source in sources if source.kind == "parquet"}
+    above = {
+        str(table): source for folder, source in folders.items() for table in (Path(folder), *Path(folder).parents)
+    }
+    for table in sorted(table for table in above if os.path.isdir(os.path.join(table, "_delta_log"))):
+        message = "files of a Delta table are read by themselves, with rows that the table may not have any more"
+        hint = "give the directory of the table instead of its files"
+        warn(Diagnostic("file-of-a-table", message, Place(above[table].shown(table)), hint, severity="warning"))
+
+
+def _argument(argument: str, options: ReadOptions, work: Path | None) -> Iterator[Source]:
+    name, path = _split(argument, options)
+    path, columns = _picked(path)
+    for source in _sources(path, name, options, work):
+        if columns and source.predicate is None:
+            raise _picked_rdf(source, columns)
+        yield replace(source, columns=columns)
+
+
+def _sources(path: str, name: str | None, options: ReadOptions, work: Path | None) -> Iterator[Source]:
+    if kind_of(path) is None:
+        yield from _at(str(local_path(path)) if scheme_of(path) == "file" else path, name, options)
+        return
+    assert work is not None
+    copy = fetch(path, work)
+    try:
+        yield from (replace(source, copy=copy) for source in _at(copy.path, name, options, copied=True))
+    except DataError as error:
+        raise copy.as_given(error) from None
+
+
+def _picked(path: str) -> tuple[str, tuple[str, ...]]:
+    """The path and the columns in brackets behind it. Brackets that are part of a name or of a glob stay in the path.
+
+    >>> _picked('in/trips.parquet[src, "a, b"]'), _picked("in/part-[ab]")
+    (('in/trips.parquet', ('src', 'a, b')), ('in/part-[ab]', ()))
+    """
+    match = _PICKED.fullmatch(path)
+    if match is None or os.path.exists(path) or (kind_of(path) is None and glob.glob(path)):
+        return path, ()
+    table = match["path"]
+    if "," not in match["columns"] and kind_by_name(table) is None and not os.path.exists(table):
+        return path, ()
+    (names,) = csv.reader([match["columns"]], skipinitialspace=True)
+    return table, tuple(name.strip() for name in names)
+
+
+def _at(path: str, name: str | None, options: ReadOptions, copied: bool = False) -> Iterator[Source]:
+    """The sources at a path of a file system, where they may have been copied to from an object store."""
+    if os.path.isdir(path):
+        yield from _directory(Path(path), Path(path), name, options)
+    elif os.path.exists(path):
+        yield _file(Path(path), Path(path).name, name, options)
+    else:
+        root = Path(re.split(r"[*?\[]", path, maxsplit=1)[0] or ".")
+        root = root if path.startswith(f"{root}/") or str(root) == "." else root.parent
+        matches = sorted(glob.glob(path, recursive=True)) if glob.has_magic(path) else []
+        matches = [match for match in matches if not is_hidden(os.path.relpath(match, root))]
+        if not matches:
+            raise _nothing(path, copied)
+        for match in map(Path, matches):
+            if match.is_dir():
+                yield from _directory(match, root, name, options)
+            else:
+                yield _file(match, os.path.relpath(match, root), name, options)
+
+
+def _split(argument: str, options: ReadOptions) -> tuple[str | None, str]:
+    """The predicate, if one is given, and the path."""
+    match = _ARGUMENT.fullmatch(argument)
+    if match is None or (os.path.exists(argument) and not os.path.exists(match["path"])):
+        return None, argument
+    name = match["name"]
+    if BARE_NAME.fullmatch(name):
+        return name, match["path"]
+    iri = iri_of(name, options.prefixes)
+    if iri is not None:
+        return f"<{iri}>", match["path"]
+    prefix, colon, _ = name.partition(":")
+    if colon and prefix not in options.prefixes:
+        known = ", ".join(f"{prefix}:" for prefix in sorted(options.prefixes))
+        raise DataError.of(
+            "unknown-prefix",
+            f"the prefix {prefix}: of the predicate {name} is not declared",
+            hint=f"the rules declare {known}" if known else "declare it in the rules with @prefix, or write the <iri>",
+        )
+    raise DataError.of(
+        "bad-name",
+        f"{name!r} cannot be the name of a predicate",
+        hint="use letters, digits, _ and -, starting with a letter or _; a prefixed name; or <iri>",
+    )
+
+
+def _file(path: Path, relative: str, name: str | None, options: ReadOptions) -> Source:
+    kind, stem, compressed = _kind(path)
+    if kind is None:
+        known = " ".join(KINDS)
+        raise DataError.of(
+            "unknown-kind",
+            "the extension says nothing about what is in the file",
+            Place(str(path)),
+            f"known are {known}, each also with .gz",
+        )
+    if kind in RDF_KINDS:
+        if name is not None:
+            raise _named_rdf(path, name)
+        return Source(str(path), kind, None, compressed, _source_name(relative, path, options))
+    return Source(str(path), kind, name or _predicate(stem, path), compressed, _source_name(relative, path, options))
+
+
+def is_hidden(relative: str) -> bool:
+    """Whether a file, or a directory that it is in, is not meant to be read.
+
+    >>> is_hidden("a/_temporary/b.csv"), is_hidden("./a/b.csv")
+    (True, False)
+    """
+    return any(part.startswith(("_", ".")) for part in relative.split("/") if part not in ("", ".", ".."))
+
+
+def kind_by_name(name: str) -> str | None:
+    """The kind of a file by its name, None if that tells nothing.
+
+    >>> kind_by_name("in/edge.csv.gz"), kind_by_name("notes.txt")
+    ('csv', None)
+    """
+    return _kind(Path(name))[0]
+
+
+def _kind(path: Path) -> tuple[str | None, str, bool]:
+    """Kind by extension, the name without it, whether it is compressed."""
+    name = path.name
+    compressed = name.lower().endswith(".gz")
+    stem, extension = os.path.splitext(name[:-3] if compressed else name)
+    return KINDS.get(extension.lower()), stem, compressed
+
+
+def _predicate(stem: str, path: Path) -> str:
+    if BARE_NAME.fullmatch(stem):
+        return stem
+    raise DataError.of(
+        "bad-name",
+        f"{stem!r} cannot be the name of a predicate",
+        Place(str(path)),
+        f"name the predicate: NAME={path}",
+    )
+
+
+def _directory(path: Path, root: Path, name: str | None, options: ReadOptions) -> Iterator[Source]:
+    """Everything in a directory. ``root`` is what the names of the sources are relative to."""
+    if (path / "_delta_log").is_dir():
+        relative = os.path.relpath(path, root)
+        yield Source(
+            str(path), "delta", name or _directory_predicate(path), False, _source_name(relative, path, options)
+        )
+        return
+    count = 0
+    for source in _entries(path, root, name, options):
+        count += 1
+        yield source
+    if count == 0 and path == root:
+        raise DataError.of(
+            "nothing-to-read",
+            "there is no file of a known kind in the directory",
+            Place(str(path)),
+            f"known are {' '.join(KINDS)}, each also with .gz",
+        )
+
+
+def _entries(path: Path, root: Path, name: str | None, options: ReadOptions) -> Iterator[Source]:
+    entries = sorted(entry for entry in path.iterdir() if not entry.name.startswith(("_", ".")))
+    for entry in entries:
+        kind, _, _ = _kind(entry)
+        if entry.is_dir():
+            if "=" in entry.name:
+                raise DataError.of(
+                    "partitioned-directory",
+                    "the directory is partitioned: its names hold values of a column",
+                    Place(str(entry)),
+                    "write it as a Delta table or without partitions",
+                )
+            yield from _directory(entry, root, name, options)
+        elif kind is not None:
+            part = entry.name.startswith("part-") and kind not in RDF_KINDS
+            predicate = name or (_directory_predicate(path) if part else None)
+            yield _file(entry, os.path.relpath(entry, root), predicate, options)
+
+
+def _directory_predicate(path: Path) -> str:
+    kind, stem, _ = _kind(path.absolute())
+    return _predicate(stem if kind else path.absolute().name, path)
+
+
+def _source_name(relative: str, path: Path, options: ReadOptions) -> str:
+    relative = path.absolute().name if relative == "." else relative
+    if options.source is None:
+        return relative
+    return options.source if relative == path.name else f"{options.source}/{relative}"
+
+
+def _with_distinct_names(sources: list[Source]) -> list[Source]:
+    """Files of the same name in different places must not share blank nodes."""
+    names = Counter(source.name for source in sources)
+    return [
+        replace(source, name=source.shown(source.path))
+        if source.predicate is None and names[source.name] > 1
+        else source
+        for source in sources
+    ]
+
+
+def _nothing(path: str, copied: bool) -> DataError:
+    if glob.has_magic(path):
+        return DataError.of("nothing-to-read", "no file matches the pattern", Place(path), "check the path")
+    folder = os.path.dirname(path) or "."
+    if copied:
+        hint = "nothing in the object store has this address or one that starts with it and `/`: check it"
+        return DataError.of("no-such-file", "the file does not exist", Place(path), hint)
+    hint = "check the path" if os.path.isdir(folder) else f"there is no directory {folder}"
+    return DataError.of("no-such-file", "the file does not exist", Place(path), hint)
+
+
+def _named_rdf(path: Path, name: str) -> DataError:
+    return DataError.of(
+        "named-rdf",
+        f"an RDF file has predicates of its own, so it cannot be read as {name}",
+        Place(str(path)),
+        f"leave out {name}=",
+    )
+
+
+def _picked_rdf(source: Source, columns: Sequence[str]) -> DataError:
+    return DataError.of(
+        "picked-rdf",
+        "an RDF file has no columns that could be picked",
+        Place(source.shown(source.path)),
+        f"leave out [{', '.join(columns)}]",
+    )

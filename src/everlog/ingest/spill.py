@@ -1,0 +1,133 @@
+"""What a task writes: encoded facts and their terms as Parquet files, in bounded memory."""
+
+from __future__ import annotations
+
+import functools
+import uuid
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from everlog.engine.hashing import hash_text
+from everlog.engine.kinds import ByPredicate, add_kinds
+from everlog.engine.literals import are_literals
+from everlog.ingest.encode import TERMS, Encoder
+from everlog.ingest.room import own_share
+from everlog.lang.internal import LITERAL
+
+FLUSH_ROWS = 2_000_000
+FLUSH_TEXT_BYTES = 128 << 20
+_MULTIPLIER = np.int64(-7046029254386353131)
+
+
+def facts_schema(width: int) -> pa.Schema:
+    """Facts as ids: ``predicate`` and as many arguments as the widest predicate has.
+
+    >>> facts_schema(2).names
+    ['predicate', 'c0', 'c1']
+    """
+    arguments = [pa.field(f"c{i}", pa.int64()) for i in range(width)]
+    return pa.schema([pa.field("predicate", pa.int64(), nullable=False), *arguments])
+
+
+class Spill:
+    """Takes batches of texts and writes files of facts and of terms into a directory.
+
+    Facts and terms are distinct within a file, terms also sorted by id. A file's name is used once and
+    never again: when Spark runs a task a second time, the files of the first attempt are simply not
+    in the result. With ``literals`` there is a fact for each literal, too (see :mod:`everlog.engine.literals`).
+    """
+
+    def __init__(self, work: Path, width: int, bits: int = 64, salt: int = 0, *, literals: bool = False) -> None:
+        self.fact_files: list[str] = []
+        self.term_files: list[str] = []
+        self.rows = 0
+        self.kinds: ByPredicate = {}
+        """Which kinds of terms the columns of each predicate hold."""
+        self._work = work
+        self._schema = facts_schema(width)
+        self._encoder = Encoder(bits, salt)
+        self._literal = hash_text(str(LITERAL), bits, salt) if literals else None
+        self._facts: list[pa.RecordBatch] = []
+        self._terms: list[pa.RecordBatch] = []
+        self._held_rows = self._held_bytes = 0
+        self._share = own_share()
+
+    def add(self, batch: pa.RecordBatch) -> None:
+        """Encode a batch of texts; write files when enough has come together."""
+        facts, terms = self._encoder.encode(batch)
+        add_kinds(self.kinds, batch, facts.column("predicate").to_numpy())
+        self._facts.append(widen(facts, self._schema))
+        self._terms.append(terms)
+        if self._literal is not None:
+            self._facts.append(widen(_literal_facts(terms, self._literal), self._schema))
+        self.rows += facts.num_rows
+        self._held_rows += facts.num_rows
+        self._held_bytes += terms.nbytes
+        if self._held_rows >= FLUSH_ROWS * self._share or self._held_bytes >= FLUSH_TEXT_BYTES * self._share:
+            self.flush()
+
+    def flush(self) -> None:
+        """Write what is held."""
+        if self._held_rows:
+            facts = distinct(pa.Table.from_batches(self._facts, self._schema))
+            self.fact_files.append(write_parquet(facts, self._work, "facts"))
+        if self._held_bytes:
+            terms = pa.Table.from_batches(self._terms, TERMS)
+            order = np.argsort(terms.column("id").to_numpy())
+            self.term_files.append(write_parquet(terms.take(pa.array(order)), self._work, "terms"))
+        self._facts, self._terms = [], []
+        self._held_rows = self._held_bytes = 0
+
+
+def _literal_facts(terms: pa.RecordBatch, predicate: int) -> pa.RecordBatch:
+    ids = terms.column("id").filter(are_literals(terms.column("text")))
+    names = pa.array(np.full(len(ids), predicate, np.int64))
+    return pa.RecordBatch.from_arrays([names, ids], names=["predicate", "c0"])
+
+
+def widen(facts: pa.RecordBatch, schema: pa.Schema) -> pa.RecordBatch:
+    """The same facts with null columns up to the schema's width."""
+    if facts.num_columns > len(schema):
+        raise ValueError(f"facts with {facts.num_columns - 1} arguments where at most {len(schema) - 1} were announced")
+    missing = [pa.nulls(facts.num_rows, pa.int64())] * (len(schema) - facts.num_columns)
+    return pa.RecordBatch.from_arrays([*facts.columns, *missing], schema=schema)
+
+
+def distinct(facts: pa.Table) -> pa.Table:
+    """Facts each once, in the order they come in.
+
+    Rows are sorted by a mix of their columns, so that equal rows become neighbours, and compared
+    exactly. Nulls follow from the predicate, so 0 can stand for them.
+
+    >>> distinct(pa.table({"predicate": [2, 1, 2], "c0": [5, 7, 5]})).num_rows
+    2
+    """
+    if facts.num_rows < 2:
+        return facts
+    columns = [column.fill_null(0).to_numpy() for column in facts.columns if column.null_count < len(column)]
+    mix = functools.reduce(lambda mixed, column: mixed * _MULTIPLIER + column, columns)
+    order = np.argsort(mix)
+    same = np.ones(len(order) - 1, np.bool_)
+    for column in (mix, *columns):
+        ordered = column[order]
+        same &= ordered[1:] == ordered[:-1]
+        if not same.any():
+            return facts
+    keep = np.ones(len(order), np.bool_)
+    keep[order[1:][same]] = False
+    return facts.filter(pa.array(keep))
+
+
+def write_parquet(table: pa.Table, directory: Path, kind: str) -> str:
+    """Write a file under a name that no other attempt has; returns its path."""
+    path = directory / f"{kind}-{uuid.uuid4().hex}.parquet"
+    strings = [field.name for field in table.schema if pa.types.is_string(field.type)]
+    pq.write_table(
+        table, path, compression={name: "zstd" if name in strings else "none" for name in table.schema.names},
+        use_dictionary=["predicate"] if "predicate" in table.schema.names else False, row_group_size=1 << 16,
+        write_page_checksum=True,
+    )  # fmt: skip
+    return str(path)

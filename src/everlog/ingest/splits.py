@@ -1,0 +1,164 @@
+"""Cutting sources into pieces of similar size that can be read apart."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from functools import partial
+from itertools import pairwise
+
+import numpy as np
+
+from everlog.engine.kernels.delimited import CELL_START, record_starts
+from everlog.ingest.blocks import BLOCK, BYTE_ORDER_MARK, open_bytes, unreadable
+from everlog.ingest.columns import Header, Headers, Table, header_of, order_of, pick_hint
+from everlog.ingest.delimited import first_row, first_row_width
+from everlog.ingest.parquet import column_names, delta_files, parquet_splits
+from everlog.ingest.sources import ReadOptions, Source
+from everlog.ingest.split import Split
+from everlog.lang.errors import DataError, Diagnostic, Place
+
+TARGET = 64 << 20
+RANGED = frozenset({"csv", "tsv", "nt", "nq"})
+LARGE_GZ = 64
+"""Megabytes of a compressed file above which there is a warning."""
+
+
+def splits(
+    sources: Sequence[Source], options: ReadOptions, target_bytes: int = TARGET, *, headers: Headers | None = None
+) -> list[Split]:
+    """The pieces of all sources, each about ``target_bytes`` long where its kind can be cut.
+
+    Tabular sources get their arguments here: the columns that the user picked, or all of them. Those of several files
+    of one predicate are aligned by name (see :mod:`everlog.ingest.columns`); ``headers`` are names that are known
+    already, and learns others. A bare predicate with two widths is a :class:`DataError`.
+    """
+    headers = {} if headers is None else headers
+    known: dict[str, Split] = {}
+    found = []
+    for source in sources:
+        for split in _splits(source, options, target_bytes, headers):
+            if source.predicate is not None and not source.predicate.startswith("<"):
+                _check_width(known.setdefault(source.predicate, split), split)
+            found.append(split)
+    return found
+
+
+def large_files(parts: Sequence[Split], megabytes: int = LARGE_GZ) -> Iterator[Diagnostic]:
+    """A warning for each compressed file above a size: it is one stream, so one task reads it alone."""
+    for part in parts:
+        if part.source.compressed and (size := os.path.getsize(part.path)) > megabytes << 20:
+            hint = "unpack the file, or split it into several .gz files of whole rows"
+            if part.source.kind in ("ttl", "trig", "rdf"):
+                hint = "convert it to N-Triples or N-Quads, unpacked or in several .gz files"
+            message = f"a compressed file of {size / (1 << 20):,.0f} MB is read by one task alone"
+            yield Diagnostic("large-gz", message, Place(part.shown), hint, severity="warning")
+
+
+def _splits(source: Source, options: ReadOptions, target_bytes: int, headers: Headers) -> Iterator[Split]:
+    whole = Split(source, source.path, 0, None, None)
+    try:
+        for file in delta_files(whole) if source.kind == "delta" else [whole]:
+            if source.predicate is None:
+                yield from _file_splits(file, target_bytes)
+            elif (table := _table(file, options)) is not None:
+                yield from _file_splits(_bound(file, table, options, headers), target_bytes)
+    except OSError as error:
+        raise unreadable(source.shown(source.path), error) from error
+    except DataError as error:
+        raise error if source.copy is None else source.copy.as_given(error) from None
+
+
+def _table(split: Split, options: ReadOptions) -> Table | None:
+    """The columns of a file; None if it is a delimited file without a row."""
+    source = split.source
+    assert source.predicate is not None
+    names: tuple[str, ...] | None
+    if source.kind in ("parquet", "delta"):
+        names = column_names(split)
+        width: int | None = len(names)
+    elif options.header:
+        names = first_row(source)
+        width = None if names is None else len(names)
+    else:
+        names, width = None, options.arities.get(source.predicate)
+        width = first_row_width(source) if width is None else width
+    if width is None:
+        return None
+    path = source.path if source.kind == "delta" else split.path
+    pick = partial(_pick_text, source.predicate, source.shown(path))
+    return Table(source.predicate, width, names, path, Place(path), pick)
+
+
+def _pick_text(predicate: str, path: str, names: Sequence[str]) -> str:
+    written = (f'"{name}"' if set(name) & set(",[] ") else name for name in names)
+    return f"'{predicate}={path}[{', '.join(written)}]'"
+
+
+def _bound(split: Split, table: Table, options: ReadOptions, headers: Headers) -> Split:
+    """The file with the order of its arguments."""
+    picked = split.source.columns
+    arity = options.arities.get(table.predicate)
+    key = (table.predicate, len(picked) or table.width)
+    order = order_of(table, picked, headers.get(key))
+    if arity not in (None, len(order)):
+        raise _wrong_width(table, len(order), arity, headers.get((table.predicate, arity)))
+    header = header_of(table, order)
+    if header is not None:
+        headers.setdefault(key, header)
+    return replace(split, arity=len(order), width=table.width, order=order)
+
+
+def _wrong_width(table: Table, width: int, arity: int, known: Header | None) -> DataError:
+    what = "columns" if width == table.width else "picked columns"
+    message = f"the number of {what} is {width}, but {table.predicate} has {arity} arguments"
+    other = "give the file another predicate with NAME=PATH"
+    picking = pick_hint(table, arity, known)
+    hint = f"add columns, or {other}" if picking is None else f"{picking}, or {other}"
+    return DataError.of("wrong-arity", message, table.place, hint)
+
+
+def _file_splits(split: Split, target_bytes: int) -> Iterable[Split]:
+    source = split.source
+    if source.kind in ("parquet", "delta"):
+        return parquet_splits(split, target_bytes)
+    if source.kind not in RANGED or source.compressed:
+        return [split]
+    size = os.path.getsize(split.path)
+    if source.kind == "csv" and size > target_bytes:
+        cuts = [0, *_record_starts(split.path, target_bytes), size]
+    else:
+        cuts = [*range(0, size, target_bytes), size]
+    return [replace(split, start=start, end=end) for start, end in pairwise(cuts) if start < end]
+
+
+def _record_starts(path: str, step: int) -> list[int]:
+    """Where rows of a comma-separated file begin, one about every ``step`` bytes: a newline in quotes is none."""
+    found: list[int] = []
+    with open_bytes(path, False) as file:
+        position = len(BYTE_ORDER_MARK) if file.read(3) == BYTE_ORDER_MARK else 0
+        file.seek(position)
+        state, target = CELL_START, step
+        while chunk := file.read(BLOCK):
+            data = np.frombuffer(bytearray(chunk), np.uint8)
+            starts, state, target = record_starts(data, state, position, step, target)
+            found += starts.tolist()
+            position += len(chunk)
+    return found
+
+
+def _check_width(first: Split, other: Split) -> None:
+    if first.arity == other.arity:
+        return
+    name = first.source.predicate
+    raise DataError.of(
+        "two-arities",
+        f"{name} has {other.arity} columns here and {first.arity} in {first.shown}",
+        Place(other.shown),
+        "a bare name has one number of columns; pick as many by name with NAME=PATH[COLUMN, ...], "
+        "or give one of the files another NAME=PATH",
+    )
+
+
+__all__ = ["Split", "splits"]

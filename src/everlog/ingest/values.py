@@ -1,0 +1,476 @@
+"""From columns of values in memory to columns of canonical texts.
+
+Everything that holds columns becomes Arrow columns first, without a copy where the library allows
+it, and an Arrow column becomes texts with one vectorised rule per type. Python objects, which have
+no such column, become texts one by one.
+"""
+
+from __future__ import annotations
+
+import datetime
+import json
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from decimal import Decimal
+from functools import partial
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from everlog.analysis.predicates import wrong_arity
+from everlog.engine.kernels.numbers import canonical_doubles
+from everlog.ingest.columns import Header, Table, header_of, order_of, pick_hint
+from everlog.lang.errors import DataError
+from everlog.lang.terms import XSD, decimal_text, double_text, text_of
+
+TEXT = pa.large_string()
+
+ARROW_TYPES: Mapping[type, Any] = {str: TEXT, int: pa.int64(), float: pa.float64(), bool: pa.bool_()}
+"""Python types whose columns Arrow can take over whole."""
+
+
+CONVERT = "strings, numbers, booleans, dates, timestamps and times can; convert or leave out the column"
+
+
+def texts_of(array: pa.Array | pa.ChunkedArray, column: str = "values", before: int = 0) -> pa.LargeStringArray:
+    """The canonical texts of an Arrow column; a null stays null.
+
+    Strings are strings as they stand, whatever they look like. A timestamp with a zone is written
+    in UTC. A type that cannot be a term is a :class:`DataError` that names the column.
+    ``before`` is how many rows come before the column's, which messages count too.
+
+    >>> texts_of(pa.array([1.0, None, -1250.0])).to_pylist()
+    ['1.0E0', None, '-1.25E3']
+    >>> texts_of(pa.array(["a", "42"]).dictionary_encode()).to_pylist()
+    ['"a"', '"42"']
+    """
+    if isinstance(array, pa.ChunkedArray):
+        array = array.combine_chunks()
+        if isinstance(array, pa.ChunkedArray):
+            return pa.concat_arrays([texts_of(chunk, column) for chunk in array.chunks])
+    kind = array.type
+    if pa.types.is_dictionary(kind) and pa.types.is_temporal(kind.value_type):
+        return texts_of(array.dictionary_decode(), column, before)  # a value without a text is told by its row
+    if pa.types.is_dictionary(kind):
+        return texts_of(array.dictionary, column).take(array.indices)
+    if pa.types.is_run_end_encoded(kind):
+        return texts_of(pc.run_end_decode(array), column, before)
+    if _is_string(kind):
+        return _string_texts(array, column)
+    if pa.types.is_integer(kind) or pa.types.is_boolean(kind) or pa.types.is_null(kind):
+        return array.cast(TEXT)
+    if pa.types.is_floating(kind):
+        return _double_texts(array.cast(pa.float64()))
+    if pa.types.is_decimal(kind):
+        return _decimal_texts(array)
+    if pa.types.is_date(kind):
+        return _typed(_moments(array.cast(pa.date32()), column, before), "date")
+    if pa.types.is_timestamp(kind):
+        return _timestamp_texts(array, column, before)
+    if pa.types.is_time(kind):
+        return _typed(_without_zeros(_moments(array, column, before), kind.unit), "time")
+    raise DataError.of(
+        "unsupported-type",
+        f"column {column!r} has the type {kind}, which cannot be a term",
+        hint=CONVERT,
+    )
+
+
+def text_columns(
+    data: Any, arity: int | None = None, predicate: str | None = None
+) -> tuple[list[pa.LargeStringArray], int]:
+    """The columns of texts of whatever holds rows in memory, and how many rows there are.
+
+    Takes rows (tuples of Python values), a mapping from names to columns, pandas, Polars, Arrow,
+    NumPy (one or two dimensions, or structured), and anything with the Arrow stream protocol.
+    With ``arity``, data of another width is an error about ``predicate``, and no rows at all have that many columns.
+
+    >>> columns, rows = text_columns([("a", 1), ("b", 2.5)])
+    >>> [column.to_pylist() for column in columns], rows
+    ([['"a"', '"b"'], ['1', '2.5E0']], 2)
+    >>> text_columns([()])
+    ([], 1)
+    """
+    columns, rows, _ = argument_columns(data, arity, predicate)
+    return columns, rows
+
+
+def argument_columns(
+    data: Any,
+    arity: int | None = None,
+    predicate: str | None = None,
+    picked: Sequence[str] | None = None,
+    headers: Mapping[tuple[str, int], Header] = MappingProxyType({}),
+) -> tuple[list[pa.LargeStringArray], int, Header | None]:
+    """The same in the order of the arguments, and the names of the columns if they have any.
+
+    ``picked`` are the names of the columns that become arguments, by default all; ``headers`` are the names that
+    earlier data had, by predicate and number of columns (see :mod:`everlog.ingest.columns`).
+    """
+    given = _columns(data)
+    width = len(given.columns)
+    if given.rows == 0 and not width and arity and not picked:
+        return [pa.array([], TEXT) for _ in range(arity)], 0, None
+    name = predicate or "the predicate"
+    table = Table(name, width, given.names, "the data", None, _pick_text)
+    order = () if picked is not None and not picked else order_of(table, picked or (), headers.get((name, width)))
+    if width and not order and not arity:
+        hint = "name the columns that become arguments, or leave out `columns` to take all"
+        raise DataError.of("no-such-column", "`columns` is empty, so no column is picked", None, hint)
+    if arity is not None and len(order) != arity:
+        raise wrong_arity(predicate, arity, len(order), pick_hint(table, arity, headers.get((name, arity))))
+    columns = [given.columns[place]() for place in order]
+    rows = _rows_of(given, columns, order)
+    for index, column in enumerate(columns):
+        if column.null_count:
+            _null(int(pc.index(pc.is_null(column), True).as_py()) + 1, f"column {index + 1}")
+    header = header_of(table, order)
+    return columns, rows, None if header is None else replace(header, shown="earlier data")
+
+
+def _pick_text(names: Sequence[str]) -> str:
+    return f"columns=[{', '.join(map(json.dumps, names))}]"
+
+
+@dataclass(frozen=True)
+class _Columns:
+    """What holds rows, as columns that become texts when they are asked for.
+
+    ``names`` is None if the columns have none, ``rows`` if the columns may be of different lengths.
+    """
+
+    names: tuple[str, ...] | None
+    columns: Sequence[Callable[[], pa.LargeStringArray]]
+    rows: int | None
+
+
+def _rows_of(given: _Columns, columns: Sequence[pa.LargeStringArray], order: Sequence[int]) -> int:
+    """The number of rows; columns of different lengths are an error."""
+    if given.rows is not None:
+        return given.rows
+    rows = len(columns[0]) if columns else 0
+    for place, column in zip(order, columns, strict=True):
+        if len(column) != rows:
+            assert given.names is not None
+            raise DataError.of(
+                "ragged-column",
+                f"column {given.names[place]!r} has {_count(len(column), 'value')}, "
+                f"column {given.names[order[0]]!r} has {rows}",
+                hint="all columns have the same length",
+            )
+    return rows
+
+
+def _columns(data: Any) -> _Columns:
+    module = type(data).__module__.partition(".")[0]
+    if isinstance(data, np.ndarray):
+        return _numpy_columns(data)
+    if isinstance(data, pa.Array | pa.ChunkedArray):
+        return _Columns(None, [partial(texts_of, data)], len(data))
+    if module == "pandas":
+        return _pandas_columns(data)
+    if module == "polars":
+        return _polars_columns(data)
+    if module == "pyspark" and hasattr(data, "toArrow"):
+        data = data.toArrow()
+    if isinstance(data, pa.Table | pa.RecordBatch) or hasattr(data, "__arrow_c_stream__"):
+        table = data if isinstance(data, pa.Table | pa.RecordBatch) else pa.table(data)
+        names = tuple(table.schema.names)
+        columns = [partial(texts_of, table.column(place), name) for place, name in enumerate(names)]
+        return _Columns(names, columns, table.num_rows)
+    if isinstance(data, Mapping):
+        names = tuple(map(str, data))
+        columns = [partial(_one_column, values, name) for name, values in zip(names, data.values(), strict=True)]
+        return _Columns(names, columns, None if names else 0)
+    if isinstance(data, Iterable) and not isinstance(data, str | bytes):
+        return _row_columns(data)
+    raise DataError.of(
+        "wrong-data",
+        f"rows cannot be taken from a value of type {type(data).__name__}",
+        hint="pass a list of tuples, a mapping of columns, or a pandas, Polars, Arrow or NumPy table",
+    )
+
+
+def _row_columns(data: Iterable[Any]) -> _Columns:
+    rows = data if isinstance(data, Sequence) else list(data)
+    if not rows:
+        return _Columns(None, [], 0)
+    for kind in set(map(type, rows)):
+        if not issubclass(kind, tuple | list):
+            index = next(i for i, row in enumerate(rows) if type(row) is kind)
+            raise DataError.of(
+                "not-a-row",
+                f"row {index + 1} is {rows[index]!r}, not a tuple",
+                hint=f"a row with one value is written ({rows[index]!r},)",
+            )
+    width = len(rows[0])
+    if set(map(len, rows)) != {width}:
+        index = next(i for i, row in enumerate(rows) if len(row) != width)
+        raise DataError.of(
+            "ragged-row",
+            f"row {index + 1} has {_count(len(rows[index]), 'value')}, the rows before it have {width}",
+            hint="all rows of a predicate have the same number of values",
+        )
+    columns = list(zip(*rows, strict=True)) if width else []
+    made = [partial(_object_texts, column, f"column {i + 1}") for i, column in enumerate(columns)]
+    return _Columns(None, made, len(rows))
+
+
+def _object_texts(values: Sequence[Any], column: str) -> pa.LargeStringArray:
+    """The texts of Python objects; values of one plain type go through Arrow together."""
+    kinds = set(map(type, values))
+    arrow_type = ARROW_TYPES.get(next(iter(kinds))) if len(kinds) == 1 else None
+    if arrow_type is not None:
+        try:
+            return texts_of(pa.array(values, arrow_type), column)
+        except (pa.ArrowInvalid, OverflowError, UnicodeEncodeError):
+            pass  # an integer over 64 bits, or a string that is not Unicode: found or told apart one by one
+    texts = []
+    for row, value in enumerate(values, 1):
+        try:
+            text = _text_of_object(value)
+            text.encode()
+        except TypeError as error:
+            raise DataError.of(
+                "unsupported-value",
+                f"row {row}, {column}: {error}",
+                hint="a value is a str, int, float, bool, Decimal, date, datetime, time, IRI, BlankNode or Literal",
+            ) from None
+        except ValueError as error:
+            reason = "the string is no Unicode text" if isinstance(error, UnicodeError) else error
+            hint = "correct the value, or leave out the row"
+            raise DataError.of("bad-value", f"row {row}, {column}: {reason}", None, hint) from None
+        except _NullValueError:
+            _null(row, column)
+        texts.append(text)
+    return pa.array(texts, TEXT)
+
+
+class _NullValueError(Exception):
+    pass
+
+
+def _text_of_object(value: Any) -> str:
+    if _is_missing(value):
+        raise _NullValueError
+    if isinstance(value, np.datetime64):
+        try:
+            return str(texts_of(pa.array(np.array([value])))[0])
+        except DataError:
+            raise ValueError(f"{value} is outside the years -32767 to 32767") from None
+    return text_of(value)
+
+
+def _is_missing(value: Any) -> bool:
+    """Whether an object stands for no value: None, or what pandas and NumPy have for it."""
+    if value is None or value is np.ma.masked:
+        return True
+    if isinstance(value, datetime.datetime | np.datetime64):
+        return str(value) == "NaT"
+    return type(value).__name__ == "NAType"  # pandas.NA, without an import of pandas
+
+
+def _one_column(values: Any, name: str) -> pa.LargeStringArray:
+    """One column given on its own, of any of the libraries."""
+    module = type(values).__module__.partition(".")[0]
+    if isinstance(values, pa.Array | pa.ChunkedArray):
+        return texts_of(values, name)
+    if isinstance(values, np.ndarray):
+        return _numpy_texts(values, name)
+    if module == "pandas":
+        return _series_texts(values, name)
+    if module == "polars":
+        return _polars_texts(values)
+    if isinstance(values, str | bytes) or not isinstance(values, Iterable):
+        hint = "a mapping has a list of values for each column"
+        raise DataError.of("wrong-data", f"column {name!r} is {values!r}, not a list of values", None, hint)
+    return _object_texts(values if isinstance(values, Sequence) else list(values), f"column {name!r}")
+
+
+def _numpy_columns(data: np.ndarray[Any, Any]) -> _Columns:
+    if (names := data.dtype.names) and data.ndim == 1:
+        return _Columns(tuple(names), [partial(_numpy_texts, data[name], name) for name in names], len(data))
+    if data.ndim == 1:
+        return _Columns(None, [partial(_numpy_texts, data, "values")], len(data))
+    if data.ndim == 2:
+        columns = [partial(_numpy_texts, data[:, i], f"column {i + 1}") for i in range(data.shape[1])]
+        return _Columns(None, columns, len(data))
+    raise DataError.of(
+        "wrong-data",
+        f"rows cannot be taken from a NumPy array of shape {data.shape}",
+        hint="pass one column as a 1-D array, rows as a 2-D array, or a structured array",
+    )
+
+
+def _numpy_texts(values: np.ndarray[Any, Any], column: str) -> pa.LargeStringArray:
+    if values.dtype.kind == "O":
+        return _object_texts(values.tolist(), f"column {column!r}")
+    try:
+        mask = np.ma.getmaskarray(values) if isinstance(values, np.ma.MaskedArray) else None
+        array = pa.array(np.ascontiguousarray(values), mask=mask, from_pandas=False)
+    except (pa.ArrowNotImplementedError, pa.ArrowInvalid, pa.ArrowTypeError) as error:
+        raise DataError.of(
+            "unsupported-type",
+            f"column {column!r} has the NumPy type {values.dtype}, which cannot be a term",
+            hint=CONVERT,
+        ) from error
+    return texts_of(array, column)
+
+
+def _pandas_columns(data: Any) -> _Columns:
+    if not hasattr(data, "columns"):
+        return _Columns(None, [partial(_series_texts, data, str(data.name))], len(data))
+    names = tuple(map(str, data.columns))
+    return _Columns(names, [partial(_series_texts, data.iloc[:, i], name) for i, name in enumerate(names)], len(data))
+
+
+def _series_texts(series: Any, name: str) -> pa.LargeStringArray:
+    """The texts of a pandas column; whatever pandas counts as missing, NaN too, is a null."""
+    missing = np.asarray(series.isna())
+    if missing.any():
+        _null(int(missing.argmax()) + 1, f"column {name!r}")
+    if str(series.dtype) == "category":
+        categories = _series_texts(series.cat.categories.to_series(), name)
+        return categories.take(pa.array(np.asarray(series.cat.codes)))
+    if series.dtype == object:
+        return _object_texts(series.tolist(), f"column {name!r}")
+    try:
+        array = pa.array(series)
+    except (pa.ArrowNotImplementedError, pa.ArrowInvalid, pa.ArrowTypeError) as error:
+        raise DataError.of(
+            "unsupported-type",
+            f"column {name!r} has the pandas type {series.dtype}, which cannot be a term",
+            hint=CONVERT,
+        ) from error
+    return texts_of(array, name)
+
+
+def _polars_columns(data: Any) -> _Columns:
+    if hasattr(data, "to_frame"):
+        return _Columns(None, [partial(_polars_texts, data)], len(data))
+    if hasattr(data, "collect"):
+        data = data.collect()
+    columns = [partial(_polars_texts, series) for series in data.iter_columns()]
+    return _Columns(tuple(data.columns), columns, int(data.height))
+
+
+def _polars_texts(series: Any) -> pa.LargeStringArray:
+    name = str(series.name)
+    if str(series.dtype) == "Object":
+        return _object_texts(series.to_list(), f"column {name!r}")
+    return texts_of(series.to_arrow(), name)
+
+
+def _is_string(kind: Any) -> bool:
+    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind))
+
+
+def _string_texts(array: pa.Array, column: str) -> pa.LargeStringArray:
+    array = array.cast(TEXT)
+    try:
+        array.validate(full=True)
+    except pa.ArrowInvalid as error:
+        message = f"column {column!r} holds a string that is not valid UTF-8: {error}"
+        raise DataError.of("not-utf-8", message, None, "decode the column with its own encoding first") from None
+    return _quoted(array)
+
+
+def _quoted(array: pa.LargeStringArray) -> pa.LargeStringArray:
+    quote = pa.scalar('"', TEXT)
+    return pc.binary_join_element_wise(quote, array, quote, pa.scalar("", TEXT))
+
+
+def _typed(lexical: pa.LargeStringArray, datatype: str) -> pa.LargeStringArray:
+    ends = pa.scalar('"', TEXT), pa.scalar(f'"^^<{XSD}{datatype}>', TEXT)
+    return pc.binary_join_element_wise(ends[0], lexical, ends[1], pa.scalar("", TEXT))
+
+
+def _double_texts(array: pa.DoubleArray) -> pa.LargeStringArray:
+    finite = pc.is_finite(array)
+    lexical = array.cast(TEXT)
+    _, offsets, data = lexical.buffers()
+    if len(lexical) == 0:
+        return lexical
+    starts = np.frombuffer(offsets, np.int64, len(lexical) + 1, lexical.offset * 8)
+    if starts[-1] == starts[0]:
+        return lexical
+    plain = pc.if_else(finite, lexical, None) if not pc.all(finite, min_count=0).as_py() else lexical
+    _, offsets, data = plain.buffers()
+    written, ends = canonical_doubles(
+        np.frombuffer(data, np.uint8), np.frombuffer(offsets, np.int64, len(plain) + 1, plain.offset * 8)
+    )
+    texts = large_strings(written, ends)
+    if array.null_count == 0 and plain is lexical:
+        return texts
+    names = {value: pa.scalar(double_text(float(value)), TEXT) for value in ("nan", "inf", "-inf")}
+    special = pc.if_else(pc.equal(array, float("inf")), names["inf"], names["-inf"])
+    special = pc.if_else(pc.is_nan(array), names["nan"], special)
+    return pc.if_else(finite, texts, special)
+
+
+def large_strings(data: np.ndarray[Any, Any], offsets: np.ndarray[Any, Any]) -> pa.LargeStringArray:
+    """An Arrow array over the bytes and offsets of texts."""
+    return pa.LargeStringArray.from_buffers(len(offsets) - 1, pa.py_buffer(offsets), pa.py_buffer(data))
+
+
+def _decimal_texts(array: pa.Array) -> pa.LargeStringArray:
+    """Arrow writes all digits of the scale, and zero or a huge number in scientific notation."""
+    lexical = array.cast(TEXT)
+    scientific = pc.fill_null(pc.match_substring(lexical, "E"), False)
+    texts = lexical
+    if array.type.scale > 0:
+        texts = pc.replace_substring_regex(texts, r"0+$", "")
+        texts = pc.replace_substring_regex(texts, r"\.$", ".0")
+    else:
+        texts = pc.binary_join_element_wise(texts, pa.scalar(".0", TEXT), pa.scalar("", TEXT))
+    if pc.any(scientific).as_py():
+        distinct = lexical.filter(scientific).dictionary_encode()
+        written = pa.array([decimal_text(Decimal(text)) for text in distinct.dictionary.to_pylist()], TEXT)
+        texts = pc.replace_with_mask(texts, scientific, written.take(distinct.indices))
+    return texts
+
+
+def _moments(array: pa.Array, column: str, before: int) -> pa.LargeStringArray:
+    """Dates and times as Arrow writes them; it has a remark in place of those that it cannot write."""
+    lexical = array.cast(TEXT)
+    row = pc.index(pc.starts_with(lexical, "<"), True).as_py()
+    if row >= 0:
+        number = lexical[row].as_py().strip("<>").rpartition(" ")[2]
+        message = f"row {before + row + 1}, column {column!r}: the {array.type} {number} cannot be written as a term"
+        hint = "years go from -32767 to 32767, times from 00:00 to 24:00; correct the value, or leave out the row"
+        raise DataError.of("bad-value", message, None, hint)
+    return lexical
+
+
+def _timestamp_texts(array: pa.TimestampArray, column: str, before: int) -> pa.LargeStringArray:
+    zone = "Z" if array.type.tz is not None else ""
+    lexical = _moments(array.cast(pa.timestamp(array.type.unit)), column, before)
+    lexical = _without_zeros(pc.replace_substring(lexical, " ", "T"), array.type.unit)
+    return _typed(pc.binary_join_element_wise(lexical, pa.scalar(zone, TEXT), pa.scalar("", TEXT)), "dateTime")
+
+
+def _without_zeros(lexical: pa.LargeStringArray, unit: str) -> pa.LargeStringArray:
+    """Times without the zeros at the end of their fraction."""
+    return lexical if unit == "s" else pc.replace_substring_regex(lexical, r"\.?0+$", "")
+
+
+def _null(row: int, column: str) -> None:
+    """Refuse a missing value; rows count from 1."""
+    raise DataError.of(
+        "null-value", f"row {row}, {column}: there is no value", hint="drop or fill the rows with missing values first"
+    )
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+
+
+def constant_column(text: str, rows: int) -> pa.StringArray:
+    """The same text for every row, as the ``predicate`` column needs it."""
+    return pa.repeat(pa.scalar(text, pa.string()), rows)
+
+
+__all__ = ["TEXT", "argument_columns", "constant_column", "large_strings", "text_columns", "texts_of"]

@@ -1,0 +1,1 @@
+"""Jobs that change a store or follow it: one file each."""

@@ -1,0 +1,183 @@
+"""A DataFrame of operations brought into files of ids and terms: facts to insert and facts to delete.
+
+A small one is read in this process, a large one by Spark's workers, by the same functions. There the rows are
+first brought together by fact, so that one task sees all operations on it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+
+from everlog.backends.spark.tasks import RESULT, attempt, gather, opened, packed, parallelism, work_directory
+from everlog.engine.kinds import merged_kinds
+from everlog.ingest.operations import Reader, batches_of, conflict_error, resolved
+from everlog.ingest.spill import Spill
+from everlog.ingest.split import BadRow
+from everlog.ingest.stage import MOST_LISTED, MOST_SHOWN, Staged
+from everlog.lang.errors import DataError, Diagnostic, Place
+from everlog.lang.internal import LITERAL
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+IN_PROCESS_ROWS = 200_000
+"""Larger batches are read by Spark."""
+
+
+@dataclass(frozen=True)
+class ChangeSet:
+    """What a batch of operations comes to; ``rows`` counts them as they came."""
+
+    insert: Staged
+    delete: Staged
+    rows: int
+    bad: tuple[BadRow, ...]
+    bad_count: int
+
+
+def read_batch(
+    frame: DataFrame,
+    reader: Reader,
+    work: Path,
+    *,
+    where: str,
+    width: int,
+    salt: int = 0,
+    on_error: str = "stop",
+    in_process_rows: int = IN_PROCESS_ROWS,
+) -> ChangeSet:
+    """Read the operations in a DataFrame into files in ``work``, a directory that all workers share.
+
+    ``where`` is what messages call the batch. With ``on_error="stop"`` bad rows are an error that lists the
+    first of them; operations that contradict each other always are one.
+    """
+    rows = frame.select(*reader.columns)
+    task = _Write(work_directory(work), width, salt, where, reader.names.knows(LITERAL))
+    small = rows.limit(in_process_rows + 1).toArrow()
+    if small.num_rows <= in_process_rows:
+        parts = opened([attempt(lambda: task.write(_numbered(reader, small)))])
+    else:
+        read = rows.mapInArrow(_Read(reader), f"{SCHEMA}, seq {dict(rows.dtypes).get('seq', 'tinyint')}")
+        together = read.repartition(parallelism(frame.sparkSession), "predicate", "arguments")
+        parts = gather(together.mapInArrow(task, RESULT))
+    return _together(parts, reader, where, width, on_error)
+
+
+SCHEMA = "predicate string, arguments array<string>, insert boolean, row long, bad string"
+"""Operations between two stages of Spark, but for ``seq``, whose type is the stream's."""
+
+
+def _numbered(reader: Reader, table: pa.Table) -> Iterator[pa.RecordBatch]:
+    """Operations with the number of the row they stand in."""
+    start = 0
+    for rows in batches_of(table):
+        found = reader.read(rows)
+        yield found.append_column("row", pa.array(range(start + 1, start + 1 + len(rows)), pa.int64()))
+        start += len(rows)
+
+
+@dataclass(frozen=True)
+class _Read:
+    """Reads a partition; its rows have no number, since the order of partitions means nothing."""
+
+    reader: Reader
+
+    def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        for rows in batches:
+            found = self.reader.read(rows)
+            numbers = pa.nulls(len(rows), pa.int64())
+            arguments = found.column("arguments").cast(pa.list_(pa.string()))
+            columns = [found.column("predicate"), arguments, found.column("insert"), numbers, found.column("bad")]
+            names = ["predicate", "arguments", "insert", "row", "bad", "seq"]
+            yield pa.record_batch([*columns, found.column("seq")], names=names)
+
+
+@dataclass
+class _Part:
+    """What one task returns."""
+
+    insert: Staged
+    delete: Staged
+    rows: int
+    bad: list[BadRow] = field(default_factory=list)
+    bad_count: int = 0
+    conflicts: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class _Write:
+    """Finds the last operation on each fact and writes what is to be inserted and deleted."""
+
+    work: Path
+    width: int
+    salt: int
+    where: str
+    literals: bool = False
+    """Whether there is a fact for each literal that is inserted; see :mod:`everlog.engine.literals`."""
+
+    def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        yield packed(lambda: self.write(batches))
+
+    def write(self, batches: Iterable[pa.RecordBatch]) -> _Part:
+        read = list(batches)
+        if not read:
+            return _Part(Staged(self.width), Staged(self.width), 0)
+        rows = pa.Table.from_batches(read)
+        bad = rows.filter(rows.column("bad").is_valid())
+        listed = bad.slice(0, MOST_LISTED).select(["row", "bad"]).to_pylist()
+        found = resolved(rows.filter(rows.column("bad").is_null()))
+        return _Part(
+            self._staged(found.insert, self.literals),
+            self._staged(found.delete, False),
+            rows.num_rows,
+            [BadRow(Place(self.where, row["row"]), row["bad"]) for row in listed],
+            bad.num_rows,
+            found.conflicts,
+        )
+
+    def _staged(self, batches: Sequence[pa.RecordBatch], literals: bool) -> Staged:
+        width = max([self.width, *(batch.num_columns - 1 for batch in batches)])
+        spill = Spill(self.work, width, salt=self.salt, literals=literals)
+        for batch in batches:
+            spill.add(batch)
+        spill.flush()
+        return Staged(width, tuple(spill.fact_files), tuple(spill.term_files), spill.rows, kinds=spill.kinds)
+
+
+def _together(parts: Sequence[_Part], reader: Reader, where: str, width: int, on_error: str) -> ChangeSet:
+    bad = sorted((row for part in parts for row in part.bad), key=lambda row: (row.place.line or 0, row.reason))
+    count = sum(part.bad_count for part in parts)
+    if count and on_error == "stop":
+        raise _bad_rows(bad, count, where)
+    conflicts = sorted(fact for part in parts for fact in part.conflicts)
+    if conflicts:
+        raise conflict_error(conflicts[:MOST_SHOWN], where, reader.has_seq)
+    return ChangeSet(
+        _joined([part.insert for part in parts], width),
+        _joined([part.delete for part in parts], width),
+        sum(part.rows for part in parts),
+        tuple(bad[:MOST_LISTED]),
+        count,
+    )
+
+
+def _joined(parts: Sequence[Staged], width: int) -> Staged:
+    return Staged(
+        max([width, *(part.width for part in parts)]),
+        tuple(file for part in parts for file in part.fact_files),
+        tuple(file for part in parts for file in part.term_files),
+        sum(part.rows for part in parts),
+        kinds=merged_kinds(part.kinds for part in parts),
+    )
+
+
+def _bad_rows(bad: Sequence[BadRow], count: int, where: str) -> DataError:
+    shown = [Diagnostic("bad-row", row.reason, row.place) for row in bad[:MOST_SHOWN]]
+    rows = f"{count:,} bad row{'s' * (count > 1)}"
+    hint = 'correct the source, or leave bad rows out with on_error="skip"'
+    return DataError([*shown, Diagnostic("bad-rows", f"{where} was not applied: {rows}", hint=hint)])

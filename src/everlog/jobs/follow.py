@@ -1,0 +1,60 @@
+"""The changes of a store as they happen: what each new version added and removed."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+from everlog.kb.change import ChangedRelations
+from everlog.kb.history import changes_in
+from everlog.store import Store
+
+
+class Followed(NamedTuple):
+    """What one version changed."""
+
+    version: int
+    inserted: ChangedRelations
+    deleted: ChangedRelations
+
+
+def follow(
+    store: str | Path,
+    from_version: int | None = None,
+    *,
+    interval: float = 1.0,
+    stop: Callable[[], bool] = lambda: False,
+) -> Iterator[Followed]:
+    """The changes of every version after ``from_version``, by default the newest, as they come.
+
+    Looks for new versions every ``interval`` seconds, until ``stop`` says so; versions that were there before
+    it did are still given. Versions that change no fact are left out. Reads only the rows that the
+    versions added, takes no locks and starts no Spark.
+
+    >>> import everlog, tempfile
+    >>> place = tempfile.mkdtemp() + "/kb"
+    >>> kb = everlog.KnowledgeBase("p(?x) :- q(?x) . q(a) .")
+    >>> kb.save(place)
+    0
+    >>> change = kb.update(insert={"q": [("b",)]}, delete={"q": [("a",)]})
+    >>> kb.save()
+    1
+    >>> for version, inserted, deleted in follow(place, -1, stop=lambda: True):
+    ...     print(version, inserted["p"].rows(), deleted["p"].rows())
+    0 [('a',)] []
+    1 [('b',)] [('a',)]
+    """
+    done = Store.open(store).version if from_version is None else from_version
+    while True:
+        last = stop()
+        opened = Store.open(store)
+        for version in range(done + 1, opened.version + 1):
+            changed = changes_in(opened, version - 1, version)
+            if changed.inserted or changed.deleted:
+                yield Followed(version, changed.inserted, changed.deleted)
+        done = max(done, opened.version)
+        if last:
+            return
+        time.sleep(interval)

@@ -1,0 +1,262 @@
+"""A store kept up to date with a stream: every micro-batch is one update, applied exactly once.
+
+Spark may run a batch again, after a failure or a kill, with the same number and the same rows. So the number
+travels in the commit that the batch makes, together with the identity of the stream's checkpoint, and a batch
+that the newest version has is passed over. The commit succeeds only on the version whose positions were looked
+at, so no other writer, not even another run of the same stream, can come in between.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from concurrent.futures import Future
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from everlog.analysis.given import KINDS
+from everlog.analysis.predicates import Names
+from everlog.analysis.stratify import StratifiedProgram
+from everlog.ingest.locations import spark_uri
+from everlog.ingest.operations import Reader
+from everlog.jobs.batches import IN_PROCESS_ROWS, ChangeSet, read_batch
+from everlog.jobs.update import UpdateJob, facts_in, reasons_on_spark
+from everlog.kb.change import Change
+from everlog.kb.knowledge_base import KnowledgeBase
+from everlog.kb.stores import append, is_saved_in
+from everlog.kb.stores import open as open_store
+from everlog.lang.errors import DataError, StoreError, few, warn
+from everlog.lang.syntax import Predicate
+from everlog.reasoning.update import Algorithm
+from everlog.store import Store, Transaction, begin, steps
+from everlog.store.compaction import compact_if_worth
+from everlog.store.errors import store_error
+from everlog.store.layout import Layout
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+    from pyspark.sql.streaming import StreamingQuery
+
+LONGEST_NAME = 255
+"""Characters that file systems allow in a file name."""
+
+ATTEMPTS = 5
+"""So often a batch is tried when other writers are faster."""
+
+
+@dataclass(frozen=True)
+class Applied:
+    """A micro-batch that made a version of the store."""
+
+    name: str
+    batch: int
+    version: int
+    change: Change
+    rows: int
+    bad_rows: int
+
+
+def maintain(
+    stream: DataFrame,
+    store: str | Path,
+    name: str,
+    *,
+    checkpoint: str | Path | None = None,
+    restart: bool = False,
+    trigger: Mapping[str, Any] | None = None,
+    algorithm: Algorithm = "auto",
+    engine: str = "auto",
+    memory: int | None = None,
+    types: str = "auto",
+    on_error: str = "stop",
+    in_process_rows: int = IN_PROCESS_ROWS,
+    progress: Callable[[Applied], None] = lambda applied: None,
+) -> StreamingQuery:
+    """Apply every micro-batch of a stream of insertions and deletions to a store; returns the running query.
+
+    The columns of ``stream`` are those of :mod:`everlog.ingest.operations`. ``name`` is what the store
+    knows the stream by. ``checkpoint`` is where Spark keeps its progress, by default inside the store. A name
+    that was followed with another checkpoint before is an error, because its batches would be counted anew;
+    ``restart=True`` says that this is meant. ``trigger`` has the arguments of Spark's ``trigger``, such as
+    ``{"availableNow": True}`` or ``{"processingTime": "10 seconds"}``; by default a batch begins when the one
+    before is done.
+
+    ``engine`` says who reasons: with ``local`` this process, which keeps the store's facts in memory from one batch
+    to the next, with ``spark`` the executors, of which none keeps them; ``auto`` takes this process if it can hold
+    them in ``memory`` bytes, by default in what is free.
+
+    A batch with bad rows (unless ``on_error="skip"``) or with contradicting operations changes nothing
+    and ends the query with an error that names batch and row. ``progress`` is called after every commit.
+    """
+    opened = Store.open(store)
+    if not stream.isStreaming:
+        raise DataError.of("not-a-stream", "the DataFrame is not a stream", None, "read it with spark.readStream")
+    _require_name(name, opened.layout)
+    Reader.of(dict(stream.dtypes), Names([], {}), {})
+    job = UpdateJob(
+        str(opened.path.absolute()), algorithm=algorithm, engine=engine, memory=memory, types=types, on_error=on_error
+    )
+    upkeep = Upkeep(job, name, restart, in_process_rows, progress)
+    place = spark_uri(opened.layout.checkpoint(name) if checkpoint is None else checkpoint)
+    writer = stream.writeStream.queryName(name).option("checkpointLocation", place).foreachBatch(upkeep)
+    query = (writer.trigger(**trigger) if trigger else writer).start()
+    try:
+        upkeep.refuse_other_checkpoint(opened.info().positions, str(query.id))
+    except BaseException:
+        upkeep.checkpoint.cancel()
+        query.stop()
+        raise
+    upkeep.checkpoint.set_result(str(query.id))
+    return query
+
+
+def _require_name(name: str, layout: Layout) -> None:
+    """An error for what cannot name a stream: the checkpoint is in a directory of that name."""
+    if not name:
+        hint = 'pass one, such as maintain(stream, store, "edges"), and the same one when you start again'
+        raise DataError.of("no-name", "a stream needs a name by which the store knows it", None, hint)
+    if name in (".", ".."):
+        message = f"a stream cannot be named {name!r}, which stands for another directory than its own"
+        raise DataError.of("bad-name", message, None, "choose a word, such as edges")
+    if (length := len(layout.checkpoint(name).name)) > LONGEST_NAME:
+        message = f"the name of the stream makes a file name of {length:,} characters, {LONGEST_NAME} are allowed"
+        raise DataError.of("bad-name", message, None, "choose a word, such as edges")
+
+
+@dataclass
+class Upkeep:
+    """What is done with each batch.
+
+    Where this process reasons, the knowledge base stays open from one batch to the next, as long as nobody else
+    changes the store.
+    """
+
+    job: UpdateJob
+    """The store, and how it is updated."""
+    name: str
+    restart: bool = False
+    in_process_rows: int = IN_PROCESS_ROWS
+    progress: Callable[[Applied], None] = lambda applied: None
+    checkpoint: Future[str] = field(default_factory=Future)
+    """Spark's own identity of the checkpoint, which a copy at another place shares and a new one does not."""
+    kb: KnowledgeBase | None = None
+
+    def __call__(self, frame: DataFrame, batch: int) -> None:
+        checkpoint = self.checkpoint.result()
+        for attempt in range(ATTEMPTS):
+            kb, self.kb = self.kb, None  # a knowledge base whose update failed is not used again
+            try:
+                applied = self._apply(frame, batch, checkpoint, kb)
+            except StoreError as error:
+                if error.diagnostics[0].code != "another-writer" or attempt + 1 == ATTEMPTS:
+                    raise
+            else:
+                break
+        if applied is not None:
+            compact_if_worth(self.store, applied.version)
+            self.progress(applied)
+        steps.reached(steps.BATCH_APPLIED)
+
+    @property
+    def store(self) -> Path:
+        return Path(self.job.store)
+
+    def _apply(self, frame: DataFrame, batch: int, checkpoint: str, kb: KnowledgeBase | None) -> Applied | None:
+        """Apply a batch, or do nothing if the store has it."""
+        with begin(self.store, wait=self.job.wait) as transaction:
+            assert transaction.base is not None
+            if not self._is_next(transaction.base.positions, checkpoint, batch):
+                self.kb = kb
+                return None
+            position = {self.name: {"checkpoint": checkpoint, "batch": batch}}
+            if kb is None and reasons_on_spark(self.job):
+                return self._applied_by_executors(frame, batch, transaction, position)
+            kb = self._current(kb, transaction)
+            changes = self._read(frame, kb.program, kb.predicates, kb.state().dictionary.salt, transaction.work, batch)
+            dictionary = kb.state().dictionary
+            delete, unknown = facts_in(changes.delete, dictionary, add=False)
+            insert, _ = facts_in(changes.insert, dictionary, add=True)
+            kinds = changes.insert.kinds
+            change = kb.update_facts(insert, delete, kinds=kinds, unknown=unknown, algorithm=self.job.algorithm)
+            version = append(kb, transaction, {"update": asdict(change.stats), **_figures(changes)}, position)
+        self.kb = kb
+        return Applied(self.name, batch, version, change, changes.rows, changes.bad_count)
+
+    def _applied_by_executors(
+        self, frame: DataFrame, batch: int, transaction: Transaction, position: dict[str, Any]
+    ) -> Applied:
+        """The same where the store's facts stay in the executors; the change has numbers, no rows."""
+        from everlog.jobs.spark_updates import Repair, StagedUpdate, change_of, commit, given_in, updatable
+
+        info, store = transaction.base, Store.open(self.store)
+        assert info is not None
+        program = updatable(self.job, info)
+        changes = self._read(frame, program, program.program.predicates, info.salt, transaction.work, batch)
+        change = StagedUpdate(changes.delete, changes.insert)
+        repair = Repair(frame.sparkSession, self.job, program, store, info, transaction.work, change)
+        given = given_in(info, program)
+        given.add(changes.insert.kinds, {})
+        for warning in few(given.news(program.program, whole=False)):
+            warn(warning)
+        terms, found = repair.new_terms(), repair.done()
+        figures = {**_figures(changes), KINDS: given.stored(program.program)}
+        version = commit(transaction, info, found, terms, figures, position)
+        return Applied(self.name, batch, version, change_of(found, program), changes.rows, changes.bad_count)
+
+    def _current(self, kb: KnowledgeBase | None, transaction: Transaction) -> KnowledgeBase:
+        """The knowledge base of the version that the transaction builds on."""
+        base = transaction.base_version
+        if kb is not None and kb.saved is not None and is_saved_in(kb.saved, Store.open(self.store), base):
+            return kb
+        return open_store(self.store, base)
+
+    def _read(
+        self,
+        frame: DataFrame,
+        program: StratifiedProgram,
+        predicates: Iterable[Predicate],
+        salt: int,
+        work: Path,
+        batch: int,
+    ) -> ChangeSet:
+        prefixes, known = dict(program.program.prefixes), list(predicates)
+        return read_batch(
+            frame,
+            Reader.of(dict(frame.dtypes), Names(known, prefixes), prefixes, self.job.types),
+            work,
+            where=f"batch {batch} of {self.name}",
+            width=max([2, *(predicate.arity for predicate in known)]),
+            salt=salt,
+            on_error=self.job.on_error,
+            in_process_rows=self.in_process_rows,
+        )
+
+    def refuse_other_checkpoint(self, positions: Mapping[str, Any], checkpoint: str) -> None:
+        """An error if the store has batches of the stream that were counted by another checkpoint."""
+        known = positions.get(self.name)
+        if known is not None and known["checkpoint"] != checkpoint and not self.restart:
+            message = f"the store has batches 0 to {known['batch']} of {self.name}, from another checkpoint"
+            hint = "go on with that checkpoint, take another name, or pass restart=True if all is to be applied anew"
+            raise store_error("other-checkpoint", message, self.store, hint)
+
+    def _is_next(self, positions: Mapping[str, Any], checkpoint: str, batch: int) -> bool:
+        """Whether a batch is to be applied: it is the one after the last; no if the store has it already."""
+        self.refuse_other_checkpoint(positions, checkpoint)
+        known = positions.get(self.name)
+        if known is not None and known["checkpoint"] != checkpoint:
+            return True
+        last = -1 if known is None else known["batch"]
+        if batch > last + 1 and not self.restart:
+            message = f"the next batch of {self.name} is {batch}, but the store has none after {last}"
+            message = f"the next batch of {self.name} is {batch}, but the store has none of it" if last < 0 else message
+            hint = (
+                "the store is older than the checkpoint: start with a new checkpoint; "
+                "restart=True goes on without the batches between"
+            )
+            raise store_error("missed-batches", message, self.store, hint)
+        return batch > last
+
+
+def _figures(changes: ChangeSet) -> dict[str, Any]:
+    """What the statistics of a version say about its batch."""
+    return {"rows": changes.rows, "bad_rows": changes.bad_count}

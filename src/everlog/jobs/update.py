@@ -1,0 +1,301 @@
+"""The other job: changes of the explicit facts, from files, into the next version of a store."""
+
+from __future__ import annotations
+
+import logging
+import os
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from everlog.analysis.check import CheckedProgram
+from everlog.backends.engines import needs_spark_to_update
+from everlog.engine.dictionary import Dictionary
+from everlog.engine.factset import NONE, FactSet
+from everlog.engine.relation import Relation
+from everlog.ingest.amounts import Told
+from everlog.ingest.blanks import StoredBlanks
+from everlog.ingest.columns import Headers
+from everlog.ingest.dictionary import collision_error, distinct_terms
+from everlog.ingest.encode import TERMS
+from everlog.ingest.named import named_predicates, with_empty
+from everlog.ingest.prefixes import declared_prefixes
+from everlog.ingest.rdf import merged_graphs
+from everlog.ingest.sources import ReadOptions, Source, resolve
+from everlog.ingest.spill import distinct, facts_schema
+from everlog.ingest.split import BadRow, Split
+from everlog.ingest.splits import LARGE_GZ, large_files, splits
+from everlog.ingest.stage import Staged, stage, widest
+from everlog.ingest.triples import refuse_graphs
+from everlog.jobs.reports import Clock, Report
+from everlog.kb.change import Change
+from everlog.kb.knowledge_base import KnowledgeBase
+from everlog.kb.stores import append
+from everlog.kb.stores import open as open_store
+from everlog.lang.errors import EverlogError
+from everlog.lang.syntax import Predicate
+from everlog.reasoning.update import Algorithm, Strategy
+from everlog.settings import LOCAL_FINISH, LOOK_UP_ROWS, PROBE_ROWS, WAIT
+from everlog.store import Store, begin
+from everlog.store.compaction import compact_if_worth
+
+log = logging.getLogger(__name__)
+
+IN_PROCESS_BYTES = 64 << 20
+"""Change sets above this are read by Spark."""
+
+UNPACKED = 5
+"""How many times larger a compressed file is taken to be."""
+
+
+@dataclass(frozen=True)
+class UpdateJob:
+    """What ``everlog update`` is asked to do."""
+
+    store: str
+    insert: tuple[str, ...] = ()
+    delete: tuple[str, ...] = ()
+    algorithm: Algorithm = "auto"
+    strategy: Strategy = "never"
+    header: bool = False
+    types: str = "auto"
+    base: str | None = None
+    source: str | None = None
+    graphs: bool = False
+    large_gz: int = LARGE_GZ
+    on_error: str = "stop"
+    engine: str = "auto"
+    master: str | None = None
+    max_facts: int | None = None
+    timeout: float | None = None
+    memory: int | None = None
+    """Bytes that this process may hold while it reasons; with the engine ``auto`` Spark updates stores that may need
+    more."""
+    dry_run: bool = False
+    compact: bool = True
+    wait: float = WAIT
+    """Seconds to wait for another writer of the store."""
+    local_finish: int = LOCAL_FINISH
+    look_up_rows: int = LOOK_UP_ROWS
+    """On Spark one task looks up what an update needs, unless that is more rows of the store than this; 0 is never."""
+    probe_rows: int = PROBE_ROWS
+    """Where Spark joins a change with more rows of the store than this, it finds out first which row groups to read."""
+
+
+@dataclass(frozen=True)
+class UpdateResult:
+    """What an update did: ``version`` is the one it made, or the old one if nothing changed.
+
+    ``compacted`` is the version that a compaction made after it, if there was one.
+    """
+
+    version: int
+    change: Change
+    rows: int
+    bad: tuple[BadRow, ...]
+    bad_count: int
+    seconds: dict[str, float]
+    compacted: int | None = None
+    violations: int = 0
+    """How many facts say that something contradicts an ontology."""
+
+
+def update(job: UpdateJob, report: Report | None = None) -> UpdateResult:
+    """Read the changes, repair the materialisation in the store, and commit the difference.
+
+    Small change sets are read in this process, large ones by Spark, by the same readers. With the engine
+    ``spark`` that reasons, too. With ``auto``, if the store is not expected to fit the memory of this process, a small
+    change is applied by what it looks up in the store, and Spark reasons if that is too much. The rules are those
+    of the store. After any error the store is as it was; what fails after the commit is a warning. Another writer is
+    waited for, and the change is applied on top of what it committed.
+    """
+    if reasons_on_spark(job):
+        from everlog.jobs import spark_updates
+
+        return spark_updates.update(job, report)
+    clock = Clock(report or Report())
+    with clock.phase("check"):
+        Store.open(job.store)
+    with begin(job.store, wait=job.wait) as transaction:
+        with clock.phase("load"):
+            limits = {"max_facts": job.max_facts, "timeout": job.timeout, "max_memory": job.memory}
+            kb = open_store(job.store, transaction.base_version, **limits)
+            options = _options(job, kb)
+            refuse_graphs(options)
+            headers: Headers = {}
+            sources = [resolve(paths, options, transaction.work) for paths in (job.delete, job.insert)]
+            kb.declare(declared_prefixes(sources[1]))
+            parts = [splits(each, options, headers=headers) for each in sources]
+            both = [*parts[0], *parts[1]]
+            for warning in (*large_files(both, job.large_gz), *merged_graphs(both, options)):
+                clock.report.warning(warning)
+        with clock.phase("read"):
+            on_spark = needs_spark(job.engine, [*parts[0], *parts[1]])
+            reading = _Reading(job, options, transaction.work, on_spark, clock.report.amount)
+            deleted, inserted = (reading.stage(part, kb) for part in parts)
+            dictionary = kb.state().dictionary
+            blanks = StoredBlanks.of(dictionary, parts[0], job.on_error)
+            delete, unknown = facts_in(deleted, dictionary, add=False, blanks=blanks)
+            insert, _ = facts_in(inserted, dictionary, add=True)
+            named = named_predicates(sources[1], parts[1], options)
+            kb.warning = clock.report.warning
+            kb.warn_of_facts(with_empty(inserted.kinds, named), named)
+            kb.warn_of_deletions(named_predicates(sources[0], parts[0], options))
+            clock.report.loaded()
+        with clock.phase("reason"):
+            profile = clock.report.profile or False
+            change = kb.update_facts(
+                insert,
+                delete,
+                kinds=inserted.kinds,
+                unknown=unknown,
+                algorithm=job.algorithm,
+                strategy=job.strategy,
+                profile=profile,
+            )
+        assert transaction.base_version is not None
+        version, compacted = transaction.base_version, None
+        if not job.dry_run:
+            with clock.phase("commit"):
+                version = append(kb, transaction, {"update": asdict(change.stats)})
+    if job.compact and not job.dry_run and version != transaction.base_version:
+        with clock.phase("compact"):
+            compacted = compact_if_worth(job.store, version, clock.report.warning)
+    return UpdateResult(
+        version,
+        change,
+        deleted.rows + inserted.rows,
+        (*deleted.bad, *inserted.bad),
+        deleted.bad_count + inserted.bad_count,
+        clock.seconds,
+        compacted,
+        kb.statistics.violations,
+    )
+
+
+def reasons_on_spark(job: UpdateJob) -> bool:
+    """Whether Spark is to reason: if asked for, or if this process may not hold the store and Spark can do it."""
+    if job.engine != "auto":
+        return job.engine == "spark"
+    store = Store.open(job.store)
+    info = store.info()
+    rows = sum(file.rows or 0 for file in store.files(info.version))
+    texts = sum(file.size for file in store.term_files(info.version))
+    if not needs_spark_to_update(rows, texts, job.memory):
+        return False
+    from everlog.jobs.spark_updates import updatable
+
+    try:
+        updatable(job, info)
+    except EverlogError as error:
+        log.info("engine auto: local all the same: %s", error.diagnostics[0].message)
+        return False
+    return True
+
+
+def _options(job: UpdateJob, kb: KnowledgeBase) -> ReadOptions:
+    program: CheckedProgram = kb.program.program
+    arities = {p.name: p.arity for p in kb.predicates if not p.name.startswith("<")}
+    return ReadOptions(
+        header=job.header,
+        types=job.types,
+        prefixes=dict(program.prefixes),
+        base=job.base,
+        source=job.source,
+        arities=arities,
+        graphs=job.graphs,
+    )
+
+
+@dataclass(frozen=True)
+class _Reading:
+    """Brings change sets into files of ids and terms."""
+
+    job: UpdateJob
+    options: ReadOptions
+    work: Path
+    on_spark: bool
+    told: Told | None
+
+    def stage(self, parts: Sequence[Split], kb: KnowledgeBase) -> Staged:
+        if not parts:
+            return Staged(2)
+        spark = None
+        if self.on_spark:
+            from everlog.backends.spark.session import session
+
+            spark = session(self.job.master)
+        width = max([widest(parts, self.options), *(p.arity for p in kb.predicates)])
+        salt = kb.state().dictionary.salt
+        on_error, told = self.job.on_error, self.told
+        return stage(spark, parts, self.options, self.work, width=width, on_error=on_error, salt=salt, told=told)
+
+
+def needs_spark(engine: str, parts: Sequence[Split]) -> bool:
+    """Whether Spark is to read: if asked for, or if there is much to read once it is unpacked."""
+    sources: dict[str, Source] = {part.path: part.source for part in parts}
+    size = sum(os.path.getsize(path) * (UNPACKED if source.compressed else 1) for path, source in sources.items())
+    return engine == "spark" or (engine == "auto" and size > IN_PROCESS_BYTES)
+
+
+def facts_in(
+    staged: Staged, dictionary: Dictionary, *, add: bool, blanks: StoredBlanks | None = None
+) -> tuple[FactSet, int]:
+    """Staged facts over a dictionary, and how many were left out because they have terms it does not have.
+
+    With ``add`` the terms are added, and none is left out; ``blanks`` finds blank nodes by stored labels.
+    """
+    if not staged.fact_files:
+        return NONE, 0
+    terms, collisions = distinct_terms(_tables(staged.term_files, TERMS))
+    if collisions:
+        raise collision_error(collisions, dictionary.salt)
+    texts = pa.concat_arrays(terms.column("text").cast(pa.large_string()).chunks)
+    ids = dictionary.encode(texts) if add else dictionary.lookup(texts)
+    ids = blanks.found(texts, ids) if blanks is not None else ids
+    rows = distinct(_tables(staged.fact_files, facts_schema(staged.width)))
+    return _Rows(rows, terms.column("id").to_numpy(), ids, texts).facts(len(dictionary))
+
+
+def _tables(files: Sequence[str], schema: pa.Schema) -> pa.Table:
+    return pa.concat_tables(pq.read_table(file, schema=schema, memory_map=True) for file in files)
+
+
+@dataclass(frozen=True)
+class _Rows:
+    """Rows of hashes, each hash being that of one of some terms."""
+
+    rows: pa.Table
+    hashes: np.ndarray[tuple[int], np.dtype[np.int64]]
+    ids: np.ndarray[tuple[int], np.dtype[np.int64]]
+    texts: pa.LargeStringArray
+
+    def facts(self, universe: int) -> tuple[FactSet, int]:
+        """The facts all of whose terms have an id, by predicate, and the number of the others."""
+        predicates = self.rows.column("predicate").to_numpy()
+        order = np.argsort(predicates, kind="stable")
+        grouped = predicates[order]
+        starts = np.flatnonzero(np.append(True, grouped[1:] != grouped[:-1]))
+        columns = [self._dense(name)[order] for name in self.rows.column_names if name != "predicate"]
+        found: dict[Predicate, Relation] = {}
+        unknown = 0
+        for start, end in zip(starts.tolist(), [*starts[1:].tolist(), len(order)], strict=True):
+            at = int(np.searchsorted(self.hashes, grouped[start]))
+            predicate = Predicate.parse(self.texts[at].as_py())
+            mine = [column[start:end] for column in columns[: predicate.arity]]
+            known = np.full(end - start, self.ids[at] >= 0)
+            for column in mine:
+                known &= column >= 0
+            unknown += int((~known).sum())
+            if known.any():
+                found[predicate] = Relation.from_columns([column[known] for column in mine], universe, int(known.sum()))
+        return FactSet(found), unknown
+
+    def _dense(self, name: str) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
+        """A column as ids; what stands beyond the arity of a predicate means nothing."""
+        values = self.rows.column(name).fill_null(self.hashes[0]).to_numpy()
+        return self.ids[np.searchsorted(self.hashes, values)]

@@ -1,0 +1,116 @@
+"""What an update changed: exactly which facts came and which went."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Iterator, Mapping, Sized
+from dataclasses import dataclass
+from typing import TypeVar
+
+from everlog.analysis.predicates import Key, Names
+from everlog.engine.dictionary import Dictionary
+from everlog.engine.factset import FactSet
+from everlog.lang.errors import UnknownPredicateError
+from everlog.lang.syntax import Predicate
+from everlog.query.answers import Rows
+from everlog.reasoning.maintenance import UpdateStatistics
+
+Held = TypeVar("Held", bound=Sized)
+
+
+class Changed(Mapping[Key, Held]):
+    """What is known of each changed predicate; a key may be written as for a knowledge base.
+
+    Iteration, ``len`` and ``in`` know the changed predicates only. A look-up knows all predicates: one that did not
+    change has nothing, and one that is not known is an :class:`UnknownPredicateError`.
+    """
+
+    def __init__(self, names: Names, changed: Mapping[Predicate, Sized]) -> None:
+        self._names = names
+        self._changed = changed
+
+    @abstractmethod
+    def held(self, predicate: Predicate) -> Held:
+        """What is known of a predicate, changed or not."""
+
+    def __getitem__(self, key: Key) -> Held:
+        return self.held(self._names.find(key))
+
+    def __contains__(self, key: object) -> bool:
+        try:
+            return self._names.find(key) in self._changed  # type: ignore[arg-type]
+        except UnknownPredicateError:
+            return False
+
+    def __iter__(self) -> Iterator[Predicate]:
+        return iter(self._changed)
+
+    def __len__(self) -> int:
+        return len(self._changed)
+
+    def __repr__(self) -> str:
+        return "{" + ", ".join(f"{p}: {len(r):,}" for p, r in self._changed.items()) + "}"
+
+
+class ChangedRelations(Changed[Rows]):
+    """The changed predicates with their rows.
+
+    >>> import everlog
+    >>> kb = everlog.KnowledgeBase("path(?x, ?y) :- edge(?x, ?y) . edge(a, b) .")
+    >>> deleted = kb.update(insert={"edge": [("b", "c")]}).deleted
+    >>> deleted["path"].rows(), "path" in deleted, len(deleted)
+    ([], False, 0)
+    """
+
+    def __init__(self, names: Names, dictionary: Dictionary, facts: FactSet) -> None:
+        super().__init__(names, facts)
+        self._dictionary = dictionary
+        self._facts = facts
+
+    def held(self, predicate: Predicate) -> Rows:
+        columns = [f"c{i}" for i in range(predicate.arity)]
+        return Rows(self._dictionary, self._facts.relation(predicate), columns)
+
+
+class ChangedNumbers(Changed[range]):
+    """The changed predicates with how many rows they have, as ranges, where the rows are in the store only.
+
+    >>> edge = Predicate("edge", 2)
+    >>> numbers = ChangedNumbers(Names([edge, Predicate("path", 2)], {}), {edge: 3})
+    >>> len(numbers["edge"]), len(numbers["path"]), list(numbers)
+    (3, 0, [Predicate(name='edge', arity=2)])
+    """
+
+    def __init__(self, names: Names, sizes: Mapping[Predicate, int]) -> None:
+        super().__init__(names, {predicate: range(size) for predicate, size in sizes.items()})
+
+    def held(self, predicate: Predicate) -> range:
+        return range(len(self._changed.get(predicate, ())))
+
+
+@dataclass(frozen=True)
+class Change:
+    """The difference an update made to the materialisation, and to the explicit facts.
+
+    >>> import everlog
+    >>> kb = everlog.KnowledgeBase("path(?x, ?y) :- edge(?x, ?y) . edge(a, b) .")
+    >>> change = kb.update(insert={"edge": [("b", "c")]}, delete={"edge": [("a", "b")]})
+    >>> change.inserted["path"].rows(), change.deleted["path"].rows()
+    ([('b', 'c')], [('a', 'b')])
+    """
+
+    inserted: ChangedRelations
+    deleted: ChangedRelations
+    explicit_inserted: ChangedRelations
+    explicit_deleted: ChangedRelations
+    not_explicit: int
+    """Deletions that did nothing because the fact was not explicit."""
+    stats: UpdateStatistics
+
+    def __bool__(self) -> bool:
+        return bool(self.inserted or self.deleted or self.explicit_inserted or self.explicit_deleted)
+
+    def _repr_html_(self) -> str:
+        from everlog.kb.display import change_html
+
+        return change_html(self)

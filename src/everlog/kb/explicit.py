@@ -1,0 +1,154 @@
+"""Changes of the explicit facts: as they are asked for, and what they come to."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from everlog.analysis.check import CheckedProgram
+from everlog.analysis.predicates import Key, Names
+from everlog.engine.dictionary import Dictionary
+from everlog.engine.factset import NONE, FactSet
+from everlog.engine.kinds import kinds_of
+from everlog.engine.relation import Relation
+from everlog.ingest.columns import Headers
+from everlog.ingest.values import argument_columns
+from everlog.lang.kinds import Kinds
+from everlog.lang.syntax import Constant, Predicate
+
+Rows = Any
+"""Rows in any form that ``everlog.ingest.values.text_columns`` takes."""
+
+ByPredicate = Iterable[tuple[Key, Rows]]
+
+
+@dataclass(frozen=True)
+class Queued:
+    """A change of the explicit facts that waits to be applied.
+
+    ``unknown`` counts facts to be deleted that have a term which nothing else has. ``kinds`` are those of the columns
+    of facts to be inserted.
+    """
+
+    insert: bool
+    predicate: Predicate
+    relation: Relation
+    unknown: int = 0
+    kinds: Kinds = ()
+
+
+def insertion(predicate: Predicate, columns: list[pa.LargeStringArray], size: int, dictionary: Dictionary) -> Queued:
+    """Rows of texts to be added; new terms get an id at once."""
+    ids = [dictionary.encode(column) for column in columns]
+    return Queued(True, predicate, Relation.from_columns(ids, len(dictionary), size), kinds=kinds_of(columns))
+
+
+def deletion(predicate: Predicate, columns: list[pa.LargeStringArray], size: int, dictionary: Dictionary) -> Queued:
+    """Rows of texts to be removed, those that have an unknown term only counted, each different one once."""
+    ids = [dictionary.lookup(column) for column in columns]
+    if all((column >= 0).all() for column in ids):
+        return Queued(False, predicate, Relation.from_columns(ids, len(dictionary), size))
+    known = np.logical_and.reduce([column >= 0 for column in ids])
+    texts = pa.table(columns, names=[f"c{i}" for i in range(len(columns))]).filter(pa.array(~known))
+    unknown = texts.group_by(texts.column_names).aggregate([]).num_rows
+    return Queued(False, predicate, Relation.from_columns([column[known] for column in ids], len(dictionary)), unknown)
+
+
+def asked(
+    insert: ByPredicate,
+    delete: ByPredicate,
+    names: Names,
+    dictionary: Dictionary,
+    headers: Headers,
+    picked: Sequence[str] | None = None,
+) -> list[Queued]:
+    """Rows to be removed and then rows to be added, as users give them.
+
+    Names learn predicates that are new, headers the names of columns. ``picked`` are the columns that become arguments.
+
+    >>> edges = [("edge", [("a", "b"), ("b", "c")])]
+    >>> [(change.insert, len(change.relation)) for change in asked(edges, (), Names((), {}), Dictionary(), {})]
+    [(True, 2)]
+    """
+    queue = []
+    for key, data in delete:
+        queue += [deletion(*rows, dictionary) for rows in _rows(key, data, names, headers, picked)]
+    for key, data in insert:
+        for predicate, columns, size in _rows(key, data, names, headers, picked):
+            queue.append(insertion(predicate, columns, size, dictionary))
+            names.add(predicate)
+    return queue
+
+
+def _rows(
+    key: Key, data: Rows, names: Names, headers: Headers, picked: Sequence[str] | None
+) -> list[tuple[Predicate, list[pa.LargeStringArray], int]]:
+    """The predicate, columns and number of rows; nothing if there are none and nothing else tells the arity."""
+    arity, name = names.arity_for(key), names.name_of(key)
+    columns, size, header = argument_columns(data, arity, name, picked, headers)
+    if arity is None and not columns and not size:
+        return []
+    predicate = names.for_data(key, len(columns))
+    if header is not None:
+        headers.setdefault((name, len(columns)), header)
+    return [(predicate, columns, size)]
+
+
+def program_facts(program: CheckedProgram, dictionary: Dictionary, *, insert: bool = True) -> Iterator[Queued]:
+    """The facts of a program, to be added or to be removed."""
+    change = insertion if insert else deletion
+    by_predicate: dict[Predicate, list[tuple[str, ...]]] = {}
+    for atom in program.facts:
+        row = tuple(term.text for term in atom.terms if isinstance(term, Constant))
+        by_predicate.setdefault(atom.predicate, []).append(row)
+    for predicate, rows in by_predicate.items():
+        columns = [pa.array(column, pa.large_string()) for column in zip(*rows, strict=True)]
+        yield change(predicate, columns, len(rows), dictionary)
+    for each in program.data:
+        yield change(each.predicate, list(each.arrays), len(each), dictionary)
+
+
+@dataclass(frozen=True)
+class ExplicitChange:
+    """The explicit facts after a change, what it added and removed, and how many deletions did nothing."""
+
+    explicit: FactSet
+    inserted: FactSet
+    deleted: FactSet
+    idle: int
+
+
+def applied(queue: Iterable[Queued], explicit: FactSet, universe: int) -> ExplicitChange:
+    """What changes do to the explicit facts, one after the other, at the cost of the changes."""
+    explicit = explicit.fitted(universe)
+    inserted, deleted, idle = NONE, NONE, 0
+    for changes in _together(queue):
+        facts = FactSet({change.predicate: change.relation.fitted(universe) for change in changes})
+        there = facts & explicit
+        if changes[0].insert:
+            new = facts - there
+            explicit = explicit.extended(new)
+            inserted, deleted = inserted | (new - deleted), deleted - new
+        else:
+            idle += facts.count - there.count + sum(change.unknown for change in changes)
+            explicit = explicit - there
+            inserted, deleted = inserted - there, deleted | (there - inserted)
+    return ExplicitChange(explicit, inserted, deleted, idle)
+
+
+def _together(queue: Iterable[Queued]) -> Iterator[list[Queued]]:
+    """Changes that follow each other, of one kind and of different predicates, so that their order is nothing."""
+    held: dict[Predicate, Queued] = {}
+    insert = True
+    for change in queue:
+        if held and (change.insert != insert or change.predicate in held):
+            yield list(held.values())
+            held = {}
+        insert = change.insert
+        held[change.predicate] = change
+    if held:
+        yield list(held.values())

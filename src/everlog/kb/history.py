@@ -1,0 +1,130 @@
+"""What changed in a store from one version to another."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import chain
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+
+from everlog.analysis.check import check
+from everlog.analysis.given import KINDS
+from everlog.analysis.predicates import Names
+from everlog.engine.dictionary import Dictionary
+from everlog.engine.factset import FactSet
+from everlog.engine.multiset import Counts
+from everlog.engine.relation import Relation
+from everlog.engine.runs import Run
+from everlog.kb.change import ChangedRelations
+from everlog.kb.generated import generated_changes
+from everlog.lang.parser import parse_stored
+from everlog.lang.syntax import Predicate
+from everlog.store import Store, Version, VersionInfo
+from everlog.store.codec import change_of, ids_of
+from everlog.store.states import terms_in
+
+NEAR = 300
+"""A snapshot that is no more updates away is asked for terms before the tables are."""
+
+
+@dataclass(frozen=True)
+class Changes:
+    """What is different in a version from an earlier one: relations by predicate, as in :class:`everlog.Change`."""
+
+    inserted: ChangedRelations
+    deleted: ChangedRelations
+    explicit_inserted: ChangedRelations
+    explicit_deleted: ChangedRelations
+
+
+def changes(path: str | Path, from_version: Version, to_version: Version | None = None) -> Changes:
+    """What changed after one version of a store up to another, the newest if it is not given.
+
+    It is read from the rows that the versions added, so it costs what changed. A ``from_version`` of
+    -1 stands for an empty store. A ``datetime`` stands for the newest version committed by that time.
+
+    >>> import everlog, tempfile
+    >>> place = tempfile.mkdtemp() + "/kb"
+    >>> kb = everlog.KnowledgeBase("p(?x) :- q(?x) . q(a) .")
+    >>> kb.save(place)
+    0
+    >>> change = kb.update(insert={"q": [("b",)]}, delete={"q": [("a",)]})
+    >>> kb.save()
+    1
+    >>> changed = changes(place, 0)
+    >>> changed.inserted["p"].rows(), changed.deleted["p"].rows()
+    ([('b',)], [('a',)])
+    """
+    store = Store.open(path)
+    first = from_version if isinstance(from_version, int) else store.info(from_version).version
+    return changes_in(store, first, store.info(to_version).version)
+
+
+def changes_in(store: Store, from_version: int, to_version: int | None = None) -> Changes:
+    """The same in a store that is open already."""
+    info = store.info(to_version)
+    rows = store.changes(from_version, info.version)
+    found = generated_changes(store, from_version, info.version, rows)
+    dictionary = _dictionary_for(store, rows, max(from_version, 0), info.version) if found is None else found.dictionary
+    change = change_of(rows, dictionary)
+    parts = [_with_sign(part, sign) for part in (change.holds, change.explicit) for sign in (1, -1)]
+    if found is not None:
+        parts[:2] = (part.replaced(own) for part, own in zip(parts, (found.inserted, found.deleted), strict=False))
+    versions = (info,) if from_version < 0 else (info, store.info(from_version))
+    known = chain.from_iterable((*map(known_in, versions), *parts))
+    names = Names(dict.fromkeys(known), prefixes_of(info))
+    return Changes(*(ChangedRelations(names, dictionary, part) for part in parts))
+
+
+def prefixes_of(info: VersionInfo) -> Mapping[str, str]:
+    """The prefixes that the rules of a version declare, and those of its facts under other names."""
+    return {**info.prefixes, **_declared(info.rules)}
+
+
+@lru_cache(maxsize=4)
+def _declared(rules: str) -> Mapping[str, str]:
+    return parse_stored(rules, "rules").prefixes
+
+
+def known_in(info: VersionInfo) -> list[Predicate]:
+    """The predicates that a version names: those of its rules, and of facts those with bare names."""
+    return [*_predicates_of(info.rules), *map(Predicate.parse, info.statistics.get(KINDS, ()))]
+
+
+@lru_cache(maxsize=4)
+def _predicates_of(rules: str) -> tuple[Predicate, ...]:
+    """The predicates of the rules of a version."""
+    return check(parse_stored(rules, "rules")).predicates
+
+
+def _with_sign(counts: Counts, sign: int) -> FactSet:
+    found = {}
+    for predicate, multiset in counts.items():
+        keys, weights = multiset.whole()
+        found[predicate] = Relation.from_run(Run.of(multiset.layout, keys[np.sign(weights) == sign]))
+    return FactSet(found)
+
+
+def _dictionary_for(store: Store, rows: pa.Table, *versions: int) -> Dictionary:
+    """A dictionary with the terms that rows use, which one of the versions has each.
+
+    That of a snapshot costs nothing; otherwise the terms are read from the tables.
+    """
+    ids = np.unique(np.concatenate([rows.column(name).drop_null().to_numpy() for name in _keys(rows)]))
+    snapshot = store.nearest_snapshot(versions[-1], within=NEAR)
+    known = None if snapshot is None else terms_in(snapshot)
+    if known is not None and (ids_of(known, ids) >= 0).all():
+        return known
+    found = Dictionary(salt=store.info(versions[-1]).salt)
+    for version in versions:
+        for texts in store.terms_of(ids, version).column("text").chunks:
+            found.encode(texts)
+    return found
+
+
+def _keys(rows: pa.Table) -> list[str]:
+    return [name for name in rows.column_names if name == "predicate" or name[1:].isdigit()]

@@ -1,0 +1,730 @@
+"""The knowledge base: rules, facts, and everything that follows from them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from copy import copy
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, Literal, get_args
+
+from everlog.analysis.check import CheckedProgram, check, check_query
+from everlog.analysis.given import GivenFacts, any_kinds
+from everlog.analysis.loaded import about_deletions
+from everlog.analysis.predicates import Key, Names
+from everlog.analysis.stratify import Kind, StratifiedProgram
+from everlog.engine.dictionary import Dictionary
+from everlog.engine.factset import FactSet
+from everlog.engine.kinds import kinds_of
+from everlog.engine.limits import Limits
+from everlog.engine.memory import bytes_of
+from everlog.engine.state import State
+from everlog.equality import Equality
+from everlog.ingest.columns import Headers
+from everlog.ingest.triples import refuse_graphs
+from everlog.kb.change import Change, ChangedRelations
+from everlog.kb.explicit import ByPredicate, Queued, asked, program_facts
+from everlog.kb.reasoner import Reasoner, arranged
+from everlog.kb.rule_edits import Edit, RulesChanged, edited
+from everlog.lang.errors import Diagnostic, EverlogError, Place, few, warn
+from everlog.lang.internal import VIOLATION
+from everlog.lang.kinds import Kinds
+from everlog.lang.parser import parse_query
+from everlog.lang.printer import print_program
+from everlog.lang.syntax import Predicate, Program
+from everlog.modules.boundary import visible
+from everlog.owl.reading import Profile as OntologyProfile
+from everlog.owl.reading import Schema, given_program, refuse_ontology
+from everlog.profiling.watch import UNWATCHED, watching
+from everlog.query.answers import RelationRows, Rows
+from everlog.query.conjunctive import answer
+from everlog.reasoning.materialisation import Maintain
+from everlog.reasoning.statistics import Listener, Statistics
+from everlog.reasoning.update import Algorithm, Strategy
+from everlog.settings import EXPAND_BELOW, WAIT
+
+if TYPE_CHECKING:
+    from everlog.kb.stores import Saved
+    from everlog.profiling.profile import Profile
+    from everlog.query.explain import Explanation
+    from everlog.query.sparql.results import Result
+
+Rows_ = Any
+"""Rows in any form that ``everlog.ingest.values.text_columns`` takes."""
+
+
+DECODED = 100_000
+"""At most so many facts are decoded to find out of which kinds their terms are."""
+
+
+class KnowledgeBase:
+    """Rules with facts, in memory; no Spark and no Java are needed.
+
+    ``rules`` is the path of a rule file or an ontology, the text of a program, or a parsed program. What of it is
+    probably not meant is said by Python's ``warnings``; a checked program was warned of already.
+    ``insert`` and ``delete`` queue changes of the explicit facts; whatever reads brings the knowledge
+    base up to date first. With ``equality="representatives"`` terms that are ``owl:sameAs`` each other
+    are the same; otherwise that is a predicate like others, and what rules make of it; those of an
+    ontology make something of it with ``equality="rules"``. ``profile`` and ``schema`` say how an ontology becomes
+    rules and which of its triples are facts; see :func:`everlog.owl.program_of`.
+
+    >>> kb = KnowledgeBase("path(?x, ?y) :- edge(?x, ?y) . path(?x, ?z) :- path(?x, ?y), edge(?y, ?z) .")
+    >>> kb.insert("edge", [("a", "b"), ("b", "c")])
+    >>> kb.materialise().derived
+    3
+    >>> kb.query("path(a, ?x)").rows()
+    [('b',), ('c',)]
+    >>> ("a", "c") in kb["path"], len(kb["edge"].explicit)
+    (True, 2)
+    """
+
+    def __init__(
+        self,
+        rules: str | Path | Program | CheckedProgram = "",
+        *,
+        modules: bool = True,
+        stratification: Kind = "levels",
+        maintain: Maintain = "dredc",
+        engine: Literal["local"] = "local",
+        profile: OntologyProfile = "lower",
+        schema: Schema = "drop",
+        equality: Equality = "off",
+        max_facts: int | None = None,
+        timeout: float | None = None,
+        max_memory: int | str | None = None,
+    ) -> None:
+        _require("stratification", stratification, get_args(Kind))
+        _require("maintain", maintain, get_args(Maintain))
+        _require("engine", engine, ("local",))
+        _require("equality", equality, get_args(Equality))
+        _require("profile", profile, get_args(OntologyProfile))
+        _require("schema", schema, get_args(Schema))
+        if isinstance(rules, CheckedProgram):
+            checked = rules
+        else:
+            checked = check(given_program(rules, equality, profile=profile, schema=schema))
+        dictionary = Dictionary()
+        modules = modules and equality != "representatives"
+        self._names = Names(checked.predicates, checked.prefixes)
+        self._headers: Headers = {}
+        self._queue: list[Queued] = list(program_facts(checked, dictionary))
+        self._reasoner = Reasoner(
+            arranged(checked, stratification, modules),
+            dictionary,
+            modules=modules,
+            maintain=maintain,
+            equality=equality,
+            max_facts=max_facts,
+            timeout=timeout,
+            max_memory=bytes_of(max_memory) if isinstance(max_memory, str) else max_memory,
+        )
+        self.profile: Profile | None = None
+        """What reasoning took that was asked to be profiled last."""
+        self.saved: Saved | None = None
+        self.data_prefixes: Mapping[str, str] = {}
+        """Prefixes that files of facts declare."""
+        self.modules_open = False
+        """Whether modules take rules that they fit once there are some; there are none yet."""
+        self.warning: Callable[[Diagnostic], None] = warn
+        """Who hears of what is allowed but probably not meant: Python's ``warnings``, unless a job has its own."""
+        self.given = GivenFacts(known=checked.predicates, merged=equality == "representatives")
+        """What is known of the explicit facts, to warn of those that can match nothing."""
+        self._inserted = False
+        """Whether facts were queued that are not those of the program."""
+        self._told = False
+        """Whether predicates without facts were warned of, after which facts may come bit by bit."""
+        self.warnings: tuple[Diagnostic, ...] = ()
+        """What was warned of since the knowledge base was made."""
+        if not isinstance(rules, CheckedProgram):
+            self._warn(checked.warnings)
+
+    def __copy__(self) -> KnowledgeBase:
+        """The same knowledge base, as it is now: each of the two is changed on its own."""
+        other = object.__new__(type(self))
+        own = {
+            "_names": self._names.copy(),
+            "_headers": {**self._headers},
+            "_queue": [*self._queue],
+            "_reasoner": copy(self._reasoner),
+            "given": self.given.copy(),
+        }
+        other.__dict__ = {**self.__dict__, **own}
+        return other
+
+    # how it reasons -----------------------------------------------------------------------------
+
+    @property
+    def program(self) -> StratifiedProgram:
+        """The rules in strata, and modules."""
+        return self._reasoner.program
+
+    @property
+    def prefixes(self) -> Mapping[str, str]:
+        """The prefixes that the rules declare, and those that files of facts do under other names.
+
+        They hold in queries, and explanations use them. Rules and cells of tables know those of the rules only.
+        """
+        declared = self.program.program.prefixes
+        return {**declared, **{name: iri for name, iri in self.data_prefixes.items() if name not in declared}}
+
+    def declare(self, prefixes: Mapping[str, str]) -> None:
+        """Use prefixes that come with facts; names that are declared already keep what they stand for.
+
+        >>> kb = KnowledgeBase("p(<http://e.org/a>) .")
+        >>> kb.declare({"ex": "http://e.org/"})
+        >>> kb.query("p(ex:a)").rows()
+        [()]
+        """
+        self.data_prefixes = {**prefixes, **self.data_prefixes}
+        self._names = Names(self._names.all(), self.prefixes)
+
+    @property
+    def modules(self) -> bool:
+        """Whether modules take rules that they fit."""
+        return self._reasoner.modules
+
+    @property
+    def maintain(self) -> Maintain:
+        """For which algorithm there is bookkeeping."""
+        return self._reasoner.maintain
+
+    @property
+    def equality(self) -> Equality:
+        """What ``owl:sameAs`` is."""
+        return self._reasoner.equality
+
+    @property
+    def max_facts(self) -> int | None:
+        """How many facts there may be. This and the other limits may be changed, and then hold for what begins."""
+        return self._reasoner.max_facts
+
+    @max_facts.setter
+    def max_facts(self, most: int | None) -> None:
+        self._reasoner.max_facts = most
+
+    @property
+    def timeout(self) -> float | None:
+        """How many seconds reasoning may take."""
+        return self._reasoner.timeout
+
+    @timeout.setter
+    def timeout(self, seconds: float | None) -> None:
+        self._reasoner.timeout = seconds
+
+    @property
+    def max_memory(self) -> int | None:
+        """How many bytes the process may hold while it reasons."""
+        return self._reasoner.max_memory
+
+    @max_memory.setter
+    def max_memory(self, most: int | None) -> None:
+        self._reasoner.max_memory = most
+
+    # changing -----------------------------------------------------------------------------------
+
+    def insert(self, predicate: Key, data: Rows_, *, columns: Sequence[str] | None = None) -> None:
+        """Queue explicit facts: rows, a mapping of columns, pandas, Polars, Arrow, NumPy or a Spark DataFrame.
+
+        ``columns`` are the names of the columns that become arguments, in this order; by default all do. Columns
+        with names that data of the predicate had before become the same arguments, whatever their order; data
+        with other names is an error.
+
+        >>> kb = KnowledgeBase()
+        >>> kb.insert("age", {"who": ["alice", "bob"], "years": [42, 7]})
+        >>> kb.insert("age", {"years": [12], "town": ["Rome"], "who": ["carl"]}, columns=["who", "years"])
+        >>> kb["age"].rows()
+        [('alice', 42), ('bob', 7), ('carl', 12)]
+        """
+        self._queue += self._asked([(predicate, data)], (), columns)
+        self._inserted = True
+
+    def load(
+        self,
+        path: str | Path,
+        predicate: str | None = None,
+        *,
+        header: bool = False,
+        types: Literal["auto", "string"] = "auto",
+        base: str | None = None,
+        source: str | None = None,
+        graphs: bool = False,
+        on_error: Literal["stop", "skip"] = "stop",
+    ) -> int:
+        """Queue the facts of a file, directory or glob, as ``--facts`` reads them; returns how many rows they are.
+
+        The predicate is that of RDF, or the name of the file if none is given; ``path`` may name columns:
+        ``"trips.csv[src, dst]"``. Bad rows are an error, or with ``on_error="skip"`` left out with a warning.
+
+        >>> import pathlib, tempfile
+        >>> place = pathlib.Path(tempfile.mkdtemp(), "edge.csv")
+        >>> _ = place.write_text("a,b\\nb,c\\n")
+        >>> kb = KnowledgeBase("path(?x, ?y) :- edge(?x, ?y) .")
+        >>> kb.load(place)
+        2
+        >>> kb["path"].rows()
+        [('a', 'b'), ('b', 'c')]
+        """
+        from everlog.ingest.into_memory import read_files
+        from everlog.ingest.sources import ReadOptions
+
+        _require("types", types, ("auto", "string"))
+        _require("on_error", on_error, ("stop", "skip"))
+        arities = {p.name: p.arity for p in self.predicates if not p.name.startswith("<")}
+        prefixes = dict(self.program.program.prefixes)
+        options = ReadOptions(header, types, prefixes, base, source, arities, graphs)
+        refuse_graphs(options)
+        argument = str(path) if predicate is None else f"{predicate}={path}"
+        read = read_files(argument, options, self._reasoner.dictionary, self._headers, on_error)
+        self.declare(read.prefixes)
+        for found in read.facts:
+            self._names.add(self._names.for_data(found, found.arity))
+        self.given.add(read.kinds, read.named)
+        self._queue += [Queued(True, p, relation, kinds=read.kinds[p]) for p, relation in read.facts.items()]
+        self._inserted = True
+        return read.rows
+
+    def delete(self, predicate: Key, data: Rows_, *, columns: Sequence[str] | None = None) -> None:
+        """Queue the removal of explicit facts; facts that are not explicit are left alone.
+
+        ``columns`` is as for :meth:`insert`.
+        """
+        queue = self._asked((), [(predicate, data)], columns)
+        self.warn_of_deletions({change.predicate: None for change in queue})
+        self._queue += queue
+
+    def _asked(self, insert: ByPredicate, delete: ByPredicate, columns: Sequence[str] | None) -> list[Queued]:
+        picked = None if columns is None else tuple(map(str, columns))
+        return asked(insert, delete, self._names, self._reasoner.dictionary, self._headers, picked)
+
+    def materialise(
+        self, *, fresh: bool = False, progress: Listener | None = None, profile: Profile | bool = False
+    ) -> Statistics:
+        """Derive everything that follows, if that is not done already; ``fresh`` starts over.
+
+        The first time everything is computed, later the materialisation is repaired. With ``profile`` the time
+        that strata, rules and rounds take is recorded, in the profile given or in a new one, which is
+        ``kb.profile`` then.
+        """
+        with self._watched(profile):
+            reasoner = self._reasoner
+            self._warn_of(self._queue, whole=self._inserted and not self._told)
+            self._told |= self._inserted
+            if fresh or reasoner.statistics is None:
+                reasoner.compute(reasoner.applied(self._queue).explicit, progress)
+                self._queue = []
+            elif self._queue:
+                reasoner.repair(reasoner.applied(self._queue), "auto", "never")
+                self._queue = []
+        assert reasoner.statistics is not None
+        return reasoner.statistics
+
+    materialize = materialise
+
+    def update(
+        self,
+        insert: Mapping[Key, Rows_] | None = None,
+        delete: Mapping[Key, Rows_] | None = None,
+        *,
+        algorithm: Algorithm = "auto",
+        strategy: Strategy = "never",
+        profile: Profile | bool = False,
+    ) -> Change:
+        """Change the explicit facts to (E \\ delete) ∪ insert and say exactly what that changed.
+
+        ``algorithm`` is one of dredc, bfc, fbf, dred, counting, rematerialise; auto chooses, and says
+        what and why in ``change.stats``. All give the same result. ``strategy`` is when fbf and bfc give up
+        looking for other proofs: never, always, or after so many steps back. ``profile`` is as for
+        :meth:`materialise`. All or nothing: after an error the knowledge base is as before.
+        """
+        _require_algorithm(algorithm, strategy)
+        names, headers = self._names.copy(), {**self._headers}
+        queue = asked((insert or {}).items(), (delete or {}).items(), names, self._reasoner.dictionary, headers)
+        with self._watched(profile):
+            if self._queue:
+                self.materialise()
+            self.warn_of_deletions({change.predicate: None for change in queue if not change.insert})
+            self._warn_of(queue, whole=False)
+            change = self._update(queue, names, algorithm, strategy)
+        self._headers = headers
+        return change
+
+    def update_facts(
+        self,
+        insert: FactSet,
+        delete: FactSet,
+        *,
+        kinds: Mapping[Predicate, Kinds] | None = None,
+        unknown: int = 0,
+        algorithm: Algorithm = "auto",
+        strategy: Strategy = "never",
+        profile: Profile | bool = False,
+    ) -> Change:
+        """The same with facts over the dictionary of :meth:`state`.
+
+        ``kinds`` are those of the columns of what is inserted, found out if they are not given. ``unknown`` is how many
+        deletions were left out because no fact has such terms.
+        """
+        self.warn_of_facts(self._kinds_in(insert) if kinds is None else kinds, {})
+        names = self._names.copy()
+        queue = [Queued(False, predicate, relation) for predicate, relation in delete.items()]
+        for predicate, relation in insert.items():
+            names.add(names.for_data(predicate, predicate.arity))
+            queue.append(Queued(True, predicate, relation))
+        with self._watched(profile):
+            change = self._update(queue, names, algorithm, strategy)
+        return replace(change, not_explicit=change.not_explicit + unknown)
+
+    def _update(self, queue: list[Queued], names: Names, algorithm: Algorithm, strategy: Strategy) -> Change:
+        reasoner = self._up_to_date()
+        changed = reasoner.applied(queue)
+        done = reasoner.repair(changed, algorithm, strategy)
+        self._names = names
+        shown = partial(ChangedRelations, names, reasoner.dictionary)
+        return Change(
+            inserted=shown(visible(reasoner.program, done.inserted)),
+            deleted=shown(visible(reasoner.program, done.deleted)),
+            explicit_inserted=shown(changed.inserted),
+            explicit_deleted=shown(changed.deleted),
+            not_explicit=changed.idle,
+            stats=done.statistics,
+        )
+
+    def change_rules(
+        self,
+        add: str | Path | Program | None = None,
+        remove: str | Path | Program | None = None,
+        *,
+        algorithm: Algorithm = "auto",
+        strategy: Strategy = "never",
+        profile: Profile | bool = False,
+    ) -> RulesChanged:
+        """Remove rules and add others, repair what follows from them, and say exactly what that changed.
+
+        Both are texts of programs, paths, or programs; the prefixes of the knowledge base hold in texts.
+        Names of variables and the order of a body do not matter. Facts in what is added become explicit, those
+        in what is removed cease to be. To remove a rule that is not there is an error, to add one that is changes
+        nothing; ``rules_known`` of the result has those. The other arguments are as for :meth:`update`. All
+        or nothing: after an error the knowledge base is as before.
+
+        >>> kb = KnowledgeBase("path(?x, ?y) :- edge(?x, ?y) . edge(a, b) . edge(b, c) .")
+        >>> kb.change_rules(add="path(?x, ?z) :- path(?x, ?y), path(?y, ?z) .").inserted["path"].rows()
+        [('a', 'c')]
+        >>> kb.change_rules(remove="path(?u, ?v) :- edge(?u, ?v) .").deleted["path"].rows()
+        [('a', 'b'), ('a', 'c'), ('b', 'c')]
+        """
+        _require_algorithm(algorithm, strategy)
+        with self._watched(profile):
+            added, removed = self._read(add, "<rules to add>"), self._read(remove, "<rules to remove>")
+            return self._change_rules(added, removed, algorithm, strategy)
+
+    def _change_rules(self, add: Program, remove: Program, algorithm: Algorithm, strategy: Strategy) -> RulesChanged:
+        old = self._up_to_date()
+        queue = list(program_facts(check(remove), old.dictionary, insert=False))
+        edit = edited(old.program.program, add, remove, old.applied(queue).explicit)
+        new = old.with_rules(edit.program, self.modules_open)
+        self._warn_of_rules(old.program.program, edit)
+        queue += program_facts(edit.facts_added, old.dictionary)
+        changed = old.applied(queue, edit.program)
+        done = new.derive_from(old, edit, changed, algorithm, strategy)
+        there = [*edit.program.predicates, *edit.facts_added.predicates]
+        self._reasoner = new
+        self._names = self._names.with_program(there, self.prefixes)
+        shown = partial(ChangedRelations, self._names, new.dictionary)
+        facts, explicit = (shown(done.inserted), shown(done.deleted)), (shown(changed.inserted), shown(changed.deleted))
+        return RulesChanged(*facts, *explicit, changed.idle, done.statistics, *edit.texts)
+
+    def _warn_of_rules(self, old: CheckedProgram, edit: Edit) -> None:
+        """Warn of what is probably not meant with rules that are added."""
+        said = {(found.code, found.message) for found in old.warnings}
+        news = [found for found in edit.program.warnings if (found.code, found.message) not in said]
+        self._warn([*news, *self.given.of_rules(edit.program, edit.added, old, whole=self.saved is not None)])
+
+    # reading ------------------------------------------------------------------------------------
+
+    def query(self, text: str) -> Rows:
+        """The answers to a conjunctive query such as ``"path(a, ?x), ~edge(a, ?x)"``.
+
+        Columns are the named variables in order of appearance; without any, the answer is one empty
+        row (true) or none (false).
+        """
+        prefixes = self.prefixes
+        query = check_query(parse_query(text, prefixes), set(self._names.all()), prefixes)
+        return answer(query, self.state(), self._limits)
+
+    def explain(
+        self,
+        what: str | Mapping[Key, Rows_],
+        *,
+        all: bool = False,
+        limit: int = 10,
+        answers: int | None = None,
+    ) -> Explanation:
+        """Why each answer to a query holds, as a proof from explicit facts; or, if there is none, why not.
+
+        Instead of a query there may be facts by predicate, as rows that ``insert`` takes. The proof is a lowest one.
+        With ``all`` there are others, too, up to ``limit`` for each answer; ``answers`` is how many answers to a query
+        are explained. All are explained in one pass.
+
+        >>> kb = KnowledgeBase("path(?x, ?y) :- edge(?x, ?y) . path(?x, ?z) :- path(?x, ?y), edge(?y, ?z) .")
+        >>> kb.insert("edge", [("a", "b"), ("b", "c")])
+        >>> [len(answer.proof) for answer in kb.explain("path(a, ?x)")]
+        [2, 3]
+        """
+        from everlog.query.explain import explain
+
+        return explain(self, what, all=all, limit=limit, answers=answers)
+
+    def sparql(self, text: str, *, base: str = "") -> Result:
+        """The answer to a SPARQL query: solutions, triples, or for ASK something true or false.
+
+        ``s rdf:type C`` is the fact C(s), ``s p o`` is p(s, o); a predicate with a bare name is everlog:name.
+        Relative IRIs are resolved with ``base``, unless the query has a BASE of its own.
+
+        >>> KnowledgeBase("edge(a, b) . edge(b, c) .").sparql("SELECT ?y { 'a' everlog:edge+ ?y }").rows()
+        [('b',), ('c',)]
+        """
+        from everlog.query.sparql.dataset import Dataset
+
+        return Dataset(self, closed=True).sparql(text, base=base)
+
+    def sparql_update(self, text: str, *, base: str = "") -> tuple[Change, ...]:
+        """Carry out a SPARQL update of the explicit facts; returns what each of its operations changed.
+
+        >>> kb = KnowledgeBase()
+        >>> _ = kb.sparql_update("INSERT DATA { <ann> <knows> <bob> }", base="http://e.org/")
+        >>> kb.sparql("SELECT ?x { <ann> <knows> ?x }", base="http://e.org/").rows()
+        [(IRI(value='http://e.org/bob'),)]
+        """
+        from everlog.query.sparql.dataset import Dataset
+
+        return Dataset(self, closed=True).update(text, base=base)
+
+    def __getitem__(self, predicate: Key) -> RelationRows:
+        """The facts of a predicate: a bare name, a prefixed name, ``"<iri>"``, an IRI, or (name, arity)."""
+        found = self._names.find(predicate)
+        reasoner = self._up_to_date()
+        seen = reasoner.seen()
+        return RelationRows(reasoner.dictionary, seen.facts.relation(found), seen.explicit.relation(found))
+
+    def __contains__(self, predicate: object) -> bool:
+        try:
+            return self._names.knows(predicate)  # type: ignore[arg-type]
+        except EverlogError:
+            return False
+
+    @property
+    def predicates(self) -> list[Predicate]:
+        """Every predicate that the rules or the facts have."""
+        return self._names.all()
+
+    @property
+    def violations(self) -> Rows:
+        """What contradicts the ontology: rows of an individual and the axiom or rule that it contradicts.
+
+        >>> kb = KnowledgeBase("@prefix e: <http://e.org/> . @prefix everlog: <urn:everlog:> . e:Cat(e:tom) . "
+        ...     'e:Dog(e:tom) . everlog:violation(?x, "DisjointClasses(e:Cat e:Dog)") :- e:Cat(?x), e:Dog(?x) .')
+        >>> kb.violations.columns, kb.violations.rows()
+        (('what', 'axiom'), [(IRI(value='http://e.org/tom'), 'DisjointClasses(e:Cat e:Dog)')])
+        """
+        reasoner = self._up_to_date()
+        return Rows(reasoner.dictionary, reasoner.seen().facts.relation(VIOLATION), ("what", "axiom"))
+
+    @property
+    def rules(self) -> str:
+        """The program as text."""
+        return print_program(self._written)
+
+    @property
+    def statistics(self) -> Statistics:
+        """What the last materialisation took."""
+        return self.materialise()
+
+    @property
+    def pending(self) -> bool:
+        """Whether there is something to reason about before the facts are those that follow."""
+        return self._reasoner.statistics is None or bool(self._queue)
+
+    def __repr__(self) -> str:
+        from everlog.kb.display import knowledge_base_text
+
+        return knowledge_base_text(self)
+
+    def _repr_html_(self) -> str:
+        from everlog.kb.display import knowledge_base_html
+
+        return knowledge_base_html(self)
+
+    @property
+    def nbytes(self) -> int:
+        """The memory of everything that is held."""
+        return sum(self.memory.values())
+
+    @property
+    def memory(self) -> dict[str, int]:
+        """The bytes that facts (in all the orders they are kept in), bookkeeping and dictionary take."""
+        return self._reasoner.memory
+
+    def state(self) -> State:
+        """The facts as the engine has them, up to date."""
+        return self._up_to_date().state()
+
+    def listed(self) -> State:
+        """The same with every fact listed, those of modules too, which otherwise are kept in a form of their own."""
+        return self.stored(frozenset())
+
+    def stored(self, generated: frozenset[Predicate]) -> State:
+        """The state as a store has it in which facts of some predicates of modules are not listed."""
+        return self._up_to_date().stored(generated)
+
+    def inner_facts(self) -> FactSet:
+        """The facts as reasoning keeps them, with those that feed modules under hidden names."""
+        return self._up_to_date().inner().facts
+
+    def save(
+        self,
+        path: str | Path | None = None,
+        *,
+        overwrite: bool = False,
+        expand_below: int = EXPAND_BELOW,
+        wait: float = WAIT,
+    ) -> int:
+        """Write a store, or the next version of one; returns the version.
+
+        A knowledge base that was opened from a store, or saved to it, appends what changed since to
+        that store (``path`` may then be left out), at the cost of the change; if another writer was
+        faster, that is an error and nothing is written. A writer that is at work is waited for, ``wait``
+        seconds at most. Into any other existing store it is written
+        only with ``overwrite``, as a version that has nothing of those before. It is the store that
+        the command line makes and reads; :func:`everlog.open` reads it back.
+
+        In a store that is new or overwritten, the pairs of a closure with more than ``expand_below``
+        facts are not listed, only what they follow from. With ``equality="representatives"`` a store
+        has the facts of all members of each class.
+        """
+        from everlog.kb.stores import save
+
+        return save(self, path, overwrite=overwrite, expand_below=expand_below, wait=wait)
+
+    @classmethod
+    def restored(
+        cls,
+        program: Program,
+        state: State,
+        statistics: Statistics,
+        figures: Mapping[str, Any] = MappingProxyType({}),
+        **options: Any,
+    ) -> KnowledgeBase:
+        """A knowledge base whose materialisation is known already.
+
+        ``figures`` are what :meth:`GivenFacts.from_store` takes.
+        """
+        kb = cls(check(program), **options)
+        kb._queue = []
+        kb._reasoner.restore(state, statistics)
+        for predicate in (*state.facts, *state.explicit):
+            kb._names.add(predicate)
+        merged = kb.equality == "representatives"
+        kb.given = GivenFacts.from_store(figures, state.explicit, kb.predicates, merged=merged)
+        return kb
+
+    def adopt(self, state: State, saved: Saved | None) -> None:
+        """Go on with the same facts in another form, and remember where they are saved."""
+        self.saved = saved
+        self._reasoner.adopt(state, None if saved is None else saved.kept.known)
+
+    @property
+    def work(self) -> int:
+        """How many instances materialising takes, as far as is known."""
+        return self._reasoner.instances
+
+    # inner workings -----------------------------------------------------------------------------
+
+    @property
+    def _written(self) -> Program:
+        written = self.program.program.written
+        assert written is not None
+        return written
+
+    @contextmanager
+    def _watched(self, profile: Profile | bool) -> Iterator[None]:
+        """Record what engines do into the profile given, or into a new one, unless that is done already."""
+        if profile is False or self._reasoner.watch is not UNWATCHED:
+            yield
+            return
+        from everlog.profiling.profile import Profile
+
+        self.profile = Profile() if profile is True else profile
+        with watching(self.profile, self.program) as watch:
+            self._reasoner.watch = watch
+            try:
+                yield
+            finally:
+                self._reasoner.watch = UNWATCHED
+
+    def _warn(self, found: Sequence[Diagnostic]) -> None:
+        """Say what was not said before."""
+        if not found:
+            return
+        said = {(each.code, each.message) for each in self.warnings}
+        new = [each for each in few(found) if (each.code, each.message) not in said]
+        self.warnings += tuple(new)
+        for each in new:
+            self.warning(each)
+
+    def warn_of_facts(self, kinds: Mapping[Predicate, Kinds], named: Mapping[Predicate, Place | None]) -> None:
+        """Warn of facts that are about to be inserted and can match nothing.
+
+        ``kinds`` are those of their columns, ``named`` the predicates whose names a user has written, and where.
+        """
+        self.given.add(kinds, named)
+        self._warn(self.given.news(self.program.program, whole=False))
+
+    def warn_of_deletions(self, named: Mapping[Predicate, Place | None]) -> None:
+        """Warn of predicates whose facts are about to be deleted and that are not known."""
+        unknown = {predicate: place for predicate, place in named.items() if not self._names.knows(predicate)}
+        if unknown:
+            self._warn(list(about_deletions(unknown, self.predicates)))
+
+    def _kinds_in(self, facts: FactSet) -> dict[Predicate, Kinds]:
+        """The kinds of the columns of facts; those of many facts count as any."""
+        if facts.count > DECODED:
+            return {predicate: any_kinds(predicate) for predicate in facts}
+        decode = self._reasoner.dictionary.decode
+        return {p: kinds_of([decode(column) for column in relation.columns()]) for p, relation in facts.items()}
+
+    def _warn_of(self, queue: Iterable[Queued], *, whole: bool) -> None:
+        """Warn of facts to be inserted that can match nothing, and that there were none like before."""
+        for change in queue:
+            if change.insert:
+                self.given.add({change.predicate: change.kinds})
+        self._warn(self.given.news(self.program.program, whole=whole))
+
+    def _limits(self) -> Limits:
+        """The limits of what begins now, whichever reasoner there is by then."""
+        return self._reasoner.limits()
+
+    def _read(self, rules: str | Path | Program | None, name: str) -> Program:
+        """Rules to be added or removed; ``name`` is what messages call a text of them."""
+        refuse_ontology(rules, self.predicates)
+        return given_program("" if rules is None else rules, self.equality, name, self.program.program.prefixes)
+
+    def _up_to_date(self) -> Reasoner:
+        """What reasons, once all that is queued has happened."""
+        self.materialise()
+        self._reasoner.fit()
+        return self._reasoner
+
+
+def _require_algorithm(algorithm: Algorithm, strategy: Strategy) -> None:
+    _require("algorithm", algorithm, get_args(Algorithm))
+    if not isinstance(strategy, int):
+        _require("strategy", strategy, ("never", "always"))
+
+
+def _require(option: str, value: object, allowed: tuple[object, ...]) -> None:
+    if value not in allowed:
+        choices = ", ".join(repr(choice) for choice in allowed)
+        raise ValueError(f"{option}={value!r}: choose one of {choices}")

@@ -1,0 +1,348 @@
+"""What a knowledge base is underneath: a program, terms, what is materialised, and how that is kept right."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterable
+from copy import copy
+from dataclasses import dataclass, replace
+from functools import partial
+
+import pyarrow as pa
+
+from everlog.analysis.check import CheckedProgram
+from everlog.analysis.modules import with_modules
+from everlog.analysis.stratify import Kind, StratifiedProgram, stratify
+from everlog.engine.dictionary import Constants, Dictionary
+from everlog.engine.factset import NONE, FactSet
+from everlog.engine.keys import Column
+from everlog.engine.limits import Limits
+from everlog.engine.literals import literals_in, literals_of
+from everlog.engine.match import Engine
+from everlog.engine.relation import Relation
+from everlog.engine.state import State
+from everlog.equality import Equality
+from everlog.equality.expansion import difference
+from everlog.equality.merging import Merged, Merging
+from everlog.equality.partition import NormalisedConstants, Partition
+from everlog.kb.explicit import ExplicitChange, Queued, applied
+from everlog.kb.rule_edits import Edit
+from everlog.lang.internal import LITERAL, VIOLATION
+from everlog.lang.syntax import Constant, Predicate
+from everlog.modules.boundary import Opened, outward, stored
+from everlog.profiling.watch import UNWATCHED, Watch
+from everlog.reasoning.maintenance import Update, UpdateStatistics
+from everlog.reasoning.materialisation import Maintain, Materialisation, booked
+from everlog.reasoning.rule_changes import RuleChange, change_rules
+from everlog.reasoning.seminaive import seminaive
+from everlog.reasoning.statistics import Listener, Statistics
+from everlog.reasoning.update import Algorithm, Strategy, update
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(eq=False, repr=False)
+class Reasoner:
+    """A program with what follows by it from explicit facts.
+
+    The materialisation has two forms. One that comes from a store is *opened*: it is as users see it. Whatever
+    needs the *inner* form, with what feeds modules under hidden names and over representatives of equal terms, makes
+    that of it, once, and from then on it is *kept*. A copy goes its own way; facts and terms are shared. The limits
+    may be changed, and then hold for what begins.
+
+    >>> from everlog.analysis.check import check
+    >>> from everlog.kb.explicit import program_facts
+    >>> from everlog.lang.parser import parse_program
+    >>> program = check(parse_program("p(?x) :- q(?x) . q(a) . q(b) ."))
+    >>> reasoner = Reasoner(arranged(program, "levels", modules=True), Dictionary())
+    >>> given = reasoner.applied(program_facts(program, reasoner.dictionary))
+    >>> reasoner.compute(given.explicit).derived, reasoner.state().facts.count
+    (2, 4)
+    """
+
+    program: StratifiedProgram
+    dictionary: Dictionary
+    modules: bool = True
+    maintain: Maintain = "dredc"
+    equality: Equality = "off"
+    max_facts: int | None = None
+    timeout: float | None = None
+    max_memory: int | None = None
+    watch: Watch = UNWATCHED
+
+    def __post_init__(self) -> None:
+        self.merging = Merging(self.program.program) if self.equality == "representatives" else None
+        self.merged = Merged()
+        self.statistics: Statistics | None = None
+        """What reasoning took the last time; None as long as nothing is derived."""
+        self._kept = Materialisation(NONE, NONE)
+        self._opened: Opened | None = None
+        """A materialisation as users see it, as long as nothing needed more."""
+        self._pairs: FactSet = NONE
+        """The facts of modules' predicates one by one, if they were asked for since all was computed."""
+        self._encode_constants()
+
+    # reading ------------------------------------------------------------------------------------
+
+    def seen(self) -> Materialisation:
+        """What is kept, without what only modules read, and with all that representatives stand for."""
+        if self._opened is not None and not self._opened.state.generated:
+            return self._opened.seen
+        if self.merging is not None:
+            return self.merged.seen(self._kept, len(self.dictionary))
+        return outward(self.program, self.inner())
+
+    def inner(self) -> Materialisation:
+        """What is kept, with what modules read and in their form."""
+        if self._opened is not None and self.merging is not None:
+            self._merge_opened(self._opened)
+        elif self._opened is not None:
+            self._keep(self._opened.inward(self.engine(), self.program))
+        return self._kept
+
+    def state(self) -> State:
+        """The facts as the engine has them."""
+        seen = self.seen()
+        return State(self.dictionary, seen.explicit, seen.facts, seen.nr, seen.rec)
+
+    def stored(self, generated: frozenset[Predicate]) -> State:
+        """The state as a store has it in which facts of some predicates of modules are not listed."""
+        generated = generated.intersection(self.program.external)
+        if self._opened is not None and self._opened.state.generated == generated:
+            return self._opened.state
+        kept = self.inner() if self.merging is None else self.seen()
+        found = stored(self.program, self.dictionary, kept, generated, self._pairs)
+        self._pairs = found.facts.restricted(self.program.external)
+        return found
+
+    def applied(self, queue: Iterable[Queued], program: CheckedProgram | None = None) -> ExplicitChange:
+        """The explicit facts after changes of them, which are not made; with a program, as its rules need them."""
+        changes, program = list(queue), program or self.program.program
+        if LITERAL in program.predicates:
+            ids = self.dictionary.encode(literals_of(program.rules))
+            brought = Relation.from_columns([ids], len(self.dictionary))
+            given = literals_in([brought, *(each.relation for each in changes if each.insert)], self.dictionary)
+            changes.append(Queued(True, LITERAL, given))
+        return applied(changes, self.seen().explicit, len(self.dictionary))
+
+    @property
+    def instances(self) -> int:
+        """How many instances materialising takes, as far as is known."""
+        return self._held.instances
+
+    @property
+    def memory(self) -> dict[str, int]:
+        """The bytes that facts (in all the orders they are kept in), bookkeeping and dictionary take."""
+        facts = self._held.facts.nbytes + self.merged.nbytes
+        return {"facts": facts, "bookkeeping": self._held.nbytes, "dictionary": self.dictionary.nbytes}
+
+    @property
+    def _held(self) -> Materialisation:
+        return self._kept if self._opened is None else self._opened.seen
+
+    # going on with a state ----------------------------------------------------------------------
+
+    def restore(self, state: State, statistics: Statistics) -> None:
+        """Begin with a materialisation that is known already."""
+        self.dictionary = state.dictionary
+        self._encode_constants()
+        self._opened = Opened(state, statistics.instances)
+        self._pairs = state.facts.restricted(self.program.external)
+        self.statistics = statistics
+
+    def adopt(self, state: State, known: Callable[[], State | None] | None = None) -> None:
+        """Go on with the same facts in another form; ``known`` is as in :class:`everlog.modules.boundary.Opened`."""
+        same_terms = state.dictionary is self.dictionary
+        if self.merging is not None and self._opened is None and same_terms:
+            self.merged = self.merged.listed(self._kept, state.explicit, state.facts)
+            return
+        self._pairs = state.facts.restricted(self.program.external)
+        if same_terms and self.program.external and self._opened is None:
+            return
+        trace = self._kept.trace if same_terms and self._opened is None else None
+        instances = self.instances
+        if not same_terms:
+            self.dictionary = state.dictionary
+            self._encode_constants()
+        if self.merging is not None:
+            self._kept, self.merged, trace = Materialisation(NONE, NONE), Merged(), None
+        opened = Opened(state, instances, trace)
+        self._opened = opened if known is None else replace(opened, known=known)
+
+    def fit(self) -> None:
+        """Make room for terms that are new in the dictionary."""
+        if self._opened is not None:
+            self._opened = self._opened.fitted(len(self.dictionary))
+        self._kept = self._kept.fitted(len(self.dictionary))
+
+    # other facts --------------------------------------------------------------------------------
+
+    def compute(self, explicit: FactSet, progress: Listener | None = None) -> Statistics:
+        """Materialise from nothing, with the bookkeeping that ``maintain`` asks for."""
+        merged, kept, statistics = self._derived(explicit, progress)
+        self._keep(kept)
+        self.merged = merged or Merged()
+        self._pairs = NONE
+        facts = self.seen().facts
+        self.statistics = replace(
+            statistics,
+            facts=facts.count,
+            explicit=explicit.count,
+            equality=self.equality,
+            violations=len(facts.relation(VIOLATION)),
+        )
+        return self.statistics
+
+    def repair(self, changed: ExplicitChange, algorithm: Algorithm, strategy: Strategy) -> Update:
+        """Bring the materialisation up to date with changed explicit facts."""
+        old = self.inner().fitted(len(self.dictionary))
+        deleted, inserted = (facts.renamed(self.program.external) for facts in (changed.deleted, changed.inserted))
+        merged, before = self._merge(changed.explicit, self.merged, algorithm), self.merged
+        if merged is not None:
+            deleted, inserted = difference(old.explicit, merged.normal), difference(merged.normal, old.explicit)
+            algorithm = algorithm if merged.has_rules_of(before) else "rematerialise"
+        done = update(
+            self.engine(None if merged is None else merged.partition),
+            self.program,
+            old,
+            deleted,
+            inserted,
+            algorithm,
+            strategy,
+        )
+        kept = done.materialisation
+        self._limit_seen(merged, kept)
+        if merged is not None:
+            done = merged.seen_change(done, before, self._kept)
+            self.merged = merged
+        self._repaired(done, kept, changed.explicit)
+        return done
+
+    # other rules --------------------------------------------------------------------------------
+
+    def with_rules(self, program: CheckedProgram, modules_open: bool) -> Reasoner:
+        """The same with other rules, by which nothing is derived yet.
+
+        ``modules_open`` is whether these may bring modules where there are none by the rules before.
+        """
+        new = copy(self)
+        if program.written == self.program.program.written:
+            return new
+        new.modules = self.modules or (modules_open and not with_modules(self.program).modules)
+        new.program = arranged(program, self.program.kind, new.modules)
+        new.merging = None if self.merging is None else Merging(new.program.program)
+        new._encode_constants()
+        return new
+
+    def derive_from(
+        self, old: Reasoner, edit: Edit, changed: ExplicitChange, algorithm: Algorithm, strategy: Strategy
+    ) -> Update:
+        """Derive everything after an edit of the rules; the old reasoner has what those before derived."""
+        if self.merging is None and algorithm != "rematerialise":
+            return self._repair_rules(old, edit, changed, algorithm, strategy)
+        return self._compare_rules(old, changed)
+
+    def _repair_rules(
+        self, old: Reasoner, edit: Edit, changed: ExplicitChange, algorithm: Algorithm, strategy: Strategy
+    ) -> Update:
+        """Derive everything from what other rules derived."""
+        arrange = partial(arranged, kind=self.program.kind, modules=self.modules)
+        removed, added = frozenset(edit.removed), frozenset(edit.added)
+        rules = RuleChange(old.program, self.program, removed, added, arrange)
+        kept = old.inner().fitted(len(self.dictionary))
+        done = change_rules(self.engine(), rules, kept, changed.deleted, changed.inserted, algorithm, strategy)
+        self._repaired(done, done.materialisation, changed.explicit)
+        return done
+
+    def _compare_rules(self, old: Reasoner, changed: ExplicitChange) -> Update:
+        """Derive everything from nothing, and compare with what other rules derived."""
+        before = old.seen().facts.fitted(len(self.dictionary))
+        statistics = self.compute(changed.explicit)
+        reason = "" if self.merging is None else "equality by representatives is computed anew for other rules"
+        figures = UpdateStatistics("rematerialise", reason, {"forward": statistics.instances})
+        after = self.seen().facts
+        return Update(self._kept, after - before, before - after, replace(figures, seconds=statistics.seconds))
+
+    # inner workings -----------------------------------------------------------------------------
+
+    def engine(self, partition: Partition | None = None) -> Engine:
+        """An engine; with a partition, constants of rules stand for their representatives."""
+        constants = self._constants if partition is None else NormalisedConstants(self._constants, partition)
+        return self.watch.engine(len(self.dictionary), constants, limits=self.limits())
+
+    def limits(self) -> Limits:
+        """The limits of what begins now."""
+        return Limits.from_now(self.max_facts, self.timeout, self.max_memory)
+
+    def _encode_constants(self) -> None:
+        """Gives every constant of the rules an id, so that deriving facts makes no new ones."""
+        rules = self.program.program.rules
+        texts = {
+            t.text for rule in rules for atom in (rule.head, *rule.body) for t in atom.terms if isinstance(t, Constant)
+        }
+        self.constant_ids: Column = self.dictionary.encode(pa.array(sorted(texts), pa.large_string()))
+        self._constants = Constants(self.dictionary)
+
+    def _derived(
+        self, explicit: FactSet, progress: Listener | None
+    ) -> tuple[Merged | None, Materialisation, Statistics]:
+        """What follows from explicit facts, and by which classes of equal terms."""
+        merged = self._merge(explicit, Merged(), "auto")
+        engine = self.engine(None if merged is None else merged.partition)
+        given = explicit.renamed(self.program.external) if merged is None else merged.normal
+        facts, statistics = seminaive(engine, self.program, given, self.watch.listener(progress))
+        fresh = Materialisation(given, facts, instances=statistics.instances)
+        self._limit_seen(merged, fresh)
+        return merged, booked(engine, self.program, fresh, self.maintain), statistics
+
+    def _merge(self, explicit: FactSet, old: Merged, algorithm: Algorithm) -> Merged | None:
+        """Which terms explicit facts make equal, if that is asked for."""
+        if self.merging is None:
+            return None
+        return self.merging.merged(self.engine, explicit, self.constant_ids, old, algorithm)
+
+    def _merge_opened(self, opened: Opened) -> None:
+        """Find the classes of equal terms again, and what is kept of the facts that are there."""
+        log.info("reasoning again over representatives, which stores do not keep")
+        seen = opened.seen
+        merged, kept, _ = self._derived(seen.explicit, None)
+        assert merged is not None
+        self.merged = merged.listed(kept, seen.explicit, seen.facts)
+        self._keep(kept)
+
+    def _limit_seen(self, merged: Merged | None, kept: Materialisation) -> None:
+        """An error if representatives stand for too many facts."""
+        if merged is not None and self.max_facts is not None:
+            self.limits().check(merged.count(kept))
+
+    def _keep(self, kept: Materialisation) -> None:
+        self._kept, self._opened = kept, None
+
+    def _repaired(self, done: Update, kept: Materialisation, explicit: FactSet) -> None:
+        """Keep what an update has made."""
+        self._keep(kept)
+        pairs = self._pairs.restricted(self.program.external)
+        self._pairs = FactSet({p: _followed(known, p, done) for p, known in pairs.items()})
+        facts = self.seen().facts
+        self.statistics = Statistics(
+            facts=facts.count,
+            explicit=explicit.count,
+            instances=done.statistics.total_instances,
+            rounds=0,
+            seconds=done.statistics.seconds,
+            modules=bool(self.program.external),
+            stratification=self.program.kind,
+            equality=self.equality,
+            violations=len(facts.relation(VIOLATION)),
+        )
+
+
+def _followed(pairs: Relation, predicate: Predicate, done: Update) -> Relation:
+    """Listed pairs after an update."""
+    return pairs.shrunk(done.deleted.relation(predicate).run()).extended(done.inserted.relation(predicate).run())
+
+
+def arranged(program: CheckedProgram, kind: Kind, modules: bool) -> StratifiedProgram:
+    """A program in strata, and modules."""
+    stratified = stratify(program, kind)
+    return with_modules(stratified) if modules else stratified

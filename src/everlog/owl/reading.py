@@ -1,0 +1,163 @@
+"""The program of a job: from rule files, from ontologies, or from both."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+from everlog.equality import Equality
+from everlog.ingest.sources import KINDS, RDF_KINDS, kind_by_name
+from everlog.lang.errors import Diagnostic, Place, RuleError, warn
+from everlog.lang.internal import TRIPLE
+from everlog.lang.parser import NO_PREFIXES, parse_file, parse_program
+from everlog.lang.syntax import Predicate, Program
+
+if TYPE_CHECKING:
+    from everlog.owl import Translation
+
+Profile = Literal["lower", "upper", "rl", "rdfs", "skos"]
+Schema = Literal["drop", "keep"]
+MOST_SHOWN = 10
+
+_PATH = re.compile(r"[^(\[@%]*\.\w+")
+"""The path of a file with an extension. A program has parentheses, brackets, directives or nothing but comments."""
+
+
+@dataclass(frozen=True)
+class ProgramRead:
+    """A program, the files that are to be read as facts because of it, and what it does not express."""
+
+    program: Program
+    facts: tuple[str, ...] = ()
+    warnings: tuple[Diagnostic, ...] = ()
+
+
+def is_ontology(path: str) -> bool:
+    """Whether the extension of a path says that it is RDF.
+
+    >>> is_ontology("univ-bench.owl.gz"), is_ontology("rules.rls")
+    (True, False)
+    """
+    name = path.lower().removesuffix(".gz")
+    return any(name.endswith(extension) for extension, kind in KINDS.items() if kind in RDF_KINDS)
+
+
+def has_ontology(paths: str | Sequence[str], profile: Profile) -> bool:
+    """Whether rules come from ontologies or from a profile that is a program of its own."""
+    given = [paths] if isinstance(paths, str) else paths
+    return profile not in ("lower", "upper") or any(map(is_ontology, given))
+
+
+def is_path(text: str) -> bool:
+    """Whether a text is the path of a rule file or an ontology rather than a program.
+
+    A file may have any extension: what has one, and nothing that a program cannot do without, is a path.
+
+    >>> is_path("rules.rls"), is_path("rules.dl"), is_path("p(?x) :- q(?x) .")
+    (True, True, False)
+    """
+    if "\n" in text:
+        return False
+    return text.endswith(".rls") or is_ontology(text) or _PATH.fullmatch(text) is not None
+
+
+def given_program(
+    rules: str | Path | Program,
+    equality: Equality = "off",
+    name: str = "<program>",
+    prefixes: Mapping[str, str] = NO_PREFIXES,
+    profile: Profile = "lower",
+    schema: Schema = "drop",
+) -> Program:
+    """The program at a path, in a text, which messages call ``name``, or as it is.
+
+    A profile that is a program of its own is joined with it, and its prefixes hold in a text.
+
+    >>> len(given_program("p(?x) :- q(?x) .").rules)
+    1
+    """
+    if isinstance(rules, Path) or (isinstance(rules, str) and is_path(rules)):
+        return load_program(str(rules), equality=equality, prefixes=prefixes, profile=profile, schema=schema)
+    if profile in ("lower", "upper"):
+        return parse_program(rules, name, prefixes) if isinstance(rules, str) else rules
+    from everlog.owl.programs import shipped_program, with_program
+
+    prefixes = {**shipped_program(profile).prefixes, **prefixes}
+    program = parse_program(rules, name, prefixes) if isinstance(rules, str) else rules
+    return with_program(profile, program, equality)
+
+
+def refuse_ontology(rules: object, predicates: Collection[Predicate]) -> None:
+    """An error if rules that are to be changed by an ontology are about triples: for them its triples are facts."""
+    if isinstance(rules, str | Path) and is_ontology(str(rules)) and TRIPLE in predicates:
+        message = "the rules are about triples, and for them what an ontology says is facts"
+        hint = "insert it like other facts: `everlog update STORE --insert FILE`, in Python `kb.load(FILE)`"
+        raise RuleError.of("ontology-is-facts", message, Place(str(rules)), hint)
+
+
+def load_program(
+    path: str,
+    *,
+    equality: Equality = "off",
+    prefixes: Mapping[str, str] = NO_PREFIXES,
+    profile: Profile = "lower",
+    schema: Schema = "drop",
+) -> Program:
+    """The program of a rule file or an ontology; what of the ontology it does not express is warned of.
+
+    ``prefixes`` hold in a rule file unless it declares others.
+    """
+    if kind_by_name(path) in ("csv", "tsv", "parquet"):
+        hint = "make the knowledge base from the rules, and insert what the file has"
+        raise RuleError.of("not-rules", "the file has facts, not rules", Place(path), hint)
+    if not is_ontology(path):
+        return given_program(parse_file(path, prefixes), equality, profile=profile)
+    from everlog.owl.programs import program_of
+
+    translation = program_of(path, profile, equality=equality, schema=schema)
+    for found in _warnings(translation):
+        warn(replace(found, place=Place(path)))
+    return translation.program
+
+
+def read_program(
+    paths: str | Sequence[str],
+    profile: Profile = "lower",
+    *,
+    equality: Equality = "off",
+    base: str | None = None,
+    schema: Schema = "drop",
+) -> ProgramRead:
+    """The program of rule files and ontologies.
+
+    With a profile that is a program of its own, the ontologies are facts like others.
+    """
+    given = [paths] if isinstance(paths, str) else list(paths)
+    if profile in ("lower", "upper") and len(given) == 1 and not is_ontology(given[0]):
+        return ProgramRead(parse_file(given[0]))
+    from everlog.owl.programs import SHIPPED, program_of
+
+    ontologies = [path for path in given if is_ontology(path)]
+    if profile in SHIPPED:
+        rules = [path for path in given if path not in ontologies]
+        return ProgramRead(program_of(rules, profile, equality=equality).program, tuple(ontologies))
+    translation = program_of(given, profile, equality=equality, base=base, schema=schema)
+    return ProgramRead(translation.program, (), tuple(_warnings(translation)))
+
+
+def _warnings(translation: Translation) -> Iterator[Diagnostic]:
+    from everlog.owl.programs import shown
+
+    for note in translation.notes:
+        yield Diagnostic("ontology", note, severity="note")
+    missing = translation.untranslated
+    if missing:
+        prefixes = translation.program.prefixes
+        notes = [(f"{shown(each, prefixes)}: {each.reason}", None) for each in missing[:MOST_SHOWN]]
+        axioms = "an axiom is" if len(missing) == 1 else f"{len(missing):,} axioms are"
+        message = f"{axioms} not expressed by the rules, or not wholly"
+        hint = "`everlog owl` lists them all" if len(missing) > MOST_SHOWN else None
+        yield Diagnostic("untranslated", message, None, hint, tuple(notes), "warning")

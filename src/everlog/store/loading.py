@@ -1,0 +1,93 @@
+"""Loading a version of a store: from its snapshot, from another one and what changed since, or from the tables."""
+
+from __future__ import annotations
+
+import logging
+from typing import TYPE_CHECKING
+
+from everlog.engine.difference import applied
+from everlog.engine.multiset import Counts
+from everlog.engine.state import State
+from everlog.lang.syntax import Predicate
+from everlog.store.codec import COUNTED, change_of, counts_of, dictionary_of, state_of
+from everlog.store.states import Kept, keep_change, keep_whole, kept_in, kept_nowhere
+from everlog.store.store import negated
+
+if TYPE_CHECKING:
+    from everlog.engine.dictionary import Dictionary
+    from everlog.store import Snapshot, VersionInfo
+    from everlog.store.store import Store
+
+FACTS_AN_UPDATE = 300
+"""Reading so many facts from the tables takes as long as reading what one version changed."""
+
+log = logging.getLogger(__name__)
+
+
+def load(store: Store, version: int | None = None) -> Kept:
+    """The state of a version, by whichever of the ways costs least.
+
+    If the version is the newest, a snapshot of it is left behind.
+    """
+    info = store.info(version)
+    rows = sum(file.rows or 0 for file in store.files(info.version))
+    found = store.nearest_snapshot(info.version, within=rows // FACTS_AN_UPDATE)
+    kept = None if found is None else _kept(store, found, info)
+    if kept is not None:
+        return kept
+    log.info("no snapshot of version %d: reading the tables", info.version)
+    state = state_in_tables(store, info.version)
+    return keep_whole(store, info.version, state) if info.version == store.version else kept_nowhere(state)
+
+
+def _kept(store: Store, found: Snapshot, info: VersionInfo) -> Kept | None:
+    """The state of a version by a snapshot of it or of another one; None if that cannot be used."""
+    same = store.updates_between(found.version, info.version) == 0
+    if not same and info.bookkeeping == COUNTED and not always_counted(store, found.version, info.version):
+        return None
+    kept = kept_in(found)
+    return kept if kept is None or same else _caught_up(store, found.version, kept, info)
+
+
+def always_counted(store: Store, one: int, other: int) -> bool:
+    """Whether counters were kept from one version to another, so that the rows are their exact changes."""
+    low, high = sorted((one, other))
+    return all(store.info(version).bookkeeping == COUNTED for version in range(low, high + 1))
+
+
+def _caught_up(store: Store, at: int, old: Kept, info: VersionInfo) -> Kept:
+    """The state of a version from that of the version ``at``, at the cost of what changed between them."""
+    dictionary, version = old.state.dictionary, info.version
+    if at < version:
+        for texts in store.new_terms(at, version).column("text").chunks:
+            dictionary.encode(texts)
+        rows = store.changes(at, version)
+    else:
+        rows = negated(store.changes(version, at))
+    state = applied(old.state, change_of(rows, dictionary), generated=generated_in(info))
+    if info.bookkeeping != COUNTED:
+        state = state.uncounted()
+    if version != store.version:
+        return kept_nowhere(state)
+    if store.info(at).rules != info.rules:
+        return keep_whole(store, version, state)
+    return keep_change(store, version, old, state)
+
+
+def state_in_tables(store: Store, version: int | None = None) -> State:
+    """The state of a version as the tables have it."""
+    info = store.info(version)
+    dictionary = dictionary_of(store.terms(info.version), info.salt)
+    counted, generated = info.bookkeeping == COUNTED, generated_in(info)
+    return state_of(store.facts(info.version), dictionary, counted=counted, generated=generated)
+
+
+def generated_in(info: VersionInfo) -> frozenset[Predicate]:
+    """The predicates of a version whose facts are not all listed."""
+    return frozenset(Predicate.parse(closure["predicate"]) for closure in info.closures)
+
+
+def stored_counts(store: Store, dictionary: Dictionary) -> tuple[Counts, Counts]:
+    """The sums of the counters that the rows of the newest version have, whether they are right or not."""
+    batches = [batch for table in store.sums() for batch in table.combine_chunks().to_batches()]
+    return counts_of(batches, dictionary, "nr"), counts_of(batches, dictionary, "rec")
