@@ -41,7 +41,7 @@ def shared_data() -> Path:
 @pytest.fixture(scope="session")
 def spark() -> Iterator[Any]:
     """One Spark session for all tests that need one; tasks are tried again, as on a cluster."""
-    from everlog.backends.spark.session import session
+    from everlog.host.session import session
 
     started = session("local[2,4]")
     yield started

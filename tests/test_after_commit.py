@@ -8,10 +8,11 @@ from pathlib import Path
 import pytest
 
 import everlog
-from everlog import EverlogWarning, KnowledgeBase, stores
+from everlog import EverlogWarning, KnowledgeBase
 from everlog.cli.run import run
 from everlog.jobs.rules import RulesJob, change_rules
 from everlog.jobs.update import UpdateJob, update
+from everlog.kb import stores
 from everlog.store import Store, compaction, steps
 from tests.store.small import at_step
 

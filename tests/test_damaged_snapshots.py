@@ -14,8 +14,9 @@ import numpy as np
 import pytest
 
 import everlog
-from everlog import KnowledgeBase, snapshots
+from everlog import KnowledgeBase
 from everlog.store import Store, snapshot
+from everlog.store import states as snapshots
 from tests.test_store_updates import check_store, everything
 
 PAGE = 4096

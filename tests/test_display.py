@@ -8,7 +8,7 @@ from pathlib import Path
 
 import everlog
 from everlog import KnowledgeBase
-from everlog.kb.display import SHOWN, html_table
+from everlog.lang.html import SHOWN, html_table
 
 RULES = "path(?x, ?y) :- edge(?x, ?y) . path(?x, ?z) :- path(?x, ?y), edge(?y, ?z) . good(?x) :- path(?x, _) ."
 

@@ -8,11 +8,12 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from everlog import KnowledgeBase, StoreError, lake
+from everlog import KnowledgeBase, StoreError
 from everlog.engine.factset import FactSet
 from everlog.engine.hashing import hash_text
 from everlog.engine.state import State
 from everlog.lang.syntax import Predicate
+from everlog.store import codec as lake
 from everlog.store.codec import dictionary_of, fact_batches, facts_of, state_of, term_batches
 from everlog.store.loading import load
 from everlog.store.store import Store

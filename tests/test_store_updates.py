@@ -17,7 +17,7 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
 import everlog
-from everlog import KnowledgeBase, StoreError, loading, snapshots
+from everlog import KnowledgeBase, StoreError
 from everlog.cli.recompute import recompute, wrong_snapshot, wrong_statistics
 from everlog.engine.multiset import Counts
 from everlog.engine.state import State
@@ -25,7 +25,8 @@ from everlog.kb.change import ChangedRelations
 from everlog.kb.history import changes
 from everlog.kb.stores import append
 from everlog.lang.terms import text_of, value_of
-from everlog.store import Store, begin, compaction, steps
+from everlog.store import Store, begin, compaction, loading, steps
+from everlog.store import states as snapshots
 from tests.oracle import naive
 from tests.oracle.naive import Fact
 from tests.running import SOURCES, knowledge_base

@@ -16,14 +16,14 @@ from pathlib import Path
 import pytest
 
 import everlog
-from everlog import KnowledgeBase, loading
+from everlog import KnowledgeBase
 from everlog.engine.state import State
 from everlog.jobs.update import UpdateJob, update
 from everlog.kb.history import changes
 from everlog.lang.parser import parse_program
 from everlog.lang.syntax import Predicate
 from everlog.lang.terms import text_of
-from everlog.store import Store
+from everlog.store import Store, loading
 from tests.cli.running import CommandLine
 from tests.oracle import naive
 from tests.oracle.naive import Fact

@@ -57,7 +57,7 @@ def compared(
     """
     from bench.spark.measure import measured, prepared
     from bench.spark.workloads import OBVIOUS, WORKLOADS
-    from everlog.backends.spark.session import session, stop
+    from everlog.host.session import session, stop
 
     spark = session(master, **_slices(partitions))
     runs = []
@@ -76,7 +76,7 @@ def joins(
     scratch: Path, universities: list[int], master: str, partitions: int | None = None, stores: str | None = None
 ) -> dict[str, Any]:
     """Universities read, materialised and stored, in so many numbers, after a warm-up; the stores may be kept."""
-    from everlog.backends.spark.session import session, stop
+    from everlog.host.session import session, stop
 
     session(master, **_slices(partitions))
     directory = Path(stores) if stores else scratch
@@ -93,7 +93,7 @@ def _slices(partitions: int | None) -> dict[str, Any]:
 def limited(scratch: Path, universities: int) -> dict[str, Any]:
     """The same on real executors of 1 GB with Python workers of 1 GB, and the largest process of each kind."""
     from bench.spark.processes import Peaks
-    from everlog.backends.spark.session import session, stop
+    from everlog.host.session import session, stop
 
     given = written_elsewhere(universities, scratch / "facts")
     spark = session(CLUSTER, **{**LIMITED, "spark.driver.memory": DRIVER_MEMORY})
@@ -114,7 +114,7 @@ def written_elsewhere(universities: int, directory: Path) -> Any:
 def updates(scratch: Path, universities: int, changed: int, runs: int, master: str, stores: str) -> dict[str, Any]:
     """Small updates of a store, each kind after a warm-up: as by default, otherwise, and on this machine alone."""
     from bench.spark.reading import Reading
-    from everlog.backends.spark.session import session, stop
+    from everlog.host.session import session, stop
 
     directory = Path(stores)
     spark = session(master)

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from everlog.jobs.follow import follow as follow
     from everlog.jobs.stream import maintain as maintain
     from everlog.kb.change import Change as Change
+    from everlog.kb.dataset import Dataset as Dataset
     from everlog.kb.history import changes as changes
     from everlog.kb.knowledge_base import KnowledgeBase as KnowledgeBase
     from everlog.kb.stores import open as open
@@ -57,6 +58,7 @@ _PLACES = {
     "Statistics": "reasoning.statistics",
     "open": "kb.stores",
     "changes": "kb.history",
+    "Dataset": "kb.dataset",
     "follow": "jobs.follow",
     "maintain": "jobs.stream",
 }

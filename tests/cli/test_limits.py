@@ -14,9 +14,9 @@ from typing import Any
 import pytest
 
 import everlog
-from everlog.cli.interrupts import as_interrupts, remembered
 from everlog.cli.progress import Progress
 from everlog.cli.reporting import told
+from everlog.host.interrupts import as_interrupts, remembered
 from everlog.store import Store
 from tests.cli.running import CommandLine, saved
 
@@ -97,7 +97,7 @@ def test_memory_is_a_limit_in_python() -> None:
 
 def test_memory_stops_a_materialisation_while_it_grows() -> None:
     """Far more would be needed than is allowed: the error comes when a little more is held, not when all is gone."""
-    from everlog.engine.memory import held_memory
+    from everlog.host.memory import held_memory
 
     kb = everlog.KnowledgeBase("all(?x, ?y, ?z) :- p(?x), p(?y), p(?z) .", maintain="none")
     kb.insert("p", [(i,) for i in range(1500)])

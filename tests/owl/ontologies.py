@@ -6,10 +6,11 @@ from pathlib import Path
 
 import everlog
 from everlog.engine.factset import NONE
+from everlog.ingest.facts import facts_in
 from everlog.ingest.sources import ReadOptions, resolve
 from everlog.ingest.splits import splits
 from everlog.ingest.stage import stage
-from everlog.jobs.update import facts_in
+from everlog.ingest.tasks import IN_PROCESS
 from everlog.lang.syntax import Program
 from everlog.owl.axioms import Axiom, Ontology
 from everlog.owl.functional import functional
@@ -53,7 +54,7 @@ def loaded(program: Program, work: Path, *paths: Path, base: str | None = None) 
     kb = everlog.KnowledgeBase(program, maintain="none")
     arities = {p.name: p.arity for p in kb.predicates if not p.name.startswith("<")}
     options = ReadOptions(base=base, arities=arities)
-    staged = stage(None, splits(resolve([str(path) for path in paths], options), options), options, work, width=3)
+    staged = stage(IN_PROCESS, splits(resolve([str(path) for path in paths], options), options), options, work, width=3)
     facts, _ = facts_in(staged, kb.state().dictionary, add=True)
     kb.update_facts(facts, NONE)
     return kb

@@ -18,7 +18,7 @@ from pathlib import Path
 import pytest
 
 import everlog
-from everlog.ingest.locations import delta_uri, kind_of, spark_options, spark_uri, storage_options
+from everlog.host.locations import delta_uri, kind_of, spark_options, spark_uri, storage_options
 from everlog.ingest.sources import ReadOptions, resolve
 from everlog.jobs.materialise import MaterialiseJob, materialise
 from everlog.lang.errors import DataError, StoreError
@@ -116,7 +116,7 @@ import sys
 from pathlib import Path
 import everlog
 from everlog.jobs.materialise import MaterialiseJob, materialise
-from everlog.backends.spark.session import session
+from everlog.host.session import session
 
 def where(batches):
     import everlog, os, pyarrow as pa

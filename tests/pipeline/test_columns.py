@@ -11,6 +11,7 @@ import pytest
 from deltalake import write_deltalake
 
 import everlog
+from everlog.backends.spark.tasks import runner_of
 from everlog.engine.hashing import hash_texts
 from everlog.ingest.facts import load_columns
 from everlog.ingest.sources import ReadOptions, resolve
@@ -153,7 +154,7 @@ def test_spark_aligns_and_picks(spark: Any, tmp_path: Path) -> None:
     options = ReadOptions()
     for where in (spark, None):
         pieces = splits(resolve(arguments, options), options)
-        staged = stage(where, pieces, options, tmp_path / f"work-{where is None}")
+        staged = stage(runner_of(where), pieces, options, tmp_path / f"work-{where is None}")
         ids = {name: int(hash_texts(pa.array([f'"{name}"']))[0]) for name in "abcdgh"}
         rows = {tuple(row.values())[1:] for batch in load_columns(staged.fact_files) for row in batch.to_pylist()}
         assert rows == {(ids[x], ids[y]) for x, y in ("ab", "cd", "gh")}

@@ -11,6 +11,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from everlog.backends.spark.tasks import SparkRunner
 from everlog.engine.hashing import hash_texts
 from everlog.ingest import dictionary
 from everlog.ingest.dictionary import id_ranges, new_terms
@@ -43,7 +44,7 @@ def test_new_terms_are_those_not_known(
     monkeypatch.setattr(dictionary, "_range_count", lambda *_: ranges)
     staged = [term_file(tmp_path, list("abcxyz€")), term_file(tmp_path, list("cde"))]
     existing = [term_file(tmp_path, list("aq")), term_file(tmp_path, list("er"))]
-    new = new_terms(spark, staged, existing, tmp_path / "out")
+    new = new_terms(SparkRunner(spark), staged, existing, tmp_path / "out")
     assert sorted(texts_in(new.files)) == sorted("bcdxyz€")
     assert new.count == 7
     assert len(new.files) <= ranges
@@ -53,8 +54,8 @@ def test_new_terms_are_those_not_known(
 
 def test_nothing_new_makes_no_file(spark: Any, tmp_path: Path) -> None:
     file = term_file(tmp_path, list("abc"))
-    assert new_terms(spark, [file], [file], tmp_path / "out") == dictionary.NewTerms()
-    assert new_terms(spark, [], [file], tmp_path / "out") == dictionary.NewTerms()
+    assert new_terms(SparkRunner(spark), [file], [file], tmp_path / "out") == dictionary.NewTerms()
+    assert new_terms(SparkRunner(spark), [], [file], tmp_path / "out") == dictionary.NewTerms()
     assert list((tmp_path / "out").iterdir()) == []
 
 
@@ -76,7 +77,7 @@ def test_a_collision_names_both_texts_and_the_remedy(spark: Any, tmp_path: Path,
     files = [term_file(tmp_path, texts, bits=8) for texts in ([[a, b]] if where == "one file" else [[a], [b]])]
     staged, existing = (files[:1], files[1:]) if where == "existing" else (files, [])
     with pytest.raises(DataError) as caught:
-        new_terms(spark, staged, existing, tmp_path / "out")
+        new_terms(SparkRunner(spark), staged, existing, tmp_path / "out")
     assert [found.code for found in caught.value.diagnostics] == ["hash-collision"]
     assert a in str(caught.value)
     assert b in str(caught.value)
@@ -100,4 +101,4 @@ def test_an_unreadable_file_is_an_error_that_names_it(spark: Any, tmp_path: Path
     staged = term_file(tmp_path, ["a"])
     missing = str(tmp_path / "gone.parquet")
     with pytest.raises(DataError, match=r"version-gone(.|\n)*gone\.parquet"):
-        new_terms(spark, [staged], [missing], tmp_path / "out")
+        new_terms(SparkRunner(spark), [staged], [missing], tmp_path / "out")

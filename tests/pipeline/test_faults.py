@@ -27,7 +27,7 @@ from everlog.lang.errors import DataError
 from everlog.ingest import stage as module
 from everlog.jobs.materialise import MaterialiseJob, materialise
 from everlog.jobs.reports import Report
-from everlog.backends.spark.session import session
+from everlog.host.session import session
 from everlog.jobs.update import UpdateJob, update
 
 plain = module._ReadTask

@@ -11,6 +11,7 @@ import everlog
 from everlog.ingest.rdf import DEFAULT_GRAPH, blank_prefix
 from everlog.ingest.sources import ReadOptions
 from everlog.ingest.stage import stage, widest
+from everlog.ingest.tasks import IN_PROCESS
 from everlog.jobs.materialise import MaterialiseJob, materialise
 from everlog.jobs.update import UpdateJob, update
 from everlog.lang.errors import DataError
@@ -138,4 +139,4 @@ def test_staged_facts_are_as_wide_as_their_graphs_need(tmp_path: Path) -> None:
     for options, width in ((ReadOptions(), 2), (GRAPHS, 3), (ReadOptions(graphs=True, arities={"triple": 4}), 4)):
         parts = splits(resolve([str(path)], options), options)
         assert widest(parts, options) == width
-        assert stage(None, parts, options, tmp_path / "work").width == width
+        assert stage(IN_PROCESS, parts, options, tmp_path / "work").width == width

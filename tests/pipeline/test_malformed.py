@@ -14,6 +14,7 @@ import everlog
 from everlog.ingest.sources import ReadOptions, resolve
 from everlog.ingest.splits import large_files, splits
 from everlog.ingest.stage import Staged, stage
+from everlog.ingest.tasks import IN_PROCESS
 from everlog.jobs.update import UpdateJob, update
 from everlog.lang.errors import DataError
 
@@ -70,7 +71,7 @@ CASES = [
 def read(path: Path, on_error: str = "stop") -> Staged:
     options = ReadOptions(base="http://b.org/")
     parts = splits(resolve([str(path)], options), options)
-    return stage(None, parts, options, path.parent / "work", on_error=on_error)
+    return stage(IN_PROCESS, parts, options, path.parent / "work", on_error=on_error)
 
 
 @pytest.mark.parametrize("compressed", [False, True])
@@ -96,7 +97,7 @@ def test_a_base_that_is_no_iri(tmp_path: Path, base: str) -> None:
     (tmp_path / "x.ttl").write_text("<a> <b> <c> .")
     options = ReadOptions(base=base)
     with pytest.raises(DataError) as caught:
-        stage(None, splits(resolve([str(tmp_path)], options), options), options, tmp_path / "work")
+        stage(IN_PROCESS, splits(resolve([str(tmp_path)], options), options), options, tmp_path / "work")
     (wrong,) = caught.value.diagnostics
     assert (wrong.code, wrong.hint) == ("bad-base", "give an absolute IRI, such as http://example.org/")
 

@@ -16,8 +16,8 @@ import pytest
 from deltalake import write_deltalake
 
 import everlog
+from everlog.host.locations import storage_options
 from everlog.ingest.fetching import fetch
-from everlog.ingest.locations import storage_options
 from everlog.ingest.read import read
 from everlog.ingest.sources import ReadOptions, resolve
 from everlog.ingest.splits import splits

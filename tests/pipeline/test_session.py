@@ -10,11 +10,11 @@ from typing import Any
 
 import pytest
 
-from everlog.backends.spark.session import require_java, session
+from everlog.host.session import require_java, session
 from everlog.lang.errors import EverlogError
 
 START = """
-from everlog.backends.spark.session import session, stop
+from everlog.host.session import session, stop
 spark = session({master!r})
 print(spark.range(5).count(), spark.sparkContext.master)
 stop()

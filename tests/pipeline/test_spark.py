@@ -17,17 +17,16 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from everlog.backends.spark import tasks
-from everlog.backends.spark.tasks import run_tasks
+from everlog.backends.spark.tasks import SparkRunner, runner_of
 from everlog.engine.hashing import hash_text, hash_texts
 from everlog.ingest.dictionary import new_terms
-from everlog.ingest.facts import distinct_facts, load_columns
+from everlog.ingest.facts import load_columns
 from everlog.ingest.read import read
 from everlog.ingest.sources import ReadOptions, resolve
 from everlog.ingest.split import BadRow, Split
 from everlog.ingest.splits import splits
-from everlog.ingest.stage import Staged, pack, stage, stage_dataframe
+from everlog.ingest.stage import Staged, pack, stage
 from everlog.lang.errors import DataError
-from everlog.lang.syntax import Predicate
 
 Fact = tuple[str, ...]
 
@@ -130,7 +129,7 @@ def test_spark_reads_what_the_readers_read(spark: Any, tmp_path: Path, name: str
     assert expected
     assert bad == []
     for where in (spark, None):
-        staged = stage(where, splits(sources, options, target), options, tmp_path / "work")
+        staged = stage(runner_of(where), splits(sources, options, target), options, tmp_path / "work")
         assert (staged.rows, staged.bad_count, staged.bad) == (len(expected), 0, ())
         assert set(decoded(staged)) == set(expected)
 
@@ -140,7 +139,7 @@ def test_globs_and_several_files_for_one_predicate(spark: Any, tmp_path: Path) -
         (tmp_path / f"part{number}.tsv").write_text(f"a{number}\tb\n")
     options = ReadOptions()
     pieces = splits(resolve([f"edge={tmp_path}/*.tsv"], options), options)
-    staged = stage(spark, pieces, options, tmp_path / "work")
+    staged = stage(SparkRunner(spark), pieces, options, tmp_path / "work")
     assert set(decoded(staged)) == {("edge/2", f'"a{number}"', '"b"') for number in range(30)}
     assert len(staged.fact_files) == 1, "small files share a task"
 
@@ -158,13 +157,13 @@ def test_bad_rows_in_the_middle_of_a_split_file_have_their_lines(
     monkeypatch.setattr("everlog.ingest.stage.SMALLEST_TASK", 200)
 
     with pytest.raises(DataError) as caught:
-        stage(spark, pieces, options, "work")
+        stage(SparkRunner(spark), pieces, options, "work")
     found = [(wrong.code, wrong.place.file, wrong.place.line) for wrong in caught.value.diagnostics if wrong.place]
     assert found == [("bad-row", "edge.tsv", number + 1) for number in wrong]
     assert "4 bad rows" in str(caught.value)
     assert "--on-error skip" in str(caught.value)
 
-    staged = stage(spark, pieces, options, "work", on_error="skip")
+    staged = stage(SparkRunner(spark), pieces, options, "work", on_error="skip")
     assert [row.place.line for row in staged.bad] == [number + 1 for number in wrong]
     assert (staged.bad_count, staged.rows) == (4, 196)
     assert staged.bad == tuple(in_process(pieces, options)[1])
@@ -174,11 +173,11 @@ def test_many_bad_rows_are_counted_and_the_first_listed(spark: Any, tmp_path: Pa
     (tmp_path / "edge.tsv").write_text("a\tb\n" + "bad\n" * 5000)
     options = ReadOptions()
     pieces = splits(resolve([str(tmp_path / "edge.tsv")], options), options, target_bytes=1000)
-    staged = stage(spark, pieces, options, tmp_path / "work", on_error="skip")
+    staged = stage(SparkRunner(spark), pieces, options, tmp_path / "work", on_error="skip")
     assert (staged.bad_count, staged.rows) == (5000, 1)
     assert [row.place.line for row in staged.bad] == list(range(2, 1002))
     with pytest.raises(DataError, match="5,000 bad rows, of which 20 are shown"):
-        stage(spark, pieces, options, tmp_path / "work")
+        stage(SparkRunner(spark), pieces, options, tmp_path / "work")
 
 
 def test_an_unreadable_file_is_an_error_of_the_user(spark: Any, tmp_path: Path) -> None:
@@ -186,7 +185,7 @@ def test_an_unreadable_file_is_an_error_of_the_user(spark: Any, tmp_path: Path) 
     options = ReadOptions(arities={"edge": 2})
     pieces = splits(resolve([str(tmp_path / "edge.tsv.gz")], options), options)
     with pytest.raises(DataError) as caught:
-        stage(spark, pieces, options, tmp_path / "work")
+        stage(SparkRunner(spark), pieces, options, tmp_path / "work")
     assert "edge.tsv.gz" in str(caught.value)
 
 
@@ -194,9 +193,9 @@ def test_an_unreadable_file_is_an_error_of_the_user(spark: Any, tmp_path: Path) 
 def test_tasks_run_alike_without_a_context(spark: Any, monkeypatch: pytest.MonkeyPatch, connected: bool) -> None:
     if connected:
         monkeypatch.setattr(tasks, "_context", lambda spark: None)
-    assert run_tasks(spark, _halved, [2, 4, 6]) == [1, 2, 3]
+    assert SparkRunner(spark).run(_halved, [2, 4, 6]) == [1, 2, 3]
     with pytest.raises(DataError, match=r"3 is odd(.|\n)*5 is odd"):
-        run_tasks(spark, _halved, [3, 4, 5])
+        SparkRunner(spark).run(_halved, [3, 4, 5])
 
 
 def _halved(number: int) -> int:
@@ -208,10 +207,10 @@ def _halved(number: int) -> int:
 def test_a_directory_that_cannot_be_written_is_an_error_of_the_user(spark: Any, tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(DataError, match="input-output"):
-        stage(spark, [], ReadOptions(), tmp_path / "file" / "work")
+        stage(SparkRunner(spark), [], ReadOptions(), tmp_path / "file" / "work")
     for where in (spark, None):
         with pytest.raises(DataError, match=r"No such file(.|\n)*gone"):
-            run_tasks(where, _write_where_nothing_is, [str(tmp_path / "gone")])
+            runner_of(where).run(_write_where_nothing_is, [str(tmp_path / "gone")])
 
 
 def _write_where_nothing_is(directory: str) -> None:
@@ -219,59 +218,30 @@ def _write_where_nothing_is(directory: str) -> None:
 
 
 def test_nothing_to_read(spark: Any, tmp_path: Path) -> None:
-    staged = stage(spark, [], ReadOptions(), tmp_path / "work")
+    staged = stage(SparkRunner(spark), [], ReadOptions(), tmp_path / "work")
     assert staged == Staged(width=2)
-    assert distinct_facts(spark, staged).count() == 0
 
 
 def test_a_narrow_hash_makes_a_collision_that_is_found(spark: Any, tmp_path: Path) -> None:
     (tmp_path / "edge.tsv").write_text("".join(f"a{number}\tb{number}\n" for number in range(100)))
     options = ReadOptions()
     pieces = splits(resolve([str(tmp_path / "edge.tsv")], options), options, target_bytes=200)
-    staged = stage(spark, pieces, options, tmp_path / "work", hash_bits=10)
+    staged = stage(SparkRunner(spark), pieces, options, tmp_path / "work", hash_bits=10)
     with pytest.raises(DataError, match="hash-collision"):
-        new_terms(spark, staged.term_files, [], tmp_path / "work")
-    wide = stage(spark, pieces, options, tmp_path / "work", salt=3)
-    assert new_terms(spark, wide.term_files, [], tmp_path / "work").count == 201
+        new_terms(SparkRunner(spark), staged.term_files, [], tmp_path / "work")
+    wide = stage(SparkRunner(spark), pieces, options, tmp_path / "work", salt=3)
+    assert new_terms(SparkRunner(spark), wide.term_files, [], tmp_path / "work").count == 201
     assert hash_text('"a0"', salt=3) in {row[1] for batch in load_columns(wide.fact_files) for row in rows_of(batch)}
-
-
-def test_facts_are_distinct_over_all_tasks_and_sorted(spark: Any, tmp_path: Path) -> None:
-    rows = "".join(f"a{number % 50}\tb\n" for number in range(500))
-    (tmp_path / "edge.tsv").write_text(rows)
-    options = ReadOptions()
-    pieces = splits(resolve([str(tmp_path / "edge.tsv")], options), options, target_bytes=300)
-    staged = stage(spark, pieces, options, tmp_path / "work")
-    facts = distinct_facts(spark, staged)
-    found = [tuple(row) for row in facts.collect()]
-    assert staged.rows == 500
-    assert len(found) == 50
-    assert found == sorted(found)
-    assert facts.columns == ["predicate", "c0", "c1"]
 
 
 def test_fifty_thousand_classes_make_a_handful_of_files(spark: Any, tmp_path: Path) -> None:
     (tmp_path / "c.nt").write_text("".join(f"<http://e.org/i> {KIND} <http://e.org/C{i}> .\n" for i in range(50_000)))
     options = ReadOptions()
     pieces = splits(resolve([str(tmp_path / "c.nt")], options), options)
-    staged = stage(spark, pieces, options, tmp_path / "work")
+    staged = stage(SparkRunner(spark), pieces, options, tmp_path / "work")
     assert staged.rows == 50_000
     assert len(staged.fact_files) + len(staged.term_files) <= 8
-    assert len(new_terms(spark, staged.term_files, [], tmp_path / "work").files) <= 4
-    assert distinct_facts(spark, staged).rdd.getNumPartitions() == 1
-
-
-def test_a_dataframe_is_staged_by_its_values(spark: Any, tmp_path: Path) -> None:
-    frame = spark.createDataFrame(
-        [("a", 1, 0.5, True), ("b", 2, 1.5, False), ("c", None, 2.5, True)], "w string, x int, y double, z boolean"
-    )
-    staged = stage_dataframe(frame, Predicate("p", 4), tmp_path, on_error="skip")
-    assert set(decoded(staged)) == {("p/4", '"a"', "1", "5.0E-1", "true"), ("p/4", '"b"', "2", "1.5E0", "false")}
-    assert (staged.rows, staged.bad_count, staged.width) == (2, 1, 4)
-    with pytest.raises(DataError, match="null"):
-        stage_dataframe(frame, Predicate("p", 4), tmp_path)
-    with pytest.raises(DataError, match="wrong-arity"):
-        stage_dataframe(frame, Predicate("p", 3), tmp_path)
+    assert len(new_terms(SparkRunner(spark), staged.term_files, [], tmp_path / "work").files) <= 4
 
 
 @settings(max_examples=5, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
@@ -310,8 +280,8 @@ from pathlib import Path
 from everlog.lang.errors import DataError
 from everlog.ingest import stage as module
 from everlog.ingest.dictionary import new_terms
-from everlog.ingest.facts import distinct_facts
-from everlog.backends.spark.session import session, stop
+from everlog.backends.spark.tasks import SparkRunner
+from everlog.host.session import session, stop
 from everlog.ingest.sources import ReadOptions, resolve
 from everlog.ingest.splits import splits
 
@@ -330,11 +300,12 @@ module.SMALLEST_TASK = 400
 spark = session(sys.argv[1])
 options = ReadOptions()
 pieces = splits(resolve(["edge.tsv"], options), options, target_bytes=300)
-staged = module.stage(spark, pieces, options, "work")
+staged = module.stage(SparkRunner(spark), pieces, options, "work")
 assert staged.rows == 200, staged.rows
-assert distinct_facts(spark, staged).count() == len(set(Path("edge.tsv").read_text().split("\\n")) - {""})
+facts = spark.read.parquet(*staged.fact_files).distinct()
+assert facts.count() == len(set(Path("edge.tsv").read_text().split("\\n")) - {""})
 assert len(list(Path("work").glob("facts-*"))) > len(staged.fact_files)
-assert new_terms(spark, staged.term_files, [], "work").count == 54
+assert new_terms(SparkRunner(spark), staged.term_files, [], "work").count == 54
 stop()
 """
 

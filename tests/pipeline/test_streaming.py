@@ -406,7 +406,7 @@ def test_what_is_no_stream(spark: Any, tmp_path: Path) -> None:
 KILLED = """
 import os, sys
 from everlog import maintain
-from everlog.backends.spark.session import session
+from everlog.host.session import session
 from tests.pipeline.test_streaming import files
 spark = session("local[2,4]", spark__sql__shuffle__partitions=1)
 os.environ["EVERLOG_STOP_AT"] = sys.argv[1]

@@ -18,8 +18,8 @@ from everlog.engine.factset import FactSet
 from everlog.engine.keys import layout_for
 from everlog.engine.limits import Limits
 from everlog.engine.relation import Relation
+from everlog.kb.dataset import Dataset
 from everlog.lang.syntax import Predicate
-from everlog.query.sparql.dataset import Dataset
 from everlog.query.sparql.evaluation import Evaluation, Graphs
 from everlog.query.sparql.formats import write
 from everlog.query.sparql.graphs import Graph

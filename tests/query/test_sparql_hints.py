@@ -8,8 +8,8 @@ import pytest
 
 import everlog
 from everlog import IRI, KnowledgeBase
+from everlog.kb.dataset import Dataset
 from everlog.lang.errors import EverlogWarning
-from everlog.query.sparql.dataset import Dataset
 
 DATA = """
 @prefix ex: <http://e.org/> . @prefix everlog: <urn:everlog:> .

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from everlog import KnowledgeBase, LimitError, RuleError
-from everlog.engine.memory import held_memory
+from everlog.host.memory import held_memory
 from everlog.query.sparql import joining
 from everlog.query.sparql.joining import matches
 

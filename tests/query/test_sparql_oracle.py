@@ -11,9 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import everlog
+from everlog.kb.dataset import Dataset
 from everlog.lang.terms import literal_text, value_of
 from everlog.query.sparql import graphs
-from everlog.query.sparql.dataset import Dataset
 from everlog.query.sparql.results import Truth
 
 E = "http://e.org/"

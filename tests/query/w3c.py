@@ -18,8 +18,8 @@ import rdflib
 from rdflib.compare import isomorphic
 
 import everlog
+from everlog.kb.dataset import Dataset
 from everlog.lang.terms import literal_text, text_of, value_of
-from everlog.query.sparql.dataset import Dataset
 from everlog.query.sparql.results import Result, Solutions, Triples, Truth
 from everlog.query.sparql.terms import Number, node_of, number_of, text_of_node
 

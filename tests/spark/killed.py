@@ -20,7 +20,7 @@ import numpy as np
 
 from bench.generators import random_dag
 from everlog.backends.spark.plans import PlanSettings, close, plan_of
-from everlog.backends.spark.session import session, stop
+from everlog.host.session import session, stop
 from tests.spark.by_plans import stratified
 
 PROGRAM = "p(?x, ?y) :- e(?x, ?y) . p(?x, ?z) :- p(?x, ?y), p(?y, ?z) ."

@@ -26,15 +26,17 @@ from everlog.analysis.check import check
 from everlog.analysis.modules import with_modules
 from everlog.analysis.stratify import stratify
 from everlog.backends.spark.plans import PlanSettings
-from everlog.backends.spark.session import session, stop
 from everlog.backends.spark.settings import SparkSettings
+from everlog.backends.spark.tasks import SparkRunner
 from everlog.backends.spark.update import StagedChange, update_on_spark
+from everlog.host.session import session, stop
 from everlog.ingest.dictionary import new_terms
+from everlog.ingest.facts import facts_in
 from everlog.ingest.spill import Spill
 from everlog.ingest.stage import Staged
 from everlog.jobs.materialise import MaterialiseJob, materialise
 from everlog.jobs.spark_updates import Repair, StagedUpdate, commit, updatable
-from everlog.jobs.update import UpdateJob, facts_in
+from everlog.jobs.update import UpdateJob
 from everlog.kb.stores import append
 from everlog.kb.stores import open as open_store
 from everlog.lang.parser import parse_program
@@ -220,7 +222,7 @@ class Run:
         with begin(self.place / "spark") as transaction:
             delete, insert = (self.staged(facts, transaction.work) for facts in (change.delete, change.insert))
             known = [str(store.layout.terms / file.name) for file in store.term_files(info.version)]
-            terms = new_terms(self.spark, insert.term_files, known, transaction.work)
+            terms = new_terms(SparkRunner(self.spark), insert.term_files, known, transaction.work)
             files = (*delete.term_files, *insert.term_files)
             staged = StagedChange(delete.fact_files, insert.fact_files, files, transaction.work)
             found = update_on_spark(self.spark, program, store, info.version, staged, algorithm, settings=DISTRIBUTED)

@@ -31,8 +31,8 @@ from pyspark.sql.classic.dataframe import DataFrame
 
 from everlog.backends.engines import plan_settings
 from everlog.backends.spark import components, rounds, slices
-from everlog.backends.spark.session import session, stop
-from everlog.backends.spark.tasks import run_tasks
+from everlog.backends.spark.tasks import SparkRunner
+from everlog.host.session import session, stop
 from everlog.jobs import materialise as jobs
 from everlog.jobs import spark_updates
 from everlog.jobs.materialise import MaterialiseJob, Result, materialise
@@ -127,10 +127,10 @@ def striking(points: Mapping[str, str], faults: Sequence[str], marks: Path, disk
 
     def tasks(spark: Any, function: Any, given: Sequence[Any]) -> Any:
         later = all(task.held for task in given)  # a round after the first
-        return run_tasks(spark, (struck(function) if later else None) or function, given)
+        return SparkRunner(spark).run((struck(function) if later else None) or function, given)
 
     def single(spark: Any, function: Any, given: Sequence[Any]) -> Any:
-        return run_tasks(spark, struck(function) or function, given)
+        return SparkRunner(spark).run(struck(function) or function, given)
 
     def contraction(edges: Any, chosen: Any) -> Any:
         return contracted(edges, chosen).mapInArrow(contracted_rows, "u long, v long")

@@ -29,7 +29,7 @@ from contextlib import suppress
 from pathlib import Path
 from everlog.jobs.materialise import MaterialiseJob, materialise
 from everlog.jobs.reports import Report
-from everlog.backends.spark.session import session
+from everlog.host.session import session
 from everlog.backends.spark import rounds
 
 told, plain, run, death = {}, rounds._Slice.round, rounds.run_tasks, os.path.abspath("death")

@@ -12,7 +12,7 @@ import everlog
 from bench.maintenance import lubm
 from bench.measure import ROOT
 from bench.spark.universities import SEED
-from everlog.backends.spark.session import LEAN, WORKER_LIMIT, _lean
+from everlog.host.session import LEAN, WORKER_LIMIT, _lean
 from everlog.ingest.room import share_of_room
 
 UNIVERSITIES = 4

@@ -25,9 +25,10 @@ from hypothesis.stateful import (
 )
 
 import everlog
-from everlog import KnowledgeBase, StoreError, loading, snapshots
+from everlog import KnowledgeBase, StoreError
 from everlog.cli.recompute import recompute
-from everlog.store import Store, compaction
+from everlog.store import Store, compaction, loading
+from everlog.store import states as snapshots
 from everlog.store.loading import state_in_tables
 
 RULES = "path(?x, ?y) :- edge(?x, ?y) . path(?x, ?z) :- path(?x, ?y), edge(?y, ?z) ."

@@ -11,7 +11,8 @@ import logging
 from typing import TYPE_CHECKING
 
 from everlog.backends.spark.plans import PlanSettings
-from everlog.engine.memory import bytes_of, free_memory, size_text
+from everlog.backends.spark.tasks import worker_limit
+from everlog.host.memory import free_memory, size_text
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -69,16 +70,6 @@ def plan_settings(spark: SparkSession | None, engine: str, memory: int | None, s
     if memory is None:
         memory = free_memory() if spark is None or _is_here(spark) else WORKER_MEMORY
     return plans.choosing(memory if limit is None else min(memory, limit))
-
-
-def worker_limit(spark: SparkSession) -> int | None:
-    """What Spark allows a Python worker to take, if it was told."""
-    said = spark.conf.get("spark.executor.pyspark.memory", None)
-    if said is None:
-        return None
-    cores = int(spark.conf.get("spark.executor.cores", None) or 1)
-    size = bytes_of(said if said[-1:].isalpha() else f"{said}m")
-    return None if size is None else size // cores
 
 
 def _is_here(spark: SparkSession) -> bool:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from everlog.cli.text import aligned, counted, violations_line
 from everlog.lang.internal import VIOLATION
+from everlog.lang.layout import aligned, counted, violations_line
 
 if TYPE_CHECKING:
     from everlog.kb.change import Change

@@ -14,7 +14,7 @@ import pyarrow as pa
 
 from everlog.cli.console import Console
 from everlog.cli.options import logging_options, store_argument
-from everlog.cli.text import counted
+from everlog.lang.layout import counted
 
 if TYPE_CHECKING:
     from everlog.kb.change import ChangedRelations

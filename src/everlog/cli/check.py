@@ -11,8 +11,8 @@ from click.core import ParameterSource
 from everlog.cli.console import Console
 from everlog.cli.options import logging_options, setting
 from everlog.cli.terminal import echo
-from everlog.cli.text import counted
-from everlog.engine.memory import bytes_of, free_memory
+from everlog.host.memory import bytes_of, free_memory
+from everlog.lang.layout import counted
 from everlog.settings import LOOK_UP_ROWS
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ import click
 from everlog.cli.console import Console
 from everlog.cli.options import logging_options, setting, store_argument
 from everlog.cli.terminal import echo
-from everlog.cli.text import counted
+from everlog.lang.layout import counted
 
 
 @click.command("compact")

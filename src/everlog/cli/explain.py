@@ -13,7 +13,7 @@ import click
 from everlog.cli.console import Console
 from everlog.cli.options import at_option, logging_options, store_argument
 from everlog.cli.terminal import echo
-from everlog.cli.text import counted
+from everlog.lang.layout import counted
 
 if TYPE_CHECKING:
     from everlog.store import Version

@@ -9,7 +9,7 @@ import click
 from everlog.cli.console import Console
 from everlog.cli.options import at_option, logging_options, setting, store_argument
 from everlog.cli.terminal import echo
-from everlog.cli.text import counted
+from everlog.lang.layout import counted
 
 if TYPE_CHECKING:
     from everlog.kb.knowledge_base import KnowledgeBase

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from everlog.cli.text import counted
 from everlog.lang.errors import Diagnostic, EverlogError
+from everlog.lang.layout import counted
 from everlog.lang.syntax import Predicate
 
 MOST_SHOWN = 5

@@ -12,7 +12,7 @@ from rich.live import Live as RichLive
 from rich.table import Table
 
 from everlog.cli.progress import COMPILING, Progress, round_text, shown
-from everlog.engine.memory import size_text
+from everlog.host.memory import size_text
 from everlog.lang.errors import Diagnostic
 from everlog.reasoning.statistics import RoundEvent
 

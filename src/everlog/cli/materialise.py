@@ -12,8 +12,8 @@ from everlog.cli.options import logging_options, report_skipped, set_spark, sett
 from everlog.cli.profile import ProfiledCommand, profile_options, profiled
 from everlog.cli.reporting import told
 from everlog.cli.terminal import echo
-from everlog.cli.text import counted, violations_line
-from everlog.engine.memory import bytes_of
+from everlog.host.memory import bytes_of
+from everlog.lang.layout import counted, violations_line
 
 if TYPE_CHECKING:
     from everlog.jobs.materialise import Result

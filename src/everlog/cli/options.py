@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from everlog.cli.terminal import echo
-from everlog.engine.memory import bytes_of
+from everlog.host.memory import bytes_of
 from everlog.settings import SETTINGS, Setting
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ import click
 
 from everlog.cli.console import Console
 from everlog.cli.options import at_option, limit_options, limits, logging_options, setting, store_argument
-from everlog.cli.text import counted
+from everlog.lang.layout import counted
 
 if TYPE_CHECKING:
     from everlog.store import Version

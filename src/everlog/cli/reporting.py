@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from everlog.cli.interrupts import check
 from everlog.cli.progress import Progress
+from everlog.host.interrupts import check
 
 if TYPE_CHECKING:
     from everlog.jobs.reports import Report

@@ -14,8 +14,8 @@ from everlog.cli.profile import ProfiledCommand, profile_options
 from everlog.cli.progress import Progress
 from everlog.cli.repairing import repair, repair_options, version_line
 from everlog.cli.terminal import echo
-from everlog.cli.text import counted
-from everlog.engine.memory import bytes_of
+from everlog.host.memory import bytes_of
+from everlog.lang.layout import counted
 
 if TYPE_CHECKING:
     from everlog.jobs.rules import RulesResult

@@ -16,7 +16,7 @@ import click
 from everlog.cli.completion import complete
 from everlog.cli.console import Console
 from everlog.cli.group import everlog
-from everlog.cli.interrupts import as_interrupts, remembered
+from everlog.host.interrupts import as_interrupts, remembered
 from everlog.lang.errors import Diagnostic, EverlogError, Place
 
 DONE, WRONG, INTERRUPTED = 0, 1, 130

@@ -13,7 +13,7 @@ from everlog import __version__
 from everlog.cli.console import Console
 from everlog.cli.options import limit_options, limits, setting
 from everlog.cli.terminal import echo
-from everlog.cli.text import counted
+from everlog.lang.layout import counted
 
 if TYPE_CHECKING:
     from everlog.kb.knowledge_base import KnowledgeBase

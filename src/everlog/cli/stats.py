@@ -84,7 +84,7 @@ def _predicate_figures(name: str, facts: int, explicit: int) -> dict[str, Any]:
 
 def describe(figures: dict[str, Any], shown: int | None) -> Iterator[str]:
     """The figures as people read them, line by line."""
-    from everlog.cli.text import aligned, bytes_text, violations_line
+    from everlog.lang.layout import aligned, bytes_text, violations_line
 
     disk = figures["bytes_on_disk"]
     of = f" (newest: {figures['newest_version']})" if figures["newest_version"] != figures["version"] else ""

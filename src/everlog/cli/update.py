@@ -12,8 +12,8 @@ from everlog.cli.console import Console
 from everlog.cli.options import logging_options, report_skipped, set_spark, setting, store_argument
 from everlog.cli.profile import ProfiledCommand, profile_options
 from everlog.cli.repairing import repair, repair_options, version_line
-from everlog.cli.text import counted
-from everlog.engine.memory import bytes_of
+from everlog.host.memory import bytes_of
+from everlog.lang.layout import counted
 
 if TYPE_CHECKING:
     from everlog.jobs.update import UpdateResult

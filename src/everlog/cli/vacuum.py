@@ -34,7 +34,7 @@ def command(
     is deleted. The newest version is always kept. Versions whose files are gone cannot be read again.
     """
     progress = console.configure(quiet, json_logs)
-    from everlog.cli.text import bytes_text
+    from everlog.lang.layout import bytes_text
     from everlog.store.store import Store
 
     opened = Store.open(store)

@@ -10,8 +10,8 @@ import click
 from everlog.cli.console import Console
 from everlog.cli.options import limit_options, limits, logging_options, store_argument
 from everlog.cli.terminal import echo
-from everlog.cli.text import counted
 from everlog.lang.errors import Diagnostic, Place, StoreError
+from everlog.lang.layout import counted
 
 if TYPE_CHECKING:
     from everlog.store.store import Store

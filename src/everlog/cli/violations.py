@@ -6,7 +6,7 @@ import click
 
 from everlog.cli.console import Console
 from everlog.cli.options import at_option, logging_options, setting, store_argument
-from everlog.cli.text import counted
+from everlog.lang.layout import counted
 
 
 @click.command("violations")

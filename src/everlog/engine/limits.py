@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from everlog.engine.memory import free_memory, held_memory, size_text
+from everlog.host.memory import free_memory, held_memory, size_text
 from everlog.lang.errors import LimitError
 
 SECONDS_BETWEEN = 0.01

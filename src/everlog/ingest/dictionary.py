@@ -1,7 +1,7 @@
 """Which terms of staged facts are new, and whether two texts share an id.
 
 Term files are sorted by id, and ids are hashes, so a range of ids is a fair share of every file.
-Each Spark task takes one range from all files, old and new, and merges them: equal ids become
+Each task takes one range from all files, old and new, and merges them: equal ids become
 neighbours, of which the texts must agree. That is a sort-merge join whose sides are already
 partitioned, so nothing is shuffled.
 """
@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -22,15 +22,11 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
-from everlog.backends.spark.tasks import parallelism, run_tasks, work_directory
-from everlog.ingest.room import workers_share
 from everlog.ingest.spill import write_parquet
+from everlog.ingest.tasks import Runner, work_directory
 from everlog.lang.errors import DataError, Diagnostic
 from everlog.store.files import damage_named, open_file
 from everlog.store.parquet import terms_among
-
-if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
 
 LARGEST_RANGE_ROWS = 4_000_000
 LARGEST_RANGE_BYTES = 512 << 20
@@ -50,20 +46,20 @@ class NewTerms:
 
 
 def new_terms(
-    spark: SparkSession | None, staged: Sequence[str], existing: Sequence[str], work: Path | str, *, salt: int = 0
+    runner: Runner, staged: Sequence[str], existing: Sequence[str], work: Path | str, *, salt: int = 0
 ) -> NewTerms:
     """The terms in ``staged`` files that no ``existing`` file has, written into ``work`` by the workers.
 
     Staged files are as :class:`~everlog.ingest.spill.Spill` writes them; existing ones need
     columns ``id`` and ``text`` in any order. Two texts with one id, staged or existing, are an
     error with the code ``hash-collision`` that names both. Each range of ids is held in memory by
-    one task; their number grows with the data. Without a session it is done in process.
+    one task; their number grows with the data.
     """
     directory = work_directory(work)
-    ranges = id_ranges(_range_count(parallelism(spark), staged, workers_share(spark))) if staged else []
+    ranges = id_ranges(_range_count(runner.parallelism, staged, runner.room)) if staged else []
     files = tuple(map(os.path.abspath, staged)), tuple(map(os.path.abspath, existing))
     tasks = [_Range(low, high, *files, directory) for low, high in ranges]
-    merged = run_tasks(spark, _Range.merge, tasks)
+    merged = runner.run(_Range.merge, tasks)
     collisions = [collision for part in merged for collision in part.collisions]
     if collisions:
         raise collision_error(collisions, salt)

@@ -1,38 +1,86 @@
-"""Staged facts on their way on: as Arrow columns to the local engine, as a DataFrame to Spark."""
+"""Staged facts on their way into the engine: Parquet files of ids and terms as fact sets over a dictionary."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from everlog.ingest.spill import facts_schema
+from everlog.engine.dictionary import Dictionary
+from everlog.engine.factset import NONE, FactSet
+from everlog.engine.relation import Relation
+from everlog.ingest.blanks import StoredBlanks
+from everlog.ingest.dictionary import collision_error, distinct_terms
+from everlog.ingest.encode import TERMS
+from everlog.ingest.spill import distinct, facts_schema
 from everlog.ingest.stage import Staged
-
-if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, SparkSession
-
-PARTITION_ROWS = 4_000_000
+from everlog.lang.syntax import Predicate
 
 
 def load_columns(files: Iterable[str], rows: int = 1 << 20) -> Iterator[pa.RecordBatch]:
-    """The rows of Parquet files as Arrow batches of at most so many rows, from memory-mapped files."""
+    """The rows of memory-mapped Parquet files as Arrow batches of at most ``rows`` rows."""
     for file in files:
         with pq.ParquetFile(file, memory_map=True) as opened:
             yield from opened.iter_batches(batch_size=rows, use_threads=False)
 
 
-def distinct_facts(spark: SparkSession, staged: Staged) -> DataFrame:
-    """The staged facts, each once, sorted by predicate and arguments within few partitions.
+def facts_in(
+    staged: Staged, dictionary: Dictionary, *, add: bool, blanks: StoredBlanks | None = None
+) -> tuple[FactSet, int]:
+    """Staged facts over a dictionary, and how many were left out because they have terms it does not have.
 
-    Partitions are ranges of predicate and first argument, so a predicate with most of the facts is
-    spread and 50,000 small ones share a partition.
+    With ``add`` the terms are added, and none is left out; ``blanks`` finds blank nodes by stored labels.
     """
-    names = facts_schema(staged.width).names
     if not staged.fact_files:
-        return spark.createDataFrame([], ", ".join(f"{name} long" for name in names))
-    partitions = max(1, -(-staged.rows // PARTITION_ROWS))
-    facts = spark.read.parquet(*staged.fact_files).distinct()
-    return facts.repartitionByRange(partitions, "predicate", "c0").sortWithinPartitions(*names)
+        return NONE, 0
+    terms, collisions = distinct_terms(_tables(staged.term_files, TERMS))
+    if collisions:
+        raise collision_error(collisions, dictionary.salt)
+    texts = pa.concat_arrays(terms.column("text").cast(pa.large_string()).chunks)
+    ids = dictionary.encode(texts) if add else dictionary.lookup(texts)
+    ids = blanks.found(texts, ids) if blanks is not None else ids
+    rows = distinct(_tables(staged.fact_files, facts_schema(staged.width)))
+    return _Rows(rows, terms.column("id").to_numpy(), ids, texts).facts(len(dictionary))
+
+
+def _tables(files: Sequence[str], schema: pa.Schema) -> pa.Table:
+    return pa.concat_tables(pq.read_table(file, schema=schema, memory_map=True) for file in files)
+
+
+@dataclass(frozen=True)
+class _Rows:
+    """Rows of hashes, each hash being that of one of some terms."""
+
+    rows: pa.Table
+    hashes: np.ndarray[tuple[int], np.dtype[np.int64]]
+    ids: np.ndarray[tuple[int], np.dtype[np.int64]]
+    texts: pa.LargeStringArray
+
+    def facts(self, universe: int) -> tuple[FactSet, int]:
+        """The facts all of whose terms have an id, by predicate, and the number of the others."""
+        predicates = self.rows.column("predicate").to_numpy()
+        order = np.argsort(predicates, kind="stable")
+        grouped = predicates[order]
+        starts = np.flatnonzero(np.append(True, grouped[1:] != grouped[:-1]))
+        columns = [self._dense(name)[order] for name in self.rows.column_names if name != "predicate"]
+        found: dict[Predicate, Relation] = {}
+        unknown = 0
+        for start, end in zip(starts.tolist(), [*starts[1:].tolist(), len(order)], strict=True):
+            at = int(np.searchsorted(self.hashes, grouped[start]))
+            predicate = Predicate.parse(self.texts[at].as_py())
+            mine = [column[start:end] for column in columns[: predicate.arity]]
+            known = np.full(end - start, self.ids[at] >= 0)
+            for column in mine:
+                known &= column >= 0
+            unknown += int((~known).sum())
+            if known.any():
+                found[predicate] = Relation.from_columns([column[known] for column in mine], universe, int(known.sum()))
+        return FactSet(found), unknown
+
+    def _dense(self, name: str) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
+        """A column as ids; what stands beyond the arity of a predicate means nothing."""
+        values = self.rows.column(name).fill_null(self.hashes[0]).to_numpy()
+        return self.ids[np.searchsorted(self.hashes, values)]

@@ -1,7 +1,7 @@
 """Facts in object stores, copied into a directory that all workers share before they are read.
 
 Readers map files and cut them into ranges, and so they read copies. delta-rs makes these, with the settings of
-:mod:`everlog.ingest.locations`: of a directory what would be read of it, of a Delta table its log and the files
+:mod:`everlog.host.locations`: of a directory what would be read of it, of a Delta table its log and the files
 of its newest version.
 """
 
@@ -19,8 +19,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
-from everlog.engine.memory import size_text
-from everlog.ingest.locations import SETTINGS, delta_uri, kind_of, storage_options
+from everlog.host.locations import SETTINGS, delta_uri, kind_of, storage_options
+from everlog.host.memory import size_text
 from everlog.lang.errors import DataError, Diagnostic, Place
 from everlog.lang.visible import masked
 

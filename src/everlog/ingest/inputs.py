@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
@@ -14,16 +13,16 @@ from everlog.engine.hashing import hash_texts
 from everlog.engine.kinds import ByPredicate, merged_kinds
 from everlog.engine.literals import literals_of
 from everlog.ingest.amounts import Told
+from everlog.ingest.dictionary import new_terms
 from everlog.ingest.encode import TERMS
 from everlog.ingest.sources import ReadOptions
 from everlog.ingest.spill import Spill, write_parquet
 from everlog.ingest.split import BadRow, Split
+from everlog.ingest.stage import stage, widest
+from everlog.ingest.tasks import Runner
 from everlog.ingest.values import constant_column
 from everlog.lang.internal import LITERAL
 from everlog.lang.syntax import Constant, Predicate
-
-if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
 
 BATCH_ROWS = 1 << 18
 """How many of a program's facts are encoded at once."""
@@ -43,7 +42,7 @@ class Encoded:
 
 
 def encoded(
-    spark: SparkSession,
+    runner: Runner,
     parts: Sequence[Split],
     program: CheckedProgram,
     options: ReadOptions,
@@ -54,18 +53,17 @@ def encoded(
     told: Told | None = None,
 ) -> Encoded:
     """Bring data and program into files of ids and terms in ``work``."""
-    from everlog.ingest.dictionary import new_terms
-    from everlog.ingest.stage import stage, widest
-
     width = max([widest(parts, options), *(p.arity for p in program.predicates)])
     literals = LITERAL in program.predicates
-    staged = stage(spark, parts, options, work, width=width, on_error=on_error, salt=salt, told=told, literals=literals)
+    staged = stage(
+        runner, parts, options, work, width=width, on_error=on_error, salt=salt, told=told, literals=literals
+    )
     own = Spill(work, width, salt=salt, literals=literals)
     for batch in _batches(program):
         own.add(batch)
     own.flush()
     names = write_parquet(_named(program, salt), work, "program-terms")
-    terms = new_terms(spark, [*staged.term_files, *own.term_files, names], (), work, salt=salt)
+    terms = new_terms(runner, [*staged.term_files, *own.term_files, names], (), work, salt=salt)
     facts = (*staged.fact_files, *own.fact_files)
     kinds = merged_kinds([staged.kinds, own.kinds])
     return Encoded(facts, terms.files, staged.rows + own.rows, staged.bad, staged.bad_count, kinds)

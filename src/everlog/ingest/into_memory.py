@@ -10,14 +10,13 @@ from tempfile import TemporaryDirectory
 from everlog.engine.dictionary import Dictionary
 from everlog.engine.factset import FactSet
 from everlog.ingest.columns import Headers
+from everlog.ingest.in_process import read_facts
 from everlog.ingest.named import named_predicates, with_empty
 from everlog.ingest.prefixes import declared_prefixes
 from everlog.ingest.rdf import merged_graphs
 from everlog.ingest.sources import ReadOptions, resolve
 from everlog.ingest.split import BadRow
 from everlog.ingest.splits import splits
-from everlog.ingest.stage import stage, widest
-from everlog.jobs.update import facts_in
 from everlog.lang.errors import Diagnostic, Place, warn
 from everlog.lang.kinds import Kinds
 from everlog.lang.syntax import Predicate
@@ -26,7 +25,7 @@ MOST_SHOWN = 10
 
 
 @dataclass(frozen=True)
-class FactsRead:
+class FilesRead:
     """The facts of files, how many rows they were, and what warnings about them need."""
 
     rows: int
@@ -41,7 +40,7 @@ class FactsRead:
 
 def read_files(
     argument: str, options: ReadOptions, dictionary: Dictionary, headers: Headers, on_error: str = "stop"
-) -> FactsRead:
+) -> FilesRead:
     """The facts of ``[NAME=]PATH[COLUMN, ...]``; ``headers`` are the columns of known predicates.
 
     Bad rows are an error, or with ``on_error="skip"`` left out with a warning.
@@ -51,13 +50,11 @@ def read_files(
         parts = splits(sources, options, headers=headers)
         for warning in merged_graphs(parts, options):
             warn(warning)
-        width = max([widest(parts, options), *options.arities.values()])
-        staged = stage(None, parts, options, work, width=width, salt=dictionary.salt, on_error=on_error)
-        facts, _ = facts_in(staged, dictionary, add=True)
+        read = read_facts(parts, options, dictionary, on_error=on_error)
         named, prefixes = named_predicates(sources, parts, options), declared_prefixes(sources)
-    if staged.bad_count:
-        warn(_skipped(argument, staged.bad, staged.bad_count))
-    return FactsRead(staged.rows, facts, with_empty(staged.kinds, named), named, prefixes)
+    if read.bad_count:
+        warn(_skipped(argument, read.bad, read.bad_count))
+    return FilesRead(read.rows, read.facts, with_empty(read.kinds, named), named, prefixes)
 
 
 def _skipped(argument: str, bad: Sequence[BadRow], count: int) -> Diagnostic:

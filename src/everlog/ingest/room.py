@@ -5,10 +5,7 @@ Interpreter, libraries and compiled kernels take about half a gigabyte of it bef
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
+import resource
 
 ROOMY = 3 << 30
 """With an address space of so many bytes a worker holds as much as without a limit."""
@@ -30,14 +27,5 @@ def share_of_room(limit: int | None) -> float:
 
 def own_share() -> float:
     """The same for this process."""
-    import resource
-
     limit = resource.getrlimit(resource.RLIMIT_AS)[0]
     return share_of_room(None if limit == resource.RLIM_INFINITY else limit)
-
-
-def workers_share(spark: SparkSession | None) -> float:
-    """The same for the workers of a session."""
-    from everlog.backends.engines import worker_limit
-
-    return own_share() if spark is None else share_of_room(worker_limit(spark))

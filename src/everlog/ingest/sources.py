@@ -16,13 +16,13 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from everlog.host.addresses import local_path, scheme_of
+from everlog.host.locations import kind_of
 from everlog.ingest.blocks import unreadable
 from everlog.ingest.cells import iri_of
 from everlog.ingest.fetching import Copy, fetch
-from everlog.ingest.locations import kind_of
 from everlog.lang.characters import BARE_NAME
 from everlog.lang.errors import DataError, Diagnostic, Place, warn
-from everlog.store.addresses import local_path, scheme_of
 
 KINDS: Mapping[str, str] = {
     ".csv": "csv",

@@ -1,36 +1,32 @@
-"""Reading on Spark: every task reads, checks and encodes its splits and writes Parquet files.
+"""Reading: every task reads, checks and encodes its splits and writes Parquet files.
 
-Only small rows come back to the driver: which files, how many rows, which rows were bad. A file
+Only small rows come back from a task: which files, how many rows, which rows were bad. A file
 counts only if its task returned it, so tasks that run twice do no harm.
 """
 
 from __future__ import annotations
 
-import functools
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, TypeVar
 
 import pyarrow as pa
-import pyarrow.compute as pc
 
-from everlog.backends.spark.tasks import RESULT, Tally, gather, packed, parallelism, run_tasks, work_directory
 from everlog.engine.kinds import ByPredicate, merged_kinds
 from everlog.ingest.amounts import Told
 from everlog.ingest.read import read
 from everlog.ingest.sources import ReadOptions
 from everlog.ingest.spill import Spill
 from everlog.ingest.split import BadRow, Split
+from everlog.ingest.tasks import Runner, Tally, work_directory
 from everlog.ingest.triples import rdf_width
-from everlog.ingest.values import constant_column, texts_of
-from everlog.lang.errors import DataError, Diagnostic, Place
-from everlog.lang.syntax import Predicate
+from everlog.lang.errors import DataError, Diagnostic
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, SparkSession
+    pass
 
 MOST_LISTED = 1000
 MOST_SHOWN = 20
@@ -56,7 +52,7 @@ class Staged:
 
 
 def stage(
-    spark: SparkSession | None,
+    runner: Runner,
     splits: Sequence[Split],
     options: ReadOptions,
     work: Path | str,
@@ -68,42 +64,21 @@ def stage(
     told: Told | None = None,
     literals: bool = False,
 ) -> Staged:
-    """Read splits into files in ``work``, a directory that all workers share; without a session in process.
+    """Read splits into files in ``work``, a directory that all workers share.
 
     ``width`` is the largest arity, by default that of the splits. With ``on_error="stop"`` bad rows
     are an error that lists them; with ``"skip"`` they are counted and the first 1,000 returned. ``told`` hears
     how much is read. ``literals`` is as for :class:`everlog.ingest.spill.Spill`.
     """
     width = widest(splits, options) if width is None else width
-    tasks = pack(list(map(_absolute, splits)), wanted=parallelism(spark))
+    tasks = pack(list(map(_absolute, splits)), wanted=runner.parallelism)
     task = _ReadTask(options, _Target(work_directory(work), width, hash_bits, salt, literals))
-    tally = None if told is None else Tally([sum(map(_bytes, task)) for task in tasks], told)
+    tally = None if told is None else Tally([sum(map(bytes_in, task)) for task in tasks], told)
     given = {os.path.abspath(split.path): split.shown for split in splits}
     try:
-        return _staged(run_tasks(spark, task, tasks, tally), width, on_error, given)
+        return _staged(runner.run(task, tasks, tally), width, on_error, given)
     except DataError as error:
-        raise DataError(_as_given(wrong, given) for wrong in error.diagnostics) from None
-
-
-def stage_dataframe(
-    frame: DataFrame,
-    predicate: Predicate,
-    work: Path | str,
-    *,
-    width: int | None = None,
-    on_error: str = "stop",
-    hash_bits: int = 64,
-    salt: int = 0,
-) -> Staged:
-    """The same for the rows of a Spark DataFrame, its columns being the arguments in order."""
-    if len(frame.columns) != predicate.arity:
-        names = ", ".join(frame.columns)
-        arguments = f"{predicate.arity} argument{'s' * (predicate.arity != 1)}"
-        message = f"`{predicate.name}` has {arguments}, but the DataFrame has the columns {names}"
-        raise DataError.of("wrong-arity", message, None, "select as many columns, in the order of the arguments")
-    width = max(width or 2, predicate.arity)
-    task = _FrameTask(predicate, _Target(work_directory(work), width, hash_bits, salt))
-    return _staged(gather(frame.mapInArrow(task, RESULT)), width, on_error)
+        raise DataError(as_given(wrong, given) for wrong in error.diagnostics) from None
 
 
 def widest(splits: Sequence[Split], options: ReadOptions) -> int:
@@ -115,7 +90,9 @@ def pack(splits: Sequence[Split], wanted: int) -> list[tuple[Split, ...]]:
     """Splits grouped into tasks, the largest first: small files share a task, so that a thousand of
     them do not make a thousand tasks, but there are ``wanted`` tasks if the data is worth it.
     """
-    sized = sorted(((_bytes(split), index) for index, split in enumerate(splits)), key=lambda pair: (-pair[0], pair[1]))
+    sized = sorted(
+        ((bytes_in(split), index) for index, split in enumerate(splits)), key=lambda pair: (-pair[0], pair[1])
+    )
     total = sum(size for size, _ in sized)
     target = min(LARGEST_TASK, max(SMALLEST_TASK, total // max(wanted, 1)))
     tasks: list[list[Split]] = []
@@ -129,7 +106,7 @@ def pack(splits: Sequence[Split], wanted: int) -> list[tuple[Split, ...]]:
     return [tuple(task) for task in tasks]
 
 
-def _bytes(split: Split) -> int:
+def bytes_in(split: Split) -> int:
     """About how much there is to read."""
     if split.source.kind in ("parquet", "delta"):
         return min(os.path.getsize(split.path), LARGEST_TASK)
@@ -191,35 +168,6 @@ class _ReadTask:
         return self.target.write(texts, bad)
 
 
-@dataclass(frozen=True)
-class _FrameTask:
-    """Turns the values in a DataFrame's partition into texts."""
-
-    predicate: Predicate
-    target: _Target
-
-    def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        bad: list[BadRow] = []
-        yield packed(lambda: self.target.write(self._texts(batches, bad), bad))
-
-    def _texts(self, batches: Iterable[pa.RecordBatch], bad: list[BadRow]) -> Iterator[pa.RecordBatch]:
-        for batch in batches:
-            rows = _without_nulls(batch, str(self.predicate), bad)
-            columns = [texts_of(rows.column(i), name) for i, name in enumerate(rows.schema.names)]
-            names = ["predicate", *(f"c{i}" for i in range(len(columns)))]
-            yield pa.record_batch([constant_column(str(self.predicate), rows.num_rows), *columns], names=names)
-
-
-def _without_nulls(batch: pa.RecordBatch, source: str, bad: list[BadRow]) -> pa.RecordBatch:
-    """The rows that have a value in every column; the others are bad."""
-    if not any(column.null_count for column in batch.columns):
-        return batch
-    missing = functools.reduce(pc.or_, (column.is_null() for column in batch.columns))
-    place = Place(f"DataFrame for {source}")
-    bad += [BadRow(place, f"a value is null: {row}") for row in batch.filter(missing).to_pylist()]
-    return batch.filter(pc.invert(missing))
-
-
 def _absolute(split: Split) -> Split:
     """The same split for a worker in another directory."""
     source = replace(split.source, path=os.path.abspath(split.source.path))
@@ -229,7 +177,7 @@ def _absolute(split: Split) -> Split:
 Placed = TypeVar("Placed", BadRow, Diagnostic)
 
 
-def _as_given(placed: Placed, given: Mapping[str, str]) -> Placed:
+def as_given(placed: Placed, given: Mapping[str, str]) -> Placed:
     """Something about a file, with the path that the user gave."""
     place = placed.place
     return placed if place is None else replace(placed, place=replace(place, file=given.get(place.file, place.file)))
@@ -239,7 +187,7 @@ def _staged(
     parts: Sequence[_Part], width: int, on_error: str, given: Mapping[str, str] = MappingProxyType({})
 ) -> Staged:
     """All parts together; with ``on_error="stop"`` an error if any row was bad."""
-    found = (_as_given(row, given) for part in parts for row in part.bad)
+    found = (as_given(row, given) for part in parts for row in part.bad)
     bad = sorted(found, key=lambda row: (row.place.file, row.place.line or 0))
     count = sum(part.bad_count for part in parts)
     if count and on_error == "stop":

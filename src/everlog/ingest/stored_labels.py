@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
@@ -18,7 +17,6 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
-from everlog.backends.spark.tasks import run_tasks, work_directory
 from everlog.engine.hashing import hash_texts
 from everlog.ingest.blanks import PREFIX, unknown_blanks
 from everlog.ingest.dictionary import new_terms
@@ -26,9 +24,7 @@ from everlog.ingest.rdf import blank_prefix
 from everlog.ingest.spill import write_parquet
 from everlog.ingest.split import Split
 from everlog.ingest.stage import MOST_LISTED, Staged
-
-if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
+from everlog.ingest.tasks import Runner, work_directory
 
 LABELS = pa.schema([("id", pa.int64()), ("text", pa.string()), ("of", pa.int64()), ("written", pa.string())])
 """Labels as terms; ``of`` and ``written`` are the id and the text that a node has by its source's name."""
@@ -38,7 +34,7 @@ _IS_BLANK = pc.starts_with(pc.field("text"), "_:")
 
 
 def with_stored_labels(
-    spark: SparkSession,
+    runner: Runner,
     staged: Staged,
     parts: Sequence[Split],
     existing: Sequence[str],
@@ -54,19 +50,19 @@ def with_stored_labels(
     """
     if all(part.source.predicate is not None for part in parts):
         return staged
-    if not any(run_tasks(spark, _has_blanks, staged.term_files)):
+    if not any(runner.run(_has_blanks, staged.term_files)):
         return staged
     directory = work_directory(work)
-    strange = new_terms(spark, staged.term_files, existing, work, salt=salt)
-    found = run_tasks(spark, _Labels(directory, salt), strange.files)
+    strange = new_terms(runner, staged.term_files, existing, work, salt=salt)
+    found = runner.run(_Labels(directory, salt), strange.files)
     files = tuple(file for file in found if file is not None)
     if not files:
         return staged
-    missing = new_terms(spark, files, existing, work, salt=salt)
+    missing = new_terms(runner, files, existing, work, salt=salt)
     if missing.count and on_error == "stop":
         paths = {blank_prefix(part.source.name): part.shown for part in parts}
         raise unknown_blanks(_written(files, missing.files), paths, missing.count)
-    return replace(staged, fact_files=tuple(run_tasks(spark, _Replace(files, directory), staged.fact_files)))
+    return replace(staged, fact_files=tuple(runner.run(_Replace(files, directory), staged.fact_files)))
 
 
 def _has_blanks(file: str) -> bool:

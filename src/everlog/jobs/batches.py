@@ -13,12 +13,13 @@ from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
-from everlog.backends.spark.tasks import RESULT, attempt, gather, opened, packed, parallelism, work_directory
+from everlog.backends.spark.tasks import RESULT, gather, packed, parallelism
 from everlog.engine.kinds import merged_kinds
 from everlog.ingest.operations import Reader, batches_of, conflict_error, resolved
 from everlog.ingest.spill import Spill
 from everlog.ingest.split import BadRow
 from everlog.ingest.stage import MOST_LISTED, MOST_SHOWN, Staged
+from everlog.ingest.tasks import attempt, opened, work_directory
 from everlog.lang.errors import DataError, Diagnostic, Place
 from everlog.lang.internal import LITERAL
 

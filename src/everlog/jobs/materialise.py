@@ -17,6 +17,7 @@ from everlog.analysis.modules import with_modules
 from everlog.analysis.predicates import refuse_two_arities
 from everlog.analysis.stratify import Kind, StratifiedProgram, stratify
 from everlog.backends.engines import memory_needed, needs_spark, plan_settings
+from everlog.backends.spark.tasks import SparkRunner
 from everlog.engine.dictionary import Constants, Dictionary
 from everlog.engine.factset import NONE, FactSet
 from everlog.engine.limits import Limits
@@ -142,7 +143,7 @@ def materialise(job: MaterialiseJob, report: Report | None = None) -> Result:
             spark = _session(job)
         with clock.phase("read"):
             staged = encoded(
-                spark,
+                SparkRunner(spark),
                 parts,
                 program.program,
                 options,
@@ -260,7 +261,7 @@ def _options(job: MaterialiseJob, program: CheckedProgram) -> ReadOptions:
 
 
 def _session(job: MaterialiseJob) -> SparkSession:
-    from everlog.backends.spark.session import session
+    from everlog.host.session import session
 
     return session(job.master)
 

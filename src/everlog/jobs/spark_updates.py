@@ -26,11 +26,11 @@ from everlog.backends.lookup.update import LOOKED_UP, GivenUp, LookUpTask, look_
 from everlog.backends.spark.opening import program_of
 from everlog.backends.spark.outcome import Repaired
 from everlog.backends.spark.plans import PlanSettings
-from everlog.backends.spark.session import session
 from everlog.backends.spark.settings import SparkSettings
-from everlog.backends.spark.tasks import run_tasks, work_directory
+from everlog.backends.spark.tasks import runner_of
 from everlog.backends.spark.update import StagedChange, update_on_spark
 from everlog.engine.limits import Limits
+from everlog.host.session import session
 from everlog.ingest.columns import Headers
 from everlog.ingest.dictionary import NewTerms, new_terms
 from everlog.ingest.named import named_predicates, with_empty
@@ -41,6 +41,7 @@ from everlog.ingest.split import Split
 from everlog.ingest.splits import large_files, splits
 from everlog.ingest.stage import Staged, stage, widest
 from everlog.ingest.stored_labels import with_stored_labels
+from everlog.ingest.tasks import Runner, work_directory
 from everlog.ingest.triples import refuse_graphs
 from everlog.jobs.materialise import no_representatives_on_spark
 from everlog.jobs.reports import Clock, Report
@@ -159,7 +160,13 @@ class Repair:
 
     def new_terms(self) -> NewTerms:
         """The terms that the store does not have."""
-        return new_terms(self.spark, self.change.insert.term_files, self._terms, self.work, salt=self.info.salt)
+        return new_terms(
+            runner_of(self.spark), self.change.insert.term_files, self._terms, self.work, salt=self.info.salt
+        )
+
+    @property
+    def _runner(self) -> Runner:
+        return runner_of(self.spark)
 
     def done(self) -> Repaired:
         """In one task if what the update needs fits there, or all there is, otherwise distributed."""
@@ -180,7 +187,9 @@ class Repair:
         """What is to be deleted, blank nodes by the labels that the store has for them."""
         how: dict[str, Any] = {"salt": self.info.salt, "on_error": self.job.on_error}
         change = self.change
-        return with_stored_labels(self.spark, change.delete, change.deleted_from, self._terms, self.work, **how)
+        return with_stored_labels(
+            runner_of(self.spark), change.delete, change.deleted_from, self._terms, self.work, **how
+        )
 
     def looked_up(self) -> Repaired | None:
         """In one task, by what it looks up in the store; None if that is too much."""
@@ -203,7 +212,7 @@ class Repair:
             job.max_facts,
             job.timeout,
         )
-        found = run_tasks(self.spark, look_up, [task])[0]
+        found = self._runner.run(look_up, [task])[0]
         if isinstance(found, GivenUp):
             log.info("not by look-ups: %s", found.reason)
             return None
@@ -243,7 +252,7 @@ class Repair:
             job.max_facts,
             job.timeout,
         )
-        found = run_tasks(self.spark, run_update, [task])[0]
+        found = self._runner.run(run_update, [task])[0]
         if found is None:
             log.info("more than %d facts, so the update is distributed", most)
         else:
@@ -346,7 +355,9 @@ def _stage(
         return Staged(2)
     width = max([widest(parts, options), *(p.arity for p in program.program.predicates)])
     literals = inserted and LITERAL in program.program.predicates
-    return stage(spark, parts, options, work, width=width, on_error=job.on_error, salt=info.salt, literals=literals)
+    return stage(
+        runner_of(spark), parts, options, work, width=width, on_error=job.on_error, salt=info.salt, literals=literals
+    )
 
 
 def change_of(found: Repaired, program: StratifiedProgram) -> Change:

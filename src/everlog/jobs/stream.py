@@ -17,10 +17,11 @@ from typing import TYPE_CHECKING, Any
 from everlog.analysis.given import KINDS
 from everlog.analysis.predicates import Names
 from everlog.analysis.stratify import StratifiedProgram
-from everlog.ingest.locations import spark_uri
+from everlog.host.locations import spark_uri
+from everlog.ingest.facts import facts_in
 from everlog.ingest.operations import Reader
 from everlog.jobs.batches import IN_PROCESS_ROWS, ChangeSet, read_batch
-from everlog.jobs.update import UpdateJob, facts_in, reasons_on_spark
+from everlog.jobs.update import UpdateJob, reasons_on_spark
 from everlog.kb.change import Change
 from everlog.kb.knowledge_base import KnowledgeBase
 from everlog.kb.stores import append, is_saved_in

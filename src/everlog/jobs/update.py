@@ -8,25 +8,17 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-import numpy as np
-import pyarrow as pa
-import pyarrow.parquet as pq
-
 from everlog.analysis.check import CheckedProgram
 from everlog.backends.engines import needs_spark_to_update
-from everlog.engine.dictionary import Dictionary
-from everlog.engine.factset import NONE, FactSet
-from everlog.engine.relation import Relation
+from everlog.backends.spark.tasks import runner_of
 from everlog.ingest.amounts import Told
 from everlog.ingest.blanks import StoredBlanks
 from everlog.ingest.columns import Headers
-from everlog.ingest.dictionary import collision_error, distinct_terms
-from everlog.ingest.encode import TERMS
+from everlog.ingest.facts import facts_in
 from everlog.ingest.named import named_predicates, with_empty
 from everlog.ingest.prefixes import declared_prefixes
 from everlog.ingest.rdf import merged_graphs
 from everlog.ingest.sources import ReadOptions, Source, resolve
-from everlog.ingest.spill import distinct, facts_schema
 from everlog.ingest.split import BadRow, Split
 from everlog.ingest.splits import LARGE_GZ, large_files, splits
 from everlog.ingest.stage import Staged, stage, widest
@@ -37,7 +29,6 @@ from everlog.kb.knowledge_base import KnowledgeBase
 from everlog.kb.stores import append
 from everlog.kb.stores import open as open_store
 from everlog.lang.errors import EverlogError
-from everlog.lang.syntax import Predicate
 from everlog.reasoning.update import Algorithm, Strategy
 from everlog.settings import LOCAL_FINISH, LOOK_UP_ROWS, PROBE_ROWS, WAIT
 from everlog.store import Store, begin
@@ -226,13 +217,15 @@ class _Reading:
             return Staged(2)
         spark = None
         if self.on_spark:
-            from everlog.backends.spark.session import session
+            from everlog.host.session import session
 
             spark = session(self.job.master)
         width = max([widest(parts, self.options), *(p.arity for p in kb.predicates)])
         salt = kb.state().dictionary.salt
         on_error, told = self.job.on_error, self.told
-        return stage(spark, parts, self.options, self.work, width=width, on_error=on_error, salt=salt, told=told)
+        return stage(
+            runner_of(spark), parts, self.options, self.work, width=width, on_error=on_error, salt=salt, told=told
+        )
 
 
 def needs_spark(engine: str, parts: Sequence[Split]) -> bool:
@@ -240,62 +233,3 @@ def needs_spark(engine: str, parts: Sequence[Split]) -> bool:
     sources: dict[str, Source] = {part.path: part.source for part in parts}
     size = sum(os.path.getsize(path) * (UNPACKED if source.compressed else 1) for path, source in sources.items())
     return engine == "spark" or (engine == "auto" and size > IN_PROCESS_BYTES)
-
-
-def facts_in(
-    staged: Staged, dictionary: Dictionary, *, add: bool, blanks: StoredBlanks | None = None
-) -> tuple[FactSet, int]:
-    """Staged facts over a dictionary, and how many were left out because they have terms it does not have.
-
-    With ``add`` the terms are added, and none is left out; ``blanks`` finds blank nodes by stored labels.
-    """
-    if not staged.fact_files:
-        return NONE, 0
-    terms, collisions = distinct_terms(_tables(staged.term_files, TERMS))
-    if collisions:
-        raise collision_error(collisions, dictionary.salt)
-    texts = pa.concat_arrays(terms.column("text").cast(pa.large_string()).chunks)
-    ids = dictionary.encode(texts) if add else dictionary.lookup(texts)
-    ids = blanks.found(texts, ids) if blanks is not None else ids
-    rows = distinct(_tables(staged.fact_files, facts_schema(staged.width)))
-    return _Rows(rows, terms.column("id").to_numpy(), ids, texts).facts(len(dictionary))
-
-
-def _tables(files: Sequence[str], schema: pa.Schema) -> pa.Table:
-    return pa.concat_tables(pq.read_table(file, schema=schema, memory_map=True) for file in files)
-
-
-@dataclass(frozen=True)
-class _Rows:
-    """Rows of hashes, each hash being that of one of some terms."""
-
-    rows: pa.Table
-    hashes: np.ndarray[tuple[int], np.dtype[np.int64]]
-    ids: np.ndarray[tuple[int], np.dtype[np.int64]]
-    texts: pa.LargeStringArray
-
-    def facts(self, universe: int) -> tuple[FactSet, int]:
-        """The facts all of whose terms have an id, by predicate, and the number of the others."""
-        predicates = self.rows.column("predicate").to_numpy()
-        order = np.argsort(predicates, kind="stable")
-        grouped = predicates[order]
-        starts = np.flatnonzero(np.append(True, grouped[1:] != grouped[:-1]))
-        columns = [self._dense(name)[order] for name in self.rows.column_names if name != "predicate"]
-        found: dict[Predicate, Relation] = {}
-        unknown = 0
-        for start, end in zip(starts.tolist(), [*starts[1:].tolist(), len(order)], strict=True):
-            at = int(np.searchsorted(self.hashes, grouped[start]))
-            predicate = Predicate.parse(self.texts[at].as_py())
-            mine = [column[start:end] for column in columns[: predicate.arity]]
-            known = np.full(end - start, self.ids[at] >= 0)
-            for column in mine:
-                known &= column >= 0
-            unknown += int((~known).sum())
-            if known.any():
-                found[predicate] = Relation.from_columns([column[known] for column in mine], universe, int(known.sum()))
-        return FactSet(found), unknown
-
-    def _dense(self, name: str) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
-        """A column as ids; what stands beyond the arity of a predicate means nothing."""
-        values = self.rows.column(name).fill_null(self.hashes[0]).to_numpy()
-        return self.ids[np.searchsorted(self.hashes, values)]

@@ -54,7 +54,7 @@ class UpdateTask:
             return None
 
     def _repaired(self, max_facts: int | None) -> Repaired:
-        from everlog.jobs.update import facts_in
+        from everlog.ingest.facts import facts_in
         from everlog.kb.stores import open as open_store
         from everlog.kb.stores import stored_change
 

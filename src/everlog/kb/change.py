@@ -5,12 +5,13 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Iterator, Mapping, Sized
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from everlog.analysis.predicates import Key, Names
 from everlog.engine.dictionary import Dictionary
 from everlog.engine.factset import FactSet
 from everlog.lang.errors import UnknownPredicateError
+from everlog.lang.html import SHOWN, html_table
 from everlog.lang.syntax import Predicate
 from everlog.query.answers import Rows
 from everlog.reasoning.maintenance import UpdateStatistics
@@ -111,6 +112,18 @@ class Change:
         return bool(self.inserted or self.deleted or self.explicit_inserted or self.explicit_deleted)
 
     def _repr_html_(self) -> str:
-        from everlog.kb.display import change_html
+        """How many facts came and went, by predicate."""
+        sides = (self.inserted, self.deleted, self.explicit_inserted, self.explicit_deleted)
+        counted = [(p, [_size(side, p) for side in sides]) for p in dict.fromkeys(p for side in sides for p in side)]
+        counted.sort(key=lambda row: (-row[1][0] - row[1][1], str(row[0])))
+        rows = [
+            [str(p), *(f"{sign}{n:,}" for sign, n in zip("+-+-", sizes, strict=True))] for p, sizes in counted[:SHOWN]
+        ]
+        added, removed = (sum(sizes[side] for _, sizes in counted) for side in (0, 1))
+        caption = f"+{added:,} -{removed:,} facts by {self.stats.algorithm} in {self.stats.seconds:.3f} s"
+        columns = ("predicate", "added", "removed", "explicit added", "explicit removed")
+        return html_table(columns, rows, len(counted), caption=caption, numbers=range(1, 5))
 
-        return change_html(self)
+
+def _size(relations: Mapping[Any, Any], predicate: Predicate) -> int:
+    return len(relations[predicate]) if predicate in relations else 0

@@ -20,11 +20,12 @@ from everlog.engine.dictionary import Dictionary
 from everlog.engine.factset import FactSet
 from everlog.engine.kinds import kinds_of
 from everlog.engine.limits import Limits
-from everlog.engine.memory import bytes_of
 from everlog.engine.state import State
 from everlog.equality import Equality
+from everlog.host.memory import bytes_of
 from everlog.ingest.columns import Headers
 from everlog.ingest.triples import refuse_graphs
+from everlog.ingest.values import argument_columns
 from everlog.kb.change import Change, ChangedRelations
 from everlog.kb.explicit import ByPredicate, Queued, asked, program_facts
 from everlog.kb.reasoner import Reasoner, arranged
@@ -41,6 +42,7 @@ from everlog.owl.reading import Schema, given_program, refuse_ontology
 from everlog.profiling.watch import UNWATCHED, watching
 from everlog.query.answers import RelationRows, Rows
 from everlog.query.conjunctive import answer
+from everlog.query.explain.asked import FactTexts
 from everlog.reasoning.materialisation import Maintain
 from everlog.reasoning.statistics import Listener, Statistics
 from everlog.reasoning.update import Algorithm, Strategy
@@ -378,7 +380,7 @@ class KnowledgeBase:
         return replace(change, not_explicit=change.not_explicit + unknown)
 
     def _update(self, queue: list[Queued], names: Names, algorithm: Algorithm, strategy: Strategy) -> Change:
-        reasoner = self._up_to_date()
+        reasoner = self.up_to_date()
         changed = reasoner.applied(queue)
         done = reasoner.repair(changed, algorithm, strategy)
         self._names = names
@@ -421,7 +423,7 @@ class KnowledgeBase:
             return self._change_rules(added, removed, algorithm, strategy)
 
     def _change_rules(self, add: Program, remove: Program, algorithm: Algorithm, strategy: Strategy) -> RulesChanged:
-        old = self._up_to_date()
+        old = self.up_to_date()
         queue = list(program_facts(check(remove), old.dictionary, insert=False))
         edit = edited(old.program.program, add, remove, old.applied(queue).explicit)
         new = old.with_rules(edit.program, self.modules_open)
@@ -475,7 +477,14 @@ class KnowledgeBase:
         """
         from everlog.query.explain import explain
 
-        return explain(self, what, all=all, limit=limit, answers=answers)
+        asked = what if isinstance(what, str) else [self._texts(key, data) for key, data in what.items()]
+        return explain(self, asked, all=all, limit=limit, answers=answers)
+
+    def _texts(self, key: Key, data: Rows_) -> FactTexts:
+        """Facts given as rows, as texts of their arguments."""
+        predicate = self._names.find(key)
+        texts, size, _ = argument_columns(data, predicate.arity, predicate.name, headers=self._headers)
+        return FactTexts(predicate, texts, size)
 
     def sparql(self, text: str, *, base: str = "") -> Result:
         """The answer to a SPARQL query: solutions, triples, or for ASK something true or false.
@@ -486,9 +495,10 @@ class KnowledgeBase:
         >>> KnowledgeBase("edge(a, b) . edge(b, c) .").sparql("SELECT ?y { 'a' everlog:edge+ ?y }").rows()
         [('b',), ('c',)]
         """
-        from everlog.query.sparql.dataset import Dataset
+        from everlog.query.sparql.dataset import GraphSet
+        from everlog.query.sparql.run import query
 
-        return Dataset(self, closed=True).sparql(text, base=base)
+        return query(GraphSet(self), text, base=base)
 
     def sparql_update(self, text: str, *, base: str = "") -> tuple[Change, ...]:
         """Carry out a SPARQL update of the explicit facts; returns what each of its operations changed.
@@ -498,14 +508,15 @@ class KnowledgeBase:
         >>> kb.sparql("SELECT ?x { <ann> <knows> ?x }", base="http://e.org/").rows()
         [(IRI(value='http://e.org/bob'),)]
         """
-        from everlog.query.sparql.dataset import Dataset
+        from everlog.query.sparql.dataset import GraphSet
+        from everlog.query.sparql.update import update
 
-        return Dataset(self, closed=True).update(text, base=base)
+        return update(GraphSet(self), text, base=base)
 
     def __getitem__(self, predicate: Key) -> RelationRows:
         """The facts of a predicate: a bare name, a prefixed name, ``"<iri>"``, an IRI, or (name, arity)."""
         found = self._names.find(predicate)
-        reasoner = self._up_to_date()
+        reasoner = self.up_to_date()
         seen = reasoner.seen()
         return RelationRows(reasoner.dictionary, seen.facts.relation(found), seen.explicit.relation(found))
 
@@ -529,7 +540,7 @@ class KnowledgeBase:
         >>> kb.violations.columns, kb.violations.rows()
         (('what', 'axiom'), [(IRI(value='http://e.org/tom'), 'DisjointClasses(e:Cat e:Dog)')])
         """
-        reasoner = self._up_to_date()
+        reasoner = self.up_to_date()
         return Rows(reasoner.dictionary, reasoner.seen().facts.relation(VIOLATION), ("what", "axiom"))
 
     @property
@@ -569,7 +580,7 @@ class KnowledgeBase:
 
     def state(self) -> State:
         """The facts as the engine has them, up to date."""
-        return self._up_to_date().state()
+        return self.up_to_date().state()
 
     def listed(self) -> State:
         """The same with every fact listed, those of modules too, which otherwise are kept in a form of their own."""
@@ -577,11 +588,11 @@ class KnowledgeBase:
 
     def stored(self, generated: frozenset[Predicate]) -> State:
         """The state as a store has it in which facts of some predicates of modules are not listed."""
-        return self._up_to_date().stored(generated)
+        return self.up_to_date().stored(generated)
 
     def inner_facts(self) -> FactSet:
         """The facts as reasoning keeps them, with those that feed modules under hidden names."""
-        return self._up_to_date().inner().facts
+        return self.up_to_date().inner().facts
 
     def save(
         self,
@@ -711,7 +722,7 @@ class KnowledgeBase:
         refuse_ontology(rules, self.predicates)
         return given_program("" if rules is None else rules, self.equality, name, self.program.program.prefixes)
 
-    def _up_to_date(self) -> Reasoner:
+    def up_to_date(self) -> Reasoner:
         """What reasons, once all that is queued has happened."""
         self.materialise()
         self._reasoner.fit()

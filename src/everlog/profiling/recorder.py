@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from everlog.analysis.modules.printing import print_module
 from everlog.engine.match import Engine, RuleSet
-from everlog.engine.memory import held_memory
+from everlog.host.memory import held_memory
 from everlog.lang.printer import print_name, print_rule
 from everlog.lang.syntax import Predicate, Rule
 from everlog.profiling.profile import Profile, Round, RuleWork
@@ -23,7 +23,6 @@ from everlog.reasoning.statistics import Listener, RoundEvent
 
 if TYPE_CHECKING:
     from everlog.analysis.stratify import StratifiedProgram, Stratum
-    from everlog.backends.spark.engine import SparkEngine
 
 SECONDS_BETWEEN_SAMPLES = 0.05
 """Memory is measured at most this often."""
@@ -62,13 +61,6 @@ class Recorder(Watch):
         from everlog.profiling.watching import WatchedEngine
 
         made = WatchedEngine(*arguments, **options)
-        made.watch = self
-        return made
-
-    def spark_engine(self, *arguments: Any, **options: Any) -> SparkEngine:
-        from everlog.profiling.on_spark import WatchedSparkEngine
-
-        made = WatchedSparkEngine(*arguments, **options)
         made.watch = self
         return made
 

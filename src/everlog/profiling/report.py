@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from datetime import datetime
 from html import escape
 
-from everlog.engine.memory import size_text
-from everlog.kb.display import html_table
+from everlog.host.memory import size_text
+from everlog.lang.html import html_table
 from everlog.profiling.plots import bars, lines
 from everlog.profiling.profile import Profile
 from everlog.profiling.tables import PHASES, summary, tables

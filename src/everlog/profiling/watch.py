@@ -11,7 +11,6 @@ from everlog.reasoning.statistics import Listener
 
 if TYPE_CHECKING:
     from everlog.analysis.stratify import StratifiedProgram
-    from everlog.backends.spark.engine import SparkEngine
     from everlog.profiling.profile import Profile
 
 
@@ -21,12 +20,6 @@ class Watch:
     def engine(self, *arguments: Any, **options: Any) -> Engine:
         """A local engine."""
         return Engine(*arguments, **options)
-
-    def spark_engine(self, *arguments: Any, **options: Any) -> SparkEngine:
-        """An engine on Spark."""
-        from everlog.backends.spark.engine import SparkEngine
-
-        return SparkEngine(*arguments, **options)
 
     def listener(self, other: Listener | None = None) -> Listener | None:
         """Whom to tell about rounds, if the other wants to hear of them."""

@@ -17,6 +17,7 @@ from everlog.engine.dictionary import Dictionary
 from everlog.engine.keys import Column, pack
 from everlog.engine.relation import Relation
 from everlog.lang.terms import Value, text_of
+from everlog.query.display import rows_html
 from everlog.query.ordered import Numbers, Ordered, ordered
 from everlog.query.typed import typed_texts, values_of
 
@@ -74,8 +75,6 @@ class Rows:
         return f"<{type(self).__name__} ({', '.join(self.columns)}): {len(self):,} rows [{shown}{more}]>"
 
     def _repr_html_(self) -> str:
-        from everlog.kb.display import rows_html
-
         return rows_html(self)
 
     def rows(self, limit: int | None = None) -> list[tuple[Value, ...]]:
@@ -156,7 +155,7 @@ class Rows:
     def to_spark(self, session: Any = None) -> Any:
         """A Spark DataFrame in the given session, the active one, or an embedded one."""
         if session is None:
-            from everlog.backends.spark.session import session as start
+            from everlog.host.session import session as start
 
             session = start()
         from pyspark.sql.pandas.types import from_arrow_schema

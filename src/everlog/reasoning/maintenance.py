@@ -20,6 +20,7 @@ from everlog.analysis.modules import Module
 from everlog.analysis.stratify import StratifiedProgram, Stratum
 from everlog.engine.factset import NONE, FactSet
 from everlog.engine.match import Engine, Matches, RuleSet
+from everlog.lang.html import html_table
 from everlog.lang.syntax import Predicate
 from everlog.modules.derive import rederive
 from everlog.reasoning.materialisation import Materialisation, Trace, counted_anew
@@ -53,9 +54,13 @@ class UpdateStatistics:
         return sum(self.instances.values())
 
     def _repr_html_(self) -> str:
-        from everlog.kb.display import update_statistics_html
-
-        return update_statistics_html(self)
+        """What an update took, phase by phase."""
+        reason = f" ({self.reason})" if self.reason else ""
+        rows = _figures({f"instances, {phase}": number for phase, number in self.instances.items()})
+        names = ("overdeleted", "rederived", "checked", "proved", "blocked")
+        rows += _figures({name: getattr(self, name) for name in names})
+        caption = f"{self.algorithm}{reason}: {self.seconds:.3f} s"
+        return html_table(("", "number"), rows, caption=caption, numbers=(1,))
 
 
 @dataclass(frozen=True)
@@ -298,3 +303,7 @@ class Maintenance:
         won = matches.counts()
         self.C_r = self.C_r + won
         return won.facts()
+
+
+def _figures(found: dict[str, int]) -> list[tuple[str, str]]:
+    return [(name, f"{number:,}") for name, number in found.items() if number]

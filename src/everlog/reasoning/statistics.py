@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Literal
 
 from everlog.equality import Equality
+from everlog.lang.html import SHOWN, html_table
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,9 +52,17 @@ class Statistics:
         return self.facts - self.explicit
 
     def _repr_html_(self) -> str:
-        from everlog.kb.display import statistics_html
-
-        return statistics_html(self)
+        """What a materialisation took, stratum by stratum."""
+        caption = (
+            f"{self.facts:,} facts: {self.explicit:,} explicit, {self.derived:,} derived; "
+            f"{self.instances:,} instances in {self.rounds:,} rounds, {self.seconds:.3f} s"
+        )
+        rows = [
+            (s.index, s.rules, s.recursive, f"{s.facts:,}", f"{s.instances:,}", f"{s.rounds:,}", f"{s.seconds:.3f}")
+            for s in self.strata[:SHOWN]
+        ]
+        columns = ("stratum", "rules", "recursive", "facts", "instances", "rounds", "seconds")
+        return html_table(columns, rows, len(self.strata), caption=caption, numbers=range(len(columns)))
 
     def as_dict(self) -> dict[str, object]:
         """The figures as plain data, for logs and the store."""

@@ -79,7 +79,7 @@ def _rules(session: Session, text: str) -> None:
 
 
 def _predicates(session: Session, text: str) -> None:
-    from everlog.cli.text import aligned
+    from everlog.lang.layout import aligned
     from everlog.lang.printer import print_name
 
     state = session.kb.state()
@@ -96,7 +96,7 @@ def _predicates(session: Session, text: str) -> None:
 
 
 def _stats(session: Session, text: str) -> None:
-    from everlog.engine.memory import size_text
+    from everlog.host.memory import size_text
 
     kb = session.kb
     facts, explicit = kb.state().facts.count, kb.state().explicit.count

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 
-from everlog.cli.interrupts import as_interrupts, forget
+from everlog.host.interrupts import as_interrupts, forget
 from everlog.lang.errors import EverlogError
 from everlog.shell.reading import is_complete
 from everlog.shell.session import Session

@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import quote
 
-from everlog.store.addresses import local_path
+from everlog.host.addresses import local_path
 
 WRITER = re.compile(r"[0-9a-f]{32}")
 FILE_NAME = re.compile(rf"part-\d{{5}}-(?P<writer>{WRITER.pattern})(-(?P<check>[0-9a-f]{{16}}))?\.parquet")

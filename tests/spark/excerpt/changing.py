@@ -16,6 +16,7 @@ from everlog.backends.lookup.update import LOOKED_UP, GivenUp, LookUpTask
 from everlog.backends.spark.outcome import Repaired
 from everlog.engine.hashing import hash_text
 from everlog.ingest.dictionary import new_terms
+from everlog.ingest.tasks import IN_PROCESS
 from everlog.jobs.spark_updates import commit
 from everlog.lang.parser import parse_program
 from everlog.store import Store, VersionInfo, begin
@@ -59,7 +60,7 @@ def looked_up(store: Path, delete: Iterable[Fact], insert: Iterable[Fact], **how
             return found
         existing = Store.open(store)
         known = [str(existing.layout.terms / file.name) for file in existing.term_files(info.version)]
-        commit(transaction, info, found, new_terms(None, terms, known, work))
+        commit(transaction, info, found, new_terms(IN_PROCESS, terms, known, work))
     return found
 
 

@@ -29,10 +29,10 @@ from everlog.backends.spark.sharing import (
     tagged,
     write_arrays,
 )
-from everlog.backends.spark.tasks import work_directory
 from everlog.engine.closed import TERM, Closed
 from everlog.engine.keys import Column
 from everlog.engine.reach import Reach
+from everlog.ingest.tasks import work_directory
 from everlog.lang.syntax import Predicate
 from everlog.modules.closure import Graph, closed
 

@@ -31,9 +31,9 @@ from everlog.backends.spark.sharing import (
     tagged,
     write_arrays,
 )
-from everlog.backends.spark.tasks import work_directory
 from everlog.engine.kernels import graphs, search
 from everlog.engine.keys import Column
+from everlog.ingest.tasks import work_directory
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

@@ -16,6 +16,7 @@ from everlog.backends.spark.multiset import FrameCounts
 from everlog.backends.spark.names import Names
 from everlog.backends.spark.settings import SparkSettings
 from everlog.backends.spark.tasks import full_disks
+from everlog.backends.spark.watched import spark_engine
 from everlog.backends.spark.workspace import Workspace
 from everlog.backends.spark.write import Signed, rows_of, write_rows
 from everlog.engine.factset import FactSet
@@ -77,7 +78,7 @@ def materialise_on_spark(
     learn_predicates(spark, names, staging.facts, staging.terms)
     width = width_of(staging.facts, names.predicates)
     with full_disks(), Workspace(spark, staging.work, names, width) as space:
-        engine = watch.spark_engine(space, limits=limits, settings=settings)
+        engine = spark_engine(watch, space, limits=limits, settings=settings)
         booking: Maintain = "none" if maintain == "counting" else maintain
         engine.counts_known = None if booking == "none" else {}
         explicit = staged_facts(space, staging.facts)

@@ -35,7 +35,7 @@ from everlog.backends.spark.factset import FrameSet
 from everlog.backends.spark.rows import Terms, Written
 from everlog.backends.spark.sharing import NO_IDS, Numbering, Orders, in_one_task, shared_facts, write_facts
 from everlog.backends.spark.slices import Held, Kept, Sent, Spread, received, send
-from everlog.backends.spark.tasks import run_tasks
+from everlog.backends.spark.tasks import SparkRunner
 from everlog.backends.spark.workspace import Stored, Workspace
 from everlog.engine.factset import NONE, FactSet
 from everlog.engine.keys import Keys, Order, reorder
@@ -89,7 +89,7 @@ def close_in_rounds(
     while waiting:
         chosen = [slot.receiving(waiting) for slot in slots]
         space.jobs += 1
-        done = run_tasks(space.spark, _Slice.round, [slot for slot in chosen if slot.sent])
+        done = SparkRunner(space.spark).run(_Slice.round, [slot for slot in chosen if slot.sent])
         read = {sent.directory for sent in waiting}
         for found in done:
             read.update(held.directory for held in set(slots[found.number].held).difference(found.held))
@@ -106,7 +106,7 @@ def close_in_rounds(
 
 def _listed(space: Workspace, slots: Sequence[_Slice]) -> Stored:
     """What the slices have, as facts with ids."""
-    return space.stored(run_tasks(space.spark, _Slice.listed, [slot for slot in slots if slot.held]))
+    return space.stored(SparkRunner(space.spark).run(_Slice.listed, [slot for slot in slots if slot.held]))
 
 
 # tasks ------------------------------------------------------------------------------------------

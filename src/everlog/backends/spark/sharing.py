@@ -24,11 +24,12 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from everlog.backends.spark.tasks import RESULT, gather, packed, work_directory
+from everlog.backends.spark.tasks import RESULT, gather, packed
 from everlog.engine.factset import FactSet
 from everlog.engine.keys import Column, Order, layout_for
 from everlog.engine.relation import Relation
 from everlog.engine.runs import Run
+from everlog.ingest.tasks import work_directory
 from everlog.lang.syntax import Predicate
 
 if TYPE_CHECKING:

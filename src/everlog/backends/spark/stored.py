@@ -24,7 +24,7 @@ from everlog.backends.spark.factset import FrameSet, Part, Predicates, Step, und
 from everlog.backends.spark.groups import Chosen, Groups, Mask, Place, Touches, touches
 from everlog.backends.spark.multiset import FrameCounts, Piece, Weighted
 from everlog.backends.spark.picked import picked, read_groups
-from everlog.backends.spark.tasks import run_tasks
+from everlog.backends.spark.tasks import SparkRunner
 from everlog.backends.spark.workspace import WEIGHT, Stored, Workspace
 from everlog.lang.syntax import Predicate
 from everlog.store import Store
@@ -152,7 +152,7 @@ class StoredFacts:
         task = SumTouched(self.groups, self.is_first, tuple(self._ids(self.predicates)), tuple(self.space.keys))
         self.space.jobs += 1
         path = f"{self.space.directory}/{uuid.uuid4().hex}"
-        ((file, sizes, found),) = run_tasks(self.space.spark, _Sum(task, path), [0])
+        ((file, sizes, found),) = SparkRunner(self.space.spark).run(_Sum(task, path), [0])
         return replace(self.space.stored([((file,) if file else (), sizes)]), touches=found)
 
     def _summed_by_all(self) -> Stored:

@@ -1,26 +1,24 @@
-"""Functions run by Spark's workers, one task each, with small results that come back to the driver.
-
-Without a session the same functions run in this process, one after the other.
-"""
+"""Functions run by Spark's workers, one task each, with small results that come back to the driver."""
 
 from __future__ import annotations
 
 import copyreg
 import errno
-import functools
 import os
 import pickle
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 import pyarrow as pa
 
-from everlog.ingest.amounts import Amount, Told, polled
-from everlog.lang.errors import DataError, Diagnostic, EverlogError
+from everlog.host.memory import bytes_of
+from everlog.ingest.amounts import polled
+from everlog.ingest.room import share_of_room
+from everlog.ingest.tasks import IN_PROCESS, Runner, Tally, attempt, input_output, opened
+from everlog.lang.errors import DataError
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -40,49 +38,37 @@ RESULT = "result binary"
 """The schema of a DataFrame of results, see :func:`gather`."""
 
 
-def run_tasks(
-    spark: SparkSession | None, function: Callable[[T], R], tasks: Sequence[T], tally: Tally | None = None
-) -> list[R]:
-    """Apply a function to each of the tasks, each as a Spark task of its own, started in this order.
-
-    The function must be importable by the workers or picklable, and leave nothing behind that a
-    second attempt would trip over: Spark may run a task twice and takes one result. With a tally, someone is
-    told how much is done; a client of Spark Connect cannot know.
-    """
-    if spark is None:
-        return opened(list(_one_by_one(function, tasks, tally)))
-    if not tasks:
-        return []
-    job = _Job(function, tuple(pickle.dumps(task) for task in tasks))
-    if (context := _context(spark)) is not None:
-        with _tallied(context, job, tally) as job:
-            numbers = context.parallelize(range(len(tasks)), len(tasks))
-            return opened([pickle.loads(result) for result in numbers.map(job).collect()])
-    return gather(spark.range(0, len(tasks), 1, len(tasks)).mapInArrow(job.in_arrow, RESULT))
-
-
 @dataclass(frozen=True)
-class Tally:
-    """Who is told how much of the work of tasks is done, given the bytes that each of them has to read."""
+class SparkRunner:
+    """Runs each task as a Spark task of its own, started in their order.
 
-    sizes: Sequence[int]
-    told: Told
+    Spark may run a task twice and takes one result. A client of Spark Connect cannot know how much is done.
+    """
 
-    def tell(self, done: int, rows: int) -> None:
-        total = sum(self.sizes)
-        self.told(Amount(min(done, total), total, "bytes", rows))
+    spark: SparkSession
+
+    def run(self, function: Callable[[T], R], tasks: Sequence[T], tally: Tally | None = None) -> list[R]:
+        if not tasks:
+            return []
+        job = _Job(function, tuple(pickle.dumps(task) for task in tasks))
+        if (context := _context(self.spark)) is not None:
+            with _tallied(context, job, tally) as job:
+                numbers = context.parallelize(range(len(tasks)), len(tasks))
+                return opened([pickle.loads(result) for result in numbers.map(job).collect()])
+        return gather(self.spark.range(0, len(tasks), 1, len(tasks)).mapInArrow(job.in_arrow, RESULT))
+
+    @property
+    def parallelism(self) -> int:
+        return parallelism(self.spark)
+
+    @property
+    def room(self) -> float:
+        return share_of_room(worker_limit(self.spark))
 
 
-def _one_by_one(function: Callable[[T], R], tasks: Sequence[T], tally: Tally | None) -> Iterator[R | Wrong]:
-    """The results of tasks run by this process."""
-    done = rows = 0
-    for number, task in enumerate(tasks):
-        result = attempt(functools.partial(function, task))
-        yield result
-        if tally is not None:
-            done += tally.sizes[number]
-            rows += getattr(result, "rows", 0)
-            tally.tell(done, rows)
+def runner_of(spark: SparkSession | None) -> Runner:
+    """Who runs tasks: Spark, or this process if there is no session."""
+    return IN_PROCESS if spark is None else SparkRunner(spark)
 
 
 @contextmanager
@@ -109,19 +95,19 @@ def _context(spark: SparkSession) -> Any:
         return None
 
 
-def parallelism(spark: SparkSession | None) -> int:
-    """How many tasks it takes to keep all cores busy."""
-    return 1 if spark is None else int(spark.conf.get("spark.sql.shuffle.partitions", "4"))
+def parallelism(spark: SparkSession) -> int:
+    """Number of tasks that keeps all cores busy."""
+    return int(spark.conf.get("spark.sql.shuffle.partitions", "4"))
 
 
-def work_directory(path: Path | str) -> Path:
-    """An existing directory, by its absolute path, for tasks to write into."""
-    absolute = Path(path).absolute()
-    try:
-        absolute.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise DataError(_input_output(error)) from error
-    return absolute
+def worker_limit(spark: SparkSession) -> int | None:
+    """What Spark allows a Python worker to take, if it was told."""
+    said = spark.conf.get("spark.executor.pyspark.memory", None)
+    if said is None:
+        return None
+    cores = int(spark.conf.get("spark.executor.cores", None) or 1)
+    size = bytes_of(said if said[-1:].isalpha() else f"{said}m")
+    return None if size is None else size // cores
 
 
 def gather(frame: DataFrame) -> list[Any]:
@@ -132,24 +118,6 @@ def gather(frame: DataFrame) -> list[Any]:
 def packed(function: Callable[[], Any]) -> pa.RecordBatch:
     """Call a function and pack its result into a row."""
     return pa.record_batch({"result": pa.array([pickle.dumps(attempt(function))], pa.binary())})
-
-
-def attempt(function: Callable[[], R]) -> R | Wrong:
-    """Call a function. What a user has to fix is a result too, not a failed task."""
-    try:
-        return function()
-    except EverlogError as error:
-        return Wrong(error.diagnostics)
-    except OSError as error:
-        return Wrong((_input_output(error),))
-
-
-def opened(results: Sequence[R | Wrong]) -> list[R]:
-    """The results; or an error with all that tasks found wrong."""
-    wrong = [diagnostic for result in results if isinstance(result, Wrong) for diagnostic in result.diagnostics]
-    if wrong:
-        raise DataError(dict.fromkeys(wrong))
-    return [result for result in results if not isinstance(result, Wrong)]
 
 
 @contextmanager
@@ -164,14 +132,7 @@ def full_disks() -> Iterator[None]:
     except (PySparkException, Py4JError) as error:
         if full not in str(error):
             raise
-        raise DataError(_input_output(OSError(errno.ENOSPC, full))) from error
-
-
-@dataclass(frozen=True)
-class Wrong:
-    """What a task found that a user has to fix."""
-
-    diagnostics: tuple[Diagnostic, ...]
+        raise DataError(input_output(OSError(errno.ENOSPC, full))) from error
 
 
 @dataclass(frozen=True)
@@ -198,9 +159,3 @@ class _Job(Generic[T, R]):
         for batch in numbers:
             results = [self(number) for number in batch.column("id").to_pylist()]
             yield pa.record_batch({"result": pa.array(results, pa.binary())})
-
-
-def _input_output(error: OSError) -> Diagnostic:
-    where = f": {error.filename}" if error.filename else ""
-    hint = "make room on the disk, or choose another directory" if "space" in str(error) else None
-    return Diagnostic("input-output", f"{error.strerror or error}{where}", hint=hint)

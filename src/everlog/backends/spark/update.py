@@ -25,6 +25,7 @@ from everlog.backends.spark.opening import Version, opened, program_of
 from everlog.backends.spark.outcome import Outcome, Repaired, Sizes
 from everlog.backends.spark.settings import SparkSettings
 from everlog.backends.spark.tasks import full_disks
+from everlog.backends.spark.watched import spark_engine
 from everlog.backends.spark.workspace import Workspace
 from everlog.backends.spark.write import Signed, rows_of, write_rows
 from everlog.engine.factset import FactSet
@@ -86,7 +87,7 @@ def update_on_spark(
         _refuse_two_arities(space, program, old, insert, others)
         delete, insert = delete.renamed(hidden), insert.renamed(hidden)
         with watching(profile, program) as watch:
-            engine = watch.spark_engine(space, limits=limits, settings=settings)
+            engine = spark_engine(watch, space, limits=limits, settings=settings)
             done = update(engine, program, old.kept, delete, insert, algorithm, strategy)
         log.info("updated in %d jobs", space.jobs)
         outcome = Outcome(program, old.generated, old.kept.explicit, delete, insert, done)

@@ -27,7 +27,8 @@ import pyarrow.parquet as pq
 
 from everlog.backends.spark.groups import Bounds, Groups, Mask, Place, Probe, Touches, all_touches, joined, touches
 from everlog.backends.spark.names import Names
-from everlog.backends.spark.tasks import RESULT, gather, packed, parallelism, work_directory
+from everlog.backends.spark.tasks import RESULT, gather, packed, parallelism
+from everlog.ingest.tasks import work_directory
 from everlog.lang.syntax import Predicate
 
 if TYPE_CHECKING:

@@ -19,10 +19,11 @@ import pyarrow as pa
 
 from everlog.backends.spark.factset import FrameSet
 from everlog.backends.spark.multiset import FrameCounts
-from everlog.backends.spark.tasks import RESULT, gather, packed, parallelism, work_directory
+from everlog.backends.spark.tasks import RESULT, gather, packed, parallelism
 from everlog.backends.spark.workspace import WEIGHT, Workspace
 from everlog.engine.factset import FactSet
 from everlog.engine.multiset import Counts
+from everlog.ingest.tasks import work_directory
 from everlog.lang.syntax import Predicate
 from everlog.store import schema
 from everlog.store.parquet import FACT_GROUP_ROWS, chunks, facts_writer, filtered, write_facts

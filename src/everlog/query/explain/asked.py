@@ -4,25 +4,48 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 import numpy as np
 import pyarrow as pa
 
 from everlog.analysis.check import check_query
-from everlog.analysis.predicates import Key
 from everlog.engine.keys import Column, Mask, pack
-from everlog.ingest.values import argument_columns
+from everlog.engine.state import State
 from everlog.lang.parser import parse_query
 from everlog.lang.printer import print_query
 from everlog.lang.syntax import Atom, Constant, Predicate, Rule
 from everlog.query.answers import Rows
-
-if TYPE_CHECKING:
-    from everlog.kb.knowledge_base import KnowledgeBase
+from everlog.query.explain.subject import Reasoned
 
 ANSWER = "the answer"
 """No predicate of a program has a space in its name."""
+
+
+class Explained(Protocol):
+    """A knowledge base, as far as explanations need it."""
+
+    @property
+    def prefixes(self) -> Mapping[str, str]: ...
+
+    @property
+    def predicates(self) -> list[Predicate]: ...
+
+    def query(self, text: str) -> Rows: ...
+
+    def state(self) -> State: ...
+
+    def up_to_date(self) -> Reasoned:
+        """What reasons, once all that is queued has happened."""
+
+
+@dataclass(frozen=True)
+class FactTexts:
+    """Facts of one predicate, as the texts of their arguments."""
+
+    predicate: Predicate
+    columns: Sequence[pa.Array]
+    size: int
 
 
 @dataclass(frozen=True)
@@ -58,7 +81,7 @@ class Asked:
         return sum(map(len, self.goals)) + len(self.missing)
 
 
-def by_query(kb: KnowledgeBase, text: str, most: int | None) -> Asked:
+def by_query(kb: Explained, text: str, most: int | None) -> Asked:
     """The answers to a query, at most so many."""
     parsed = parse_query(text, kb.prefixes)
     query = check_query(parsed, set(kb.predicates), kb.prefixes)
@@ -86,14 +109,13 @@ def _columns(rows: Rows, most: int | None) -> tuple[list[Column], int]:
     return [terms[each] for terms, each in zip(rows._ordered.terms, numbers, strict=True)], size
 
 
-def by_rows(kb: KnowledgeBase, facts: Mapping[Key, Any]) -> Asked:
-    """Facts by predicate, as rows in any form that ``insert`` takes."""
+def by_rows(kb: Explained, facts: Sequence[FactTexts]) -> Asked:
+    """Facts, whether they hold or not."""
     state, first = kb.state(), 0
     goals: list[Goals] = []
     missing: list[tuple[int, Atom]] = []
-    for key, data in facts.items():
-        predicate = kb._names.find(key)
-        texts, size, _ = argument_columns(data, predicate.arity, predicate.name, headers=kb._headers)
+    for each in facts:
+        predicate, texts, size = each.predicate, each.columns, each.size
         columns = [state.dictionary.lookup(column) for column in texts]
         held = _held(state.facts.relation(predicate), columns, size)
         places = np.arange(first, first + size)

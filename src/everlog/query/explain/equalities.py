@@ -12,7 +12,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -30,10 +29,7 @@ from everlog.query.explain.forms import in_terms
 from everlog.query.explain.paths import adjacent
 from everlog.query.explain.proof import Proof
 from everlog.query.explain.search import Search
-from everlog.query.explain.subject import Subject
-
-if TYPE_CHECKING:
-    from everlog.kb.reasoner import Reasoner
+from everlog.query.explain.subject import Reasoned, Subject
 
 Pair = tuple[int, int]
 """Two terms, by their ids."""
@@ -81,7 +77,7 @@ class Edges:
 class Equalities:
     """The equal terms of a knowledge base, with the proofs found so far of what makes them equal."""
 
-    def __init__(self, reasoner: Reasoner, subject: Subject) -> None:
+    def __init__(self, reasoner: Reasoned, subject: Subject) -> None:
         merging, merged = reasoner.merging, reasoner.merged
         assert merging is not None
         levels = merging.levels(reasoner.engine, merged.explicit, reasoner.constant_ids, merged, "auto")
@@ -229,7 +225,7 @@ class _Graph:
         return rank
 
 
-def _at_level(reasoner: Reasoner, subject: Subject, level: Level) -> Subject:
+def _at_level(reasoner: Reasoned, subject: Subject, level: Level) -> Subject:
     """What explanations at a level are about."""
     universe, partition = len(reasoner.dictionary), level.partition
     facts, explicit = level.kept.facts.fitted(universe), level.kept.explicit.fitted(universe)

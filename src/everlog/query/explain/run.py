@@ -4,18 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from everlog.analysis.predicates import Key
 from everlog.engine.keys import Column
 from everlog.engine.match import Work
 from everlog.lang.printer import print_term
 from everlog.lang.syntax import Atom, Constant
 from everlog.query.explain.alternatives import MORE, several
-from everlog.query.explain.asked import Asked, Goals, by_query, by_rows
+from everlog.query.explain.asked import Asked, Explained, FactTexts, Goals, by_query, by_rows
 from everlog.query.explain.build import Builder
 from everlog.query.explain.classes import Classes
 from everlog.query.explain.equalities import Equalities
@@ -24,11 +23,7 @@ from everlog.query.explain.missing import reasons
 from everlog.query.explain.paths import Paths
 from everlog.query.explain.proof import Proof
 from everlog.query.explain.search import Search
-from everlog.query.explain.subject import Subject
-
-if TYPE_CHECKING:
-    from everlog.kb.knowledge_base import KnowledgeBase
-    from everlog.kb.reasoner import Reasoner
+from everlog.query.explain.subject import Reasoned, Subject
 
 ONE_WAY = "that terms are equal is proved in one way only, so there may be more"
 
@@ -47,7 +42,7 @@ class Prepared:
     paths: dict[int, Paths] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, reasoner: Reasoner) -> Prepared:
+    def of(cls, reasoner: Reasoned) -> Prepared:
         subject = Subject.of(reasoner)
         equalities = None if subject.partition is None else Equalities(reasoner, subject)
         return cls(subject, reasoner.inner(), reasoner.program, equalities)
@@ -57,12 +52,12 @@ class Prepared:
         return [self.subject] if self.equalities is None else self.equalities.subjects
 
 
-_prepared: WeakKeyDictionary[KnowledgeBase, Prepared] = WeakKeyDictionary()
+_prepared: WeakKeyDictionary[Explained, Prepared] = WeakKeyDictionary()
 
 
 def explain(
-    kb: KnowledgeBase,
-    what: str | Mapping[Key, Any],
+    kb: Explained,
+    what: str | Sequence[FactTexts],
     *,
     all: bool = False,
     limit: int = 10,
@@ -77,8 +72,8 @@ def explain(
     return Explanation(asked.text, tuple(explainer.answers()), prepared.subject.written, kb.prefixes)
 
 
-def _prepare(kb: KnowledgeBase) -> Prepared:
-    reasoner, known = kb._up_to_date(), _prepared.get(kb)
+def _prepare(kb: Explained) -> Prepared:
+    reasoner, known = kb.up_to_date(), _prepared.get(kb)
     if known is None or known.kept is not reasoner.inner() or known.program is not reasoner.program:
         known = _prepared[kb] = Prepared.of(reasoner)
     for subject in known.subjects:

@@ -5,21 +5,41 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 import numpy as np
 
 from everlog.analysis.modules.kinds import INNER, Closure, Module, is_inner
+from everlog.analysis.stratify import StratifiedProgram
 from everlog.engine.dictionary import Dictionary
 from everlog.engine.factset import FactSet
 from everlog.engine.keys import Column, Mask, pack
+from everlog.engine.limits import Limits
 from everlog.engine.match import Engine
+from everlog.equality.merging import Merged, Merging
 from everlog.equality.partition import Partition
 from everlog.lang.syntax import Predicate, Rule
 from everlog.modules.boundary import visible
+from everlog.reasoning.materialisation import Materialisation
 
-if TYPE_CHECKING:
-    from everlog.kb.reasoner import Reasoner
+
+class Reasoned(Protocol):
+    """A program with what follows by it: as much of a reasoner as explanations need."""
+
+    program: StratifiedProgram
+    dictionary: Dictionary
+    merging: Merging | None
+    merged: Merged
+    constant_ids: Column
+
+    def inner(self) -> Materialisation:
+        """What is kept, with what modules read and in their form."""
+
+    def engine(self, partition: Partition | None = None) -> Engine:
+        """An engine; with a partition, constants of rules stand for their representatives."""
+
+    def limits(self) -> Limits:
+        """The limits of what begins now."""
 
 
 @dataclass(frozen=True)
@@ -40,7 +60,7 @@ class Subject:
     partition: Partition | None = None
 
     @classmethod
-    def of(cls, reasoner: Reasoner) -> Subject:
+    def of(cls, reasoner: Reasoned) -> Subject:
         """What a knowledge base is underneath, which is up to date."""
         kept, program = reasoner.inner(), reasoner.program
         names = {hidden: predicate for predicate, hidden in program.external.items() if not is_inner(predicate)}

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, Generic, Protocol, TypeVar
 
 import numpy as np
 
 from everlog.engine.dictionary import Dictionary
 from everlog.engine.factset import NONE, FactSet
 from everlog.engine.limits import Limits
+from everlog.engine.state import State
 from everlog.lang.errors import RuleError
+from everlog.lang.kinds import Kinds
+from everlog.lang.syntax import Predicate
 from everlog.lang.terms import IRI
 from everlog.query.sparql.algebra import From
 from everlog.query.sparql.evaluation import Evaluation, Graphs
@@ -18,67 +21,61 @@ from everlog.query.sparql.graphs import Graph
 from everlog.query.sparql.matching import Matcher
 from everlog.query.sparql.pool import Terms
 
-if TYPE_CHECKING:
-    from everlog.kb.change import Change
-    from everlog.kb.knowledge_base import KnowledgeBase
-    from everlog.query.sparql.results import Result
+
+class GraphBase(Protocol):
+    """A knowledge base as one of the graphs of a dataset."""
+
+    max_facts: int | None
+    timeout: float | None
+    max_memory: int | None
+
+    @property
+    def prefixes(self) -> Mapping[str, str]: ...
+
+    @property
+    def predicates(self) -> list[Predicate]: ...
+
+    def state(self) -> State: ...
+
+    def update_facts(
+        self, insert: FactSet, delete: FactSet, *, kinds: Mapping[Predicate, Kinds] | None = None, unknown: int = 0
+    ) -> Any:
+        """Change the explicit facts; returns what that changed."""
 
 
-class Dataset:
+Base = TypeVar("Base", bound=GraphBase)
+
+
+class GraphSet(Generic[Base]):
     """A default graph and named graphs, each of them a knowledge base.
 
-    >>> from everlog import IRI, KnowledgeBase
-    >>> a = KnowledgeBase("<http://e.org/p>(1, 2) .")
-    >>> data = Dataset(named={"http://e.org/a": a})
-    >>> data.sparql("SELECT ?g ?x { GRAPH ?g { ?x <http://e.org/p> 2 } }").rows()
-    [(IRI(value='http://e.org/a'), 1)]
-
-    Updates make graphs that they name and that are not there, unless the dataset is ``closed``.
+    Updates that name a graph which is not there ``make`` a knowledge base for it, or fail if nothing does.
     """
 
     def __init__(
         self,
-        default: KnowledgeBase | None = None,
-        named: Mapping[str | IRI, KnowledgeBase] | None = None,
-        *,
-        closed: bool = False,
+        default: Base,
+        named: Mapping[str | IRI, Base] | None = None,
+        make: Callable[[], Base] | None = None,
     ) -> None:
-        if default is None:
-            from everlog.kb.knowledge_base import KnowledgeBase
-
-            default = KnowledgeBase()
         self.default = default
-        self.closed = closed
-        self.named: dict[str, KnowledgeBase] = {f"<{name}>": kb for name, kb in (named or {}).items()}
+        self.named: dict[str, Base] = {f"<{name}>": kb for name, kb in (named or {}).items()}
+        self._make = make
 
     @property
     def prefixes(self) -> Mapping[str, str]:
         return self.default.prefixes
 
-    def sparql(self, text: str, *, base: str = "") -> Result:
-        """The answer to a query."""
-        from everlog.query.sparql.run import query
-
-        return query(self, text, base=base)
-
-    def update(self, text: str, *, base: str = "") -> tuple[Change, ...]:
-        """Carry out an update request; returns what each of its operations changed, graph by graph."""
-        from everlog.query.sparql.update import update
-
-        return update(self, text, base=base)
-
-    def graph(self, name: str | None) -> KnowledgeBase:
+    def graph(self, name: str | None) -> Base:
         """The knowledge base of a graph, which is made if need be."""
         if name is None:
             return self.default
-        if name not in self.named and self.closed:
+        if name not in self.named and self._make is None:
             message = f"there is no graph {name}, and a knowledge base cannot keep one: it has one graph"
             hint = "leave out the graph, or make a Dataset of several knowledge bases in Python"
             raise RuleError.of("one-graph", message, None, hint)
-        if name not in self.named:
-            from everlog.kb.knowledge_base import KnowledgeBase
-
-            self.named[name] = KnowledgeBase()
+        if name not in self.named and self._make is not None:
+            self.named[name] = self._make()
         return self.named[name]
 
     def limits(self) -> Limits:
@@ -119,7 +116,7 @@ def _merged(graphs: Mapping[str, FactSet], names: Iterable[str]) -> FactSet:
     return found
 
 
-def _together(bases: list[KnowledgeBase]) -> tuple[Dictionary, list[FactSet]]:
+def _together(bases: Sequence[GraphBase]) -> tuple[Dictionary, list[FactSet]]:
     """The facts of knowledge bases over one dictionary."""
     states = [kb.state() for kb in bases]
     if len(states) == 1:

@@ -11,6 +11,7 @@ import pyarrow as pa
 
 from everlog.engine.keys import Column
 from everlog.lang.terms import Value
+from everlog.query.display import rows_html
 from everlog.query.sparql.pool import Terms, distinct_ids
 from everlog.query.sparql.table import Table
 from everlog.query.typed import typed_texts, values_of
@@ -60,8 +61,6 @@ class Solutions:
         return f"<{type(self).__name__} ({', '.join(self.columns)}): {len(self):,} rows [{shown}{more}]>"
 
     def _repr_html_(self) -> str:
-        from everlog.kb.display import rows_html
-
         return rows_html(self)
 
     def rows(self, limit: int | None = None) -> list[Row]:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from everlog.lang.syntax import Constant, Variable
 from everlog.query.sparql.algebra import Ask, Construct, Describe, Select
-from everlog.query.sparql.dataset import Dataset
+from everlog.query.sparql.dataset import GraphSet
 from everlog.query.sparql.evaluation import Evaluation
 from everlog.query.sparql.hints import warn_of
 from everlog.query.sparql.parsing import answering, parse_query
@@ -14,13 +16,13 @@ from everlog.query.sparql.results import Result, Solutions, Triples, Truth
 from everlog.query.sparql.templates import COLUMNS, construct, describe, has_blanks, template_names
 
 
-def query(dataset: Dataset, text: str, *, base: str = "") -> Result:
+def query(dataset: GraphSet[Any], text: str, *, base: str = "") -> Result:
     """The answer to a SPARQL query."""
     with answering():
         return _answer(dataset, text, base)
 
 
-def _answer(dataset: Dataset, text: str, base: str) -> Result:
+def _answer(dataset: GraphSet[Any], text: str, base: str) -> Result:
     limits = dataset.limits()
     parsed = parse_query(text, dataset.prefixes, base, limits)
     evaluation = dataset.evaluation(limits, parsed.graphs, parsed.base)

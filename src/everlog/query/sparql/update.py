@@ -8,7 +8,7 @@ request fails, those before it are taken back.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -22,7 +22,7 @@ from everlog.lang.internal import TRIPLE
 from everlog.lang.syntax import Constant, Predicate, Variable
 from everlog.lang.terms import RDF_TYPE
 from everlog.query.sparql.algebra import Basic, Clear, Modify, Operation, Quad
-from everlog.query.sparql.dataset import Dataset
+from everlog.query.sparql.dataset import GraphBase, GraphSet
 from everlog.query.sparql.evaluation import Evaluation
 from everlog.query.sparql.graphs import BARE, is_seen
 from everlog.query.sparql.hints import missing_graph, warn_of
@@ -40,24 +40,20 @@ from everlog.query.sparql.templates import (
     template_names,
 )
 
-if TYPE_CHECKING:
-    from everlog.kb.change import Change
-    from everlog.kb.knowledge_base import KnowledgeBase
-
 ByGraph = dict[str | None, Table]
 """Triples by the graph they are in, None for the default graph."""
 
 
-def update(dataset: Dataset, text: str, *, base: str = "") -> tuple[Change, ...]:
+def update(dataset: GraphSet[Any], text: str, *, base: str = "") -> tuple[Any, ...]:
     """Carry out a request; returns the changes, one for each knowledge base that an operation is about."""
     with answering():
         return _updated(dataset, text, base)
 
 
-def _updated(dataset: Dataset, text: str, base: str) -> tuple[Change, ...]:
+def _updated(dataset: GraphSet[Any], text: str, base: str) -> tuple[Any, ...]:
     operations = parse_update(text, dataset.prefixes, base, dataset.limits())
-    changes: list[Change] = []
-    before: list[tuple[KnowledgeBase, FactSet]] = []
+    changes: list[Any] = []
+    before: list[tuple[GraphBase, FactSet]] = []
     try:
         for operation in operations:
             for kb, insert, delete, unknown in _facts(dataset, operation):
@@ -70,17 +66,17 @@ def _updated(dataset: Dataset, text: str, base: str) -> tuple[Change, ...]:
     return tuple(changes)
 
 
-def _restore(kb: KnowledgeBase, explicit: FactSet) -> None:
+def _restore(kb: GraphBase, explicit: FactSet) -> None:
     state = kb.state()
     old = explicit.fitted(len(state.dictionary))
     kb.update_facts(old - state.explicit, state.explicit - old, kinds={})
 
 
-Facts = tuple["KnowledgeBase", FactSet, FactSet, int]
+Facts = tuple[GraphBase, FactSet, FactSet, int]
 """A knowledge base, what to insert, what to delete, and how many facts to delete have unknown terms."""
 
 
-def _facts(dataset: Dataset, operation: Operation) -> list[Facts]:
+def _facts(dataset: GraphSet[Any], operation: Operation) -> list[Facts]:
     if isinstance(operation, Clear):
         return [(kb, NONE, _visible(kb), 0) for kb in _cleared(dataset, operation)]
     evaluation = dataset.evaluation(dataset.limits(), operation.using, operation.base, operation.graph)
@@ -106,7 +102,7 @@ def _refuse_literal_subjects(quads: Sequence[Quad]) -> None:
             raise RuleError.of("literal-subject", message, None, hint)
 
 
-def _cleared(dataset: Dataset, operation: Clear) -> list[KnowledgeBase]:
+def _cleared(dataset: GraphSet[Any], operation: Clear) -> list[GraphBase]:
     if operation.graph is not None:
         if operation.graph not in dataset.named:
             warn(missing_graph(operation.graph, dataset.named))
@@ -115,7 +111,7 @@ def _cleared(dataset: Dataset, operation: Clear) -> list[KnowledgeBase]:
     return [*([dataset.default] if operation.default else ()), *(dataset.named.values() if operation.named else ())]
 
 
-def _visible(kb: KnowledgeBase) -> FactSet:
+def _visible(kb: GraphBase) -> FactSet:
     """The explicit facts of predicates whose facts are triples."""
     explicit = kb.state().explicit
     return explicit.restricted(predicate for predicate in explicit if is_seen(predicate))
@@ -145,7 +141,7 @@ def _filled(terms: Terms, filling: Filling, quads: Sequence[Quad]) -> ByGraph:
     return {name: union(tables).distinct() for name, tables in pieces.items()}
 
 
-def _encoded(kb: KnowledgeBase, terms: Terms, triples: Table | None, *, add: bool) -> tuple[FactSet, int]:
+def _encoded(kb: GraphBase, terms: Terms, triples: Table | None, *, add: bool) -> tuple[FactSet, int]:
     """Triples as facts over the dictionary of a knowledge base, and how many have terms that it does not know."""
     if triples is None or not triples.size:
         return NONE, 0

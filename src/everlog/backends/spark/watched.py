@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from everlog.backends.spark.engine import SparkEngine
 from everlog.backends.spark.factset import FrameSet
@@ -18,12 +18,13 @@ from everlog.backends.spark.workspace import WEIGHT
 from everlog.engine.factset import FactSet
 from everlog.engine.match import Change, RuleSet, Told, untold
 from everlog.lang.syntax import Predicate, Rule
+from everlog.profiling.recorder import Recorder
+from everlog.profiling.watch import Watch
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, Observation
 
     from everlog.analysis.stratify import Stratum
-    from everlog.profiling.recorder import Recorder
 
 MOST_PREDICATES = 50
 """Instances are told apart by so many predicates in one job."""
@@ -97,3 +98,12 @@ class WatchedSparkEngine(SparkEngine):
         super().noted(phase, observed)
         found = observed.get
         self.watch.jobs_done({p: found[f"of {n}"] or 0 for n, p in enumerate(self._heads)})
+
+
+def spark_engine(watch: Watch, *arguments: Any, **options: Any) -> SparkEngine:
+    """An engine on Spark; one that tells a recorder what it does, if that is who watches."""
+    if not isinstance(watch, Recorder):
+        return SparkEngine(*arguments, **options)
+    made = WatchedSparkEngine(*arguments, **options)
+    made.watch = watch
+    return made

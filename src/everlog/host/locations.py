@@ -13,8 +13,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from everlog.host.addresses import local_path, scheme_of
 from everlog.lang.errors import DataError, Place
-from everlog.store.addresses import local_path, scheme_of
 
 SCHEMES = {"s3": "s3", "s3a": "s3", "s3n": "s3", "gs": "gs", "abfss": "abfss", "abfs": "abfss", "hdfs": "hdfs"}
 """Schemes of addresses and the ones that they are read as."""

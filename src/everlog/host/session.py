@@ -21,7 +21,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from everlog.ingest.locations import spark_options
+from everlog.host.locations import spark_options
 from everlog.lang.errors import Diagnostic, EverlogError
 
 if TYPE_CHECKING:

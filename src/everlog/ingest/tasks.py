@@ -1,0 +1,127 @@
+"""Functions applied to tasks: one after the other in this process, or by the workers of Spark.
+
+Reading and encoding are written once, as functions that can be sent to a worker. Who runs them is a :class:`Runner`:
+:data:`IN_PROCESS` here, :class:`everlog.backends.spark.tasks.SparkRunner` on Spark.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol, TypeVar
+
+from everlog.ingest.amounts import Amount, Told
+from everlog.ingest.room import own_share
+from everlog.lang.errors import DataError, Diagnostic, EverlogError
+
+T = TypeVar("T")
+R = TypeVar("R")
+
+
+class Runner(Protocol):
+    """Runs functions over tasks and brings their results back, which must be small."""
+
+    def run(self, function: Callable[[T], R], tasks: Sequence[T], tally: Tally | None = None) -> list[R]:
+        """Apply a function to each of the tasks; with a tally, somebody hears how much is done.
+
+        The function must be importable by workers or picklable, and leave nothing behind that a second attempt would
+        trip over. What users have to fix is collected from all tasks and raised as one :class:`DataError`.
+        """
+
+    @property
+    def parallelism(self) -> int:
+        """Number of tasks that keeps all cores busy."""
+
+    @property
+    def room(self) -> float:
+        """The share of what a worker holds otherwise that it may hold (:mod:`everlog.ingest.room`)."""
+
+
+@dataclass(frozen=True)
+class Tally:
+    """Who hears how much of the work of tasks is done, given the bytes that each task has to read."""
+
+    sizes: Sequence[int]
+    told: Told
+
+    def tell(self, done: int, rows: int) -> None:
+        total = sum(self.sizes)
+        self.told(Amount(min(done, total), total, "bytes", rows))
+
+
+@dataclass(frozen=True)
+class InProcess:
+    """Runs tasks in this process, one after the other.
+
+    >>> InProcess().run(abs, [-1, 2])
+    [1, 2]
+    """
+
+    def run(self, function: Callable[[T], R], tasks: Sequence[T], tally: Tally | None = None) -> list[R]:
+        return opened(list(_one_by_one(function, tasks, tally)))
+
+    @property
+    def parallelism(self) -> int:
+        return 1
+
+    @property
+    def room(self) -> float:
+        return own_share()
+
+
+IN_PROCESS = InProcess()
+
+
+def _one_by_one(function: Callable[[T], R], tasks: Sequence[T], tally: Tally | None) -> Iterator[R | Wrong]:
+    done = rows = 0
+    for number, task in enumerate(tasks):
+        result = attempt(functools.partial(function, task))
+        yield result
+        if tally is not None:
+            done += tally.sizes[number]
+            rows += getattr(result, "rows", 0)
+            tally.tell(done, rows)
+
+
+@dataclass(frozen=True)
+class Wrong:
+    """What a task found that a user has to fix."""
+
+    diagnostics: tuple[Diagnostic, ...]
+
+
+def attempt(function: Callable[[], R]) -> R | Wrong:
+    """Call a function. What a user has to fix is a result too, not a failed task."""
+    try:
+        return function()
+    except EverlogError as error:
+        return Wrong(error.diagnostics)
+    except OSError as error:
+        return Wrong((input_output(error),))
+
+
+def opened(results: Sequence[R | Wrong]) -> list[R]:
+    """The results; or an error with all that tasks found wrong."""
+    wrong = [diagnostic for result in results if isinstance(result, Wrong) for diagnostic in result.diagnostics]
+    if wrong:
+        raise DataError(dict.fromkeys(wrong))
+    return [result for result in results if not isinstance(result, Wrong)]
+
+
+def work_directory(path: Path | str) -> Path:
+    """An existing directory, by its absolute path, for tasks to write into."""
+    absolute = Path(path).absolute()
+    try:
+        absolute.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise DataError(input_output(error)) from error
+    return absolute
+
+
+def input_output(error: OSError) -> Diagnostic:
+    """What a user is told about an error of the operating system."""
+    where = f": {error.filename}" if error.filename else ""
+    hint = "make room on the disk, or choose another directory" if "space" in str(error) else None
+    return Diagnostic("input-output", f"{error.strerror or error}{where}", hint=hint)
