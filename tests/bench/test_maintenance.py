@@ -50,7 +50,7 @@ def test_a_walk_goes_along_edges() -> None:
     assert np.count_nonzero(np.diff(drawn) == 1) >= 15
 
 
-@pytest.mark.parametrize("workload", ["thesis-example-1", pytest.param("symmetric-transitive", marks=pytest.mark.slow)])
+@pytest.mark.parametrize("workload", ["thesis-example-1", "symmetric-transitive"])
 def test_all_algorithms_are_measured_and_reported(workload: str, tmp_path: Path) -> None:
     size = {"symmetric-transitive": 12, "thesis-example-1": 60}[workload]
     measured = [robustness(workload, size, kind, **PATIENCE) for kind in ("levels", "single")]
@@ -64,7 +64,6 @@ def test_all_algorithms_are_measured_and_reported(workload: str, tmp_path: Path)
     assert (tmp_path / "tiny.png").stat().st_size > 1_000
 
 
-@pytest.mark.slow
 def test_break_even_is_between_nothing_and_everything() -> None:
     searched = break_even("forest", 1, steps=3, seconds=30.0)
     assert set(searched["points"]) == set(ALGORITHMS) - {"auto"}
