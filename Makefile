@@ -35,7 +35,7 @@ docs: setup
 	$(BIN)/mkdocs build --strict
 
 bench: setup
-	$(BIN)/python -m bench.evidence
+	$(BIN)/python -m bench
 
 clean:
 	rm -rf $(VENV) build dist .mypy_cache .ruff_cache .pytest_cache

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Callable, Collection
+from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
 
 from bench.inputs import write
-from bench.measure import Report, start
+from bench.measure import Ended, start
 from bench.peers import EVERLOG, SORT_KERNEL, SYSTEMS, Outcome
+from bench.progress import tell
 from bench.workloads import OURS, Workload
 
 PATIENCE = 10.0
@@ -47,14 +48,12 @@ class Comparison:
         return row.outcome if row else None
 
 
-def compare(
-    workload: Workload, runs: int | None, tell: Callable[[str], None], only: Collection[str] = ()
-) -> Comparison:
+def compare(workload: Workload, runs: int | None = None, only: Collection[str] = ()) -> Comparison:
     """Measure the systems in turns, so that a slow minute of the machine meets all of them."""
     if not workload.available():
         return Comparison(workload.name, workload.program.name, (), (), f"{workload.shared} is not there")
     systems = [name for name in workload.systems if SYSTEMS[name].available() and (not only or name in only)]
-    reports: dict[str, list[Report]] = {name: [] for name in systems}
+    reports: dict[str, list[Ended]] = {name: [] for name in systems}
     with tempfile.TemporaryDirectory(prefix="everlog-bench-") as scratch:
         write(workload.tables(), Path(scratch))
         for turn in range(runs or workload.runs):
@@ -66,7 +65,7 @@ def compare(
     return Comparison(workload.name, workload.program.name, rows, tuple(disagreements(workload, rows)))
 
 
-def _measure(workload: Workload, system: str, directory: str) -> Report:
+def _measure(workload: Workload, system: str, directory: str) -> Ended:
     job = {
         "task": "run",
         "system": system,
@@ -77,11 +76,11 @@ def _measure(workload: Workload, system: str, directory: str) -> Report:
     return start(job, workload.timeout)
 
 
-def _worth_repeating(reports: list[Report]) -> bool:
+def _worth_repeating(reports: list[Ended]) -> bool:
     return all(report.error is None for report in reports) and sum(report.wall for report in reports) < PATIENCE
 
 
-def _best(system: str, reports: list[Report]) -> Row:
+def _best(system: str, reports: list[Ended]) -> Row:
     outcomes = [Outcome(**report.result) for report in reports if report.result]
     if not outcomes:
         last = reports[-1]

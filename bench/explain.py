@@ -1,4 +1,4 @@
-"""``python -m bench.explain [NAMES...] [--quick]``: explain random derived facts, check every proof, write results.
+"""Explain random derived facts and check every proof.
 
 The time is that of ``kb.explain`` for all facts at once, with all proofs as objects; loading, materialising, and one
 call before, which compiles and prepares what all calls share, are not part of it. Proofs are checked by the checker of
@@ -8,12 +8,9 @@ the tests, which knows the rules as written; which facts were given it is told b
 from __future__ import annotations
 
 import argparse
-import json
-import os
-import sys
 import tempfile
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
 from statistics import median
 from time import perf_counter, process_time
@@ -23,13 +20,11 @@ import numpy as np
 
 import everlog
 from bench import generators
-from bench.machine import machine, versions
 from bench.maintenance import lubm as universities
-from bench.measure import RESULTS
 from bench.progress import tell
 from bench.rdf.data import ONTOLOGY, Workload
-from bench.report import BUSY, table
-from bench.targets import Target
+from bench.report import Report, Target, table
+from bench.suites import Benchmark
 from everlog.analysis.predicates import Key
 from everlog.lang.syntax import Atom, Predicate, Program
 from everlog.lang.terms import value_of
@@ -102,14 +97,9 @@ TASKS = (
 )
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Measure; 1 if a proof is wrong or missing."""
-    options = _options(arguments)
-    found: dict[str, Any] = {
-        "command_line": " ".join(["python -m bench.explain", *sys.argv[1:]]),
-        "load": os.getloadavg()[0],
-        "tasks": [],
-    }
+def measure(options: argparse.Namespace) -> Report:
+    """Explain a sample of each knowledge base that is named, or of all."""
+    found = []
     for task in TASKS:
         if options.names and task.name not in options.names:
             continue
@@ -117,23 +107,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
             tell(f"{task.name} skipped: its ontology is not here")
             continue
         tell(task.name)
-        found["tasks"].append(measured(task, options.quick))
-    text = document(found)
-    print(text)
-    if not options.names:
-        name = "quick-explain" if options.quick else "explain"
-        RESULTS.mkdir(parents=True, exist_ok=True)
-        (RESULTS / f"{name}.md").write_text(text)
-        about = {"machine": machine(), "versions": versions(), "targets": list(map(asdict, targets(found["tasks"])))}
-        (RESULTS / f"{name}.json").write_text(json.dumps({**about, **found}, indent=1) + "\n")
-    return 0 if all(each["checked"] == each["asked"] for each in found["tasks"]) else 1
-
-
-def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
-    parser = argparse.ArgumentParser(prog="python -m bench.explain", description=__doc__)
-    parser.add_argument("names", nargs="*", metavar="NAME", help=", ".join(task.name for task in TASKS))
-    parser.add_argument("--quick", action="store_true", help="small workloads")
-    return parser.parse_args(arguments)
+        found.append(measured(task, options.quick))
+    wrong = [f"{each['task']}: {each['checked']} of {each['asked']} proofs check" for each in found
+             if each["checked"] != each["asked"]]  # fmt: skip
+    return Report({"tasks": found}, targets(found), ["## Random derived facts", SAYS, tasks_text(found)], wrong)
 
 
 def measured(task: Task, quick: bool) -> dict[str, Any]:
@@ -226,10 +203,11 @@ def _texts(atom: Atom) -> tuple[str, ...]:
     return tuple(term.text for term in atom.terms)  # type: ignore[union-attr]
 
 
-def document(found: dict[str, Any]) -> str:
-    """The results as Markdown."""
-    facts = [f"- {name}: {value}" for name, value in {**machine(), **versions()}.items()]
-    facts.append(f"- load before: {found['load']:.1f}")
+SAYS = "Median of five calls that explain all of them at once. The first call explains 100 others."
+
+
+def tasks_text(tasks: Iterable[dict[str, Any]]) -> str:
+    """A line for each knowledge base."""
     headings = (
         "knowledge base",
         "facts",
@@ -255,22 +233,9 @@ def document(found: dict[str, Any]) -> str:
             f"{each['largest']:,}",
             f"{each['highest']:,}",
         )
-        for each in found["tasks"]
+        for each in tasks
     ]
-    verdicts = [(t.topic, t.promise, t.measured, t.verdict) for t in targets(found["tasks"])]
-    busy = f"The machine was busy (load {found['load']:.1f} before the run): the verdicts are provisional."
-    parts = [
-        "# Explanations",
-        f"`{found['command_line']}`",
-        "\n".join(facts),
-        "## Targets",
-        table(("topic", "target", "measured", "verdict"), verdicts),
-        *([busy] if found["load"] > BUSY else []),
-        "## Random derived facts",
-        "Median of five calls that explain all of them at once. The first call explains 100 others.",
-        table(headings, rows),
-    ]
-    return "\n\n".join(parts) + "\n"
+    return table(headings, rows)
 
 
 def targets(tasks: Iterable[dict[str, Any]]) -> list[Target]:
@@ -291,5 +256,4 @@ def targets(tasks: Iterable[dict[str, Any]]) -> list[Target]:
     return found
 
 
-if __name__ == "__main__":
-    sys.exit(main())
+BENCHMARK = Benchmark(measure, tuple(task.name for task in TASKS))

@@ -1,4 +1,4 @@
-"""How many N-Triples a second go into a committed store: ``python -m bench.ingest [--triples N] [--runs N]``.
+"""How many N-Triples a second go into a committed store.
 
 The data are those of the Lehigh University Benchmark, every triple once. They are read by ``everlog
 materialise`` on Spark with a program that derives nothing; the seconds are those from the started
@@ -8,13 +8,9 @@ session to the committed version. Beside it, in the same run, pyoxigraph iterate
 from __future__ import annotations
 
 import argparse
-import json
 import os
-import sys
 import tempfile
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import asdict
-from importlib.metadata import version
+from collections.abc import Callable, Iterator
 from itertools import islice
 from pathlib import Path
 from statistics import median
@@ -22,13 +18,14 @@ from time import perf_counter
 from typing import Any
 
 from bench.lubm import TYPE, university
-from bench.machine import machine, versions
-from bench.measure import RESULTS, start
+from bench.machine import busy_cores
+from bench.measure import start
 from bench.progress import tell
-from bench.report import BUSY, table
-from bench.targets import Target
+from bench.report import Report, Target, table
+from bench.suites import Benchmark
 
 TRIPLES = 10_000_000
+RUNS = 3
 QUICK = 200_000
 RATE, STRETCH = 200_000, 300_000
 MASTER = "local[2]"
@@ -138,26 +135,19 @@ def targets(found: dict[str, Any]) -> list[Target]:
     ]
 
 
-def document(found: dict[str, Any]) -> str:
-    """The whole report as Markdown."""
-    facts = [f"- {name}: {value}" for name, value in {**machine(), **_versions()}.items()]
-    lines = [(target.topic, target.promise, target.measured, target.verdict) for target in targets(found)]
-    parts = [
-        "# Ingest",
-        f"`{found['command_line']}`",
-        "\n".join(facts),
-        table(("topic", "target", "measured", "verdict"), lines),
-        f"{found['triples']:,} different triples, {found['bytes'] / 1e6:,.0f} MB of N-Triples. {EXPLAINED}",
-        runs_text(found),
-    ]
-    if max(run["load"] for run in [found, *found["runs"]]) > BUSY:
-        parts.append("The machine was busy with other work as well: the verdicts are provisional.")
-    return "\n\n".join(parts) + "\n"
+def report(found: dict[str, Any], wanted: int) -> Report:
+    """What was measured, as a table; wrong if one of the wanted runs failed or lost triples."""
+    intro = f"{found['triples']:,} different triples, {found['bytes'] / 1e6:,.0f} MB of N-Triples. {EXPLAINED}"
+    measured = [*found["runs"], *found["iterated"]]
+    wrong = [f"{run['facts']:,} triples, not {found['triples']:,}" for run in measured
+             if run["facts"] != found["triples"]]  # fmt: skip
+    wrong += ["a run failed"] * (wanted - len(measured))
+    return Report(found, targets(found), [intro, runs_text(found)], wrong)
 
 
 EXPLAINED = (
     "`seconds` leaves the start of the session out; `cpu` are the processor seconds of all processes from there on; "
-    "`load` is the system's load before the run. pyoxigraph only iterates the triples, on one core."
+    "`load` is the number of cores busy before the run. pyoxigraph only iterates the triples, on one core."
 )
 
 
@@ -181,19 +171,10 @@ def runs_text(found: dict[str, Any]) -> str:
     return table(headings, rows)
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the benchmark; 1 if a run fails or triples are missing."""
-    parser = argparse.ArgumentParser(prog="python -m bench.ingest", description=__doc__)
-    parser.add_argument("--triples", type=int, default=TRIPLES)
-    parser.add_argument("--runs", type=int, default=3)
-    parser.add_argument("--quick", action="store_true", help=f"{QUICK:,} triples, one run")
-    options = parser.parse_args(arguments)
-    count, runs = (QUICK, 1) if options.quick else (options.triples, options.runs)
-    found: dict[str, Any] = {
-        "command_line": " ".join(["python -m bench.ingest", *(sys.argv[1:] if arguments is None else arguments)]),
-        "load": os.getloadavg()[0],
-        "triples": count,
-    }
+def measure(options: argparse.Namespace) -> Report:
+    """Write the triples, iterate them by pyoxigraph, and read them into stores."""
+    count, runs = (QUICK, 1) if options.quick else (TRIPLES, options.runs or RUNS)
+    found: dict[str, Any] = {"triples": count}
     with tempfile.TemporaryDirectory(prefix="everlog-bench-") as scratch:
         path = Path(scratch, "universities.nt")
         tell(f"writing {count:,} triples")
@@ -203,23 +184,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
         found["runs"] = _measured(
             runs, lambda directory: {"task": "ingest", "path": str(path), "directory": str(directory)}
         )
-    text = document(found)
-    print(text)
-    name = "ingest" if count >= TRIPLES else "quick-ingest"
-    RESULTS.mkdir(parents=True, exist_ok=True)
-    (RESULTS / f"{name}.md").write_text(text, encoding="utf-8")
-    about = {"machine": machine(), "versions": _versions(), "targets": list(map(asdict, targets(found)))}
-    kept = {**found, **about}
-    (RESULTS / f"{name}.json").write_text(json.dumps(kept, indent=1) + "\n", encoding="utf-8")
-    measured = [*found["runs"], *found["iterated"]]
-    return 0 if len(measured) == runs + 1 and all(run["facts"] == count for run in measured) else 1
+    return report(found, runs + 1)
 
 
 def _measured(runs: int, job: Callable[[Path], dict[str, Any]]) -> list[dict[str, Any]]:
     done = []
     for number in range(runs):
         with tempfile.TemporaryDirectory(prefix="everlog-bench-") as directory:
-            load = os.getloadavg()[0]
+            load = busy_cores()
             asked = job(Path(directory))
             tell(f"{asked['task']} {number + 1}, load {load:.1f}")
             ran = start(asked, TIMEOUT)
@@ -230,10 +202,4 @@ def _measured(runs: int, job: Callable[[Path], dict[str, Any]]) -> list[dict[str
     return done
 
 
-def _versions() -> dict[str, str]:
-    """Those of all benches, and of what takes part in this one."""
-    return {**versions(), **{package: version(package) for package in ("pyspark", "pyoxigraph")}}
-
-
-if __name__ == "__main__":
-    sys.exit(main())
+BENCHMARK = Benchmark(measure, options=("runs",))

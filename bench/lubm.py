@@ -5,13 +5,10 @@ departments a university has, how many professors, courses and students a depart
 courses a student takes. Names are those of the original generator, so that its ontology and its
 queries fit. A university depends on its number and the seed alone: the first ten are the same,
 whether ten or a hundred are made.
-
-    python -m bench.lubm 10 DIRECTORY
 """
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -220,16 +217,3 @@ class _Department:
             self._say(assistant, "teachingAssistantOf", course)
         for assistant in chosen[teaching:]:
             self._is(assistant, "ResearchAssistant")
-
-
-def main() -> None:
-    parser = argparse.ArgumentParser(description="Write data of the Lehigh University Benchmark as N-Triples.")
-    parser.add_argument("universities", type=int)
-    parser.add_argument("directory", type=Path)
-    parser.add_argument("--seed", type=int, default=0)
-    given = parser.parse_args()
-    write(given.universities, given.directory, given.seed)
-
-
-if __name__ == "__main__":
-    main()

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import os
 import platform
+import time
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
-PACKAGES = ("everlog", "numpy", "numba", "pyarrow", "duckdb", "clingo", "nemo-python")
+PACKAGES = (
+    "everlog", "numpy", "numba", "pyarrow", "pyspark", "duckdb", "clingo", "nemo-python", "reasonable", "owlrl",
+    "rdflib", "pyoxigraph",
+)  # fmt: skip
 
 
 def machine() -> dict[str, str]:
@@ -40,3 +44,17 @@ def _processor() -> str:
             if line.startswith("model name"):
                 return line.partition(":")[2].strip()
     return platform.processor() or platform.machine()
+
+
+def busy_cores(seconds: float = 1.5) -> float:
+    """The number of cores that other work keeps busy, watched for some seconds."""
+    before = _spent()
+    time.sleep(seconds)
+    total, idle = (now - then for now, then in zip(_spent(), before, strict=True))
+    return (os.cpu_count() or 1) * (1 - idle / max(total, 1))
+
+
+def _spent() -> tuple[int, int]:
+    """The processors' time in all and idle, in ticks."""
+    times = [int(number) for number in Path("/proc/stat").read_text().split("\n", 1)[0].split()[1:]]
+    return sum(times), times[3] + times[4]

@@ -14,13 +14,18 @@ from pathlib import Path
 from time import perf_counter
 from typing import Any
 
+from bench.progress import tell
+
 ROOT = Path(__file__).resolve().parents[1]
 RESULTS = Path(os.environ.get("EVERLOG_BENCH_RESULTS") or ROOT / "bench" / "results")
 """Where benchmarks write what they found."""
 
+SHOWN = ("workload", "system", "stratification", "n", "nodes", "form", "maintain")
+"""Arguments of a task that progress lines name."""
+
 
 @dataclass(frozen=True)
-class Report:
+class Ended:
     """A task's own report, or why there is none; ``wall`` is the process from start to end."""
 
     result: dict[str, Any] | None
@@ -30,12 +35,23 @@ class Report:
     timed_out: bool = False
 
 
-def start(job: Mapping[str, Any], timeout: float, environment: Mapping[str, str] | None = None) -> Report:
+def start(job: Mapping[str, Any], timeout: float, environment: Mapping[str, str] | None = None) -> Ended:
     """Run a task of :mod:`bench.child` to its end or to the timeout."""
     return run_python(["-m", "bench.child", json.dumps(dict(job))], timeout, environment)
 
 
-def run_python(arguments: list[str], timeout: float, environment: Mapping[str, str] | None = None) -> Report:
+def task(name: str, arguments: Mapping[str, Any], timeout: float, *, one_core: bool = True) -> dict[str, Any]:
+    """Run a task of :mod:`bench.child` and say so; what it found, or its error."""
+    shown = " ".join([name, *(str(arguments[key]) for key in SHOWN if key in arguments)])
+    tell(shown)
+    ended = start({"task": name, **arguments, "one_core": one_core}, timeout)
+    if ended.result is None:
+        tell(f"{shown}: {ended.error}")
+        return {"error": ended.error}
+    return ended.result
+
+
+def run_python(arguments: list[str], timeout: float, environment: Mapping[str, str] | None = None) -> Ended:
     """Run this interpreter; the last line it prints, if any, is the report."""
     began = perf_counter()
     process = subprocess.Popen(
@@ -51,15 +67,15 @@ def run_python(arguments: list[str], timeout: float, environment: Mapping[str, s
         out, err = process.communicate(timeout=timeout)
     except subprocess.TimeoutExpired:
         _end(process)
-        return Report(None, timeout, f">{timeout:g} s", timed_out=True)
+        return Ended(None, timeout, f">{timeout:g} s", timed_out=True)
     except BaseException:
         _end(process)
         raise
     wall = perf_counter() - began
     if process.returncode:
-        return Report(None, wall, _reason(err, process.returncode), err)
+        return Ended(None, wall, _reason(err, process.returncode), err)
     lines = out.strip().splitlines()
-    return Report(json.loads(lines[-1]) if lines else {}, wall, stderr=err)
+    return Ended(json.loads(lines[-1]) if lines else {}, wall, stderr=err)
 
 
 def _end(process: subprocess.Popen[str]) -> None:

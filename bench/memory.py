@@ -12,14 +12,14 @@ from bench.inputs import read
 from bench.programs import LINEAR
 
 
-def held_in_two_orders(directory: Path, maintain: Any) -> dict[str, Any]:
+def held_in_two_orders(directory: str, maintain: Any) -> dict[str, Any]:
     """Close the graph, match the pairs by their second argument too, and give bytes per fact: by the
     relation's own account if it has one, and by the growth of the resident process, which also
     counts the dictionary, the edges and what the allocator keeps."""
     from everlog import KnowledgeBase
 
     warm: Any = KnowledgeBase(LINEAR.rules, maintain=maintain, modules=False)
-    inputs = read(directory)
+    inputs = read(Path(directory))
     for name, table in inputs.head(10).tables.items():
         warm.insert(name, table)
     len(warm.query("path(?x, 5)"))

@@ -12,14 +12,14 @@ import shutil
 import subprocess
 import tempfile
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from importlib.util import find_spec
 from pathlib import Path
-from time import perf_counter
+from time import perf_counter, process_time
 from typing import Any
 
-from bench.inputs import Inputs
-from bench.programs import Program
+from bench.inputs import Inputs, read
+from bench.programs import PROGRAMS, Program
 
 DUCKDB_THREADS = 2
 COUNTED_ROWS = 30_000_000
@@ -263,3 +263,15 @@ SYSTEMS = {
         System("souffle", souffle, tool="souffle"),
     )
 }
+
+
+def measured(system: str, program: str, directory: str) -> dict[str, Any]:
+    """Run a program on prepared inputs by one system, in this process."""
+    chosen, inputs = SYSTEMS[system], read(Path(directory))
+    if chosen.warmed:
+        chosen.run(PROGRAMS[program], inputs.head(10))
+    began = process_time()
+    outcome = asdict(chosen.run(PROGRAMS[program], inputs))
+    if outcome["peak_mb"] is None:
+        outcome.update(peak_mb=peak_mb(), cpu=process_time() - began)
+    return outcome

@@ -9,7 +9,7 @@ from time import perf_counter
 from typing import Any
 
 from bench.inputs import table_of, write
-from bench.measure import Report, run_python, start
+from bench.measure import Ended, run_python, start
 from bench.peers import EVERLOG
 from bench.programs import LINEAR
 from bench.workloads import dag_s
@@ -79,7 +79,7 @@ def first_command(cache: str) -> bool:
     return "compil" in ran.stderr
 
 
-def first_closure() -> Report:
+def first_closure() -> Ended:
     """The linear closure of DAG-S with an empty kernel cache."""
     with tempfile.TemporaryDirectory(prefix="everlog-bench-") as scratch:
         write({"edge": table_of(dag_s())}, Path(scratch, "dag-s"))
@@ -87,5 +87,5 @@ def first_closure() -> Report:
         return start(job, 300, {"NUMBA_CACHE_DIR": str(Path(scratch, "cache"))})
 
 
-def _best(reports: list[Report]) -> float | None:
+def _best(reports: list[Ended]) -> float | None:
     return min((report.wall for report in reports if report.error is None), default=None)

@@ -3,31 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from bench.compare import Comparison, ratio
 from bench.peers import EVERLOG, SORT_KERNEL
+from bench.report import Target
 from bench.startup import Startup
 
 NONLINEAR_PEERS = ("duckdb loop", "souffle", "clingo", "nemo")
 NOTHING = 0.5
 """Bytes per fact below which a difference of two processes says nothing."""
-
-
-@dataclass(frozen=True)
-class Target:
-    """A promise, what was measured, and whether it was kept; None if it was not measured."""
-
-    topic: str
-    promise: str
-    measured: str
-    met: bool | None
-
-    @property
-    def verdict(self) -> str:
-        """In words."""
-        return {True: "met", False: "missed", None: "not measured"}[self.met]
 
 
 def targets(

@@ -6,9 +6,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from bench.evidence import published
-from bench.report import table
+from bench.report import Found, table
 
-Found = Mapping[str, Any]
 Time = tuple[float, bool]
 """Seconds, and whether it was cut off then."""
 

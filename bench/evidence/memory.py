@@ -1,18 +1,18 @@
-"""``python -m bench.evidence.memory [--quick]``: the memory of processes over time while they close DAG-R."""
+"""The memory of processes over time while they close DAG-R."""
 
 from __future__ import annotations
 
 import argparse
-import json
 import subprocess
 import sys
 import time
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from bench.measure import RESULTS, ROOT
+from bench.measure import ROOT
 from bench.progress import tell
+from bench.report import Report, table
+from bench.suites import Benchmark
 
 EVERY = 0.02
 LONGEST = 120.0
@@ -70,22 +70,19 @@ def _resident(pid: int) -> float:
     return int(lines[0].split()[1]) / 1e3 if lines else 0.0
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Measure and write."""
-    parser = argparse.ArgumentParser(prog="python -m bench.evidence.memory", description=__doc__)
-    parser.add_argument("--quick", action="store_true", help="DAG-S instead, which is small")
-    quick = parser.parse_args(arguments).quick
+def measure(options: argparse.Namespace) -> Report:
+    """Sample each system; wrong if they disagree or one was cut off."""
     found = {}
     for name, code in SYSTEMS.items():
         tell(name)
-        found[name] = sampled(code.replace("import dag_r", "import dag_s") if quick else code)
+        found[name] = sampled(code.replace("import dag_r", "import dag_s") if options.quick else code)
+    rows = []
     for name, one in found.items():
         peak = max((megabytes for _, megabytes in one["samples"]), default=0)
-        print(f"{name}: {one['pairs'] or 'cut off'} pairs, {one['seconds']:.1f} s, {peak:,.0f} MB at most")
-    RESULTS.mkdir(parents=True, exist_ok=True)
-    (RESULTS / ("quick-memory.json" if quick else "memory.json")).write_text(json.dumps({"systems": found}) + "\n")
-    return int(len({one["pairs"] for one in found.values()}) > 1)
+        rows.append([name, one["pairs"] or "cut off", f"{one['seconds']:.1f}", f"{peak:,.0f}"])
+    wrong = ["the systems have different numbers of pairs"] if len({row[1] for row in rows}) > 1 else []
+    sections = [table(("system", "pairs", "seconds", "peak MB"), rows)]
+    return Report({"systems": found}, sections=sections, wrong=wrong)
 
 
-if __name__ == "__main__":
-    sys.exit(main())
+BENCHMARK = Benchmark(measure)

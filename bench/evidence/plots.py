@@ -2,21 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-Found = Mapping[str, Any]
+from bench.plots import figure
+from bench.report import Found
+
 OURS, OTHERS = "#1f6feb", "#9aa4b2"
-
-
-def _pyplot() -> Any:
-    import matplotlib
-
-    matplotlib.use("Agg")
-    from matplotlib import pyplot
-
-    return pyplot
 
 
 def _bars(axes: Any, bars: Sequence[tuple[str, float, bool]], label: str) -> None:
@@ -56,10 +49,8 @@ def update_bars(general: Found, path: Path) -> bool:
 
 
 def _save_bars(bars: Sequence[tuple[str, float, bool]], label: str, path: Path) -> bool:
-    pyplot = _pyplot()
-    figure, axes = pyplot.subplots(figsize=(7, 0.6 + 0.42 * len(bars)))
-    _bars(axes, bars, label)
-    _save(pyplot, figure, path)
+    with figure(path, figsize=(7, 0.6 + 0.42 * len(bars))) as axes:
+        _bars(axes, bars, label)
     return True
 
 
@@ -102,23 +93,13 @@ def _relative(points: Sequence[tuple[float, float]]) -> list[tuple[float, float]
 def _curves(
     curves: Sequence[tuple[str, Sequence[tuple[float, float]]]], x: str, y: str, path: Path, *, logarithmic: bool
 ) -> None:
-    pyplot = _pyplot()
-    figure, axes = pyplot.subplots(figsize=(7, 4))
-    for name, points in curves:
-        style: dict[str, Any] = {"color": "black", "linestyle": ":"} if name == "linear" else {}
-        axes.plot(
-            [p[0] for p in points], [p[1] for p in points], label=name, marker="." if logarithmic else "", **style
-        )
-    if logarithmic:
-        axes.set_xscale("log")
-        axes.set_yscale("log")
-    axes.set_xlabel(x)
-    axes.set_ylabel(y)
-    axes.legend(fontsize="small")
-    _save(pyplot, figure, path)
-
-
-def _save(pyplot: Any, figure: Any, path: Path) -> None:
-    figure.tight_layout()
-    figure.savefig(path, dpi=120)
-    pyplot.close(figure)
+    with figure(path, figsize=(7, 4)) as axes:
+        for name, points in curves:
+            style: dict[str, Any] = {"color": "black", "linestyle": ":"} if name == "linear" else {}
+            axes.plot(*zip(*points, strict=True), label=name, marker="." if logarithmic else "", **style)
+        if logarithmic:
+            axes.set_xscale("log")
+            axes.set_yscale("log")
+        axes.set_xlabel(x)
+        axes.set_ylabel(y)
+        axes.legend(fontsize="small")

@@ -6,17 +6,14 @@ import json
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
 
 from bench.evidence import plots, theory
-from bench.evidence.suites import SUITES, Ran
 from bench.evidence.tables import TABLES
-from bench.machine import machine, versions
 from bench.measure import RESULTS
 from bench.progress import shown
-from bench.report import table
+from bench.report import Found, about, now, table
+from bench.suites import SUITES, Ran
 
-Found = Mapping[str, Any]
 SLOWER = 1.5
 """So many times slower than listed pairs a query on a compact relation counts as lost."""
 
@@ -28,13 +25,13 @@ def write(ran: Mapping[str, Ran], *, results: Path = RESULTS, quick: bool = Fals
         "# What was measured",
         QUICK_SAYS if quick else "",
         _preface(ran, results),
-        _machine(),
+        about(now()),
         *_pictures(found, results),
     ]
     parts += ["## Promises", _targets(found), "## Where we lose", _losses(found)]
     parts += ["## The papers' tables", TABLES_SAY]
     for each in TABLES.values():
-        parts += [f"### {each.name}: {each.title}", f"`python -m bench.evidence {each.name}`"]
+        parts += [f"### {each.name}: {each.title}", f"`python -m bench evidence {each.name}`"]
         parts.append(each.text(found[each.suite]))
     if found["theory"].get("counts"):
         parts += ["## Counts against theory", f"`{SUITES['theory'].command}`", theory.text(found["theory"]["counts"])]
@@ -82,10 +79,6 @@ def _endings(ran: Mapping[str, Ran]) -> str:
         (SUITES[name].title, f"`{SUITES[name].command}`", shown(each.seconds), str(each)) for name, each in ran.items()
     ]
     return table(("part", "command", "minutes", "how it ended"), rows)
-
-
-def _machine() -> str:
-    return "\n".join(f"- {name}: {value}" for name, value in {**machine(), **versions()}.items())
 
 
 def _pictures(found: Mapping[str, Found], results: Path) -> Iterator[str]:

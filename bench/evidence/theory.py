@@ -1,10 +1,8 @@
-"""``python -m bench.evidence.theory [--quick]``: rule instances that papers prove and sizes that others publish."""
+"""Rule instances that papers prove and sizes that others publish."""
 
 from __future__ import annotations
 
 import argparse
-import json
-import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
@@ -13,9 +11,9 @@ import numpy as np
 
 from bench.maintenance.setting import Setting
 from bench.maintenance.workloads import Facts
-from bench.measure import RESULTS
 from bench.modules.sizes import sizes as closure_sizes
-from bench.report import table
+from bench.report import Report, table
+from bench.suites import Benchmark
 from everlog.engine.factset import NONE, FactSet
 
 CHAIN = "b(?y) :- t(?x, ?y), b(?x) ."
@@ -121,19 +119,12 @@ def text(found: list[dict[str, Any]]) -> str:
     return table(("what", "instances", "counted", "verdict"), rows)
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Count, print and write; 1 if something is not as it should be."""
-    parser = argparse.ArgumentParser(prog="python -m bench.evidence.theory", description=__doc__)
-    parser.add_argument("--quick", action="store_true", help="small instances, no closures")
-    quick = parser.parse_args(arguments).quick
-    found = [asdict(count) for count in counts(quick)]
-    print(text(found))
-    RESULTS.mkdir(parents=True, exist_ok=True)
-    (RESULTS / ("quick-theory.json" if quick else "theory.json")).write_text(
-        json.dumps({"counts": found}, indent=1) + "\n"
-    )
-    return int(any(one["expected"] != one["counted"] for one in found))
+def measure(options: argparse.Namespace) -> Report:
+    """Count; wrong if something is not as it should be."""
+    found = [asdict(count) for count in counts(options.quick)]
+    differ = [one for one in found if one["expected"] != one["counted"]]
+    wrong = [f"{one['topic']}, {one['instance']}: {one['counted']:,}, not {one['expected']:,}" for one in differ]
+    return Report({"counts": found}, sections=[text(found)], wrong=wrong)
 
 
-if __name__ == "__main__":
-    sys.exit(main())
+BENCHMARK = Benchmark(measure)

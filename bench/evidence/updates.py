@@ -7,9 +7,8 @@ from statistics import mean, median
 from typing import Any
 
 from bench.evidence import published
-from bench.report import table
+from bench.report import Found, table
 
-Found = Mapping[str, Any]
 JOURNAL = ("counting", "dred", "fbf")
 NAMES = {"counting": "Counting", "dred": "DRed", "fbf": "FBF", "dredc": "DRed^c", "bfc": "B/F^c"}
 RECOMPUTED = ("rematerialise", "rematerialise with counters")

@@ -1,19 +1,17 @@
-"""The maintenance experiments as tables in the papers' columns, a file for machines, and plots."""
+"""The maintenance experiments as tables in the papers' columns, and a figure."""
 
 from __future__ import annotations
 
-import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from statistics import mean, median
-from typing import Any
 
-from bench.machine import machine, versions
 from bench.maintenance.example import COLUMNS as EXAMPLE_COLUMNS
 from bench.maintenance.setting import COLUMNS, REMATERIALISE, REMATERIALISE_COUNTED
-from bench.maintenance.targets import auto_ratios, medians
-from bench.report import BUSY, table
-from bench.targets import Target
+from bench.maintenance.targets import auto_ratios, medians, targets
+from bench.plots import figure, grouped_bars
+from bench.report import Found, Report, table
 
 SHORT = {REMATERIALISE: "remat", REMATERIALISE_COUNTED: "remat+c"}
 STRATA = {"levels": "Y", "single": "N"}
@@ -25,20 +23,10 @@ PHASES = {
     "bfc": ("delete", "backward", "forward"),
 }
 
-Found = Mapping[str, Any]
 
-
-def document(found: Found, verdicts: Sequence[Target]) -> str:
-    """The whole report as Markdown."""
-    facts = [f"- {name}: {value}" for name, value in {**machine(), **versions()}.items()]
-    facts.append(f"- load before: {found['load']:.1f}")
-    parts = [
-        "# Maintenance",
-        f"`{found['command_line']}`",
-        "\n".join(facts),
-        "## Targets",
-        targets_text(found, verdicts),
-    ]
+def report(found: Found) -> Report:
+    """What was measured, as tables in the papers' columns."""
+    parts: list[str] = []
     if found["robustness"]:
         parts += ["## Workloads", workloads_text(found["robustness"])]
         for kind in ("delete", "add"):
@@ -51,14 +39,10 @@ def document(found: Found, verdicts: Sequence[Target]) -> str:
         parts += ["## Large deletions (seconds)", large_text(found["break_even"])]
     if found["example"]:
         parts += ["## Example 1 of the thesis (seconds)", example_text(found["example"])]
-    return "\n\n".join(parts) + "\n"
-
-
-def targets_text(found: Found, verdicts: Sequence[Target]) -> str:
-    lines = [(target.topic, target.promise, target.measured, target.verdict) for target in verdicts]
-    text = table(("topic", "target", "measured", "verdict"), lines)
-    busy = f"\n\nThe machine was busy (load {found['load']:.1f} before the run): the verdicts are provisional."
-    return text + (busy if found["load"] > BUSY else "")
+    measured = [*found["robustness"], *found["break_even"], *found["example"], found["command"]]
+    wrong = [one["error"] for one in measured if "error" in one]
+    draw = partial(plot, found) if found["robustness"] or found["example"] else None
+    return Report(found, targets(found), parts, wrong, draw)
 
 
 def workloads_text(robustness: Sequence[Found]) -> str:
@@ -225,52 +209,23 @@ def _count(number: float | None) -> str:
     return f"{number:,}"
 
 
-def write(found: Found, verdicts: Sequence[Target], directory: Path, name: str) -> None:
-    """Write ``NAME.json``, ``NAME.md`` and ``NAME.png``."""
-    directory.mkdir(parents=True, exist_ok=True)
-    told = [{"topic": t.topic, "promise": t.promise, "measured": t.measured, "met": t.met} for t in verdicts]
-    data = {"machine": machine(), "versions": versions(), "targets": told, **found}
-    (directory / f"{name}.json").write_text(json.dumps(data, indent=1) + "\n")
-    (directory / f"{name}.md").write_text(document(found, verdicts))
-    if found["robustness"] or found["example"]:
-        plot(found, directory / f"{name}.png")
-
-
 def plot(found: Found, path: Path) -> None:
     """Median seconds of deleting a uniform sample, and the growth of Example 1, both on logarithmic scales."""
-    import matplotlib
-
-    matplotlib.use("Agg")
-    from matplotlib import pyplot
-
-    figure, (bars, lines) = pyplot.subplots(1, 2, figsize=(15, 5), width_ratios=(2, 1))
     shown = {
-        key[0]: seconds
+        key[0]: {column: seconds.get(column) for column in COLUMNS}
         for key, seconds in medians(found["robustness"]).items()
         if key[1:] == ("levels", "uniform", "delete")
     }
-    width = 0.85 / len(COLUMNS)
-    for index, column in enumerate(COLUMNS):
-        places = [
-            at + (index - len(COLUMNS) / 2) * width for at, seconds in enumerate(shown.values()) if column in seconds
-        ]
-        heights = [seconds[column] for seconds in shown.values() if column in seconds]
-        bars.bar(places, heights, width, label=column, align="edge")
-    bars.set_yscale("log")
-    bars.set_ylabel("seconds to delete a uniform sample (median)")
-    bars.set_xticks(range(len(shown)), list(shown), rotation=20)
-    bars.legend(fontsize="small", ncols=4, loc="lower center", bbox_to_anchor=(0.5, 1.0))
     done = [one for one in found["example"] if "columns" in one]
-    for column in EXAMPLE_COLUMNS:
-        points = [(one["n"], one["columns"][column]["seconds"]) for one in done if one["columns"][column]["seconds"]]
-        if points:
-            lines.plot(*zip(*points, strict=True), marker="o", label=column)
-    lines.set_xscale("log")
-    lines.set_yscale("log")
-    lines.set_xlabel("n")
-    lines.set_ylabel("seconds (thesis, Example 1)")
-    if done:
-        lines.legend(fontsize="small")
-    figure.tight_layout()
-    figure.savefig(path, dpi=120)
-    pyplot.close(figure)
+    with figure(path, 1, 2, figsize=(15, 5), width_ratios=(2, 1)) as (bars, lines):
+        label = "seconds to delete a uniform sample (median)"
+        grouped_bars(bars, shown, label, ncols=4, loc="lower center", bbox_to_anchor=(0.5, 1.0))
+        for column in EXAMPLE_COLUMNS:
+            seconds = {one["n"]: one["columns"][column]["seconds"] for one in done}
+            points = [(n, taken) for n, taken in seconds.items() if taken]
+            if points:
+                lines.loglog(*zip(*points, strict=True), marker="o", label=column)
+        lines.set_xlabel("n")
+        lines.set_ylabel("seconds (thesis, Example 1)")
+        if done:
+            lines.legend(fontsize="small")

@@ -8,7 +8,7 @@ from typing import Any
 
 from bench.maintenance.example import HEADS_FIRST
 from bench.maintenance.setting import REMATERIALISE
-from bench.targets import Target
+from bench.report import Target
 
 SLACK = 0.05
 """Seconds that auto may lose in any case."""

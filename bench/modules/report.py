@@ -1,25 +1,20 @@
-"""The module experiments as tables in the papers' columns, a file for machines, and plots."""
+"""The module experiments as tables in the papers' columns, and a figure."""
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
-from typing import Any
 
-from bench.machine import machine, versions
 from bench.modules.setting import FORMS
-from bench.report import BUSY, table
-from bench.targets import Target
+from bench.modules.targets import targets
+from bench.plots import figure, grouped_bars
+from bench.report import Found, Report, number, table
 
-Found = Mapping[str, Any]
 
-
-def document(found: Found, verdicts: Sequence[Target]) -> str:
-    """The whole report as Markdown."""
-    facts = [f"- {name}: {value}" for name, value in {**machine(), **versions()}.items()]
-    facts.append(f"- load before: {found['load']:.1f}")
-    parts = ["# Modules", f"`{found['command_line']}`", "\n".join(facts), "## Targets", targets_text(found, verdicts)]
+def report(found: Found) -> Report:
+    """What was measured, as tables in the papers' columns."""
+    parts: list[str] = []
     forms = found["forms"]
     if forms:
         parts += ["## Materialising (seconds)", FORMS_EXPLAINED, materialising_text(forms)]
@@ -34,7 +29,10 @@ def document(found: Found, verdicts: Sequence[Target]) -> str:
         parts += ["## Components that lose single edges", components_text(found["components"])]
     if found["sizes"]:
         parts += ["## Closure sizes", sizes_text(found["sizes"])]
-    return "\n\n".join(parts) + "\n"
+    measured = [*forms, *found["components"], found["sizes"], found["columns"], found["held"]]
+    wrong = [one["error"] for one in measured if "error" in one]
+    draw = partial(plot, forms) if any("held" in one for one in forms) else None
+    return Report(found, targets(found), parts, wrong, draw)
 
 
 FORMS_EXPLAINED = (
@@ -50,28 +48,6 @@ QUERIES_EXPLAINED = (
     "Finding and counting the answers in compact relations, and how many times the seconds of the same pairs listed, "
     "asked by turns in one process, that takes: medians."
 )
-
-
-def targets_text(found: Found, verdicts: Sequence[Target]) -> str:
-    """The targets, one a line, with a warning if other work was going on."""
-    lines = [(target.topic, target.promise, target.measured, target.verdict) for target in verdicts]
-    text = table(("topic", "target", "measured", "verdict"), lines)
-    busy = f"\n\nThe machine was busy (load {found['load']:.1f} before the run): the verdicts are provisional."
-    return text + (busy if found["load"] > BUSY else "")
-
-
-def workload_text(records: Sequence[Found]) -> str:
-    """One workload, a line for each form."""
-    headings = ("form", "materialise s", "peak MB", "held MB", "delete ms", "insert ms", "25% ms", "look-ups s")
-    rows = []
-    for one in records:
-        if "error" in one:
-            rows.append([one["form"], one["error"], *["-"] * 6])
-            continue
-        changes = [_change(one, kind) for kind in ("delete", "insert", "large")]
-        cells = [_made(one), f"{one['peak_mb']:,.0f}", _megabytes(one, "held"), *changes]
-        rows.append([one["form"], *cells, _number(one.get("contains"), ".3f")])
-    return table(headings, rows)
 
 
 def materialising_text(forms: Sequence[Found]) -> str:
@@ -100,7 +76,7 @@ def memory_text(forms: Sequence[Found]) -> str:
         cells = []
         for form in FORMS:
             one = by_form.get(form, {})
-            cells.append(_number(one.get("peak_mb"), ",.0f"))
+            cells.append(number(one.get("peak_mb"), ",.0f"))
             cells += [_megabytes(one, column) for column in ("held", "held_counted", "held_asked")]
         held = [by_form.get(form, {}).get("held") for form in ("plain", "compact")]
         rows.append([name, *cells, f"{held[0] / held[1]:.1f}" if held[0] and held[1] else "-"])
@@ -232,45 +208,16 @@ def _megabytes(record: Found, key: str) -> str:
     return f"{record[key] / 1e6:,.1f}" if key in record else "-"
 
 
-def _number(value: float | None, form: str) -> str:
-    return "-" if value is None else format(value, form)
-
-
-def write(found: Found, verdicts: Sequence[Target], directory: Path, name: str) -> None:
-    """Write ``NAME.json``, ``NAME.md`` and ``NAME.png``."""
-    directory.mkdir(parents=True, exist_ok=True)
-    told = [{"topic": t.topic, "promise": t.promise, "measured": t.measured, "met": t.met} for t in verdicts]
-    data = {"machine": machine(), "versions": versions(), "targets": told, **found}
-    (directory / f"{name}.json").write_text(json.dumps(data, indent=1) + "\n")
-    (directory / f"{name}.md").write_text(document(found, verdicts))
-    if any("held" in one for one in found["forms"]):
-        plot(found["forms"], directory / f"{name}.png")
-
-
 def plot(forms: Sequence[Found], path: Path) -> None:
     """Seconds of materialising and memory held, as bars on logarithmic scales."""
-    import matplotlib
-
-    matplotlib.use("Agg")
-    from matplotlib import pyplot
-
     workloads = dict(_by_workload(forms))
-    figure, axes = pyplot.subplots(2, 1, figsize=(max(6.0, 1.1 * len(workloads)), 8), sharex=True)
-    shown = (
-        ("seconds to materialise", lambda one: (one.get("materialise") or {}).get("seconds")),
-        ("MB held", lambda one: one["held"] / 1e6 if "held" in one else None),
-    )
-    width = 0.85 / len(FORMS)
-    for axis, (label, value) in zip(axes, shown, strict=True):
-        for index, form in enumerate(FORMS):
-            heights = {at: value(by_form.get(form, {})) for at, by_form in enumerate(workloads.values())}
-            known = {at: height for at, height in heights.items() if height is not None}
-            places = [at + (index - len(FORMS) / 2) * width for at in known]
-            axis.bar(places, list(known.values()), width, label=form, align="edge")
-        axis.set_yscale("log")
-        axis.set_ylabel(label)
-    axes[0].legend(fontsize="small", ncols=len(FORMS))
-    axes[1].set_xticks(range(len(workloads)), list(workloads), rotation=25)
-    figure.tight_layout()
-    figure.savefig(path, dpi=120)
-    pyplot.close(figure)
+    shown: Mapping[str, Callable[[Found], float | None]] = {
+        "seconds to materialise": lambda one: (one.get("materialise") or {}).get("seconds"),
+        "MB held": lambda one: one["held"] / 1e6 if "held" in one else None,
+    }
+    with figure(path, 2, 1, figsize=(max(6.0, 1.1 * len(workloads)), 8), sharex=True) as axes:
+        for axis, (label, value) in zip(axes, shown.items(), strict=True):
+            groups: dict[str, dict[str, float | None]] = {
+                name: {form: value(by_form.get(form, {})) for form in FORMS} for name, by_form in workloads.items()
+            }
+            grouped_bars(axis, groups, label, ncols=len(FORMS))

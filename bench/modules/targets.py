@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
 
-from bench.targets import Target
+from bench.report import Found, Target
 
 DAG = "dag-r-nonlinear"
 CATEGORIES = "categories"
 
-Found = Mapping[str, Any]
 Records = Mapping[tuple[str, str], Found]
 
 

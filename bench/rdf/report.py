@@ -1,21 +1,15 @@
-"""RDF and ontologies as tables, a file for machines, and a plot."""
+"""RDF and ontologies as tables, and a figure."""
 
 from __future__ import annotations
 
-import json
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict
-from importlib.metadata import version
+from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
-from typing import Any
 
-from bench.machine import machine, versions
+from bench.plots import figure, grouped_bars
 from bench.rdf.reasoners import REASONERS
-from bench.report import BUSY, table
-from bench.targets import Target
-
-Found = Mapping[str, Any]
-PEERS = ("reasonable", "owlrl", "rdflib", "pyoxigraph")
+from bench.rdf.targets import targets
+from bench.report import Found, Report, table
 
 READ = (
     "Seconds from files (N-Triples, with the ontology) to the system's own form in memory, and from there to the "
@@ -31,17 +25,18 @@ ASK = (
 )
 
 
-def document(found: Found, verdicts: Sequence[Target]) -> str:
-    """The whole report as Markdown."""
-    facts = {**machine(), **versions(), **{name: version(name) for name in PEERS}}
-    lines = [f"- {name}: {value}" for name, value in facts.items()]
-    lines.append(f"- load before: {found['load']:.1f}")
-    parts = ["# RDF and ontologies", f"`{found['command_line']}`", "\n".join(lines)]
-    parts += ["## Targets", targets_text(found, verdicts), "## Reading and materialising", READ]
+def report(found: Found) -> Report:
+    """What was measured, as tables; wrong if Everlog fails or answers differ."""
+    parts = ["## Reading and materialising", READ]
     parts += [f"### {name}\n\n{reasoned_text(records)}" for name, records in by_workload(found["reasoned"]).items()]
     parts += ["## The 14 queries of LUBM", ASK]
     parts += [f"### {one['workload']}\n\n{asked_text(one)}" for one in found["asked"]]
-    return "\n\n".join(parts) + "\n"
+    verdicts = targets(found["reasoned"], found["asked"])
+    ours = [*(one for one in found["reasoned"] if one["system"].startswith("everlog")),
+            *(one["everlog"] for one in found["asked"])]  # fmt: skip
+    wrong = [one["error"] for one in ours if "error" in one]
+    wrong += [each.promise for each in verdicts if each.met is False and each.topic.startswith(("queries", "facts"))]
+    return Report(found, verdicts, parts, wrong, partial(plot, found))
 
 
 def by_workload(records: Sequence[Found]) -> dict[str, list[Found]]:
@@ -50,14 +45,6 @@ def by_workload(records: Sequence[Found]) -> dict[str, list[Found]]:
     for one in records:
         found.setdefault(one["workload"], []).append(one)
     return found
-
-
-def targets_text(found: Found, verdicts: Sequence[Target]) -> str:
-    """The targets, one a line, with a warning if other work was going on."""
-    lines = [(target.topic, target.promise, target.measured, target.verdict) for target in verdicts]
-    text = table(("topic", "target", "measured", "verdict"), lines)
-    busy = f"\n\nThe machine was busy (load {found['load']:.1f} before the run): the verdicts are provisional."
-    return text + (busy if found["load"] > BUSY else "")
 
 
 def reasoned_text(records: Sequence[Found]) -> str:
@@ -105,45 +92,19 @@ def _milliseconds(one: Found) -> str:
     return f"{one['best'] * 1000:,.1f} ({one['first'] * 1000:,.1f})"
 
 
-def write(found: Found, verdicts: Sequence[Target], directory: Path, name: str) -> None:
-    """Write ``NAME.json``, ``NAME.md`` and ``NAME.png``."""
-    directory.mkdir(parents=True, exist_ok=True)
-    data = {"machine": machine(), "versions": versions(), **found, "targets": [asdict(each) for each in verdicts]}
-    (directory / f"{name}.json").write_text(json.dumps(data, indent=1) + "\n")
-    (directory / f"{name}.md").write_text(document(found, verdicts))
-    plot(found, directory / f"{name}.png")
-
-
 def plot(found: Found, path: Path) -> None:
     """Seconds of reasoning by system, and of each query by both, on logarithmic scales."""
-    import matplotlib
-
-    matplotlib.use("Agg")
-    from matplotlib import pyplot
-
     asked = [one for one in found["asked"] if "queries" in one["everlog"] and "queries" in one["pyoxigraph"]]
-    figure, axes = pyplot.subplots(1, 1 + len(asked), figsize=(6 + 5 * len(asked), 4.5), squeeze=False)
-    workloads = by_workload(found["reasoned"])
-    systems = [
-        name for name in REASONERS if any(one["system"] == name and one.get("reason") for one in found["reasoned"])
-    ]
-    for index, system in enumerate(systems):
-        seconds = [next((one.get("reason") for one in records if one["system"] == system), None) or 0.0
-                   for records in workloads.values()]  # fmt: skip
-        places = [place + (index - len(systems) / 2) * 0.8 / len(systems) for place in range(len(workloads))]
-        axes[0][0].bar(places, seconds, 0.8 / len(systems), label=system, align="edge")
-    axes[0][0].set_xticks(range(len(workloads)), list(workloads))
-    axes[0][0].set_ylabel("seconds of materialising")
-    for axis, one in zip(axes[0][1:], asked, strict=True):
-        for shift, system in ((-0.4, "everlog"), (0.0, "pyoxigraph")):
-            queries = one[system]["queries"]
-            axis.bar([place + shift for place in range(len(queries))],
-                     [each["best"] for each in queries.values()], 0.4, label=system, align="edge")  # fmt: skip
-        axis.set_xticks(range(len(queries)), list(queries), rotation=60)
-        axis.set_ylabel(f"seconds of queries, {one['workload']}")
-    for axis in axes[0]:
-        axis.set_yscale("log")
-        axis.legend(fontsize="small")
-    figure.tight_layout()
-    figure.savefig(path, dpi=120)
-    pyplot.close(figure)
+    reasoned = {
+        name: {one["system"]: one.get("reason") for one in records}
+        for name, records in by_workload(found["reasoned"]).items()
+    }
+    options = {"figsize": (6 + 5 * len(asked), 4.5), "squeeze": False}
+    with figure(path, 1, 1 + len(asked), **options) as ((first, *others),):
+        grouped_bars(first, reasoned, "seconds of materialising")
+        for axes, one in zip(others, asked, strict=True):
+            systems = {system: one[system]["queries"] for system in ("everlog", "pyoxigraph")}
+            queries = {
+                query: {system: each[query]["best"] for system, each in systems.items()} for query in systems["everlog"]
+            }
+            grouped_bars(axes, queries, f"seconds of queries, {one['workload']}")

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
 
-from bench.targets import Target
+from bench.report import Found, Target
 
-Found = Mapping[str, Any]
 FACTOR = 100
 
 

@@ -34,12 +34,7 @@ class Sizes:
     """The directory where joins leave their stores, and updates look for theirs."""
     times: tuple[int, ...] = (1, 2, 4, 8)
     cores: tuple[int, ...] = (1, 2)
-    systems: tuple[str, ...] = ()
     timeout: float = 900.0
-
-    def wants(self, system: str) -> bool:
-        """Whether a system is to be measured."""
-        return not self.systems or system in self.systems
 
 
 FULL = Sizes(
@@ -72,10 +67,9 @@ def compare(sizes: Sizes) -> Record:
         if not workload.available():
             tell(f"{name} skipped: its data is not here")
             continue
-        if systems := [each for each in workload.systems if sizes.wants(each)]:
-            runs += _compared({name: systems}, sizes)
-        if systems := [each for each in workload.pinned if sizes.wants(f"{each}{ON_ONE}")]:
-            pinned[name] = systems
+        runs += _compared({name: list(workload.systems)}, sizes)
+        if workload.pinned:
+            pinned[name] = list(workload.pinned)
     if pinned:
         runs += [{**run, "system": f"{run['system']}{ON_ONE}"} for run in _compared(pinned, sizes, one_core=True)]
     return {"runs": runs}

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import re
 import threading
-import time
 from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
@@ -96,20 +95,6 @@ def _role(pid: int) -> str | None:
         command = Path(f"/proc/{pid}/cmdline").read_text()
         return next((role for part, role in ROLES.items() if part in command), None)
     return None
-
-
-def busy_cores(seconds: float = 1.5) -> float:
-    """How many cores other work keeps busy, looked at for a while."""
-    before = _spent()
-    time.sleep(seconds)
-    total, idle = (now - then for now, then in zip(_spent(), before, strict=True))
-    return (os.cpu_count() or 1) * (1 - idle / max(total, 1))
-
-
-def _spent() -> tuple[int, int]:
-    """The processors' time in all and idle, in ticks."""
-    times = [int(number) for number in Path("/proc/stat").read_text().split("\n", 1)[0].split()[1:]]
-    return sum(times), times[3] + times[4]
 
 
 def peak(pid: int, of: str = "VmHWM") -> int:

@@ -1,24 +1,18 @@
-"""Reasoning on Spark as tables, a file for machines, and a plot."""
+"""Reasoning on Spark as tables, and a figure."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
-from importlib.metadata import version
+from functools import partial
 from pathlib import Path
-from typing import Any
 
-from bench.machine import machine, versions
-from bench.report import BUSY, table
+from bench.plots import figure
+from bench.report import Found, Report, table
 from bench.spark.ours import IN_ONE_TASK
+from bench.spark.parts import errors
 from bench.spark.targets import disagreements, targets
 from bench.spark.workloads import OBVIOUS, WORKLOADS
-from bench.targets import Target
 from everlog.settings import LOCAL_FINISH
-
-Found = Mapping[str, Any]
-TIMED = ("compare", "joins", "updates")
 
 COMPARED = (
     "Seconds from edges in Parquet files until every answer has been counted and hashed, after a small run that warms "
@@ -46,34 +40,20 @@ UPDATES = (
 )
 
 
-def document(parts: Mapping[str, Found]) -> str:
-    """The whole report as Markdown."""
-    about = {**machine(), **versions(), "pyspark": version("pyspark")}
-    texts = ["# Reasoning on Spark", "\n".join(f"- {name}: {value}" for name, value in about.items())]
-    texts += ["## Targets", targets_text(parts, targets(parts))]
+def report(parts: Mapping[str, Found]) -> Report:
+    """What was measured, as tables; wrong if two systems disagree or one of ours fails."""
+    texts = []
     for name, (title, intro, shown) in SECTIONS.items():
         if name in parts:
-            texts += [f"## {title}", intro, error_text(parts[name]) or shown(parts[name]), _measured(parts[name])]
-    return "\n\n".join(texts) + "\n"
-
-
-def targets_text(parts: Mapping[str, Found], verdicts: Sequence[Target]) -> str:
-    """The targets, one a line, with a warning if other work was going on."""
-    lines = [(target.topic, target.promise, target.measured, target.verdict) for target in verdicts]
-    text = table(("topic", "target", "measured", "verdict"), lines)
-    busy = [name for name, part in parts.items() if name in TIMED and (part["load"] is None or part["load"] > BUSY)]
-    return text + (f"\n\nThe machine was busy before {', '.join(busy)}: the verdicts are provisional." if busy else "")
+            texts += [f"## {title}", intro, parts[name].get("error") or shown(parts[name]), _measured(parts[name])]
+    wrong = [*errors(parts), *disagreements(parts.get("compare", {}).get("runs", ()))]
+    return Report({"parts": parts}, targets(parts), texts, wrong, partial(plot, parts))
 
 
 def _measured(part: Found) -> str:
     load = "not looked at" if part["load"] is None else f"{part['load']:.1f}"
     lines = [f"`{part['command_line']}`, cores busy with other work before: {load}", part.get("note", "")]
     return "\n\n".join(line for line in lines if line)
-
-
-def error_text(part: Found) -> str | None:
-    """Why there is nothing to show."""
-    return part.get("error")
 
 
 def compare_text(part: Found) -> str:
@@ -181,49 +161,24 @@ SECTIONS = {
 }
 
 
-def write(parts: Mapping[str, Found], directory: Path, name: str) -> None:
-    """Write ``NAME.json``, ``NAME.md`` and ``NAME.png``."""
-    directory.mkdir(parents=True, exist_ok=True)
-    data = {"machine": machine(), "parts": dict(parts), "targets": [asdict(each) for each in targets(parts)]}
-    (directory / f"{name}.json").write_text(json.dumps(data, indent=1) + "\n")
-    (directory / f"{name}.md").write_text(document(parts))
-    plot(parts, directory / f"{name}.png")
-
-
-def read(directory: Path, name: str) -> dict[str, Any]:
-    """The parts that are in a file, none if there is no such file."""
-    path = directory / f"{name}.json"
-    parts: dict[str, Any] = json.loads(path.read_text())["parts"] if path.exists() else {}
-    return parts
-
-
 def plot(parts: Mapping[str, Found], path: Path) -> None:
     """Seconds by system on a logarithmic scale, and by size beside a straight line."""
-    import matplotlib
-
-    matplotlib.use("Agg")
-    from matplotlib import pyplot
-
-    figure, (left, right) = pyplot.subplots(1, 2, figsize=(11, 4.5))
     runs = [run for run in parts.get("compare", {}).get("runs", ()) if run["seconds"]]
     runs.sort(key=lambda run: run["workload"])
-    names = [f"{run['workload']}\n{run['system']}" for run in runs]
-    colours = ["tab:grey" if run["system"] == OBVIOUS else "tab:blue" for run in runs]
-    left.barh(range(len(runs)), [run["seconds"] for run in runs], color=colours)
-    left.set_yticks(range(len(runs)), names, fontsize="x-small")
-    left.invert_yaxis()
-    if runs:
-        left.set_xscale("log")
-    left.set_xlabel("seconds (grey: the obvious loop, perhaps stopped)")
     sized = [run for run in parts.get("joins", {}).get("runs", ()) if "seconds" in run and run["cores"] == 2]
     sized.sort(key=lambda run: run["times"])
-    if sized:
-        facts, seconds = ([run[key] for run in sized] for key in ("explicit", "seconds"))
-        right.plot(facts, seconds, marker="o", label="universities, two cores")
-        right.plot(facts, [seconds[0] * n / facts[0] for n in facts], linestyle=":", label="linear")
-        right.legend(fontsize="small")
-    right.set_xlabel("explicit facts")
-    right.set_ylabel("seconds")
-    figure.tight_layout()
-    figure.savefig(path, dpi=120)
-    pyplot.close(figure)
+    with figure(path, 1, 2, figsize=(11, 4.5)) as (left, right):
+        colours = ["tab:grey" if run["system"] == OBVIOUS else "tab:blue" for run in runs]
+        left.barh(range(len(runs)), [run["seconds"] for run in runs], color=colours)
+        left.set_yticks(range(len(runs)), [f"{run['workload']}\n{run['system']}" for run in runs], fontsize="x-small")
+        left.invert_yaxis()
+        if runs:
+            left.set_xscale("log")
+        left.set_xlabel("seconds (grey: the obvious loop, perhaps stopped)")
+        if sized:
+            facts, seconds = ([run[key] for run in sized] for key in ("explicit", "seconds"))
+            right.plot(facts, seconds, marker="o", label="universities, two cores")
+            right.plot(facts, [seconds[0] * n / facts[0] for n in facts], linestyle=":", label="linear")
+            right.legend(fontsize="small")
+        right.set_xlabel("explicit facts")
+        right.set_ylabel("seconds")

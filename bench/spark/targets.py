@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
+from bench.report import Found, Target
 from bench.spark.processes import DRIVER, HEAP
 from bench.spark.workloads import OBVIOUS
-from bench.targets import Target
 
-Found = Mapping[str, Any]
 Runs = Mapping[tuple[str, str], Found]
 CLOSURES = {"dag-r": "DAG-R", "wiki-vote": "wiki-Vote", "gnp10K": "gnp10K"}
 FASTER, LINEAR, SPEED_UP, GROWTH, LEAST_SECONDS = 10.0, 1.2, 1.6, 1.1, 20.0

@@ -12,12 +12,14 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from bench import generators, report
+from bench import generators
 from bench.compare import Comparison, Row, compare, disagreements, ratio
+from bench.general import report, wrong
 from bench.inputs import read, table_of, write
 from bench.measure import run_python
 from bench.peers import SYSTEMS, NotExpressibleError, Outcome
 from bench.programs import LINEAR, NONLINEAR, PROGRAMS, SAME_GENERATION
+from bench.report import Run
 from bench.targets import targets
 from bench.workloads import WORKLOADS, Workload, chosen
 
@@ -64,11 +66,10 @@ def test_peers_agree_on_same_generation(tmp_path: Path) -> None:
 def test_a_workload_is_measured_in_processes_and_reported(graph: Any, tmp_path: Path) -> None:
     workload = replace(WORKLOADS["dag-s-linear"], tables=lambda: {"edge": graph}, facts=None)
     workload = replace(workload, systems=("sort kernel", "duckdb", *(["everlog"] if HAS_EVERLOG else [])))
-    comparison = compare(workload, 1, lambda line: None)
+    comparison = compare(workload, 1)
     assert comparison.disagreements == ()
     assert all(row.outcome and row.outcome.peak_mb and row.outcome.peak_mb > 10 for row in comparison.rows)
-    results = report.Results("test", [comparison], {}, None, targets({}, {}, None), 0.0)
-    report.write(results, tmp_path, "tiny")
+    report([comparison], None, {}, {}, {}).write(tmp_path / "tiny", "Tiny", Run("test", 0.0))
     assert json.loads((tmp_path / "tiny.json").read_text())["comparisons"][0]["workload"] == "dag-s-linear"
     assert "| sort kernel" in (tmp_path / "tiny.md").read_text()
     assert (tmp_path / "tiny.png").stat().st_size > 1_000
@@ -111,6 +112,7 @@ def test_targets_are_met_missed_or_not_measured() -> None:
 def test_everlog_failing_is_a_missed_target() -> None:
     failed = Comparison("chain2500-linear", "linear", (Row("everlog", None, 1, "ValueError: no"),), ())
     assert verdicts({"chain2500-linear": failed})[3] == "missed"
+    assert wrong([failed]) == ["chain2500-linear: everlog: ValueError: no"]
 
 
 def test_a_process_out_of_time_is_stopped() -> None:

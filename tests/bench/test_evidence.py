@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
+from bench.__main__ import main
 from bench.evidence import report, theory
-from bench.evidence.__main__ import main
-from bench.evidence.suites import SUITES, Ran, Suite
 from bench.evidence.tables import TABLES, PaperTable
 from bench.evidence.updates import NOT_ALL, scores
+from bench.suites import SUITES, Ran, Suite
 
 
 @pytest.mark.parametrize("each", TABLES.values(), ids=lambda each: each.name)
@@ -41,15 +41,25 @@ def test_instances_are_as_the_papers_prove() -> None:
     assert len(counted) == 2 * 2 * 5 + 1
 
 
+@pytest.mark.parametrize("suite", SUITES.values(), ids=lambda suite: suite.name)
+def test_every_benchmark_has_the_command_that_is_documented(suite: Suite) -> None:
+    options = suite.options(suite.arguments)
+    assert not options.quick
+    parts = list(suite.benchmark().parts)[:1]
+    assert suite.options(["--quick", *parts]).names == parts
+    with pytest.raises(SystemExit):
+        suite.options(["no-such-part"])
+
+
 def test_a_benchmark_that_fails_loses_nothing_of_the_others(
     monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
     monkeypatch.setitem(SUITES, "broken", Suite("broken", "Broken", "bench.no_such_benchmark"))
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
-    assert main(["broken", "theory", "--quick"]) == 1
+    assert main(["evidence", "broken", "theory", "--quick"]) == 1
     (text,) = [path.read_text() for path in tmp_path.glob("*/REPORT.md")]
     assert "Proposition 29: dredc" in text
-    assert "ended with status 1, nothing was written" in text
+    assert "ended with status 2, nothing was written" in text
     assert capfd.readouterr().err.rstrip().endswith("FAILED: broken")
 
 

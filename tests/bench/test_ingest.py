@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from bench.ingest import TRIPLES, document, iterate, targets, tree_seconds, triples, write
+from bench.ingest import TRIPLES, iterate, report, runs_text, targets, tree_seconds, triples, write
 
 
 def test_triples_are_different_and_the_same_every_time() -> None:
@@ -27,7 +27,7 @@ def found(triples: int, read: float) -> dict[str, Any]:
     run = {"facts": triples, "seconds": seconds, "cpu": 2 * read, "bytes": 1, "load": 0.0}
     iterated = {"facts": triples, "seconds": 10.0, "load": 0.0}
     return {
-        "command_line": "x", "load": 0.0, "triples": triples, "bytes": 1_000_000, "runs": [run], "iterated": [iterated]
+        "triples": triples, "bytes": 1_000_000, "runs": [run], "iterated": [iterated]
     }  # fmt: skip
 
 
@@ -35,11 +35,18 @@ def found(triples: int, read: float) -> dict[str, Any]:
 def test_the_start_of_the_session_does_not_count(read: float, met: list[bool]) -> None:
     measured = found(TRIPLES, read)
     assert [target.met for target in targets(measured)] == met
-    assert f"| {(read + 2) / 10:.2f} " in document(measured)
+    assert f"| {(read + 2) / 10:.2f} " in runs_text(measured)
 
 
 def test_fewer_triples_say_nothing_about_the_target() -> None:
     assert [target.met for target in targets(found(1000, 0.001))] == [None, None]
+
+
+def test_a_run_that_fails_or_loses_triples_is_wrong() -> None:
+    good = found(1000, 1.0)
+    assert report(good, 2).wrong == []
+    assert report(good, 3).wrong == ["a run failed"]
+    assert report({**good, "iterated": [{**good["iterated"][0], "facts": 999}]}, 2).wrong == ["999 triples, not 1,000"]
 
 
 def test_processor_seconds_grow() -> None:

@@ -9,16 +9,17 @@ from typing import Any
 import numpy as np
 import pytest
 
-from bench.maintenance import lubm, report
+from bench.maintenance import lubm
 from bench.maintenance.break_even import break_even
 from bench.maintenance.example import COLUMNS as EXAMPLE_COLUMNS
 from bench.maintenance.example import HEADS_FIRST, example
+from bench.maintenance.report import break_even_text, large_text, report
 from bench.maintenance.robustness import robustness
 from bench.maintenance.samples import Sampler
 from bench.maintenance.setting import ALGORITHMS, COLUMNS, Setting
-from bench.maintenance.targets import targets
 from bench.maintenance.workloads import JOIN, WORKLOADS, join_facts
 from bench.measure import start
+from bench.report import Run
 
 PATIENCE = {"samples": 1, "fewest": 1, "seconds": 0.0, "slow": 1.5, "cut_off": 30.0}
 
@@ -30,7 +31,7 @@ def chain(length: int) -> dict[str, Any]:
 
 def found(**parts: Any) -> dict[str, Any]:
     empty: dict[str, Any] = {"robustness": [], "break_even": [], "example": [], "command": {}}
-    return {"command_line": "test", "load": 0.0, **empty, **parts}
+    return {**empty, **parts}
 
 
 def test_samples_are_stable_and_distinct() -> None:
@@ -49,28 +50,26 @@ def test_a_walk_goes_along_edges() -> None:
     assert np.count_nonzero(np.diff(drawn) == 1) >= 15
 
 
-@pytest.mark.parametrize("workload", ["thesis-example-1", pytest.param("symmetric-transitive", marks=pytest.mark.slow)])
+@pytest.mark.parametrize("workload", ["thesis-example-1", "symmetric-transitive"])
 def test_all_algorithms_are_measured_and_reported(workload: str, tmp_path: Path) -> None:
     size = {"symmetric-transitive": 12, "thesis-example-1": 60}[workload]
     measured = [robustness(workload, size, kind, **PATIENCE) for kind in ("levels", "single")]
     records = {(r["sampling"], r["kind"], r["algorithm"]) for r in measured[0]["records"] if r["median"] is not None}
     assert len(records) == 2 * 2 * len(COLUMNS)
-    results = found(robustness=measured)
-    verdicts = targets(results)
-    assert {target.topic for target in verdicts if target.met is not None} == {"auto"}
-    report.write(results, verdicts, tmp_path, "tiny")
+    result = report(found(robustness=measured))
+    assert {target.topic for target in result.targets if target.met is not None} == {"auto"}
+    result.write(tmp_path / "tiny", "Tiny", Run("test", 0.0))
     assert json.loads((tmp_path / "tiny.json").read_text())["robustness"][0]["workload"] == workload
     assert "median score" in (tmp_path / "tiny.md").read_text()
     assert (tmp_path / "tiny.png").stat().st_size > 1_000
 
 
-@pytest.mark.slow
 def test_break_even_is_between_nothing_and_everything() -> None:
     searched = break_even("forest", 1, steps=3, seconds=30.0)
     assert set(searched["points"]) == set(ALGORITHMS) - {"auto"}
     assert all(0 <= point["share"] <= 1 for point in searched["points"].values())
-    assert "| forest" in report.break_even_text([searched])
-    assert "| forest" in report.large_text([searched])
+    assert "| forest" in break_even_text([searched])
+    assert "| forest" in large_text([searched])
 
 
 def test_the_join_is_quadratic_with_heads_first_only() -> None:

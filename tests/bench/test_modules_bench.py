@@ -11,15 +11,16 @@ import pytest
 
 from bench.generators import category_graph, clustered_dag
 from bench.measure import start
-from bench.modules import __main__ as command
-from bench.modules import report
 from bench.modules.components import component
 from bench.modules.forms import measured
 from bench.modules.programs import relations_rules
 from bench.modules.queries import queries
+from bench.modules.report import components_text, materialising_text, report
 from bench.modules.setting import FORMS, Setting
 from bench.modules.targets import targets
 from bench.modules.workloads import WORKLOADS
+from bench.report import Run
+from bench.suites import SUITES
 from everlog.engine.kernels import graphs, search
 
 PATIENCE = {"samples": 1, "singles": 2, "seconds": 0.0, "longest": 60.0, "cut_off": 60.0}
@@ -32,7 +33,7 @@ TINY = (
 
 def found(**parts: Any) -> dict[str, Any]:
     empty: dict[str, Any] = {"forms": [], "components": [], "sizes": {}, "columns": {}, "held": {}}
-    return {"command_line": "test", "load": 0.0, **empty, **parts}
+    return {**empty, **parts}
 
 
 @pytest.mark.parametrize("name", TINY)
@@ -47,9 +48,7 @@ def test_all_forms_are_measured_and_reported(name: str, tmp_path: Path) -> None:
         assert len(answers[0]) == 11
     assert ("delete_one" in forms[-1]) == workload.single
     assert all(one[kind]["runs"] == 1 for one in forms for kind in ("delete", "insert", "large"))
-    results = found(forms=forms)
-    verdicts = targets(results)
-    report.write(results, verdicts, tmp_path, "tiny")
+    report(found(forms=forms)).write(tmp_path / "tiny", "Tiny", Run("test", 0.0))
     assert json.loads((tmp_path / "tiny.json").read_text())["forms"][0]["workload"] == name
     assert f"| {name}" in (tmp_path / "tiny.md").read_text()
     assert (tmp_path / "tiny.png").stat().st_size > 1_000
@@ -68,7 +67,7 @@ def test_what_is_cut_off_is_told() -> None:
     assert (faster.met, faster.measured.split(" (")[0]) == (True, "at least 3,000 times")
     deleted = next(target for promise, target in verdicts.items() if "deleted in less than 20" in promise)
     assert deleted.met is False
-    assert ">60" in report.materialising_text(forms)
+    assert ">60" in materialising_text(forms)
 
 
 def test_an_error_misses_its_target() -> None:
@@ -76,14 +75,15 @@ def test_an_error_misses_its_target() -> None:
     missed = [target for target in targets(results) if target.met is False]
     assert {target.topic for target in missed} == {"categories"}
     assert "MemoryError" in missed[0].measured
-    assert "MemoryError" in report.document(results, targets(results))
+    assert "MemoryError" in report(results).page("Modules", Run("test", 0.0))
+    assert report(results).wrong == ["MemoryError"]
 
 
 def test_components_lose_an_edge_in_either_form() -> None:
     records = [component(12, form, **PATIENCE) for form in ("standard", "compact")]
     assert all(one["facts"] >= 144 for one in records)
     assert records[0]["delete"]["facts"] == records[1]["delete"]["facts"]
-    assert "| 12 " in report.components_text(records)
+    assert "| 12 " in components_text(records)
 
 
 @pytest.mark.parametrize("task", ["columns", "held"])
@@ -95,15 +95,12 @@ def test_child_processes_run_the_extras(task: str) -> None:
     assert ran.result["pairs"] > 30 if task == "columns" else ran.result["dredc"]["modules"]["pairs"] > 30
 
 
-def test_the_command_runs_what_is_named(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.setattr(command, "RESULTS", tmp_path)
-    assert command.main(["--quick", "categories"]) == 0
-    assert (tmp_path / "selected-modules.md").exists()
-    assert "### categories" in capsys.readouterr().out
+def test_the_command_runs_what_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert SUITES["modules"].measure(["--quick", "categories"], tmp_path) == 0
+    assert "| categories" in (tmp_path / "selected-modules.md").read_text()
+    assert "| categories" in capsys.readouterr().out
     with pytest.raises(SystemExit):
-        command.main(["no-such-thing"])
+        SUITES["modules"].measure(["no-such-thing"], tmp_path)
 
 
 def test_queries_say_what_the_paper_asks() -> None:

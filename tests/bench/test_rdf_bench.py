@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
-from bench.rdf import report
 from bench.rdf.asking import everlog as asked_by_everlog
 from bench.rdf.asking import pyoxigraph as asked_by_pyoxigraph
 from bench.rdf.data import Workload
 from bench.rdf.reasoners import REASONERS, Outcome
+from bench.rdf.report import asked_text, reasoned_text
 from bench.rdf.targets import targets
 
 
@@ -42,7 +42,7 @@ def test_both_systems_have_the_same_answers(published: Path) -> None:
     assert [each["answers"] for each in ours["queries"].values()] == [
         each["answers"] for each in theirs["queries"].values()
     ]
-    text = report.asked_text({"workload": "lubm-1", "everlog": ours, "pyoxigraph": theirs})
+    text = asked_text({"workload": "lubm-1", "everlog": ours, "pyoxigraph": theirs})
     assert "| Q14 " in text
 
 
@@ -64,4 +64,4 @@ def test_targets() -> None:
     assert "at least 3.0 times" in faster.measured
     missed = targets([record("lubm-1", "everlog rl", 1), record("lubm-1", "owlrl", 80)], [])
     assert (missed[0].met, missed[1].met) == (None, False)
-    assert ">3.0" in report.reasoned_text(kept[2:])
+    assert ">3.0" in reasoned_text(kept[2:])

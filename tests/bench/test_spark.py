@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from bench.spark.__main__ import _merged
+from bench.machine import busy_cores
+from bench.report import Run
+from bench.spark.experiments import merged
 from bench.spark.measure import stopped_after
-from bench.spark.processes import DRIVER, HEAP, busy_cores, family, peak
-from bench.spark.report import document
+from bench.spark.processes import DRIVER, HEAP, family, peak
+from bench.spark.report import report
 from bench.spark.targets import disagreements, targets
 
 FIGURES = {"facts": 9, "phases": {"read": 1.0, "reason": 1.0}}
@@ -28,6 +30,10 @@ def limited(times: int, size: int) -> dict[str, Any]:
 
 def measured(parts: dict[str, Any]) -> dict[str, bool | None]:
     return {target.promise: target.met for target in targets(parts)}
+
+
+def page(parts: dict[str, Any]) -> str:
+    return report(parts).page("Spark", Run("test", 0.0))
 
 
 def test_nothing_measured_is_nothing_promised() -> None:
@@ -54,7 +60,7 @@ def test_growth_cores_and_memory() -> None:
     assert told == [True] * 5
     assert [met for met in measured(bad).values() if met is not None] == [False] * 4 + [True]
     about = {"command_line": "x", "load": 0.0}
-    assert "missed" in document({name: {**part, **about} for name, part in bad.items()})
+    assert "missed" in page({name: {**part, **about} for name, part in bad.items()})
 
 
 def test_systems_that_disagree_are_named() -> None:
@@ -65,7 +71,7 @@ def test_systems_that_disagree_are_named() -> None:
 def test_what_was_measured_again_takes_the_place() -> None:
     old = {"runs": [compared("a", 1), compared("b", 2)], "load": 3.0}
     new = {"runs": [compared("b", 5)], "load": 0.0}
-    assert _merged(old, new) == {"runs": [compared("a", 1), compared("b", 5)], "load": 0.0}
+    assert merged(old, new) == {"runs": [compared("a", 1), compared("b", 5)], "load": 0.0}
 
 
 def updates(ways: dict[str, list[dict[str, Any]]]) -> dict[str, Any]:
@@ -97,7 +103,7 @@ def test_small_updates_are_quick_and_read_and_write_little() -> None:
 
 def test_updates_stand_beside_materialising() -> None:
     part = updates({"Spark, distributed": [updated(2.0), updated(9.0)]})
-    (line,) = [line for line in document({"updates": part}).splitlines() if "update, Spark" in line]
+    (line,) = [line for line in page({"updates": part}).splitlines() if "update, Spark" in line]
     cells = [cell.strip() for cell in line.split("|")[1:-1]]
     assert cells[1:3] == ["2.0", "10%"]
     assert cells[5:] == ["2 (40 rows, 5 kB)", "7", "500 (25%)"]

@@ -1,20 +1,19 @@
-"""``python -m bench.evidence [NAMES...] [--kept | --quick]``: measure everything, or what is named, and report it."""
+"""``python -m bench evidence [NAMES...] [--kept | --quick]``: measure everything, or what is named, and report it."""
 
 from __future__ import annotations
 
 import argparse
 import os
-import sys
 import tempfile
 import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from bench.evidence import report
-from bench.evidence.suites import SUITES, Ran
 from bench.evidence.tables import TABLES, PaperTable
 from bench.measure import RESULTS
 from bench.progress import BEGAN, shown, tell
+from bench.suites import SUITES, Ran
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -56,7 +55,7 @@ def _say(ran: Mapping[str, Ran]) -> None:
 
 
 def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
-    parser = argparse.ArgumentParser(prog="python -m bench.evidence", description=__doc__)
+    parser = argparse.ArgumentParser(prog="python -m bench evidence", description=__doc__)
     parser.add_argument("names", nargs="*", metavar="NAME", help=", ".join([*TABLES, *SUITES]))
     parser.add_argument("--kept", action="store_true", help="measure nothing, take what was measured last")
     parser.add_argument(
@@ -75,7 +74,3 @@ def _table(wanted: PaperTable, kept: bool) -> str:
         return wanted.text(suite.found())
     suite.run(wanted.parts)
     return wanted.text(suite.found(part=bool(wanted.parts)))
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -1,0 +1,63 @@
+"""Reasoning on Spark: against obvious loops, by size and cores, in limited memory, and small updates."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import tempfile
+from collections.abc import Sequence
+from dataclasses import replace
+from time import perf_counter
+from typing import Any
+
+from bench.machine import busy_cores
+from bench.progress import shown, tell
+from bench.report import Report
+from bench.spark.parts import FULL, PARTS, QUICK, Sizes
+from bench.spark.report import report
+from bench.spark.workloads import WORKLOADS
+from bench.suites import SUITES, Benchmark
+
+
+def measure(options: argparse.Namespace) -> Report:
+    """Run the parts that are named, or all; ``--merge`` keeps what the last run found of the others."""
+    parts = SUITES["spark"].found(quick=options.quick).get("parts", {}) if options.merge else {}
+    command = " ".join(["python -m bench", *sys.argv[1:]])
+    with tempfile.TemporaryDirectory(prefix="everlog-bench-") as stores:
+        sizes = replace(_sizes(options), stores=stores)
+        for chosen in _parts(options.names):
+            about: dict[str, Any] = {"command_line": command, "load": busy_cores()}
+            began = perf_counter()
+            found = PARTS[chosen](sizes)
+            about["took"] = perf_counter() - began
+            tell(f"{chosen}: {shown(about['took'])} minutes")
+            parts[chosen] = merged(parts.get(chosen, {}), {**found, **about})
+    return report(parts)
+
+
+def _parts(names: Sequence[str]) -> list[str]:
+    """The parts that are asked for; a workload is one of the first."""
+    wanted = {name if name in PARTS else "compare" for name in names} or set(PARTS)
+    return [name for name in PARTS if name in wanted]
+
+
+def _sizes(options: argparse.Namespace) -> Sizes:
+    sizes = QUICK if options.quick else FULL
+    workloads = tuple(name for name in options.names if name in WORKLOADS)
+    if options.limit is not None:
+        sizes = replace(sizes, limit=options.limit, timeout=max(sizes.timeout, 3 * options.limit))
+    return replace(sizes, compared=workloads) if workloads else sizes
+
+
+def merged(old: dict[str, Any], new: dict[str, Any]) -> dict[str, Any]:
+    """A part with those of its runs that were not measured again."""
+    again = {_of(run) for run in new.get("runs", ())}
+    kept = [run for run in old.get("runs", ()) if _of(run) not in again]
+    return {**new, "runs": [*kept, *new["runs"]]} if kept else new
+
+
+def _of(run: dict[str, Any]) -> tuple[Any, ...]:
+    return run.get("workload"), run.get("system"), run.get("times"), run.get("cores")
+
+
+BENCHMARK = Benchmark(measure, (*PARTS, *WORKLOADS), ("limit", "merge"))
