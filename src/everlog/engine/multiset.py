@@ -80,7 +80,9 @@ class Multiset:
     __hash__ = None  # type: ignore[assignment]
 
     def whole(self) -> Piece:
-        """All keys whose weight is not zero, ascending, with their weights; of a base nothing is known."""
+        """All keys whose weight is not zero, ascending, with their weights. Those of a base cannot be listed."""
+        if self.base is not None:
+            raise TypeError("numbers that are looked up cannot be listed")
         if not self.pieces:
             return self.layout.empty(), np.empty(0, np.int32)
         keys, weights = self.pieces[-1]
@@ -119,7 +121,12 @@ class Multiset:
         return Multiset(self.layout, tuple(pieces), self.base)
 
     def changed_since(self, old: Multiset) -> Multiset:
-        """What added to an older value gives this one, at the cost of the pieces that the two do not share."""
+        """What added to an older value gives this one, at the cost of the pieces that the two do not share.
+
+        Both have the same base, or none.
+        """
+        if self.base is not old.base:
+            raise TypeError("numbers over different bases cannot be compared")
         if old.layout != self.layout:
             return Multiset(self.layout, (difference_of(self.pieces, old.repacked(self.layout).pieces),))
         return Multiset(self.layout, (difference_of(self.pieces, old.pieces),))
