@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 class AnyFactSet(Protocol):
     """A set of facts of many predicates. It iterates over the predicates that have facts.
 
-    Views count as sets: an implementation may put off the work of an operation until somebody asks for the number of
+    Invariants: no fact is there twice, and a set does not change when another is made of it. Views count as sets: an implementation may put off the work of an operation until somebody asks for the number of
     facts, or matches rules in them. Iterating over a view may give predicates that have no facts left.
     """
 
@@ -156,6 +156,8 @@ class AnyEngine(Protocol):
     ) -> AnyMatches:
         """The instances of the rules with positive body atoms in ``pos``, negated ones outside ``neg``, and for each
         (P, N) of ``changed`` a positive atom in P or a negated one in N; see :mod:`everlog.engine.match`.
+
+        Only Counting gives more than one (P, N); Spark's engine takes at most one, and its jobs refuse Counting.
         """
 
     def prove(
