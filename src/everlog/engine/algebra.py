@@ -33,8 +33,9 @@ if TYPE_CHECKING:
 class AnyFactSet(Protocol):
     """A set of facts of many predicates. It iterates over the predicates that have facts.
 
-    Invariants: no fact is there twice, and a set does not change when another is made of it. Views count as sets: an implementation may put off the work of an operation until somebody asks for the number of
-    facts, or matches rules in them. Iterating over a view may give predicates that have no facts left.
+    Invariants: no fact is there twice, and a set does not change when another is made of it. Views count as sets: an
+    implementation may put off the work of an operation until somebody asks for the number of facts, or matches rules
+    in them. Iterating over a view may give predicates that have no facts left.
     """
 
     @property
