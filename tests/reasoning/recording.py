@@ -7,9 +7,10 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from everlog.analysis.stratify import StratifiedProgram
+from everlog.engine.algebra import AnyChange, AnyFactSet
 from everlog.engine.collect import Collector
-from everlog.engine.factset import FactSet
-from everlog.engine.match import Change, Engine, Matches, Proofs, RuleSet
+from everlog.engine.factset import FactSet, as_local
+from everlog.engine.match import Change, Engine, Matches, Proofs, RuleSet, local_changes
 from everlog.lang.syntax import Predicate, Rule
 from everlog.reasoning.maintenance import Update
 from everlog.reasoning.materialisation import Materialisation
@@ -58,12 +59,19 @@ class Recorder(Engine):
         self.seen: dict[str, Counter[Instance]] = defaultdict(Counter)
 
     def match(
-        self, rules: RuleSet, pos: FactSet, neg: FactSet, changed: Sequence[Change] = (), phase: str = "forward"
+        self,
+        rules: RuleSet,
+        pos: AnyFactSet,
+        neg: AnyFactSet,
+        changed: Sequence[AnyChange] = (),
+        phase: str = "forward",
     ) -> Matches:
-        return RecordedMatches(self, rules, pos, neg, tuple(changed), phase)
+        return RecordedMatches(self, rules, as_local(pos), as_local(neg), local_changes(changed), phase)
 
-    def prove(self, rules: RuleSet, facts: FactSet, pos: FactSet, neg: FactSet, phase: str = "backward") -> Proofs:
-        return RecordedProofs(self, rules, facts, pos, neg, phase)
+    def prove(
+        self, rules: RuleSet, facts: AnyFactSet, pos: AnyFactSet, neg: AnyFactSet, phase: str = "backward"
+    ) -> Proofs:
+        return RecordedProofs(self, rules, as_local(facts), as_local(pos), as_local(neg), phase)
 
     def together(self, *phases: str) -> Counter[Instance]:
         """What was seen in some phases, each instance as often as it was."""

@@ -14,9 +14,10 @@ from dataclasses import dataclass
 import pytest
 
 from everlog.analysis.stratify import Kind, StratifiedProgram
-from everlog.engine.factset import NONE, FactSet
+from everlog.engine.algebra import AnyCounts, AnyFactSet
+from everlog.engine.factset import NONE, as_local
 from everlog.engine.keys import columns_of
-from everlog.engine.multiset import NO_COUNTS, Counts
+from everlog.engine.multiset import NO_COUNTS, counts_as_local
 from everlog.lang.parser import parse_program
 from everlog.lang.syntax import Predicate
 from everlog.reasoning.backward import BackwardChaining
@@ -26,7 +27,7 @@ from everlog.reasoning.dred import DRed
 from everlog.reasoning.dredc import DRedC
 from everlog.reasoning.fbf import FBF
 from everlog.reasoning.maintenance import Maintenance, Rules
-from everlog.reasoning.materialisation import Materialisation, with_counters, with_trace
+from everlog.reasoning.materialisation import AnyMaterialisation, Materialisation, with_counters, with_trace
 from tests.oracle.naive import Fact
 from tests.reasoning.recording import Recorder, rows
 from tests.reasoning.test_maintenance import Ids, start
@@ -57,12 +58,13 @@ class World:
         program, ids, old = start(case, stratification)
         return cls(program, ids, with_trace(ids.engine(), program, with_counters(ids.engine(), program, old)))
 
-    def shown(self, found: FactSet) -> set[str]:
+    def shown(self, facts: AnyFactSet) -> set[str]:
+        found = as_local(facts)
         return {self.text(p, row) for p, relation in found.items() for row in rows(relation.columns(), len(relation))}
 
-    def counted(self, counts: Counts) -> Counter[str]:
+    def counted(self, counts: AnyCounts) -> Counter[str]:
         found: Counter[str] = Counter()
-        for predicate, multiset in counts.items():
+        for predicate, multiset in counts_as_local(counts).items():
             keys, weights = multiset.whole()
             for row, n in zip(rows(columns_of(multiset.layout, keys), len(keys)), weights, strict=True):
                 found[self.text(predicate, row)] = int(n)
@@ -72,7 +74,7 @@ class World:
         named = {number: text for text, number in self.ids.ids.items()}
         return f"{predicate.name}({','.join(named[i].strip(chr(34)) for i in row)})"
 
-    def trace(self, stratum: int, state: Materialisation | None = None) -> list[Counter[str]]:
+    def trace(self, stratum: int, state: AnyMaterialisation | None = None) -> list[Counter[str]]:
         found = (state or self.old).trace
         assert found is not None
         return [self.counted(counts) for counts in found[stratum - 1]]
@@ -92,7 +94,7 @@ class Run:
     world: World
     engine: Recorder
     algorithm: Maintenance
-    state: Materialisation
+    state: AnyMaterialisation
     inserted: set[str]
     deleted: set[str]
 
@@ -465,9 +467,9 @@ def test_thesis_example_2(n: int) -> None:
 class Snapshot(DRedC):
     """DRed^c that keeps its counters as they are between deletion and insertion."""
 
-    after_deletion: tuple[Counts, Counts] = (NO_COUNTS, NO_COUNTS)
+    after_deletion: tuple[AnyCounts, AnyCounts] = (NO_COUNTS, NO_COUNTS)
 
-    def insert(self, rules: Rules, rederived: FactSet) -> None:
+    def insert(self, rules: Rules, rederived: AnyFactSet) -> None:
         assert self.C_nr is not None
         assert self.C_r is not None
         self.after_deletion = self.C_nr, self.C_r
@@ -478,7 +480,7 @@ def test_thesis_example_3() -> None:
     """The counters of figure 4.1: before the update (T1), after overdeletion (T2), after the update (T3)."""
     world = World.of("A(?y) :- A(?x), B(?x, ?y) .", "A(a) A(b) A(d) B(a,c) B(b,c) B(c,d) B(d,e)")
 
-    def pairs(nr: Counts | None, rec: Counts | None) -> dict[str, tuple[int, int]]:
+    def pairs(nr: AnyCounts | None, rec: AnyCounts | None) -> dict[str, tuple[int, int]]:
         left, right = world.counted(nr or NO_COUNTS), world.counted(rec or NO_COUNTS)
         return {x: (left[f"A({x})"], right[f"A({x})"]) for x in "abcde"}
 

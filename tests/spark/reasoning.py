@@ -11,11 +11,11 @@ from typing import Any
 from everlog.analysis.check import check
 from everlog.analysis.stratify import Kind, StratifiedProgram, stratify
 from everlog.backends.spark.engine import SparkEngine
-from everlog.backends.spark.factset import FrameSet
+from everlog.backends.spark.factset import FrameSet, framed
 from everlog.backends.spark.multiset import FrameCounts
 from everlog.backends.spark.names import Names
 from everlog.backends.spark.workspace import WEIGHT, Workspace
-from everlog.engine.factset import NONE, FactSet
+from everlog.engine.algebra import AnyFactSet
 from everlog.engine.hashing import hash_text
 from everlog.lang.syntax import Constant, Predicate, Program
 from tests.oracle.naive import Fact, Row
@@ -33,11 +33,11 @@ class Setup:
     def space(self) -> Workspace:
         return self.engine.space
 
-    def facts(self, facts: Iterable[Fact]) -> FactSet:
+    def facts(self, facts: Iterable[Fact]) -> FrameSet:
         """Facts on their way to executors."""
         found = set(facts)
         if not found:
-            return NONE
+            return FrameSet(self.space)
         names, width = self.space.names, len(self.space.keys) - 1
         salt = names.salt
         self.texts.update({hash_text(text, salt=salt): text for _, row in found for text in row})
@@ -46,11 +46,10 @@ class Setup:
         schema = ", ".join(f"{name} long" for name in self.space.keys)
         return FrameSet.of(self.space, self.space.store(self.space.spark.createDataFrame(rows, schema)))
 
-    def listed(self, facts: FactSet) -> dict[Predicate, set[Row]]:
+    def listed(self, given: AnyFactSet) -> dict[Predicate, set[Row]]:
         """All facts; that none is listed twice is checked, and that the sizes are right."""
         found: dict[Predicate, set[Row]] = {}
-        if not isinstance(facts, FrameSet):
-            return found
+        facts = framed(self.space, given)
         rows = [tuple(row) for row in facts.frame().collect()]
         assert len(rows) == len(set(rows))
         for number, *ids in rows:

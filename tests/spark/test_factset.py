@@ -10,7 +10,6 @@ import pytest
 
 from everlog.backends.spark.factset import FrameSet
 from everlog.backends.spark.workspace import Stored
-from everlog.engine.factset import FactSet
 from everlog.engine.multiset import NO_COUNTS
 from everlog.lang.parser import parse_program
 from everlog.lang.syntax import Predicate
@@ -29,8 +28,8 @@ def some_facts(choice: random.Random, most: int) -> set[Fact]:
 
 
 def combined(
-    choice: random.Random, a: tuple[FactSet, set[Fact]], b: tuple[FactSet, set[Fact]]
-) -> tuple[FactSet, set[Fact]]:
+    choice: random.Random, a: tuple[FrameSet, set[Fact]], b: tuple[FrameSet, set[Fact]]
+) -> tuple[FrameSet, set[Fact]]:
     operation = choice.choice(["or", "and", "sub", "sub", "extended", "restricted"])
     if operation == "or":
         return a[0] | b[0], a[1] | b[1]

@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Self
 
+from everlog.engine.algebra import AnyFactSet, foreign
 from everlog.engine.relation import Relation
 from everlog.lang.syntax import Predicate
 
 
 class FactSet(Mapping[Predicate, Relation]):
-    """A mapping from predicate to relation that knows no empty relations.
+    """A mapping from predicate to relation that knows no empty relations; implements
+    :class:`~everlog.engine.algebra.AnyFactSet`.
 
     >>> edge = Predicate("edge", 2)
     >>> facts = FactSet({edge: Relation.from_columns([[1], [2]])})
@@ -41,6 +43,12 @@ class FactSet(Mapping[Predicate, Relation]):
         """The number of predicates that have facts."""
         return len(self._relations)
 
+    def __bool__(self) -> bool:
+        return bool(self._relations)
+
+    def __contains__(self, predicate: object) -> bool:
+        return predicate in self._relations
+
     def relation(self, predicate: Predicate) -> Relation:
         """The relation of a predicate, empty if it has no facts."""
         found = self._relations.get(predicate)
@@ -66,14 +74,14 @@ class FactSet(Mapping[Predicate, Relation]):
         if not self._relations:
             return other
         joined = dict(self._relations)
-        for predicate, relation in other.items():
+        for predicate, relation in as_local(other).items():
             joined[predicate] = joined[predicate] | relation if predicate in joined else relation
         return FactSet._of(joined)
 
     def __sub__(self, other: FactSet) -> FactSet:
         if not self._relations:
             return self
-        shared = self._shared(other)
+        shared = self._shared(as_local(other))
         if not shared:
             return self
         left = dict(self._relations)
@@ -86,7 +94,8 @@ class FactSet(Mapping[Predicate, Relation]):
     def __and__(self, other: FactSet) -> FactSet:
         if not self._relations:
             return self
-        return FactSet({p: self._relations[p] & other._relations[p] for p in self._shared(other)})
+        shared = self._shared(as_local(other))
+        return FactSet({p: self._relations[p] & other._relations[p] for p in shared})
 
     def _shared(self, other: FactSet) -> list[Predicate]:
         """The predicates of both, at the cost of the one with fewer."""
@@ -98,7 +107,7 @@ class FactSet(Mapping[Predicate, Relation]):
         if not self._relations:
             return new
         joined = dict(self._relations)
-        for predicate, relation in new.items():
+        for predicate, relation in as_local(new).items():
             mine = joined.get(predicate)
             joined[predicate] = relation if mine is None else mine.extended(relation.run())
         return FactSet._of(joined, self.count + new.count)
@@ -137,4 +146,11 @@ class FactSet(Mapping[Predicate, Relation]):
 
 
 NONE = FactSet()
-"""No facts, of any engine: what is joined with it is returned as it is."""
+"""No facts, for every engine; see :mod:`everlog.engine.algebra`."""
+
+
+def as_local(facts: AnyFactSet) -> FactSet:
+    """The facts as the local set that they are; those of another implementation are an error."""
+    if not isinstance(facts, FactSet):
+        raise foreign(FactSet, facts)
+    return facts

@@ -24,9 +24,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
+from everlog.engine.algebra import AnyChange, AnyFactSet
 from everlog.engine.collect import Collector, CountCollector, EnoughError, FactCollector, ListCollector
 from everlog.engine.execute import Execution
-from everlog.engine.factset import NONE, FactSet
+from everlog.engine.factset import NONE, FactSet, as_local
 from everlog.engine.keys import Column
 from everlog.engine.limits import Limits
 from everlog.engine.measure import measured_fanout
@@ -45,6 +46,12 @@ UNKNOWN = -1
 """The id of a constant that no fact has."""
 
 Change = tuple[FactSet, FactSet]
+
+
+def local_changes(changed: Sequence[AnyChange]) -> tuple[Change, ...]:
+    """Changes of local sets; those of another implementation are an error."""
+    return tuple((as_local(inside), as_local(outside)) for inside, outside in changed)
+
 
 Told = Callable[[int, int], None]
 """Hears after a round how many facts are new, and how many there are."""
@@ -104,7 +111,28 @@ class Scratch:
         return np.empty(len(self.out), np.int32)
 
 
-class Engine:
+class Accounts:
+    """What an engine of any kind keeps count of: limits, the work done, and how much is held."""
+
+    def __init__(self, limits: Limits | None = None) -> None:
+        self.limits = limits or Limits()
+        self.work = Work()
+        self.held = 0
+        """The number of facts that reasoning holds by now."""
+        self.plans: dict[int, str] = {}
+        """How strata were evaluated, by number, where there was a choice."""
+        self.budget: int | None = None
+        """How many instances may be considered in all before :class:`OverBudgetError` is raised."""
+
+    def check(self, collected: int, instances: int = 0) -> None:
+        """Stop if a limit or the budget is reached, given facts and instances that are not noted yet."""
+        self.limits.check(self.held + collected)
+        considered = self.work.instances.total() + instances
+        if self.budget is not None and considered > self.budget:
+            raise OverBudgetError(considered)
+
+
+class Engine(Accounts):
     """The local engine: ids below ``universe``, constants by their id, limits, and counts of the work done."""
 
     def __init__(
@@ -116,17 +144,11 @@ class Engine:
         block: int = BLOCK,
         threads: int | None = None,
     ) -> None:
+        super().__init__(limits)
         self.universe = universe
         self.constants = constants
-        self.limits = limits or Limits()
         self.block = block
-        self.work = Work()
-        self.held = 0
         self.threads = threads or len(os.sched_getaffinity(0))
-        self.plans: dict[int, str] = {}
-        """How strata were evaluated, by number, where there was a choice."""
-        self.budget: int | None = None
-        """How many instances may be considered in all before :class:`OverBudgetError` is raised."""
         self.heads_first = False
         """Whether :meth:`prove` begins with the facts to prove, and not with what is smallest."""
         self.changed_first = False
@@ -148,13 +170,6 @@ class Engine:
         """Threads for kernels, which run without the interpreter's lock."""
         return ThreadPoolExecutor(self.threads)
 
-    def check(self, collected: int, instances: int = 0) -> None:
-        """Stop if a limit or the budget is reached, given facts and instances that are not noted yet."""
-        self.limits.check(self.held + collected)
-        considered = self.work.instances.total() + instances
-        if self.budget is not None and considered > self.budget:
-            raise OverBudgetError(considered)
-
     def hold(self, collector: Collector, more: int = 0) -> None:
         """Sees what is collected, known facts among it, before more is; ``more`` heads are on their way there."""
 
@@ -167,42 +182,49 @@ class Engine:
         self.work.by_rule[rule] += instances
         self.check(0)
 
-    def once(self, facts: FactSet) -> Counts:
+    def once(self, facts: AnyFactSet) -> Counts:
         """Each of the facts once."""
-        return Counts.once(facts)
+        return Counts.once(as_local(facts))
 
     def match(
-        self, rules: RuleSet, pos: FactSet, neg: FactSet, changed: Sequence[Change] = (), phase: str = "forward"
+        self,
+        rules: RuleSet,
+        pos: AnyFactSet,
+        neg: AnyFactSet,
+        changed: Sequence[AnyChange] = (),
+        phase: str = "forward",
     ) -> Matches:
         """The instances of the rules (see the module); nothing is computed before they are asked for."""
-        return Matches(self, rules, pos, neg, tuple(changed), phase)
+        return Matches(self, rules, as_local(pos), as_local(neg), local_changes(changed), phase)
 
     evaluates_whole = False
     """Whether strata with modules inside are evaluated by :meth:`whole` only."""
 
-    def whole(self, stratum: Stratum, facts: FactSet, explicit: FactSet) -> tuple[FactSet, int] | None:
+    def whole(self, stratum: Stratum, facts: AnyFactSet, explicit: AnyFactSet) -> tuple[FactSet, int] | None:
         """All facts once a stratum is evaluated, its explicit facts and nonrecursive rules included, and after how many
         rounds; None if it is to be evaluated step by step, as on one machine.
         """
         return None
 
     def repaired(
-        self, stratum: Stratum, old: FactSet, new: FactSet, gone: FactSet, fresh: FactSet
+        self, stratum: Stratum, old: AnyFactSet, new: AnyFactSet, gone: AnyFactSet, fresh: AnyFactSet
     ) -> tuple[FactSet, FactSet] | None:
         """What a stratum that is a module lost and won, given all facts before and after a change of what it reads, and
         that change; None if that is left to the module, as on one machine.
         """
         return None
 
-    def closed(self, stratum: Stratum, facts: FactSet, delta: FactSet, told: Told = untold) -> FactSet | None:
+    def closed(self, stratum: Stratum, facts: AnyFactSet, delta: AnyFactSet, told: Told = untold) -> FactSet | None:
         """All facts once a stratum is closed, given all so far and the newest of them, if there is a quicker way than
         matching round by round. If that has rounds of its own, these are told. On one machine there is none.
         """
         return None
 
-    def prove(self, rules: RuleSet, facts: FactSet, pos: FactSet, neg: FactSet, phase: str = "backward") -> Proofs:
+    def prove(
+        self, rules: RuleSet, facts: AnyFactSet, pos: AnyFactSet, neg: AnyFactSet, phase: str = "backward"
+    ) -> Proofs:
         """The instances of the rules that derive some of the given facts: rules backwards, all facts at once."""
-        return Proofs(self, rules, facts, pos, neg, phase)
+        return Proofs(self, rules, as_local(facts), as_local(pos), as_local(neg), phase)
 
 
 @dataclass(frozen=True)
@@ -216,9 +238,9 @@ class Matches:
     changed: tuple[Change, ...]
     phase: str
 
-    def facts(self, without: FactSet = NONE) -> FactSet:
+    def facts(self, without: AnyFactSet = NONE) -> FactSet:
         """The different heads that are not in ``without``."""
-        collector = FactCollector(without)
+        collector = FactCollector(as_local(without))
         self._run(collector)
         return collector.facts()
 

@@ -15,7 +15,8 @@ from typing import Protocol
 import numpy as np
 import numpy.typing as npt
 
-from everlog.engine.factset import NONE, FactSet
+from everlog.engine.algebra import AnyCounts, AnyFactSet, foreign
+from everlog.engine.factset import NONE, FactSet, as_local
 from everlog.engine.kernels import search, sets, wide
 from everlog.engine.keys import Column, Keys, Layout, columns_of, first_of_equal, layout_for, pack
 from everlog.engine.relation import Relation
@@ -79,7 +80,9 @@ class Multiset:
     __hash__ = None  # type: ignore[assignment]
 
     def whole(self) -> Piece:
-        """All keys whose weight is not zero, ascending, with their weights; of a base nothing is known."""
+        """All keys whose weight is not zero, ascending, with their weights. Those of a base cannot be listed."""
+        if self.base is not None:
+            raise TypeError("numbers that are looked up cannot be listed")
         if not self.pieces:
             return self.layout.empty(), np.empty(0, np.int32)
         keys, weights = self.pieces[-1]
@@ -118,7 +121,12 @@ class Multiset:
         return Multiset(self.layout, tuple(pieces), self.base)
 
     def changed_since(self, old: Multiset) -> Multiset:
-        """What added to an older value gives this one, at the cost of the pieces that the two do not share."""
+        """What added to an older value gives this one, at the cost of the pieces that the two do not share.
+
+        Both have the same base, or none.
+        """
+        if self.base is not old.base:
+            raise TypeError("numbers over different bases cannot be compared")
         if old.layout != self.layout:
             return Multiset(self.layout, (difference_of(self.pieces, old.repacked(self.layout).pieces),))
         return Multiset(self.layout, (difference_of(self.pieces, old.pieces),))
@@ -149,7 +157,7 @@ class Multiset:
 
 
 class Counts(Mapping[Predicate, Multiset]):
-    """A multiset per predicate, as an immutable value."""
+    """A multiset per predicate, as an immutable value; implements :class:`~everlog.engine.algebra.AnyCounts`."""
 
     __slots__ = ("_multisets",)
 
@@ -191,13 +199,15 @@ class Counts(Mapping[Predicate, Multiset]):
         if not self._multisets:
             return other
         both = dict(self._multisets)
-        for predicate, multiset in other.items():
+        for predicate, multiset in counts_as_local(other).items():
             both[predicate] = both[predicate] + multiset if predicate in both else multiset
         return Counts(both)
 
     def __sub__(self, other: Counts) -> Counts:
+        if not self._multisets and not isinstance(other, Counts):
+            return NotImplemented  # The numbers of another engine are negated there.
         both = dict(self._multisets)
-        for predicate, multiset in other.items():
+        for predicate, multiset in counts_as_local(other).items():
             both[predicate] = both.get(predicate, Multiset(multiset.layout)) - multiset
         return Counts(both)
 
@@ -205,11 +215,11 @@ class Counts(Mapping[Predicate, Multiset]):
         """The facts whose number is not zero."""
         return FactSet({p: multiset.relation() for p, multiset in self._multisets.items()})
 
-    def counted(self, facts: FactSet) -> FactSet:
-        """Those of the facts whose number is above zero; facts that are elsewhere are of no number here."""
+    def counted(self, facts: AnyFactSet) -> FactSet:
+        """Those of the facts whose number is above zero."""
         if not self._multisets:
             return NONE
-        return FactSet({p: self._counted(p, relation) for p, relation in facts.items()})
+        return FactSet({p: self._counted(p, relation) for p, relation in as_local(facts).items()})
 
     def _counted(self, predicate: Predicate, relation: Relation) -> Relation:
         multiset = self._multisets.get(predicate)
@@ -231,6 +241,14 @@ class Counts(Mapping[Predicate, Multiset]):
 
 
 NO_COUNTS = Counts()
+"""No numbers, for every engine; see :mod:`everlog.engine.algebra`."""
+
+
+def counts_as_local(counts: AnyCounts) -> Counts:
+    """The counts as the local ones that they are; those of another implementation are an error."""
+    if not isinstance(counts, Counts):
+        raise foreign(Counts, counts)
+    return counts
 
 
 def count_keys(keys: Keys) -> Piece:

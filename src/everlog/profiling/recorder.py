@@ -13,6 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from everlog.analysis.modules.printing import print_module
+from everlog.engine.algebra import AnyEngine
 from everlog.engine.match import Engine, RuleSet
 from everlog.host.memory import held_memory
 from everlog.lang.printer import print_name, print_rule
@@ -43,7 +44,7 @@ class Recorder(Watch):
         self._strata = {id(rule): stratum.index for stratum in program.strata for rule in stratum.rules}
         self._known: list[Rule] = []
         """The rules that were met, which must not go as long as they are told apart by their identity."""
-        self._engine: Engine | None = None
+        self._engine: AnyEngine | None = None
         self._round: Round | None = None
         self._before = (0, 0)
         """Instances and facts when the round began."""
@@ -73,7 +74,7 @@ class Recorder(Watch):
 
         return Listener(round_done)
 
-    def began(self, engine: Engine, rules: RuleSet, phase: str, *, together: bool = False) -> None:
+    def began(self, engine: AnyEngine, rules: RuleSet, phase: str, *, together: bool = False) -> None:
         """An engine begins a pass over rules; without rules it only goes on with what it was doing."""
         if rules.rules:
             stratum = self._strata.get(id(rules.rules[0].rule), 0)
@@ -82,13 +83,13 @@ class Recorder(Watch):
         else:
             self._engine = self._engine or engine
 
-    def began_together(self, engine: Engine, stratum: int, rules: Sequence[Rule], phase: str) -> None:
+    def began_together(self, engine: AnyEngine, stratum: int, rules: Sequence[Rule], phase: str) -> None:
         """An engine begins with rules that it does not tell apart; it says when their jobs are done."""
         self._begin(engine, stratum, phase)
         self._together = rules
         self._known += rules
 
-    def began_module(self, engine: Engine, stratum: Stratum) -> None:
+    def began_module(self, engine: AnyEngine, stratum: Stratum) -> None:
         """A module begins to derive its facts."""
         assert stratum.module is not None
         self._begin(engine, stratum.index, MODULE)
@@ -125,7 +126,7 @@ class Recorder(Watch):
 
     # rounds ---------------------------------------------------------------------------------------
 
-    def _begin(self, engine: Engine, stratum: int, phase: str) -> None:
+    def _begin(self, engine: AnyEngine, stratum: int, phase: str) -> None:
         now = time.perf_counter()
         self._end(now)
         self._engine, self._together = engine, ()

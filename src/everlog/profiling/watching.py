@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from everlog.engine.algebra import AnyChange, AnyFactSet
 from everlog.engine.factset import FactSet
-from everlog.engine.match import Change, Engine, Matches, Proofs, RuleSet, Told, untold
+from everlog.engine.match import Engine, Matches, Proofs, RuleSet, Told, untold
 from everlog.lang.syntax import Rule
 
 if TYPE_CHECKING:
@@ -20,16 +21,23 @@ class WatchedEngine(Engine):
     watch: Recorder
 
     def match(
-        self, rules: RuleSet, pos: FactSet, neg: FactSet, changed: Sequence[Change] = (), phase: str = "forward"
+        self,
+        rules: RuleSet,
+        pos: AnyFactSet,
+        neg: AnyFactSet,
+        changed: Sequence[AnyChange] = (),
+        phase: str = "forward",
     ) -> Matches:
         self.watch.began(self, rules, phase)
         return super().match(rules, pos, neg, changed, phase)
 
-    def prove(self, rules: RuleSet, facts: FactSet, pos: FactSet, neg: FactSet, phase: str = "backward") -> Proofs:
+    def prove(
+        self, rules: RuleSet, facts: AnyFactSet, pos: AnyFactSet, neg: AnyFactSet, phase: str = "backward"
+    ) -> Proofs:
         self.watch.began(self, rules, phase)
         return super().prove(rules, facts, pos, neg, phase)
 
-    def closed(self, stratum: Stratum, facts: FactSet, delta: FactSet, told: Told = untold) -> FactSet | None:
+    def closed(self, stratum: Stratum, facts: AnyFactSet, delta: AnyFactSet, told: Told = untold) -> FactSet | None:
         if stratum.module is not None:
             self.watch.began_module(self, stratum)
         return super().closed(stratum, facts, delta, told)

@@ -16,10 +16,10 @@ considered before a proof is found.
 from __future__ import annotations
 
 from everlog.analysis.stratify import StratifiedProgram
-from everlog.engine.factset import NONE, FactSet
-from everlog.engine.match import Engine
+from everlog.engine.algebra import AnyEngine, AnyFactSet
+from everlog.engine.factset import NONE
 from everlog.reasoning.maintenance import Maintenance, Rules
-from everlog.reasoning.materialisation import Materialisation
+from everlog.reasoning.materialisation import AnyMaterialisation
 
 
 class BackwardChaining(Maintenance):
@@ -32,11 +32,11 @@ class BackwardChaining(Maintenance):
 
     def __init__(
         self,
-        engine: Engine,
+        engine: AnyEngine,
         program: StratifiedProgram,
-        old: Materialisation,
-        delete: FactSet,
-        insert: FactSet,
+        old: AnyMaterialisation,
+        delete: AnyFactSet,
+        insert: AnyFactSet,
         depth: int | None = None,
     ) -> None:
         super().__init__(engine, program, old, delete, insert)
@@ -45,10 +45,10 @@ class BackwardChaining(Maintenance):
             self.C_nr = self.C_r = None
 
     def maintain(self, rules: Rules) -> None:
-        self.C: FactSet = NONE
-        self.P: FactSet = NONE
-        self.Y: FactSet = NONE
-        self.B: FactSet = NONE
+        self.C: AnyFactSet = NONE
+        self.P: AnyFactSet = NONE
+        self.Y: AnyFactSet = NONE
+        self.B: AnyFactSet = NONE
         deleted = self.delete_unproved(rules)  # l. 62; thesis l. 100
         self.statistics.overdeleted += deleted.count
         self.statistics.checked += self.C.count
@@ -58,17 +58,17 @@ class BackwardChaining(Maintenance):
         self.statistics.rederived += rederived.count
         self.insert(rules, rederived)  # l. 65; thesis l. 101
 
-    def rederive(self, rules: Rules, deleted: FactSet) -> FactSet:
+    def rederive(self, rules: Rules, deleted: AnyFactSet) -> AnyFactSet:
         """Those of the deleted facts to start from again, if a search was given up."""
         raise NotImplementedError
 
-    def delete_unproved(self, rules: Rules) -> FactSet:
+    def delete_unproved(self, rules: Rules) -> AnyFactSet:
         """Remove the facts of the stratum that have no proof any more (DELETEUNPROVED)."""
         engine, changed = self.engine, [(self.gone, self.fresh)]
         explicit = self.E_minus.restricted(rules.predicates)
         lost = self.lose_nr(engine.match(rules.nonrecursive, self.I, self.I, changed, "delete"), explicit)  # l. 68
         lost |= self.lose_rec(engine.match(rules.recursive, self.I, self.I, changed, "delete"))
-        deleted = NONE
+        deleted: AnyFactSet = NONE
         while delta := self.unproved(rules, lost - self.D):  # l. 71 to 74
             lost = self.lose_rec(
                 engine.match(rules.recursive, self.alive, self.either, [(delta, NONE)], "delete")
@@ -77,7 +77,7 @@ class BackwardChaining(Maintenance):
             deleted = deleted.extended(delta)
         return deleted
 
-    def unproved(self, rules: Rules, asked: FactSet) -> FactSet:
+    def unproved(self, rules: Rules, asked: AnyFactSet) -> AnyFactSet:
         """Those of the facts that cannot be proved, or are blocked from being (CHECK)."""
         depth, level = 0, asked - self.C
         while level and asked - self.P:
@@ -96,7 +96,7 @@ class BackwardChaining(Maintenance):
             depth += 1
         return asked - self.P
 
-    def saturate(self, rules: Rules, proved: FactSet) -> None:
+    def saturate(self, rules: Rules, proved: AnyFactSet) -> None:
         """Add to P what follows from it among the checked facts; what is not checked is delayed (SATURATE)."""
         lower = self.alive.restricted(p for p in self.alive if p not in rules.predicates)
         found = proved
@@ -110,10 +110,10 @@ class BackwardChaining(Maintenance):
             known = lower.extended(self.P)
             found = self.engine.match(rules.recursive, known, self.either, [(delta, NONE)]).facts()  # l. 94
 
-    def proved_at_once(self, rules: Rules, facts: FactSet) -> FactSet:
+    def proved_at_once(self, rules: Rules, facts: AnyFactSet) -> AnyFactSet:
         """The facts that are delayed, explicit, or derived by a nonrecursive rule."""
         raise NotImplementedError
 
-    def with_instances(self, facts: FactSet) -> FactSet:
+    def with_instances(self, facts: AnyFactSet) -> AnyFactSet:
         """Those of the facts that may have an instance of a recursive rule left."""
         return facts

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from everlog.engine.factset import FactSet
+from everlog.engine.algebra import AnyFactSet
 from everlog.reasoning.backward import BackwardChaining
 from everlog.reasoning.maintenance import Rules
 
@@ -19,20 +19,20 @@ class BFC(BackwardChaining):
 
     name = "bfc"
 
-    def unproved(self, rules: Rules, asked: FactSet) -> FactSet:
+    def unproved(self, rules: Rules, asked: AnyFactSet) -> AnyFactSet:
         """The same without the facts that nonrecursive rules derive, though a blocked search has not come to them."""
         assert self.C_nr is not None
         left = super().unproved(rules, asked)
         return left - self.C_nr.counted(left) if self.B else left
 
-    def rederive(self, rules: Rules, deleted: FactSet) -> FactSet:
+    def rederive(self, rules: Rules, deleted: AnyFactSet) -> AnyFactSet:
         """What was proved after it was deleted, and what follows in one step (Algorithm 4, l. 70)."""
         assert self.C_r is not None
         return (deleted & self.P) | self.C_r.counted(deleted)
 
-    def proved_at_once(self, rules: Rules, facts: FactSet) -> FactSet:
+    def proved_at_once(self, rules: Rules, facts: AnyFactSet) -> AnyFactSet:
         assert self.C_nr is not None
         return (facts & self.Y) | self.C_nr.counted(facts)  # l. 125
 
-    def with_instances(self, facts: FactSet) -> FactSet:
+    def with_instances(self, facts: AnyFactSet) -> AnyFactSet:
         return facts if self.C_r is None else self.C_r.counted(facts)

@@ -19,9 +19,9 @@ from dataclasses import dataclass
 from typing import Literal
 
 from everlog.analysis.stratify import StratifiedProgram
-from everlog.engine.factset import FactSet
+from everlog.engine.algebra import AnyFactSet
 from everlog.lang.syntax import Predicate
-from everlog.reasoning.materialisation import Materialisation
+from everlog.reasoning.materialisation import AnyMaterialisation
 
 LARGE_CHANGE = 2
 """Rematerialise if more than one explicit fact in so many changes."""
@@ -43,7 +43,9 @@ class Attempt:
     budget: int | None = None
 
 
-def attempts(program: StratifiedProgram, old: Materialisation, delete: FactSet, insert: FactSet) -> Iterator[Attempt]:
+def attempts(
+    program: StratifiedProgram, old: AnyMaterialisation, delete: AnyFactSet, insert: AnyFactSet
+) -> Iterator[Attempt]:
     """What to try, one after the other; the last has no budget."""
     size, total = _size(delete) + _size(insert), old.explicit.count
     if size * LARGE_CHANGE > total:
@@ -67,7 +69,7 @@ def attempts(program: StratifiedProgram, old: Materialisation, delete: FactSet, 
         yield Attempt("rematerialise", "overdeletion went too far, and no counters are kept")
 
 
-def _size(facts: FactSet) -> int:
+def _size(facts: AnyFactSet) -> int:
     """How many facts there are, without those that are nothing but true, such as guards of rules."""
     return facts.restricted(predicate for predicate in facts if predicate.arity).count
 

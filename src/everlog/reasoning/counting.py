@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from everlog.analysis.stratify import StratifiedProgram, Stratum
-from everlog.engine.factset import NONE, FactSet
-from everlog.engine.match import Engine, RuleSet
-from everlog.engine.multiset import NO_COUNTS, Counts
+from everlog.engine.algebra import AnyCounts, AnyEngine, AnyFactSet
+from everlog.engine.factset import NONE
+from everlog.engine.match import RuleSet
+from everlog.engine.multiset import NO_COUNTS
 from everlog.reasoning.maintenance import Maintenance, Rules
-from everlog.reasoning.materialisation import Materialisation, Trace, trace_of, trimmed
+from everlog.reasoning.materialisation import AnyMaterialisation, AnyTrace, trace_of, trimmed
 
 
 class Counting(Maintenance):
@@ -22,16 +23,21 @@ class Counting(Maintenance):
     name = "counting"
 
     def __init__(
-        self, engine: Engine, program: StratifiedProgram, old: Materialisation, delete: FactSet, insert: FactSet
+        self,
+        engine: AnyEngine,
+        program: StratifiedProgram,
+        old: AnyMaterialisation,
+        delete: AnyFactSet,
+        insert: AnyFactSet,
     ) -> None:
         super().__init__(engine, program, old, delete, insert)
         assert self.old.trace is not None
-        self.traces: list[tuple[Counts, ...]] = list(self.old.trace)
+        self.traces: list[tuple[AnyCounts, ...]] = list(self.old.trace)
 
-    def new_trace(self) -> Trace:
+    def new_trace(self) -> AnyTrace:
         return tuple(self.traces)
 
-    def trace_again(self, number: int, stratum: Stratum, new: Materialisation) -> None:
+    def trace_again(self, number: int, stratum: Stratum, new: AnyMaterialisation) -> None:
         self.traces[number] = trace_of(self.engine, stratum, new)
 
     def maintain(self, rules: Rules) -> None:
@@ -42,7 +48,7 @@ class Counting(Maintenance):
         I_o, I_n = self.I.restricted(others), self.new.restricted(others)
         I_on, I_no = self.gone, self.fresh
         old, rounds = list(self.traces[rules.number]), []
-        N_o = old[0] if old else NO_COUNTS
+        N_o: AnyCounts = old[0] if old else NO_COUNTS
         N_n = self.change_nr(rules, N_o, I_o, I_n, I_on, I_no)  # l. 22 to 25
         while True:
             rounds.append(N_n)
@@ -64,7 +70,9 @@ class Counting(Maintenance):
         self.delete(I_on.restricted(rules.predicates))
         self.add(I_no.restricted(rules.predicates))
 
-    def change_nr(self, rules: Rules, N: Counts, I_o: FactSet, I_n: FactSet, I_on: FactSet, I_no: FactSet) -> Counts:
+    def change_nr(
+        self, rules: Rules, N: AnyCounts, I_o: AnyFactSet, I_n: AnyFactSet, I_on: AnyFactSet, I_no: AnyFactSet
+    ) -> AnyCounts:
         """The derivations of the first round: explicit facts and nonrecursive rules."""
         explicit = (e.restricted(rules.predicates) for e in (self.E_minus, self.E_plus))
         explicit_lost, explicit_won = map(self.engine.once, explicit)
@@ -78,13 +86,13 @@ class Counting(Maintenance):
         self,
         rules: Rules,
         phase: str,
-        I_1: FactSet,
-        I_2: FactSet,
-        delta_1: FactSet,
-        delta_2: FactSet,
-        I_12: FactSet,
-        I_21: FactSet,
-    ) -> Counts:
+        I_1: AnyFactSet,
+        I_2: AnyFactSet,
+        delta_1: AnyFactSet,
+        delta_2: AnyFactSet,
+        I_12: AnyFactSet,
+        I_21: AnyFactSet,
+    ) -> AnyCounts:
         """The derivations of a round that one evaluation has and the other has not (equation 69).
 
         Either a body atom differs, or the body holds in both but was complete before in the other.
@@ -95,6 +103,6 @@ class Counting(Maintenance):
         return differing + self.matched(rules.recursive, phase, both, I_1 | I_21, [(earlier, NONE)])
 
     def matched(
-        self, rules: RuleSet, phase: str, pos: FactSet, neg: FactSet, changed: list[tuple[FactSet, FactSet]]
-    ) -> Counts:
+        self, rules: RuleSet, phase: str, pos: AnyFactSet, neg: AnyFactSet, changed: list[tuple[AnyFactSet, AnyFactSet]]
+    ) -> AnyCounts:
         return self.engine.match(rules, pos, neg, changed, phase).counts()

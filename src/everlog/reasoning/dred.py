@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from everlog.engine.factset import NONE, FactSet
+from everlog.engine.algebra import AnyFactSet
+from everlog.engine.factset import NONE
 from everlog.reasoning.maintenance import Maintenance, Rules
 
 
@@ -25,13 +26,13 @@ class DRed(Maintenance):
         self.statistics.rederived += rederived.count
         self.insert(rules, rederived)  # l. 43
 
-    def overdelete(self, rules: Rules) -> FactSet:
+    def overdelete(self, rules: Rules) -> AnyFactSet:
         """Remove every fact of the stratum that an instance with a changed body derives (OVERDELETE)."""
         engine, changed = self.engine, [(self.gone, self.fresh)]
         explicit = self.E_minus.restricted(rules.predicates)
         lost = self.lose_nr(engine.match(rules.nonrecursive, self.I, self.I, changed, "delete"), explicit)  # l. 46
         lost |= self.lose_rec(engine.match(rules.recursive, self.I, self.I, changed, "delete"))
-        overdeleted = NONE
+        overdeleted: AnyFactSet = NONE
         while delta := lost - self.D:  # l. 48
             lost = self.lose_rec(
                 engine.match(rules.recursive, self.alive, self.either, [(delta, NONE)], "delete")
@@ -40,7 +41,7 @@ class DRed(Maintenance):
             overdeleted = overdeleted.extended(delta)
         return overdeleted
 
-    def rederive(self, rules: Rules, overdeleted: FactSet) -> FactSet:
+    def rederive(self, rules: Rules, overdeleted: AnyFactSet) -> AnyFactSet:
         """The overdeleted facts that are explicit or follow in one step from facts that survived."""
         explicit = overdeleted & self.kept
         proofs = self.engine.prove(rules.every, overdeleted - explicit, self.alive, self.either)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from everlog.engine.factset import FactSet
+from everlog.engine.algebra import AnyFactSet
 from everlog.reasoning.backward import BackwardChaining
 from everlog.reasoning.maintenance import Rules
 
@@ -21,7 +21,7 @@ class FBF(BackwardChaining):
     name = "fbf"
     keeps_counters = False
 
-    def rederive(self, rules: Rules, deleted: FactSet) -> FactSet:
+    def rederive(self, rules: Rules, deleted: AnyFactSet) -> AnyFactSet:
         """Bring back what was proved, and find what of the rest follows in one step (l. 63 and 64)."""
         back = deleted & self.P
         self.add(back)
@@ -30,7 +30,7 @@ class FBF(BackwardChaining):
         proofs = self.engine.prove(rules.every, unknown - known, self.alive, self.either)
         return known.extended(proofs.facts())
 
-    def proved_at_once(self, rules: Rules, facts: FactSet) -> FactSet:
+    def proved_at_once(self, rules: Rules, facts: AnyFactSet) -> AnyFactSet:
         known = (facts & self.Y) | (facts & self.kept)
         proofs = self.engine.prove(rules.nonrecursive, facts - known, self.alive, self.either)
         return known.extended(proofs.facts())  # l. 88

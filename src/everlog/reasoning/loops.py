@@ -16,10 +16,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from everlog.analysis.modules import Closure
+from everlog.engine.algebra import AnyEngine
 from everlog.engine.closed import STATE, TERM, Closed, Listed
-from everlog.engine.factset import NONE, FactSet
+from everlog.engine.factset import NONE, FactSet, as_local
 from everlog.engine.keys import Keys
-from everlog.engine.match import Engine, RuleSet
+from everlog.engine.match import RuleSet
 from everlog.engine.reach import Reach
 from everlog.engine.relation import Relation
 from everlog.lang.syntax import Predicate
@@ -89,7 +90,7 @@ class Loop:
 
 
 def close_together(
-    engine: Engine, modules: Sequence[Closure], rules: RuleSet, facts: FactSet, delta: FactSet
+    engine: AnyEngine, modules: Sequence[Closure], rules: RuleSet, facts: FactSet, delta: FactSet
 ) -> FactSet:
     """All that follows from ``facts`` and the new facts ``delta`` (MAT-MOD, lines 146 to 155)."""
     facts = facts.extended(delta)
@@ -100,7 +101,8 @@ def close_together(
         engine.held = facts.count
         engine.limits.check(engine.held)
         arrived = FactSet({**delta, **won})
-        delta = engine.match(rules, facts, facts, changed=[(arrived, NONE)]).facts(without=facts)  # l. 155
+        found = engine.match(rules, facts, facts, changed=[(arrived, NONE)]).facts(without=facts)  # l. 155
+        delta = as_local(found)
         won = together([loop.added(FactSet({**delta, **won})) for loop in loops])
         facts = facts.extended(delta)
     return _with(facts, loops)

@@ -15,15 +15,17 @@ from __future__ import annotations
 import time
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from typing import Generic
 
 from everlog.analysis.modules import Module
 from everlog.analysis.stratify import StratifiedProgram, Stratum
-from everlog.engine.factset import NONE, FactSet
-from everlog.engine.match import Engine, Matches, RuleSet
+from everlog.engine.algebra import AnyCounts, AnyEngine, AnyFactSet, AnyMatches
+from everlog.engine.factset import NONE, as_local
+from everlog.engine.match import RuleSet
 from everlog.lang.html import html_table
 from everlog.lang.syntax import Predicate
 from everlog.modules.derive import rederive
-from everlog.reasoning.materialisation import Materialisation, Trace, counted_anew
+from everlog.reasoning.materialisation import AnyMaterialisation, AnyTrace, C_co, F_co, Materialisation, counted_anew
 from everlog.reasoning.modular import evaluate_again, maintain_together
 from everlog.reasoning.seminaive import close_stratum
 from everlog.reasoning.statistics import Listener
@@ -64,13 +66,16 @@ class UpdateStatistics:
 
 
 @dataclass(frozen=True)
-class Update:
+class Update(Generic[F_co, C_co]):
     """The result of an update: the new materialisation, and how the facts differ from the old ones."""
 
-    materialisation: Materialisation
-    inserted: FactSet
-    deleted: FactSet
+    materialisation: Materialisation[F_co, C_co]
+    inserted: F_co
+    deleted: F_co
     statistics: UpdateStatistics
+
+
+AnyUpdate = Update[AnyFactSet, AnyCounts]
 
 
 @dataclass(frozen=True)
@@ -105,7 +110,12 @@ class Maintenance:
     name = ""
 
     def __init__(
-        self, engine: Engine, program: StratifiedProgram, old: Materialisation, delete: FactSet, insert: FactSet
+        self,
+        engine: AnyEngine,
+        program: StratifiedProgram,
+        old: AnyMaterialisation,
+        delete: AnyFactSet,
+        insert: AnyFactSet,
     ) -> None:
         self.engine = engine
         self.program = program
@@ -114,16 +124,16 @@ class Maintenance:
         self.E_plus = insert - old.explicit
         self.kept = old.explicit - self.E_minus
         self.I = old.facts
-        self.D: FactSet = NONE
-        self.A: FactSet = NONE
+        self.D: AnyFactSet = NONE
+        self.A: AnyFactSet = NONE
         self.alive = self.new = self.either = self.I
-        self.gone: FactSet = NONE
-        self.fresh: FactSet = NONE
+        self.gone: AnyFactSet = NONE
+        self.fresh: AnyFactSet = NONE
         self.C_nr = old.nr
         self.C_r = old.rec
         self.statistics = UpdateStatistics(self.name)
 
-    def run(self) -> Update:
+    def run(self) -> AnyUpdate:
         """Repair the materialisation stratum by stratum; the old one stays as it is."""
         begin, before = time.perf_counter(), dict(self.engine.work.instances)
         self.engine.held = self.I.count
@@ -164,17 +174,18 @@ class Maintenance:
         if (closed := engine.closed(stratum, self.new, NONE)) is not None:
             self.compare_closed(closed, module)
             return
-        found = rederive(module, self.I, self.new, self.gone, self.fresh, lambda: engine.limits.check(engine.held))
-        self.new = self.new.replaced({p: change.relation for p, change in found.items()})
+        old, new, gone, fresh = map(as_local, (self.I, self.new, self.gone, self.fresh))
+        found = rederive(module, old, new, gone, fresh, lambda: engine.limits.check(engine.held))
+        self.new = new.replaced({p: change.relation for p, change in found.items()})
         self.engine.held = self.new.count
         self.engine.check(0)
-        self.gone = self.gone.replaced({p: change.lost for p, change in found.items()})
-        self.fresh = self.fresh.replaced({p: change.won for p, change in found.items()})
+        self.gone = gone.replaced({p: change.lost for p, change in found.items()})
+        self.fresh = fresh.replaced({p: change.won for p, change in found.items()})
         matched = [p for p in found if p in self.in_bodies]
-        self.alive = self.alive.replaced({p: self.I.relation(p) - found[p].lost for p in matched})
-        self.either = self.either.replaced({p: self.I.relation(p) | found[p].won for p in matched})
+        self.alive = as_local(self.alive).replaced({p: old.relation(p) - found[p].lost for p in matched})
+        self.either = as_local(self.either).replaced({p: old.relation(p) | found[p].won for p in matched})
 
-    def compare_closed(self, closed: FactSet, module: Module) -> None:
+    def compare_closed(self, closed: AnyFactSet, module: Module) -> None:
         """The same where the relations were derived again as a whole: ``closed`` has all facts."""
         before, after = self.I.restricted(module.predicates), closed.restricted(module.predicates)
         lost, won = before - after, after - before
@@ -199,10 +210,10 @@ class Maintenance:
         self.C_nr, self.C_r = counted.nr, counted.rec
         self.trace_again(number, replace(stratum, afresh=False), whole)
 
-    def trace_again(self, number: int, stratum: Stratum, new: Materialisation) -> None:
+    def trace_again(self, number: int, stratum: Stratum, new: AnyMaterialisation) -> None:
         """Compute the trace of a stratum anew; only Counting keeps it."""
 
-    def change_closed(self, lost: FactSet, won: FactSet) -> None:
+    def change_closed(self, lost: AnyFactSet, won: AnyFactSet) -> None:
         """The same where only what changed was derived."""
         self.engine.held += won.count - lost.count
         self.engine.check(0)
@@ -216,7 +227,7 @@ class Maintenance:
         rules = (rule for stratum in self.program.strata for rule in stratum.rules)
         return frozenset(atom.predicate for rule in rules for atom in rule.body)
 
-    def new_trace(self) -> Trace | None:
+    def new_trace(self) -> AnyTrace | None:
         """The trace after the update; only Counting keeps it."""
         return None
 
@@ -231,7 +242,7 @@ class Maintenance:
         self.delete(self.E_minus.restricted(unruled))
         self.add(self.E_plus.restricted(unruled), back=NONE)
 
-    def delete(self, facts: FactSet) -> None:
+    def delete(self, facts: AnyFactSet) -> None:
         """D := D u facts; they are in I, and not in A."""
         self.engine.held -= facts.count
         self.D = self.D.extended(facts)
@@ -240,7 +251,7 @@ class Maintenance:
         self.alive = self.alive - facts
         self.new = self.alive if same else self.new - facts
 
-    def add(self, facts: FactSet, back: FactSet | None = None) -> None:
+    def add(self, facts: AnyFactSet, back: AnyFactSet | None = None) -> None:
         """A := A u facts; they are not in (I \\ D) u A. Those that are in D are ``back``, if somebody knows."""
         self.engine.held += facts.count
         self.engine.check(0)
@@ -254,7 +265,7 @@ class Maintenance:
         self.new = self.new.extended(facts)
         self.either = self.new if same else self.either.extended(brand_new)
 
-    def insert(self, rules: Rules, rederived: FactSet) -> None:
+    def insert(self, rules: Rules, rederived: AnyFactSet) -> None:
         """Derive what follows from new facts, and from rederived ones (journal paper, Algorithm 4, INSERT).
 
         The counters that are kept are incremented on the way (thesis, Algorithm 4).
@@ -272,7 +283,7 @@ class Maintenance:
 
     # Counters. Where they are not kept, only the facts of the instances are collected. -------------
 
-    def lose_nr(self, matches: Matches, explicit: FactSet) -> FactSet:
+    def lose_nr(self, matches: AnyMatches, explicit: AnyFactSet) -> AnyFactSet:
         """Nonrecursive instances, and explicit facts, that are no more."""
         if self.C_nr is None:
             return matches.facts() | explicit
@@ -280,7 +291,7 @@ class Maintenance:
         self.C_nr = self.C_nr - lost
         return lost.facts()
 
-    def lose_rec(self, matches: Matches) -> FactSet:
+    def lose_rec(self, matches: AnyMatches) -> AnyFactSet:
         """Recursive instances that are no more, or whose body is not certain any more."""
         if self.C_r is None:
             return matches.facts()
@@ -288,7 +299,7 @@ class Maintenance:
         self.C_r = self.C_r - lost
         return lost.facts()
 
-    def gain_nr(self, matches: Matches, explicit: FactSet) -> FactSet:
+    def gain_nr(self, matches: AnyMatches, explicit: AnyFactSet) -> AnyFactSet:
         """New nonrecursive instances, and explicit facts."""
         if self.C_nr is None:
             return matches.facts(without=self.new) | explicit
@@ -296,7 +307,7 @@ class Maintenance:
         self.C_nr = self.C_nr + won
         return won.facts()
 
-    def gain_rec(self, matches: Matches) -> FactSet:
+    def gain_rec(self, matches: AnyMatches) -> AnyFactSet:
         """New recursive instances."""
         if self.C_r is None:
             return matches.facts(without=self.new)

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import TYPE_CHECKING, Generic, Literal, TypeVar, cast
 
 from everlog.analysis.stratify import StratifiedProgram, Stratum
+from everlog.engine.algebra import AnyCounts, AnyEngine, AnyFactSet
 from everlog.engine.factset import NONE, FactSet
-from everlog.engine.match import Engine, RuleSet
+from everlog.engine.match import RuleSet
 from everlog.engine.multiset import NO_COUNTS, Counts
 from everlog.lang.syntax import Predicate
 
@@ -18,31 +19,46 @@ Maintain = Literal["dredc", "bfc", "counting", "none"]
 Trace = tuple[tuple[Counts, ...], ...]
 """For each stratum and round, the facts derived in it with the number of their derivations."""
 
+AnyTrace = tuple[tuple[AnyCounts, ...], ...]
+
+F = TypeVar("F", bound=AnyFactSet)
+C = TypeVar("C", bound=AnyCounts)
+
+if TYPE_CHECKING:
+    from typing_extensions import TypeVar as TypeVarWithDefault
+
+    F_co = TypeVarWithDefault("F_co", bound=AnyFactSet, default=FactSet, covariant=True)
+    C_co = TypeVarWithDefault("C_co", bound=AnyCounts, default=Counts, covariant=True)
+else:
+    F_co, C_co = TypeVar("F_co"), TypeVar("C_co")
+
 
 @dataclass(frozen=True)
-class Materialisation:
+class Materialisation(Generic[F_co, C_co]):
     """The explicit facts, everything that follows, and what is known about how it follows.
 
     ``nr`` counts for each fact of a rule's predicate its being explicit and its instances of
     nonrecursive rules, ``rec`` its instances of recursive ones (the thesis's C_nr and C_r);
     ``trace`` is that of the Counting algorithm. Each is None if it is not kept, or no longer right.
+
+    All sets are of one implementation of the algebra; without type arguments of the local one.
     """
 
-    explicit: FactSet
-    facts: FactSet
-    nr: Counts | None = None
-    rec: Counts | None = None
-    trace: Trace | None = None
+    explicit: F_co
+    facts: F_co
+    nr: C_co | None = None
+    rec: C_co | None = None
+    trace: tuple[tuple[C_co, ...], ...] | None = None
     instances: int = 0
     """How many instances materialising takes, as far as is known."""
 
     @property
-    def nbytes(self) -> int:
+    def nbytes(self: Materialisation) -> int:
         """The memory of the bookkeeping."""
         counters = sum(counts.nbytes for counts in (self.nr, self.rec) if counts is not None)
         return counters + sum(counts.nbytes for rounds in self.trace or () for counts in rounds)
 
-    def fitted(self, universe: int) -> Materialisation:
+    def fitted(self: Materialisation, universe: int) -> Materialisation:
         """The same in layouts that hold ids below ``universe``."""
         facts = self.facts
         if all(relation.layout.fits(universe) for relation in (*facts.values(), *self.explicit.values())):
@@ -57,7 +73,12 @@ class Materialisation:
         )
 
 
-def booked(engine: Engine, program: StratifiedProgram, fresh: Materialisation, maintain: Maintain) -> Materialisation:
+AnyMaterialisation = Materialisation[AnyFactSet, AnyCounts]
+
+
+def booked(
+    engine: AnyEngine, program: StratifiedProgram, fresh: Materialisation[F, C], maintain: Maintain
+) -> Materialisation[F, C]:
     """A new materialisation with the bookkeeping for an algorithm, ready for updates."""
     if maintain == "none":
         return fresh
@@ -65,28 +86,28 @@ def booked(engine: Engine, program: StratifiedProgram, fresh: Materialisation, m
     return (with_trace if maintain == "counting" else with_counters)(engine, program, settled)
 
 
-def with_counters(engine: Engine, program: StratifiedProgram, old: Materialisation) -> Materialisation:
+def with_counters(engine: AnyEngine, program: StratifiedProgram, old: Materialisation[F, C]) -> Materialisation[F, C]:
     """The materialisation with its counters, computed anew from the facts where they are not known."""
     if old.nr is not None and old.rec is not None:
         return old
     return replace(old, nr=nonrecursive_counts(engine, program, old), rec=recursive_counts(engine, program, old))
 
 
-def nonrecursive_counts(engine: Engine, program: StratifiedProgram, old: Materialisation) -> Counts:
+def nonrecursive_counts(engine: AnyEngine, program: StratifiedProgram, old: Materialisation[F, C]) -> C:
     """C_nr: each fact's being explicit and its instances of nonrecursive rules."""
-    counts = NO_COUNTS
+    counts: AnyCounts = NO_COUNTS
     for stratum in _standing(program):
         counts += engine.once(old.explicit.restricted(stratum.predicates))
         counts += engine.match(RuleSet(stratum.nonrecursive), old.facts, old.facts, phase="bookkeeping").counts()
-    return counts
+    return cast("C", counts)
 
 
-def recursive_counts(engine: Engine, program: StratifiedProgram, old: Materialisation) -> Counts:
+def recursive_counts(engine: AnyEngine, program: StratifiedProgram, old: Materialisation[F, C]) -> C:
     """C_r: each fact's instances of recursive rules."""
-    counts = NO_COUNTS
+    counts: AnyCounts = NO_COUNTS
     for stratum in _standing(program):
         counts += engine.match(RuleSet(stratum.recursive), old.facts, old.facts, phase="bookkeeping").counts()
-    return counts
+    return cast("C", counts)
 
 
 def _standing(program: StratifiedProgram) -> Iterable[Stratum]:
@@ -95,12 +116,13 @@ def _standing(program: StratifiedProgram) -> Iterable[Stratum]:
 
 
 def counted_anew(
-    engine: Engine, strata: Iterable[Stratum], old: Materialisation, predicates: Collection[Predicate]
-) -> Materialisation:
+    engine: AnyEngine, strata: Iterable[Stratum], old: Materialisation[F, C], predicates: Collection[Predicate]
+) -> Materialisation[F, C]:
     """The materialisation with the counters of some predicates computed anew, for their rules in some strata."""
     if old.nr is None or old.rec is None or not predicates:
         return old
-    nr, rec = (Counts({p: each for p, each in counts.items() if p not in predicates}) for counts in (old.nr, old.rec))
+    others: list[AnyCounts] = [c.restricted({p for p in c if p not in predicates}) for c in (old.nr, old.rec)]
+    nr, rec = others
     for stratum in strata:
         mine = [predicate for predicate in stratum.predicates if predicate in predicates]
         parts = (stratum.nonrecursive, stratum.recursive)
@@ -108,22 +130,22 @@ def counted_anew(
         nr += engine.once(old.explicit.restricted(mine))
         nr += engine.match(nonrecursive, old.facts, old.facts, phase="bookkeeping").counts()
         rec += engine.match(recursive, old.facts, old.facts, phase="bookkeeping").counts()
-    return replace(old, nr=nr, rec=rec)
+    return replace(old, nr=cast("C", nr), rec=cast("C", rec))
 
 
-def with_trace(engine: Engine, program: StratifiedProgram, old: Materialisation) -> Materialisation:
+def with_trace(engine: AnyEngine, program: StratifiedProgram, old: Materialisation[F, C]) -> Materialisation[F, C]:
     """The materialisation with its trace, computed anew if it is not known (journal paper, Algorithm 2)."""
     if old.trace is not None:
         return old
     return replace(old, trace=tuple(trace_of(engine, stratum, old) for stratum in program.strata))
 
 
-def trace_of(engine: Engine, stratum: Stratum, old: Materialisation) -> tuple[Counts, ...]:
+def trace_of(engine: AnyEngine, stratum: Stratum, old: Materialisation[F, C]) -> tuple[C, ...]:
     """The trace of one stratum; there is none of modules, and of a stratum whose facts come from other rules."""
     if stratum.module is not None or stratum.inner or stratum.afresh:
         return ()
     own = frozenset(stratum.predicates)
-    facts = old.facts.restricted(predicate for predicate in old.facts if predicate not in own)
+    facts: AnyFactSet = old.facts.restricted(predicate for predicate in old.facts if predicate not in own)
     recursive, rounds = RuleSet(stratum.recursive), []
     counts = engine.once(old.explicit.restricted(stratum.predicates))
     counts += engine.match(RuleSet(stratum.nonrecursive), facts, facts, phase="bookkeeping").counts()  # l. 12
@@ -131,11 +153,11 @@ def trace_of(engine: Engine, stratum: Stratum, old: Materialisation) -> tuple[Co
         rounds.append(counts)
         facts = facts.extended(delta)  # l. 16
         counts = engine.match(recursive, facts, facts, [(delta, NONE)], phase="bookkeeping").counts()  # l. 18
-    return trimmed([*rounds, counts])
+    return cast("tuple[C, ...]", trimmed([*rounds, counts]))
 
 
-def trimmed(rounds: list[Counts]) -> tuple[Counts, ...]:
+def trimmed(rounds: list[AnyCounts]) -> tuple[AnyCounts, ...]:
     """The rounds without those at the end that derive nothing."""
-    while rounds and all(multiset.is_zero for multiset in rounds[-1].values()):
+    while rounds and not rounds[-1].facts():
         rounds = rounds[:-1]
     return tuple(rounds)

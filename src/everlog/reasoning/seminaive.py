@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import time
+from typing import cast
 
 from everlog.analysis.stratify import StratifiedProgram, Stratum
-from everlog.engine.factset import NONE, FactSet
-from everlog.engine.match import Engine, RuleSet
+from everlog.engine.algebra import AnyEngine, AnyFactSet
+from everlog.engine.factset import NONE, as_local
+from everlog.engine.match import RuleSet
 from everlog.modules.derive import derive
 from everlog.reasoning.loops import close_together
+from everlog.reasoning.materialisation import F
 from everlog.reasoning.statistics import Listener, RoundEvent, Statistics, StratumStatistics
 
 
 def seminaive(
-    engine: Engine, program: StratifiedProgram, explicit: FactSet, listener: Listener | None = None
-) -> tuple[FactSet, Statistics]:
+    engine: AnyEngine, program: StratifiedProgram, explicit: F, listener: Listener | None = None
+) -> tuple[F, Statistics]:
     """Everything that follows from the explicit facts (journal paper, Algorithm 1).
 
     Stratum by stratum, the facts found in one round are the changes of the next, so each instance
@@ -24,7 +27,7 @@ def seminaive(
     begin = time.perf_counter()
     listener = listener or Listener()
     derived = {predicate for stratum in program.strata for predicate in stratum.predicates}
-    facts = explicit.restricted(predicate for predicate in explicit if predicate not in derived)
+    facts: AnyFactSet = explicit.restricted(predicate for predicate in explicit if predicate not in derived)
     strata = []
     for stratum in program.strata:
         facts, figures = close_stratum(engine, stratum, facts, explicit, len(program.strata), listener)
@@ -39,12 +42,12 @@ def seminaive(
         modules=bool(program.modules),
         stratification=program.kind,
     )
-    return facts, statistics
+    return cast("F", facts), statistics
 
 
 def close_stratum(
-    engine: Engine, stratum: Stratum, facts: FactSet, explicit: FactSet, strata: int, listener: Listener
-) -> tuple[FactSet, StratumStatistics]:
+    engine: AnyEngine, stratum: Stratum, facts: AnyFactSet, explicit: AnyFactSet, strata: int, listener: Listener
+) -> tuple[AnyFactSet, StratumStatistics]:
     """Adds to ``facts`` what the rules of one stratum derive, its explicit facts included."""
     begin, before = time.perf_counter(), engine.work.instances["forward"]
     if stratum.module is not None:
@@ -60,7 +63,7 @@ def close_stratum(
     given = explicit.restricted(stratum.predicates)
     delta = given.extended(engine.match(RuleSet(stratum.nonrecursive), facts, facts).facts(without=given))  # l. 3
     if stratum.inner:
-        facts, delta = close_together(engine, stratum.inner, recursive, facts, delta), NONE
+        facts, delta = close_together(engine, stratum.inner, recursive, as_local(facts), as_local(delta)), NONE
 
     def told(new: int, known: int) -> None:
         nonlocal rounds
@@ -80,7 +83,7 @@ def close_stratum(
 
 
 def _figures(
-    engine: Engine, stratum: Stratum, facts: FactSet, rounds: int, before: int, begin: float
+    engine: AnyEngine, stratum: Stratum, facts: AnyFactSet, rounds: int, before: int, begin: float
 ) -> StratumStatistics:
     """What a stratum took, given the instances and the time at its beginning."""
     return StratumStatistics(
@@ -96,14 +99,16 @@ def _figures(
 
 
 def close_module(
-    engine: Engine, stratum: Stratum, facts: FactSet, strata: int, listener: Listener
-) -> tuple[FactSet, StratumStatistics]:
+    engine: AnyEngine, stratum: Stratum, facts: AnyFactSet, strata: int, listener: Listener
+) -> tuple[AnyFactSet, StratumStatistics]:
     """Adds to ``facts`` what a module derives."""
     begin = time.perf_counter()
     assert stratum.module is not None
     closed = engine.closed(stratum, facts, NONE)
     if closed is None:
-        closed = facts.replaced(derive(stratum.module, facts, lambda: engine.limits.check(engine.held)))
+        closed = as_local(facts).replaced(
+            derive(stratum.module, as_local(facts), lambda: engine.limits.check(engine.held))
+        )
     facts = closed
     count = facts.restricted(stratum.predicates).count
     engine.held = facts.count

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import logging
 import time
-from typing import Literal
+from typing import Literal, cast
 
 from everlog.analysis.stratify import StratifiedProgram
-from everlog.engine.factset import FactSet
-from everlog.engine.match import Engine, OverBudgetError
+from everlog.engine.algebra import AnyEngine
+from everlog.engine.match import OverBudgetError
 from everlog.reasoning.bfc import BFC
 from everlog.reasoning.choose import attempts
 from everlog.reasoning.counting import Counting
 from everlog.reasoning.dred import DRed
 from everlog.reasoning.dredc import DRedC
 from everlog.reasoning.fbf import FBF
-from everlog.reasoning.maintenance import Update, UpdateStatistics
-from everlog.reasoning.materialisation import Maintain, Materialisation, booked, with_counters, with_trace
+from everlog.reasoning.maintenance import Maintenance, Update, UpdateStatistics
+from everlog.reasoning.materialisation import C, F, Maintain, Materialisation, booked, with_counters, with_trace
 from everlog.reasoning.seminaive import seminaive
 
 Algorithm = Literal["auto", "dredc", "bfc", "fbf", "dred", "counting", "rematerialise"]
@@ -27,14 +27,14 @@ log = logging.getLogger(__name__)
 
 
 def update(
-    engine: Engine,
+    engine: AnyEngine,
     program: StratifiedProgram,
-    old: Materialisation,
-    delete: FactSet,
-    insert: FactSet,
+    old: Materialisation[F, C],
+    delete: F,
+    insert: F,
     algorithm: Algorithm,
     strategy: Strategy = "never",
-) -> Update:
+) -> Update[F, C]:
     """The materialisation of (E \\ delete) ∪ insert, by one of the algorithms.
 
     Bookkeeping that the algorithm needs and an earlier update did not keep is computed first.
@@ -49,20 +49,23 @@ def update(
             log.info("counting derivations, which %s needs and the last update did not keep", algorithm)
         counted = with_counters(engine, program, old)
         if algorithm == "bfc":
-            return BFC(engine, program, counted, delete, insert, depth).run()
-        return DRedC(engine, program, counted, delete, insert).run()
-    if algorithm == "counting":
+            run: Maintenance = BFC(engine, program, counted, delete, insert, depth)
+        else:
+            run = DRedC(engine, program, counted, delete, insert)
+    elif algorithm == "counting":
         if old.trace is None:
             log.info("computing the trace, which counting needs and the last update did not keep")
-        return Counting(engine, program, with_trace(engine, program, old), delete, insert).run()
-    if algorithm == "dred":
-        return DRed(engine, program, old, delete, insert).run()
-    return FBF(engine, program, old, delete, insert, depth).run()
+        run = Counting(engine, program, with_trace(engine, program, old), delete, insert)
+    elif algorithm == "dred":
+        run = DRed(engine, program, old, delete, insert)
+    else:
+        run = FBF(engine, program, old, delete, insert, depth)
+    return cast("Update[F, C]", run.run())
 
 
 def best_update(
-    engine: Engine, program: StratifiedProgram, old: Materialisation, delete: FactSet, insert: FactSet
-) -> Update:
+    engine: AnyEngine, program: StratifiedProgram, old: Materialisation[F, C], delete: F, insert: F
+) -> Update[F, C]:
     """The same by what seems cheapest; see :mod:`everlog.reasoning.choose`."""
     tried: list[str] = []
     for attempt in attempts(program, old, delete, insert):
@@ -82,8 +85,8 @@ def best_update(
 
 
 def rematerialise(
-    engine: Engine, program: StratifiedProgram, old: Materialisation, delete: FactSet, insert: FactSet
-) -> Update:
+    engine: AnyEngine, program: StratifiedProgram, old: Materialisation[F, C], delete: F, insert: F
+) -> Update[F, C]:
     """Compute everything again, with the bookkeeping there was, and compare."""
     engine.renew()
     begin = time.perf_counter()
@@ -94,5 +97,5 @@ def rematerialise(
     inserted, deleted = facts - old.facts, old.facts - facts
     figures.seconds = time.perf_counter() - begin
     maintain: Maintain = "counting" if old.trace is not None else "none" if old.nr is None else "dredc"
-    new = booked(engine, program, Materialisation(explicit, facts, instances=statistics.instances), maintain)
-    return Update(new, inserted, deleted, figures)
+    fresh: Materialisation[F, C] = Materialisation(explicit, facts, instances=statistics.instances)
+    return Update(booked(engine, program, fresh, maintain), inserted, deleted, figures)

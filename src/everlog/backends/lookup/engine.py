@@ -8,8 +8,9 @@ from everlog.analysis.modules.kinds import VirtualUnion
 from everlog.analysis.stratify import Stratum
 from everlog.backends.lookup.facts import UNIVERSE, Excerpt
 from everlog.backends.lookup.rows import TooMuchError
+from everlog.engine.algebra import AnyFactSet
 from everlog.engine.collect import Collector
-from everlog.engine.factset import FactSet
+from everlog.engine.factset import FactSet, as_local
 from everlog.engine.limits import Limits
 from everlog.engine.match import Engine
 from everlog.modules.derive import repaired_closure
@@ -42,14 +43,15 @@ class ExcerptEngine(Engine):
         self._excerpt.require(more + max(0, self.held - self._known))
 
     def repaired(
-        self, stratum: Stratum, old: FactSet, new: FactSet, gone: FactSet, fresh: FactSet
+        self, stratum: Stratum, old: AnyFactSet, new: AnyFactSet, gone: AnyFactSet, fresh: AnyFactSet
     ) -> tuple[FactSet, FactSet] | None:
         """By the graph of all that feeds a closure; a union is looked up where it changed only."""
         module = stratum.module
         assert module is not None
+        before, after, less, more = map(as_local, (old, new, gone, fresh))
         if isinstance(module, VirtualUnion):
-            return changed_pairs(module, old, new, gone, fresh)
-        before, lost, won = (facts.restricted(module.inputs).plain() for facts in (old, gone, fresh))
+            return changed_pairs(module, before, after, less, more)
+        before, lost, won = (facts.restricted(module.inputs).plain() for facts in (before, less, more))
         changed = repaired_closure(module, before, lost, won, lambda: self.check(0))
         self.check(sum(len(each.lost) + len(each.won) for each in changed.values()))
         return FactSet({p: c.lost for p, c in changed.items()}), FactSet({p: c.won for p, c in changed.items()})

@@ -25,11 +25,12 @@ from everlog.backends.spark.names import Names, namesakes
 from everlog.backends.spark.opening import program_of
 from everlog.backends.spark.outcome import Outcome, Repaired, Sizes
 from everlog.backends.spark.write import write_change
+from everlog.engine.algebra import AnyFactSet
 from everlog.engine.difference import Difference, counts_changed
 from everlog.engine.distant import is_distant
-from everlog.engine.factset import NONE, FactSet
+from everlog.engine.factset import NONE, FactSet, as_local
 from everlog.engine.limits import Limits
-from everlog.engine.multiset import NO_COUNTS, Counts
+from everlog.engine.multiset import NO_COUNTS, Counts, counts_as_local
 from everlog.engine.relation import Relation
 from everlog.ingest.room import own_share
 from everlog.ingest.spill import distinct
@@ -169,16 +170,17 @@ def _difference(outcome: Outcome, old: Materialisation) -> Difference:
     """The change of the rows of a store; counters that are not kept stay as they are."""
     new = outcome.done.materialisation
     nr, rec = (
-        NO_COUNTS if after is None or before is None else outcome.seen(counts_changed(before, after))
+        NO_COUNTS if after is None or before is None else outcome.seen(counts_changed(before, counts_as_local(after)))
         for before, after in ((old.nr, new.nr), (old.rec, new.rec))
     )
     return Difference(_signed(outcome.listed, outcome.unlisted), _signed(outcome.won, outcome.lost), nr, rec)
 
 
-def _signed(more: FactSet, less: FactSet) -> Counts:
-    return Counts.once(more.plain()) - Counts.once(less.plain())
+def _signed(more: AnyFactSet, less: AnyFactSet) -> Counts:
+    return Counts.once(as_local(more).plain()) - Counts.once(as_local(less).plain())
 
 
-def _sizes(facts: FactSet) -> Sizes:
+def _sizes(given: AnyFactSet) -> Sizes:
+    facts = as_local(given)
     assert not any(map(is_distant, facts.values())), "of what lies elsewhere only a bound is known"
     return {predicate: len(relation) for predicate, relation in facts.items() if len(relation)}

@@ -19,7 +19,7 @@ import pyarrow as pa
 from everlog.analysis.decompose import Decomposition
 from everlog.analysis.stratify import Stratum
 from everlog.backends.spark.sharing import Numbering, columns_by_tag, fact_set, share, shared_facts, tagged
-from everlog.engine.factset import FactSet
+from everlog.engine.factset import FactSet, as_local
 from everlog.engine.keys import Column, Order, columns_of
 from everlog.engine.match import Engine, RuleSet
 from everlog.engine.relation import Relation
@@ -129,7 +129,7 @@ class CloseSlice:
         around = slice_facts.restricted(p for p in slice_facts if p not in self.derived)
         facts = around.replaced(below.fitted(numbering.universe))
         stratum = Stratum(1, self.rules, (), self.derived)
-        return close_stratum(engine, stratum, facts, seeds, 1, Listener())[0]
+        return as_local(close_stratum(engine, stratum, facts, seeds, 1, Listener())[0])
 
     def _batches(self, number: int, relation: Relation, numbering: Numbering) -> Iterator[pa.RecordBatch]:
         keys = relation.keys()

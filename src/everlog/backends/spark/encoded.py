@@ -11,7 +11,6 @@ import pyarrow.parquet as pq
 from everlog.backends.spark.factset import FrameSet
 from everlog.backends.spark.names import Names
 from everlog.backends.spark.workspace import Workspace
-from everlog.engine.factset import NONE, FactSet
 from everlog.lang.syntax import Predicate
 from everlog.store import schema
 
@@ -41,13 +40,12 @@ def width_of(files: Iterable[str], predicates: Iterable[Predicate]) -> int:
     return max([schema.MIN_WIDTH, *written, *(predicate.arity for predicate in predicates)])
 
 
-def staged_facts(space: Workspace, files: Sequence[str]) -> FactSet:
+def staged_facts(space: Workspace, files: Sequence[str]) -> FrameSet:
     """The different facts of files that the pipeline has staged."""
     if not files:
-        return NONE
+        return FrameSet(space)
     rows = space.spark.read.schema(columns(space)).parquet(*files)
-    stored = space.store(filled(space, rows).distinct())
-    return FrameSet.of(space, stored) if stored.files else NONE
+    return FrameSet.of(space, space.store(filled(space, rows).distinct()))
 
 
 def columns(space: Workspace, weights: bool = False) -> str:

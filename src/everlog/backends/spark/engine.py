@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from everlog.analysis.decompose import parts_of
 from everlog.analysis.modules.kinds import VirtualUnion
 from everlog.analysis.stratify import Stratum
-from everlog.backends.spark.factset import FrameSet, Part, Step
+from everlog.backends.spark.factset import FrameSet, Part, Step, framed
 from everlog.backends.spark.finish import finish, fits
 from everlog.backends.spark.groups import Mask, Place
 from everlog.backends.spark.local import evaluate, without_modules
@@ -24,11 +24,10 @@ from everlog.backends.spark.settings import SparkSettings
 from everlog.backends.spark.tasks import parallelism
 from everlog.backends.spark.unlisted import Listing, is_counted_first, listing
 from everlog.backends.spark.workspace import WEIGHT, Workspace
-from everlog.engine.factset import FactSet
+from everlog.engine.algebra import AnyChange, AnyFactSet
 from everlog.engine.limits import Limits
-from everlog.engine.match import Change, Engine, RuleSet, Told, untold
-from everlog.engine.multiset import NO_COUNTS, Counts
-from everlog.lang.syntax import Constant, Predicate, Rule
+from everlog.engine.match import Accounts, RuleSet, Told, untold
+from everlog.lang.syntax import Predicate, Rule
 from everlog.reasoning.seminaive import close_stratum
 from everlog.reasoning.statistics import Listener
 
@@ -38,8 +37,8 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 
-class SparkEngine(Engine):
-    """The same as the local engine for :class:`FrameSet`; see :class:`everlog.engine.match.Engine`.
+class SparkEngine(Accounts):
+    """Matches rules in :class:`FrameSet`; implements :class:`everlog.engine.algebra.AnyEngine`.
 
     Instances are counted by phase, as they leave the last stage of a job; they are not counted by rule.
     Limits are checked between jobs.
@@ -48,14 +47,14 @@ class SparkEngine(Engine):
     def __init__(
         self, space: Workspace, *, limits: Limits | None = None, settings: SparkSettings | None = None
     ) -> None:
-        super().__init__(0, {}, limits=limits, threads=1)
+        super().__init__(limits)
         self.space = space
         self.settings = settings or SparkSettings()
         self._too_large: set[tuple[Predicate, ...]] = set()
         """The predicates of strata that turned out too large for one task."""
         self._distributed: set[Predicate] = set()
         """The predicates of strata that were tried in one task, which gave up."""
-        self.counts_known: dict[tuple[Rule, ...], Counts] | None = None
+        self.counts_known: dict[tuple[Rule, ...], FrameCounts] | None = None
         """What all instances of some rules derive, how often: kept from deriving it, where it will be asked for and
         no fact that the rules read is still to come."""
         self._said: set[tuple[str, tuple[Predicate, ...]]] = set()
@@ -63,19 +62,31 @@ class SparkEngine(Engine):
         self._joins: set[Hashable] = set()
         """The joins of many changes that there were."""
 
-    def constant(self, constant: Constant) -> int:
-        return self.space.names.constant(constant)
-
-    def once(self, facts: FactSet) -> Counts:
-        return FrameCounts.once_each(facts) if isinstance(facts, FrameSet) else NO_COUNTS
+    def once(self, facts: AnyFactSet) -> FrameCounts:
+        """Each of the facts once."""
+        return FrameCounts.once_each(framed(self.space, facts))
 
     def match(
-        self, rules: RuleSet, pos: FactSet, neg: FactSet, changed: Sequence[Change] = (), phase: str = "forward"
+        self,
+        rules: RuleSet,
+        pos: AnyFactSet,
+        neg: AnyFactSet,
+        changed: Sequence[AnyChange] = (),
+        phase: str = "forward",
     ) -> FrameMatches:
-        return FrameMatches(self, rules, pos, neg, tuple(changed), phase)
+        """The instances of the rules; see :mod:`everlog.engine.match`."""
+        changes = tuple((framed(self.space, inside), framed(self.space, outside)) for inside, outside in changed)
+        return FrameMatches(self, rules, framed(self.space, pos), framed(self.space, neg), changes, phase)
 
-    def prove(self, rules: RuleSet, facts: FactSet, pos: FactSet, neg: FactSet, phase: str = "backward") -> FrameProofs:
-        return FrameProofs(self, rules, facts, pos, neg, phase)
+    def prove(
+        self, rules: RuleSet, facts: AnyFactSet, pos: AnyFactSet, neg: AnyFactSet, phase: str = "backward"
+    ) -> FrameProofs:
+        """The instances of the rules that derive some of the given facts."""
+        wanted, pos, neg = (framed(self.space, each) for each in (facts, pos, neg))
+        return FrameProofs(self, rules, wanted, pos, neg, phase)
+
+    def renew(self) -> None:
+        """Nothing is known that deriving everything again makes wrong."""
 
     def probes(self, facts: FrameSet, predicates: Iterable[Predicate]) -> bool:
         """Whether a store has so many rows of some predicates that a job to find out which to read is worth it."""
@@ -98,27 +109,30 @@ class SparkEngine(Engine):
         self._joins.add(join)
         return again
 
-    def closed(self, stratum: Stratum, facts: FactSet, delta: FactSet, told: Told = untold) -> FactSet | None:
+    def closed(self, stratum: Stratum, facts: AnyFactSet, delta: AnyFactSet, told: Told = untold) -> FrameSet | None:
         """By a plan that needs no loop if there is one, otherwise in one task if what is left fits there."""
-        if not isinstance(facts, FrameSet) or not (stratum.recursive or stratum.module):
+        known, newest = framed(self.space, facts), framed(self.space, delta)
+        if not known.possible:
+            return known
+        if not (stratum.recursive or stratum.module):
             return None
         parts = parts_of(stratum)
         if len(parts) > 1:
-            return self._closed_in_parts(stratum, parts, facts, told)
-        plan = plan_of(stratum, facts.sizes, replace(self._plans, local_facts=0))
+            return self._closed_in_parts(stratum, parts, known, told)
+        plan = plan_of(stratum, known.sizes, replace(self._plans, local_facts=0))
         self._note(plan)
         if plan.kind not in ("rounds", "loop"):
-            return self._closed_by(plan, facts)
+            return self._closed_by(plan, known)
         if stratum.module is not None:
-            return self._closed_by_rules(plan, facts)
+            return self._closed_by_rules(plan, known)
         most = self.settings.local_finish
-        if not isinstance(delta, FrameSet):
+        if not newest.possible:
             return None
-        if stratum.predicates not in self._too_large and fits(stratum, facts, most):
-            found = self._finished(stratum, facts, delta, most)
+        if stratum.predicates not in self._too_large and fits(stratum, known, most):
+            found = self._finished(stratum, known, newest, most)
             if found is not None:
                 return found
-        return self._closed_in_rounds(plan, facts, told) if plan.kind == "rounds" else None
+        return self._closed_in_rounds(plan, known, told) if plan.kind == "rounds" else None
 
     @property
     def _plans(self) -> PlanSettings:
@@ -139,34 +153,35 @@ class SparkEngine(Engine):
 
     evaluates_whole = True
 
-    def whole(self, stratum: Stratum, facts: FactSet, explicit: FactSet) -> tuple[FactSet, int] | None:
+    def whole(self, stratum: Stratum, facts: AnyFactSet, explicit: AnyFactSet) -> tuple[FrameSet, int] | None:
         """In one task if the engine may choose and the facts are expected to fit there. Modules inside a stratum are
         for the local engine only: where it does not fit, rules take their place.
         """
         if not stratum.rules and not stratum.inner:
             return None
+        below, given = framed(self.space, facts), framed(self.space, explicit)
         settings, sizes = self._plans, dict[Predicate, int]()
         if not self._distributed.isdisjoint(stratum.predicates):
             settings = replace(settings, local_facts=0)
         if settings.local_facts:
-            sizes.update(_sizes(facts.restricted(reads(stratum))))
-            sizes.update(_sizes(explicit.restricted(stratum.predicates)))
+            sizes.update(below.restricted(reads(stratum)).sizes)
+            sizes.update(given.restricted(stratum.predicates).sizes)
         plan = plan_of(stratum, sizes, settings)
         if plan.kind == "local":
             self._note(plan)
-            if (found := self._evaluated(plan, facts, explicit)) is not None:
+            if (found := self._evaluated(plan, below, given)) is not None:
                 return found
         if stratum.inner:
             plain, seen = without_modules(stratum), {h: p for m in stratum.inner for p, h in m.external.items()}
-            closed, figures = close_stratum(self, plain, facts, explicit.renamed(seen), 1, Listener())
-            return closed, figures.rounds
+            closed, figures = close_stratum(self, plain, below, given.renamed(seen), 1, Listener())
+            return framed(self.space, closed), figures.rounds
         if plan.kind == "nonrecursive":
             self._note(plan)
         elif stratum.nonrecursive:
             self._used(stratum, "nonrecursive")
         return None
 
-    def _evaluated(self, plan: Plan, facts: FactSet, explicit: FactSet) -> tuple[FactSet, int] | None:
+    def _evaluated(self, plan: Plan, facts: FrameSet, explicit: FrameSet) -> tuple[FrameSet, int] | None:
         stratum, most = plan.stratum, plan.settings.local_facts
         found = evaluate(self.space, stratum, facts, explicit, most, self.limits)
         if found is None:
@@ -176,44 +191,47 @@ class SparkEngine(Engine):
         self.work.instances["forward"] += found.instances
         if not found.stored.files:
             return facts, found.rounds
-        derived = FrameSet.of(self.space, found.stored)
-        return (facts.extended(derived) if isinstance(facts, FrameSet) else derived), found.rounds
+        return facts.extended(FrameSet.of(self.space, found.stored)), found.rounds
 
     def repaired(
-        self, stratum: Stratum, old: FactSet, new: FactSet, gone: FactSet, fresh: FactSet
-    ) -> tuple[FactSet, FactSet] | None:
+        self, stratum: Stratum, old: AnyFactSet, new: AnyFactSet, gone: AnyFactSet, fresh: AnyFactSet
+    ) -> tuple[FrameSet, FrameSet] | None:
         """In one task if all that feeds a closure fits there; otherwise it is closed again and compared."""
+        before, after, lost, won = (framed(self.space, facts) for facts in (old, new, gone, fresh))
         if isinstance(stratum.module, VirtualUnion):
-            return repair_union(self.space, stratum.module, old, new, gone, fresh)
+            return repair_union(self.space, stratum.module, before, after, lost, won)
         assert stratum.module is not None
         plans = self.settings.plans
         edges, pairs = plans.condensed_edges, plans.shared_facts
-        found = repair_closure(self.space, stratum.module, old, gone, fresh, edges, pairs)
+        found = repair_closure(self.space, stratum.module, before, lost, won, edges, pairs)
         if found is None:
             much = f"more edges {limit(plans, 'condensed_edges')} or changed pairs {limit(plans, 'shared_facts')}"
             log.info("stratum %d: %s than fit one task, so it is closed again", stratum.index, much)
         return found
 
-    def _closed_in_parts(self, stratum: Stratum, parts: Sequence[Stratum], facts: FrameSet, told: Told) -> FactSet:
+    def _closed_in_parts(self, stratum: Stratum, parts: Sequence[Stratum], facts: FrameSet, told: Told) -> FrameSet:
         """The parts of a stratum one after the other; its nonrecursive rules have been applied before."""
         given, applied = facts.restricted(stratum.predicates), frozenset(stratum.nonrecursive)
         found = facts.restricted(facts.possible.difference(stratum.predicates))
         listener = Listener(lambda event: told(event.new_facts, event.facts))
         for part in parts:
             rules = tuple(rule for rule in part.nonrecursive if rule not in applied)
-            found, _ = close_stratum(self, replace(part, nonrecursive=rules), found, given, len(parts), listener)
+            own = replace(part, nonrecursive=rules)
+            closed, _ = close_stratum(self, own, found, given, len(parts), listener)
+            found = framed(self.space, closed)
         return found
 
-    def _closed_by_rules(self, plan: Plan, facts: FrameSet) -> FactSet:
+    def _closed_by_rules(self, plan: Plan, facts: FrameSet) -> FrameSet:
         """A module that is neither condensed nor decomposed, by rounds of the rules that it stands for."""
         seeds = seeded(plan, {p: self._relation(facts, p) for p in facts.sizes})
         given = self._kept({p: seeds[p] for p in plan.seeds if p in seeds})
         around = facts.restricted(facts.possible.difference(plan.seeds))
         linear = Stratum(plan.stratum.index, plan.rules, (), tuple(plan.seeds))
-        found, _ = close_stratum(self, linear, around, given, 1, Listener())
+        closed, _ = close_stratum(self, linear, around, given, 1, Listener())
+        found = framed(self.space, closed)
         return found.restricted(p for p in found if p not in plan.seeds or p in plan.stratum.predicates)
 
-    def _closed_by(self, plan: Plan, facts: FrameSet) -> FactSet:
+    def _closed_by(self, plan: Plan, facts: FrameSet) -> FrameSet:
         """All facts, those of the stratum's predicates by a plan."""
         others = facts.restricted(facts.possible.difference(plan.stratum.predicates))
         read = facts.possible & {*reads(plan.stratum), *plan.stratum.predicates}
@@ -230,7 +248,7 @@ class SparkEngine(Engine):
         stage = decomposed(plan, self.space.spark, given, self.space.directory, ids)
         return FrameSet(self.space) if stage is None else FrameSet.of(self.space, self.space.store(self._filled(stage)))
 
-    def _closed_in_rounds(self, plan: Plan, facts: FrameSet, told: Told) -> FactSet:
+    def _closed_in_rounds(self, plan: Plan, facts: FrameSet, told: Told) -> FrameSet:
         """The same for recursion that does not decompose, over facts that stay in their slices."""
         derived = plan.stratum.predicates
         others, known = facts.restricted(facts.possible.difference(derived)), facts.restricted(derived).count
@@ -284,7 +302,7 @@ class SparkEngine(Engine):
     def _relation(self, facts: FrameSet, predicate: Predicate) -> DataFrame:
         return facts.frame([predicate]).select(*(f"c{i}" for i in range(predicate.arity)))
 
-    def _finished(self, stratum: Stratum, facts: FrameSet, delta: FrameSet, most: int) -> FactSet | None:
+    def _finished(self, stratum: Stratum, facts: FrameSet, delta: FrameSet, most: int) -> FrameSet | None:
         found, limited = finish(self.space, stratum, facts, delta, most), self.settings.finishing
         if found is None:
             log.info("stratum %d: more than %d facts, so the loop goes on %s", stratum.index, most, limited)
@@ -307,7 +325,3 @@ class SparkEngine(Engine):
         """Count instances that were observed."""
         self.work.instances[phase] += observed.get["instances"] or 0
         self.check(0)
-
-
-def _sizes(facts: FactSet) -> Mapping[Predicate, int]:
-    return facts.sizes if isinstance(facts, FrameSet) else {}

@@ -1,4 +1,4 @@
-"""Fact sets whose facts are in DataFrames, behind the operations of :class:`everlog.engine.factset.FactSet`.
+"""Fact sets whose facts are in DataFrames; they implement :class:`everlog.engine.algebra.AnyFactSet`.
 
 A set is ``(base - removed) | added``, each a few *parts*. A part is a stored step or one still to be
 run, of which some predicates count. So a large set from which a small one is taken, or to which one
@@ -13,13 +13,13 @@ import functools
 import itertools
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from everlog.backends.spark.groups import Mask, Place, joined
 from everlog.backends.spark.known import in_slices
 from everlog.backends.spark.workspace import Stored, Workspace
-from everlog.engine.factset import NONE, FactSet
-from everlog.engine.relation import Relation
+from everlog.engine.algebra import AnyFactSet, foreign
+from everlog.engine.factset import FactSet
 from everlog.lang.syntax import Predicate
 
 if TYPE_CHECKING:
@@ -120,21 +120,21 @@ def _predicates(source: Stored | Step) -> Predicates:
     return source.predicates if isinstance(source, Step) else frozenset(source.sizes)
 
 
-class FrameSet(FactSet):
-    """Facts in DataFrames; see the module. Relations of single predicates are not to be had."""
+class FrameSet:
+    """Facts in DataFrames; see the module."""
 
-    __slots__ = ("_exact", "added", "base", "removed", "space")
+    __slots__ = ("_count", "_exact", "added", "base", "removed", "space")
 
     def __init__(
         self, space: Workspace, base: Iterable[Part] = (), removed: Iterable[Part] = (), added: Iterable[Part] = ()
     ) -> None:
-        super().__init__()
         self.space = space
         self.base = _there(base)
         self.added = _there(added)
         left = _all(self.base)
         self.removed = _there(part.restricted(left) for part in removed)
         self._exact: Mapping[Predicate, int] | None = None
+        self._count: int | None = None
 
     @classmethod
     def of(cls, space: Workspace, source: Stored | Step) -> FrameSet:
@@ -234,9 +234,15 @@ class FrameSet(FactSet):
 
     @property
     def count(self) -> int:
+        """The number of facts; stores what is not."""
         if self._count is None:
             self._count = sum(self.sizes.values())
         return self._count
+
+    def with_count(self, count: int) -> FrameSet:
+        """The same set, of which it is known how many facts it has."""
+        self._count = count
+        return self
 
     def __bool__(self) -> bool:
         taken = sum(part.most for part in self.removed)
@@ -247,14 +253,8 @@ class FrameSet(FactSet):
         """The predicates that have facts; those of a view may have none left."""
         return iter(self.possible if self.is_view else self.sizes)
 
-    def __len__(self) -> int:
-        return len(self.possible if self.is_view else self.sizes)
-
     def __contains__(self, predicate: object) -> bool:
         return predicate in self.possible and (self.is_view or predicate in self.sizes)
-
-    def __getitem__(self, predicate: Predicate) -> Relation:
-        raise TypeError(f"the facts of {predicate} are in executors")
 
     # The rows ------------------------------------------------------------------------------------
 
@@ -316,47 +316,47 @@ class FrameSet(FactSet):
 
     # Operations ----------------------------------------------------------------------------------
 
-    def __or__(self, other: FactSet) -> FactSet:
+    def __or__(self, other: AnyFactSet) -> FrameSet:
         self.settle()
-        return self._joined(other - self) if isinstance(other, FrameSet) else self
+        return self._joined(framed(self.space, other) - self)
 
-    def extended(self, new: FactSet) -> FactSet:
-        if not isinstance(new, FrameSet):
-            return self
-        new.settle()
-        joined = self._joined(new)
-        return joined._gathered() if isinstance(joined, FrameSet) else joined
+    def extended(self, new: AnyFactSet) -> FrameSet:
+        """The union with facts that are not in the set, in few files."""
+        more = framed(self.space, new)
+        if not self.possible or not more.possible:
+            return self._joined(more)
+        return self._joined(more.settle())._gathered()
 
-    def _joined(self, new: FactSet) -> FactSet:
+    def _joined(self, new: FrameSet) -> FrameSet:
         """The union with facts that are not in the set."""
-        if not isinstance(new, FrameSet):
+        if not new.possible:
             return self
+        if not self.possible:
+            return new
         more = new._plain_parts()
         if self.removed:
             return FrameSet(self.space, self.base, self.removed, (*self.added, *more))
         return FrameSet(self.space, (*self.base, *self.added, *more))
 
-    def __sub__(self, other: FactSet) -> FactSet:
-        if not isinstance(other, FrameSet) or self.possible.isdisjoint(other.possible):
+    def __sub__(self, other: AnyFactSet) -> FrameSet:
+        taken = framed(self.space, other)
+        if self.possible.isdisjoint(taken.possible):
             return self
-        mine, other = _without_shared(self.shallow(), other.shallow())
-        shared = mine.possible & other.possible
+        mine, taken = _without_shared(self.shallow(), taken.shallow())
+        shared = mine.possible & taken.possible
         if not shared:
-            return mine if mine.possible else NONE
-        if mine.most >= VIEW_FACTOR * other.most and not other.removed:
-            return mine._minus(other)
-        rest = mine.restricted(mine.possible - shared)
-        depth = 1 + max(mine.depth, other.depth)
-        step = Step(lambda: _anti(mine, other, shared), shared, mine._most_of(shared), depth, touched=mine.touched)
-        left = FrameSet.of(self.space, step)
-        return left._joined(rest) if isinstance(rest, FrameSet) else left
+            return mine
+        if mine.most >= VIEW_FACTOR * taken.most and not taken.removed:
+            return mine._minus(taken)
+        depth = 1 + max(mine.depth, taken.depth)
+        step = Step(lambda: _anti(mine, taken, shared), shared, mine._most_of(shared), depth, touched=mine.touched)
+        return FrameSet.of(self.space, step)._joined(mine.restricted(mine.possible - shared))
 
-    def _minus(self, other: FrameSet) -> FactSet:
+    def _minus(self, other: FrameSet) -> FrameSet:
         """The view without the facts of a plain set."""
         taken = [part.restricted(self.possible) for part in (*other.base, *other.added)]
-        added = FrameSet(self.space, self.added) - other if self.added else NONE
-        more = added._plain_parts() if isinstance(added, FrameSet) else ()
-        return FrameSet(self.space, self.base, (*self.removed, *taken), more)
+        added = (FrameSet(self.space, self.added) - other)._plain_parts() if self.added else ()
+        return FrameSet(self.space, self.base, (*self.removed, *taken), added)
 
     def _plain_parts(self) -> tuple[Part, ...]:
         """Parts that have the facts and nothing else."""
@@ -364,30 +364,30 @@ class FrameSet(FactSet):
             return (Part.whole(Step(self.frame, self.possible, self.most, 1 + self.depth)),)
         return (*self.base, *self.added)
 
-    def __and__(self, other: FactSet) -> FactSet:
-        if not isinstance(other, FrameSet) or not (shared := self.possible & other.possible):
-            return NONE
-        small, large = (self, other) if self.most <= other.most else (other, self)
+    def __and__(self, other: AnyFactSet) -> FrameSet:
+        its = framed(self.space, other)
+        if not (shared := self.possible & its.possible):
+            return FrameSet(self.space)
+        small, large = (self, its) if self.most <= its.most else (its, self)
         depth = 1 + max(small.shallow().depth, large.shallow().depth)
         step = Step(lambda: _semi(small, large, shared), shared, small._most_of(shared), depth, touched=small.touched)
         return FrameSet.of(self.space, step)
 
-    def restricted(self, predicates: Iterable[Predicate]) -> FactSet:
+    def restricted(self, predicates: Iterable[Predicate]) -> FrameSet:
+        """The facts of some predicates."""
         wanted = frozenset(predicates)
         if self.possible <= wanted:
             return self
-        if self.possible.isdisjoint(wanted):
-            return NONE
         return FrameSet(
             self.space, *([part.restricted(wanted) for part in x] for x in (self.base, self.removed, self.added))
         )
 
-    def renamed(self, names: Mapping[Predicate, Predicate]) -> FactSet:
+    def renamed(self, names: Mapping[Predicate, Predicate]) -> FrameSet:
+        """The same facts under other predicates."""
         renamed = {old: new for old, new in names.items() if old in self.possible}
         if not renamed:
             return self
         moved, rest = self.restricted(renamed), self.restricted(self.possible.difference(renamed))
-        assert isinstance(moved, FrameSet)
         before = {new: old for old, new in renamed.items()}
 
         def frame(wanted: Predicates, mask: Mask | None = None) -> DataFrame:
@@ -407,19 +407,10 @@ class FrameSet(FactSet):
             pruned=frame,
             places=lambda wanted, argument: moved.places((before[p] for p in wanted), argument),
         )
-        if not isinstance(rest, FrameSet):
-            return FrameSet.of(self.space, step)
         return FrameSet(self.space, (*rest.base, Part.whole(step)), rest.removed, rest.added)
 
-    def replaced(self, relations: Mapping[Predicate, Any]) -> FactSet:
-        """The same with the facts of another set for some predicates."""
-        rest = self.restricted(self.possible - frozenset(relations))
-        return rest.extended(relations) if isinstance(relations, FrameSet) else rest
-
-    def plain(self) -> FactSet:
-        return self
-
-    def settled(self) -> FactSet:
+    def settled(self) -> FrameSet:
+        """The same set: what is stored is in few files already."""
         return self
 
     # ---------------------------------------------------------------------------------------------
@@ -449,6 +440,17 @@ class FrameSet(FactSet):
         if _is_sliced(parts[0]):
             return Part.whole(in_slices(self.space, frame, size))
         return Part.whole(self.space.store(frame.coalesce(1 + size // (1 << 22))))
+
+
+def framed(space: Workspace, facts: AnyFactSet) -> FrameSet:
+    """The facts as the set in DataFrames that they are, and no facts as an empty one; those of another implementation
+    are an error.
+    """
+    if isinstance(facts, FrameSet):
+        return facts
+    if isinstance(facts, FactSet) and not facts:
+        return FrameSet(space)
+    raise foreign(FrameSet, facts)
 
 
 def frame_of(space: Workspace, parts: Sequence[Part], wanted: Predicates, mask: Mask | None = None) -> DataFrame:

@@ -44,7 +44,7 @@ def finish(space: Workspace, stratum: Stratum, facts: FrameSet, delta: FrameSet,
 
     rows = delta.frame().withColumn(GROUP, F.lit(1))
     old = (facts - delta).restricted(concerned(stratum))
-    if isinstance(old, FrameSet):
+    if old.possible:
         rows = rows.unionAll(old.frame().withColumn(GROUP, F.lit(0)))
     terms = Terms.of(space, {*concerned(stratum), *delta.possible}, stratum.recursive)
     space.jobs += 1

@@ -14,7 +14,7 @@ from everlog.backends.spark.plans import reads
 from everlog.backends.spark.rows import Terms, Written
 from everlog.backends.spark.sharing import in_one_task
 from everlog.backends.spark.workspace import Stored, Workspace
-from everlog.engine.factset import FactSet
+from everlog.engine.factset import as_local
 from everlog.engine.limits import Limits
 from everlog.lang.errors import LimitError
 from everlog.lang.syntax import Predicate, Rule
@@ -32,7 +32,7 @@ class Evaluated:
 
 
 def evaluate(
-    space: Workspace, stratum: Stratum, facts: FactSet, explicit: FactSet, most: int, limits: Limits
+    space: Workspace, stratum: Stratum, facts: FrameSet, explicit: FrameSet, most: int, limits: Limits
 ) -> Evaluated | None:
     """The facts of a stratum's predicates, or None if there are more than so many with those that it reads.
 
@@ -42,7 +42,7 @@ def evaluate(
     given = explicit.restricted(stratum.predicates)
     rows = space.read(())
     for part in (below, given):
-        rows = rows.unionAll(part.frame()) if isinstance(part, FrameSet) else rows
+        rows = rows.unionAll(part.frame()) if part.possible else rows
     terms = Terms.of(space, (*sorted(reads(stratum)), *stratum.predicates), stratum.rules)
     timeout = None if limits.deadline is None else max(0.0, limits.deadline - time.monotonic())
     space.jobs += 1
@@ -72,7 +72,11 @@ class _Evaluate:
             if error.diagnostics[0].code == "max-facts":
                 return None
             raise
-        return self.terms.write(found.restricted(shown(self.stratum)), numbering), figures.instances, figures.rounds
+        return (
+            self.terms.write(as_local(found.restricted(shown(self.stratum))), numbering),
+            figures.instances,
+            figures.rounds,
+        )
 
 
 def shown(stratum: Stratum) -> list[Predicate]:

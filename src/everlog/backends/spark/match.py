@@ -8,15 +8,15 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from everlog.backends.spark.factset import FrameSet
+from everlog.backends.spark.factset import FrameSet, framed
 from everlog.backends.spark.groups import MOST_VALUES, Mask
 from everlog.backends.spark.known import store_new
 from everlog.backends.spark.multiset import FrameCounts
 from everlog.backends.spark.shapes import Alike, Variant, alike
 from everlog.backends.spark.workspace import WEIGHT, Stored, Workspace
-from everlog.engine.factset import NONE, FactSet
-from everlog.engine.match import Change, Matches, Proofs, RuleSet
-from everlog.engine.multiset import NO_COUNTS, Counts
+from everlog.engine.algebra import AnyFactSet
+from everlog.engine.factset import NONE
+from everlog.engine.match import RuleSet
 from everlog.lang.syntax import Atom, Constant, Predicate, Rule, Term, Variable, Wildcard
 
 if TYPE_CHECKING:
@@ -29,17 +29,17 @@ if TYPE_CHECKING:
 class Sources:
     """Where body atoms are matched; see :mod:`everlog.engine.match`."""
 
-    pos: FactSet
-    neg: FactSet
-    inside: FactSet
-    outside: FactSet
+    pos: FrameSet
+    neg: FrameSet
+    inside: FrameSet
+    outside: FrameSet
 
     @cached_property
-    def before(self) -> FactSet:
+    def before(self) -> FrameSet:
         """For positive atoms before the changed one."""
         return self.pos - self.inside
 
-    def positive(self, body: int, pivot: int | None) -> FactSet:
+    def positive(self, body: int, pivot: int | None) -> FrameSet:
         if pivot is None or body > pivot:
             return self.pos
         return self.inside if body == pivot else self.before
@@ -50,38 +50,45 @@ class Sources:
         if (
             pivot is not None
             and pivot >= len(positive)
-            and variant.rule.atom(pivot).predicate not in possible(self.outside)
+            and variant.rule.atom(pivot).predicate not in self.outside.possible
         ):
             return False
-        return all(atom.predicate in possible(self.positive(i, pivot)) for i, atom in enumerate(positive))
+        return all(atom.predicate in self.positive(i, pivot).possible for i, atom in enumerate(positive))
 
 
-def possible(facts: FactSet) -> Collection[Predicate]:
-    """The predicates of which there may be facts."""
-    return facts.possible if isinstance(facts, FrameSet) else ()
+FrameChange = tuple[FrameSet, FrameSet]
 
 
-class FrameMatches(Matches):
+@dataclass(frozen=True)
+class FrameMatches:
     """Instances still to be found, by joins; they are found, and stored, when their heads are asked for."""
 
     engine: SparkEngine
+    rules: RuleSet
+    pos: FrameSet
+    neg: FrameSet
+    changed: tuple[FrameChange, ...]
+    phase: str
 
-    def facts(self, without: FactSet = NONE) -> FactSet:
+    def facts(self, without: AnyFactSet = NONE) -> FrameSet:
+        """The heads that are not in ``without``."""
+        known = framed(self.engine.space, without)
         if self.engine.counts_known is not None and not self.changed:
             counts = self._counted()
             self.engine.counts_known[self._all] = counts
-            return counts.facts() - without
+            return counts.facts() - known
         groups = self._groups()
         frames = [(rows.heads(), group.heads) for group, rows in groups]
-        return new_facts(self.engine, frames, without, self.phase, again=bool(self.changed))
+        return new_facts(self.engine, frames, known, self.phase, again=bool(self.changed))
 
-    def counts(self) -> Counts:
+    def counts(self) -> FrameCounts:
+        """The heads, each with the number of its instances."""
         known = None if self.changed else (self.engine.counts_known or {}).get(self._all)
         return self._counted() if known is None else known
 
-    def _counted(self) -> Counts:
+    def _counted(self) -> FrameCounts:
         frames = [rows.heads() for _, rows in self._groups()]
-        return counted(self.engine, frames, self.phase) if frames else NO_COUNTS
+        return counted(self.engine, frames, self.phase) if frames else FrameCounts(self.engine.space)
 
     @property
     def _all(self) -> tuple[Rule, ...]:
@@ -89,7 +96,8 @@ class FrameMatches(Matches):
 
     def _groups(self) -> list[tuple[Alike, Instances]]:
         if not self.changed:
-            sources = Sources(self.pos, self.neg, NONE, NONE)
+            nothing = FrameSet(self.engine.space)
+            sources = Sources(self.pos, self.neg, nothing, nothing)
             variants = [Variant(rule) for rule in self.rules.rules]
         else:
             (inside, outside), *others = self.changed
@@ -101,9 +109,9 @@ class FrameMatches(Matches):
         return [(group, Instances(self.engine, group, sources)) for group in groups]
 
 
-def changed_variants(rules: RuleSet, changed: Change) -> list[Variant]:
+def changed_variants(rules: RuleSet, changed: FrameChange) -> list[Variant]:
     """Each rule with each of its body atoms that may have changed."""
-    inside, outside = map(possible, changed)
+    inside, outside = (facts.possible for facts in changed)
     found = []
     for number, body in sorted({o for p in (*inside, *outside) for o in rules.occurrences.get(p, ())}):
         rule = rules.rules[number]
@@ -112,23 +120,31 @@ def changed_variants(rules: RuleSet, changed: Change) -> list[Variant]:
     return found
 
 
-class FrameProofs(Proofs):
+@dataclass(frozen=True)
+class FrameProofs:
     """Instances that derive given facts, by joins that begin with these."""
 
     engine: SparkEngine
+    rules: RuleSet
+    wanted: FrameSet
+    pos: FrameSet
+    neg: FrameSet
+    phase: str
 
-    def facts(self) -> FactSet:
+    def facts(self) -> FrameSet:
+        """Those of the given facts that have an instance."""
         frames = [(rows.heads(), group.heads) for group, rows in self._groups()]
-        return new_facts(self.engine, frames, NONE, self.phase)
+        return new_facts(self.engine, frames, FrameSet(self.engine.space), self.phase)
 
-    def bodies(self, predicates: Collection[Predicate]) -> FactSet:
+    def bodies(self, predicates: Collection[Predicate]) -> FrameSet:
+        """The positive body atoms of all these instances that are facts of the given predicates."""
         wanted = frozenset(predicates)
         frames = [found for _, rows in self._groups() if (found := rows.bodies(wanted)) is not None]
-        return new_facts(self.engine, frames, NONE, self.phase)
+        return new_facts(self.engine, frames, FrameSet(self.engine.space), self.phase)
 
     def _groups(self) -> list[tuple[Alike, Instances]]:
-        sources = Sources(self.pos, self.neg, self.wanted, NONE)
-        rules = [rule for p in possible(self.wanted) for rule in self.rules.by_head.get(p, ())]
+        sources = Sources(self.pos, self.neg, self.wanted, FrameSet(self.engine.space))
+        rules = [rule for p in self.wanted.possible for rule in self.rules.by_head.get(p, ())]
         variants = [Variant(rule.backwards, 0) for rule in rules]
         groups = alike([variant for variant in variants if sources.is_possible(variant)])
         return [(group, Instances(self.engine, group, sources)) for group in groups]
@@ -137,45 +153,44 @@ class FrameProofs(Proofs):
 def new_facts(
     engine: SparkEngine,
     frames: Sequence[tuple[DataFrame, Iterable[Predicate]]],
-    without: FactSet,
+    without: FrameSet,
     phase: str,
     *,
     again: bool = False,
-) -> FactSet:
+) -> FrameSet:
     """The different rows that are not in ``without``; their weights are summed up as instances.
 
     If there will be more to compare ``again``, as in a loop, they are in slices, and so is what they are compared with.
     """
     from pyspark.sql import functions as F
 
-    if not frames:
-        return NONE
-    heads = frozenset(p for _, predicates in frames for p in predicates)
-    if isinstance(without, FrameSet) and engine.probes(without, heads):
-        return new_facts(engine, frames, NONE, phase) - without
     space, keys = engine.space, engine.space.keys
+    if not frames:
+        return FrameSet(space)
+    heads = frozenset(p for _, predicates in frames for p in predicates)
+    if engine.probes(without, heads):
+        return new_facts(engine, frames, FrameSet(space), phase) - without
     rows = _summed(space, [frame for frame, _ in frames])
     is_new: Column = F.lit(True)
     known: list[Stored] = []
-    in_slices = again and isinstance(without, FrameSet) and not (without.is_view or without.removed)
+    in_slices = again and bool(without.possible) and not (without.is_view or without.removed)
     if in_slices:
-        assert isinstance(without, FrameSet)
         known, without = without.in_slices(heads)
-    if isinstance(without, FrameSet) and (shared := heads & without.possible):
+    if shared := heads & without.possible:
         others = without.frame(shared).withColumn("known", F.lit(True))
         rows, is_new = rows.join(others, keys, "left"), F.col("known").isNull()
     observed, rows = engine.observed(rows)
     stored = store_new(space, rows.where(is_new), known) if in_slices else space.store(rows.where(is_new))
     engine.noted(phase, observed)
-    return FrameSet.of(space, stored) if stored.files else NONE
+    return FrameSet.of(space, stored)
 
 
-def counted(engine: SparkEngine, frames: Sequence[DataFrame], phase: str) -> Counts:
+def counted(engine: SparkEngine, frames: Sequence[DataFrame], phase: str) -> FrameCounts:
     """The rows, each with its number."""
     observed, rows = engine.observed(_summed(engine.space, frames))
     stored = engine.space.store(rows, weighted=True)
     engine.noted(phase, observed)
-    return FrameCounts.stored(engine.space, stored) if stored.files else NO_COUNTS
+    return FrameCounts.stored(engine.space, stored)
 
 
 def _summed(space: Workspace, frames: Sequence[DataFrame]) -> DataFrame:
@@ -295,8 +310,7 @@ class Instances:
         return order
 
     def _size(self, body: int) -> int:
-        source = self.sources.positive(body, self.pivot)
-        return source._most_of(frozenset(self.group.predicates(body))) if isinstance(source, FrameSet) else 0
+        return self.sources.positive(body, self.pivot)._most_of(frozenset(self.group.predicates(body)))
 
     def _joined(self, found: DataFrame | None, body: int) -> DataFrame:
         """The bindings so far with those of another atom."""
@@ -322,7 +336,6 @@ class Instances:
         """The bindings so far, and the facts that a positive atom, or a negated one that changed, is matched in."""
         positive = len(self.positive)
         source = self.sources.positive(body, self.pivot) if body < positive else self.sources.outside
-        assert isinstance(source, FrameSet)
         found, rows = self._looked_up(found, body, source, self.group.predicates(body))
         return found, rows if body < positive else self._projected(body, rows)
 
@@ -343,7 +356,7 @@ class Instances:
     def _spread(self, body: int, source: FrameSet, predicates: Collection[Predicate]) -> DataFrame | None:
         """The facts of an atom where they stay, if it is joined with many changes, and was before, as in a loop."""
         most, changed = self.engine.settings.plans.spread_facts, self._changed
-        if not isinstance(changed, FrameSet) or min(changed.most, source._most_of(frozenset(predicates))) <= most:
+        if changed is None or min(changed.most, source._most_of(frozenset(predicates))) <= most:
             return None
         columns = {column: f"c{i}" for i, column in reversed(self._bound(body).items())}
         bound = sorted(columns.values())
@@ -353,21 +366,21 @@ class Instances:
 
     def _mask(self, body: int) -> Mask | None:
         """The row groups of a store in which an atom can match, if its first argument is one of the changed atom."""
-        if self.pivot is None:
+        source = self._changed
+        if self.pivot is None or source is None:
             return None
         terms, changed = self._atom(body).terms, self.variant.atom(self.pivot)
         if not terms or not isinstance(terms[0], Variable) or terms[0] not in changed.terms:
             return None
         place = self._places(self.pivot, changed)[changed.terms.index(terms[0])]
-        source = self._changed
-        return source.touched(self.group.predicates(self.pivot), place) if isinstance(source, FrameSet) else None
+        return source.touched(self.group.predicates(self.pivot), place)
 
     def _probed(
         self, found: DataFrame, body: int, source: FrameSet, predicates: Collection[Predicate]
     ) -> tuple[DataFrame, Mask | None]:
         """The same if anything else of the atom is bound: by a job of its own, if it is to be matched in many rows."""
         changed, bound = self._changed, self._bound(body)
-        if not bound or not isinstance(changed, FrameSet) or changed.most > MOST_VALUES:
+        if not bound or changed is None or changed.most > MOST_VALUES:
             return found, None
         if not self.engine.probes(source, predicates):
             return found, None
@@ -388,10 +401,10 @@ class Instances:
         return found
 
     @property
-    def _changed(self) -> FactSet:
-        """What the changed atom is matched in."""
+    def _changed(self) -> FrameSet | None:
+        """What the changed atom is matched in, if there is one."""
         if self.pivot is None:
-            return NONE
+            return None
         return self.sources.inside if self.pivot < len(self.positive) else self.sources.outside
 
     def _projected(self, body: int, rows: DataFrame) -> DataFrame:
@@ -411,8 +424,8 @@ class Instances:
         if self.pivot is not None and body < self.pivot:
             sources.append(self.sources.outside)
         for source in sources:
-            there = [p for p in self.group.predicates(body) if p in possible(source)]
-            if isinstance(source, FrameSet) and there:
+            there = [p for p in self.group.predicates(body) if p in source.possible]
+            if there:
                 narrowed, rows = self._looked_up(found, body, source, there)
                 assert narrowed is not None
                 found = narrowed

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -11,20 +11,19 @@ from everlog.analysis.modules import with_modules
 from everlog.analysis.modules.kinds import is_inner
 from everlog.analysis.stratify import StratifiedProgram
 from everlog.backends.spark.encoded import learn_predicates, staged_facts, width_of
-from everlog.backends.spark.factset import FrameSet
-from everlog.backends.spark.multiset import FrameCounts
+from everlog.backends.spark.factset import FrameSet, framed
+from everlog.backends.spark.multiset import FrameCounts, framed_counts
 from everlog.backends.spark.names import Names
 from everlog.backends.spark.settings import SparkSettings
 from everlog.backends.spark.tasks import full_disks
 from everlog.backends.spark.watched import spark_engine
 from everlog.backends.spark.workspace import Workspace
 from everlog.backends.spark.write import Signed, rows_of, write_rows
-from everlog.engine.factset import FactSet
 from everlog.engine.limits import Limits
 from everlog.lang.internal import VIOLATION
 from everlog.lang.syntax import Predicate
 from everlog.profiling.watch import UNWATCHED, Watch
-from everlog.reasoning.materialisation import Maintain, Materialisation, booked
+from everlog.reasoning.materialisation import AnyMaterialisation, Maintain, Materialisation, booked
 from everlog.reasoning.seminaive import seminaive
 from everlog.reasoning.statistics import Listener, Statistics
 
@@ -68,11 +67,11 @@ def materialise_on_spark(
     limits: Limits | None = None,
     listener: Listener | None = None,
     watch: Watch = UNWATCHED,
-    check: Callable[[FactSet], None] = lambda explicit: None,
+    check: Callable[[Iterable[Predicate]], None] = lambda explicit: None,
 ) -> Reasoned:
     """Derive everything that follows from staged facts and write it, with its counters, for a store to take over.
 
-    ``check`` sees the explicit facts beforehand. A trace is not stored, so none is made.
+    ``check`` sees the predicates of the explicit facts beforehand. A trace is not stored, so none is made.
     """
     names = Names(predicates_of(program), staging.salt)
     learn_predicates(spark, names, staging.facts, staging.terms)
@@ -85,17 +84,16 @@ def materialise_on_spark(
         check(explicit)
         explicit = explicit.renamed(program.external)
         facts, statistics = seminaive(engine, program, explicit, watch.listener(listener))
-        fresh = Materialisation(explicit, facts, instances=statistics.instances)
+        fresh: AnyMaterialisation = Materialisation(explicit, facts, instances=statistics.instances)
         kept = booked(engine, program, fresh, booking)
         most = engine.settings.expand_below
-        generated = frozenset[Predicate]() if most is None else above(program, facts, most)
-        return _written(space, staging.work, program, kept, generated, statistics)
+        generated = frozenset[Predicate]() if most is None else above(program, framed(space, facts).sizes, most)
+        return _written(space, staging.work, program, _in_frames(space, kept), generated, statistics)
 
 
-def above(program: StratifiedProgram, facts: FactSet, most: int) -> frozenset[Predicate]:
+def above(program: StratifiedProgram, sizes: Mapping[Predicate, int], most: int) -> frozenset[Predicate]:
     """The predicates with more facts than so many that follow from what feeds a module."""
     modules = [stratum.module for stratum in program.strata if stratum.module is not None]
-    sizes = facts.sizes if isinstance(facts, FrameSet) else {}
     return frozenset(p for module in modules for p in module.predicates if sizes.get(p, 0) > most)
 
 
@@ -107,19 +105,23 @@ def predicates_of(program: StratifiedProgram) -> set[Predicate]:
     return found | {*program.program.predicates, *program.external, *program.external.values()}
 
 
-def _seen(program: StratifiedProgram, kept: Materialisation) -> Materialisation:
+def _in_frames(space: Workspace, kept: AnyMaterialisation) -> Materialisation[FrameSet, FrameCounts]:
+    """A materialisation on Spark with sets in DataFrames only: what an algorithm left empty is an empty one of them."""
+    nr, rec = (None if counts is None else framed_counts(space, counts) for counts in (kept.nr, kept.rec))
+    return Materialisation(framed(space, kept.explicit), framed(space, kept.facts), nr, rec, instances=kept.instances)
+
+
+def _seen(
+    program: StratifiedProgram, kept: Materialisation[FrameSet, FrameCounts]
+) -> Materialisation[FrameSet, FrameCounts]:
     """What users see: hidden predicates under the names of those whose explicit facts they have."""
     if not program.external:
         return kept
     shown = {hidden: predicate for predicate, hidden in program.external.items() if not is_inner(predicate)}
     bridged = [hidden for predicate, hidden in program.external.items() if is_inner(predicate)]
     hidden = set(program.external.values())
-    assert isinstance(kept.facts, FrameSet) or not kept.facts
     facts = kept.facts.restricted(p for p in kept.facts if p not in hidden)
-    nr, rec = (
-        counts.without(bridged).renamed(shown) if isinstance(counts, FrameCounts) else counts
-        for counts in (kept.nr, kept.rec)
-    )
+    nr, rec = (None if counts is None else counts.without(bridged).renamed(shown) for counts in (kept.nr, kept.rec))
     return replace(kept, explicit=kept.explicit.renamed(shown), facts=facts, nr=nr, rec=rec)
 
 
@@ -127,7 +129,7 @@ def _written(
     space: Workspace,
     work: Path,
     program: StratifiedProgram,
-    inside: Materialisation,
+    inside: Materialisation[FrameSet, FrameCounts],
     generated: frozenset[Predicate],
     statistics: Statistics,
 ) -> Reasoned:
@@ -138,11 +140,11 @@ def _written(
     weights: dict[str, Signed] = {
         "holds": [(listed, 1)],
         "explicit": [(kept.explicit, 1)],
-        "nr": [(kept.nr, 1)],
-        "rec": [(kept.rec, 1)],
+        "nr": [] if kept.nr is None else [(kept.nr, 1)],
+        "rec": [] if kept.rec is None else [(kept.rec, 1)],
     }
     rows = rows_of(space, weights)
-    sizes = listed.sizes if isinstance(listed, FrameSet) else {}
+    sizes = listed.sizes
     files = [] if rows is None else write_rows(space, rows, sizes, work)
     violations = kept.facts.restricted([VIOLATION]).count
     figures = replace(statistics, facts=kept.facts.count, violations=violations)

@@ -1,4 +1,4 @@
-"""Facts with a number each, in DataFrames, behind the operations of :class:`everlog.engine.multiset.Counts`.
+"""Facts with a number each, in DataFrames; they implement :class:`everlog.engine.algebra.AnyCounts`.
 
 A multiset is a list of signed pieces, and the number of a fact is the sum over them; so adding and
 subtracting cost nothing, and what was added since an older value are the pieces that it does not have.
@@ -7,15 +7,15 @@ subtracting cost nothing, and what was added since an older value are the pieces
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from everlog.backends.spark.factset import FrameSet, Part, Predicates, Step, under
+from everlog.backends.spark.factset import FrameSet, Part, Predicates, Step, framed, under
 from everlog.backends.spark.groups import Mask
 from everlog.backends.spark.workspace import WEIGHT, Stored, Workspace
-from everlog.engine.factset import NONE, FactSet
-from everlog.engine.multiset import Counts, Multiset
+from everlog.engine.algebra import AnyCounts, AnyFactSet, foreign
+from everlog.engine.multiset import Counts
 from everlog.lang.syntax import Predicate
 
 if TYPE_CHECKING:
@@ -50,13 +50,12 @@ class Piece:
     sign: int = 1
 
 
-class FrameCounts(Counts):
-    """Numbers of facts in DataFrames; see the module. Multisets of single predicates are not to be had."""
+class FrameCounts:
+    """Numbers of facts in DataFrames; see the module."""
 
     __slots__ = ("pieces", "space")
 
     def __init__(self, space: Workspace, pieces: Iterable[Piece] = ()) -> None:
-        super().__init__()
         self.space = space
         self.pieces = tuple(pieces)
 
@@ -81,7 +80,8 @@ class FrameCounts(Counts):
         def frame(wanted: Predicates) -> DataFrame:
             return facts.frame(wanted & facts.possible).withColumn(WEIGHT, F.lit(1).cast("long"))
 
-        return cls(facts.space, [Piece(Weighted(frame, facts.possible, facts.most, facts))])
+        weighted = Weighted(frame, facts.possible, facts.most, facts)
+        return cls(facts.space, [Piece(weighted)] if facts.possible else ())
 
     @property
     def possible(self) -> Predicates:
@@ -110,19 +110,18 @@ class FrameCounts(Counts):
             return self.space.read((), weighted=True)
         return functools.reduce(lambda a, b: a.unionAll(b), frames)
 
-    def __add__(self, other: Counts) -> Counts:
-        return self._with(other.pieces) if isinstance(other, FrameCounts) else self
+    def __add__(self, other: AnyCounts) -> FrameCounts:
+        return self._with(framed_counts(self.space, other).pieces)
 
-    def __sub__(self, other: Counts) -> Counts:
-        if not isinstance(other, FrameCounts):
-            return self
-        return self._with(replace(piece, sign=-piece.sign) for piece in other.pieces)
+    def __sub__(self, other: AnyCounts) -> FrameCounts:
+        return self._with([replace(piece, sign=-piece.sign) for piece in framed_counts(self.space, other).pieces])
 
-    def __rsub__(self, other: Counts) -> Counts:
-        return FrameCounts(self.space) - self
+    def __rsub__(self, other: AnyCounts) -> FrameCounts:
+        """No numbers minus these."""
+        return framed_counts(self.space, other) - self
 
-    def _with(self, pieces: Iterable[Piece]) -> FrameCounts:
-        return FrameCounts(self.space, (*self.pieces, *pieces))._gathered()
+    def _with(self, pieces: Sequence[Piece]) -> FrameCounts:
+        return FrameCounts(self.space, (*self.pieces, *pieces))._gathered() if pieces else self
 
     def _gathered(self) -> FrameCounts:
         """The same in few pieces. Sums may be below zero, so their signs are kept apart."""
@@ -142,24 +141,27 @@ class FrameCounts(Counts):
         ]
         return FrameCounts(self.space, [largest, *pieces] if most else [largest])
 
-    def facts(self) -> FactSet:
+    def facts(self) -> FrameSet:
         """The facts whose number is not zero."""
         known = [piece.rows.facts for piece in self.pieces if piece.sign > 0 and piece.rows.facts is not None]
         if len(known) == len(self.pieces):
-            return functools.reduce(lambda a, b: a | b, known, NONE)
+            return functools.reduce(lambda a, b: a | b, known, FrameSet(self.space))
         return FrameSet(self.space, [Part.whole(self._step(lambda rows: rows.where(f"{WEIGHT} != 0")))])
 
-    def counted(self, facts: FactSet) -> FactSet:
-        if not isinstance(facts, FrameSet) or not (shared := facts.possible & self.possible):
-            return NONE
+    def counted(self, facts: AnyFactSet) -> FrameSet:
+        """Those of the facts whose number is above zero."""
+        asked = framed(self.space, facts)
+        if not (shared := asked.possible & self.possible):
+            return FrameSet(self.space)
 
         def frame() -> DataFrame:
-            return self.frame(shared, among=facts).where(f"{WEIGHT} > 0").select(*self.space.keys)
+            return self.frame(shared, among=asked).where(f"{WEIGHT} > 0").select(*self.space.keys)
 
-        depth = 1 + facts.shallow().depth
-        return FrameSet.of(self.space, Step(frame, shared, facts.most, depth, touched=facts.touched))
+        depth = 1 + asked.shallow().depth
+        return FrameSet.of(self.space, Step(frame, shared, asked.most, depth, touched=asked.touched))
 
-    def renamed(self, names: Mapping[Predicate, Predicate]) -> Counts:
+    def renamed(self, names: Mapping[Predicate, Predicate]) -> FrameCounts:
+        """The same numbers under other predicates."""
         return FrameCounts(
             self.space, [replace(piece, rows=_renamed(self.space, piece.rows, names)) for piece in self.pieces]
         )
@@ -169,13 +171,14 @@ class FrameCounts(Counts):
         return self.restricted(self.possible.difference(predicates))
 
     def restricted(self, predicates: Collection[Predicate]) -> FrameCounts:
+        """The numbers of the facts of some predicates."""
         wanted = frozenset(predicates)
         kept = [piece for piece in self.pieces if piece.rows.predicates & wanted]
         return FrameCounts(self.space, [replace(piece, rows=_restricted(piece.rows, wanted)) for piece in kept])
 
     def is_made_of(self, old: FrameCounts) -> bool:
         """Whether this is an older value with something added; otherwise it was computed anew."""
-        return any(piece.rows is old.pieces[0].rows for piece in self.pieces)
+        return bool(old.pieces) and any(piece.rows is old.pieces[0].rows for piece in self.pieces)
 
     def since(self, old: FrameCounts) -> FrameCounts:
         """What was added to an older value of which this is made."""
@@ -188,17 +191,19 @@ class FrameCounts(Counts):
 
         return Step(frame, self.possible, sum(piece.rows.most for piece in self.pieces))
 
-    def __getitem__(self, predicate: Predicate) -> Multiset:
-        raise TypeError(f"the numbers of {predicate} are in executors")
-
     def __iter__(self) -> Iterator[Predicate]:
         return iter(self.possible)
 
-    def __len__(self) -> int:
-        return len(self.possible)
 
-    def settled(self) -> Counts:
-        return self
+def framed_counts(space: Workspace, counts: AnyCounts) -> FrameCounts:
+    """The counts as those in DataFrames that they are, and no counts as empty ones; those of another implementation are
+    an error.
+    """
+    if isinstance(counts, FrameCounts):
+        return counts
+    if isinstance(counts, Counts) and not counts:
+        return FrameCounts(space)
+    raise foreign(FrameCounts, counts)
 
 
 def _renamed(space: Workspace, rows: Weighted, names: Mapping[Predicate, Predicate]) -> Weighted:
@@ -216,7 +221,7 @@ def _renamed(space: Workspace, rows: Weighted, names: Mapping[Predicate, Predica
 
     facts = None if rows.facts is None else rows.facts.renamed(there)
     predicates = frozenset(there.get(p, p) for p in rows.predicates)
-    return Weighted(frame, predicates, rows.most, facts if isinstance(facts, FrameSet) else None, pruned)
+    return Weighted(frame, predicates, rows.most, facts, pruned)
 
 
 def _restricted(rows: Weighted, wanted: Predicates) -> Weighted:
@@ -228,7 +233,7 @@ def _restricted(rows: Weighted, wanted: Predicates) -> Weighted:
         lambda some: rows.frame(some & kept),
         kept,
         rows.most,
-        facts if isinstance(facts, FrameSet) else None,
+        facts,
         lambda some, mask: rows.among(some & kept, mask),
     )
 

@@ -15,15 +15,15 @@ from everlog.analysis.stratify import StratifiedProgram, Stratum
 from everlog.backends.spark.engine import SparkEngine
 from everlog.backends.spark.factset import FrameSet, Part, Step
 from everlog.backends.spark.materialise import spark_program
+from everlog.backends.spark.multiset import FrameCounts
 from everlog.backends.spark.settings import SparkSettings
 from everlog.backends.spark.stored import StoredFacts
 from everlog.backends.spark.workspace import Workspace
-from everlog.engine.factset import NONE, FactSet
-from everlog.engine.multiset import Counts
+from everlog.engine.factset import NONE
 from everlog.lang.errors import EverlogError
 from everlog.lang.syntax import Predicate
 from everlog.modules.boundary import bridges
-from everlog.reasoning.materialisation import Materialisation
+from everlog.reasoning.materialisation import AnyMaterialisation, Materialisation
 from everlog.store import Store, VersionInfo
 from everlog.store.codec import COUNTED
 from everlog.store.loading import generated_in
@@ -53,9 +53,9 @@ def program_of(program: StratifiedProgram, info: VersionInfo) -> StratifiedProgr
 class Version:
     """What is known of a version: the facts, which of them are not listed, and the counters as they are in the rows."""
 
-    kept: Materialisation
+    kept: AnyMaterialisation
     generated: frozenset[Predicate]
-    counters: tuple[Counts, Counts]
+    counters: tuple[FrameCounts, FrameCounts]
 
     @property
     def is_counted(self) -> bool:
@@ -76,8 +76,7 @@ def opened(
     nr, rec = _with_bridges(engine, program, facts, counters) if is_counted else (None, None)
     explicit = stored.explicit().renamed(hidden)
     for known, count in ((explicit, said["explicit"]), (facts, said["facts"])):
-        if isinstance(known, FrameSet):
-            known.with_count(count)
+        known.with_count(count)
     return Version(Materialisation(explicit, facts, nr, rec, instances=said["instances"]), generated, counters)
 
 
@@ -103,8 +102,8 @@ def _with_fed(
 
 
 def _with_bridges(
-    engine: SparkEngine, program: StratifiedProgram, facts: FactSet, counters: tuple[Counts, Counts]
-) -> tuple[Counts, Counts]:
+    engine: SparkEngine, program: StratifiedProgram, facts: FrameSet, counters: tuple[FrameCounts, FrameCounts]
+) -> tuple[FrameCounts, FrameCounts]:
     """The counters with those of hidden predicates that no row has."""
     nr, rec = counters
     for nonrecursive, recursive in bridges(program):
@@ -118,22 +117,21 @@ def _unlisted(engine: SparkEngine, stratum: Stratum, facts: FrameSet) -> FrameSe
     lazily = SparkEngine(engine.space, settings=replace(engine.settings, expand_below=0))
 
     @functools.cache
-    def closed() -> FactSet:
+    def closed() -> FrameSet:
         inputs = facts.restricted(stratum.module.inputs if stratum.module is not None else ())
         found = lazily.closed(stratum, inputs, NONE)
-        return NONE if found is None else found
+        return FrameSet(engine.space) if found is None else found
 
     def frame(predicate: Predicate) -> DataFrame:
-        found = closed()
-        return found.frame([predicate]) if isinstance(found, FrameSet) else engine.space.read(())
+        return closed().frame([predicate])
 
     steps = [Step(functools.partial(frame, p), frozenset([p]), MANY, is_scan=True) for p in stratum.predicates]
     return FrameSet(engine.space, map(Part.whole, steps))
 
 
-def _added(facts: FrameSet, more: FactSet) -> FrameSet:
+def _added(facts: FrameSet, more: FrameSet) -> FrameSet:
     """The union with facts of other predicates."""
-    if not isinstance(more, FrameSet):
+    if not more.possible:
         return facts
     return FrameSet(
         facts.space, (*facts.base, *more.base), (*facts.removed, *more.removed), (*facts.added, *more.added)

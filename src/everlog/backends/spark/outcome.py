@@ -9,12 +9,12 @@ from pathlib import Path
 from typing import Any
 
 from everlog.analysis.stratify import StratifiedProgram
-from everlog.engine.factset import FactSet
-from everlog.engine.multiset import Counts
+from everlog.engine.algebra import AnyFactSet
 from everlog.lang.internal import VIOLATION
 from everlog.lang.syntax import Predicate
 from everlog.modules.boundary import bridged
-from everlog.reasoning.maintenance import Update, UpdateStatistics
+from everlog.reasoning.maintenance import AnyUpdate, UpdateStatistics
+from everlog.reasoning.materialisation import C
 
 Sizes = Mapping[Predicate, int]
 
@@ -47,42 +47,42 @@ class Outcome:
 
     program: StratifiedProgram
     generated: frozenset[Predicate]
-    explicit: FactSet
-    delete: FactSet
-    insert: FactSet
-    done: Update
+    explicit: AnyFactSet
+    delete: AnyFactSet
+    insert: AnyFactSet
+    done: AnyUpdate
 
     @cached_property
-    def lost(self) -> FactSet:
+    def lost(self) -> AnyFactSet:
         """What is no longer explicit."""
         return ((self.delete & self.explicit) - self.insert).renamed(self._shown)
 
     @cached_property
-    def won(self) -> FactSet:
+    def won(self) -> AnyFactSet:
         """What has become explicit."""
         return (self.insert - self.explicit).renamed(self._shown)
 
     @cached_property
-    def went(self) -> FactSet:
+    def went(self) -> AnyFactSet:
         """What no longer holds."""
         return self._visible(self.done.deleted)
 
     @cached_property
-    def came(self) -> FactSet:
+    def came(self) -> AnyFactSet:
         """What has come to hold."""
         return self._visible(self.done.inserted)
 
     @cached_property
-    def unlisted(self) -> FactSet:
+    def unlisted(self) -> AnyFactSet:
         """What a store no longer lists."""
         return self._listed(self.went, self.done.deleted)
 
     @cached_property
-    def listed(self) -> FactSet:
+    def listed(self) -> AnyFactSet:
         """What a store lists only now."""
         return self._listed(self.came, self.done.inserted)
 
-    def seen(self, counts: Counts) -> Counts:
+    def seen(self, counts: C) -> C:
         """Counters under the names that users see, without those of which they see nothing."""
         inside = bridged(self.program)
         return counts.restricted([p for p in counts if p not in inside]).renamed(self._shown)
@@ -90,7 +90,7 @@ class Outcome:
     def repaired(
         self,
         said: Mapping[str, Any],
-        sizes: Callable[[FactSet], Sizes],
+        sizes: Callable[[AnyFactSet], Sizes],
         write: Callable[[Sizes], list[Path]],
     ) -> Repaired:
         """The outcome once it is written; ``said`` are the figures of the version before.
@@ -122,10 +122,10 @@ class Outcome:
         """For each hidden predicate the one that users see."""
         return {hidden: predicate for predicate, hidden in self.program.external.items()}
 
-    def _visible(self, facts: FactSet) -> FactSet:
+    def _visible(self, facts: AnyFactSet) -> AnyFactSet:
         return facts.restricted(p for p in facts if p not in self._shown)
 
-    def _listed(self, visible: FactSet, facts: FactSet) -> FactSet:
+    def _listed(self, visible: AnyFactSet, facts: AnyFactSet) -> AnyFactSet:
         """Those of some facts that the store lists: of generated predicates the ones that feed modules."""
         fed = {self.program.external[p]: p for p in self.generated}
         if not fed:

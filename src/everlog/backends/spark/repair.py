@@ -20,7 +20,7 @@ from everlog.backends.spark.groups import Mask, Place, joined
 from everlog.backends.spark.rows import GROUP, Terms, Written
 from everlog.backends.spark.sharing import in_one_task
 from everlog.backends.spark.workspace import Workspace
-from everlog.engine.factset import NONE, FactSet
+from everlog.engine.factset import FactSet
 from everlog.modules.derive import repaired_closure
 
 if TYPE_CHECKING:
@@ -28,8 +28,8 @@ if TYPE_CHECKING:
 
 
 def repair_closure(
-    space: Workspace, module: Closure, old: FactSet, gone: FactSet, fresh: FactSet, edges: int, pairs: int
-) -> tuple[FactSet, FactSet] | None:
+    space: Workspace, module: Closure, old: FrameSet, gone: FrameSet, fresh: FrameSet, edges: int, pairs: int
+) -> tuple[FrameSet, FrameSet] | None:
     """What a closure lost and won, given all facts before and what changed; None if that is too much for one task.
 
     ``edges`` says how many facts may feed the closure, ``pairs`` how many may change.
@@ -39,20 +39,15 @@ def repair_closure(
     rows = space.read(()).withColumn(GROUP, F.lit(0))
     for group, facts in enumerate((old, gone, fresh)):
         part = facts.restricted(module.inputs)
-        if isinstance(part, FrameSet):
+        if part.possible:
             rows = rows.unionAll(part.frame().withColumn(GROUP, F.lit(group)))
     terms = Terms.of(space, (*module.inputs, *module.predicates))
     space.jobs += 1
     found = in_one_task(rows, _Repair(module, terms, edges, pairs))
     if found is None:
         return None
-    lost, won = (_set(space, written) for written in found)
+    lost, won = (FrameSet.of(space, space.stored([written])) for written in found)
     return lost, won
-
-
-def _set(space: Workspace, written: Written) -> FactSet:
-    stored = space.stored([written])
-    return FrameSet.of(space, stored) if stored.files else NONE
 
 
 @dataclass(frozen=True)
@@ -82,19 +77,19 @@ class _Repair:
 
 
 def repair_union(
-    space: Workspace, module: VirtualUnion, old: FactSet, new: FactSet, gone: FactSet, fresh: FactSet
-) -> tuple[FactSet, FactSet]:
+    space: Workspace, module: VirtualUnion, old: FrameSet, new: FrameSet, gone: FrameSet, fresh: FrameSet
+) -> tuple[FrameSet, FrameSet]:
     """What a union lost and won: what a part lost is lost unless another part has it, and likewise what it won."""
     before, after = (_united(space, module, facts, is_scan=True) for facts in (old, new))
     less, more = (_united(space, module, facts) for facts in (gone, fresh))
     return less - after, more - before
 
 
-def _united(space: Workspace, module: VirtualUnion, facts: FactSet, is_scan: bool = False) -> FactSet:
+def _united(space: Workspace, module: VirtualUnion, facts: FrameSet, is_scan: bool = False) -> FrameSet:
     """The facts of a union, given those of its parts."""
     parts = facts.restricted(module.inputs)
-    if not isinstance(parts, FrameSet):
-        return NONE
+    if not parts.possible:
+        return parts
 
     there = frozenset([module.predicate])
 

@@ -81,8 +81,7 @@ def close_in_rounds(
     orders = orders_of(plan.rules, beside, spread.predicates, facts.sizes)
     given = facts.restricted((*derived, *beside))
     space.jobs += 1
-    frame = given.frame() if isinstance(given, FrameSet) else space.read(())
-    shared, first = in_one_task(frame, _Prepare(terms, plan, spread, orders))
+    shared, first = in_one_task(given.frame(), _Prepare(terms, plan, spread, orders))
     slots = [_Slice(tuple(derived), terms, plan, spread, shared, number) for number in range(slices)]
     waiting: list[Sent] = [first] if first else []
     known = instances = rounds = 0

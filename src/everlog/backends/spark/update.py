@@ -8,6 +8,7 @@ by its plan and compared with what was there. Where there are no counters, these
 
 from __future__ import annotations
 
+import functools
 import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -17,9 +18,9 @@ from typing import TYPE_CHECKING, Any
 from everlog.analysis.predicates import refuse_two_arities
 from everlog.analysis.stratify import StratifiedProgram
 from everlog.backends.spark.encoded import learn_predicates, staged_facts, width_of
-from everlog.backends.spark.factset import FrameSet
+from everlog.backends.spark.factset import framed
 from everlog.backends.spark.materialise import predicates_of
-from everlog.backends.spark.multiset import FrameCounts
+from everlog.backends.spark.multiset import FrameCounts, framed_counts
 from everlog.backends.spark.names import Names, namesakes
 from everlog.backends.spark.opening import Version, opened, program_of
 from everlog.backends.spark.outcome import Outcome, Repaired, Sizes
@@ -28,9 +29,8 @@ from everlog.backends.spark.tasks import full_disks
 from everlog.backends.spark.watched import spark_engine
 from everlog.backends.spark.workspace import Workspace
 from everlog.backends.spark.write import Signed, rows_of, write_rows
-from everlog.engine.factset import FactSet
+from everlog.engine.algebra import AnyCounts, AnyFactSet
 from everlog.engine.limits import Limits
-from everlog.engine.multiset import Counts
 from everlog.lang.syntax import Predicate
 from everlog.profiling.watch import watching
 from everlog.reasoning.update import Algorithm, Strategy, update
@@ -83,9 +83,10 @@ def update_on_spark(
             log.info("derivations are not counted, and closures not listed: everything is derived again")
             algorithm = "rematerialise"
         hidden = program.external
-        delete, insert = (staged_facts(space, files) for files in (staged.delete, staged.insert))
-        _refuse_two_arities(space, program, old, insert, others)
-        delete, insert = delete.renamed(hidden), insert.renamed(hidden)
+        gone, come = (staged_facts(space, files) for files in (staged.delete, staged.insert))
+        _refuse_two_arities(space, program, old, come, others)
+        delete: AnyFactSet = gone.renamed(hidden)
+        insert: AnyFactSet = come.renamed(hidden)
         with watching(profile, program) as watch:
             engine = spark_engine(watch, space, limits=limits, settings=settings)
             done = update(engine, program, old.kept, delete, insert, algorithm, strategy)
@@ -95,14 +96,14 @@ def update_on_spark(
 
 
 def _refuse_two_arities(
-    space: Workspace, program: StratifiedProgram, old: Version, insert: FactSet, others: Sequence[Predicate]
+    space: Workspace, program: StratifiedProgram, old: Version, insert: AnyFactSet, others: Sequence[Predicate]
 ) -> None:
     """A bare name has one arity, in the rules, the store and the change. Mostly the footers tell that the store has no
     others."""
     refuse_two_arities(insert, program.program.arities)
     assert space.groups is not None
     if others and space.groups.size([space.names.id(predicate) for predicate in others]):
-        refuse_two_arities([*_sizes(old.kept.facts.restricted(others)), *insert], {})
+        refuse_two_arities([*_sizes(space, old.kept.facts.restricted(others)), *insert], {})
 
 
 @dataclass(frozen=True)
@@ -114,31 +115,33 @@ class _Change:
     outcome: Outcome
 
     def written(self, work: Path, said: Mapping[str, Any]) -> Repaired:
-        return self.outcome.repaired(said, _sizes, lambda sizes: self._files(work, sizes))
+        sizes_of = functools.partial(_sizes, self.space)
+        return self.outcome.repaired(said, sizes_of, lambda sizes: self._files(work, sizes))
 
     def _files(self, work: Path, sizes: Sizes) -> list[Path]:
         outcome, new, old = self.outcome, self.outcome.done.materialisation, self.old.kept
         weights: dict[str, Signed] = {
-            "holds": [(outcome.listed, 1), (outcome.unlisted, -1)],
-            "explicit": [(outcome.won, 1), (outcome.lost, -1)],
+            "holds": [(framed(self.space, outcome.listed), 1), (framed(self.space, outcome.unlisted), -1)],
+            "explicit": [(framed(self.space, outcome.won), 1), (framed(self.space, outcome.lost), -1)],
             "nr": self._changed(new.nr, old.nr, self.old.counters[0]),
             "rec": self._changed(new.rec, old.rec, self.old.counters[1]),
         }
         rows = rows_of(self.space, weights)
         return [] if rows is None else write_rows(self.space, rows, sizes, work)
 
-    def _changed(self, new: Counts | None, old: Counts | None, stored: Counts) -> Signed:
+    def _changed(self, new: AnyCounts | None, old: AnyCounts | None, stored: FrameCounts) -> Signed:
         """What to add to a counter. One that is not kept stays as it is in the rows, until it is kept again.
 
         One that is kept and was computed anew may have come to nothing; then all of it is taken away.
         """
         if new is None:
             return []
-        seen = self.outcome.seen
-        if isinstance(new, FrameCounts) and isinstance(old, FrameCounts) and new.is_made_of(old):
-            return [(seen(new.since(old)), 1)]
-        return [(seen(new), 1), (seen(stored), -1)]
+        seen, after = self.outcome.seen, framed_counts(self.space, new)
+        before = None if old is None else framed_counts(self.space, old)
+        if before is not None and after.is_made_of(before):
+            return [(seen(after.since(before)), 1)]
+        return [(seen(after), 1), (seen(stored), -1)]
 
 
-def _sizes(facts: FactSet) -> Sizes:
-    return {p: size for p, size in facts.sizes.items() if size} if isinstance(facts, FrameSet) else {}
+def _sizes(space: Workspace, facts: AnyFactSet) -> Sizes:
+    return {p: size for p, size in framed(space, facts).sizes.items() if size}

@@ -15,8 +15,8 @@ from everlog.backends.spark.factset import FrameSet
 from everlog.backends.spark.match import FrameMatches, FrameProofs
 from everlog.backends.spark.plans import Plan
 from everlog.backends.spark.workspace import WEIGHT
-from everlog.engine.factset import FactSet
-from everlog.engine.match import Change, RuleSet, Told, untold
+from everlog.engine.algebra import AnyChange, AnyFactSet
+from everlog.engine.match import RuleSet, Told, untold
 from everlog.lang.syntax import Predicate, Rule
 from everlog.profiling.recorder import Recorder
 from everlog.profiling.watch import Watch
@@ -38,14 +38,21 @@ class WatchedSparkEngine(SparkEngine):
     """What the rules of the pass derive, if that is to be told apart."""
 
     def match(
-        self, rules: RuleSet, pos: FactSet, neg: FactSet, changed: Sequence[Change] = (), phase: str = "forward"
+        self,
+        rules: RuleSet,
+        pos: AnyFactSet,
+        neg: AnyFactSet,
+        changed: Sequence[AnyChange] = (),
+        phase: str = "forward",
     ) -> FrameMatches:
         self._began(rules, phase)
         heads = tuple(sorted({planned.rule.head.predicate for planned in rules.rules}))
         self._heads = heads if 1 < len(heads) <= MOST_PREDICATES else ()
         return super().match(rules, pos, neg, changed, phase)
 
-    def prove(self, rules: RuleSet, facts: FactSet, pos: FactSet, neg: FactSet, phase: str = "backward") -> FrameProofs:
+    def prove(
+        self, rules: RuleSet, facts: AnyFactSet, pos: AnyFactSet, neg: AnyFactSet, phase: str = "backward"
+    ) -> FrameProofs:
         self._began(rules, phase)
         return super().prove(rules, facts, pos, neg, phase)
 
@@ -53,7 +60,7 @@ class WatchedSparkEngine(SparkEngine):
         self._heads = ()
         self.watch.began(self, rules, phase, together=True)
 
-    def closed(self, stratum: Stratum, facts: FactSet, delta: FactSet, told: Told = untold) -> FactSet | None:
+    def closed(self, stratum: Stratum, facts: AnyFactSet, delta: AnyFactSet, told: Told = untold) -> FrameSet | None:
         if stratum.module is not None:
             self.watch.began_module(self, stratum)
         return super().closed(stratum, facts, delta, told)
@@ -67,19 +74,19 @@ class WatchedSparkEngine(SparkEngine):
         if stratum.module is None:
             self.watch.jobs_done({})
 
-    def _evaluated(self, plan: Plan, facts: FactSet, explicit: FactSet) -> tuple[FactSet, int] | None:
+    def _evaluated(self, plan: Plan, facts: FrameSet, explicit: FrameSet) -> tuple[FrameSet, int] | None:
         with self._told(plan.stratum, plan.stratum.rules):
             return super()._evaluated(plan, facts, explicit)
 
-    def _closed_by(self, plan: Plan, facts: FrameSet) -> FactSet:
+    def _closed_by(self, plan: Plan, facts: FrameSet) -> FrameSet:
         with self._told(plan.stratum, plan.stratum.recursive):
             return super()._closed_by(plan, facts)
 
-    def _closed_in_rounds(self, plan: Plan, facts: FrameSet, told: Told) -> FactSet:
+    def _closed_in_rounds(self, plan: Plan, facts: FrameSet, told: Told) -> FrameSet:
         with self._told(plan.stratum, plan.stratum.recursive):
             return super()._closed_in_rounds(plan, facts, told)
 
-    def _finished(self, stratum: Stratum, facts: FrameSet, delta: FrameSet, most: int) -> FactSet | None:
+    def _finished(self, stratum: Stratum, facts: FrameSet, delta: FrameSet, most: int) -> FrameSet | None:
         with self._told(stratum, stratum.recursive):
             return super()._finished(stratum, facts, delta, most)
 

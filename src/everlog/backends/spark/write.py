@@ -21,8 +21,6 @@ from everlog.backends.spark.factset import FrameSet
 from everlog.backends.spark.multiset import FrameCounts
 from everlog.backends.spark.tasks import RESULT, gather, packed, parallelism
 from everlog.backends.spark.workspace import WEIGHT, Workspace
-from everlog.engine.factset import FactSet
-from everlog.engine.multiset import Counts
 from everlog.ingest.tasks import work_directory
 from everlog.lang.syntax import Predicate
 from everlog.store import schema
@@ -34,7 +32,7 @@ if TYPE_CHECKING:
 FILE_ROWS, FEWER_ROWS = 1 << 22, 1 << 18
 """A file has about so many rows at most, and so many at least if that keeps more cores busy."""
 
-Signed = Sequence[tuple[FactSet | Counts | None, int]]
+Signed = Sequence[tuple[FrameSet | FrameCounts, int]]
 
 
 def rows_of(space: Workspace, parts: Mapping[str, Signed]) -> DataFrame | None:
@@ -70,14 +68,14 @@ def write_change(batches: Iterable[pa.RecordBatch], work: Path) -> list[Path]:
     return [path]
 
 
-def _weighted(part: FactSet | Counts | None) -> DataFrame | None:
+def _weighted(part: FrameSet | FrameCounts) -> DataFrame | None:
     from pyspark.sql import functions as F
 
-    if isinstance(part, FrameSet) and part.possible:
+    if not part.possible:
+        return None
+    if isinstance(part, FrameSet):
         return part.frame().withColumn(WEIGHT, F.lit(1).cast("long"))
-    if isinstance(part, FrameCounts) and part.possible:
-        return part.pieces_frame(part.possible)
-    return None
+    return part.pieces_frame(part.possible)
 
 
 def write_rows(

@@ -1,0 +1,196 @@
+"""The algebra that the algorithms of :mod:`everlog.reasoning` are written in, as protocols.
+
+A protocol has the operations that the algorithms use, and no others. There are three implementations:
+
+- *local*: :class:`~everlog.engine.factset.FactSet`, :class:`~everlog.engine.multiset.Counts` and
+  :class:`~everlog.engine.match.Engine`, sorted columns in this process;
+- *look-up*: the local sets over relations whose facts are fetched from a store when they are asked for
+  (:mod:`everlog.engine.distant`), and an engine that begins with what changed;
+- *Spark*: :class:`~everlog.spark.factset.FrameSet`, :class:`~everlog.spark.multiset.FrameCounts` and
+  :class:`~everlog.spark.engine.SparkEngine`, DataFrames in executors.
+
+Sets and counts are immutable values: an operation leaves its operands as they are. Both operands of an operation, and
+all sets given to an engine, are of one implementation; anything else is a TypeError that names both. The exceptions
+are :data:`~everlog.engine.factset.NONE` and :data:`~everlog.engine.multiset.NO_COUNTS`, which an algorithm starts
+from before it has seen a set of its engine. They are the empty local values. A local value that is empty returns the
+other operand, or itself, without looking into the other; the other implementations take an empty local value for an
+empty one of their own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Protocol, Self
+
+from everlog.lang.syntax import Predicate
+
+if TYPE_CHECKING:
+    from everlog.analysis.stratify import Stratum
+    from everlog.engine.limits import Limits
+    from everlog.engine.match import RuleSet, Told, Work
+
+
+class AnyFactSet(Protocol):
+    """A set of facts of many predicates. It iterates over the predicates that have facts.
+
+    Invariants: no fact is there twice, and a set does not change when another is made of it. Views count as sets: an
+    implementation may put off the work of an operation until somebody asks for the number of facts, or matches rules
+    in them. Iterating over a view may give predicates that have no facts left.
+    """
+
+    @property
+    def count(self) -> int:
+        """The number of facts. Runs what was put off."""
+
+    def __bool__(self) -> bool:
+        """Whether there are facts. Runs what was put off, unless the answer is known without."""
+
+    def __iter__(self) -> Iterator[Predicate]:
+        """The predicates that have facts."""
+
+    def __contains__(self, predicate: object) -> bool:
+        """Whether a predicate has facts."""
+
+    def __or__(self, other: Self) -> Self:
+        """The union. Costs the search for the facts of ``other`` in this set."""
+
+    def __sub__(self, other: Self) -> Self:
+        """The facts that are not in ``other``. Costs the smaller of the two; nothing if they share no predicate."""
+
+    def __and__(self, other: Self) -> Self:
+        """The facts that are in both. Costs the smaller of the two."""
+
+    def extended(self, new: Self) -> Self:
+        """The union with facts none of which are in the set, which is not checked. Costs the new facts only."""
+
+    def restricted(self, predicates: Iterable[Predicate]) -> Self:
+        """The facts of some predicates. Costs nothing per fact."""
+
+    def renamed(self, names: Mapping[Predicate, Predicate]) -> Self:
+        """The same facts, those of some predicates under others that have none here. Costs nothing per fact."""
+
+    def settled(self) -> Self:
+        """The same facts in the form that is quickest to read, for a set that will be read often."""
+
+
+class AnyCounts(Protocol):
+    """A number for each fact: how often it is derived. A fact without a number has zero.
+
+    Numbers may be negative on the way, as in a difference. It iterates over the predicates whose facts may have a
+    number.
+    """
+
+    def __iter__(self) -> Iterator[Predicate]:
+        """The predicates of which facts may have a number."""
+
+    def __add__(self, other: Self) -> Self:
+        """The sums of the numbers. Costs the facts of ``other``."""
+
+    def __sub__(self, other: Self) -> Self:
+        """The differences of the numbers. Costs the facts of ``other``."""
+
+    def restricted(self, predicates: Collection[Predicate]) -> Self:
+        """The numbers of the facts of some predicates. Costs nothing per fact."""
+
+    def renamed(self, names: Mapping[Predicate, Predicate]) -> Self:
+        """The same numbers, those of some predicates under others that have none here."""
+
+    def facts(self) -> AnyFactSet:
+        """The facts whose number is not zero."""
+
+    def counted(self, facts: AnyFactSet) -> AnyFactSet:
+        """Those of the facts whose number is above zero. Costs the given facts, looked up."""
+
+
+AnyChange = tuple[AnyFactSet, AnyFactSet]
+"""Facts that a positive body atom, and facts that a negated one may be among; see :meth:`AnyEngine.match`."""
+
+
+class AnyMatches(Protocol):
+    """Instances of rules that are found when their heads are asked for, each time anew."""
+
+    def facts(self, without: AnyFactSet = ...) -> AnyFactSet:
+        """The heads that are not in ``without``."""
+
+    def counts(self) -> AnyCounts:
+        """The heads, each with the number of its instances."""
+
+
+class AnyProofs(Protocol):
+    """Instances of rules that derive given facts, found when they are asked for."""
+
+    def facts(self) -> AnyFactSet:
+        """Those of the given facts that have an instance."""
+
+    def bodies(self, predicates: Collection[Predicate]) -> AnyFactSet:
+        """The positive body atoms of all these instances that are facts of the given predicates."""
+
+
+class AnyEngine(Protocol):
+    """What matches rules in facts, counts the work, and keeps to limits."""
+
+    limits: Limits
+    work: Work
+    """Instances considered so far, by phase; each counts once it is found."""
+    held: int
+    """The number of facts that reasoning holds by now; algorithms keep it up to date for the limits."""
+    budget: int | None
+    """How many instances may be considered in all before :class:`~everlog.engine.match.OverBudgetError` is raised."""
+    plans: dict[int, str]
+    """How strata were evaluated, by number, where there was a choice."""
+    evaluates_whole: bool
+    """Whether strata with modules inside are evaluated by :meth:`whole` only."""
+
+    def check(self, collected: int, instances: int = 0) -> None:
+        """Raise an error if a limit or the budget is reached, given facts and instances that are not noted yet."""
+
+    def once(self, facts: AnyFactSet) -> AnyCounts:
+        """Each of the facts once."""
+
+    def match(
+        self,
+        rules: RuleSet,
+        pos: AnyFactSet,
+        neg: AnyFactSet,
+        changed: Sequence[AnyChange] = (),
+        phase: str = "forward",
+    ) -> AnyMatches:
+        """The instances of the rules with positive body atoms in ``pos``, negated ones outside ``neg``, and for each
+        (P, N) of ``changed`` a positive atom in P or a negated one in N; see :mod:`everlog.engine.match`.
+
+        Only Counting gives more than one (P, N); Spark's engine takes at most one, and its jobs refuse Counting.
+        """
+
+    def prove(
+        self, rules: RuleSet, facts: AnyFactSet, pos: AnyFactSet, neg: AnyFactSet, phase: str = "backward"
+    ) -> AnyProofs:
+        """The instances of the rules that derive some of the given facts."""
+
+    def whole(self, stratum: Stratum, facts: AnyFactSet, explicit: AnyFactSet) -> tuple[AnyFactSet, int] | None:
+        """All facts once a stratum is evaluated as a whole, and the number of rounds; None if it is to be evaluated
+        step by step.
+        """
+
+    def closed(self, stratum: Stratum, facts: AnyFactSet, delta: AnyFactSet, told: Told = ...) -> AnyFactSet | None:
+        """All facts once a stratum is closed, given all so far and the newest of them; None if matching round by round
+        is the only way.
+        """
+
+    def repaired(
+        self, stratum: Stratum, old: AnyFactSet, new: AnyFactSet, gone: AnyFactSet, fresh: AnyFactSet
+    ) -> tuple[AnyFactSet, AnyFactSet] | None:
+        """What a stratum that is a module lost and won, given all facts before and after a change of what it reads, and
+        that change; None if that is left to the module.
+        """
+
+    def renew(self) -> None:
+        """Hears that everything is about to be derived again."""
+
+
+def foreign(mine: type, other: object) -> TypeError:
+    """The error of an operation on values of two implementations.
+
+    >>> foreign(dict, [1])
+    TypeError('dict and list are of different engines and cannot be combined')
+    """
+    return TypeError(f"{mine.__name__} and {type(other).__name__} are of different engines and cannot be combined")
