@@ -26,6 +26,7 @@ test: setup
 	$(BIN)/ruff check src tests bench
 	$(BIN)/ruff format --check src tests bench
 	$(BIN)/mypy
+	$(BIN)/lint-imports
 	$(BIN)/pytest -m "not slow" -n 2 --dist loadfile --timeout 300
 
 test-slow: setup

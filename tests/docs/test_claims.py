@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import ast
 import importlib
 import re
+import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
@@ -83,26 +83,10 @@ def test_symbols_of_the_papers_are_names_in_the_code() -> None:
             assert name == "py" or re.search(rf"\b{re.escape(name)}\b", source), name
 
 
-def imports(package: str) -> set[str]:
-    """The other packages of Everlog that one imports, anywhere in its files."""
-    found = set()
-    for path in (PACKAGE / package).rglob("*.py"):
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            if isinstance(node, ast.ImportFrom) and node.module and node.module.startswith("everlog."):
-                found.add(node.module.split(".")[1])
-    return {name for name in found if (PACKAGE / name).is_dir()} - {package}
-
-
-def test_packages_know_what_the_architecture_says() -> None:
-    rows = {
-        package.strip("`"): set(re.findall(r"`(\w+)`", knows))
-        for package, _, knows in table("architecture.md", "# Arch")
-    }
-    assert set(rows) <= {path.parent.name for path in PACKAGE.rglob("__init__.py")}
-    free = {"spark", "pipeline", "query", "cli"}
-    for package, knows in rows.items():
-        if package not in free:
-            assert imports(package) <= knows, package
+def test_the_floors_are_those_that_imports_are_checked_against() -> None:
+    project = tomllib.loads((DOCS.parent / "pyproject.toml").read_text(encoding="utf-8"))
+    (contract,) = project["tool"]["importlinter"]["contracts"]
+    assert [f"everlog.{floor.strip('`')}" for floor, _ in table("architecture.md", "# Arch")] == contract["layers"]
 
 
 def test_commands_and_settings_are_documented() -> None:

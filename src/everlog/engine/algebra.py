@@ -6,8 +6,8 @@ A protocol has the operations that the algorithms use, and no others. There are 
   :class:`~everlog.engine.match.Engine`, sorted columns in this process;
 - *look-up*: the local sets over relations whose facts are fetched from a store when they are asked for
   (:mod:`everlog.engine.distant`), and an engine that begins with what changed;
-- *Spark*: :class:`~everlog.spark.factset.FrameSet`, :class:`~everlog.spark.multiset.FrameCounts` and
-  :class:`~everlog.spark.engine.SparkEngine`, DataFrames in executors.
+- *Spark*: :class:`~everlog.backends.spark.factset.FrameSet`, :class:`~everlog.backends.spark.multiset.FrameCounts` and
+  :class:`~everlog.backends.spark.engine.SparkEngine`, DataFrames in executors.
 
 Sets and counts are immutable values: an operation leaves its operands as they are. Both operands of an operation, and
 all sets given to an engine, are of one implementation; anything else is a TypeError that names both. The exceptions
