@@ -21,8 +21,8 @@ from everlog.knowledge_base import KnowledgeBase
 from everlog.lake import change_of
 from everlog.lang.syntax import Predicate
 from everlog.loading import always_counted, generated_in
-from everlog.modules.boundary import fed_by, inputs
-from everlog.modules.graphs import derived_since
+from everlog.reasoning.modules.boundary import fed_by, inputs
+from everlog.reasoning.modules.graphs import derived_since
 from everlog.store.store import Store, negated
 from everlog.stores import open as open_store
 

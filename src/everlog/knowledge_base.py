@@ -20,7 +20,6 @@ from everlog.engine.factset import FactSet
 from everlog.engine.kinds import kinds_of
 from everlog.engine.limits import Limits
 from everlog.engine.state import State
-from everlog.equality import Equality
 from everlog.explicit import ByPredicate, Queued, asked, program_facts
 from everlog.given import GivenFacts, any_kinds
 from everlog.lang.errors import Diagnostic, EverlogError, Place, few, warn
@@ -30,7 +29,6 @@ from everlog.lang.parser import parse_query
 from everlog.lang.printer import print_program
 from everlog.lang.syntax import Predicate, Program
 from everlog.memory import bytes_of
-from everlog.modules.boundary import visible
 from everlog.pipeline.columns import Headers
 from everlog.pipeline.program import Profile as OntologyProfile
 from everlog.pipeline.program import Schema, given_program, refuse_ontology
@@ -40,7 +38,9 @@ from everlog.profiling.watch import UNWATCHED, watching
 from everlog.query.answers import RelationRows, Rows
 from everlog.query.conjunctive import answer
 from everlog.reasoner import Reasoner, arranged
+from everlog.reasoning.equality import Equality
 from everlog.reasoning.materialisation import Maintain
+from everlog.reasoning.modules.boundary import visible
 from everlog.reasoning.statistics import Listener, Statistics
 from everlog.reasoning.update import Algorithm, Strategy
 from everlog.rule_edits import Edit, RulesChanged, edited

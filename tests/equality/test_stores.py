@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 import everlog
 from everlog import snapshots
-from everlog.equality.expansion import expanded, expanded_count
+from everlog.reasoning.equality.expansion import expanded, expanded_count
 from everlog.store import Store, compaction
 from tests.equality.test_representatives import (
     OWL,

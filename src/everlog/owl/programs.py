@@ -15,7 +15,6 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Literal, get_args
 
-from everlog.equality import Equality
 from everlog.lang.internal import SAME_NODES, TRIPLE
 from everlog.lang.parser import parse_file, parse_program
 from everlog.lang.printer import print_atom, print_program, print_rule, print_text
@@ -29,6 +28,7 @@ from everlog.owl.mapping import ontology_of
 from everlog.owl.rules import Translated, Translator, Untranslated
 from everlog.owl.vocabulary import PREFIXES, THING
 from everlog.pipeline.triples import as_triples
+from everlog.reasoning.equality import Equality
 
 Profile = Literal["lower", "upper", "rl", "rdfs", "skos"]
 PROFILES: tuple[Profile, ...] = get_args(Profile)

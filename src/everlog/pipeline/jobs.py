@@ -18,8 +18,6 @@ from everlog.engine.dictionary import Constants, Dictionary
 from everlog.engine.factset import NONE, FactSet
 from everlog.engine.limits import Limits
 from everlog.engine.state import State
-from everlog.equality import Equality
-from everlog.equality.merging import Merging
 from everlog.given import KINDS, GivenFacts, StoredKinds
 from everlog.knowledge_base import KnowledgeBase
 from everlog.lake import COUNTED, dictionary_of, facts_of
@@ -27,8 +25,6 @@ from everlog.lang.errors import EverlogError, few
 from everlog.lang.internal import VIOLATION
 from everlog.lang.printer import print_program
 from everlog.lang.syntax import Program
-from everlog.modules.boundary import above, stored, visible
-from everlog.modules.description import closures_of
 from everlog.pipeline.amounts import Told
 from everlog.pipeline.encode import TERMS
 from everlog.pipeline.engines import memory_needed, needs_spark, plan_settings
@@ -45,7 +41,11 @@ from everlog.pipeline.splits import LARGE_GZ, large_files, splits
 from everlog.pipeline.triples import refuse_graphs
 from everlog.predicates import refuse_two_arities
 from everlog.profiling.watch import watching
+from everlog.reasoning.equality import Equality
 from everlog.reasoning.materialisation import Maintain, Materialisation, booked
+from everlog.reasoning.merging import Merging
+from everlog.reasoning.modules.boundary import above, stored, visible
+from everlog.reasoning.modules.description import closures_of
 from everlog.reasoning.seminaive import seminaive
 from everlog.reasoning.statistics import Listener, Statistics
 from everlog.settings import EXPAND_BELOW, LOCAL_FINISH, WAIT

@@ -7,10 +7,10 @@ from dataclasses import asdict, dataclass
 from itertools import chain
 from types import MappingProxyType
 
-from everlog.equality import Equality
 from everlog.lang.syntax import Program
 from everlog.pipeline.program import load_program, refuse_ontology
 from everlog.pipeline.reports import Clock, Report
+from everlog.reasoning.equality import Equality
 from everlog.reasoning.update import Algorithm, Strategy
 from everlog.rule_edits import RulesChanged
 from everlog.settings import EXPAND_BELOW, WAIT

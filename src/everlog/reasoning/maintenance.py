@@ -21,9 +21,9 @@ from everlog.analysis.stratify import StratifiedProgram, Stratum
 from everlog.engine.factset import NONE, FactSet
 from everlog.engine.match import Engine, Matches, RuleSet
 from everlog.lang.syntax import Predicate
-from everlog.modules.derive import rederive
 from everlog.reasoning.materialisation import Materialisation, Trace, counted_anew
 from everlog.reasoning.modular import evaluate_again, maintain_together
+from everlog.reasoning.modules.derive import rederive
 from everlog.reasoning.seminaive import close_stratum
 from everlog.reasoning.statistics import Listener
 

@@ -9,7 +9,7 @@ from everlog.analysis.modules import Closure
 from everlog.analysis.stratify import Stratum
 from everlog.engine.factset import NONE, FactSet
 from everlog.lang.syntax import Predicate
-from everlog.reasoning.loops import Loop, together
+from everlog.reasoning.modules.loops import Loop, together
 
 if TYPE_CHECKING:
     from everlog.reasoning.maintenance import Maintenance, Rules

@@ -7,8 +7,8 @@ import time
 from everlog.analysis.stratify import StratifiedProgram, Stratum
 from everlog.engine.factset import NONE, FactSet
 from everlog.engine.match import Engine, RuleSet
-from everlog.modules.derive import derive
-from everlog.reasoning.loops import close_together
+from everlog.reasoning.modules.derive import derive
+from everlog.reasoning.modules.loops import close_together
 from everlog.reasoning.statistics import Listener, RoundEvent, Statistics, StratumStatistics
 
 

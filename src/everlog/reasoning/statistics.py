@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
 from typing import Literal
 
-from everlog.equality import Equality
+from everlog.reasoning.equality import Equality
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,8 +23,8 @@ from everlog.engine.closed import TERM, Closed
 from everlog.engine.keys import Column
 from everlog.engine.reach import Reach
 from everlog.lang.syntax import Predicate
-from everlog.modules.closure import Graph, closed
 from everlog.pipeline.tasks import work_directory
+from everlog.reasoning.modules.closure import Graph, closed
 from everlog.spark.sharing import (
     Array,
     columns_by_tag,

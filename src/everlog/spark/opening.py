@@ -18,8 +18,8 @@ from everlog.lake import COUNTED
 from everlog.lang.errors import EverlogError
 from everlog.lang.syntax import Predicate
 from everlog.loading import generated_in
-from everlog.modules.boundary import bridges
 from everlog.reasoning.materialisation import Materialisation
+from everlog.reasoning.modules.boundary import bridges
 from everlog.spark.engine import SparkEngine
 from everlog.spark.factset import FrameSet, Part, Step
 from everlog.spark.materialise import spark_program

@@ -13,8 +13,8 @@ from everlog.engine.factset import FactSet
 from everlog.engine.multiset import Counts
 from everlog.lang.internal import VIOLATION
 from everlog.lang.syntax import Predicate
-from everlog.modules.boundary import bridged
 from everlog.reasoning.maintenance import Update, UpdateStatistics
+from everlog.reasoning.modules.boundary import bridged
 
 Sizes = Mapping[Predicate, int]
 

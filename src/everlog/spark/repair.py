@@ -16,7 +16,7 @@ import pyarrow as pa
 
 from everlog.analysis.modules.kinds import Closure, VirtualUnion
 from everlog.engine.factset import NONE, FactSet
-from everlog.modules.derive import repaired_closure
+from everlog.reasoning.modules.derive import repaired_closure
 from everlog.spark.factset import FrameSet, Predicates, Step
 from everlog.spark.groups import Mask, Place, joined
 from everlog.spark.rows import GROUP, Terms, Written

@@ -14,9 +14,9 @@ from everlog.engine.dictionary import Dictionary
 from everlog.engine.factset import FactSet
 from everlog.engine.keys import Column, Mask, pack
 from everlog.engine.match import Engine
-from everlog.equality.partition import Partition
 from everlog.lang.syntax import Predicate, Rule
-from everlog.modules.boundary import visible
+from everlog.reasoning.equality.partition import Partition
+from everlog.reasoning.modules.boundary import visible
 
 if TYPE_CHECKING:
     from everlog.reasoner import Reasoner

@@ -12,8 +12,8 @@ from everlog.engine.relation import Relation
 from everlog.lake import COUNTED
 from everlog.lang.syntax import Predicate
 from everlog.loading import generated_in
-from everlog.modules.derive import derive
 from everlog.reasoning.materialisation import Materialisation
+from everlog.reasoning.modules.derive import derive
 from everlog.reasoning.update import Algorithm
 from everlog.spark.excerpt.facts import Excerpt
 from everlog.spark.excerpt.rows import TooMuchError
