@@ -17,7 +17,7 @@ from everlog.settings import SETTINGS
 from tests.docs.pages import DOCS
 
 PACKAGE = Path(everlog.__file__).parent
-REASONING = [path.stem for path in (PACKAGE / "reasoning").glob("*.py") if path.stem != "__init__"]
+REASONING = [path.stem for path in (PACKAGE / "reasoning").iterdir() if not path.stem.startswith("__")]
 
 
 def table(page: str, heading: str) -> list[list[str]]:

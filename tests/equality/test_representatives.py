@@ -12,12 +12,12 @@ from hypothesis import strategies as st
 import everlog
 from everlog import RuleError
 from everlog.analysis.predicates import Key
-from everlog.equality import merging
 from everlog.lang.parser import parse_program
 from everlog.lang.syntax import Predicate, Program
 from everlog.owl import program_of
 from everlog.owl.equality import equality_rules
 from everlog.owl.vocabulary import DIFFERENT, SAME, VIOLATION
+from everlog.reasoning import merging
 from everlog.reasoning.update import Algorithm
 from tests.owl.ontologies import EX, turtle
 

@@ -13,7 +13,7 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
 import everlog
-from everlog.equality.expansion import expanded, expanded_count
+from everlog.reasoning.equality.expansion import expanded, expanded_count
 from everlog.store import Store, compaction
 from everlog.store import states as snapshots
 from tests.equality.test_representatives import (

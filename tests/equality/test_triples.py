@@ -9,9 +9,9 @@ import pytest
 
 import everlog
 from everlog import IRI
-from everlog.equality import Equality
 from everlog.lang.terms import Value
 from everlog.owl import program_of
+from everlog.reasoning.equality import Equality
 from tests.owl.ontologies import turtle
 
 OWL = "http://www.w3.org/2002/07/owl#"

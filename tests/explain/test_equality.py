@@ -11,10 +11,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import everlog
-from everlog.equality import merging
 from everlog.ingest.values import text_columns
 from everlog.lang.parser import parse_program
 from everlog.lang.syntax import Atom, Predicate, Program, Rule, Term, Variable
+from everlog.reasoning import merging
 from tests.equality.test_representatives import DERIVED, OWL, PREDICATES, Rows, in_both, programs, rows, stratifiable
 from tests.explain.checker import SAME, check_explanation, check_proof
 from tests.explain.test_missing import applied, check_reason

@@ -20,8 +20,8 @@ from everlog.engine.match import Engine
 from everlog.engine.relation import Relation
 from everlog.lang.parser import parse_program
 from everlog.lang.syntax import Predicate, Program
-from everlog.reasoning.loops import Loop
 from everlog.reasoning.materialisation import Materialisation, with_counters
+from everlog.reasoning.modules.loops import Loop
 from everlog.reasoning.seminaive import seminaive
 from everlog.reasoning.update import update
 from tests.modules.test_updates import visible

@@ -14,9 +14,9 @@ from everlog.engine.closed import Closed, ClosedDifference
 from everlog.engine.reach import Reach
 from everlog.engine.relation import Relation
 from everlog.kb.change import Change
-from everlog.modules import union
-from everlog.modules.apart import Apart
-from everlog.modules.union import Part, United
+from everlog.reasoning.modules import union
+from everlog.reasoning.modules.apart import Apart
+from everlog.reasoning.modules.union import Part, United
 
 RULES = """
 path(?x, ?z) :- path(?x, ?y), path(?y, ?z) . path(?x, ?y) :- edge(?x, ?y) .

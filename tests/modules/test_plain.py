@@ -19,7 +19,7 @@ from everlog.engine.reach import Reach
 from everlog.engine.relation import Relation
 from everlog.lang.parser import parse_program
 from everlog.lang.syntax import Predicate
-from everlog.modules import graphs, plain
+from everlog.reasoning.modules import graphs, plain
 from tests.modules import test_stores
 from tests.modules.test_updates import run
 from tests.reasoning.test_maintenance import ALGORITHMS

@@ -7,13 +7,13 @@ from pathlib import Path
 import pytest
 
 import everlog
-from everlog.equality import Equality
 from everlog.lang.internal import TRIPLE
 from everlog.lang.parser import parse_program
 from everlog.lang.syntax import Atom, Constant, Program
 from everlog.lang.terms import text_of
 from everlog.owl import program_of, shipped_program
 from everlog.owl.graph import Triple, read_graph
+from everlog.reasoning.equality import Equality
 from tests.owl.ontologies import turtle
 
 MISSPELT = "<http://www.w3.org/2001/XMLSchema#NMTOKEN>"

@@ -11,8 +11,8 @@ import pytest
 from everlog import KnowledgeBase
 from everlog.engine.closed import Closed
 from everlog.engine.relation import Relation
-from everlog.modules.union import United
 from everlog.query import answers, ordered
+from everlog.reasoning.modules.union import United
 
 RULES = """
 path(?x, ?z) :- path(?x, ?y), path(?y, ?z) . path(?x, ?y) :- edge(?x, ?y) .

@@ -30,7 +30,7 @@ from pyspark import TaskContext
 from pyspark.sql.classic.dataframe import DataFrame
 
 from everlog.backends.engines import plan_settings
-from everlog.backends.spark import components, rounds, slices
+from everlog.backends.spark import components, slices
 from everlog.backends.spark.tasks import SparkRunner
 from everlog.host.session import session, stop
 from everlog.jobs import materialise as jobs
@@ -112,7 +112,7 @@ def main(master: str, work: Path, *plans: str) -> None:
 @contextmanager
 def striking(points: Mapping[str, str], faults: Sequence[str], marks: Path, disk: Path | None) -> Iterator[None]:
     """As long as this lasts, faults strike a task of each of some functions, and a few facts are many."""
-    in_arrow, contracted = DataFrame.mapInArrow, components.contracted
+    in_arrow, contracted, run = DataFrame.mapInArrow, components.contracted, SparkRunner.run
 
     def struck(function: Any) -> Struck | None:
         name = getattr(function, "__name__", type(function).__name__)
@@ -125,12 +125,10 @@ def striking(points: Mapping[str, str], faults: Sequence[str], marks: Path, disk
     def stage(frame: Any, function: Any, schema: Any) -> Any:
         return in_arrow(frame, found.stage if (found := struck(function)) else function, schema)
 
-    def tasks(spark: Any, function: Any, given: Sequence[Any]) -> Any:
-        later = all(task.held for task in given)  # a round after the first
-        return SparkRunner(spark).run((struck(function) if later else None) or function, given)
-
-    def single(spark: Any, function: Any, given: Sequence[Any]) -> Any:
-        return SparkRunner(spark).run(struck(function) or function, given)
+    def tasks(self: Any, function: Any, given: Sequence[Any], tally: Any = None) -> Any:
+        """A round is struck after the first one."""
+        later = getattr(function, "__qualname__", "") != "_Slice.round" or all(task.held for task in given)
+        return run(self, (struck(function) if later else None) or function, given, tally)
 
     def contraction(edges: Any, chosen: Any) -> Any:
         return contracted(edges, chosen).mapInArrow(contracted_rows, "u long, v long")
@@ -140,8 +138,7 @@ def striking(points: Mapping[str, str], faults: Sequence[str], marks: Path, disk
 
     with (
         patch.object(DataFrame, "mapInArrow", stage),
-        patch.object(rounds, "run_tasks", tasks),
-        patch.object(spark_updates, "run_tasks", single),
+        patch.object(SparkRunner, "run", tasks),
         patch.object(components, "contracted", contraction),
         patch.object(jobs, "plan_settings", settings),
         patch.object(spark_updates, "plan_settings", settings),

@@ -22,8 +22,6 @@ from everlog.engine.dictionary import Constants, Dictionary
 from everlog.engine.factset import NONE, FactSet
 from everlog.engine.limits import Limits
 from everlog.engine.state import State
-from everlog.equality import Equality
-from everlog.equality.merging import Merging
 from everlog.ingest.amounts import Told
 from everlog.ingest.encode import TERMS
 from everlog.ingest.facts import load_columns
@@ -42,11 +40,13 @@ from everlog.lang.errors import EverlogError, few
 from everlog.lang.internal import VIOLATION
 from everlog.lang.printer import print_program
 from everlog.lang.syntax import Program
-from everlog.modules.boundary import above, stored, visible
-from everlog.modules.description import closures_of
 from everlog.owl.reading import Profile, Schema, has_ontology, read_program
 from everlog.profiling.watch import watching
+from everlog.reasoning.equality import Equality
 from everlog.reasoning.materialisation import Maintain, Materialisation, booked
+from everlog.reasoning.merging import Merging
+from everlog.reasoning.modules.boundary import above, stored, visible
+from everlog.reasoning.modules.description import closures_of
 from everlog.reasoning.seminaive import seminaive
 from everlog.reasoning.statistics import Listener, Statistics
 from everlog.settings import EXPAND_BELOW, LOCAL_FINISH, WAIT

@@ -7,13 +7,13 @@ from dataclasses import asdict, dataclass
 from itertools import chain
 from types import MappingProxyType
 
-from everlog.equality import Equality
 from everlog.jobs.reports import Clock, Report
 from everlog.kb.rule_edits import RulesChanged
 from everlog.kb.stores import append
 from everlog.kb.stores import open as open_store
 from everlog.lang.syntax import Program
 from everlog.owl.reading import load_program, refuse_ontology
+from everlog.reasoning.equality import Equality
 from everlog.reasoning.update import Algorithm, Strategy
 from everlog.settings import EXPAND_BELOW, WAIT
 from everlog.store import Store, begin

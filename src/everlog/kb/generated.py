@@ -20,8 +20,8 @@ from everlog.engine.relation import Relation
 from everlog.kb.knowledge_base import KnowledgeBase
 from everlog.kb.stores import open as open_store
 from everlog.lang.syntax import Predicate
-from everlog.modules.boundary import fed_by, inputs
-from everlog.modules.graphs import derived_since
+from everlog.reasoning.modules.boundary import fed_by, inputs
+from everlog.reasoning.modules.graphs import derived_since
 from everlog.store.codec import change_of
 from everlog.store.loading import always_counted, generated_in
 from everlog.store.store import Store, negated

@@ -21,7 +21,6 @@ from everlog.engine.factset import FactSet
 from everlog.engine.kinds import kinds_of
 from everlog.engine.limits import Limits
 from everlog.engine.state import State
-from everlog.equality import Equality
 from everlog.host.memory import bytes_of
 from everlog.ingest.columns import Headers
 from everlog.ingest.triples import refuse_graphs
@@ -36,14 +35,15 @@ from everlog.lang.kinds import Kinds
 from everlog.lang.parser import parse_query
 from everlog.lang.printer import print_program
 from everlog.lang.syntax import Predicate, Program
-from everlog.modules.boundary import visible
 from everlog.owl.reading import Profile as OntologyProfile
 from everlog.owl.reading import Schema, given_program, refuse_ontology
 from everlog.profiling.watch import UNWATCHED, watching
 from everlog.query.answers import RelationRows, Rows
 from everlog.query.conjunctive import answer
 from everlog.query.explain.asked import FactTexts
+from everlog.reasoning.equality import Equality
 from everlog.reasoning.materialisation import Maintain
+from everlog.reasoning.modules.boundary import visible
 from everlog.reasoning.statistics import Listener, Statistics
 from everlog.reasoning.update import Algorithm, Strategy
 from everlog.settings import EXPAND_BELOW, WAIT

@@ -21,18 +21,18 @@ from everlog.engine.literals import literals_in, literals_of
 from everlog.engine.match import Engine
 from everlog.engine.relation import Relation
 from everlog.engine.state import State
-from everlog.equality import Equality
-from everlog.equality.expansion import difference
-from everlog.equality.merging import Merged, Merging
-from everlog.equality.partition import NormalisedConstants, Partition
 from everlog.kb.explicit import ExplicitChange, Queued, applied
 from everlog.kb.rule_edits import Edit
 from everlog.lang.internal import LITERAL, VIOLATION
 from everlog.lang.syntax import Constant, Predicate
-from everlog.modules.boundary import Opened, outward, stored
 from everlog.profiling.watch import UNWATCHED, Watch
+from everlog.reasoning.equality import Equality
+from everlog.reasoning.equality.expansion import difference
+from everlog.reasoning.equality.partition import NormalisedConstants, Partition
 from everlog.reasoning.maintenance import Update, UpdateStatistics
 from everlog.reasoning.materialisation import Maintain, Materialisation, booked
+from everlog.reasoning.merging import Merged, Merging
+from everlog.reasoning.modules.boundary import Opened, outward, stored
 from everlog.reasoning.rule_changes import RuleChange, change_rules
 from everlog.reasoning.seminaive import seminaive
 from everlog.reasoning.statistics import Listener, Statistics
@@ -151,7 +151,7 @@ class Reasoner:
         self.statistics = statistics
 
     def adopt(self, state: State, known: Callable[[], State | None] | None = None) -> None:
-        """Go on with the same facts in another form; ``known`` is as in :class:`everlog.modules.boundary.Opened`."""
+        """Go on with the same facts in another form; ``known`` is as in :class:`Opened`."""
         same_terms = state.dictionary is self.dictionary
         if self.merging is not None and self._opened is None and same_terms:
             self.merged = self.merged.listed(self._kept, state.explicit, state.facts)

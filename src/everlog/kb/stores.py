@@ -17,15 +17,15 @@ from everlog.engine.dictionary import Dictionary
 from everlog.engine.difference import Difference, counts_changed, difference
 from everlog.engine.multiset import NO_COUNTS
 from everlog.engine.state import State
-from everlog.equality import Equality
 from everlog.ingest.amounts import Told, counted
 from everlog.kb.knowledge_base import KnowledgeBase
 from everlog.lang.errors import DataError, Diagnostic, StoreError, warn
 from everlog.lang.parser import parse_stored
 from everlog.lang.syntax import Predicate
-from everlog.modules.boundary import above
-from everlog.modules.description import closures_of
-from everlog.modules.graphs import forms
+from everlog.reasoning.equality import Equality
+from everlog.reasoning.modules.boundary import above
+from everlog.reasoning.modules.description import closures_of
+from everlog.reasoning.modules.graphs import forms
 from everlog.reasoning.statistics import Statistics, StratumStatistics
 from everlog.settings import EXPAND_BELOW, WAIT
 from everlog.store import Store, Transaction, Version, begin, exists

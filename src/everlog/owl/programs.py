@@ -15,7 +15,6 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Literal, get_args
 
-from everlog.equality import Equality
 from everlog.ingest.triples import as_triples
 from everlog.lang.internal import SAME_NODES, TRIPLE
 from everlog.lang.parser import parse_file, parse_program
@@ -29,6 +28,7 @@ from everlog.owl.graph import Document, read_document
 from everlog.owl.mapping import ontology_of
 from everlog.owl.rules import Translated, Translator, Untranslated
 from everlog.owl.vocabulary import PREFIXES, THING
+from everlog.reasoning.equality import Equality
 
 Profile = Literal["lower", "upper", "rl", "rdfs", "skos"]
 PROFILES: tuple[Profile, ...] = get_args(Profile)

@@ -24,9 +24,16 @@ from everlog.engine.factset import NONE, as_local
 from everlog.engine.match import RuleSet
 from everlog.lang.html import html_table
 from everlog.lang.syntax import Predicate
-from everlog.modules.derive import rederive
-from everlog.reasoning.materialisation import AnyMaterialisation, AnyTrace, C_co, F_co, Materialisation, counted_anew
+from everlog.reasoning.materialisation import (
+    AnyMaterialisation,
+    AnyTrace,
+    C_co,
+    F_co,
+    Materialisation,
+    counted_anew,
+)
 from everlog.reasoning.modular import evaluate_again, maintain_together
+from everlog.reasoning.modules.derive import rederive
 from everlog.reasoning.seminaive import close_stratum
 from everlog.reasoning.statistics import Listener
 

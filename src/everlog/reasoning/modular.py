@@ -10,7 +10,7 @@ from everlog.analysis.stratify import Stratum
 from everlog.engine.algebra import AnyFactSet
 from everlog.engine.factset import NONE, as_local
 from everlog.lang.syntax import Predicate
-from everlog.reasoning.loops import Loop, together
+from everlog.reasoning.modules.loops import Loop, together
 
 if TYPE_CHECKING:
     from everlog.reasoning.maintenance import Maintenance, Rules

@@ -24,9 +24,9 @@ from everlog.engine.factset import NONE, FactSet
 from everlog.engine.match import Engine, RuleSet
 from everlog.engine.relation import Relation
 from everlog.lang.syntax import Predicate, Rule
-from everlog.modules.graphs import derived_together
 from everlog.reasoning.maintenance import Update, UpdateStatistics
 from everlog.reasoning.materialisation import Materialisation, Trace, counted_anew, trace_of
+from everlog.reasoning.modules.graphs import derived_together
 from everlog.reasoning.update import Algorithm, Strategy, update
 
 REMOVED = Predicate("removed rules", 0)

@@ -9,9 +9,9 @@ from everlog.analysis.stratify import StratifiedProgram, Stratum
 from everlog.engine.algebra import AnyEngine, AnyFactSet
 from everlog.engine.factset import NONE, as_local
 from everlog.engine.match import RuleSet
-from everlog.modules.derive import derive
-from everlog.reasoning.loops import close_together
 from everlog.reasoning.materialisation import F
+from everlog.reasoning.modules.derive import derive
+from everlog.reasoning.modules.loops import close_together
 from everlog.reasoning.statistics import Listener, RoundEvent, Statistics, StratumStatistics
 
 

@@ -6,8 +6,8 @@ from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
 from typing import Literal
 
-from everlog.equality import Equality
 from everlog.lang.html import SHOWN, html_table
+from everlog.reasoning.equality import Equality
 
 
 @dataclass(frozen=True, slots=True)

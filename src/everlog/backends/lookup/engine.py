@@ -13,8 +13,8 @@ from everlog.engine.collect import Collector
 from everlog.engine.factset import FactSet, as_local
 from everlog.engine.limits import Limits
 from everlog.engine.match import Engine
-from everlog.modules.derive import repaired_closure
-from everlog.modules.union import changed_pairs
+from everlog.reasoning.modules.derive import repaired_closure
+from everlog.reasoning.modules.union import changed_pairs
 
 
 class ExcerptEngine(Engine):

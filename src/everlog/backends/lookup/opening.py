@@ -12,8 +12,8 @@ from everlog.engine.factset import FactSet
 from everlog.engine.multiset import Counts, Multiset
 from everlog.engine.relation import Relation
 from everlog.lang.syntax import Predicate
-from everlog.modules.derive import derive
 from everlog.reasoning.materialisation import Materialisation
+from everlog.reasoning.modules.derive import derive
 from everlog.reasoning.update import Algorithm
 from everlog.store import VersionInfo
 from everlog.store.codec import COUNTED

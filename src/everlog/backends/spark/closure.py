@@ -34,7 +34,7 @@ from everlog.engine.keys import Column
 from everlog.engine.reach import Reach
 from everlog.ingest.tasks import work_directory
 from everlog.lang.syntax import Predicate
-from everlog.modules.closure import Graph, closed
+from everlog.reasoning.modules.closure import Graph, closed
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

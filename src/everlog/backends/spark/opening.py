@@ -22,8 +22,8 @@ from everlog.backends.spark.workspace import Workspace
 from everlog.engine.factset import NONE
 from everlog.lang.errors import EverlogError
 from everlog.lang.syntax import Predicate
-from everlog.modules.boundary import bridges
 from everlog.reasoning.materialisation import AnyMaterialisation, Materialisation
+from everlog.reasoning.modules.boundary import bridges
 from everlog.store import Store, VersionInfo
 from everlog.store.codec import COUNTED
 from everlog.store.loading import generated_in

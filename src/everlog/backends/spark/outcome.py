@@ -12,9 +12,9 @@ from everlog.analysis.stratify import StratifiedProgram
 from everlog.engine.algebra import AnyFactSet
 from everlog.lang.internal import VIOLATION
 from everlog.lang.syntax import Predicate
-from everlog.modules.boundary import bridged
 from everlog.reasoning.maintenance import AnyUpdate, UpdateStatistics
 from everlog.reasoning.materialisation import C
+from everlog.reasoning.modules.boundary import bridged
 
 Sizes = Mapping[Predicate, int]
 

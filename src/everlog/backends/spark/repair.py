@@ -21,7 +21,7 @@ from everlog.backends.spark.rows import GROUP, Terms, Written
 from everlog.backends.spark.sharing import in_one_task
 from everlog.backends.spark.workspace import Workspace
 from everlog.engine.factset import FactSet
-from everlog.modules.derive import repaired_closure
+from everlog.reasoning.modules.derive import repaired_closure
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame

@@ -11,10 +11,10 @@ import numpy as np
 from everlog.engine.dictionary import Dictionary
 from everlog.engine.factset import FactSet
 from everlog.engine.keys import Column, layout_for, pack
-from everlog.equality.merging import SAME
-from everlog.equality.partition import Partition
 from everlog.lang.syntax import Atom, Constant, Predicate, Term
 from everlog.query.explain.table import Flat, flat
+from everlog.reasoning.equality.partition import Partition
+from everlog.reasoning.merging import SAME
 
 
 class Terms:

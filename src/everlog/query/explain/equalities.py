@@ -1,6 +1,6 @@
 """Why terms are equal: along a path of ``owl:sameAs`` facts, each of which was given or follows by a rule.
 
-Equal terms follow from facts, and facts from equal terms, in levels (:mod:`everlog.equality.merging`): the
+Equal terms follow from facts, and facts from equal terms, in levels (:mod:`everlog.reasoning.merging`): the
 ``owl:sameAs`` facts of level j are proved with equalities of earlier levels only. The facts of all levels before k,
 read either way, are the edges of a graph whose components are the classes of partition k. So a pair that is equal from
 partition k on is proved by a shortest path in that graph, and the edges of level j on it by proofs at that level, which
@@ -19,7 +19,6 @@ from everlog.engine.factset import FactSet
 from everlog.engine.kernels import paths
 from everlog.engine.keys import Column
 from everlog.engine.reach import Reach
-from everlog.equality.merging import Level
 from everlog.lang.syntax import Atom, Constant, Predicate
 from everlog.query.explain.asked import Goals
 from everlog.query.explain.assembled import assembled
@@ -30,6 +29,7 @@ from everlog.query.explain.paths import adjacent
 from everlog.query.explain.proof import Proof
 from everlog.query.explain.search import Search
 from everlog.query.explain.subject import Reasoned, Subject
+from everlog.reasoning.merging import Level
 
 Pair = tuple[int, int]
 """Two terms, by their ids."""

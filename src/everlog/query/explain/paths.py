@@ -15,10 +15,10 @@ from everlog.engine.keys import Column
 from everlog.engine.reach import Positions, Reach
 from everlog.engine.relation import Relation
 from everlog.lang.syntax import Predicate
-from everlog.modules.closure import Graph, closed, known_graph
 from everlog.query.explain.steps import Found
 from everlog.query.explain.subject import Subject
 from everlog.query.explain.table import Facts
+from everlog.reasoning.modules.closure import Graph, closed, known_graph
 
 WIDTH = 32
 

@@ -16,11 +16,11 @@ from everlog.engine.factset import FactSet
 from everlog.engine.keys import Column, Mask, pack
 from everlog.engine.limits import Limits
 from everlog.engine.match import Engine
-from everlog.equality.merging import Merged, Merging
-from everlog.equality.partition import Partition
 from everlog.lang.syntax import Predicate, Rule
-from everlog.modules.boundary import visible
+from everlog.reasoning.equality.partition import Partition
 from everlog.reasoning.materialisation import Materialisation
+from everlog.reasoning.merging import Merged, Merging
+from everlog.reasoning.modules.boundary import visible
 
 
 class Reasoned(Protocol):

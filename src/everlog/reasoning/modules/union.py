@@ -21,8 +21,8 @@ from everlog.engine.keys import Column, Keys, Layout, Mask, layout_for, sort_uni
 from everlog.engine.relation import Relation
 from everlog.engine.runs import Run
 from everlog.lang.syntax import Predicate
-from everlog.modules.apart import Apart
-from everlog.modules.changed import Changed
+from everlog.reasoning.modules.apart import Apart
+from everlog.reasoning.modules.changed import Changed
 
 WIDTH = 32
 LOW = (1 << WIDTH) - 1

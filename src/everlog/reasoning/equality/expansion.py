@@ -7,7 +7,7 @@ import numpy as np
 from everlog.engine.factset import NONE, FactSet
 from everlog.engine.keys import Column, Mask
 from everlog.engine.relation import Relation
-from everlog.equality.partition import Partition
+from everlog.reasoning.equality.partition import Partition
 
 
 def normalised(facts: FactSet, partition: Partition) -> FactSet:

@@ -23,8 +23,8 @@ from everlog.engine.keys import Column, Mask
 from everlog.engine.reach import Check, Reach, unlimited
 from everlog.engine.relation import Relation
 from everlog.lang.syntax import Predicate
-from everlog.modules import plain
-from everlog.modules.changed import Changed
+from everlog.reasoning.modules import plain
+from everlog.reasoning.modules.changed import Changed
 
 
 @dataclass(frozen=True)

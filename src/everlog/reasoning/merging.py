@@ -36,11 +36,11 @@ from everlog.analysis.stratify import stratify
 from everlog.engine.factset import NONE, FactSet
 from everlog.engine.keys import Column
 from everlog.engine.match import Engine
-from everlog.equality.expansion import difference, expanded, expanded_count, mentioning, normalised
-from everlog.equality.partition import Partition
 from everlog.lang.errors import RuleError
 from everlog.lang.internal import LITERAL, SAME_NODES
 from everlog.lang.syntax import Predicate, Program
+from everlog.reasoning.equality.expansion import difference, expanded, expanded_count, mentioning, normalised
+from everlog.reasoning.equality.partition import Partition
 from everlog.reasoning.maintenance import Update
 from everlog.reasoning.materialisation import Materialisation
 from everlog.reasoning.update import Algorithm, update

@@ -14,7 +14,7 @@ from everlog.engine.closed import BLOCK, STATE, Closed, Pairs
 from everlog.engine.keys import Column, sort_unique
 from everlog.engine.reach import Check, Reach, unlimited
 from everlog.engine.relation import Relation
-from everlog.modules.changed import Changed
+from everlog.reasoning.modules.changed import Changed
 
 PAIR = 32
 """The most bytes that a pair takes: in two sort orders, each with an index."""

@@ -24,7 +24,7 @@ from everlog.engine.match import RuleSet
 from everlog.engine.reach import Reach
 from everlog.engine.relation import Relation
 from everlog.lang.syntax import Predicate
-from everlog.modules.closure import Graph, closed, known_graph
+from everlog.reasoning.modules.closure import Graph, closed, known_graph
 
 NO_EDGES = (np.empty(0, np.int64), np.empty(0, np.int64))
 

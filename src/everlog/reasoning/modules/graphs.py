@@ -21,10 +21,10 @@ from everlog.engine.reach import Reach
 from everlog.engine.relation import Relation
 from everlog.engine.runs import Run
 from everlog.lang.syntax import Predicate
-from everlog.modules.changed import Changed
-from everlog.modules.closure import known_graph, listed_pairs, restored
-from everlog.modules.derive import derive, rederive
-from everlog.reasoning.loops import close_together
+from everlog.reasoning.modules.changed import Changed
+from everlog.reasoning.modules.closure import known_graph, listed_pairs, restored
+from everlog.reasoning.modules.derive import derive, rederive
+from everlog.reasoning.modules.loops import close_together
 
 NOTHING: Mapping[str, Reach] = MappingProxyType({})
 

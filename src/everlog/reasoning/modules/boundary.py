@@ -17,9 +17,9 @@ from everlog.engine.match import Engine, RuleSet
 from everlog.engine.multiset import Counts
 from everlog.engine.state import State
 from everlog.lang.syntax import Predicate
-from everlog.modules.derive import derive
-from everlog.modules.graphs import derived, derived_since, derived_together, graphs_of
 from everlog.reasoning.materialisation import Materialisation, Trace
+from everlog.reasoning.modules.derive import derive
+from everlog.reasoning.modules.graphs import derived, derived_since, derived_together, graphs_of
 
 
 def outward(program: StratifiedProgram, kept: Materialisation) -> Materialisation:

@@ -9,8 +9,8 @@ from everlog.engine.factset import FactSet
 from everlog.engine.reach import Check, unlimited
 from everlog.engine.relation import Relation
 from everlog.lang.syntax import Predicate
-from everlog.modules import closure, union
-from everlog.modules.changed import Changed
+from everlog.reasoning.modules import closure, union
+from everlog.reasoning.modules.changed import Changed
 
 
 def derive(module: Module, facts: FactSet, check: Check = unlimited) -> Mapping[Predicate, Relation]:

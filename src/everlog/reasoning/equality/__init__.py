@@ -7,7 +7,7 @@ normalised facts, and what users see is *expanded* again. That is the approach o
 (Handling owl:sameAs via Rewriting, AAAI 2015).
 
 How the classes themselves are found, and kept right when facts come and go, is told in
-:mod:`everlog.equality.merging`.
+:mod:`everlog.reasoning.merging`.
 """
 
 from typing import Literal
