@@ -29,7 +29,7 @@ from everlog.analysis.predicates import Key
 from everlog.lang.syntax import Atom, Predicate, Program
 from everlog.lang.terms import value_of
 from everlog.query.explain import Explanation
-from tests.explain.checker import check_explanation
+from tests.query.explain.checker import check_explanation
 
 SAMPLE, RUNS = 1_000, 5
 CLOSURE = "path(?x, ?y) :- edge(?x, ?y) . path(?x, ?z) :- path(?x, ?y), path(?y, ?z) ."

@@ -20,10 +20,10 @@ from everlog.engine.keys import layout_for
 from everlog.engine.layers import Placed
 from everlog.engine.state import State
 from everlog.lang.syntax import Predicate
+from tests.kb.test_store_updates import everything, rows_of
 from tests.oracle import naive
 from tests.running import knowledge_base
 from tests.strategies import Case, cases, graph_cases, updates
-from tests.test_store_updates import everything, rows_of
 
 
 @dataclass(frozen=True)

@@ -36,7 +36,7 @@ NOT_FOR_USERS: Mapping[str, tuple[str, ...]] = {
         "versions count from 0",
         "the log cannot be read: ...",
     ),
-    "caught: the snapshot is made again, and the log says why, see tests/test_damaged_snapshots.py": (
+    "caught: the snapshot is made again, and the log says why, see tests/store/test_damaged_snapshots.py": (
         "it has format ..., not ...",
         "offsets of texts are out of bounds",
         "a place belongs to part ... of predicate ...",

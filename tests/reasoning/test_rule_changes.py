@@ -20,8 +20,8 @@ from everlog.reasoning.materialisation import Materialisation, with_counters, wi
 from everlog.reasoning.rule_changes import RuleChange, change_rules
 from everlog.reasoning.seminaive import seminaive
 from everlog.reasoning.update import update
-from tests.modules.test_updates import CLOSURES, OTHERS, module_cases, visible
 from tests.oracle import naive
+from tests.reasoning.modules.test_updates import CLOSURES, OTHERS, module_cases, visible
 from tests.reasoning.test_maintenance import ALGORITHMS, Ids, same
 from tests.strategies import Case, cases, domains, fact_sets, graph_cases, predicate_lists, rules, updates
 

@@ -14,8 +14,8 @@ import pytest
 
 import everlog
 from everlog.store import Store, locking
+from tests.kb.test_store_updates import check_store
 from tests.running import SOURCES
-from tests.test_store_updates import check_store
 
 KILLS = 25
 

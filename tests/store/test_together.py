@@ -11,8 +11,8 @@ import pytest
 
 import everlog
 from everlog.store import Store
+from tests.kb.test_store_updates import check_store
 from tests.running import SOURCES
-from tests.test_store_updates import check_store
 
 WRITERS, READERS, CHANGES = 3, 2, 25
 

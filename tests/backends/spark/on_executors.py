@@ -1,0 +1,272 @@
+"""Shared programs and their updates on a cluster of its own: ``python -m tests.backends.spark.on_executors MASTER DIR``.
+
+Golden cases and random programs are materialised and then updated, again and again, by Spark and by the local engine;
+after every step their stores have the same facts, with the same counters. Spark updates one store distributed, and
+another as it does by default, by what a task looks up. Programs run side by side, so that many cost
+as many jobs as one. Prints what was compared as JSON.
+"""
+
+from __future__ import annotations
+
+import json
+import random
+import shutil
+import sys
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+from hypothesis import HealthCheck, Phase, assume, given, settings
+from hypothesis import strategies as st
+
+from everlog.analysis.check import check
+from everlog.analysis.modules import with_modules
+from everlog.analysis.stratify import stratify
+from everlog.backends.spark.plans import PlanSettings
+from everlog.backends.spark.settings import SparkSettings
+from everlog.backends.spark.tasks import SparkRunner
+from everlog.backends.spark.update import StagedChange, update_on_spark
+from everlog.host.session import session, stop
+from everlog.ingest.dictionary import new_terms
+from everlog.ingest.facts import facts_in
+from everlog.ingest.spill import Spill
+from everlog.ingest.stage import Staged
+from everlog.jobs.materialise import MaterialiseJob, materialise
+from everlog.jobs.spark_updates import Repair, StagedUpdate, commit, updatable
+from everlog.jobs.update import UpdateJob
+from everlog.kb.stores import append
+from everlog.kb.stores import open as open_store
+from everlog.lang.parser import parse_program
+from everlog.lang.printer import print_program
+from everlog.lang.syntax import Atom, Constant, Predicate
+from everlog.reasoning.seminaive import seminaive
+from everlog.reasoning.update import Algorithm
+from everlog.store import Store, begin
+from everlog.store.codec import COUNTED
+from tests.backends.spark.reasoning import setup
+from tests.backends.spark.test_known import STEPS, loop_facts
+from tests.backends.spark.test_updates import together
+from tests.oracle import naive
+from tests.oracle.naive import Fact
+from tests.reasoning.test_cases import CASES, facts_of, program_of
+from tests.strategies import Case, Change, cases, graph_cases
+
+ROUNDS = 1
+"""So many times random programs are drawn, and as many as below at a time."""
+ARBITRARY, GRAPHS = 4, 2
+STORES = ("local", "spark", "default")
+UPDATES: tuple[Algorithm, ...] = ("dredc", "bfc")
+
+INTERPRETED = {"spark.sql.codegen.wholeStage": "false", "spark.sql.codegen.factoryMode": "NO_CODEGEN"}
+"""Compiling the plans of a hundred rules takes many times as long as running them on a few facts."""
+DISTRIBUTED = SparkSettings(local_finish=0)
+
+
+def main(master: str, work: Path) -> None:
+    spark = session(master, **INTERPRETED, spark__sql__shuffle__partitions=2)
+    told: dict[str, Any] = {"master": spark.sparkContext.master, "programs": 0, "compared": []}
+
+    def run(cases: list[Case], algorithms: Sequence[Algorithm]) -> None:
+        number = len(told["compared"])
+        print(f"{number}: {len(cases)} programs", file=sys.stderr)
+        steps = Run(spark, together(cases), work / str(number), number).steps(algorithms)
+        told["compared"].append([])
+        for step in steps:
+            told["compared"][-1].append(step)
+            print(step, file=sys.stderr, flush=True)
+        told["programs"] += len(cases)
+
+    given = golden()
+    for half, algorithm in zip((given[::2], given[1::2]), UPDATES, strict=True):
+        run(half, [algorithm])
+    for programs in drawn():
+        run(programs, UPDATES)
+    told["plans"] = kinds(spark, work)
+    print(json.dumps(told))
+    stop()
+
+
+CLOSURES = """
+far(?x, ?y) :- e(?x, ?y) . far(?x, ?z) :- far(?x, ?y), far(?y, ?z) .
+same(?x, ?y) :- e(?x, ?y) . same(?y, ?x) :- same(?x, ?y) . same(?x, ?z) :- same(?x, ?y), same(?y, ?z) .
+"""
+ALONG = "far(?x, ?y) :- e(?x, ?y) . far(?x, ?z) :- far(?x, ?y), e(?y, ?z) ."
+
+
+def kinds(spark: Any, work: Path) -> list[list[str]]:
+    """The plans of strata, each kind of which derives what follows."""
+    return [
+        planned(spark, work, CLOSURES, PlanSettings(), modules=True),
+        planned(spark, work, ALONG, PlanSettings()),
+        planned(spark, work, STEPS, PlanSettings(shared_facts=1_000)),
+        planned(spark, work, STEPS, PlanSettings(shared_facts=0)),
+        planned(spark, work, STEPS, PlanSettings(local_facts=1_000)),
+    ]
+
+
+def planned(spark: Any, work: Path, rules: str, plans: PlanSettings, modules: bool = False) -> list[str]:
+    """The plan of each stratum of a program, whose facts are compared."""
+    program, facts = parse_program(rules), loop_facts()
+    found = stratify(check(program))
+    found = with_modules(found) if modules else found
+    hidden = found.external.values()
+    with setup(spark, work, program, {*hidden, *(p for p, _ in facts)}) as on_spark:
+        on_spark.engine.settings = SparkSettings(0, plans)
+        derived, statistics = seminaive(on_spark.engine, found, on_spark.facts(facts))
+        seen = derived.restricted(p for p in derived if p not in hidden)
+        assert on_spark.listed(seen) == naive.materialise(program, facts)
+    return [stratum.plan for stratum in statistics.strata]
+
+
+def golden() -> list[Case]:
+    """The golden cases."""
+    found = []
+    for path in CASES:
+        program, facts = program_of(path), frozenset(facts_of(path))
+        atoms = [atom for rule in program.rules for atom in (rule.head, *rule.body)]
+        predicates = {atom.predicate for atom in (*atoms, *program.facts)} | {p for p, _ in facts}
+        domain = {text for _, row in facts for text in row} or {'"a"'}
+        found.append(Case(program, facts, tuple(sorted(predicates)), tuple(sorted(domain))))
+    return found
+
+
+def drawn() -> list[list[Case]]:
+    """Random programs, the same every time."""
+    found: list[list[Case]] = []
+    how = settings(deadline=None, derandomize=True, database=None, phases=[Phase.generate])
+
+    @settings(how, max_examples=ROUNDS, suppress_health_check=list(HealthCheck))
+    @given(sized(cases(), ARBITRARY), sized(graph_cases(), GRAPHS))
+    def each(some: list[Case], graphs: list[Case]) -> None:
+        assume(all(len(case.facts) > 4 for case in (*some, *graphs)))
+        found.append([*some, *graphs])
+
+    each()
+    return found
+
+
+def sized(drawn: st.SearchStrategy[Case], size: int) -> st.SearchStrategy[list[Case]]:
+    return st.lists(drawn, min_size=size, max_size=size)
+
+
+@dataclass
+class Run:
+    """A program in three stores, of which Spark keeps two and this process the other."""
+
+    spark: Any
+    case: Case
+    place: Path
+    seed: int
+
+    def steps(self, algorithms: Sequence[Algorithm]) -> Iterator[dict[str, Any]]:
+        """Materialise, then update; tells for each step how many rows were compared."""
+        self.place.mkdir(parents=True)
+        explicit = {*self.case.facts, *naive.explicit(self.case.program)}
+        atoms = tuple(Atom(p, tuple(map(Constant, row))) for p, row in sorted(explicit))
+        rules = self.place / "rules.rls"
+        rules.write_text(print_program(replace(self.case.program, facts=atoms)))
+        for name in ("local", "spark"):
+            store = str(self.place / name)
+            how: dict[str, Any] = {"modules": self.seed % 2 == 0, "stratification": "single" if self.seed else "levels"}
+            materialise(MaterialiseJob(str(rules), (), store, engine=name, local_finish=0, **how))
+        shutil.copytree(self.place / "spark", self.place / "default")
+        yield {"step": "materialise", "rows": self.compared()}
+        for change, algorithm in zip(changes(self.case, explicit, random.Random(self.seed)), algorithms, strict=False):
+            self.update_here(change, algorithm)
+            self.update_on_spark(change, algorithm)
+            looked_up = self.update_by_default(change, algorithm)
+            explicit = (explicit - change.delete) | change.insert
+            sizes = {"gone": len(change.delete), "new": len(change.insert), "looked_up": looked_up}
+            yield {"step": algorithm, "rows": self.compared(), **sizes}
+        assert Store.open(self.place / "spark").verify() == []
+
+    def compared(self) -> int:
+        """The number of rows in each of the stores, which are the same."""
+        here, there, by_default = (self.table(name) for name in STORES)
+        assert here == there, (dict(Counter(here) - Counter(there)), self.case)
+        assert here == by_default, (dict(Counter(here) - Counter(by_default)), self.case)
+        assert len({Store.open(self.place / name).info().statistics["facts"] for name in STORES}) == 1
+        return len(here)
+
+    def table(self, name: str) -> list[tuple[Any, ...]]:
+        found = [row for batch in Store.open(self.place / name).facts() for row in batch.to_pylist()]
+        return [tuple(row.values()) for row in found]
+
+    def staged(self, facts: Iterable[Fact], work: Path) -> Staged:
+        """Facts as files of ids and of terms."""
+        width = max([2, *(predicate.arity for predicate in self.case.predicates)])
+        spill = Spill(work, width)
+        for predicate, rows in naive.grouped(facts).items():
+            columns = [pa.array(column, pa.large_string()) for column in zip(*sorted(rows), strict=True)]
+            names = ["predicate", *(f"c{i}" for i in range(predicate.arity))]
+            spill.add(pa.record_batch([pa.array([str(predicate)] * len(rows), pa.large_string()), *columns], names))
+        spill.flush()
+        return Staged(width, tuple(spill.fact_files), tuple(spill.term_files), spill.rows)
+
+    def update_here(self, change: Change, algorithm: Algorithm) -> None:
+        with begin(self.place / "local") as transaction:
+            kb = open_store(self.place / "local", transaction.base_version)
+            delete, insert = (self.staged(facts, transaction.work) for facts in (change.delete, change.insert))
+            gone, unknown = facts_in(delete, kb.state().dictionary, add=False)
+            fresh, _ = facts_in(insert, kb.state().dictionary, add=True)
+            kb.update_facts(fresh, gone, unknown=unknown, algorithm=algorithm)
+            append(kb, transaction)
+
+    def update_on_spark(self, change: Change, algorithm: Algorithm) -> None:
+        store = Store.open(self.place / "spark")
+        info = store.info()
+        program = stratify(check(parse_program(info.rules)), info.statistics["stratification"])
+        with begin(self.place / "spark") as transaction:
+            delete, insert = (self.staged(facts, transaction.work) for facts in (change.delete, change.insert))
+            known = [str(store.layout.terms / file.name) for file in store.term_files(info.version)]
+            terms = new_terms(SparkRunner(self.spark), insert.term_files, known, transaction.work)
+            files = (*delete.term_files, *insert.term_files)
+            staged = StagedChange(delete.fact_files, insert.fact_files, files, transaction.work)
+            found = update_on_spark(self.spark, program, store, info.version, staged, algorithm, settings=DISTRIBUTED)
+            assert found.stats.algorithm == algorithm
+            transaction.add_term_files(terms.files)
+            transaction.add_fact_files(found.files)
+            transaction.commit(
+                rules=info.rules, statistics=found.figures, bookkeeping=COUNTED, operation="update", salt=info.salt
+            )
+
+    def update_by_default(self, change: Change, algorithm: Algorithm) -> int | None:
+        """How many rows were looked up, if that was how."""
+        path = self.place / "default"
+        store, job = Store.open(path), UpdateJob(str(path), engine="spark", algorithm=algorithm)
+        with begin(path) as transaction:
+            assert transaction.base is not None
+            info = transaction.base
+            transaction.work.mkdir(parents=True, exist_ok=True)
+            delete, insert = (self.staged(facts, transaction.work) for facts in (change.delete, change.insert))
+            staged = StagedUpdate(delete, insert)
+            repair = Repair(self.spark, job, updatable(job, info), store, info, transaction.work, staged)
+            terms, found = repair.new_terms(), repair.done()
+            commit(transaction, info, found, terms)
+        rows: int | None = found.figures["update"].get("looked_up")
+        return rows
+
+
+def changes(case: Case, explicit: set[Fact], rng: random.Random) -> Iterator[Change]:
+    """First half of the explicit facts go, then some come back while others go; each time a few are new."""
+    gone: set[Fact] = set()
+    for share in (0.5, 0.4, 0.4):
+        now = sorted(explicit)
+        delete = set(rng.sample(now, int(len(now) * share)))
+        insert = {new_fact(case.predicates, case.domain, rng) for _ in range(10)}
+        insert |= set(rng.sample(sorted(gone), len(gone) // 2))
+        gone |= delete
+        yield Change(frozenset(insert), frozenset(delete))
+        explicit = (explicit - delete) | insert
+
+
+def new_fact(predicates: tuple[Predicate, ...], domain: tuple[str, ...], rng: random.Random) -> Fact:
+    predicate = rng.choice(predicates)
+    return predicate, tuple(rng.choice(domain) for _ in range(predicate.arity))
+
+
+if __name__ == "__main__":
+    main(sys.argv[1], Path(sys.argv[2]))
