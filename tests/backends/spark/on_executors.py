@@ -1,4 +1,4 @@
-"""Shared programs and their updates on a cluster of its own: ``python -m tests.backends.spark.on_executors MASTER DIR``.
+"""Shared programs and their updates on a cluster: ``python -m tests.backends.spark.on_executors MASTER DIRECTORY``.
 
 Golden cases and random programs are materialised and then updated, again and again, by Spark and by the local engine;
 after every step their stores have the same facts, with the same counters. Spark updates one store distributed, and
