@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from everlog.analysis.check import check
 from everlog.analysis.modules import with_modules
 from everlog.analysis.stratify import StratifiedProgram, Stratum, stratify
-from everlog.backends.spark.plans import Plan, PlanSettings, close, membership_of, plan_of
+from everlog.backends.spark.plans import PlanSettings, StratumPlan, close, membership_of, plan_of
 from everlog.lang.parser import parse_program
 from everlog.lang.syntax import Predicate
 
@@ -65,13 +65,13 @@ def looped(session: SparkSession, arcs: DataFrame, work: Path) -> DataFrame:
 def _same_generation(session: SparkSession, arcs: DataFrame, work: Path, finish: bool) -> DataFrame:
     from everlog.backends.spark.engine import SparkEngine
     from everlog.backends.spark.factset import FrameSet
-    from everlog.backends.spark.names import Names
+    from everlog.backends.spark.names import HashedNames
     from everlog.backends.spark.settings import SparkSettings
     from everlog.backends.spark.workspace import Workspace
     from everlog.reasoning.seminaive import seminaive
 
     program = _program(SAME_GENERATION, modules=False)
-    space = Workspace(session, work, Names(program.program.predicates), 2)
+    space = Workspace(session, work, HashedNames(program.program.predicates), 2)
     settings = SparkSettings(local_finish=IN_ONE_TASK if finish else 0)
     explicit = FrameSet.of(space, space.store(arcs.selectExpr(f"{space.names.id(E)} as predicate", "c0", "c1")))
     facts, _ = seminaive(SparkEngine(space, settings=settings), program, explicit)
@@ -84,7 +84,7 @@ def _program(text: str, modules: bool) -> StratifiedProgram:
     return with_modules(program) if modules else program
 
 
-def _plan(stratum: Stratum, kind: str) -> Plan:
+def _plan(stratum: Stratum, kind: str) -> StratumPlan:
     plan = plan_of(stratum, {})
     assert plan.kind == kind, plan
     return plan

@@ -7,7 +7,7 @@ from collections import Counter
 import pytest
 from hypothesis import given, settings
 
-from everlog.analysis.binary import Apart, in_twos, shared_variables
+from everlog.analysis.binary import Unconnected, in_twos, shared_variables
 from everlog.analysis.meeting import Meeting, meeting
 from everlog.lang.parser import parse_program
 from everlog.lang.printer import print_rule
@@ -39,7 +39,7 @@ def is_safe(rule: Rule) -> bool:
 @given(recursions())
 def test_steps_derive_the_same(case: Case) -> None:
     steps = in_twos(case.program.rules, derived(case))
-    assert not isinstance(steps, Apart)
+    assert not isinstance(steps, Unconnected)
     assert all(map(is_safe, steps))
     written = Counter(step.head for step in steps if step.head.predicate not in case.predicates)
     read = Counter(atom for rule in case.program.rules for atom in rule.body)
@@ -54,7 +54,7 @@ def test_steps_derive_the_same(case: Case) -> None:
 @given(recursions())
 def test_recursive_atoms_meet_in_copies_and_derive_the_same(case: Case) -> None:
     steps = in_twos(case.program.rules, derived(case))
-    assert not isinstance(steps, Apart)
+    assert not isinstance(steps, Unconnected)
     found = meeting(steps, derived(case))
     by_name = {copy.name: copy for copies in found.copies.values() for copy in copies}
     for rule, step in zip(found.rules, steps, strict=True):
@@ -91,14 +91,14 @@ def test_recursive_atoms_meet_in_copies_and_derive_the_same(case: Case) -> None:
 )
 def test_each_atom_is_in_the_first_step_that_binds_it(rule: str, steps: str) -> None:
     found = in_twos(parse_program(rule).rules, [Predicate("p", 2)])
-    assert not isinstance(found, Apart)
+    assert not isinstance(found, Unconnected)
     assert "\n".join(map(print_rule, found)) == steps
 
 
 def test_steps_of_several_rules_have_names_of_their_own() -> None:
     text = "p(?a, ?d) :- p(?a, ?b), p(?b, ?c), p(?c, ?d) . p(?d, ?a) :- p(?a, ?b), p(?c, ?b), p(?c, ?d) ."
     steps = in_twos(parse_program(text).rules, [Predicate("p", 2)])
-    assert not isinstance(steps, Apart)
+    assert not isinstance(steps, Unconnected)
     assert [step.head.predicate.name for step in steps] == ["part 1", "p", "part 2", "p"]
 
 
@@ -113,12 +113,12 @@ def test_what_nothing_connects() -> None:
     texts = ["p(?x, ?y) :- p(?x, ?x), e(?x, ?a), e(?b, ?y), p(?y, ?y) .", "p(?x, ?y) :- p(?x, 1), p(?y, 1) ."]
     for text in texts:
         (rule,) = parse_program(text).rules
-        assert in_twos([rule], [p]) == Apart(rule)
+        assert in_twos([rule], [p]) == Unconnected(rule)
 
 
 def test_the_same_atom_thrice() -> None:
     p = Predicate("p", 2)
     atom = Atom(p, (Variable("x"), Variable("y")))
     steps = in_twos([Rule(Atom(p, (Variable("y"), Variable("x"))), (atom, atom, atom))], [p])
-    assert not isinstance(steps, Apart)
+    assert not isinstance(steps, Unconnected)
     assert [sum(p == read.predicate for read in step.positive) for step in steps] == [2, 1]

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from everlog.backends.lookup.engine import ExcerptEngine
+from everlog.backends.lookup.engine import LookUpEngine
 from everlog.backends.spark.engine import SparkEngine
 from everlog.backends.spark.factset import FrameSet
 from everlog.backends.spark.match import FrameMatches, FrameProofs
@@ -29,7 +29,7 @@ FACT_SETS: list[type[AnyFactSet]] = [FactSet, FrameSet]
 COUNTS: list[type[AnyCounts]] = [Counts, FrameCounts]
 MATCHES: list[type[AnyMatches]] = [Matches, FrameMatches]
 PROOFS: list[type[AnyProofs]] = [Proofs, FrameProofs]
-ENGINES: list[type[AnyEngine]] = [Engine, WatchedEngine, ExcerptEngine, SparkEngine, WatchedSparkEngine]
+ENGINES: list[type[AnyEngine]] = [Engine, WatchedEngine, LookUpEngine, SparkEngine, WatchedSparkEngine]
 PROTOCOLS: dict[type, list[Any]] = {
     AnyFactSet: FACT_SETS,
     AnyCounts: COUNTS,
@@ -83,7 +83,7 @@ def test_signatures(protocol: type, implementation: type) -> None:
 
 @pytest.mark.parametrize(
     "engine",
-    [Engine(1, {}), ExcerptEngine(NO_SPACE, {}, 0, Limits()), SparkEngine(NO_SPACE)],
+    [Engine(1, {}), LookUpEngine(NO_SPACE, {}, 0, Limits()), SparkEngine(NO_SPACE)],
     ids=lambda engine: type(engine).__name__,
 )
 def test_engines_have_the_attributes_of_the_protocol(engine: AnyEngine) -> None:

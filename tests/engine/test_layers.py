@@ -17,7 +17,7 @@ from everlog import KnowledgeBase
 from everlog.engine import layers
 from everlog.engine.hashing import hash_text
 from everlog.engine.keys import layout_for
-from everlog.engine.layers import Placed
+from everlog.engine.layers import LayeredState
 from everlog.engine.state import State
 from everlog.lang.syntax import Predicate
 from tests.kb.test_store_updates import everything, rows_of
@@ -45,9 +45,9 @@ class Layer:
         return cls(read, manifest)
 
 
-def whole(state: State) -> tuple[Layer, Placed]:
+def whole(state: State) -> tuple[Layer, LayeredState]:
     settled = state.ranked().settled()
-    arrays, manifest, placed = layers.layer(Placed(settled, {}), sorted(settled.facts))
+    arrays, manifest, placed = layers.layer(LayeredState(settled, {}), sorted(settled.facts))
     return Layer.of(arrays, manifest), placed
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from everlog.ingest import entities
-from everlog.ingest.entities import Entities, ExpansionError
+from everlog.ingest.entities import EntityGuard, ExpansionError
 from everlog.lang.errors import DataError
 from everlog.owl.graph import read_graph
 from tests.ingest.reading import read_all
@@ -102,7 +102,7 @@ def test_the_count_does_not_depend_on_the_pieces(size: int) -> None:
     text = document(
         '<!ENTITY a "12345">\n<!ENTITY b\'x "123">\n<!ENTITY c "&a;&a;">', "&a;" * 9 + "&b'x; &c; &amp; &#65; &d;"
     ).encode()
-    whole, pieces = Entities(), Entities()
+    whole, pieces = EntityGuard(), EntityGuard()
     whole.feed(text)
     for at in range(0, len(text), size):
         pieces.feed(text[at : at + size])
@@ -113,11 +113,11 @@ def test_the_allowance_grows_with_the_document(monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setattr(entities, "EXPANDED", 100)
     monkeypatch.setattr(entities, "EXPANDED_PER_BYTE", 1)
     declared = b'<!ENTITY a "0123456789"><x>'
-    few, many = Entities(), Entities()
+    few, many = EntityGuard(), EntityGuard()
     few.feed(declared + b"&a;" * 10)
     with pytest.raises(ExpansionError, match="&a;"):
         many.feed(declared + b"&a;" * 100)
-    spaced = Entities()
+    spaced = EntityGuard()
     spaced.feed(declared + b"&a; and text " * 100)
 
 

@@ -12,7 +12,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from everlog.engine.kernels.ntriples import OTHER, SIMPLE, parse_lines
-from everlog.ingest.rdf import DEFAULT_GRAPH, _Kept, _parse_lines, _simple_batch, _Texts, blank_prefix, read_lines
+from everlog.ingest.rdf import DEFAULT_GRAPH, _KeptLabels, _parse_lines, _simple_batch, _Texts, blank_prefix, read_lines
 from everlog.ingest.sources import ReadOptions, resolve
 from everlog.ingest.split import BadRow
 from everlog.ingest.splits import splits
@@ -37,7 +37,7 @@ def by_kernel(line: bytes, quads: bool, graphs: bool = False) -> Facts | None:
 
 
 def by_parser(line: bytes, kind: str, graphs: bool = False) -> Facts:
-    found = _parse_lines(line, kind, _Texts(_Kept(BLANK), graphs))
+    found = _parse_lines(line, kind, _Texts(_KeptLabels(BLANK), graphs))
     return [tuple(text for text in fact if text is not None) for fact in found]
 
 

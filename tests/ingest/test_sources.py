@@ -8,7 +8,7 @@ from types import MappingProxyType
 
 import pytest
 
-from everlog.ingest.sources import ReadOptions, Source, resolve
+from everlog.ingest.sources import FactSource, ReadOptions, resolve
 from everlog.ingest.splits import splits
 from everlog.lang.errors import DataError
 
@@ -137,7 +137,7 @@ def test_source_names() -> None:
 
 def test_sources_are_plain_data() -> None:
     make("a.csv")
-    assert resolve(["a.csv"], PREFIXED) == [Source("a.csv", "csv", "a", False, "a.csv")]
+    assert resolve(["a.csv"], PREFIXED) == [FactSource("a.csv", "csv", "a", False, "a.csv")]
 
 
 def test_errors_name_the_path_and_the_remedy() -> None:

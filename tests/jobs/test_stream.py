@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 import everlog
 from everlog import follow, maintain
 from everlog.analysis.predicates import Names
-from everlog.ingest.operations import Reader, Resolved, resolved
+from everlog.ingest.operations import OperationReader, Resolved, resolved
 from everlog.jobs.batches import read_batch
 from everlog.jobs.stream import Upkeep
 from everlog.jobs.update import UpdateJob
@@ -72,7 +72,7 @@ def is_closed(store: Path) -> bool:
 
 
 def operations(columns: dict[str, Any], kinds: dict[str, str]) -> pa.Table:
-    return pa.Table.from_batches([Reader.of(kinds, NAMES, PREFIXES).read(pa.record_batch(columns))])
+    return pa.Table.from_batches([OperationReader.of(kinds, NAMES, PREFIXES).read(pa.record_batch(columns))])
 
 
 def test_cells_and_values_mean_what_they_mean_in_files() -> None:
@@ -144,7 +144,7 @@ def test_numbers_as_seq() -> None:
 )
 def test_columns_that_are_no_operations(columns: dict[str, str], told: str) -> None:
     with pytest.raises(DataError, match=f"wrong-columns.*{told}"):
-        Reader.of(columns, NAMES, {})
+        OperationReader.of(columns, NAMES, {})
 
 
 OPERATION = st.tuples(
@@ -192,7 +192,7 @@ def test_large_batches_are_read_as_small_ones_are(spark: Any, tmp_path: Path) ->
 
     def read(rows: list[Row], most: int, on_error: str) -> Any:
         frame = spark.createDataFrame(rows, f"{CELLS}, seq long").coalesce(2)
-        reader = Reader.of(dict(frame.dtypes), NAMES, PREFIXES)
+        reader = OperationReader.of(dict(frame.dtypes), NAMES, PREFIXES)
         options: Any = {"where": "batch 5 of s", "width": 2, "on_error": on_error, "in_process_rows": most}
         return read_batch(frame, reader, tmp_path, **options)
 

@@ -8,7 +8,7 @@ from itertools import product
 
 from everlog.lang.syntax import Atom, Constant, Rule, Term, Variable, Wildcard
 from everlog.owl import axioms as owl
-from everlog.owl.clauses import Clause, Equal, Exists, Head, Signed
+from everlog.owl.clauses import AtLeastValues, Clause, Equal, Head, Signed
 from everlog.owl.vocabulary import NOTHING, SAME, THING, VIOLATION
 
 Element = int
@@ -42,7 +42,7 @@ class Interpretation:
                 return name == THING or (name != NOTHING and x in self.classes[name])
             case owl.Intersection(operands):
                 return all(self.holds(each, x) for each in operands)
-            case owl.Union(operands):
+            case owl.ClassUnion(operands):
                 return any(self.holds(each, x) for each in operands)
             case owl.Complement(operand):
                 return not self.holds(operand, x)
@@ -111,7 +111,7 @@ class Interpretation:
                 return self._atom(head, bindings)
             case Equal(left, right):
                 return self._value(left, bindings) == self._value(right, bindings)
-            case Exists(property, term, Signed(expression, _, holds), number):
+            case AtLeastValues(property, term, Signed(expression, _, holds), number):
                 found = self.values(property, self._value(term, bindings))
                 return sum(self.holds(expression, y) == holds for y in found) >= number
         raise NotImplementedError(head)
@@ -123,5 +123,5 @@ def _terms(head: Head) -> tuple[Term, ...]:
             return head.terms
         case Equal(left, right):
             return left, right
-        case Exists() | _:
+        case AtLeastValues() | _:
             return (head.term,)

@@ -23,7 +23,7 @@ def _larger(smaller: st.SearchStrategy[owl.Expression]) -> st.SearchStrategy[owl
     kinds = st.sampled_from(["Min", "Max", "Exact"])
     return st.one_of(
         st.builds(owl.Intersection, operands),
-        st.builds(owl.Union, operands),
+        st.builds(owl.ClassUnion, operands),
         st.builds(owl.Complement, smaller),
         st.builds(owl.OneOf, members),
         st.builds(owl.SomeValues, properties, smaller),
@@ -74,7 +74,7 @@ def test_what_is_translated_without_reasons_is_the_whole_axiom(axiom: owl.SubCla
 
 
 def test_many_alternatives_are_refused_and_not_written_down() -> None:
-    pairs = tuple(owl.Union((owl.Class(f"<A{i}>"), owl.Class(f"<B{i}>"))) for i in range(20))
+    pairs = tuple(owl.ClassUnion((owl.Class(f"<A{i}>"), owl.Class(f"<B{i}>"))) for i in range(20))
     translated = Translator().translate(owl.SubClassOf(owl.Intersection(pairs), owl.Class("<C>")))
     assert not translated.rules
     assert translated.reasons == ("it would take more than 4,096 rules",)

@@ -46,7 +46,7 @@ def small(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_compact_rows_are_those_of_plain_ones_in_their_order(edges: Any, predicate: str) -> None:
     compact, plain = (knowledge_base(edges, modules)[predicate] for modules in (True, False))
     assert isinstance(compact._relation.base, Closed | United)
-    assert isinstance(compact._ordered, ordered.Listing)
+    assert isinstance(compact._ordered, ordered.PairListing)
     assert isinstance(plain._ordered, ordered.InMemory)
     assert compact.rows() == plain.rows()
     assert compact.rows(70) == plain.rows(70)
@@ -80,14 +80,14 @@ def test_tables_of_dictionaries_become_frames() -> None:
 def test_batches_are_listed_one_after_the_other(dictionary: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     rows = knowledge_base(GRAPHS["dense"], True)["path"]
     listed: list[int] = []
-    original = ordered.Listing._listed
+    original = ordered.PairListing._listed
 
-    def counted(self: ordered.Listing, first: int, last: int) -> Any:
+    def counted(self: ordered.PairListing, first: int, last: int) -> Any:
         found = original(self, first, last)
         listed.append(len(found[0]))
         return found
 
-    monkeypatch.setattr(ordered.Listing, "_listed", counted)
+    monkeypatch.setattr(ordered.PairListing, "_listed", counted)
     reader = rows.to_batches(dictionary=dictionary)
     assert reader.schema.names == ["c0", "c1"]
     assert listed == []

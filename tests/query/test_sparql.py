@@ -22,10 +22,10 @@ from everlog.kb.dataset import Dataset
 from everlog.lang.syntax import Predicate
 from everlog.query.sparql.evaluation import Evaluation, Graphs
 from everlog.query.sparql.formats import write
-from everlog.query.sparql.graphs import Graph
+from everlog.query.sparql.graphs import TripleGraph
 from everlog.query.sparql.matching import Matcher
 from everlog.query.sparql.parsing import parse_query
-from everlog.query.sparql.pool import Terms
+from everlog.query.sparql.pool import TermPool
 from everlog.query.sparql.results import Solutions, Triples, Truth
 
 FAMILY = """
@@ -270,14 +270,14 @@ class Closed(Relation):
 
 
 def closed_evaluation() -> Evaluation:
-    terms = Terms(KnowledgeBase("p(a) .").state().dictionary)
+    terms = TermPool(KnowledgeBase("p(a) .").state().dictionary)
     facts = {
         Predicate("<http://e.org/p>", 2): Closed(2, 10**11),
         Predicate("<http://e.org/q>", 2): Closed(2, 7),
         Predicate("<http://e.org/C>", 1): Closed(1, 5),
         Predicate("<http://e.org/D>", 1): Closed(1, 6),
     }
-    return Evaluation(Graphs(Graph(FactSet(facts), terms), {}), Matcher(terms))
+    return Evaluation(Graphs(TripleGraph(FactSet(facts), terms), {}), Matcher(terms))
 
 
 @pytest.mark.parametrize(
@@ -450,10 +450,12 @@ def test_a_deadline_stops_an_evaluation() -> None:
     kb = KnowledgeBase()
     kb.insert("edge", np.arange(20_000).reshape(-1, 2))
     state = kb.state()
-    matcher = Matcher(Terms(state.dictionary), Limits(deadline=0.0))
+    matcher = Matcher(TermPool(state.dictionary), Limits(deadline=0.0))
     form = parse_query("SELECT * { ?a everlog:edge ?b . ?b everlog:edge ?c }").form
     with pytest.raises(everlog.LimitError, match="time"):
-        Evaluation(Graphs(Graph(state.facts, matcher.terms), {}), matcher).solutions(form.pattern, frozenset("abc"))
+        Evaluation(Graphs(TripleGraph(state.facts, matcher.terms), {}), matcher).solutions(
+            form.pattern, frozenset("abc")
+        )
 
 
 # closures ---------------------------------------------------------------------------------------

@@ -12,8 +12,8 @@ from everlog.lang.syntax import Predicate
 from everlog.lang.terms import text_of
 from everlog.owl import program_of
 from everlog.owl.programs import Profile
-from everlog.query.sparql.graphs import Graph
-from everlog.query.sparql.pool import Terms
+from everlog.query.sparql.graphs import TripleGraph
+from everlog.query.sparql.pool import TermPool
 from tests.owl.ontologies import EX, turtle
 
 PEOPLE = """
@@ -93,8 +93,8 @@ def test_a_bare_name_is_not_confused_with_an_internal_relation(tmp_path: Path) -
 
 def test_the_triples_of_a_relation_are_found_once() -> None:
     kb = KnowledgeBase('@prefix ex: <http://e.org/> . triple(ex:a, ex:p, 1) . triple("x", ex:p, 1) . triple(1, 2, 3) .')
-    first = Graph(kb.state().facts, Terms(kb.state().dictionary))
-    second = Graph(kb.state().facts, Terms(kb.state().dictionary))
+    first = TripleGraph(kb.state().facts, TermPool(kb.state().dictionary))
+    second = TripleGraph(kb.state().facts, TermPool(kb.state().dictionary))
     assert first.facts[TRIPLE] is second.facts[TRIPLE]
     assert len(first.facts[TRIPLE]) == len(first) == 1
     assert list(first.predicates()) == [Predicate("triple", 3)]

@@ -19,7 +19,7 @@ from everlog.lang.errors import StoreError
 from everlog.store import begin, parquet, schema
 from everlog.store.blooms import FORM, SIZE_FIELD, Bloom, hashes, read_bloom
 from everlog.store.files import checks_of, open_file
-from everlog.store.layout import Layout
+from everlog.store.layout import StoreLayout
 from everlog.store.parquet import FACT_GROUP_ROWS, write_facts
 from tests.store.small import fact, finish, rows_of, write
 
@@ -136,7 +136,7 @@ def test_other_tools_read_files_with_filters(many: Path, tmp_path: Path) -> None
 
 
 def test_damaged_filters_are_an_error(many: Path, tmp_path: Path) -> None:
-    path = tmp_path / Layout.file_name(0, "0" * 32, checks_of(many))
+    path = tmp_path / StoreLayout.file_name(0, "0" * 32, checks_of(many))
     content = bytearray(many.read_bytes())
     path.write_bytes(content)
     assert open_file(path, filters=True).read().num_rows == pq.read_metadata(many).num_rows

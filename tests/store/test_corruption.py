@@ -15,7 +15,7 @@ import pytest
 import everlog
 from everlog.lang.errors import EverlogError, EverlogWarning, StoreError
 from everlog.store import Store, begin
-from everlog.store.layout import Layout
+from everlog.store.layout import StoreLayout
 from tests.store.small import EDGES, MORE, write
 
 RULES = "path(?x, ?y) :- edge(?x, ?y) . path(?x, ?z) :- path(?x, ?y), edge(?y, ?z) ."
@@ -143,8 +143,8 @@ def test_damage_anywhere_gives_the_right_answer_or_an_error(tmp_path: Path) -> N
         for table in (whole / "facts", whole / "terms")
         for path in (
             *data_files(whole, table.name)[:: VERSIONS // 2],
-            *(Layout.commit_file(table, version) for version in (0, 5, VERSIONS - 1)),
-            *sorted(Layout.log(table).glob("*check*")),
+            *(StoreLayout.commit_file(table, version) for version in (0, 5, VERSIONS - 1)),
+            *sorted(StoreLayout.log(table).glob("*check*")),
         )
     ]
     wrong = []

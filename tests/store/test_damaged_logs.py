@@ -12,7 +12,7 @@ import pytest
 
 from everlog.lang.errors import EverlogWarning, StoreError
 from everlog.store import Store, begin
-from everlog.store.layout import Layout
+from everlog.store.layout import StoreLayout
 from everlog.store.repair import repair
 from tests.store.small import Fact, fact, read, tree, write
 
@@ -40,7 +40,7 @@ def kb(made: Path, tmp_path: Path) -> Path:
 
 
 def entry(kb: Path, table: str, version: int) -> Path:
-    return Layout.commit_file(kb / table, version)
+    return StoreLayout.commit_file(kb / table, version)
 
 
 def emptied(*versions: int) -> Callable[[Path, str], None]:
@@ -113,26 +113,26 @@ def test_the_newest_entries_are_damaged(kb: Path, state: str, table: str) -> Non
 
 
 def empty_checkpoint(kb: Path, table: str) -> None:
-    Layout.checkpoint_file(kb / table, 9).write_bytes(b"")
+    StoreLayout.checkpoint_file(kb / table, 9).write_bytes(b"")
 
 
 def no_checkpoint(kb: Path, table: str) -> None:
-    Layout.checkpoint_file(kb / table, 9).unlink()
+    StoreLayout.checkpoint_file(kb / table, 9).unlink()
 
 
 def foreign_checkpoint(kb: Path, table: str) -> None:
     other = "facts" if table == "terms" else "terms"
-    shutil.copy(Layout.checkpoint_file(kb / other, 9), Layout.checkpoint_file(kb / table, 9))
+    shutil.copy(StoreLayout.checkpoint_file(kb / other, 9), StoreLayout.checkpoint_file(kb / table, 9))
 
 
 def cut_checkpoint(kb: Path, table: str) -> None:
-    path = Layout.checkpoint_file(kb / table, 9)
+    path = StoreLayout.checkpoint_file(kb / table, 9)
     path.write_bytes(path.read_bytes()[:-100])
 
 
 def last_checkpoint(text: str) -> Callable[[Path, str], None]:
     def written(kb: Path, table: str) -> None:
-        Layout.last_checkpoint(kb / table).write_text(text)
+        StoreLayout.last_checkpoint(kb / table).write_text(text)
 
     return written
 

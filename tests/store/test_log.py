@@ -7,17 +7,17 @@ import shutil
 from pathlib import Path
 
 from everlog.store import Store
-from everlog.store.layout import Layout
+from everlog.store.layout import StoreLayout
 from everlog.store.log import contents, newest_version
 from tests.store.small import EDGES, MORE, fact, write
 
 
 def test_the_newest_version(tmp_path: Path) -> None:
-    facts = Layout(tmp_path).facts
+    facts = StoreLayout(tmp_path).facts
     assert newest_version(facts) is None
     for number in range(13):
         assert write(tmp_path, [fact("p", f"x{number}")]) == number == newest_version(facts)
-    checkpoint = Layout.log(facts) / "_last_checkpoint"
+    checkpoint = StoreLayout.log(facts) / "_last_checkpoint"
     said = json.loads(checkpoint.read_text())
     assert 0 < said["version"] < 12
     for text in (json.dumps({**said, "version": 2}), json.dumps({**said, "version": 99}), "{}", "[1", ""):
@@ -30,8 +30,8 @@ def test_the_newest_version(tmp_path: Path) -> None:
 def test_another_store_at_the_same_place(tmp_path: Path) -> None:
     path = tmp_path / "kb"
     write(path, EDGES)
-    before = contents(Layout(path).facts, 0)
-    assert contents(Layout(path).facts, 0) is before
+    before = contents(StoreLayout(path).facts, 0)
+    assert contents(StoreLayout(path).facts, 0) is before
     shutil.rmtree(path)
     write(path, MORE)
     assert {file.name for file in Store.open(path).files()}.isdisjoint({file.name for file in before.files})

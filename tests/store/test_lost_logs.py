@@ -11,43 +11,43 @@ import pytest
 import everlog
 from everlog.lang.errors import StoreError
 from everlog.store import Store, begin, locking
-from everlog.store.layout import Layout
+from everlog.store.layout import StoreLayout
 from everlog.store.log import forget_contents
 from everlog.store.repair import repair
 
 
 @pytest.fixture
-def store(tmp_path: Path) -> Layout:
+def store(tmp_path: Path) -> StoreLayout:
     """A store with the versions 0 to 2."""
     kb = everlog.KnowledgeBase("q(?x) :- p(?x) . p(0) .")
     kb.save(tmp_path / "kb")
     for number in (1, 2):
         kb.insert("p", [(number,)])
         kb.save()
-    return Layout.at(tmp_path / "kb")
+    return StoreLayout.at(tmp_path / "kb")
 
 
-def files(layout: Layout) -> set[Path]:
+def files(layout: StoreLayout) -> set[Path]:
     return {path for table in (layout.facts, layout.terms) for path in table.glob("*.parquet")}
 
 
 def empty(table: Path, *versions: int) -> None:
     for version in versions:
-        Layout.commit_file(table, version).write_bytes(b"")
+        StoreLayout.commit_file(table, version).write_bytes(b"")
 
 
-def test_a_failed_write_leaves_data_files_whose_log_is_lost(store: Layout) -> None:
+def test_a_failed_write_leaves_data_files_whose_log_is_lost(store: StoreLayout) -> None:
     there = files(store)
-    for entry in Layout.log(store.facts).iterdir():
+    for entry in StoreLayout.log(store.facts).iterdir():
         entry.unlink()
     with pytest.raises(ValueError, match="given up"), begin(store.root):
         raise ValueError("given up")
     assert files(store) == there
 
 
-def test_a_damaged_log_leaves_data_files_whose_log_is_lost(store: Layout) -> None:
+def test_a_damaged_log_leaves_data_files_whose_log_is_lost(store: StoreLayout) -> None:
     there = files(store)
-    for entry in Layout.log(store.facts).iterdir():
+    for entry in StoreLayout.log(store.facts).iterdir():
         entry.unlink()
     empty(store.terms, 2)
     with pytest.raises(StoreError, match="damaged-log"):
@@ -55,16 +55,16 @@ def test_a_damaged_log_leaves_data_files_whose_log_is_lost(store: Layout) -> Non
     assert files(store) == there
 
 
-def test_repair_moves_nothing_where_the_terms_are_gone(store: Layout, tmp_path: Path) -> None:
+def test_repair_moves_nothing_where_the_terms_are_gone(store: StoreLayout, tmp_path: Path) -> None:
     store.terms.rename(tmp_path / "elsewhere")
     with pytest.raises(StoreError, match="no-terms"):
         repair(store.root)
-    assert len(list(Layout.log(store.facts).glob("*.json"))) == 3
+    assert len(list(StoreLayout.log(store.facts).glob("*.json"))) == 3
     (tmp_path / "elsewhere").rename(store.terms)
     assert everlog.open(store.root)["q"].rows() == [(0,), (1,), (2,)]
 
 
-def test_a_knowledge_base_is_not_saved_on_top_of_another_history(store: Layout) -> None:
+def test_a_knowledge_base_is_not_saved_on_top_of_another_history(store: StoreLayout) -> None:
     kb = everlog.open(store.root)
     empty(store.facts, 2)
     assert repair(store.root).version == 1
@@ -77,14 +77,14 @@ def test_a_knowledge_base_is_not_saved_on_top_of_another_history(store: Layout) 
     assert everlog.open(store.root)["q"].rows() == [(0,), (1,), (7,)]
 
 
-def test_a_version_below_a_damaged_one_is_found(store: Layout) -> None:
+def test_a_version_below_a_damaged_one_is_found(store: StoreLayout) -> None:
     empty(store.facts, 1)
     empty(store.terms, 2)
     with pytest.warns(everlog.EverlogWarning, match="version 0"):
         assert Store.open(store.root).version == 0
 
 
-def test_a_store_without_a_whole_version_can_be_made_again(store: Layout) -> None:
+def test_a_store_without_a_whole_version_can_be_made_again(store: StoreLayout) -> None:
     (store.root / "streams").mkdir()
     empty(store.facts, 0, 1, 2)
     assert repair(store.root).version is None
@@ -103,8 +103,8 @@ def test_a_writer_that_gives_up_lets_go_though_an_old_entry_is_damaged(
     for number in range(11):
         kb.insert("p", [(number,)])
         kb.save()
-    layout = Layout.at(place)
-    Layout.commit_file(layout.facts, 3).write_bytes(b"damaged")
+    layout = StoreLayout.at(place)
+    StoreLayout.commit_file(layout.facts, 3).write_bytes(b"damaged")
 
     def full(*_: object, **__: object) -> int:
         raise OSError(errno.ENOSPC, "No space left on device")
@@ -118,7 +118,7 @@ def test_a_writer_that_gives_up_lets_go_though_an_old_entry_is_damaged(
     assert kb.save(wait=0) == 12
 
 
-def test_a_writer_that_cannot_register_lets_go(store: Layout, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_writer_that_cannot_register_lets_go(store: StoreLayout, monkeypatch: pytest.MonkeyPatch) -> None:
     def full(*_: object) -> int:
         raise OSError(errno.ENOSPC, "No space left on device")
 
@@ -137,7 +137,7 @@ def test_a_checkpoint_that_was_repaired_by_another_process_is_no_obstacle(tmp_pa
     for number in range(1, 12):
         kb.insert("p", [(number,)])
         kb.save()
-    log = Layout.log(Layout.at(place).facts)
+    log = StoreLayout.log(StoreLayout.at(place).facts)
     (checkpoint,) = log.glob("*.checkpoint.parquet")
     checkpoint.write_bytes(checkpoint.read_bytes()[:100])
     forget_contents()

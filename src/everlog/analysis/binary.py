@@ -16,13 +16,13 @@ from everlog.lang.syntax import Atom, Predicate, Rule, Variable
 
 
 @dataclass(frozen=True)
-class Apart:
+class Unconnected:
     """A rule whose recursive atoms nothing connects."""
 
     rule: Rule
 
 
-def in_twos(rules: Iterable[Rule], derived: Container[Predicate]) -> tuple[Rule, ...] | Apart:
+def in_twos(rules: Iterable[Rule], derived: Container[Predicate]) -> tuple[Rule, ...] | Unconnected:
     """The rules in steps that join two recursive atoms at most; ``derived`` are the predicates of the recursion.
 
     A rule that is one step already stays as it is. Relations and negated atoms are looked at in the first step that
@@ -48,7 +48,7 @@ def in_twos(rules: Iterable[Rule], derived: Container[Predicate]) -> tuple[Rule,
     for rule in rules:
         steps = _steps(rule, derived, sum(other.head.predicate not in derived for other in found))
         if steps is None:
-            return Apart(rule)
+            return Unconnected(rule)
         found += steps
     return tuple(found)
 

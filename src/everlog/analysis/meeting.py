@@ -16,10 +16,10 @@ from everlog.lang.syntax import Atom, Predicate, Rule
 
 
 @dataclass(frozen=True)
-class Copy:
+class Partitioning:
     """The facts of a predicate, spread by some of their arguments, counted from 0.
 
-    >>> copy = Copy(Predicate("p", 3), (2,))
+    >>> copy = Partitioning(Predicate("p", 3), (2,))
     >>> copy.name, copy.order, str(copy)
     (Predicate(name='p by 3', arity=3), (2, 0, 1), 'p by argument 3')
     """
@@ -51,9 +51,9 @@ class Meeting:
     """Rules whose recursive atoms read copies, and the copies of each predicate, its home first."""
 
     rules: tuple[Rule, ...]
-    copies: Mapping[Predicate, tuple[Copy, ...]] = field(hash=False)
+    copies: Mapping[Predicate, tuple[Partitioning, ...]] = field(hash=False)
 
-    def home(self, predicate: Predicate) -> Copy:
+    def home(self, predicate: Predicate) -> Partitioning:
         return self.copies[predicate][0]
 
 
@@ -72,7 +72,9 @@ def meeting(rules: Sequence[Rule], derived: Iterable[Predicate]) -> Meeting:
     >>> print(print_rule(found.rules[0]))
     p(?x, ?z) :- p by 2(?y, ?x), s by 1(?y, ?z) .
     """
-    uses: dict[Predicate, dict[Copy, None]] = {p: {} for p in (*derived, *(rule.head.predicate for rule in rules))}
+    uses: dict[Predicate, dict[Partitioning, None]] = {
+        p: {} for p in (*derived, *(rule.head.predicate for rule in rules))
+    }
     for rule in rules:
         for copy in _copies(rule, uses).values():
             uses[copy.predicate][copy] = None
@@ -88,15 +90,15 @@ def meeting(rules: Sequence[Rule], derived: Iterable[Predicate]) -> Meeting:
     return Meeting(tuple(renamed), copies)
 
 
-def _copies(rule: Rule, derived: Mapping[Predicate, object]) -> dict[int, Copy]:
+def _copies(rule: Rule, derived: Mapping[Predicate, object]) -> dict[int, Partitioning]:
     """What the recursive atoms of a rule read, by their places in the body, if they have to meet."""
     shared = shared_variables(rule, derived)
     return {
-        i: Copy(atom.predicate, tuple(atom.terms.index(variable) for variable in shared))
+        i: Partitioning(atom.predicate, tuple(atom.terms.index(variable) for variable in shared))
         for i, atom in enumerate(rule.positive)
         if shared and atom.predicate in derived
     }
 
 
-def _whole(predicate: Predicate) -> Copy:
-    return Copy(predicate, tuple(range(predicate.arity)))
+def _whole(predicate: Predicate) -> Partitioning:
+    return Partitioning(predicate, tuple(range(predicate.arity)))

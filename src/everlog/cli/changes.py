@@ -155,7 +155,7 @@ class Writer:
         raise NotImplementedError
 
 
-class Table(Writer):
+class LineWriter(Writer):
     """A line a fact: version, sign, and the fact as rules write it."""
 
     def pieces(self, version: int, sign: str, name: str, texts: list[Any], prefixes: Mapping[str, str]) -> list[Any]:
@@ -193,7 +193,7 @@ class Json(Writer):
         return [head[:-1] + ', "arguments": [', *_between([json_values(column) for column in texts], ", "), "]}"]
 
 
-WRITERS = {"table": Table, "csv": Csv, "json": Json}
+WRITERS = {"table": LineWriter, "csv": Csv, "json": Json}
 
 
 def _between(columns: list[Any], separator: str) -> list[Any]:

@@ -12,13 +12,13 @@ from everlog.engine.difference import Difference, applied, counts_changed, state
 from everlog.engine.factset import FactSet
 from everlog.engine.state import State
 from everlog.kb.knowledge_base import KnowledgeBase
-from everlog.kb.stores import Saved, how_made, statistics_of
+from everlog.kb.stores import StoreHandle, how_made, statistics_of
 from everlog.lang.parser import parse_file, parse_stored
 from everlog.lang.printer import print_atom
 from everlog.lang.syntax import Atom, Constant, Predicate
 from everlog.reasoning.materialisation import Maintain
 from everlog.reasoning.statistics import Listener
-from everlog.store.states import Kept, kept_in
+from everlog.store.states import SnapshotState, kept_in
 from everlog.store.store import Store
 
 SHOWN = 5
@@ -67,12 +67,12 @@ def wrong_snapshot(store: Store, state: State) -> list[str]:
     return findings or _wrong_graphs(store, held, _facts(store, state))
 
 
-def _wrong_graphs(store: Store, held: Kept, facts: FactSet) -> list[str]:
+def _wrong_graphs(store: Store, held: SnapshotState, facts: FactSet) -> list[str]:
     """How many facts the graphs in a snapshot stand for, where that is wrong."""
     if held.known() is None:
         return []
     kb = seen(store, held.state)
-    kb.adopt(held.state, Saved.at(store.path, store.version, store.info().writer, held))
+    kb.adopt(held.state, StoreHandle.at(store.path, store.version, store.info().writer, held))
     found = kb.inner_facts()
     counts = ((p, len(found.relation(p)), len(facts.relation(p))) for p in kb.program.external)
     return [f"the graph of {p} in the snapshot has {n:,} pairs, not {m:,}" for p, n, m in counts if n != m]

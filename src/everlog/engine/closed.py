@@ -14,7 +14,7 @@ from typing import ClassVar
 import numpy as np
 
 from everlog.engine.keys import Column, Keys, Mask, layout_for, sort_unique
-from everlog.engine.reach import Difference, Positions, Reach, Words
+from everlog.engine.reach import Positions, Reach, ReachDifference, Words
 from everlog.engine.relation import Relation
 from everlog.engine.runs import Run
 
@@ -168,7 +168,7 @@ class Closed:
             return self.graph, self.source, self.target
         return self.graph.backwards if keep else self.graph.turned_around(), self.target, self.source
 
-    def difference(self, found: Difference) -> ClosedDifference:
+    def difference(self, found: ReachDifference) -> ClosedDifference:
         """What an update has changed, of these pairs."""
         return ClosedDifference(found, self.source, self.target, self.mirrored)
 
@@ -177,19 +177,19 @@ class Closed:
 class ClosedDifference:
     """Pairs that came or went with an update of a graph, counted and listed on demand."""
 
-    found: Difference
+    found: ReachDifference
     source: int
     target: int
     mirrored: bool
 
     @cached_property
-    def _restricted(self) -> Difference:
+    def _restricted(self) -> ReachDifference:
         found = self.found
         at = found.vertex_at[found.positions].astype(np.int64) >> STATE == self.source
         if at.all():
             return found
         picked = found.positions[at], found.left[at], found.right[at]
-        return Difference(found.rows, found.vertex_at, *picked, found.within)
+        return ReachDifference(found.rows, found.vertex_at, *picked, found.within)
 
     @cached_property
     def _single(self) -> bool:

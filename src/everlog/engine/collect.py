@@ -68,7 +68,7 @@ class NewFacts:
         return Relation.from_run(Run.of(self.layout, self._pieces[0]))
 
 
-class Counted:
+class CountingCollector:
     """Collects keys with how often they came: a multiset of facts.
 
     As with :class:`NewFacts`, pieces that follow each other in order are chained first.
@@ -201,11 +201,11 @@ class CountCollector:
     new = 0
 
     def __init__(self) -> None:
-        self._collectors: dict[Predicate, Counted] = {}
+        self._collectors: dict[Predicate, CountingCollector] = {}
 
-    def of(self, predicate: Predicate, layout: Layout) -> Counted:
+    def of(self, predicate: Predicate, layout: Layout) -> CountingCollector:
         if predicate not in self._collectors:
-            self._collectors[predicate] = Counted(layout)
+            self._collectors[predicate] = CountingCollector(layout)
         return self._collectors[predicate]
 
     @property

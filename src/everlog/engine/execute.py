@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, NamedTuple, TypeVar
 import numpy as np
 
 from everlog.engine.closed import TERM, Closed
-from everlog.engine.collect import Collector, Counted, NewFacts
+from everlog.engine.collect import Collector, CountingCollector, NewFacts
 from everlog.engine.distant import at_hand, is_distant
 from everlog.engine.kernels import joins, search, wide
 from everlog.engine.keys import ID_BITS, Column, Keys, Layout, Mask, layout_for, pack, reorder, unpack
 from everlog.engine.multiset import Piece
-from everlog.engine.plan import Plan, Step
+from everlog.engine.plan import Plan, PlanStep
 from everlog.engine.relation import Base, Relation
 from everlog.engine.runs import prefix_range
 from everlog.lang.syntax import Atom, Constant, Term, Variable
@@ -95,7 +95,7 @@ class Execution:
         else:
             self._join(number, step, relations[0], size, bindings)
 
-    def _fetched(self, step: Step, relations: Sequence[Relation], bindings: Bindings) -> tuple[Relation, ...]:
+    def _fetched(self, step: PlanStep, relations: Sequence[Relation], bindings: Bindings) -> tuple[Relation, ...]:
         """The relations of a step with what it may match at hand."""
         if not self._known(step.bound):
             return tuple(Relation(relation.layout) for relation in relations)
@@ -122,7 +122,7 @@ class Execution:
 
     # steps ------------------------------------------------------------------------------------
 
-    def _scan(self, number: int, step: Step, relation: Relation) -> None:
+    def _scan(self, number: int, step: PlanStep, relation: Relation) -> None:
         if not self._known(step.bound):
             return
         if relation.base is not None:
@@ -136,7 +136,7 @@ class Execution:
             for start in range(0, len(keys), SCAN):
                 self._hand_on(number, step, relation, keys[start : start + SCAN], None, {})
 
-    def _scan_base(self, number: int, step: Step, relation: Relation, base: Base) -> None:
+    def _scan_base(self, number: int, step: PlanStep, relation: Relation, base: Base) -> None:
         if step.bound:
             self._join_base(number, step, relation, base, self._prefix(relation.layout, step.bound, 1, {}), {})
             return
@@ -144,7 +144,7 @@ class Execution:
             self._hand_on(number, step, relation, keys, None, {})
 
     def _join_base(
-        self, number: int, step: Step, relation: Relation, base: Base, prefix: Keys, bindings: Bindings
+        self, number: int, step: PlanStep, relation: Relation, base: Base, prefix: Keys, bindings: Bindings
     ) -> None:
         if not step.bound:
             for keys in self._blocks(base, step, max(1, self.engine.block // max(1, len(prefix)))):
@@ -154,7 +154,7 @@ class Execution:
         for rows, others in base.matches(step.order[0], prefix >> relation.layout.width, self.engine.block):
             self._hand_on(number, step, relation, prefix[rows] | others, rows, bindings)
 
-    def _blocks(self, base: Base, step: Step, block: int) -> Iterator[Keys]:
+    def _blocks(self, base: Base, step: PlanStep, block: int) -> Iterator[Keys]:
         """The pairs of a base that a step may need. Those of a term with itself are looked up; those of a closure are
         listed in the direction it has, unless it matters which column leads."""
         if step.same:
@@ -168,7 +168,7 @@ class Execution:
             yield from base.blocks(step.order[0], block)
 
     def _hand_on(
-        self, number: int, step: Step, relation: Relation, keys: Keys, rows: Column | None, bindings: Bindings
+        self, number: int, step: PlanStep, relation: Relation, keys: Keys, rows: Column | None, bindings: Bindings
     ) -> None:
         """Drops deleted facts and unequal repeats, binds the new variables, and goes on."""
         self.engine.check(self.collector.new, self.instances)
@@ -185,7 +185,7 @@ class Execution:
             found.update({v: bindings[v][rows] for v in step.keep if v not in found})
         self._descend(number + 1, len(keys), found)
 
-    def _join(self, number: int, step: Step, relation: Relation, size: int, bindings: Bindings) -> None:
+    def _join(self, number: int, step: PlanStep, relation: Relation, size: int, bindings: Bindings) -> None:
         if not self._known(step.bound):
             return
         prefix = self._prefix(relation.layout, step.bound, size, bindings)
@@ -209,7 +209,7 @@ class Execution:
             rows, keys = joins.expand(*matched, first, until)
             self._hand_on(number, step, relation, keys, rows, bindings)
 
-    def _join_wide(self, number: int, step: Step, relation: Relation, prefix: Keys, bindings: Bindings) -> None:
+    def _join_wide(self, number: int, step: PlanStep, relation: Relation, prefix: Keys, bindings: Bindings) -> None:
         for run in relation.runs:
             source = run.keys(step.order)
             low, high = prefix_range(relation.layout, source, prefix, len(step.bound))
@@ -220,7 +220,7 @@ class Execution:
                 rows, positions = wide.expand_ranges(low, totals, first, until)
                 self._hand_on(number, step, relation, source[positions], rows, bindings)
 
-    def _holds(self, step: Step, relations: Sequence[Relation], size: int, bindings: Bindings) -> Mask:
+    def _holds(self, step: PlanStep, relations: Sequence[Relation], size: int, bindings: Bindings) -> Mask:
         """Which bindings pass a check, or the absence of a negated atom."""
         wanted = step.kind == "check"
         if not self._known(step.bound):
@@ -236,7 +236,7 @@ class Execution:
                 found |= self._exists(step, relation, size, bindings)
         return found if wanted else ~found
 
-    def _exists(self, step: Step, relation: Relation, size: int, bindings: Bindings) -> Mask:
+    def _exists(self, step: PlanStep, relation: Relation, size: int, bindings: Bindings) -> Mask:
         """Which bindings have any fact with the bound columns of the step."""
         if not step.bound:
             return np.full(size, bool(relation))
@@ -266,7 +266,7 @@ class Execution:
                 sink.add(self._prefix(sink.layout, head.terms, size, bindings))
 
     def _can_group(self, relation: Relation) -> bool:
-        if len(self.heads) > 1 or not isinstance(self.sink, NewFacts | Counted):
+        if len(self.heads) > 1 or not isinstance(self.sink, NewFacts | CountingCollector):
             return False
         return self.layout.is_packed and not relation.gone and relation.base is None
 
@@ -279,7 +279,7 @@ class Execution:
             (self.engine.scratch(thread), matched.part(first, last), base[first:last], free)
             for thread, (first, last) in enumerate(pairwise(self._thread_bounds(base, matched.totals)))
         ]
-        if not isinstance(self.sink, Counted):
+        if not isinstance(self.sink, CountingCollector):
             assert isinstance(self.sink, NewFacts)
             known = self.sink.known
             listed = not known.gone and known.base is None
@@ -347,7 +347,7 @@ class Matched(NamedTuple):
         return Matched(self.table, self.starts[first:last], self.counts[first:last], self.totals[first : last + 1])
 
 
-def _distinct_facts(relation: Relation, step: Step, keys: Keys) -> Mask | None:
+def _distinct_facts(relation: Relation, step: PlanStep, keys: Keys) -> Mask | None:
     """Which keys, found in the runs in the order of the step, are not tombstones; none if all are facts."""
     if not relation.gone:
         return None

@@ -56,7 +56,7 @@ class Layer(Protocol):
 
 
 @dataclass(frozen=True)
-class Placed:
+class LayeredState:
     """A state and where its runs and pieces lie, by identity; those without a place are in no layer."""
 
     state: State
@@ -70,7 +70,7 @@ class Placed:
     def _is_below(self, name: int, depth: int) -> bool:
         return name in self.places and self.places[name][1][0] < depth
 
-    def followed_by(self, new: State, changed: Iterable[Predicate]) -> Placed:
+    def followed_by(self, new: State, changed: Iterable[Predicate]) -> LayeredState:
         """A later state, which shares what did not change with this one."""
         places = dict(self.places)
         for predicate in changed:
@@ -79,7 +79,7 @@ class Placed:
             for _, part in _parts(new, predicate):
                 if id(part) in self.places:
                     places[id(part)] = self.places[id(part)]
-        return Placed(new, places)
+        return LayeredState(new, places)
 
 
 def changed(old: State, new: State) -> set[Predicate]:
@@ -114,8 +114,8 @@ def _size(part: Held) -> int:
 
 
 def layer(
-    placed: Placed, predicates: Sequence[Predicate], depth: int = 0, terms: int = 0
-) -> tuple[dict[str, NDArray[Any]], dict[str, Any], Placed]:
+    placed: LayeredState, predicates: Sequence[Predicate], depth: int = 0, terms: int = 0
+) -> tuple[dict[str, NDArray[Any]], dict[str, Any], LayeredState]:
     """The layer that has some predicates of a state, and the terms from an id on, on top of ``depth`` others.
 
     Also its description, and the state with the places that its runs have then. The lowest layer
@@ -144,7 +144,7 @@ def layer(
         "generated": [str(predicate) for predicate in sorted(state.generated)],
         "graphs": list(graphs),
     }
-    return arrays, manifest, Placed(state, {**placed.places, **writer.written})
+    return arrays, manifest, LayeredState(state, {**placed.places, **writer.written})
 
 
 class _Writer:
@@ -197,13 +197,15 @@ def _texts_from(dictionary: Dictionary, start: int) -> Texts:
 # Reading ----------------------------------------------------------------------------------------
 
 
-def read(layers: Sequence[Layer]) -> Placed:
+def read(layers: Sequence[Layer]) -> LayeredState:
     """The state that layers have, the lowest first."""
     reader = _Reader(layers, {})
-    return Placed(reader.state(dictionary(layers)), {id(held): (held, place) for place, held in reader.held.items()})
+    return LayeredState(
+        reader.state(dictionary(layers)), {id(held): (held, place) for place, held in reader.held.items()}
+    )
 
 
-def read_lowest(layers: Sequence[Layer], placed: Placed) -> State:
+def read_lowest(layers: Sequence[Layer], placed: LayeredState) -> State:
     """The state that the lowest layer has, with its graphs, sharing what is the same with that of all layers."""
     reader = _Reader(layers[:1], {place: held for held, place in placed.places.values()})
     graphs = {name: _graph(layers[0].arrays, number) for number, name in enumerate(layers[0].manifest["graphs"])}

@@ -7,7 +7,7 @@ from typing import Protocol
 import numpy as np
 
 from everlog.engine.keys import pack, unpack
-from everlog.engine.plan import Step
+from everlog.engine.plan import PlanStep
 from everlog.engine.relation import Relation
 from everlog.engine.runs import Run, prefix_range
 from everlog.lang.syntax import Constant, Variable
@@ -20,11 +20,13 @@ SORT_SHARE = 16
 likely to be used, and pays for itself in later updates."""
 
 
-class Constants(Protocol):
+class ConstantLookup(Protocol):
     def constant(self, constant: Constant) -> int: ...
 
 
-def measured_fanout(engine: Constants, scan: Step, first: Relation, join: Step, second: Relation) -> float | None:
+def measured_fanout(
+    engine: ConstantLookup, scan: PlanStep, first: Relation, join: PlanStep, second: Relation
+) -> float | None:
     """How many facts of ``second`` a fact of ``first`` meets on average, or None if that would cost too much."""
     if first.base is not None or second.base is not None:
         return None
@@ -40,5 +42,5 @@ def measured_fanout(engine: Constants, scan: Step, first: Relation, join: Step, 
     return float((high - low).sum()) / len(keys) * len(second) / len(target)
 
 
-def _is_cheap(run: Run, step: Step, facts: int) -> bool:
+def _is_cheap(run: Run, step: PlanStep, facts: int) -> bool:
     return step.order in run.orders or facts * SORT_SHARE <= len(run)

@@ -18,7 +18,7 @@ from everlog.engine.keys import Order
 from everlog.lang.printer import print_atom
 from everlog.lang.syntax import Atom, Constant, Predicate, Rule, Variable, Wildcard
 
-Measure = Callable[["Step", "Step"], float | None]
+Measure = Callable[["PlanStep", "PlanStep"], float | None]
 """How many facts each binding of a scan meets in the join that follows, on average, if that can be told."""
 
 GROUPING_FACTOR = 4
@@ -29,7 +29,7 @@ COMPARED_ATOMS = 256
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class PlanStep:
     """One atom of a plan.
 
     ``order`` is the sort order used: first the columns of ``bound``, whose terms are known, then
@@ -57,7 +57,7 @@ class Plan:
 
     rule: Rule
     pivot: int | None
-    steps: tuple[Step, ...]
+    steps: tuple[PlanStep, ...]
     grouped: bool
 
     def __str__(self) -> str:
@@ -221,7 +221,7 @@ class PlannedRule:
             }
         )
         known: set[Variable] = set()
-        steps: list[Step] = []
+        steps: list[PlanStep] = []
 
         def place_negations(bound: Iterable[Variable]) -> None:
             for body in negations.ready(bound):
@@ -254,13 +254,13 @@ def _rows(plan: Plan, sizes: Sequence[int], measure: Measure) -> list[float]:
     return rows or [1.0]
 
 
-def _with_keep(steps: Sequence[Step], needed: set[Variable]) -> tuple[Step, ...]:
+def _with_keep(steps: Sequence[PlanStep], needed: set[Variable]) -> tuple[PlanStep, ...]:
     """The steps with the variables that each keeps: the bound ones that a later step or the end needs."""
-    kept: list[Step] = []
+    kept: list[PlanStep] = []
     live = set(needed)
     for step in reversed(steps):
         keep = tuple(sorted(live, key=lambda v: v.name))
-        kept.append(Step(step.kind, step.body, step.atom, step.order, step.bound, step.binds, step.same, keep))
+        kept.append(PlanStep(step.kind, step.body, step.atom, step.order, step.bound, step.binds, step.same, keep))
         live.difference_update(variable for _, variable in step.binds)
         live.update(term for term in step.bound if isinstance(term, Variable))
     return tuple(reversed(kept))
@@ -306,7 +306,7 @@ def _fanout(size: int, bound: int, arity: int) -> float:
     return float(size) ** ((arity - bound) / arity) if arity else 1.0
 
 
-def _step(kind: str, body: int, atom: Atom, known: set[Variable], preferred: Sequence[Variable]) -> Step:
+def _step(kind: str, body: int, atom: Atom, known: set[Variable], preferred: Sequence[Variable]) -> PlanStep:
     """Orders the columns: bound terms, then preferred variables, then the other new ones, then wildcards.
 
     A scan or join that binds nothing is a check.
@@ -324,14 +324,14 @@ def _step(kind: str, body: int, atom: Atom, known: set[Variable], preferred: Seq
         else:
             fresh.setdefault(term, []).append(c)
     if kind != "absent" and not fresh:
-        return Step("check", body, atom, (*bound, *wild), tuple(terms))
+        return PlanStep("check", body, atom, (*bound, *wild), tuple(terms))
     ranked = list(fresh)
     if len(ranked) > 1:
         ranked.sort(key=lambda v: preferred.index(v) if v in preferred else len(preferred))
     order = [*bound, *(c for variable in ranked for c in fresh[variable]), *wild]
     binds = tuple((order.index(fresh[variable][0]), variable) for variable in ranked)
     same = tuple((order.index(c[0]), order.index(other)) for c in fresh.values() for other in c[1:])
-    return Step(kind, body, atom, tuple(order), tuple(terms), binds, same)
+    return PlanStep(kind, body, atom, tuple(order), tuple(terms), binds, same)
 
 
 def _group_variables(head: Atom) -> tuple[Variable, ...]:
@@ -339,7 +339,7 @@ def _group_variables(head: Atom) -> tuple[Variable, ...]:
     return tuple(dict.fromkeys(t for t in head.terms[:-1] if isinstance(t, Variable)))
 
 
-def _is_grouped(head: Atom, steps: Sequence[Step], groups: Sequence[Variable]) -> bool:
+def _is_grouped(head: Atom, steps: Sequence[PlanStep], groups: Sequence[Variable]) -> bool:
     """Whether equal heads but for their last column come together, the last atom giving that column alone."""
     if len(steps) < 2 or not head.terms:
         return False

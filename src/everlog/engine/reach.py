@@ -70,7 +70,7 @@ FIELDS = 3
 Board = tuple[Words, Words, Words]
 
 
-class Rows:
+class RowTable:
     """The rows of several versions of a graph, in one growing table; only the newest version may add to it."""
 
     def __init__(self, capacity: int) -> None:
@@ -107,11 +107,11 @@ class Rows:
         self.segments.append(words)
         self.words += written
 
-    def room(self, used: int, more: int) -> Rows:
+    def room(self, used: int, more: int) -> RowTable:
         """A table in which rows can be put from ``used`` on: this one, or a larger copy."""
         if used == self.used and used + more <= len(self.table):
             return self
-        grown = Rows(max(2 * used, used + more) + 16)
+        grown = RowTable(max(2 * used, used + more) + 16)
         grown.table[:used] = self.table[:used]
         grown.used, grown.segments, grown.words = used, list(self.segments), self.words
         grown.live_words, grown.live_rows = self.live_words, self.live_rows
@@ -130,19 +130,19 @@ class Updated(NamedTuple):
     """Whether edges came."""
 
     @property
-    def lost(self) -> Difference:
+    def lost(self) -> ReachDifference:
         """What is no longer reached."""
         return self._difference(self.before, self.graph, self.shrunk, self.grown)
 
     @property
-    def won(self) -> Difference:
+    def won(self) -> ReachDifference:
         """What is reached only now."""
         return self._difference(self.graph, self.before, self.grown, self.shrunk)
 
-    def _difference(self, left: Reach, right: Reach, some: bool, others: bool) -> Difference:
+    def _difference(self, left: Reach, right: Reach, some: bool, others: bool) -> ReachDifference:
         changed = self.changed if some else self.changed[:0]
         rows = (left.row_of[changed], right.row_of[changed])
-        return Difference(self.graph.rows, self.graph.vertex_at, changed, *rows, within=not others)
+        return ReachDifference(self.graph.rows, self.graph.vertex_at, changed, *rows, within=not others)
 
 
 class Local(NamedTuple):
@@ -171,7 +171,7 @@ class Reach:
     """The positions, in ascending order of the vertices there."""
     row_of: Positions
     """The row of each position."""
-    rows: Rows
+    rows: RowTable
     used: int
     edges: Relation
     """Pairs of positions."""
@@ -201,7 +201,7 @@ class Reach:
         identity = np.arange(size, dtype=np.int32)
         ends = (keys & LOW).astype(np.int32)
         local = Local(_bounds(component), identity, identity, offsets, ends, component[ends])
-        kept, row_of = Rows(len(local.bounds) + 1), np.zeros(size, np.int32)
+        kept, row_of = RowTable(len(local.bounds) + 1), np.zeros(size, np.int32)
         everything = np.ones(len(local.bounds) - 1, np.bool_)
         old_row, changed = np.full(len(everything), -1, np.int32), np.zeros(size, np.bool_)
         used = _close(local, old_row, everything, row_of, changed, kept, check)
@@ -238,7 +238,7 @@ class Reach:
         3
         """
         table, words = parts["table"], parts["words"]
-        kept = Rows(len(table) + 1)
+        kept = RowTable(len(table) + 1)
         kept.table[: len(table)] = table
         kept.table[1 : len(table), 0] = words.ctypes.data + 8 * table[1:, 0]
         kept.used, kept.segments, kept.words = len(table), [words], len(words)
@@ -430,7 +430,7 @@ class Reach:
         pairs = self.pairs + int((kept.counts(row_of[moved]) - kept.counts(self.row_of[moved])).sum())
         return self._with(row_of, kept, used, edges, pairs), moved
 
-    def _with(self, row_of: Positions, kept: Rows, used: int, edges: Relation, pairs: int) -> Reach:
+    def _with(self, row_of: Positions, kept: RowTable, used: int, edges: Relation, pairs: int) -> Reach:
         """A graph of the same vertices."""
         found = Reach(self.vertex_at, self.places, row_of, kept, used, edges, pairs, self.turned)
         if "_lookup" in self.__dict__:
@@ -482,7 +482,7 @@ class Reach:
     def _packed(self) -> Reach:
         """The same graph with just the rows that vertices have, in one piece."""
         live = self._live()
-        kept, words = Rows(len(live) + 2), np.empty(int(self.rows.sizes(live).sum()), np.uint64)
+        kept, words = RowTable(len(live) + 2), np.empty(int(self.rows.sizes(live).sum()), np.uint64)
         rows.copy_rows(self.rows.table, live, kept.table, words)
         kept.used, kept.segments, kept.words = len(live) + 1, [words], len(words)
         kept.live_words, kept.live_rows = len(words), len(live)
@@ -492,10 +492,10 @@ class Reach:
 
 
 @dataclass(frozen=True)
-class Difference:
+class ReachDifference:
     """What positions reach by their left rows and not by their right ones; counted and listed on demand."""
 
-    rows: Rows
+    rows: RowTable
     vertex_at: Vertices
     positions: Positions
     left: Positions
@@ -518,7 +518,7 @@ class Difference:
         return sources.astype(np.int64), targets.astype(np.int64)
 
 
-def _expanded(kept: Rows, left: Positions, right: Positions | None, size: int, count: int) -> tuple[Column, Column]:
+def _expanded(kept: RowTable, left: Positions, right: Positions | None, size: int, count: int) -> tuple[Column, Column]:
     """The ``count`` positions that are in left rows and not in those beside them: number of the row, and position."""
     right = np.full(len(left), -1, np.int32) if right is None else right
     numbers, positions = rows.expand_rows(kept.table, left, right, _board(size), _board(size), count)
@@ -604,7 +604,7 @@ def _affected(every: Relation, edges: Relation, seeds: Column, size: int) -> tup
 
 
 def _close(
-    local: Local, old_row: Positions, dirty: Mask, row_of: Positions, changed: Mask, kept: Rows, check: Check
+    local: Local, old_row: Positions, dirty: Mask, row_of: Positions, changed: Mask, kept: RowTable, check: Check
 ) -> int:
     """Close the components and put their rows into the table; returns how many rows it has then."""
     components, number, size = len(local.bounds) - 1, 0, SEGMENT

@@ -24,7 +24,7 @@ SPARK_SCHEMES = {"s3": "s3a"}
 
 
 @dataclass(frozen=True)
-class Setting:
+class LocationSetting:
     """A setting of an object store: the variables it is taken from, and what Spark and delta-rs call it."""
 
     variables: tuple[str, ...]
@@ -37,27 +37,27 @@ class Setting:
 
 AZURE_OAUTH = "fs.azure.account.oauth2.client"
 
-SETTINGS: Mapping[str, tuple[Setting, ...]] = {
+SETTINGS: Mapping[str, tuple[LocationSetting, ...]] = {
     "s3": (
-        Setting(("AWS_ACCESS_KEY_ID",), "fs.s3a.access.key", "aws_access_key_id"),
-        Setting(("AWS_SECRET_ACCESS_KEY",), "fs.s3a.secret.key", "aws_secret_access_key"),
-        Setting(("AWS_SESSION_TOKEN",), "fs.s3a.session.token", "aws_session_token"),
-        Setting(("AWS_REGION", "AWS_DEFAULT_REGION"), "fs.s3a.endpoint.region", "aws_region"),
-        Setting(("AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL"), "fs.s3a.endpoint", "aws_endpoint_url"),
+        LocationSetting(("AWS_ACCESS_KEY_ID",), "fs.s3a.access.key", "aws_access_key_id"),
+        LocationSetting(("AWS_SECRET_ACCESS_KEY",), "fs.s3a.secret.key", "aws_secret_access_key"),
+        LocationSetting(("AWS_SESSION_TOKEN",), "fs.s3a.session.token", "aws_session_token"),
+        LocationSetting(("AWS_REGION", "AWS_DEFAULT_REGION"), "fs.s3a.endpoint.region", "aws_region"),
+        LocationSetting(("AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL"), "fs.s3a.endpoint", "aws_endpoint_url"),
     ),
     "gs": (
-        Setting(
+        LocationSetting(
             ("GOOGLE_APPLICATION_CREDENTIALS",),
             "fs.gs.auth.service.account.json.keyfile",
             "google_application_credentials",
         ),
     ),
     "abfss": (
-        Setting(("AZURE_STORAGE_ACCOUNT_NAME",), None, "azure_storage_account_name"),
-        Setting(("AZURE_STORAGE_ACCOUNT_KEY",), "fs.azure.account.key", "azure_storage_account_key"),
-        Setting(("AZURE_CLIENT_ID",), f"{AZURE_OAUTH}.id", "azure_storage_client_id"),
-        Setting(("AZURE_CLIENT_SECRET",), f"{AZURE_OAUTH}.secret", "azure_storage_client_secret"),
-        Setting(("AZURE_TENANT_ID",), None, "azure_storage_tenant_id"),
+        LocationSetting(("AZURE_STORAGE_ACCOUNT_NAME",), None, "azure_storage_account_name"),
+        LocationSetting(("AZURE_STORAGE_ACCOUNT_KEY",), "fs.azure.account.key", "azure_storage_account_key"),
+        LocationSetting(("AZURE_CLIENT_ID",), f"{AZURE_OAUTH}.id", "azure_storage_client_id"),
+        LocationSetting(("AZURE_CLIENT_SECRET",), f"{AZURE_OAUTH}.secret", "azure_storage_client_secret"),
+        LocationSetting(("AZURE_TENANT_ID",), None, "azure_storage_tenant_id"),
     ),
     "hdfs": (),
 }

@@ -29,7 +29,7 @@ Headers = dict[tuple[str, int], Header]
 
 
 @dataclass(frozen=True)
-class Table:
+class TableHeader:
     """What is known of a table before its rows are read; ``names`` is None if its columns have none.
 
     ``shown`` is what messages call it; ``how_to_pick`` writes down how to pick columns of it.
@@ -43,15 +43,15 @@ class Table:
     how_to_pick: Callable[[Sequence[str]], str]
 
 
-def order_of(table: Table, picked: Sequence[str], known: Header | None) -> tuple[int, ...]:
+def order_of(table: TableHeader, picked: Sequence[str], known: Header | None) -> tuple[int, ...]:
     """For each argument the number of its column. ``known`` is the header of an earlier table of the predicate.
 
-    >>> table = Table("edge", 2, ("dst", "src"), "b.csv", None, str)
+    >>> table = TableHeader("edge", 2, ("dst", "src"), "b.csv", None, str)
     >>> order_of(table, (), None), order_of(table, ("src", "dst"), None), order_of(table, ("src",), None)
     ((0, 1), (1, 0), (1,))
     >>> order_of(table, (), Header(("src", "dst"), "a.csv"))
     (1, 0)
-    >>> order_of(Table("edge", 2, ("c1", "c0"), "c.csv", None, str), (), Header(("src", "dst"), "a.csv"))
+    >>> order_of(TableHeader("edge", 2, ("c1", "c0"), "c.csv", None, str), (), Header(("src", "dst"), "a.csv"))
     (1, 0)
     """
     if picked:
@@ -68,7 +68,7 @@ def order_of(table: Table, picked: Sequence[str], known: Header | None) -> tuple
     return tuple(names.index(name) for name in known.names)
 
 
-def header_of(table: Table, order: Sequence[int]) -> Header | None:
+def header_of(table: TableHeader, order: Sequence[int]) -> Header | None:
     """The names of the columns that became arguments; None if they have none."""
     names = table.names
     if names is None or len(set(names)) < len(names) or _numbered(names) is not None:
@@ -76,7 +76,7 @@ def header_of(table: Table, order: Sequence[int]) -> Header | None:
     return Header(tuple(names[place] for place in order), table.shown)
 
 
-def pick_hint(table: Table, arity: int, known: Header | None = None) -> str | None:
+def pick_hint(table: TableHeader, arity: int, known: Header | None = None) -> str | None:
     """How to pick as many columns as there are arguments; None if there are not as many with names."""
     names = table.names
     if names is None or len(names) <= arity:
@@ -101,7 +101,7 @@ def _numbered(names: Sequence[str]) -> tuple[int, ...] | None:
     return None
 
 
-def _place(table: Table, name: str) -> int:
+def _place(table: TableHeader, name: str) -> int:
     if table.names is None:
         message = f"the columns of {table.shown} have no names, so {name!r} cannot be picked"
         hint = "give names to the columns: --header for files whose first row has them, a data frame in Python"
@@ -116,7 +116,7 @@ def _place(table: Table, name: str) -> int:
     return table.names.index(name)
 
 
-def _disagreeing(table: Table, names: Sequence[str], known: Header) -> DataError:
+def _disagreeing(table: TableHeader, names: Sequence[str], known: Header) -> DataError:
     mine, other = (", ".join(map(repr, each)) for each in (names, known.names))
     return DataError.of(
         "column-names",

@@ -11,7 +11,7 @@ import pyarrow as pa
 from everlog.engine.kernels import delimited as kernel
 from everlog.ingest.blocks import BLOCK, Blocks, is_utf8
 from everlog.ingest.cells import CellRules
-from everlog.ingest.sources import ReadOptions, Source
+from everlog.ingest.sources import FactSource, ReadOptions
 from everlog.ingest.split import BadRow, Split
 from everlog.ingest.values import constant_column
 from everlog.lang.syntax import Predicate
@@ -49,7 +49,7 @@ def read_delimited(
             blocks.drop(int(row_starts[-1]))
 
 
-def first_row_width(source: Source) -> int | None:
+def first_row_width(source: FactSource) -> int | None:
     """How many cells the first row of a file has; None if there is no row."""
     with Blocks(source.path, source.compressed, block=1 << 16) as blocks:
         while blocks.read():
@@ -59,7 +59,7 @@ def first_row_width(source: Source) -> int | None:
     return None
 
 
-def first_row(source: Source) -> tuple[str, ...] | None:
+def first_row(source: FactSource) -> tuple[str, ...] | None:
     """The cells of the first row of a file as they stand, which name its columns; None if there is no row."""
     width = first_row_width(source)
     if width is None:
@@ -78,7 +78,7 @@ def _cell(data: np.ndarray[Any, Any], start: int, end: int) -> str:
     return text if end >= 0 else text.replace('""', '"')
 
 
-def _tokenise(blocks: Blocks, source: Source, arity: int) -> Any:
+def _tokenise(blocks: Blocks, source: FactSource, arity: int) -> Any:
     return kernel.tokenise(blocks.data, DELIMITERS[source.kind], source.kind == "csv", arity, blocks.final)
 
 

@@ -24,14 +24,14 @@ _CHECK_SALT = 0x5EED
 _MOST_REMEMBERED = 1 << 22
 
 
-class Encoded(NamedTuple):
+class EncodedBlock(NamedTuple):
     """Facts as ids, and the terms and predicates in them that were not seen before."""
 
     facts: pa.RecordBatch
     terms: pa.RecordBatch
 
 
-def encode(batch: pa.RecordBatch, *, bits: int = 64, salt: int = 0) -> Encoded:
+def encode(batch: pa.RecordBatch, *, bits: int = 64, salt: int = 0) -> EncodedBlock:
     """Encode one batch of texts by itself.
 
     >>> texts = pa.record_batch({"predicate": ["p/2", "p/2"], "c0": ["1", "2"], "c1": ["1", "1"]})
@@ -54,13 +54,13 @@ class Encoder:
         self.salt = salt
         self._seen = _Seen()
 
-    def encode(self, batch: pa.RecordBatch) -> Encoded:
+    def encode(self, batch: pa.RecordBatch) -> EncodedBlock:
         """The facts of a batch of texts, and the terms in it that are new to this encoder."""
         encoded = [self._column(column) for column in batch.columns]
         columns, ids, texts = zip(*encoded, strict=True)
         facts = pa.RecordBatch.from_arrays(list(columns), names=batch.schema.names)
         terms = pa.RecordBatch.from_arrays([pa.array(np.concatenate(ids)), pa.concat_arrays(texts)], schema=TERMS)
-        return Encoded(facts, terms)
+        return EncodedBlock(facts, terms)
 
     def _column(self, texts: pa.Array) -> tuple[pa.Array, NDArray[np.int64], pa.Array]:
         """A column of ids (null where the text is) and the new terms in it as ids and texts."""

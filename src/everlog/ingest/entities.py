@@ -38,13 +38,13 @@ class ExpansionError(Exception):
         self.position = position
 
 
-class Entities:
+class EntityGuard:
     """Follows the pieces of a document and raises :class:`ExpansionError` at one that expands too much.
 
     A declaration is counted once the ``<`` after it is there, which comes before any use of it. A declaration that
     is not written as XML asks may be that of any name that is not declared.
 
-    >>> entities = Entities()
+    >>> entities = EntityGuard()
     >>> entities.feed(b'<!DOCTYPE x [<!ENTITY owl "http://www.w3.org/2002/07/owl#">]><a b="&owl;Class"/>')
     >>> entities.expanded
     60

@@ -39,7 +39,7 @@ _COLOUR = re.compile(r"\x1b\[\d+m")
 
 
 @dataclass(frozen=True)
-class Copy:
+class FetchedCopy:
     """What was copied: ``path`` is what was asked for, in the directory ``root``, which stands for ``address``."""
 
     path: str
@@ -49,7 +49,7 @@ class Copy:
     def shown(self, path: str) -> str:
         """The address of a copied file; paths in a text are replaced, too.
 
-        >>> Copy("copies/7/e.csv", "copies/7", "s3://bucket/in").shown("see copies/7/e.csv")
+        >>> FetchedCopy("copies/7/e.csv", "copies/7", "s3://bucket/in").shown("see copies/7/e.csv")
         'see s3://bucket/in/e.csv'
         """
         return path.replace(self.root, self.address)
@@ -68,7 +68,7 @@ class Copy:
         )
 
 
-def fetch(place: str, work: Path) -> Copy:
+def fetch(place: str, work: Path) -> FetchedCopy:
     """Copy what an address means, a file, a directory or a glob, into a new directory in ``work``."""
     from deltalake.exceptions import DeltaError
 
@@ -78,7 +78,7 @@ def fetch(place: str, work: Path) -> Copy:
         raise _unreachable(place, error) from error
 
 
-def _fetched(place: str, work: Path) -> Copy:
+def _fetched(place: str, work: Path) -> FetchedCopy:
     store = _Store.of(place)
     key = delta_uri(place).removeprefix(store.root).strip("/")
     base = re.split(r"[*?\[]", key, maxsplit=1)[0].rpartition("/")[0]
@@ -88,7 +88,7 @@ def _fetched(place: str, work: Path) -> Copy:
         sizes = list(pool.map(lambda each: store.copy(each, directory / each.removeprefix(base).lstrip("/")), wanted))
     log.info("fetched %d files, %s, from %s", len(sizes), size_text(sum(sizes)), masked(str(place)))
     path = directory / key.removeprefix(base).lstrip("/")
-    return Copy(str(path), str(directory), f"{store.root}/{base}".rstrip("/"))
+    return FetchedCopy(str(path), str(directory), f"{store.root}/{base}".rstrip("/"))
 
 
 @dataclass(frozen=True)

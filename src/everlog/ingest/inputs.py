@@ -29,7 +29,7 @@ BATCH_ROWS = 1 << 18
 
 
 @dataclass(frozen=True)
-class Encoded:
+class EncodedFiles:
     """Files of encoded facts, and of all terms, sorted and distinct."""
 
     facts: tuple[str, ...]
@@ -51,7 +51,7 @@ def encoded(
     on_error: str,
     salt: int,
     told: Told | None = None,
-) -> Encoded:
+) -> EncodedFiles:
     """Bring data and program into files of ids and terms in ``work``."""
     width = max([widest(parts, options), *(p.arity for p in program.predicates)])
     literals = LITERAL in program.predicates
@@ -66,7 +66,7 @@ def encoded(
     terms = new_terms(runner, [*staged.term_files, *own.term_files, names], (), work, salt=salt)
     facts = (*staged.fact_files, *own.fact_files)
     kinds = merged_kinds([staged.kinds, own.kinds])
-    return Encoded(facts, terms.files, staged.rows + own.rows, staged.bad, staged.bad_count, kinds)
+    return EncodedFiles(facts, terms.files, staged.rows + own.rows, staged.bad, staged.bad_count, kinds)
 
 
 def _batches(program: CheckedProgram) -> Iterator[pa.RecordBatch]:

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from everlog.ingest.sources import ReadOptions, Source
+from everlog.ingest.sources import FactSource, ReadOptions
 from everlog.ingest.split import Split
 from everlog.lang.errors import Place
 from everlog.lang.kinds import Kinds
 from everlog.lang.syntax import Predicate
 
 
-def named_predicates(sources: Iterable[Source], parts: Iterable[Split], options: ReadOptions) -> dict[Predicate, Place]:
+def named_predicates(
+    sources: Iterable[FactSource], parts: Iterable[Split], options: ReadOptions
+) -> dict[Predicate, Place]:
     """The predicates of tabular sources with the first of their files; an empty file names one, too.
 
-    >>> source = Source("in/blocked.csv", "csv", "blocked", False, "blocked.csv")
+    >>> source = FactSource("in/blocked.csv", "csv", "blocked", False, "blocked.csv")
     >>> named_predicates([source], [], ReadOptions(arities={"blocked": 1}))
     {Predicate(name='blocked', arity=1): Place(file='in/blocked.csv', line=None, column=None, text=None, width=1)}
     """

@@ -40,7 +40,7 @@ _ARGUMENT = re.compile(r"c(0|[1-9][0-9]*)")
 
 
 @dataclass(frozen=True)
-class Reader:
+class OperationReader:
     """Reads rows of operations; can be sent to Spark's workers.
 
     ``typed`` are the columns of arguments that are values; with none there is ``arguments``.
@@ -53,7 +53,9 @@ class Reader:
     types: str = "auto"
 
     @classmethod
-    def of(cls, columns: Mapping[str, str], names: Names, prefixes: Mapping[str, str], types: str = "auto") -> Reader:
+    def of(
+        cls, columns: Mapping[str, str], names: Names, prefixes: Mapping[str, str], types: str = "auto"
+    ) -> OperationReader:
         """The reader for rows with columns of such types, by Spark's names; an error if they will not do."""
         missing = [name for name in ("op", "predicate") if name not in columns]
         typed = sorted((name for name in columns if _ARGUMENT.fullmatch(name)), key=lambda name: int(name[1:]))
@@ -208,7 +210,7 @@ class Resolved:
 def resolved(operations: pa.Table) -> Resolved:
     """The last operation on each fact.
 
-    ``operations`` are good rows as :meth:`Reader.read` gives them. Where the largest ``seq`` of a fact stands
+    ``operations`` are good rows as :meth:`OperationReader.read` gives them. Where the largest ``seq`` of a fact stands
     at an insertion and at a deletion, neither is the last: that is a conflict.
     """
     chosen: dict[bool, list[pa.RecordBatch]] = {True: [], False: []}

@@ -7,7 +7,7 @@ import zlib
 from collections.abc import Iterable, Mapping
 
 from everlog.ingest.blocks import open_bytes
-from everlog.ingest.sources import Source
+from everlog.ingest.sources import FactSource
 from everlog.lang.characters import CHARACTER, LETTER
 
 _HEAD = 1 << 16
@@ -23,7 +23,7 @@ _PATTERNS: Mapping[str, re.Pattern[str]] = {"ttl": _TURTLE, "trig": _TURTLE, "rd
 _ABSOLUTE = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:")
 
 
-def declared_prefixes(sources: Iterable[Source]) -> dict[str, str]:
+def declared_prefixes(sources: Iterable[FactSource]) -> dict[str, str]:
     """The prefixes that files declare at their beginning; the first file to use a name keeps it.
 
     Relative IRIs are left out: what they stand for depends on the file.
@@ -36,7 +36,7 @@ def declared_prefixes(sources: Iterable[Source]) -> dict[str, str]:
     return found
 
 
-def _head(source: Source) -> str:
+def _head(source: FactSource) -> str:
     """The beginning of a file; nothing if it cannot be read, which whoever reads all of it says."""
     try:
         with open_bytes(source.path, source.compressed) as file:

@@ -23,7 +23,7 @@ import xxhash
 
 from everlog.engine.kernels import ntriples as kernel
 from everlog.ingest.blocks import BLOCK, BYTE_ORDER_MARK, NEWLINE, SHOWN, Blocks, is_utf8, open_bytes, unreadable
-from everlog.ingest.entities import Entities, ExpansionError
+from everlog.ingest.entities import EntityGuard, ExpansionError
 from everlog.ingest.sources import ReadOptions
 from everlog.ingest.split import BadRow, Split
 from everlog.ingest.values import TEXT, large_strings
@@ -85,7 +85,7 @@ def read_lines(split: Split, options: ReadOptions, bad: list[BadRow], block: int
                 yield _simple_batch(lines, spans, blank, default)
             others = np.flatnonzero(forms == kernel.OTHER)
             if len(others):
-                texts = _Texts(_Kept(blank), options.graphs)
+                texts = _Texts(_KeptLabels(blank), options.graphs)
                 yield from _other_lines(blocks, others, line_starts, split.source.kind, texts, bad)
             blocks.drop(size, len(newlines))
 
@@ -93,7 +93,7 @@ def read_lines(split: Split, options: ReadOptions, bad: list[BadRow], block: int
 def read_document(split: Split, options: ReadOptions, bad: list[BadRow]) -> Iterator[pa.RecordBatch]:
     """The facts of a Turtle, TriG or RDF/XML file. What follows a mistake is not read."""
     base = options.base or Path(split.path).absolute().as_uri()
-    texts = _Texts(_Labels(blank_prefix(split.source.name)), options.graphs)
+    texts = _Texts(_BlankLabels(blank_prefix(split.source.name)), options.graphs)
     with open_bytes(split.path, split.source.compressed) as file:
         document = _Document(file, split.source.kind)
         facts = texts.facts(_parse(document, split, base))
@@ -223,7 +223,7 @@ def _parse_lines(text: bytes, kind: str, texts: _Texts) -> list[Fact]:
     return list(texts.facts(ox.parse(text, FORMATS[kind])))
 
 
-class _Kept(dict[str, str]):
+class _KeptLabels(dict[str, str]):
     """The texts of blank nodes that keep their label."""
 
     def __init__(self, prefix: str) -> None:
@@ -233,7 +233,7 @@ class _Kept(dict[str, str]):
         return self.prefix + label
 
 
-class _Labels(_Kept):
+class _BlankLabels(_KeptLabels):
     """The texts of the blank nodes of a document: by label, or by number where the parser made the label up.
 
     A label of the kind that the parser makes up counts as made up; the order of a document is the same
@@ -254,7 +254,7 @@ class _Labels(_Kept):
 class _Texts:
     """Quads of the parser as the texts of facts, with ``graphs`` with the graph as last argument."""
 
-    blanks: _Kept
+    blanks: _KeptLabels
     graphs: bool
 
     def facts(self, quads: Iterable[Any]) -> Iterator[Fact]:
@@ -359,7 +359,7 @@ def _line_of_error(split: Split, base: str) -> int:
     with open_bytes(split.path, split.source.compressed) as file:
         document = _Document(file, split.source.kind, by_line=True)
         try:
-            for _ in _Texts(_Kept(""), False).facts(_parse(document, split, base)):
+            for _ in _Texts(_KeptLabels(""), False).facts(_parse(document, split, base)):
                 pass
         except (SyntaxError, UnsupportedTermError):
             pass
@@ -384,7 +384,7 @@ class _Document:
     def __init__(self, file: Any, kind: str, by_line: bool = False) -> None:
         self._file = file
         self._completeness = Completeness() if kind == "rdf" else None
-        self._entities = Entities() if kind == "rdf" else None
+        self._entities = EntityGuard() if kind == "rdf" else None
         self._head: bytes | None = None
         self._by_line = by_line
         self._line_ended = True

@@ -20,7 +20,7 @@ from everlog.host.addresses import local_path, scheme_of
 from everlog.host.locations import kind_of
 from everlog.ingest.blocks import unreadable
 from everlog.ingest.cells import iri_of
-from everlog.ingest.fetching import Copy, fetch
+from everlog.ingest.fetching import FetchedCopy, fetch
 from everlog.lang.characters import BARE_NAME
 from everlog.lang.errors import DataError, Diagnostic, Place, warn
 
@@ -45,7 +45,7 @@ _PICKED = re.compile(r'(?P<path>.*)\[(?P<columns>(?:"[^"]*"|[^"\[\]])+)\]', re.D
 
 
 @dataclass(frozen=True)
-class Source:
+class FactSource:
     """One relation or RDF document to read."""
 
     path: str
@@ -55,7 +55,7 @@ class Source:
     compressed: bool
     name: str
     """What blank nodes are labelled from: the path relative to the argument."""
-    copy: Copy | None = None
+    copy: FetchedCopy | None = None
     """What it is a copy of, if it lies in an object store."""
     columns: tuple[str, ...] = ()
     """The names of the columns that become arguments; none means all columns."""
@@ -85,13 +85,13 @@ class ReadOptions:
         object.__setattr__(self, "arities", dict(self.arities))
 
 
-def resolve(arguments: Sequence[str], options: ReadOptions, work: Path | None = None) -> list[Source]:
+def resolve(arguments: Sequence[str], options: ReadOptions, work: Path | None = None) -> list[FactSource]:
     """The sources that arguments of the form ``[NAME=]PATH[COLUMN, ...]`` stand for.
 
     What lies in an object store is copied into ``work``, a directory that all readers share; without one there must be
     nothing. All arguments that are wrong are reported together in one :class:`DataError`.
     """
-    found: dict[tuple[str, str | None, tuple[str, ...]], Source] = {}
+    found: dict[tuple[str, str | None, tuple[str, ...]], FactSource] = {}
     problems: list[DataError] = []
     for argument in arguments:
         try:
@@ -107,7 +107,7 @@ def resolve(arguments: Sequence[str], options: ReadOptions, work: Path | None = 
     return _with_distinct_names(list(found.values()))
 
 
-def _warn_of_tables(sources: Iterable[Source]) -> None:
+def _warn_of_tables(sources: Iterable[FactSource]) -> None:
     """Warn of Parquet files that are read by themselves and belong to a Delta table: only its log knows its rows."""
     folders = {os.path.dirname(os.path.abspath(source.path)): source for source in sources if source.kind == "parquet"}
     above = {
@@ -119,7 +119,7 @@ def _warn_of_tables(sources: Iterable[Source]) -> None:
         warn(Diagnostic("file-of-a-table", message, Place(above[table].shown(table)), hint, severity="warning"))
 
 
-def _argument(argument: str, options: ReadOptions, work: Path | None) -> Iterator[Source]:
+def _argument(argument: str, options: ReadOptions, work: Path | None) -> Iterator[FactSource]:
     name, path = _split(argument, options)
     path, columns = _picked(path)
     for source in _sources(path, name, options, work):
@@ -128,7 +128,7 @@ def _argument(argument: str, options: ReadOptions, work: Path | None) -> Iterato
         yield replace(source, columns=columns)
 
 
-def _sources(path: str, name: str | None, options: ReadOptions, work: Path | None) -> Iterator[Source]:
+def _sources(path: str, name: str | None, options: ReadOptions, work: Path | None) -> Iterator[FactSource]:
     if kind_of(path) is None:
         yield from _at(str(local_path(path)) if scheme_of(path) == "file" else path, name, options)
         return
@@ -156,7 +156,7 @@ def _picked(path: str) -> tuple[str, tuple[str, ...]]:
     return table, tuple(name.strip() for name in names)
 
 
-def _at(path: str, name: str | None, options: ReadOptions, copied: bool = False) -> Iterator[Source]:
+def _at(path: str, name: str | None, options: ReadOptions, copied: bool = False) -> Iterator[FactSource]:
     """The sources at a path of a file system, where they may have been copied to from an object store."""
     if os.path.isdir(path):
         yield from _directory(Path(path), Path(path), name, options)
@@ -202,7 +202,7 @@ def _split(argument: str, options: ReadOptions) -> tuple[str | None, str]:
     )
 
 
-def _file(path: Path, relative: str, name: str | None, options: ReadOptions) -> Source:
+def _file(path: Path, relative: str, name: str | None, options: ReadOptions) -> FactSource:
     kind, stem, compressed = _kind(path)
     if kind is None:
         known = " ".join(KINDS)
@@ -215,8 +215,10 @@ def _file(path: Path, relative: str, name: str | None, options: ReadOptions) -> 
     if kind in RDF_KINDS:
         if name is not None:
             raise _named_rdf(path, name)
-        return Source(str(path), kind, None, compressed, _source_name(relative, path, options))
-    return Source(str(path), kind, name or _predicate(stem, path), compressed, _source_name(relative, path, options))
+        return FactSource(str(path), kind, None, compressed, _source_name(relative, path, options))
+    return FactSource(
+        str(path), kind, name or _predicate(stem, path), compressed, _source_name(relative, path, options)
+    )
 
 
 def is_hidden(relative: str) -> bool:
@@ -256,11 +258,11 @@ def _predicate(stem: str, path: Path) -> str:
     )
 
 
-def _directory(path: Path, root: Path, name: str | None, options: ReadOptions) -> Iterator[Source]:
+def _directory(path: Path, root: Path, name: str | None, options: ReadOptions) -> Iterator[FactSource]:
     """Everything in a directory. ``root`` is what the names of the sources are relative to."""
     if (path / "_delta_log").is_dir():
         relative = os.path.relpath(path, root)
-        yield Source(
+        yield FactSource(
             str(path), "delta", name or _directory_predicate(path), False, _source_name(relative, path, options)
         )
         return
@@ -277,7 +279,7 @@ def _directory(path: Path, root: Path, name: str | None, options: ReadOptions) -
         )
 
 
-def _entries(path: Path, root: Path, name: str | None, options: ReadOptions) -> Iterator[Source]:
+def _entries(path: Path, root: Path, name: str | None, options: ReadOptions) -> Iterator[FactSource]:
     entries = sorted(entry for entry in path.iterdir() if not entry.name.startswith(("_", ".")))
     for entry in entries:
         kind, _, _ = _kind(entry)
@@ -308,7 +310,7 @@ def _source_name(relative: str, path: Path, options: ReadOptions) -> str:
     return options.source if relative == path.name else f"{options.source}/{relative}"
 
 
-def _with_distinct_names(sources: list[Source]) -> list[Source]:
+def _with_distinct_names(sources: list[FactSource]) -> list[FactSource]:
     """Files of the same name in different places must not share blank nodes."""
     names = Counter(source.name for source in sources)
     return [
@@ -339,7 +341,7 @@ def _named_rdf(path: Path, name: str) -> DataError:
     )
 
 
-def _picked_rdf(source: Source, columns: Sequence[str]) -> DataError:
+def _picked_rdf(source: FactSource, columns: Sequence[str]) -> DataError:
     return DataError.of(
         "picked-rdf",
         "an RDF file has no columns that could be picked",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from everlog.ingest.sources import Source
+from everlog.ingest.sources import FactSource
 from everlog.lang.errors import Place
 
 
@@ -18,7 +18,7 @@ class Split:
     holds the ones that are not in the file. ``deleted`` are the file's rows that are none any more, a bit for each row.
     """
 
-    source: Source
+    source: FactSource
     path: str
     start: int
     end: int | None

@@ -12,10 +12,10 @@ import numpy as np
 
 from everlog.engine.kernels.delimited import CELL_START, record_starts
 from everlog.ingest.blocks import BLOCK, BYTE_ORDER_MARK, open_bytes, unreadable
-from everlog.ingest.columns import Header, Headers, Table, header_of, order_of, pick_hint
+from everlog.ingest.columns import Header, Headers, TableHeader, header_of, order_of, pick_hint
 from everlog.ingest.delimited import first_row, first_row_width
 from everlog.ingest.parquet import column_names, delta_files, parquet_splits
-from everlog.ingest.sources import ReadOptions, Source
+from everlog.ingest.sources import FactSource, ReadOptions
 from everlog.ingest.split import Split
 from everlog.lang.errors import DataError, Diagnostic, Place
 
@@ -26,7 +26,7 @@ LARGE_GZ = 64
 
 
 def splits(
-    sources: Sequence[Source], options: ReadOptions, target_bytes: int = TARGET, *, headers: Headers | None = None
+    sources: Sequence[FactSource], options: ReadOptions, target_bytes: int = TARGET, *, headers: Headers | None = None
 ) -> list[Split]:
     """The pieces of all sources, each about ``target_bytes`` long where its kind can be cut.
 
@@ -56,7 +56,7 @@ def large_files(parts: Sequence[Split], megabytes: int = LARGE_GZ) -> Iterator[D
             yield Diagnostic("large-gz", message, Place(part.shown), hint, severity="warning")
 
 
-def _splits(source: Source, options: ReadOptions, target_bytes: int, headers: Headers) -> Iterator[Split]:
+def _splits(source: FactSource, options: ReadOptions, target_bytes: int, headers: Headers) -> Iterator[Split]:
     whole = Split(source, source.path, 0, None, None)
     try:
         for file in delta_files(whole) if source.kind == "delta" else [whole]:
@@ -70,7 +70,7 @@ def _splits(source: Source, options: ReadOptions, target_bytes: int, headers: He
         raise error if source.copy is None else source.copy.as_given(error) from None
 
 
-def _table(split: Split, options: ReadOptions) -> Table | None:
+def _table(split: Split, options: ReadOptions) -> TableHeader | None:
     """The columns of a file; None if it is a delimited file without a row."""
     source = split.source
     assert source.predicate is not None
@@ -88,7 +88,7 @@ def _table(split: Split, options: ReadOptions) -> Table | None:
         return None
     path = source.path if source.kind == "delta" else split.path
     pick = partial(_pick_text, source.predicate, source.shown(path))
-    return Table(source.predicate, width, names, path, Place(path), pick)
+    return TableHeader(source.predicate, width, names, path, Place(path), pick)
 
 
 def _pick_text(predicate: str, path: str, names: Sequence[str]) -> str:
@@ -96,7 +96,7 @@ def _pick_text(predicate: str, path: str, names: Sequence[str]) -> str:
     return f"'{predicate}={path}[{', '.join(written)}]'"
 
 
-def _bound(split: Split, table: Table, options: ReadOptions, headers: Headers) -> Split:
+def _bound(split: Split, table: TableHeader, options: ReadOptions, headers: Headers) -> Split:
     """The file with the order of its arguments."""
     picked = split.source.columns
     arity = options.arities.get(table.predicate)
@@ -110,7 +110,7 @@ def _bound(split: Split, table: Table, options: ReadOptions, headers: Headers) -
     return replace(split, arity=len(order), width=table.width, order=order)
 
 
-def _wrong_width(table: Table, width: int, arity: int, known: Header | None) -> DataError:
+def _wrong_width(table: TableHeader, width: int, arity: int, known: Header | None) -> DataError:
     what = "columns" if width == table.width else "picked columns"
     message = f"the number of {what} is {width}, but {table.predicate} has {arity} arguments"
     other = "give the file another predicate with NAME=PATH"

@@ -115,7 +115,7 @@ def bytes_in(split: Split) -> int:
 
 
 @dataclass
-class _Part:
+class _StagedPart:
     """What one task returns."""
 
     fact_files: list[str] = field(default_factory=list)
@@ -142,9 +142,9 @@ class _Target:
     salt: int
     literals: bool = False
 
-    def write(self, batches: Iterable[pa.RecordBatch], bad: list[BadRow]) -> _Part:
+    def write(self, batches: Iterable[pa.RecordBatch], bad: list[BadRow]) -> _StagedPart:
         """Write batches of texts, and take along the bad rows that were found on the way."""
-        part, spill = _Part(), Spill(self.work, self.width, self.bits, self.salt, literals=self.literals)
+        part, spill = _StagedPart(), Spill(self.work, self.width, self.bits, self.salt, literals=self.literals)
         for batch in batches:
             spill.add(batch)
             part.take_bad(bad)
@@ -162,7 +162,7 @@ class _ReadTask:
     options: ReadOptions
     target: _Target
 
-    def __call__(self, splits: tuple[Split, ...]) -> _Part:
+    def __call__(self, splits: tuple[Split, ...]) -> _StagedPart:
         bad: list[BadRow] = []
         texts = (texts for split in splits for texts in read(split, self.options, bad))
         return self.target.write(texts, bad)
@@ -184,7 +184,7 @@ def as_given(placed: Placed, given: Mapping[str, str]) -> Placed:
 
 
 def _staged(
-    parts: Sequence[_Part], width: int, on_error: str, given: Mapping[str, str] = MappingProxyType({})
+    parts: Sequence[_StagedPart], width: int, on_error: str, given: Mapping[str, str] = MappingProxyType({})
 ) -> Staged:
     """All parts together; with ``on_error="stop"`` an error if any row was bad."""
     found = (as_given(row, given) for part in parts for row in part.bad)

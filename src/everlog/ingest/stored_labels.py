@@ -54,7 +54,7 @@ def with_stored_labels(
         return staged
     directory = work_directory(work)
     strange = new_terms(runner, staged.term_files, existing, work, salt=salt)
-    found = runner.run(_Labels(directory, salt), strange.files)
+    found = runner.run(_WriteLabels(directory, salt), strange.files)
     files = tuple(file for file in found if file is not None)
     if not files:
         return staged
@@ -79,7 +79,7 @@ def _written(files: Sequence[str], missing: Sequence[str]) -> list[str]:
 
 
 @dataclass(frozen=True)
-class _Labels:
+class _WriteLabels:
     """Writes the labels of the blank nodes in a file of terms; gives the file, None if there are none."""
 
     work: Path

@@ -22,7 +22,7 @@ import pyarrow.compute as pc
 
 from everlog.analysis.predicates import wrong_arity
 from everlog.engine.kernels.numbers import canonical_doubles
-from everlog.ingest.columns import Header, Table, header_of, order_of, pick_hint
+from everlog.ingest.columns import Header, TableHeader, header_of, order_of, pick_hint
 from everlog.lang.errors import DataError
 from everlog.lang.terms import XSD, decimal_text, double_text, text_of
 
@@ -115,7 +115,7 @@ def argument_columns(
     if given.rows == 0 and not width and arity and not picked:
         return [pa.array([], TEXT) for _ in range(arity)], 0, None
     name = predicate or "the predicate"
-    table = Table(name, width, given.names, "the data", None, _pick_text)
+    table = TableHeader(name, width, given.names, "the data", None, _pick_text)
     order = () if picked is not None and not picked else order_of(table, picked or (), headers.get((name, width)))
     if width and not order and not arity:
         hint = "name the columns that become arguments, or leave out `columns` to take all"
@@ -136,7 +136,7 @@ def _pick_text(names: Sequence[str]) -> str:
 
 
 @dataclass(frozen=True)
-class _Columns:
+class _LazyColumns:
     """What holds rows, as columns that become texts when they are asked for.
 
     ``names`` is None if the columns have none, ``rows`` if the columns may be of different lengths.
@@ -147,7 +147,7 @@ class _Columns:
     rows: int | None
 
 
-def _rows_of(given: _Columns, columns: Sequence[pa.LargeStringArray], order: Sequence[int]) -> int:
+def _rows_of(given: _LazyColumns, columns: Sequence[pa.LargeStringArray], order: Sequence[int]) -> int:
     """The number of rows; columns of different lengths are an error."""
     if given.rows is not None:
         return given.rows
@@ -164,12 +164,12 @@ def _rows_of(given: _Columns, columns: Sequence[pa.LargeStringArray], order: Seq
     return rows
 
 
-def _columns(data: Any) -> _Columns:
+def _columns(data: Any) -> _LazyColumns:
     module = type(data).__module__.partition(".")[0]
     if isinstance(data, np.ndarray):
         return _numpy_columns(data)
     if isinstance(data, pa.Array | pa.ChunkedArray):
-        return _Columns(None, [partial(texts_of, data)], len(data))
+        return _LazyColumns(None, [partial(texts_of, data)], len(data))
     if module == "pandas":
         return _pandas_columns(data)
     if module == "polars":
@@ -180,11 +180,11 @@ def _columns(data: Any) -> _Columns:
         table = data if isinstance(data, pa.Table | pa.RecordBatch) else pa.table(data)
         names = tuple(table.schema.names)
         columns = [partial(texts_of, table.column(place), name) for place, name in enumerate(names)]
-        return _Columns(names, columns, table.num_rows)
+        return _LazyColumns(names, columns, table.num_rows)
     if isinstance(data, Mapping):
         names = tuple(map(str, data))
         columns = [partial(_one_column, values, name) for name, values in zip(names, data.values(), strict=True)]
-        return _Columns(names, columns, None if names else 0)
+        return _LazyColumns(names, columns, None if names else 0)
     if isinstance(data, Iterable) and not isinstance(data, str | bytes):
         return _row_columns(data)
     raise DataError.of(
@@ -194,10 +194,10 @@ def _columns(data: Any) -> _Columns:
     )
 
 
-def _row_columns(data: Iterable[Any]) -> _Columns:
+def _row_columns(data: Iterable[Any]) -> _LazyColumns:
     rows = data if isinstance(data, Sequence) else list(data)
     if not rows:
-        return _Columns(None, [], 0)
+        return _LazyColumns(None, [], 0)
     for kind in set(map(type, rows)):
         if not issubclass(kind, tuple | list):
             index = next(i for i, row in enumerate(rows) if type(row) is kind)
@@ -216,7 +216,7 @@ def _row_columns(data: Iterable[Any]) -> _Columns:
         )
     columns = list(zip(*rows, strict=True)) if width else []
     made = [partial(_object_texts, column, f"column {i + 1}") for i, column in enumerate(columns)]
-    return _Columns(None, made, len(rows))
+    return _LazyColumns(None, made, len(rows))
 
 
 def _object_texts(values: Sequence[Any], column: str) -> pa.LargeStringArray:
@@ -290,14 +290,14 @@ def _one_column(values: Any, name: str) -> pa.LargeStringArray:
     return _object_texts(values if isinstance(values, Sequence) else list(values), f"column {name!r}")
 
 
-def _numpy_columns(data: np.ndarray[Any, Any]) -> _Columns:
+def _numpy_columns(data: np.ndarray[Any, Any]) -> _LazyColumns:
     if (names := data.dtype.names) and data.ndim == 1:
-        return _Columns(tuple(names), [partial(_numpy_texts, data[name], name) for name in names], len(data))
+        return _LazyColumns(tuple(names), [partial(_numpy_texts, data[name], name) for name in names], len(data))
     if data.ndim == 1:
-        return _Columns(None, [partial(_numpy_texts, data, "values")], len(data))
+        return _LazyColumns(None, [partial(_numpy_texts, data, "values")], len(data))
     if data.ndim == 2:
         columns = [partial(_numpy_texts, data[:, i], f"column {i + 1}") for i in range(data.shape[1])]
-        return _Columns(None, columns, len(data))
+        return _LazyColumns(None, columns, len(data))
     raise DataError.of(
         "wrong-data",
         f"rows cannot be taken from a NumPy array of shape {data.shape}",
@@ -320,11 +320,13 @@ def _numpy_texts(values: np.ndarray[Any, Any], column: str) -> pa.LargeStringArr
     return texts_of(array, column)
 
 
-def _pandas_columns(data: Any) -> _Columns:
+def _pandas_columns(data: Any) -> _LazyColumns:
     if not hasattr(data, "columns"):
-        return _Columns(None, [partial(_series_texts, data, str(data.name))], len(data))
+        return _LazyColumns(None, [partial(_series_texts, data, str(data.name))], len(data))
     names = tuple(map(str, data.columns))
-    return _Columns(names, [partial(_series_texts, data.iloc[:, i], name) for i, name in enumerate(names)], len(data))
+    return _LazyColumns(
+        names, [partial(_series_texts, data.iloc[:, i], name) for i, name in enumerate(names)], len(data)
+    )
 
 
 def _series_texts(series: Any, name: str) -> pa.LargeStringArray:
@@ -348,13 +350,13 @@ def _series_texts(series: Any, name: str) -> pa.LargeStringArray:
     return texts_of(array, name)
 
 
-def _polars_columns(data: Any) -> _Columns:
+def _polars_columns(data: Any) -> _LazyColumns:
     if hasattr(data, "to_frame"):
-        return _Columns(None, [partial(_polars_texts, data)], len(data))
+        return _LazyColumns(None, [partial(_polars_texts, data)], len(data))
     if hasattr(data, "collect"):
         data = data.collect()
     columns = [partial(_polars_texts, series) for series in data.iter_columns()]
-    return _Columns(tuple(data.columns), columns, int(data.height))
+    return _LazyColumns(tuple(data.columns), columns, int(data.height))
 
 
 def _polars_texts(series: Any) -> pa.LargeStringArray:

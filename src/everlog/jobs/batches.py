@@ -15,7 +15,7 @@ import pyarrow as pa
 
 from everlog.backends.spark.tasks import RESULT, gather, packed, parallelism
 from everlog.engine.kinds import merged_kinds
-from everlog.ingest.operations import Reader, batches_of, conflict_error, resolved
+from everlog.ingest.operations import OperationReader, batches_of, conflict_error, resolved
 from everlog.ingest.spill import Spill
 from everlog.ingest.split import BadRow
 from everlog.ingest.stage import MOST_LISTED, MOST_SHOWN, Staged
@@ -43,7 +43,7 @@ class ChangeSet:
 
 def read_batch(
     frame: DataFrame,
-    reader: Reader,
+    reader: OperationReader,
     work: Path,
     *,
     where: str,
@@ -58,7 +58,7 @@ def read_batch(
     first of them; operations that contradict each other always are one.
     """
     rows = frame.select(*reader.columns)
-    task = _Write(work_directory(work), width, salt, where, reader.names.knows(LITERAL))
+    task = _WriteOperations(work_directory(work), width, salt, where, reader.names.knows(LITERAL))
     small = rows.limit(in_process_rows + 1).toArrow()
     if small.num_rows <= in_process_rows:
         parts = opened([attempt(lambda: task.write(_numbered(reader, small)))])
@@ -73,7 +73,7 @@ SCHEMA = "predicate string, arguments array<string>, insert boolean, row long, b
 """Operations between two stages of Spark, but for ``seq``, whose type is the stream's."""
 
 
-def _numbered(reader: Reader, table: pa.Table) -> Iterator[pa.RecordBatch]:
+def _numbered(reader: OperationReader, table: pa.Table) -> Iterator[pa.RecordBatch]:
     """Operations with the number of the row they stand in."""
     start = 0
     for rows in batches_of(table):
@@ -86,7 +86,7 @@ def _numbered(reader: Reader, table: pa.Table) -> Iterator[pa.RecordBatch]:
 class _Read:
     """Reads a partition; its rows have no number, since the order of partitions means nothing."""
 
-    reader: Reader
+    reader: OperationReader
 
     def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for rows in batches:
@@ -99,7 +99,7 @@ class _Read:
 
 
 @dataclass
-class _Part:
+class _BatchPart:
     """What one task returns."""
 
     insert: Staged
@@ -111,7 +111,7 @@ class _Part:
 
 
 @dataclass(frozen=True)
-class _Write:
+class _WriteOperations:
     """Finds the last operation on each fact and writes what is to be inserted and deleted."""
 
     work: Path
@@ -124,15 +124,15 @@ class _Write:
     def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         yield packed(lambda: self.write(batches))
 
-    def write(self, batches: Iterable[pa.RecordBatch]) -> _Part:
+    def write(self, batches: Iterable[pa.RecordBatch]) -> _BatchPart:
         read = list(batches)
         if not read:
-            return _Part(Staged(self.width), Staged(self.width), 0)
+            return _BatchPart(Staged(self.width), Staged(self.width), 0)
         rows = pa.Table.from_batches(read)
         bad = rows.filter(rows.column("bad").is_valid())
         listed = bad.slice(0, MOST_LISTED).select(["row", "bad"]).to_pylist()
         found = resolved(rows.filter(rows.column("bad").is_null()))
-        return _Part(
+        return _BatchPart(
             self._staged(found.insert, self.literals),
             self._staged(found.delete, False),
             rows.num_rows,
@@ -150,7 +150,7 @@ class _Write:
         return Staged(width, tuple(spill.fact_files), tuple(spill.term_files), spill.rows, kinds=spill.kinds)
 
 
-def _together(parts: Sequence[_Part], reader: Reader, where: str, width: int, on_error: str) -> ChangeSet:
+def _together(parts: Sequence[_BatchPart], reader: OperationReader, where: str, width: int, on_error: str) -> ChangeSet:
     bad = sorted((row for part in parts for row in part.bad), key=lambda row: (row.place.line or 0, row.reason))
     count = sum(part.bad_count for part in parts)
     if count and on_error == "stop":

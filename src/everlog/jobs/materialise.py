@@ -25,7 +25,7 @@ from everlog.engine.state import State
 from everlog.ingest.amounts import Told
 from everlog.ingest.encode import TERMS
 from everlog.ingest.facts import load_columns
-from everlog.ingest.inputs import Encoded, encoded
+from everlog.ingest.inputs import EncodedFiles, encoded
 from everlog.ingest.named import named_predicates, with_empty
 from everlog.ingest.prefixes import declared_prefixes
 from everlog.ingest.rdf import merged_graphs
@@ -192,7 +192,7 @@ def no_representatives_on_spark() -> EverlogError:
     return EverlogError.of("representatives-on-spark", message, None, "use --engine local, or --equality rules")
 
 
-def _reasons_on_spark(job: MaterialiseJob, staged: Encoded) -> bool:
+def _reasons_on_spark(job: MaterialiseJob, staged: EncodedFiles) -> bool:
     """Whether Spark is to reason: if asked for, or if this machine's memory may not do; says so."""
     if job.engine != "auto" or job.equality == "representatives":
         return job.engine == "spark"
@@ -204,7 +204,7 @@ def _on_spark(
     spark: SparkSession,
     job: MaterialiseJob,
     plain: StratifiedProgram,
-    staged: Encoded,
+    staged: EncodedFiles,
     given: GivenFacts,
     transaction: Transaction,
     clock: Clock,
@@ -314,7 +314,7 @@ def _reason_merged(
 
 def _commit(
     transaction: Transaction,
-    staged: Encoded,
+    staged: EncodedFiles,
     state: State,
     program: StratifiedProgram,
     statistics: Statistics,

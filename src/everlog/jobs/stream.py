@@ -19,7 +19,7 @@ from everlog.analysis.predicates import Names
 from everlog.analysis.stratify import StratifiedProgram
 from everlog.host.locations import spark_uri
 from everlog.ingest.facts import facts_in
-from everlog.ingest.operations import Reader
+from everlog.ingest.operations import OperationReader
 from everlog.jobs.batches import IN_PROCESS_ROWS, ChangeSet, read_batch
 from everlog.jobs.update import UpdateJob, reasons_on_spark
 from everlog.kb.change import Change
@@ -32,7 +32,7 @@ from everlog.reasoning.update import Algorithm
 from everlog.store import Store, Transaction, begin, steps
 from everlog.store.compaction import compact_if_worth
 from everlog.store.errors import store_error
-from everlog.store.layout import Layout
+from everlog.store.layout import StoreLayout
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -93,7 +93,7 @@ def maintain(
     if not stream.isStreaming:
         raise DataError.of("not-a-stream", "the DataFrame is not a stream", None, "read it with spark.readStream")
     _require_name(name, opened.layout)
-    Reader.of(dict(stream.dtypes), Names([], {}), {})
+    OperationReader.of(dict(stream.dtypes), Names([], {}), {})
     job = UpdateJob(
         str(opened.path.absolute()), algorithm=algorithm, engine=engine, memory=memory, types=types, on_error=on_error
     )
@@ -111,7 +111,7 @@ def maintain(
     return query
 
 
-def _require_name(name: str, layout: Layout) -> None:
+def _require_name(name: str, layout: StoreLayout) -> None:
     """An error for what cannot name a stream: the checkpoint is in a directory of that name."""
     if not name:
         hint = 'pass one, such as maintain(stream, store, "edges"), and the same one when you start again'
@@ -223,7 +223,7 @@ class Upkeep:
         prefixes, known = dict(program.program.prefixes), list(predicates)
         return read_batch(
             frame,
-            Reader.of(dict(frame.dtypes), Names(known, prefixes), prefixes, self.job.types),
+            OperationReader.of(dict(frame.dtypes), Names(known, prefixes), prefixes, self.job.types),
             work,
             where=f"batch {batch} of {self.name}",
             width=max([2, *(predicate.arity for predicate in known)]),

@@ -18,7 +18,7 @@ from everlog.ingest.facts import facts_in
 from everlog.ingest.named import named_predicates, with_empty
 from everlog.ingest.prefixes import declared_prefixes
 from everlog.ingest.rdf import merged_graphs
-from everlog.ingest.sources import ReadOptions, Source, resolve
+from everlog.ingest.sources import FactSource, ReadOptions, resolve
 from everlog.ingest.split import BadRow, Split
 from everlog.ingest.splits import LARGE_GZ, large_files, splits
 from everlog.ingest.stage import Staged, stage, widest
@@ -126,7 +126,7 @@ def update(job: UpdateJob, report: Report | None = None) -> UpdateResult:
                 clock.report.warning(warning)
         with clock.phase("read"):
             on_spark = needs_spark(job.engine, [*parts[0], *parts[1]])
-            reading = _Reading(job, options, transaction.work, on_spark, clock.report.amount)
+            reading = _ChangeReader(job, options, transaction.work, on_spark, clock.report.amount)
             deleted, inserted = (reading.stage(part, kb) for part in parts)
             dictionary = kb.state().dictionary
             blanks = StoredBlanks.of(dictionary, parts[0], job.on_error)
@@ -203,7 +203,7 @@ def _options(job: UpdateJob, kb: KnowledgeBase) -> ReadOptions:
 
 
 @dataclass(frozen=True)
-class _Reading:
+class _ChangeReader:
     """Brings change sets into files of ids and terms."""
 
     job: UpdateJob
@@ -230,6 +230,6 @@ class _Reading:
 
 def needs_spark(engine: str, parts: Sequence[Split]) -> bool:
     """Whether Spark is to read: if asked for, or if there is much to read once it is unpacked."""
-    sources: dict[str, Source] = {part.path: part.source for part in parts}
+    sources: dict[str, FactSource] = {part.path: part.source for part in parts}
     size = sum(os.path.getsize(path) * (UNPACKED if source.compressed else 1) for path, source in sources.items())
     return engine == "spark" or (engine == "auto" and size > IN_PROCESS_BYTES)

@@ -19,7 +19,7 @@ from everlog.reasoning.maintenance import UpdateStatistics
 Held = TypeVar("Held", bound=Sized)
 
 
-class Changed(Mapping[Key, Held]):
+class ChangedPredicates(Mapping[Key, Held]):
     """What is known of each changed predicate; a key may be written as for a knowledge base.
 
     Iteration, ``len`` and ``in`` know the changed predicates only. A look-up knows all predicates: one that did not
@@ -53,7 +53,7 @@ class Changed(Mapping[Key, Held]):
         return "{" + ", ".join(f"{p}: {len(r):,}" for p, r in self._changed.items()) + "}"
 
 
-class ChangedRelations(Changed[Rows]):
+class ChangedRelations(ChangedPredicates[Rows]):
     """The changed predicates with their rows.
 
     >>> import everlog
@@ -73,7 +73,7 @@ class ChangedRelations(Changed[Rows]):
         return Rows(self._dictionary, self._facts.relation(predicate), columns)
 
 
-class ChangedNumbers(Changed[range]):
+class ChangedNumbers(ChangedPredicates[range]):
     """The changed predicates with how many rows they have, as ranges, where the rows are in the store only.
 
     >>> edge = Predicate("edge", 2)

@@ -49,7 +49,7 @@ from everlog.reasoning.update import Algorithm, Strategy
 from everlog.settings import EXPAND_BELOW, WAIT
 
 if TYPE_CHECKING:
-    from everlog.kb.stores import Saved
+    from everlog.kb.stores import StoreHandle
     from everlog.profiling.profile import Profile
     from everlog.query.explain import Explanation
     from everlog.query.sparql.results import Result
@@ -125,7 +125,7 @@ class KnowledgeBase:
         )
         self.profile: Profile | None = None
         """What reasoning took that was asked to be profiled last."""
-        self.saved: Saved | None = None
+        self.saved: StoreHandle | None = None
         self.data_prefixes: Mapping[str, str] = {}
         """Prefixes that files of facts declare."""
         self.modules_open = False
@@ -641,7 +641,7 @@ class KnowledgeBase:
         kb.given = GivenFacts.from_store(figures, state.explicit, kb.predicates, merged=merged)
         return kb
 
-    def adopt(self, state: State, saved: Saved | None) -> None:
+    def adopt(self, state: State, saved: StoreHandle | None) -> None:
         """Go on with the same facts in another form, and remember where they are saved."""
         self.saved = saved
         self._reasoner.adopt(state, None if saved is None else saved.kept.known)

@@ -32,7 +32,7 @@ from everlog.reasoning.equality.partition import NormalisedConstants, Partition
 from everlog.reasoning.maintenance import Update, UpdateStatistics
 from everlog.reasoning.materialisation import Maintain, Materialisation, booked
 from everlog.reasoning.merging import Merged, Merging
-from everlog.reasoning.modules.boundary import Opened, outward, stored
+from everlog.reasoning.modules.boundary import UserView, outward, stored
 from everlog.reasoning.rule_changes import RuleChange, change_rules
 from everlog.reasoning.seminaive import seminaive
 from everlog.reasoning.statistics import Listener, Statistics
@@ -76,7 +76,7 @@ class Reasoner:
         self.statistics: Statistics | None = None
         """What reasoning took the last time; None as long as nothing is derived."""
         self._kept = Materialisation(NONE, NONE)
-        self._opened: Opened | None = None
+        self._opened: UserView | None = None
         """A materialisation as users see it, as long as nothing needed more."""
         self._pairs: FactSet = NONE
         """The facts of modules' predicates one by one, if they were asked for since all was computed."""
@@ -146,12 +146,12 @@ class Reasoner:
         """Begin with a materialisation that is known already."""
         self.dictionary = state.dictionary
         self._encode_constants()
-        self._opened = Opened(state, statistics.instances)
+        self._opened = UserView(state, statistics.instances)
         self._pairs = state.facts.restricted(self.program.external)
         self.statistics = statistics
 
     def adopt(self, state: State, known: Callable[[], State | None] | None = None) -> None:
-        """Go on with the same facts in another form; ``known`` is as in :class:`Opened`."""
+        """Go on with the same facts in another form; ``known`` is as in :class:`UserView`."""
         same_terms = state.dictionary is self.dictionary
         if self.merging is not None and self._opened is None and same_terms:
             self.merged = self.merged.listed(self._kept, state.explicit, state.facts)
@@ -166,7 +166,7 @@ class Reasoner:
             self._encode_constants()
         if self.merging is not None:
             self._kept, self.merged, trace = Materialisation(NONE, NONE), Merged(), None
-        opened = Opened(state, instances, trace)
+        opened = UserView(state, instances, trace)
         self._opened = opened if known is None else replace(opened, known=known)
 
     def fit(self) -> None:
@@ -301,7 +301,7 @@ class Reasoner:
             return None
         return self.merging.merged(self.engine, explicit, self.constant_ids, old, algorithm)
 
-    def _merge_opened(self, opened: Opened) -> None:
+    def _merge_opened(self, opened: UserView) -> None:
         """Find the classes of equal terms again, and what is kept of the facts that are there."""
         log.info("reasoning again over representatives, which stores do not keep")
         seen = opened.seen

@@ -34,7 +34,7 @@ from everlog.store.commit import conflict
 from everlog.store.compaction import compact_if_worth
 from everlog.store.errors import after_commit
 from everlog.store.loading import load, stored_counts
-from everlog.store.states import Kept, keep_change, keep_whole, kept_nowhere
+from everlog.store.states import SnapshotState, keep_change, keep_whole, kept_nowhere
 
 KEEPING = "making a snapshot"
 """What is done after a commit, in words."""
@@ -43,7 +43,7 @@ Done = TypeVar("Done")
 
 
 @dataclass(frozen=True)
-class Saved:
+class StoreHandle:
     """A version of a store, what it has, how many terms that is, and the program, if that may have changed since.
 
     ``writer`` is the transaction that committed it. It tells the version from one of the same number in another
@@ -53,14 +53,14 @@ class Saved:
     path: Path
     version: int
     writer: str | None
-    kept: Kept
+    kept: SnapshotState
     terms: int
     program: StratifiedProgram | None = None
 
     @classmethod
     def at(
-        cls, path: Path, version: int, writer: str | None, kept: Kept, program: StratifiedProgram | None = None
-    ) -> Saved:
+        cls, path: Path, version: int, writer: str | None, kept: SnapshotState, program: StratifiedProgram | None = None
+    ) -> StoreHandle:
         return cls(path.resolve(), version, writer, kept, len(kept.state.dictionary), program)
 
     def has_rules_of(self, program: StratifiedProgram) -> bool:
@@ -107,7 +107,7 @@ def save(
             transaction, state, kb.rules, kb.statistics, "save", kinds, bookkeeping, closures, wants_modules(kb)
         )
     kept = kept_after_commit(place, version, state)
-    kb.adopt(kept.state, Saved.at(place, version, transaction.writer, kept, kb.program))
+    kb.adopt(kept.state, StoreHandle.at(place, version, transaction.writer, kept, kb.program))
     return version
 
 
@@ -161,7 +161,7 @@ def append(
     kept = kept_nowhere(new)
     with after_commit(version, KEEPING, saved.path):
         kept = _keep_update(saved, version, new, kb.program)
-    kb.adopt(kept.state, Saved.at(saved.path, version, transaction.writer, kept, kb.program))
+    kb.adopt(kept.state, StoreHandle.at(saved.path, version, transaction.writer, kept, kb.program))
     return version
 
 
@@ -196,13 +196,13 @@ def changed(
     return version, made
 
 
-def _refuse_newer(store: Store, version: int | None, saved: Saved) -> None:
+def _refuse_newer(store: Store, version: int | None, saved: StoreHandle) -> None:
     """Refuse to build on another state than the one saved."""
     if not is_saved_in(saved, store, version):
         raise conflict(store.layout.facts)
 
 
-def is_saved_in(saved: Saved, store: Store, version: int | None) -> bool:
+def is_saved_in(saved: StoreHandle, store: Store, version: int | None) -> bool:
     """Whether a version has the facts that were saved; compactions in between change nothing."""
     if version is None or version < saved.version or store.info(saved.version).writer != saved.writer:
         return False
@@ -222,7 +222,7 @@ def stored_change(store: Store, old: State, new: State, change: Difference) -> D
     return change
 
 
-def _keep_update(saved: Saved, version: int, new: State, program: StratifiedProgram) -> Kept:
+def _keep_update(saved: StoreHandle, version: int, new: State, program: StratifiedProgram) -> SnapshotState:
     store = Store.open(saved.path)
     if store.version != version:
         return kept_nowhere(new)
@@ -259,14 +259,14 @@ def open(path: str | Path, version: Version | None = None, **options: Any) -> Kn
     _refuse_other_equality(store, statistics.equality, options["equality"])
     if all(options[name] == said for name, said in how.items()):
         kb = KnowledgeBase.restored(program, kept.state, statistics, info.statistics, **options)
-        kb.adopt(kept.state, Saved.at(store.path, info.version, info.writer, kept, kb.program))
+        kb.adopt(kept.state, StoreHandle.at(store.path, info.version, info.writer, kept, kb.program))
         kb.modules_open = modules is not False and not how["modules"] and how["equality"] != "representatives"
         kb.declare(info.prefixes)
         return kb
     state = kept.state
     listed = KnowledgeBase.restored(program, state, statistics, **how).listed() if state.generated else state
     kb = KnowledgeBase.restored(program, listed.uncounted(), statistics, info.statistics, **options)
-    kb.saved = Saved.at(store.path, info.version, info.writer, kept_nowhere(kept.state.uncounted()), kb.program)
+    kb.saved = StoreHandle.at(store.path, info.version, info.writer, kept_nowhere(kept.state.uncounted()), kb.program)
     kb.declare(info.prefixes)
     return kb
 
@@ -358,7 +358,7 @@ def commit_state(
 
 def kept_after_commit(
     path: str | Path, version: int, state: State, warning: Callable[[Diagnostic], None] = warn
-) -> Kept:
+) -> SnapshotState:
     """Leave a snapshot of a version that was just committed, so that opening it is quick; what fails is a warning."""
     with after_commit(version, KEEPING, path, warning):
         store = Store.open(path)

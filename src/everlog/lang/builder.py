@@ -13,7 +13,7 @@ from everlog.lang.errors import Diagnostic, Place, RuleError
 from everlog.lang.literals import iri_content, local_name, number_text, string_content
 from everlog.lang.mistakes import token_span
 from everlog.lang.statements import grammar
-from everlog.lang.syntax import Atom, Constant, Predicate, Query, Rule, Source, Span, Term, Variable, Wildcard
+from everlog.lang.syntax import Atom, Constant, Predicate, Query, Rule, SourceText, Span, Term, Variable, Wildcard
 from everlog.lang.terms import RDF_TYPE, literal_text
 
 Node = Token | Tree[Token]
@@ -35,10 +35,10 @@ MOST_MISTAKES = 100
 """Reading ends after this number of mistakes in one text."""
 
 
-class Builder:
+class ProgramBuilder:
     """Builds the statements of one source, in order."""
 
-    def __init__(self, source: Source, prefixes: Mapping[str, str]) -> None:
+    def __init__(self, source: SourceText, prefixes: Mapping[str, str]) -> None:
         self.source = source
         self.prefixes = dict(prefixes)
         self._given = set(prefixes)

@@ -23,23 +23,23 @@ from everlog.lang.foreign import (
     is_comparison,
     sign_at,
 )
-from everlog.lang.syntax import Source, Span
+from everlog.lang.syntax import SourceText, Span
 
 
-def token_span(source: Source, first: Token, last: Token | None = None) -> Span:
+def token_span(source: SourceText, first: Token, last: Token | None = None) -> Span:
     """The stretch from the first token to the end of the last."""
     last = first if last is None else last
     return Span(source, first.line or 1, first.column or 1, last.end_line or 1, last.end_column or 1)
 
 
-def missing_dot(source: Source, last: Token) -> Diagnostic:
+def missing_dot(source: SourceText, last: Token) -> Diagnostic:
     """The statement that ends with this token has no dot."""
     return Diagnostic(
         "missing-dot", "the statement has no `.` at its end", _after(source, last), "every statement ends with a dot"
     )
 
 
-def explain(source: Source, tokens: Sequence[Token], at: int, expected: set[str]) -> Diagnostic:
+def explain(source: SourceText, tokens: Sequence[Token], at: int, expected: set[str]) -> Diagnostic:
     """Why ``tokens[at]`` (or the end, if there is none) cannot stand where it does."""
     if not tokens:
         return Diagnostic("syntax", "there is nothing to read", Place(source.name), "write an atom, such as `p(?x)`")
@@ -50,7 +50,7 @@ def explain(source: Source, tokens: Sequence[Token], at: int, expected: set[str]
     return _wrong_order(source, tokens, at, expected)
 
 
-def _wrong_token(source: Source, tokens: Sequence[Token], at: int) -> Diagnostic | None:
+def _wrong_token(source: SourceText, tokens: Sequence[Token], at: int) -> Diagnostic | None:
     """The token is wrong wherever it stands."""
     token = tokens[at]
     place = token_span(source, token).place
@@ -81,14 +81,14 @@ def _wrong_token(source: Source, tokens: Sequence[Token], at: int) -> Diagnostic
     return None
 
 
-def _sign(source: Source, tokens: Sequence[Token], at: int, hint: str | None) -> Diagnostic:
+def _sign(source: SourceText, tokens: Sequence[Token], at: int, hint: str | None) -> Diagnostic:
     """A sign that no statement may contain."""
     sign = sign_at(tokens, at)
     place = replace(token_span(source, tokens[at]).place, width=len(sign))
     return Diagnostic("syntax", f"`{sign}` cannot stand here", place, hint)
 
 
-def _wrong_order(source: Source, tokens: Sequence[Token], at: int, expected: set[str]) -> Diagnostic:
+def _wrong_order(source: SourceText, tokens: Sequence[Token], at: int, expected: set[str]) -> Diagnostic:
     """The token is right elsewhere, but not here."""
     token = tokens[at] if at < len(tokens) else None
     previous = tokens[at - 1] if at > 0 else None
@@ -118,7 +118,7 @@ def _wrong_order(source: Source, tokens: Sequence[Token], at: int, expected: set
 _NO_VARIABLE = "a predicate is a name, a prefixed name or an IRI; write one rule for each predicate you mean"
 
 
-def _unclosed(source: Source, tokens: Sequence[Token], opened: int, at: int) -> Diagnostic:
+def _unclosed(source: SourceText, tokens: Sequence[Token], opened: int, at: int) -> Diagnostic:
     """A parenthesis is still open where it cannot be."""
     bracket, token = tokens[opened], tokens[at] if at < len(tokens) else None
     place = token_span(source, token).place if token is not None else _after(source, tokens[-1])
@@ -133,7 +133,7 @@ def _unclosed(source: Source, tokens: Sequence[Token], opened: int, at: int) -> 
     return Diagnostic("unclosed-parenthesis", message, place, hint, (note,))
 
 
-def _not(source: Source, token: Token) -> Diagnostic:
+def _not(source: SourceText, token: Token) -> Diagnostic:
     place = token_span(source, token).place
     return Diagnostic("syntax", f"negation is not written `{token}`", place, "write `~` before the atom: `~p(?x)`")
 
@@ -228,7 +228,7 @@ def _expected(expected: Iterable[str]) -> str:
     return " or ".join(filter(None, [", ".join(words[:-1]), words[-1]])) if words else "something else"
 
 
-def _after(source: Source, last: Token) -> Place:
+def _after(source: SourceText, last: Token) -> Place:
     """The place right after a token."""
     span = token_span(source, last)
     return Place(source.name, span.end_line, span.end_column, source.line(span.end_line))

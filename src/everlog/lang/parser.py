@@ -12,11 +12,11 @@ from collections.abc import Mapping
 from pathlib import Path
 from types import MappingProxyType
 
-from everlog.lang.builder import Builder
+from everlog.lang.builder import ProgramBuilder
 from everlog.lang.characters import BARE_NAME
 from everlog.lang.errors import Diagnostic, Place, RuleError
 from everlog.lang.statements import query_tree, statement_trees
-from everlog.lang.syntax import Atom, Program, Query, Rule, Source
+from everlog.lang.syntax import Atom, Program, Query, Rule, SourceText
 
 NO_PREFIXES: Mapping[str, str] = MappingProxyType({})
 
@@ -26,7 +26,7 @@ def parse_program(text: str, name: str = "<program>", prefixes: Mapping[str, str
 
     ``name`` is what messages call the text; ``prefixes`` hold unless it declares others.
     """
-    builder = Builder(_source(name, text), prefixes)
+    builder = ProgramBuilder(_source(name, text), prefixes)
     rules: list[Rule] = []
     facts: list[Atom] = []
     for tokens, tree in statement_trees(builder.source, builder.report):
@@ -97,7 +97,7 @@ def parse_query(text: str, prefixes: Mapping[str, str] = NO_PREFIXES) -> Query:
     >>> [v.name for v in parse_query("ancestor(alice, ?x), ~orphan(?x)").variables]
     ['x']
     """
-    builder = Builder(_source("<query>", text), prefixes)
+    builder = ProgramBuilder(_source("<query>", text), prefixes)
     tree = query_tree(builder.source, builder.report)
     query = builder.query(tree) if tree is not None else Query(())
     builder.finish()
@@ -110,7 +110,7 @@ def parse_fact(text: str, prefixes: Mapping[str, str] = NO_PREFIXES) -> Atom:
     >>> parse_fact("age(alice, 42)").terms
     (Constant(text='"alice"'), Constant(text='42'))
     """
-    builder = Builder(_source("<fact>", text), prefixes)
+    builder = ProgramBuilder(_source("<fact>", text), prefixes)
     tree = query_tree(builder.source, builder.report)
     query = builder.query(tree) if tree is not None else Query(())
     builder.finish()
@@ -121,9 +121,9 @@ def parse_fact(text: str, prefixes: Mapping[str, str] = NO_PREFIXES) -> Atom:
     return query.positive[0]
 
 
-def _source(name: str, text: str) -> Source:
+def _source(name: str, text: str) -> SourceText:
     """A text to read; an error if it has halves of characters, as arguments of a command that are not UTF-8 do."""
-    source = Source(name, text)
+    source = SourceText(name, text)
     try:
         text.encode()
     except UnicodeEncodeError as error:
@@ -143,7 +143,7 @@ def resolve_predicate_name(text: str, prefixes: Mapping[str, str] = NO_PREFIXES)
     """
     if BARE_NAME.fullmatch(text):
         return text
-    builder = Builder(Source("<predicate>", text), prefixes)
+    builder = ProgramBuilder(SourceText("<predicate>", text), prefixes)
     name = builder.predicate_named(text)
     builder.finish()
     return name

@@ -16,7 +16,7 @@ from lark.lexer import BasicLexer
 from everlog.lang import characters
 from everlog.lang.errors import Diagnostic
 from everlog.lang.mistakes import explain, missing_dot
-from everlog.lang.syntax import Source
+from everlog.lang.syntax import SourceText
 
 Report = Callable[[Diagnostic], None]
 
@@ -36,7 +36,7 @@ def grammar() -> Lark:
     return made
 
 
-def statement_trees(source: Source, report: Report) -> Iterator[tuple[list[Token], Tree[Token] | None]]:
+def statement_trees(source: SourceText, report: Report) -> Iterator[tuple[list[Token], Tree[Token] | None]]:
     """The tokens and the tree of each statement, ``None`` for a tree that is reported as wrong."""
     for tokens, ended in _cut(_shallow(grammar().lex(source.text))):
         start = 0
@@ -48,7 +48,7 @@ def statement_trees(source: Source, report: Report) -> Iterator[tuple[list[Token
             start = stop
 
 
-def query_tree(source: Source, report: Report) -> Tree[Token] | None:
+def query_tree(source: SourceText, report: Report) -> Tree[Token] | None:
     """The tree of a text that is one conjunction, with or without a dot at its end."""
     tokens = list(_shallow(grammar().lex(source.text)))
     if tokens and tokens[-1].type == "DOT":
@@ -84,7 +84,9 @@ def _cut(tokens: Iterator[Token]) -> Iterator[tuple[list[Token], bool]]:
         yield statement, False
 
 
-def _read(rule: str, tokens: list[Token], start: int, source: Source, report: Report) -> tuple[int, Tree[Token] | None]:
+def _read(
+    rule: str, tokens: list[Token], start: int, source: SourceText, report: Report
+) -> tuple[int, Tree[Token] | None]:
     """Read tokens from ``start`` as ``rule``: where reading stopped, and the tree."""
     parser = grammar().parse_interactive(start=rule)
     at = start

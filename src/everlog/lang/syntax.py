@@ -16,7 +16,7 @@ from everlog.lang.terms import Value, value_of
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class SourceText:
     """A text that was read, and what to call it in messages."""
 
     name: str
@@ -37,7 +37,7 @@ def _lines(text: str) -> list[str]:
 class Span:
     """A stretch of a source. Lines and columns count from 1; the end column is exclusive."""
 
-    source: Source
+    source: SourceText
     line: int
     column: int
     end_line: int

@@ -18,8 +18,8 @@ import pyarrow.compute as pc
 
 from everlog.ingest.values import TEXT
 from everlog.lang.syntax import Columns, Predicate
-from everlog.owl.entities import DECLARATIONS, Entities, entities
-from everlog.owl.graph import Document, Graph, triples_in
+from everlog.owl.entities import DECLARATIONS, DeclaredEntities, entities
+from everlog.owl.graph import Document, OntologyGraph, triples_in
 from everlog.owl.mapping import AXIOM_PREDICATES, CHARACTERISTICS
 from everlog.owl.vocabulary import DIFFERENT, NOTHING, OWL, SAME, SWRL, THING, XSD, is_datatype_name, owl
 
@@ -40,7 +40,7 @@ class _Kind(Enum):
 class Separated:
     """The triples that axioms are made of, and the facts about individuals."""
 
-    graph: Graph
+    graph: OntologyGraph
     data: tuple[Columns, ...]
     schema: tuple[Columns, ...] = ()
     """The triples of axioms as facts, C(s) and p(s, o), without those that have a blank node, which are parts of
@@ -51,7 +51,7 @@ def separated(document: Document) -> Separated:
     """Tell axioms and assertions apart; together they are all that the document says."""
     first = [_by_kind(batch) for batch in document.batches]
     axioms = [triple for kinds in first for triple in triples_in(kinds[_Kind.AXIOM])]
-    known = entities(Graph.of(axioms))
+    known = entities(OntologyGraph.of(axioms))
     schema = pa.array(sorted(_schema(known)), TEXT)
     facts, others = [], [kinds[_Kind.AXIOM] for kinds in first]
     for kinds in first:
@@ -64,7 +64,7 @@ def separated(document: Document) -> Separated:
             axioms += triples_in(others[-1])
     named = grouped([_without_blanks(batch) for batch in others])
     schema_facts = tuple(each for each in named if each.predicate.name not in (SAME, DIFFERENT))
-    return Separated(Graph.of(axioms, document.prefixes), tuple(grouped(facts)), schema_facts)
+    return Separated(OntologyGraph.of(axioms, document.prefixes), tuple(grouped(facts)), schema_facts)
 
 
 def _without_blanks(batch: pa.RecordBatch) -> pa.RecordBatch:
@@ -123,7 +123,7 @@ def _kind(predicate: Predicate) -> _Kind:
     return _Kind.AXIOM if of_owl else _Kind.PROPERTY
 
 
-def _schema(known: Entities) -> frozenset[str]:
+def _schema(known: DeclaredEntities) -> frozenset[str]:
     """All names that are declared to be something other than an individual."""
     return frozenset().union(
         known.classes,
@@ -140,7 +140,7 @@ def _schema(known: Entities) -> frozenset[str]:
 Test = Callable[[pa.RecordBatch], pa.BooleanArray]
 
 
-def _of_class(known: Entities) -> Test:
+def _of_class(known: DeclaredEntities) -> Test:
     """Which types are assertions: those that are no datatypes."""
 
     def test(batch: pa.RecordBatch) -> pa.BooleanArray:
@@ -151,7 +151,7 @@ def _of_class(known: Entities) -> Test:
     return test
 
 
-def _of_property(known: Entities, schema: pa.LargeStringArray) -> Test:
+def _of_property(known: DeclaredEntities, schema: pa.LargeStringArray) -> Test:
     """Which triples are assertions: those with a declared property, or about an individual."""
 
     def test(batch: pa.RecordBatch) -> pa.BooleanArray:

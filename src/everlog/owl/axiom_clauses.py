@@ -28,7 +28,7 @@ def axiom_clauses(axiom: owl.Axiom) -> list[Clause]:
         case owl.DisjointClasses(classes):
             return _disjoint(classes)
         case owl.DisjointUnion(name, classes):
-            union = owl.Union(classes)
+            union = owl.ClassUnion(classes)
             return [*_implies(name, union), *_implies(union, name), *_disjoint(classes)]
         case owl.Domain(property, expression):
             return clauses([Signed(expression, ROOT)], [property_atom(property, ROOT, _Y)])

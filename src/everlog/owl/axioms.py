@@ -60,7 +60,7 @@ class Intersection:
 
 
 @dataclass(frozen=True, slots=True)
-class Union:
+class ClassUnion:
     """``C1 or ... or Cn``"""
 
     operands: tuple[Expression, ...]
@@ -126,7 +126,7 @@ Expression = (
     | Datatype
     | Facets
     | Intersection
-    | Union
+    | ClassUnion
     | Complement
     | OneOf
     | SomeValues

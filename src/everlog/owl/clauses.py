@@ -18,6 +18,7 @@ from everlog.owl.axioms import (
     AllValues,
     Cardinality,
     Class,
+    ClassUnion,
     Complement,
     Datatype,
     Expression,
@@ -28,7 +29,6 @@ from everlog.owl.axioms import (
     OneOf,
     Property,
     SomeValues,
-    Union,
 )
 from everlog.owl.vocabulary import BOTTOM_PROPERTIES, LITERAL, NOTHING, SAME, THING, TOP_PROPERTIES, is_literal
 
@@ -54,7 +54,7 @@ class Equal:
 
 
 @dataclass(frozen=True, slots=True)
-class Exists:
+class AtLeastValues:
     """A term has so many different values of a property for which an expression holds."""
 
     property: Property
@@ -71,7 +71,7 @@ class InRange:
     term: Term
 
 
-Head = Atom | Equal | Exists | InRange
+Head = Atom | Equal | AtLeastValues | InRange
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +97,7 @@ def clauses(signed: Sequence[Signed], body: Sequence[Atom] = ()) -> list[Clause]
     """The clauses that say: if the body holds, one of the signed expressions is as its sign says.
 
     >>> a, b, p = Class("<A>"), Class("<B>"), Property("<p>")
-    >>> found = clauses([Signed(SomeValues(p, Union((a, b))), ROOT, holds=False), Signed(b, ROOT)])
+    >>> found = clauses([Signed(SomeValues(p, ClassUnion((a, b))), ROOT, holds=False), Signed(b, ROOT)])
     >>> [" ".join(atom.predicate.name for atom in clause.body) for clause in found]
     ['<p> <A>', '<p> <B>']
     """
@@ -150,7 +150,7 @@ class _State:
                     return atom(old)
                 case Equal(left, right):
                     return Equal(term(left), term(right))
-                case Exists():
+                case AtLeastValues():
                     signed = replace(old.value, term=term(old.value.term))
                     return replace(old, term=term(old.term), value=signed)
                 case InRange():
@@ -196,7 +196,7 @@ class _Search:
             case Intersection(operands):
                 for operand in operands:
                     yield state.more(Signed(operand, term))
-            case Union(operands):
+            case ClassUnion(operands):
                 yield state.more(*(Signed(operand, term) for operand in operands))
             case Complement(operand):
                 yield state.more(Signed(operand, term, holds=False))
@@ -231,7 +231,7 @@ class _Search:
                     yield state.given(class_atom(name, term))
             case Intersection(operands):
                 yield state.more(*(Signed(operand, term, holds=False) for operand in operands))
-            case Union(operands):
+            case ClassUnion(operands):
                 for operand in operands:
                     yield state.more(Signed(operand, term, holds=False))
             case Complement(operand):
@@ -278,7 +278,7 @@ class _Search:
         elif number == 1 and holds and isinstance(filler, OneOf):
             yield from _either(state, [property_atom(property, term, Constant(value)) for value in filler.members])
         elif property.name not in BOTTOM_PROPERTIES:
-            yield state.or_(Exists(property, term, Signed(filler, Variable("value"), holds), number))
+            yield state.or_(AtLeastValues(property, term, Signed(filler, Variable("value"), holds), number))
         else:
             yield state
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from everlog.owl.graph import Graph
+from everlog.owl.graph import OntologyGraph
 from everlog.owl.vocabulary import (
     BUILT_IN_ANNOTATIONS,
     LITERAL,
@@ -52,7 +52,7 @@ DECLARATIONS = CLASS_TYPES | DATATYPE_TYPES | ANNOTATED_TYPES | OTHER_DECLARATIO
 
 
 @dataclass(frozen=True)
-class Entities:
+class DeclaredEntities:
     """The declared names by what they are."""
 
     classes: frozenset[str]
@@ -95,10 +95,10 @@ class Entities:
         return LITERAL if property in self.data_properties else THING
 
 
-def entities(graph: Graph) -> Entities:
+def entities(graph: OntologyGraph) -> DeclaredEntities:
     """What a graph declares.
 
-    >>> found = entities(Graph.of([("<p>", TYPE, owl("DatatypeProperty")), ("<C>", TYPE, owl("Class"))]))
+    >>> found = entities(OntologyGraph.of([("<p>", TYPE, owl("DatatypeProperty")), ("<C>", TYPE, owl("Class"))]))
     >>> found.is_schema("<C>"), found.everything("<p>") == LITERAL
     (True, True)
     """
@@ -111,7 +111,7 @@ def entities(graph: Graph) -> Entities:
         return frozenset().union(*(typed.get(each, ()) for each in types))
 
     named = frozenset(name for name in of(CLASS_TYPES) if not is_blank(name))
-    return Entities(
+    return DeclaredEntities(
         classes=named,
         datatypes=of(DATATYPE_TYPES),
         object_properties=of(OBJECT_KINDS),

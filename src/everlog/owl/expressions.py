@@ -10,6 +10,7 @@ from everlog.owl.axioms import (
     AllValues,
     Cardinality,
     Class,
+    ClassUnion,
     Complement,
     Datatype,
     Expression,
@@ -20,10 +21,9 @@ from everlog.owl.axioms import (
     OneOf,
     Property,
     SomeValues,
-    Union,
 )
-from everlog.owl.entities import Entities
-from everlog.owl.graph import Graph
+from everlog.owl.entities import DeclaredEntities
+from everlog.owl.graph import OntologyGraph
 from everlog.owl.vocabulary import is_blank, is_iri, is_literal, owl
 
 _NUMBER = re.compile(r'"?\+?(\d+)(?:"\^\^<.*>)?')
@@ -57,10 +57,10 @@ class NotUnderstoodError(ValueError):
     """Triples in the vocabulary of OWL that make no expression or axiom."""
 
 
-class Expressions:
+class ExpressionReader:
     """Reads the expressions of one graph; each node is read once."""
 
-    def __init__(self, graph: Graph, known: Entities) -> None:
+    def __init__(self, graph: OntologyGraph, known: DeclaredEntities) -> None:
         self.graph = graph
         self.known = known
         self._read: dict[str, Expression] = {}
@@ -112,7 +112,7 @@ class Expressions:
         return MappingProxyType(
             {
                 owl("intersectionOf"): lambda _, cell: Intersection(self.expressions(cell)),
-                owl("unionOf"): lambda _, cell: Union(self.expressions(cell)),
+                owl("unionOf"): lambda _, cell: ClassUnion(self.expressions(cell)),
                 owl("complementOf"): lambda _, operand: Complement(self.expression(operand)),
                 owl("datatypeComplementOf"): lambda _, operand: Complement(self.expression(operand)),
                 owl("oneOf"): lambda _, cell: OneOf(self.graph.members(cell)),

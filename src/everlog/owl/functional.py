@@ -39,7 +39,7 @@ def functional(node: Node, prefixes: Mapping[str, str] = NO_PREFIXES) -> str:
             return call("DatatypeRestriction", datatype, tuple(text for facet in facets for text in facet))
         case owl.Intersection(operands):
             return call("IntersectionOf", operands)
-        case owl.Union(operands):
+        case owl.ClassUnion(operands):
             return call("UnionOf", operands)
         case owl.Complement(operand):
             return call("ComplementOf", operand)

@@ -30,10 +30,10 @@ class BrokenListError(ValueError):
 
 
 @dataclass(frozen=True)
-class Graph:
+class OntologyGraph:
     """Triples as texts, each once, in the order in which they were read.
 
-    >>> graph = Graph.of([("_:l", FIRST, "1"), ("_:l", REST, NIL), ("<a>", TYPE, "<C>")])
+    >>> graph = OntologyGraph.of([("_:l", FIRST, "1"), ("_:l", REST, NIL), ("<a>", TYPE, "<C>")])
     >>> graph.members("_:l"), graph.types("<a>")
     (('1',), ['<C>'])
     """
@@ -43,7 +43,7 @@ class Graph:
     _about: Mapping[str, Said] = field(default_factory=dict, repr=False)
 
     @classmethod
-    def of(cls, triples: Iterable[Triple], prefixes: Mapping[str, str] | None = None) -> Graph:
+    def of(cls, triples: Iterable[Triple], prefixes: Mapping[str, str] | None = None) -> OntologyGraph:
         distinct = tuple(dict.fromkeys(triples))
         about: dict[str, dict[str, list[str]]] = {}
         for subject, predicate, value in distinct:
@@ -80,12 +80,12 @@ class Document:
     batches: tuple[pa.RecordBatch, ...] = ()
     prefixes: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
 
-    def graph(self) -> Graph:
+    def graph(self) -> OntologyGraph:
         """All triples."""
-        return Graph.of((triple for batch in self.batches for triple in triples_in(batch)), self.prefixes)
+        return OntologyGraph.of((triple for batch in self.batches for triple in triples_in(batch)), self.prefixes)
 
 
-def read_graph(paths: Sequence[str], base: str | None = None) -> Graph:
+def read_graph(paths: Sequence[str], base: str | None = None) -> OntologyGraph:
     """The triples of RDF files, in memory."""
     return read_document(paths, base).graph()
 

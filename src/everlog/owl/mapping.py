@@ -16,8 +16,8 @@ from everlog.lang.printer import print_text
 from everlog.owl import axioms as owl_axioms
 from everlog.owl.axioms import Axiom, Kind, Ontology, Property, Unread
 from everlog.owl.entities import DECLARATIONS, entities
-from everlog.owl.expressions import CONSTRUCTORS, Expressions, NotUnderstoodError
-from everlog.owl.graph import BrokenListError, Graph, Triple
+from everlog.owl.expressions import CONSTRUCTORS, ExpressionReader, NotUnderstoodError
+from everlog.owl.graph import BrokenListError, OntologyGraph, Triple
 from everlog.owl.swrl import implication
 from everlog.owl.vocabulary import (
     DIFFERENT,
@@ -61,10 +61,10 @@ AXIOM_PREDICATES = _STRUCTURE | {
 """Predicates that say something about classes and properties, besides those of OWL itself."""
 
 
-def ontology_of(graph: Graph) -> Ontology:
+def ontology_of(graph: OntologyGraph) -> Ontology:
     """The axioms of a graph.
 
-    >>> graph = Graph.of([("<A>", rdfs("subClassOf"), "<B>"), ("<a>", TYPE, "<A>")])
+    >>> graph = OntologyGraph.of([("<A>", rdfs("subClassOf"), "<B>"), ("<a>", TYPE, "<A>")])
     >>> [type(axiom).__name__ for axiom in ontology_of(graph).axioms]
     ['SubClassOf', 'ClassAssertion']
     """
@@ -74,10 +74,10 @@ def ontology_of(graph: Graph) -> Ontology:
 class _Mapping:
     """Goes through the triples of a graph once."""
 
-    def __init__(self, graph: Graph) -> None:
+    def __init__(self, graph: OntologyGraph) -> None:
         self.graph = graph
         self.known = entities(graph)
-        self.read = Expressions(graph, self.known)
+        self.read = ExpressionReader(graph, self.known)
         self.annotations = 0
         self.handlers: Mapping[str, Handler] = {
             TYPE: self._type,

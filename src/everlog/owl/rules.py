@@ -23,9 +23,9 @@ from everlog.owl import axioms as owl
 from everlog.owl.axiom_clauses import axiom_clauses
 from everlog.owl.clauses import (
     ROOT,
+    AtLeastValues,
     Clause,
     Equal,
-    Exists,
     Head,
     InRange,
     TooManyClausesError,
@@ -193,14 +193,14 @@ class _Making:
                     self._rule(property_atom(owl.Property(SAME), left, right), body)
                 else:
                     self._reason(EQUALITY)
-            case Exists() if self.upper:
+            case AtLeastValues() if self.upper:
                 self._fresh(head, body)
-            case Exists():
+            case AtLeastValues():
                 self._reason(EXISTENTIAL)
             case InRange():
                 self._reason(LITERALS)
 
-    def _fresh(self, exists: Exists, body: tuple[Atom, ...]) -> None:
+    def _fresh(self, exists: AtLeastValues, body: tuple[Atom, ...]) -> None:
         """Rules that give the term new constants as values of the property."""
         if exists.number > MOST_CONSTANTS:
             self._reason(f"it would take {exists.number:,} new individuals")

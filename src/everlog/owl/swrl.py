@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from everlog.owl.axioms import Implication, Property, RuleAtom
-from everlog.owl.expressions import Expressions, NotUnderstoodError
-from everlog.owl.graph import Graph
+from everlog.owl.expressions import ExpressionReader, NotUnderstoodError
+from everlog.owl.graph import OntologyGraph
 from everlog.owl.vocabulary import DIFFERENT, SAME, swrl
 
 _BINARY = {
@@ -15,7 +15,7 @@ _BINARY = {
 }
 
 
-def implication(graph: Graph, read: Expressions, node: str) -> Implication:
+def implication(graph: OntologyGraph, read: ExpressionReader, node: str) -> Implication:
     """The rule that a node of type ``swrl:Imp`` stands for."""
     body = tuple(_atom(graph, read, atom) for atom in _list(graph, node, "body"))
     head = tuple(_atom(graph, read, atom) for atom in _list(graph, node, "head"))
@@ -23,12 +23,12 @@ def implication(graph: Graph, read: Expressions, node: str) -> Implication:
     return Implication(body, head, tuple(term for term in arguments if swrl("Variable") in graph.types(term)))
 
 
-def _list(graph: Graph, node: str, name: str) -> tuple[str, ...]:
+def _list(graph: OntologyGraph, node: str, name: str) -> tuple[str, ...]:
     cells = graph.values(node, swrl(name))
     return graph.members(cells[0]) if cells else ()
 
 
-def _atom(graph: Graph, read: Expressions, node: str) -> RuleAtom:
+def _atom(graph: OntologyGraph, read: ExpressionReader, node: str) -> RuleAtom:
     kinds = set(graph.types(node))
     if swrl("ClassAtom") in kinds:
         return RuleAtom(read.expression(_only(graph, node, "classPredicate")), (_only(graph, node, "argument1"),))
@@ -39,7 +39,7 @@ def _atom(graph: Graph, read: Expressions, node: str) -> RuleAtom:
     raise NotUnderstoodError("atoms of SWRL other than classes, properties and equality are not supported")
 
 
-def _only(graph: Graph, node: str, name: str) -> str:
+def _only(graph: OntologyGraph, node: str, name: str) -> str:
     values = graph.values(node, swrl(name))
     if len(values) != 1:
         raise NotUnderstoodError(f"an atom needs one swrl:{name}")

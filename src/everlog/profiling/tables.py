@@ -29,7 +29,7 @@ PHASES = {
 
 
 @dataclass(frozen=True)
-class Table:
+class ProfileTable:
     """A table with its title; ``note`` says how to read it. Columns from ``left`` on are texts, the others numbers."""
 
     title: str
@@ -41,7 +41,7 @@ class Table:
     """How many rows are not shown."""
 
 
-def tables(profile: Profile, shown: int = SHOWN) -> Iterator[Table]:
+def tables(profile: Profile, shown: int = SHOWN) -> Iterator[ProfileTable]:
     """The strata, the heaviest rules and the heaviest rounds."""
     yield _strata(profile, shown)
     yield _rules(profile, shown)
@@ -71,7 +71,7 @@ def text_lines(profile: Profile) -> Iterator[str]:
                 yield f"and {table.more:,} more"
 
 
-def _strata(profile: Profile, shown: int) -> Table:
+def _strata(profile: Profile, shown: int) -> ProfileTable:
     found = sorted(profile.strata, key=lambda each: -each.seconds)
     rows = [
         (
@@ -86,10 +86,10 @@ def _strata(profile: Profile, shown: int) -> Table:
         for each in found[:shown]
     ]
     columns = ("seconds", "share", "instances", "facts", "rounds", "stratum", "derives")
-    return Table("strata", columns, rows, 6, more=max(0, len(found) - shown))
+    return ProfileTable("strata", columns, rows, 6, more=max(0, len(found) - shown))
 
 
-def _rules(profile: Profile, shown: int) -> Table:
+def _rules(profile: Profile, shown: int) -> ProfileTable:
     found = profile.rules
     rows = [
         (
@@ -107,10 +107,10 @@ def _rules(profile: Profile, shown: int) -> Table:
     note = "matching and dropping repeated facts; merging is not told apart by rule"
     if any(each.rules > 1 for each in found):
         note = "Spark evaluates some rules together: their time is one, instances are given by what they derive"
-    return Table("rules", columns, rows, 5, note, max(0, len(found) - shown))
+    return ProfileTable("rules", columns, rows, 5, note, max(0, len(found) - shown))
 
 
-def _rounds(profile: Profile, shown: int) -> Table:
+def _rounds(profile: Profile, shown: int) -> ProfileTable:
     found = profile.heaviest_rounds
     rows = [
         (
@@ -126,14 +126,14 @@ def _rounds(profile: Profile, shown: int) -> Table:
         for each in found[:shown]
     ]
     columns = ("seconds", "share", "matching", "instances", "facts", "stratum", "round", "phase")
-    return Table("rounds", columns, rows, 7, "the heaviest first", max(0, len(found) - shown))
+    return ProfileTable("rounds", columns, rows, 7, "the heaviest first", max(0, len(found) - shown))
 
 
 def _share(seconds: float, profile: Profile) -> str:
     return f"{100 * seconds / profile.seconds:.0f}%" if profile.seconds else ""
 
 
-def _aligned(table: Table) -> Iterator[str]:
+def _aligned(table: ProfileTable) -> Iterator[str]:
     rows = [[_cut(cell) for cell in row] for row in (table.columns, *table.rows)]
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     for row in rows:

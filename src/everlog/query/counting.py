@@ -28,7 +28,7 @@ MOST = 1 << 62
 
 
 @dataclass(frozen=True)
-class Counted:
+class CountedAtom:
     """An atom that counts its facts by one of its columns; by whether there are any if the other is not asked for."""
 
     atom: Atom
@@ -47,11 +47,11 @@ class Counted:
 
 
 @dataclass
-class Split:
+class SplitQuery:
     """A query: what is joined, what is counted by the value of a variable, and a factor for everything else."""
 
     joined: list[Atom] = field(default_factory=list)
-    counted: dict[Variable, list[Counted]] = field(default_factory=dict)
+    counted: dict[Variable, list[CountedAtom]] = field(default_factory=dict)
     factor: int = 1
 
 
@@ -71,10 +71,10 @@ def count(query: CheckedQuery, facts: FactSet, engine: Engine) -> int | None:
     return None if found is None else split.factor * found
 
 
-def _split(query: CheckedQuery, facts: FactSet, engine: Engine) -> Split | None:
+def _split(query: CheckedQuery, facts: FactSet, engine: Engine) -> SplitQuery | None:
     uses = Counter(variable for atom in query.body for variable in atom.variables())
     asked = set(query.variables)
-    split = Split()
+    split = SplitQuery()
     for atom in query.positive:
         relation = facts.relation(atom.predicate)
         free = [c for c, term in enumerate(atom.terms) if not isinstance(term, Constant) and uses[term] < 2]  # type: ignore[index]
@@ -83,7 +83,7 @@ def _split(query: CheckedQuery, facts: FactSet, engine: Engine) -> Split | None:
             split.factor *= len(relation) if not hidden else bool(relation)
         elif len(atom.terms) == 2 and free:
             column = 1 - (hidden or free)[0]
-            _count_by(Counted(atom, relation, column, not hidden), split, engine)
+            _count_by(CountedAtom(atom, relation, column, not hidden), split, engine)
         elif hidden:
             return None
         else:
@@ -91,7 +91,7 @@ def _split(query: CheckedQuery, facts: FactSet, engine: Engine) -> Split | None:
     return split
 
 
-def _count_by(counted: Counted, split: Split, engine: Engine) -> None:
+def _count_by(counted: CountedAtom, split: SplitQuery, engine: Engine) -> None:
     if isinstance(counted.term, Variable):
         split.counted.setdefault(counted.term, []).append(counted)
     else:
@@ -100,7 +100,7 @@ def _count_by(counted: Counted, split: Split, engine: Engine) -> None:
         split.factor *= int(counted.weights(ids)[0]) if counted.relation else 0
 
 
-def _alone(group: Sequence[Counted], engine: Engine) -> int:
+def _alone(group: Sequence[CountedAtom], engine: Engine) -> int:
     """The number of answers to atoms that share a variable, which nothing else has."""
     if not all(each.relation for each in group):
         return 0
@@ -113,7 +113,7 @@ def _alone(group: Sequence[Counted], engine: Engine) -> int:
     return _total(each.weights(ids) for each in group)
 
 
-def _joined(split: Split, negative: Sequence[Atom], facts: FactSet, engine: Engine) -> int | None:
+def _joined(split: SplitQuery, negative: Sequence[Atom], facts: FactSet, engine: Engine) -> int | None:
     """The instances of the joined atoms, each as often as the counted atoms say."""
     variables = tuple(split.counted)
     head = Predicate(HEAD, len(variables))

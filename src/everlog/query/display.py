@@ -12,7 +12,7 @@ from everlog.lang.layout import counted
 from everlog.lang.printer import cell_text
 
 
-class Table(Protocol):
+class Tabular(Protocol):
     """Rows of terms under named columns."""
 
     @property
@@ -24,7 +24,7 @@ class Table(Protocol):
         """The texts of some rows, column by column."""
 
 
-def rows_html(rows: Table) -> str:
+def rows_html(rows: Tabular) -> str:
     """Rows of terms: the first of them. What is not bound is empty."""
     total = len(rows)
     caption = counted(total, "row")

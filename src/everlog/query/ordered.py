@@ -47,7 +47,7 @@ def ordered(dictionary: Dictionary, relation: Relation) -> Ordered:
     """The rows of a relation: by value, numbers first, up to :data:`SORTED_BELOW`; by the terms' hashes beyond."""
     if len(relation) > SORTED_BELOW and relation.base is not None and not relation.runs and not relation.gone:
         terms = [_in_order(dictionary, relation.base.terms(column), by_value=False) for column in (0, 1)]
-        return Listing(relation.base, terms, len(dictionary))
+        return PairListing(relation.base, terms, len(dictionary))
     return _sorted(dictionary, relation)
 
 
@@ -63,7 +63,7 @@ class InMemory:
             yield [column[first : min(first + BLOCK, stop)] for column in self.columns]
 
 
-class Listing:
+class PairListing:
     """The pairs of a compact relation, listed as they are asked for."""
 
     def __init__(self, base: Base, terms: list[Column], universe: int) -> None:

@@ -28,7 +28,7 @@ _FIRST = datetime.datetime(1, 1, 1)
 
 
 @dataclass(frozen=True)
-class Kind:
+class TypedKind:
     """Terms that have a type of their own: what their texts look like, and what stands around the lexical form."""
 
     pattern: str
@@ -39,18 +39,18 @@ class Kind:
     """Values below it have no place in Python."""
 
 
-def _literals(lexical: str, datatype: str, kind: pa.DataType, smallest: object) -> Kind:
+def _literals(lexical: str, datatype: str, kind: pa.DataType, smallest: object) -> TypedKind:
     suffix = f'"^^<{XSD}{datatype}>'
-    return Kind(f'^"{lexical}{re.escape(suffix)}$', kind, suffix, smallest)
+    return TypedKind(f'^"{lexical}{re.escape(suffix)}$', kind, suffix, smallest)
 
 
-INTEGERS = Kind(r"^-?[0-9]{1,19}$", pa.int64())
-FINITE_DOUBLES = Kind(r"^-?[0-9.]+E", pa.float64())
+INTEGERS = TypedKind(r"^-?[0-9]{1,19}$", pa.int64())
+FINITE_DOUBLES = TypedKind(r"^-?[0-9.]+E", pa.float64())
 KINDS = (
     INTEGERS,
-    Kind(rf'^-?[0-9.]+E|^"(?:-?INF|NaN)"\^\^<{XSD}double>$', pa.float64()),
-    Kind(r"^-?[0-9]{1,20}\.[0-9]{1,18}$", DECIMAL),
-    Kind(r"^(?:true|false)$", pa.bool_()),
+    TypedKind(rf'^-?[0-9.]+E|^"(?:-?INF|NaN)"\^\^<{XSD}double>$', pa.float64()),
+    TypedKind(r"^-?[0-9]{1,20}\.[0-9]{1,18}$", DECIMAL),
+    TypedKind(r"^(?:true|false)$", pa.bool_()),
     _literals(DAY, "date", pa.date32(), _FIRST.date()),
     _literals(f"{DAY}T{TIME}", "dateTime", pa.timestamp("us"), _FIRST),
     _literals(f"{DAY}T{TIME}Z", "dateTime", pa.timestamp("us", "UTC"), _FIRST.replace(tzinfo=datetime.UTC)),
@@ -76,7 +76,7 @@ def typed_texts(texts: pa.LargeStringArray) -> pa.Array:
     return cells(texts, {})
 
 
-def _values(texts: pa.LargeStringArray, kind: Kind) -> pa.Array | None:
+def _values(texts: pa.LargeStringArray, kind: TypedKind) -> pa.Array | None:
     """The values of texts, None if they are not all of the kind or have values that its type has no place for."""
     if not pc.all(pc.match_substring_regex(texts, kind.pattern)).as_py():
         return None

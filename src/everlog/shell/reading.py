@@ -17,7 +17,7 @@ COMMAND = re.compile(r":[A-Za-z-]*!?(?=\s|$)")
 """How a command begins; `:p(a)` is a fact whose prefix is empty."""
 
 
-class Kind(Enum):
+class InputKind(Enum):
     """What can be typed."""
 
     NOTHING = "nothing"
@@ -27,7 +27,7 @@ class Kind(Enum):
     ADDITION = "addition"
 
 
-def kind_of(text: str) -> Kind:
+def kind_of(text: str) -> InputKind:
     """What an input is, by how it begins.
 
     >>> [kind_of(text).name for text in (":rules", "?- p(?x) .", "? p(?x)", "- p(a) .", "p(a) .", "% no more")]
@@ -35,12 +35,12 @@ def kind_of(text: str) -> Kind:
     """
     begin = text.lstrip()
     if COMMAND.match(begin):
-        return Kind.COMMAND
+        return InputKind.COMMAND
     if begin.startswith("?"):
-        return Kind.QUERY
+        return InputKind.QUERY
     if not _tokens(begin):
-        return Kind.NOTHING
-    return Kind.DELETION if begin.startswith("-") else Kind.ADDITION
+        return InputKind.NOTHING
+    return InputKind.DELETION if begin.startswith("-") else InputKind.ADDITION
 
 
 def content(text: str) -> str:
@@ -50,7 +50,7 @@ def content(text: str) -> str:
     '   p(?x) .'
     """
     begin = text.lstrip()
-    signs = {Kind.QUERY: "?-" if begin.startswith("?-") else "?", Kind.DELETION: "-", Kind.ADDITION: "+"}
+    signs = {InputKind.QUERY: "?-" if begin.startswith("?-") else "?", InputKind.DELETION: "-", InputKind.ADDITION: "+"}
     sign = signs.get(kind_of(text), "")
     if not begin.startswith(sign):
         return text
@@ -66,15 +66,15 @@ def is_complete(text: str) -> bool:
     [False, True, False, True, False, True]
     """
     kind = kind_of(text)
-    if kind is Kind.NOTHING:
+    if kind is InputKind.NOTHING:
         return True
-    if kind is Kind.COMMAND:
+    if kind is InputKind.COMMAND:
         return text.count("{") <= text.count("}")
     tokens = _tokens(content(text))
     if not tokens or tokens[-1].type == "DOT":
         return bool(tokens)
     closed = sum(token.type in OPENING for token in tokens) <= sum(token.type in CLOSING for token in tokens)
-    return kind is Kind.QUERY and closed and tokens[-1].type not in UNFINISHED
+    return kind is InputKind.QUERY and closed and tokens[-1].type not in UNFINISHED
 
 
 def _tokens(text: str) -> list[Token]:

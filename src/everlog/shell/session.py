@@ -14,7 +14,7 @@ from everlog.lang.syntax import Atom, Constant, Program
 from everlog.lang.terms import Value
 from everlog.settings import WAIT
 from everlog.shell.changes import change_text
-from everlog.shell.reading import Kind, content, kind_of
+from everlog.shell.reading import InputKind, content, kind_of
 
 if TYPE_CHECKING:
     from everlog.kb.change import Change
@@ -73,15 +73,15 @@ class Session:
 
     def _carry_out(self, text: str) -> None:
         kind = kind_of(text)
-        if kind is Kind.COMMAND:
+        if kind is InputKind.COMMAND:
             from everlog.shell.commands import carry_out
 
             carry_out(self, text)
-        elif kind is Kind.QUERY:
+        elif kind is InputKind.QUERY:
             self.ask(content(text))
-        elif kind is Kind.DELETION:
+        elif kind is InputKind.DELETION:
             self.change(parse_program(content(text), "<input>", self.kb.program.program.prefixes), remove=True)
-        elif kind is Kind.ADDITION:
+        elif kind is InputKind.ADDITION:
             self.change(parse_program(content(text), "<input>", self.kb.program.program.prefixes))
 
     # changing -----------------------------------------------------------------------------------

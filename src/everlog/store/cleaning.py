@@ -15,7 +15,7 @@ from pathlib import Path
 from everlog.lang.errors import StoreError
 from everlog.store import locking, snapshot
 from everlog.store.errors import store_error
-from everlog.store.layout import Layout, writer_of
+from everlog.store.layout import StoreLayout, writer_of
 from everlog.store.log import is_table, named_files, newest_version
 from everlog.store.versions import read_version
 
@@ -30,10 +30,10 @@ def exists(path: Path | str) -> bool:
     >>> exists("no/such/place")
     False
     """
-    return is_table(Layout.at(path).facts)
+    return is_table(StoreLayout.at(path).facts)
 
 
-def refuse_strangers(layout: Layout) -> None:
+def refuse_strangers(layout: StoreLayout) -> None:
     """Refuse to write where anything but a store, an unfinished store, or nothing is."""
     root = layout.root
     newest = newest_version(layout.facts)
@@ -51,7 +51,7 @@ def refuse_strangers(layout: Layout) -> None:
         raise store_error("not-a-store", f"the directory is no Everlog store but has {shown}", root, hint)
 
 
-def _is_unfinished(layout: Layout, names: set[str]) -> bool:
+def _is_unfinished(layout: StoreLayout, names: set[str]) -> bool:
     """Is this where a writer made, or is about to make, its first files?"""
     at_work = _names_in(layout.work)
     just_begun = names == {"work"} and not at_work and not layout.work.is_file()
@@ -66,7 +66,7 @@ def _names_in(directory: Path) -> set[str]:
         return set()
 
 
-def clean_dead(layout: Layout) -> None:
+def clean_dead(layout: StoreLayout) -> None:
     """Remove what dead writers left: staging, locks, snapshots they were making, data files no log entry names.
 
     Call under the guard.
@@ -97,7 +97,7 @@ def remove_unnamed(files: list[Path], table: Path) -> None:
             path.unlink(missing_ok=True)
 
 
-def remove_unfinished(layout: Layout, made: Path | None) -> None:
+def remove_unfinished(layout: StoreLayout, made: Path | None) -> None:
     """Remove a store that has no version and no writer, and the directories made for it. Under the guard.
 
     What has data files of facts, or parts that a repair moved aside, had a version once. Its log may still be restored,
@@ -113,7 +113,7 @@ def remove_unfinished(layout: Layout, made: Path | None) -> None:
     remove_empty(layout, made)
 
 
-def remove_if_unfinished(layout: Layout, made: Path | None) -> None:
+def remove_if_unfinished(layout: StoreLayout, made: Path | None) -> None:
     """The same, taking the guard; where that cannot be had, remove only what is empty."""
     try:
         with locking.guarded(layout):
@@ -122,7 +122,7 @@ def remove_if_unfinished(layout: Layout, made: Path | None) -> None:
         remove_empty(layout, made)
 
 
-def remove_empty(layout: Layout, made: Path | None) -> None:
+def remove_empty(layout: StoreLayout, made: Path | None) -> None:
     """Remove ``work/`` and the directories up to the first one made, as far as they are empty."""
     with contextlib.suppress(OSError):
         layout.work.rmdir()

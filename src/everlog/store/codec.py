@@ -252,7 +252,7 @@ def _groups(batches: Iterable[pa.RecordBatch], dictionary: Dictionary) -> Iterat
     predicates = _predicates(dictionary, numbers[starts])
     sizes = np.diff(np.append(starts, len(numbers)))
     arities = np.array([predicate.arity for predicate in predicates])
-    columns = _Columns(rows, order, dictionary)
+    columns = _OrderedColumns(rows, order, dictionary)
     for arity in np.unique(arities).tolist():
         mine = arities == arity
         chosen = None if mine.all() else np.repeat(mine, sizes)
@@ -265,7 +265,7 @@ def _groups(batches: Iterable[pa.RecordBatch], dictionary: Dictionary) -> Iterat
 
 
 @dataclass(frozen=True)
-class _Columns:
+class _OrderedColumns:
     """The columns of rows, taken in an order."""
 
     rows: pa.Table

@@ -38,7 +38,7 @@ from everlog.store import steps
 from everlog.store.durable import sync_directories, sync_files
 from everlog.store.entries import CHECK_KEY, METADATA_KEY, check_of
 from everlog.store.errors import first_line, os_error, store_error
-from everlog.store.layout import Layout
+from everlog.store.layout import StoreLayout
 from everlog.store.log import Contents, commit_info, contents, file_with, newest_version, open_table
 from everlog.store.versions import read_version
 
@@ -94,15 +94,15 @@ def commit(
     sync_files([*_entries(table, base), *(table / file.name for file in adds)])
     sync_directories([table, *([table.parent] if base is None else [])])
     if delta is None:
-        return _create(table, schema, _Change(before, schema.names, added, removed, metadata))
+        return _create(table, schema, _TableChange(before, schema.names, added, removed, metadata))
     missing = _missing_fields(table, delta, schema)
     if missing:
-        delta = _widen(table, delta, missing, _Change(before, schema.names, [], [], metadata))
-    return _append(table, delta, schema, _Change(before, schema.names, added, removed, metadata))
+        delta = _widen(table, delta, missing, _TableChange(before, schema.names, [], [], metadata))
+    return _append(table, delta, schema, _TableChange(before, schema.names, added, removed, metadata))
 
 
 @dataclass(frozen=True)
-class _Change:
+class _TableChange:
     """What a commit changes of the contents that a table had before, and what it says."""
 
     before: Contents
@@ -132,8 +132,8 @@ def _entries(table: Path, version: int | None) -> list[Path]:
     """The log entry of a version, and what delta-rs wrote after it: a checkpoint every now and then."""
     if version is None:
         return []
-    after = [Layout.checkpoint_file(table, version), Layout.last_checkpoint(table)]
-    return [Layout.commit_file(table, version), *(path for path in after if after[0].exists() and path.exists())]
+    after = [StoreLayout.checkpoint_file(table, version), StoreLayout.last_checkpoint(table)]
+    return [StoreLayout.commit_file(table, version), *(path for path in after if after[0].exists() and path.exists())]
 
 
 def _confirm(table: Path, version: int) -> None:
@@ -144,7 +144,7 @@ def _confirm(table: Path, version: int) -> None:
     """
     try:
         sync_files(_entries(table, version))
-        sync_directories([Layout.log(table), *([table] if version == 0 else [])])
+        sync_directories([StoreLayout.log(table), *([table] if version == 0 else [])])
     except OSError as error:
         message = f"version {version} is committed, but a power cut may take it back: {error.strerror}"
         warn(Diagnostic("not-durable", message, Place(str(table)), "check the disk", severity="warning"))
@@ -260,7 +260,7 @@ def _same_type(left: pa.DataType, right: pa.DataType) -> bool:
 HOOKS = PostCommitHookProperties(create_checkpoint=True, cleanup_expired_logs=False)
 
 
-def _create(table: Path, schema: pa.Schema, change: _Change) -> int:
+def _create(table: Path, schema: pa.Schema, change: _TableChange) -> int:
     try:
         create_table_with_add_actions(
             str(table.absolute()),
@@ -278,7 +278,7 @@ def _create(table: Path, schema: pa.Schema, change: _Change) -> int:
     return 0
 
 
-def _widen(table: Path, delta: DeltaTable, fields: list[Any], change: _Change) -> DeltaTable:
+def _widen(table: Path, delta: DeltaTable, fields: list[Any], change: _TableChange) -> DeltaTable:
     base = delta.version()
     metadata = {
         **read_version(table, base).carried(),
@@ -298,7 +298,7 @@ def _widen(table: Path, delta: DeltaTable, fields: list[Any], change: _Change) -
     return open_table(table, base + 1)
 
 
-def _append(table: Path, delta: DeltaTable, schema: pa.Schema, change: _Change) -> int:
+def _append(table: Path, delta: DeltaTable, schema: pa.Schema, change: _TableChange) -> int:
     base: int = delta.version()
     try:
         delta.create_write_transaction(

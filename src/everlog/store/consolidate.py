@@ -27,7 +27,7 @@ FEW_ROWS = 1 << 14
 
 
 @dataclass(frozen=True, slots=True)
-class Bounds:
+class FileBounds:
     """A file with the keys of its first and last row, and all its rows if they are few."""
 
     path: Path
@@ -61,7 +61,7 @@ def holding(tables: Iterator[pa.Table]) -> Iterator[pa.RecordBatch]:
         yield from rows.drop_columns(["holds"]).combine_chunks().to_batches()
 
 
-def _bounds(path: Path, width: int) -> Bounds | None:
+def _bounds(path: Path, width: int) -> FileBounds | None:
     """The bounds of a file, None if it has no rows."""
     file = open_file(path)
     if not file.metadata.num_rows:
@@ -70,12 +70,12 @@ def _bounds(path: Path, width: int) -> Bounds | None:
     tail = _read(file, file.num_row_groups - 1, width) if file.num_row_groups > 1 else head
     first, last = (key_of(rows, schema.keys(width)) for rows in (head, tail))
     held = head if file.metadata.num_rows == head.num_rows <= FEW_ROWS else None
-    return Bounds(path, file.metadata.num_rows, row_key(first, 0), row_key(last, -1), held)
+    return FileBounds(path, file.metadata.num_rows, row_key(first, 0), row_key(last, -1), held)
 
 
-def _runs(files: Sequence[Bounds]) -> list[list[Bounds]]:
+def _runs(files: Sequence[FileBounds]) -> list[list[FileBounds]]:
     """Chain files into as few runs as a first-fit by first key gives."""
-    runs: list[list[Bounds]] = []
+    runs: list[list[FileBounds]] = []
     for file in sorted(files, key=lambda file: (file.first, file.last)):
         run = next((run for run in runs if run[-1].last < file.first), None)
         if run is None:
@@ -89,7 +89,7 @@ def _read(file: pq.ParquetFile, group: int, width: int) -> pa.Table:
     return schema.conform(file.read_row_group(group), width)
 
 
-def _stream(run: Sequence[Bounds], width: int, predicates: Sequence[int] | None) -> Iterator[pa.Table]:
+def _stream(run: Sequence[FileBounds], width: int, predicates: Sequence[int] | None) -> Iterator[pa.Table]:
     wanted = None if predicates is None else sorted(predicates)
     chosen = None if wanted is None else pa.array(wanted, pa.int64())
     for bounds in run:
@@ -99,7 +99,7 @@ def _stream(run: Sequence[Bounds], width: int, predicates: Sequence[int] | None)
                 yield rows
 
 
-def _row_groups(bounds: Bounds, width: int, wanted: list[int] | None) -> Iterator[pa.Table]:
+def _row_groups(bounds: FileBounds, width: int, wanted: list[int] | None) -> Iterator[pa.Table]:
     if bounds.held is not None:
         yield bounds.held
         return

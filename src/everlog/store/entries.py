@@ -17,7 +17,7 @@ from typing import Any
 import xxhash
 
 from everlog.store.errors import store_error
-from everlog.store.layout import Layout, writer_of
+from everlog.store.layout import StoreLayout, writer_of
 from everlog.store.schema import FORMAT
 
 METADATA_KEY = "everlog"
@@ -35,7 +35,7 @@ class DamagedEntryError(Exception):
 
 def actions(table: Path, version: int) -> tuple[Action, ...]:
     """What the log entry of a version says; an error if it is gone or damaged."""
-    entry = Layout.commit_file(table, version)
+    entry = StoreLayout.commit_file(table, version)
     try:
         return read_entry(table, version)
     except FileNotFoundError as error:
@@ -48,7 +48,7 @@ def actions(table: Path, version: int) -> tuple[Action, ...]:
 
 def read_entry(table: Path, version: int) -> tuple[Action, ...]:
     """What a log entry says. Entries never change, so those read last are remembered."""
-    entry = Layout.commit_file(table, version)
+    entry = StoreLayout.commit_file(table, version)
     status = entry.stat()
     return _read(entry.absolute(), (status.st_ino, status.st_mtime_ns, status.st_size))
 
@@ -123,9 +123,9 @@ def _exact(value: Any) -> Any:
 def newest_listed(table: Path) -> int | None:
     """The version of the newest log entry, whole or not; looked for from the last checkpoint on."""
     version = last_checkpoint(table)
-    if version is None or not Layout.commit_file(table, version).exists():
+    if version is None or not StoreLayout.commit_file(table, version).exists():
         return _newest_in_directory(table)
-    while Layout.commit_file(table, version + 1).exists():
+    while StoreLayout.commit_file(table, version + 1).exists():
         version += 1
     return version
 
@@ -133,14 +133,14 @@ def newest_listed(table: Path) -> int | None:
 def last_checkpoint(table: Path) -> int | None:
     """The version that ``_last_checkpoint`` names, None if it names none."""
     try:
-        return int(json.loads(Layout.last_checkpoint(table).read_bytes())["version"])
+        return int(json.loads(StoreLayout.last_checkpoint(table).read_bytes())["version"])
     except (OSError, ValueError, KeyError, TypeError):
         return None
 
 
 def last_checkpoint_damage(table: Path) -> str | None:
     """What is wrong with ``_last_checkpoint``, None if nothing is or there is none."""
-    path = Layout.last_checkpoint(table)
+    path = StoreLayout.last_checkpoint(table)
     try:
         said = json.loads(path.read_bytes())
         version, parts = int(said["version"]), said.get("parts")
@@ -148,7 +148,7 @@ def last_checkpoint_damage(table: Path) -> str | None:
         return None
     except (ValueError, KeyError, TypeError, AttributeError):
         return f"{path.name} does not name a checkpoint"
-    checkpoint = Layout.checkpoint_file(table, version)
+    checkpoint = StoreLayout.checkpoint_file(table, version)
     if parts is None and not (checkpoint.exists() and checkpoint.stat().st_size):
         return f"{path.name} names a checkpoint that is {'empty' if checkpoint.exists() else 'not there'}"
     return None
@@ -161,8 +161,8 @@ def _newest_in_directory(table: Path) -> int | None:
 def entries_in(table: Path) -> dict[int, Path]:
     """The log entries that there are, whole or not, by version."""
     try:
-        names = os.listdir(Layout.log(table))
+        names = os.listdir(StoreLayout.log(table))
     except (FileNotFoundError, NotADirectoryError):
         return {}
     listed = (name for name in names if name.endswith(".json") and name[:-5].isdigit())
-    return {int(name[:-5]): Layout.log(table) / name for name in listed}
+    return {int(name[:-5]): StoreLayout.log(table) / name for name in listed}

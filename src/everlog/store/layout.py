@@ -27,17 +27,17 @@ FILE_NAME = re.compile(rf"part-\d{{5}}-(?P<writer>{WRITER.pattern})(-(?P<check>[
 
 
 @dataclass(frozen=True, slots=True)
-class Layout:
+class StoreLayout:
     """The paths of one store.
 
-    >>> Layout(Path("kb")).commit_file(Layout(Path("kb")).facts, 3).as_posix()
+    >>> StoreLayout(Path("kb")).commit_file(StoreLayout(Path("kb")).facts, 3).as_posix()
     'kb/facts/_delta_log/00000000000000000003.json'
     """
 
     root: Path
 
     @classmethod
-    def at(cls, place: Path | str) -> Layout:
+    def at(cls, place: Path | str) -> StoreLayout:
         """The store at a path or ``file://`` address; an error for any other address."""
         return cls(local_path(place))
 
@@ -91,17 +91,17 @@ class Layout:
     @staticmethod
     def last_checkpoint(table: Path) -> Path:
         """The file that names the newest checkpoint of a Delta table."""
-        return Layout.log(table) / "_last_checkpoint"
+        return StoreLayout.log(table) / "_last_checkpoint"
 
     @staticmethod
     def checkpoint_file(table: Path, version: int) -> Path:
         """The checkpoint of one version of a Delta table, if there is one."""
-        return Layout.log(table) / f"{version:020}.checkpoint.parquet"
+        return StoreLayout.log(table) / f"{version:020}.checkpoint.parquet"
 
     @staticmethod
     def commit_file(table: Path, version: int) -> Path:
         """The log entry of one version of a Delta table."""
-        return Layout.log(table) / f"{version:020}.json"
+        return StoreLayout.log(table) / f"{version:020}.json"
 
     @staticmethod
     def file_name(number: int, writer: str, check: str) -> str:

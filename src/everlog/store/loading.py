@@ -10,7 +10,7 @@ from everlog.engine.multiset import Counts
 from everlog.engine.state import State
 from everlog.lang.syntax import Predicate
 from everlog.store.codec import COUNTED, change_of, counts_of, dictionary_of, state_of
-from everlog.store.states import Kept, keep_change, keep_whole, kept_in, kept_nowhere
+from everlog.store.states import SnapshotState, keep_change, keep_whole, kept_in, kept_nowhere
 from everlog.store.store import negated
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ FACTS_AN_UPDATE = 300
 log = logging.getLogger(__name__)
 
 
-def load(store: Store, version: int | None = None) -> Kept:
+def load(store: Store, version: int | None = None) -> SnapshotState:
     """The state of a version, by whichever of the ways costs least.
 
     If the version is the newest, a snapshot of it is left behind.
@@ -40,7 +40,7 @@ def load(store: Store, version: int | None = None) -> Kept:
     return keep_whole(store, info.version, state) if info.version == store.version else kept_nowhere(state)
 
 
-def _kept(store: Store, found: Snapshot, info: VersionInfo) -> Kept | None:
+def _kept(store: Store, found: Snapshot, info: VersionInfo) -> SnapshotState | None:
     """The state of a version by a snapshot of it or of another one; None if that cannot be used."""
     same = store.updates_between(found.version, info.version) == 0
     if not same and info.bookkeeping == COUNTED and not always_counted(store, found.version, info.version):
@@ -55,7 +55,7 @@ def always_counted(store: Store, one: int, other: int) -> bool:
     return all(store.info(version).bookkeeping == COUNTED for version in range(low, high + 1))
 
 
-def _caught_up(store: Store, at: int, old: Kept, info: VersionInfo) -> Kept:
+def _caught_up(store: Store, at: int, old: SnapshotState, info: VersionInfo) -> SnapshotState:
     """The state of a version from that of the version ``at``, at the cost of what changed between them."""
     dictionary, version = old.state.dictionary, info.version
     if at < version:

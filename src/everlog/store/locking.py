@@ -26,7 +26,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from everlog.store.errors import store_error
-from everlog.store.layout import WRITER, Layout
+from everlog.store.layout import WRITER, StoreLayout
 
 PAUSE = 0.05
 """Seconds between two looks at whether other writers are done."""
@@ -39,7 +39,7 @@ log = logging.getLogger(__name__)
 
 
 @contextmanager
-def guarded(layout: Layout) -> Iterator[None]:
+def guarded(layout: StoreLayout) -> Iterator[None]:
     """Hold the guard of a store; makes ``work/`` if there is none."""
     while True:
         layout.work.mkdir(parents=True, exist_ok=True)
@@ -56,7 +56,7 @@ def guarded(layout: Layout) -> Iterator[None]:
             os.close(handle)
 
 
-def _is_same_file(handle: int, layout: Layout) -> bool:
+def _is_same_file(handle: int, layout: StoreLayout) -> bool:
     try:
         return os.path.samestat(os.fstat(handle), layout.guard.stat())
     except FileNotFoundError:
@@ -64,7 +64,7 @@ def _is_same_file(handle: int, layout: Layout) -> bool:
 
 
 @contextmanager
-def in_turn(layout: Layout, wait: float | None) -> Iterator[None]:
+def in_turn(layout: StoreLayout, wait: float | None) -> Iterator[None]:
     """Hold the guard of a store when no writer is at work; an error if one still is after ``wait`` seconds.
 
     None is not to look for other writers.
@@ -86,7 +86,7 @@ def in_turn(layout: Layout, wait: float | None) -> Iterator[None]:
         time.sleep(PAUSE)
 
 
-def _described(layout: Layout, writer: str) -> str:
+def _described(layout: StoreLayout, writer: str) -> str:
     """Which process a writer is, as far as it says."""
     try:
         said = json.loads(layout.lock(writer).read_bytes())
@@ -95,7 +95,7 @@ def _described(layout: Layout, writer: str) -> str:
         return "a process that does not say which it is"
 
 
-def register(layout: Layout, writer: str) -> int:
+def register(layout: StoreLayout, writer: str) -> int:
     """Take the lock of a new writer and make its staging directory. Call under the guard."""
     handle = os.open(layout.lock(writer), os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o644)
     try:
@@ -109,7 +109,7 @@ def register(layout: Layout, writer: str) -> int:
     return handle
 
 
-def leave(layout: Layout, writer: str, handle: int) -> None:
+def leave(layout: StoreLayout, writer: str, handle: int) -> None:
     """Remove a writer's staging directory and lock. Call under the guard."""
     try:
         shutil.rmtree(layout.staging(writer), ignore_errors=True)
@@ -118,12 +118,12 @@ def leave(layout: Layout, writer: str, handle: int) -> None:
         os.close(handle)
 
 
-def writers(layout: Layout) -> list[str]:
+def writers(layout: StoreLayout) -> list[str]:
     """All writers that registered and did not leave, dead or alive."""
     return sorted(path.stem for path in layout.work.glob("*.lock"))
 
 
-def is_alive(layout: Layout, writer: str) -> bool:
+def is_alive(layout: StoreLayout, writer: str) -> bool:
     """Is somebody holding the lock of this writer?"""
     try:
         handle = os.open(layout.lock(writer), os.O_RDWR)
@@ -138,12 +138,12 @@ def is_alive(layout: Layout, writer: str) -> bool:
         os.close(handle)
 
 
-def living(layout: Layout) -> set[str]:
+def living(layout: StoreLayout) -> set[str]:
     """The writers at work."""
     return {writer for writer in writers(layout) if is_alive(layout, writer)}
 
 
-def unregistered(layout: Layout) -> list[Path]:
+def unregistered(layout: StoreLayout) -> list[Path]:
     """Staging directories of no writer: one that died, and whose files came back or could not be removed.
 
     Call under the guard.
@@ -152,7 +152,7 @@ def unregistered(layout: Layout) -> list[Path]:
     return [path for path in found if not layout.lock(path.name).exists()]
 
 
-def remove_dead(layout: Layout, writer: str) -> None:
+def remove_dead(layout: StoreLayout, writer: str) -> None:
     """Remove the staging directory and lock of a writer that died. Call under the guard."""
     shutil.rmtree(layout.staging(writer), ignore_errors=True)
     with contextlib.suppress(FileNotFoundError):

@@ -24,7 +24,7 @@ from deltalake.exceptions import DeltaError, TableNotFoundError
 from everlog.lang.errors import Diagnostic, Place, StoreError, warn
 from everlog.store.entries import CHECK_KEY, actions, damage, newest_listed
 from everlog.store.errors import first_line, store_error
-from everlog.store.layout import Layout
+from everlog.store.layout import StoreLayout
 
 REMEMBERED = 16
 """Number of versions of tables whose contents are remembered."""
@@ -97,7 +97,7 @@ class Contents:
 def contents(table: Path, version: int) -> Contents:
     """What a version has. Versions never change, so those read last are remembered."""
     try:
-        entry = Layout.commit_file(table, version).stat()
+        entry = StoreLayout.commit_file(table, version).stat()
     except OSError:
         return _read_contents(table, version)
     found = _remembered(table.absolute(), version, (entry.st_ino, entry.st_mtime_ns, entry.st_size))
@@ -125,7 +125,7 @@ def _read_contents(table: Path, version: int) -> Contents:
     if said not in (None, replayed.fingerprint):
         hint = "restore the table's _delta_log from a backup"
         message = f"the log does not have the files that version {version} was committed with"
-        raise store_error("damaged-log", message, Layout.log(table), hint)
+        raise store_error("damaged-log", message, StoreLayout.log(table), hint)
     warn_of_damage(f"{found}; the log entries are read instead, which takes longer", table)
     return Contents(replayed.files, replayed.columns, found)
 
@@ -147,7 +147,7 @@ def by_delta(table: Path, version: int) -> Contents | str:
 
 def _said(table: Path, version: int) -> str | None:
     """The fingerprint of the contents that a version was committed with, None if that is not known."""
-    if not Layout.commit_file(table, version).exists():
+    if not StoreLayout.commit_file(table, version).exists():
         return None
     said: str | None = commit_info(table, version).get(CHECK_KEY, {}).get("contents")
     return said
@@ -165,7 +165,7 @@ def _replayed(table: Path, version: int) -> Contents:
             except (ValueError, KeyError, TypeError, AttributeError) as error:
                 hint = "restore the table's _delta_log from a backup, or read a version that needs no damaged entry"
                 message = "the log entry has an action that makes no sense"
-                raise store_error("damaged-log", message, Layout.commit_file(table, number), hint) from error
+                raise store_error("damaged-log", message, StoreLayout.commit_file(table, number), hint) from error
     return Contents(tuple(files[name] for name in sorted(files)), columns)
 
 
@@ -240,7 +240,7 @@ def named_files(table: Path) -> set[str]:
     """Every data file that any log entry ever named."""
     return {
         action[kind]["path"]
-        for entry in Layout.log(table).glob("*.json")
+        for entry in StoreLayout.log(table).glob("*.json")
         if entry.stem.isdigit()
         for action in actions(table, int(entry.stem))
         for kind in ("add", "remove")

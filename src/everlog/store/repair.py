@@ -16,7 +16,7 @@ from everlog.store import locking
 from everlog.store.durable import sync_directories
 from everlog.store.entries import damage, entries_in, last_checkpoint, last_checkpoint_damage, newest_listed
 from everlog.store.errors import file_errors, store_error
-from everlog.store.layout import Layout
+from everlog.store.layout import StoreLayout
 from everlog.store.log import by_delta, contents, forget_contents, is_table, newest_version
 from everlog.store.versions import newest_usable, no_terms
 
@@ -31,14 +31,14 @@ class Moved:
 
 
 @dataclass(frozen=True)
-class Repaired:
+class RepairedStore:
     """What a repair did: ``version`` is the newest one now, None if none was whole."""
 
     version: int | None
     moved: tuple[Moved, ...]
 
 
-def refuse_damage(layout: Layout) -> None:
+def refuse_damage(layout: StoreLayout) -> None:
     """Refuse to write on top of a damaged log."""
     for table in (layout.facts, layout.terms):
         if (listed := newest_listed(table)) is not None and (reason := _reason(table, listed)) is not None:
@@ -52,17 +52,17 @@ def _reason(table: Path, newest: int) -> str | None:
     return last_checkpoint_damage(table) or contents(table, newest).checkpoint
 
 
-def _damaged(layout: Layout, reason: str, table: Path) -> Exception:
+def _damaged(layout: StoreLayout, reason: str, table: Path) -> Exception:
     hint = f"nothing was changed; run everlog repair {layout.root}, then again"
-    return store_error("damaged-log", reason, Layout.log(table), hint)
+    return store_error("damaged-log", reason, StoreLayout.log(table), hint)
 
 
-def repair(path: Path | str) -> Repaired:
+def repair(path: Path | str) -> RepairedStore:
     """Move aside what is damaged in the logs of a store, so that it can be written to again.
 
     An error if there is no store, or a writer is at work.
     """
-    layout = Layout.at(path)
+    layout = StoreLayout.at(path)
     if not is_table(layout.facts) and not is_table(layout.terms):
         raise store_error("not-a-store", "there is no store here to repair", layout.root)
     if is_table(layout.facts) and not is_table(layout.terms):
@@ -76,20 +76,20 @@ def repair(path: Path | str) -> Repaired:
         aside = layout.damaged / f"{time.strftime('%Y%m%d-%H%M%S')}-{time.time_ns() % 1_000_000_000:09}"
         moved = tuple(_move(path, reason, aside) for path, reason in found)
         if moved:
-            logs = [Layout.log(table) for table in (layout.facts, layout.terms)]
+            logs = [StoreLayout.log(table) for table in (layout.facts, layout.terms)]
             there = [directory for directory in logs if directory.exists()]
             sync_directories([*{move.to.parent for move in moved}, aside, layout.damaged, layout.root, *there])
         forget_contents()
         _refuse_rest(layout)
-    return Repaired(usable, moved)
+    return RepairedStore(usable, moved)
 
 
-def _refuse_rest(layout: Layout) -> None:
+def _refuse_rest(layout: StoreLayout) -> None:
     """An error if a log is still damaged, since only the newest entries and checkpoints can be done without."""
     for table in (layout.facts, layout.terms):
         if (newest := newest_listed(table)) is not None and (reason := _reason(table, newest)) is not None:
             hint = "restore the table's _delta_log from a backup"
-            raise store_error("damaged-log", f"this cannot be repaired: {reason}", Layout.log(table), hint)
+            raise store_error("damaged-log", f"this cannot be repaired: {reason}", StoreLayout.log(table), hint)
 
 
 def _unusable(table: Path, newest: int | None) -> Iterator[tuple[Path, str]]:
@@ -99,7 +99,7 @@ def _unusable(table: Path, newest: int | None) -> Iterator[tuple[Path, str]]:
         if version > last:
             yield entry, damage(table, version) or "belongs to a version that is not whole"
     gone = set()
-    for path in sorted(Layout.log(table).glob("*.checkpoint.parquet")):
+    for path in sorted(StoreLayout.log(table).glob("*.checkpoint.parquet")):
         version = int(path.name.partition(".")[0])
         found = "is of a version that is not whole" if version > last else by_delta(table, version)
         if isinstance(found, str):
@@ -107,9 +107,9 @@ def _unusable(table: Path, newest: int | None) -> Iterator[tuple[Path, str]]:
             yield path, found
     reason = last_checkpoint_damage(table)
     if last_checkpoint(table) in gone:
-        reason = f"{Layout.last_checkpoint(table).name} names a checkpoint that cannot be used"
+        reason = f"{StoreLayout.last_checkpoint(table).name} names a checkpoint that cannot be used"
     if reason is not None:
-        yield Layout.last_checkpoint(table), reason
+        yield StoreLayout.last_checkpoint(table), reason
 
 
 def _move(path: Path, reason: str, aside: Path) -> Moved:

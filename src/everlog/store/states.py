@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from everlog.engine import layers
 from everlog.engine.dictionary import Dictionary
-from everlog.engine.layers import Placed
+from everlog.engine.layers import LayeredState
 from everlog.engine.state import State
 from everlog.lang.syntax import Predicate
 
@@ -36,10 +36,10 @@ log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
-class Kept:
+class SnapshotState:
     """A state, and the snapshot that has it, if there is one."""
 
-    placed: Placed
+    placed: LayeredState
     snapshot: Snapshot | None = None
 
     @property
@@ -58,10 +58,10 @@ class Kept:
             return None
 
 
-def kept_in(snapshot: Snapshot) -> Kept | None:
+def kept_in(snapshot: Snapshot) -> SnapshotState | None:
     """The state that a snapshot has, mapped; None with a log line if it cannot be one."""
     try:
-        return Kept(layers.read(snapshot.layers), snapshot)
+        return SnapshotState(layers.read(snapshot.layers), snapshot)
     except layers.OutOfBoundsError as error:
         _not_used(snapshot, error)
         return None
@@ -80,20 +80,20 @@ def _not_used(snapshot: Snapshot, error: Exception) -> None:
     log.warning("the snapshot %s is damaged and not used: %s", snapshot.name, error)
 
 
-def kept_nowhere(state: State) -> Kept:
+def kept_nowhere(state: State) -> SnapshotState:
     """A state that no snapshot has."""
-    return Kept(Placed(state, {}))
+    return SnapshotState(LayeredState(state, {}))
 
 
-def keep_whole(store: Store, version: int, state: State) -> Kept:
+def keep_whole(store: Store, version: int, state: State) -> SnapshotState:
     """Leave a whole snapshot of a version; the state as it is there has its ids in order."""
     settled = state.ranked().settled()
-    arrays, manifest, placed = layers.layer(Placed(settled, {}), settled.predicates)
+    arrays, manifest, placed = layers.layer(LayeredState(settled, {}), settled.predicates)
     found = store.write_snapshot(version, arrays, manifest)
-    return kept_nowhere(settled) if found is None else Kept(placed, found)
+    return kept_nowhere(settled) if found is None else SnapshotState(placed, found)
 
 
-def keep_change(store: Store, version: int, old: Kept, new: State) -> Kept:
+def keep_change(store: Store, version: int, old: SnapshotState, new: State) -> SnapshotState:
     """Leave a snapshot of a version that has a state which came from an older one, over the same dictionary."""
     if old.snapshot is None or _differs(old.snapshot, new):
         return keep_whole(store, version, new)
@@ -101,7 +101,7 @@ def keep_change(store: Store, version: int, old: Kept, new: State) -> Kept:
     if not set(new.graphs).issubset(below[0].manifest["graphs"]):
         return keep_whole(store, version, new)
     changed = layers.changed(old.state, new)
-    placed = Placed(new, old.placed.places)
+    placed = LayeredState(new, old.placed.places)
     size = _size(placed, changed, below)
     while len(below) > 1 and below[-1].manifest["size"] < max(GROWTH * size, SMALL):
         *below, taken = below
@@ -112,7 +112,7 @@ def keep_change(store: Store, version: int, old: Kept, new: State) -> Kept:
     placed = old.placed.followed_by(new, changed)
     arrays, manifest, placed = layers.layer(placed, sorted(changed), len(below), below[-1].manifest["universe"])
     found = store.write_snapshot(version, arrays, manifest, below[-1])
-    return keep_whole(store, version, new) if found is None else Kept(placed, found)
+    return keep_whole(store, version, new) if found is None else SnapshotState(placed, found)
 
 
 def _differs(snapshot: Snapshot, state: State) -> bool:
@@ -121,7 +121,7 @@ def _differs(snapshot: Snapshot, state: State) -> bool:
     return said["counted"] != (state.nr is not None) or said["generated"] != generated
 
 
-def _size(placed: Placed, predicates: set[Predicate], below: list[Snapshot]) -> int:
+def _size(placed: LayeredState, predicates: set[Predicate], below: list[Snapshot]) -> int:
     """How many numbers and terms a layer has that is put on top of others."""
     terms = len(placed.state.dictionary) - below[-1].manifest["universe"]
     return placed.size(predicates, len(below)) + int(terms)

@@ -15,7 +15,7 @@ from everlog.store import consolidate, schema, snapshot
 from everlog.store.entries import damage, last_checkpoint_damage, newest_listed
 from everlog.store.errors import store_error
 from everlog.store.files import open_file, paths_of
-from everlog.store.layout import Layout, writer_of
+from everlog.store.layout import StoreLayout, writer_of
 from everlog.store.log import ActiveFile, Contents, changed_files, contents, is_table, warn_of_damage
 from everlog.store.parquet import terms_among
 from everlog.store.rows import plain, summed
@@ -40,7 +40,7 @@ class Store:
     and are never in a writer's way: files of a version stay until ``vacuum``.
     """
 
-    def __init__(self, layout: Layout, version: int) -> None:
+    def __init__(self, layout: StoreLayout, version: int) -> None:
         self.layout = layout
         self.path = layout.root
         self.version = version
@@ -57,7 +57,7 @@ class Store:
           --> no/such/place
           = help: make one with everlog materialise RULES --facts ... --store no/such/place
         """
-        layout = Layout.at(path)
+        layout = StoreLayout.at(path)
         listed = newest_listed(layout.facts)
         if listed is None:
             what = "a write was begun here but none was finished" if layout.guard.exists() else "there is no store here"

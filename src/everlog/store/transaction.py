@@ -41,7 +41,7 @@ from everlog.store.commit import NewFile, commit, conflict, file_stats
 from everlog.store.durable import sync_directories
 from everlog.store.errors import after_commit, file_errors, os_error, store_error
 from everlog.store.files import checks_of, open_file, paths_of
-from everlog.store.layout import Layout
+from everlog.store.layout import StoreLayout
 from everlog.store.log import contents, file_names, newest_version
 from everlog.store.references import refuse_unknown_ids
 from everlog.store.repair import refuse_damage
@@ -56,7 +56,7 @@ def begin(path: Path | str, *, overwrite: bool = False, wait: float | None = Non
     many seconds to wait for other writers to finish, after which it is an error; with None several begin, and
     the first to commit wins.
     """
-    layout = Layout.at(path)
+    layout = StoreLayout.at(path)
     refuse_strangers(layout)
     made = next((p for p in reversed([layout.root, *layout.root.parents]) if not p.exists()), None)
     try:
@@ -74,7 +74,7 @@ class Transaction:
     its own inside the store, for files on their way.
     """
 
-    def __init__(self, layout: Layout, *, overwrite: bool, made: Path | None, wait: float | None = None) -> None:
+    def __init__(self, layout: StoreLayout, *, overwrite: bool, made: Path | None, wait: float | None = None) -> None:
         self.layout = layout
         self.writer = uuid.uuid4().hex
         self.work = layout.staging(self.writer)
@@ -331,7 +331,7 @@ class Transaction:
         table.mkdir(exist_ok=True)
         files = []
         for number, path in enumerate(paths):
-            target = table / Layout.file_name(number, self.writer, checks_of(path))
+            target = table / StoreLayout.file_name(number, self.writer, checks_of(path))
             self._moved.append(target)
             path.rename(target)
             files.append(_known(target))

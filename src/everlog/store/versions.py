@@ -15,7 +15,7 @@ from typing import Any
 from everlog.lang.errors import StoreError
 from everlog.store.entries import METADATA_KEY, damage
 from everlog.store.errors import store_error
-from everlog.store.layout import Layout
+from everlog.store.layout import StoreLayout
 from everlog.store.log import commit_info, newest_version
 from everlog.store.schema import FORMAT
 
@@ -100,7 +100,7 @@ def read_version(table: Path, version: int) -> VersionInfo:
     )
 
 
-def newest_usable(layout: Layout) -> int | None:
+def newest_usable(layout: StoreLayout) -> int | None:
     """The newest version of a store that is whole, and whose terms are; None if there is none."""
     version = newest_version(layout.facts)
     while version is not None and not _is_whole(layout, version):
@@ -108,13 +108,13 @@ def newest_usable(layout: Layout) -> int | None:
     return version
 
 
-def no_terms(layout: Layout) -> StoreError:
+def no_terms(layout: StoreLayout) -> StoreError:
     """The error for a store whose terms are gone."""
     hint = "restore terms/ from a backup, or materialise again with --overwrite"
     return store_error("no-terms", "the store has no terms table", layout.terms, hint)
 
 
-def _is_whole(layout: Layout, version: int) -> bool:
+def _is_whole(layout: StoreLayout, version: int) -> bool:
     """Whether the log entries of a version and of its terms are whole."""
     if damage(layout.facts, version) is not None:
         return False

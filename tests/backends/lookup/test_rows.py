@@ -16,7 +16,7 @@ from hypothesis import given as drawn
 from hypothesis import strategies as st
 
 from everlog.backends.lookup import rows
-from everlog.backends.lookup.rows import FILTER_ROWS, Found, Rows, TooMuchError
+from everlog.backends.lookup.rows import FILTER_ROWS, FoundRows, RowReader, TooMuchError
 from everlog.backends.spark.groups import Groups
 from everlog.store.blooms import Bloom, read_bloom
 
@@ -38,12 +38,12 @@ def written(given: list[Row], path: Path, size: int) -> str:
     return str(path)
 
 
-def listed(found: Found) -> Counter[tuple[int, ...]]:
+def listed(found: FoundRows) -> Counter[tuple[int, ...]]:
     columns = [column.tolist() for column in (*found.arguments, found.weights["holds"])]
     return Counter(zip(*columns, strict=True))
 
 
-def looked_up(store: Rows, predicate: int, column: int | None, wanted: list[int], *weighing: str) -> Found:
+def looked_up(store: RowReader, predicate: int, column: int | None, wanted: list[int], *weighing: str) -> FoundRows:
     values = np.array(wanted, np.int64)
     chosen = store.touched(predicate, column, values)
     return store.of(predicate, ARITY[predicate], chosen, column, values, weighing)
@@ -59,7 +59,7 @@ def test_all_rows_with_a_value_are_found(tables: list[list[Row]], size: int, roo
     """However few row groups are remembered."""
     with tempfile.TemporaryDirectory() as name:
         paths = [written(table, Path(name) / f"{number}.parquet", size) for number, table in enumerate(tables)]
-        store = Rows(Groups.of(paths), 1 << 40, room)
+        store = RowReader(Groups.of(paths), 1 << 40, room)
         for predicate, column, wanted in asked:
             if column is not None and column >= ARITY[predicate]:
                 continue
@@ -71,7 +71,7 @@ def test_all_rows_with_a_value_are_found(tables: list[list[Row]], size: int, roo
 
 def test_row_groups_are_read_once_while_they_are_remembered(tmp_path: Path) -> None:
     path = written([(2, i, 100 + i, 1) for i in range(40)], tmp_path / "a.parquet", 4)
-    remembered, forgotten = (Rows(Groups.of([path]), 1 << 40, room) for room in (40, 4))
+    remembered, forgotten = (RowReader(Groups.of([path]), 1 << 40, room) for room in (40, 4))
     for store in (remembered, forgotten):
         for value, column in ((3, 0), (102, 1), (9, 0), (103, 1)):
             assert len(looked_up(store, 2, column, [value]).arguments[0]) == 1
@@ -83,9 +83,9 @@ def test_too_much_is_not_read(tmp_path: Path, column: int | None) -> None:
     path = written([(2, i, i, 1) for i in range(40)], tmp_path / "a.parquet", 4)
     wanted, size = (list(range(40)), 40) if column is None else ([0, 20, 39], 12)
     filters = 10 * FILTER_ROWS if column == 1 else 0
-    enough = Rows(Groups.of([path]), size + filters)
+    enough = RowReader(Groups.of([path]), size + filters)
     assert len(looked_up(enough, 2, column, wanted).arguments[0]) == len(wanted)
-    store = Rows(Groups.of([path]), size + filters - 1)
+    store = RowReader(Groups.of([path]), size + filters - 1)
     with pytest.raises(TooMuchError, match=f"more than {size + filters - 1:,} rows would be read"):
         looked_up(store, 2, column, wanted)
     assert store.read == 0
@@ -101,7 +101,7 @@ def test_filters_are_read_once_while_they_are_remembered(tmp_path: Path, monkeyp
         return read_bloom(file, offset, length)
 
     monkeypatch.setattr(rows, "read_bloom", counted)
-    store = Rows(Groups.of([path]), 24 * FILTER_ROWS)
+    store = RowReader(Groups.of([path]), 24 * FILTER_ROWS)
     for value in (103, 117):
         assert len(looked_up(store, 2, 1, [value]).arguments[0]) == 1
     assert len(opened) == 10
@@ -112,7 +112,7 @@ def test_filters_are_read_once_while_they_are_remembered(tmp_path: Path, monkeyp
 def test_only_rows_that_weigh_something(tmp_path: Path) -> None:
     """Row groups in which none does are not read."""
     path = written([(2, i, i, int(i in (5, 6, 21))) for i in range(40)], tmp_path / "a.parquet", 4)
-    store = Rows(Groups.of([path]), 1 << 40)
+    store = RowReader(Groups.of([path]), 1 << 40)
     assert listed(looked_up(store, 2, None, [], "holds")) == Counter({(5, 5, 1): 1, (6, 6, 1): 1, (21, 21, 1): 1})
     assert store.read == 8
     assert listed(looked_up(store, 2, 0, [5, 7], "holds", "nr")) == Counter({(5, 5, 1): 1})
@@ -134,5 +134,5 @@ def test_row_groups_go_as_they_come(tmp_path: Path, monkeypatch: pytest.MonkeyPa
         return found
 
     monkeypatch.setattr(rows._Block, "read", staticmethod(watched))
-    assert len(looked_up(Rows(Groups.of([path]), 1 << 40, room=8), 2, None, []).arguments[0]) == 400
+    assert len(looked_up(RowReader(Groups.of([path]), 1 << 40, room=8), 2, None, []).arguments[0]) == 400
     assert most <= 4

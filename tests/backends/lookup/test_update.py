@@ -123,7 +123,7 @@ def test_no_memory(stores: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def full(*arguments: Any) -> Any:
         raise MemoryError
 
-    monkeypatch.setattr(rows.Rows, "of", full)
+    monkeypatch.setattr(rows.RowReader, "of", full)
     found = looked_up(stores / "spark", given(CHANGE["delete"]), ())
     assert found == GivenUp("the worker's memory is used up")
 

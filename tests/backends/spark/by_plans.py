@@ -11,7 +11,7 @@ from everlog.analysis.check import CheckedProgram, check
 from everlog.analysis.decompose import parts_of
 from everlog.analysis.modules.rewrite import with_outer
 from everlog.analysis.stratify import StratifiedProgram, Stratum, stratify
-from everlog.backends.spark.plans import Plan, PlanSettings, close, plan_of
+from everlog.backends.spark.plans import PlanSettings, StratumPlan, close, plan_of
 from everlog.engine.hashing import hash_text
 from everlog.lang.parser import parse_program
 from everlog.lang.syntax import Constant, Predicate, Program
@@ -33,7 +33,7 @@ def parts(program: StratifiedProgram) -> list[Stratum]:
     return [part for stratum in program.strata for part in parts_of(stratum)]
 
 
-def plans(program: StratifiedProgram, known: Known, settings: PlanSettings = SMALL) -> list[Plan]:
+def plans(program: StratifiedProgram, known: Known, settings: PlanSettings = SMALL) -> list[StratumPlan]:
     sizes = {predicate: len(rows) for predicate, rows in known.items()}
     return [plan_of(part, sizes, settings) for part in parts(program)]
 
@@ -50,7 +50,7 @@ def derived(
     facts: Iterable[Fact],
     work: Path,
     settings: PlanSettings = SMALL,
-) -> tuple[Known, list[Plan]]:
+) -> tuple[Known, list[StratumPlan]]:
     """All facts of the program's predicates, and the plans they came by."""
     given = grouped([*explicit(Program((), program.program.facts)), *facts])
     known = {program.external.get(predicate, predicate): rows for predicate, rows in given.items()}
@@ -68,7 +68,7 @@ def derived(
     return {p: rows for p, rows in known.items() if rows and p not in hidden}, chosen
 
 
-def _closed(session: Any, plan: Plan, known: Known, work: Path, text_of: Mapping[int, str]) -> Known:
+def _closed(session: Any, plan: StratumPlan, known: Known, work: Path, text_of: Mapping[int, str]) -> Known:
     frames = {predicate: frame(session, rows, predicate.arity) for predicate, rows in known.items() if predicate.arity}
     closed = close(plan, session, frames, work)
     found: Known = {predicate: set() for predicate in closed}
@@ -86,7 +86,7 @@ def _numbered(number: int, predicate: Predicate, result: Any) -> Any:
     return result.selectExpr(f"{number} as number", f"array({', '.join(result.columns)}) as ids")
 
 
-def _loop(known: Known, part: Stratum, plan: Plan) -> None:
+def _loop(known: Known, part: Stratum, plan: StratumPlan) -> None:
     rules = part.rules or plan.rules
     for predicate, sources in plan.seeds.items():
         for edge in sources:

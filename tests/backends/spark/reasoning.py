@@ -13,7 +13,7 @@ from everlog.analysis.stratify import Kind, StratifiedProgram, stratify
 from everlog.backends.spark.engine import SparkEngine
 from everlog.backends.spark.factset import FrameSet, framed
 from everlog.backends.spark.multiset import FrameCounts
-from everlog.backends.spark.names import Names
+from everlog.backends.spark.names import HashedNames
 from everlog.backends.spark.workspace import WEIGHT, Workspace
 from everlog.engine.algebra import AnyFactSet
 from everlog.engine.hashing import hash_text
@@ -86,5 +86,5 @@ def setup(
         for term in atom.terms
         if isinstance(term, Constant)
     }
-    with Workspace(spark, work, Names(predicates, salt), width) as space:
+    with Workspace(spark, work, HashedNames(predicates, salt), width) as space:
         yield Setup(stratified, SparkEngine(space), texts)

@@ -17,13 +17,22 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import everlog
-from everlog.backends.spark.groups import MOST_HASHES, MOST_VALUES, Bounds, Groups, Mask, Probe, all_touches, touches
+from everlog.backends.spark.groups import (
+    MOST_HASHES,
+    MOST_VALUES,
+    ArgumentBounds,
+    Groups,
+    Mask,
+    Probe,
+    all_touches,
+    touches,
+)
 from everlog.engine.hashing import hash_text
 from everlog.jobs.update import UpdateJob, update
 from everlog.store import Store
 from everlog.store.entries import CHECK_KEY
 from everlog.store.files import checks_of
-from everlog.store.layout import Layout
+from everlog.store.layout import StoreLayout
 
 RULES = """
 known(?x, ?y) :- met(?x, ?y), ~enemy(?x, ?y) .
@@ -35,7 +44,7 @@ alone(?x) :- person(?x), ~known(?x, _) .
 @given(st.lists(st.integers(-50, 50), max_size=8), st.lists(st.tuples(st.integers(-50, 50), st.integers(0, 30))))
 def test_masks_have_all_groups_with_a_value(values: list[int], ranges: list[tuple[int, int]]) -> None:
     low, high = [at for at, _ in ranges], [at + size for at, size in ranges]
-    mask = Bounds(np.array(low, np.int64), np.array(high, np.int64)).touched(np.array(values, np.int64))
+    mask = ArgumentBounds(np.array(low, np.int64), np.array(high, np.int64)).touched(np.array(values, np.int64))
     assert [bool(mask >> i & 1) for i in range(len(ranges))] == [
         any(a <= value <= b for value in values) for a, b in zip(low, high, strict=True)
     ]
@@ -114,7 +123,7 @@ def regrouped(store: Path, rows: int) -> None:
         pq.write_table(table, file, row_group_size=rows, store_schema=False, bloom_filter_options=options)
         renamed = file.with_name(f"{file.stem[:-16]}{checks_of(file)}.parquet")
         file.rename(renamed)
-        for entry in Layout.log(store / "facts").glob("*.json"):
+        for entry in StoreLayout.log(store / "facts").glob("*.json"):
             _rename_in(entry, file.name, renamed)
 
 

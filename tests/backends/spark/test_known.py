@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from everlog.backends.spark import factset, known, match
 from everlog.backends.spark.factset import FrameSet
 from everlog.backends.spark.groups import LEAST, MOST
-from everlog.backends.spark.known import SLICE, _KeepNew, _Kept, joined
+from everlog.backends.spark.known import SLICE, _KeepNew, _WrittenFacts, joined
 from everlog.backends.spark.plans import PlanSettings
 from everlog.backends.spark.settings import SparkSettings
 from everlog.backends.spark.workspace import Stored, Workspace
@@ -53,14 +53,14 @@ def test_a_round_keeps_what_is_new(
 ) -> None:
     directory = tmp_path_factory.mktemp("known")
     known: set[tuple[int, ...]] = set()
-    kept: list[_Kept] = []
+    kept: list[_WrittenFacts] = []
     for facts in rounds:
         task = _KeepNew(str(directory), KEYS, joined(each.slices for each in kept), group_rows=group)
         rows = sorted((slice_of(fact, slices), *fact) for fact in facts)
         columns = np.array(rows, np.int64).reshape(len(rows), 4).T
         table = pa.table(dict(zip((SLICE, *KEYS), map(pa.array, columns), strict=True)))
         (result,) = task(table.to_batches(max_chunksize=batch))
-        found: _Kept = pickle.loads(result.column("result")[0].as_py())
+        found: _WrittenFacts = pickle.loads(result.column("result")[0].as_py())
         listed = [] if found.file is None else pq.read_table(found.file).to_pylist()
         assert sorted(tuple(row.values()) for row in listed) == sorted(facts - known)
         assert sum(found.sizes.values()) == len(facts - known)

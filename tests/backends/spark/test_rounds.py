@@ -12,7 +12,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from everlog.analysis.binary import Apart, in_twos
+from everlog.analysis.binary import Unconnected, in_twos
 from everlog.analysis.check import check
 from everlog.analysis.stratify import stratify
 from everlog.backends.spark.engine import SparkEngine
@@ -20,7 +20,7 @@ from everlog.backends.spark.factset import FrameSet
 from everlog.backends.spark.plans import PlanSettings, plan_of
 from everlog.backends.spark.rounds import close_in_rounds
 from everlog.backends.spark.settings import SparkSettings
-from everlog.backends.spark.slices import Kept, Spread, received, send, slots_of
+from everlog.backends.spark.slices import SliceFacts, Spread, received, send, slots_of
 from everlog.engine.factset import FactSet
 from everlog.engine.keys import columns_of, unpack
 from everlog.engine.relation import Relation
@@ -91,7 +91,7 @@ def counted(rules: Sequence[Rule], derived: Sequence[Predicate], known: Facts) -
     """The instances of rules over all facts, those of the last step where a rule is applied in steps."""
     recursive = [rule for rule in rules if any(atom.predicate in derived for atom in rule.positive)]
     steps = in_twos(recursive, derived)
-    assert not isinstance(steps, Apart)
+    assert not isinstance(steps, Unconnected)
     between = tuple(step for step in steps if step.head.predicate not in derived)
     last = [rule for rule in rules if rule not in recursive] + [step for step in steps if step not in between]
     whole = naive.materialise(Program(between), naive.flat(known))
@@ -133,7 +133,7 @@ def test_random_recursions(spark: Any, tmp_path: Path, data: st.DataObject) -> N
     rules = case.program.rules
     derived = tuple(p for p in case.predicates if p.name[0] in {predicate.name for predicate in DERIVED})
     steps = in_twos(rules, derived)
-    assert not isinstance(steps, Apart)
+    assert not isinstance(steps, Unconnected)
     with setup(spark, tmp_path, case.program, case.predicates) as on_spark:
         given = on_spark.facts(case.facts)
         if not isinstance(given, FrameSet):
@@ -290,7 +290,7 @@ def test_a_slice_keeps_what_is_new_in_few_parts(
     predicate, other, universe = Predicate("t", 3), Predicate("u", 3), 1 << 30 if wide else 10
     layouts = Spread({predicate: 1, other: 1}, 1).layouts(universe)
     work, whole = tmp_path_factory.mktemp("kept"), Relation.empty(3, universe)
-    kept = Kept((), layouts)
+    kept = SliceFacts((), layouts)
     for rows in batches:
         columns = [np.array([row[i] for row in rows], np.int64) for i in range(3)]
         new = Relation.from_columns(columns, universe) - kept.relation(predicate)
@@ -298,7 +298,7 @@ def test_a_slice_keeps_what_is_new_in_few_parts(
         assert kept.with_new(predicate, new.settled()) == whole
         assert kept.with_new(other, Relation.empty(3)).layout == layouts[other]
         if new:
-            kept = Kept(kept.extended(FactSet({predicate: new.settled()}), work), layouts)
+            kept = SliceFacts(kept.extended(FactSet({predicate: new.settled()}), work), layouts)
         assert kept.relation(predicate) == whole
         counts = [held.count for held in kept.held]
         assert sum(counts) == len(whole)

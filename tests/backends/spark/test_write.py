@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from everlog.backends.spark.names import Names
+from everlog.backends.spark.names import HashedNames
 from everlog.backends.spark.workspace import Workspace
 from everlog.backends.spark.write import _filtered, _WriteRows, write_rows
 from everlog.lang.syntax import Predicate
@@ -66,7 +66,7 @@ def test_no_rows_make_no_file(tmp_path: Path) -> None:
 def test_spark_writes_and_reads_files_with_filters(spark: Any, tmp_path: Path) -> None:
     from pyspark.sql import functions as F
 
-    with Workspace(spark, tmp_path, Names(MANY), 3) as space:
+    with Workspace(spark, tmp_path, HashedNames(MANY), 3) as space:
         pairs, triples = (
             spark.range(size).select(
                 F.lit(space.names.id(p)).alias("predicate"),

@@ -15,8 +15,8 @@ from everlog.engine.reach import Reach
 from everlog.engine.relation import Relation
 from everlog.kb.change import Change
 from everlog.reasoning.modules import union
-from everlog.reasoning.modules.apart import Apart
-from everlog.reasoning.modules.union import Part, United
+from everlog.reasoning.modules.apart import PairDifference
+from everlog.reasoning.modules.union import PairSource, United
 
 RULES = """
 path(?x, ?z) :- path(?x, ?y), path(?y, ?z) . path(?x, ?y) :- edge(?x, ?y) .
@@ -97,7 +97,7 @@ def test_unions_equal_sets(call: int, edges: Any, other: Any, plain: Any) -> Non
         check(found, expected)
         smaller = united(closure(set(list(edges)[1:])), second, plain)
         rest = pairs(Relation.from_base(smaller))
-        lost = Apart(found, smaller, found, found.most, one_way=True)
+        lost = PairDifference(found, smaller, found, found.most, one_way=True)
         assert (bool(lost), len(lost)) == (bool(expected - rest), len(expected - rest))
         check(lost, expected - rest)
         assert (pairs(Relation.from_base(lost)), bool(lost)) == (expected - rest, bool(expected - rest))
@@ -112,7 +112,7 @@ def closure(edges: Any) -> Relation:
 
 def united(first: Relation, second: Relation, plain: Any) -> United:
     given = Relation.from_columns([[a for a, _ in plain], [b for _, b in plain]])
-    parts = [Part(first, False), Part(first, True), Part(second, False), Part(given, False)]
+    parts = [PairSource(first, False), PairSource(first, True), PairSource(second, False), PairSource(given, False)]
     return United(tuple(part for part in parts if part.relation))
 
 

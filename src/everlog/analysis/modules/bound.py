@@ -11,7 +11,7 @@ from dataclasses import replace
 from types import MappingProxyType
 
 from everlog.analysis.modules.kinds import Closure, Edge, Transition, hidden, inner
-from everlog.analysis.modules.reading import Component, Reader, ReadRule
+from everlog.analysis.modules.reading import Component, ReadRule, RuleReader
 from everlog.analysis.modules.shapes import Linear, Misfit, flaw_of, shape_of
 from everlog.lang.syntax import Atom, Constant, Predicate, Rule, Variable
 
@@ -21,7 +21,7 @@ ANY = Variable(" any")
 """Takes the place of the constant; no variable of a program has this name."""
 
 
-def bound_closure(component: Component, reader: Reader) -> tuple[Closure, Rule] | None:
+def bound_closure(component: Component, reader: RuleReader) -> tuple[Closure, Rule] | None:
     """The closure of a component whose recursive rules all keep the same constant, and the rule that gives its pairs
     that go on; None if there is no such closure."""
     if len(component.predicates) > 1 or component.predicates[0] in reader.aliases.others:

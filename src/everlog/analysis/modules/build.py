@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from types import MappingProxyType
 
 from everlog.analysis.modules.kinds import Closure, ClosureKind, Edge, Transition, VirtualUnion, hidden
-from everlog.analysis.modules.reading import Component, Reader, ReadRule
+from everlog.analysis.modules.reading import Component, ReadRule, RuleReader
 from everlog.analysis.modules.shapes import Arm, Linear, Shape
 from everlog.lang.syntax import Predicate, Rule
 
@@ -14,7 +14,7 @@ MAX_GENERATORS = 32
 """A union of more than so many relations is read as a whole where it feeds a closure."""
 
 
-def closure(component: Component, shape: Shape, reader: Reader) -> Closure:
+def closure(component: Component, shape: Shape, reader: RuleReader) -> Closure:
     """The closure of a component with this shape."""
     recursive = [read for read in component.recursive if not _belongs_to_alias(read)]
     external = MappingProxyType({predicate: hidden(predicate) for predicate in component.predicates})
@@ -33,7 +33,7 @@ def closure(component: Component, shape: Shape, reader: Reader) -> Closure:
 
 
 def _automaton(
-    predicates: tuple[Predicate, ...], arms: Iterable[Arm], reader: Reader
+    predicates: tuple[Predicate, ...], arms: Iterable[Arm], reader: RuleReader
 ) -> tuple[tuple[Predicate | None, ...], tuple[Transition, ...]]:
     """States and transitions: an arm of several edges passes through states of its own.
 
@@ -58,7 +58,7 @@ def _automaton(
     return tuple(states), tuple(transitions)
 
 
-def union(component: Component, reader: Reader) -> VirtualUnion | None:
+def union(component: Component, reader: RuleReader) -> VirtualUnion | None:
     """The one predicate of a component as a union, if some part of it is a predicate of a module."""
     (predicate,) = component.predicates
     if not any(edge.predicate in reader.generators for edge in component.contained):
@@ -72,7 +72,7 @@ def union(component: Component, reader: Reader) -> VirtualUnion | None:
     return VirtualUnion(predicate, tuple(dict.fromkeys(parts)), rules, external)
 
 
-def alias_unions(component: Component, reader: Reader) -> Iterator[VirtualUnion]:
+def alias_unions(component: Component, reader: RuleReader) -> Iterator[VirtualUnion]:
     """The aliases of a component's predicates, each as a union with one part."""
     own: dict[Predicate, list[Rule]] = {}
     for read in component.recursive:
@@ -84,7 +84,7 @@ def alias_unions(component: Component, reader: Reader) -> Iterator[VirtualUnion]
         yield VirtualUnion(predicate, (part,), tuple(rules), external)
 
 
-def generators(module: Closure | VirtualUnion, reader: Reader) -> dict[Predicate, tuple[Edge, ...]]:
+def generators(module: Closure | VirtualUnion, reader: RuleReader) -> dict[Predicate, tuple[Edge, ...]]:
     """For each predicate of a module, edges that have the same transitive closure as itself.
 
     TC(TC(X)) = TC(X); a closed linear module contains its edges and its external facts, and consists

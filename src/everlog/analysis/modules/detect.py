@@ -11,7 +11,7 @@ from everlog.analysis.modules.bound import bound_closure
 from everlog.analysis.modules.build import alias_unions, closure, generators, union
 from everlog.analysis.modules.feeding import fed, fed_by
 from everlog.analysis.modules.kinds import Closure, Module, Untaken
-from everlog.analysis.modules.reading import Component, Reader, ReadRule
+from everlog.analysis.modules.reading import Component, ReadRule, RuleReader
 from everlog.analysis.modules.shapes import Misfit, basis_of, flaw_of, is_implied, shape_of
 from everlog.analysis.modules.words import flaw
 from everlog.lang.printer import NO_PREFIXES, print_name
@@ -50,7 +50,7 @@ class _Detector:
     def __init__(self, rules: Sequence[Rule], prefixes: Mapping[str, str]) -> None:
         self.rules = rules
         self.prefixes = prefixes
-        self.reader = Reader(find_aliases(rules))
+        self.reader = RuleReader(find_aliases(rules))
         self.by_head: dict[Predicate, list[Rule]] = {}
         """The rules of all aliases of a predicate together."""
         for rule in rules:

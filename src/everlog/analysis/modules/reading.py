@@ -48,7 +48,7 @@ class Component:
 
 
 @dataclass
-class Reader:
+class RuleReader:
     """Reads rules in terms of what is known of the components below."""
 
     aliases: Aliases

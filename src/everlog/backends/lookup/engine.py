@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from everlog.analysis.modules.kinds import VirtualUnion
 from everlog.analysis.stratify import Stratum
-from everlog.backends.lookup.facts import UNIVERSE, Excerpt
+from everlog.backends.lookup.facts import UNIVERSE, LookedUpFacts
 from everlog.backends.lookup.rows import TooMuchError
 from everlog.engine.algebra import AnyFactSet
 from everlog.engine.collect import Collector
@@ -17,13 +17,13 @@ from everlog.reasoning.modules.derive import repaired_closure
 from everlog.reasoning.modules.union import changed_pairs
 
 
-class ExcerptEngine(Engine):
+class LookUpEngine(Engine):
     """Begins with what changed, or is to be proved, so that the rest can be looked up; gives up if that is too much.
 
     ``known`` is how many facts the store has.
     """
 
-    def __init__(self, excerpt: Excerpt, constants: Mapping[str, int], known: int, limits: Limits) -> None:
+    def __init__(self, excerpt: LookedUpFacts, constants: Mapping[str, int], known: int, limits: Limits) -> None:
         super().__init__(UNIVERSE, constants, limits=limits, threads=1)
         self.heads_first = self.changed_first = True
         self._excerpt = excerpt

@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from everlog.backends.lookup.numbering import Numbering
-from everlog.backends.lookup.rows import Found, Rows, TooMuchError
+from everlog.backends.lookup.numbering import GrowingNumbering
+from everlog.backends.lookup.rows import FoundRows, RowReader, TooMuchError
 from everlog.backends.spark.groups import Chosen
 from everlog.engine.distant import Bound, Distant, bound_by
 from everlog.engine.keys import Column, Keys, Layout, first_of_equal, layout_for, pack, sort_unique
@@ -36,12 +36,12 @@ Taken = Callable[[Keys, Sums], None]
 TERMS = layout_for(1, UNIVERSE)
 
 
-class Excerpt:
+class LookedUpFacts:
     """What was looked up of a version of a store; ``facts`` are at ``most`` so many."""
 
-    def __init__(self, rows: Rows, numbers: Mapping[Predicate, int], most: int) -> None:
+    def __init__(self, rows: RowReader, numbers: Mapping[Predicate, int], most: int) -> None:
         self.rows = rows
-        self.numbering = Numbering()
+        self.numbering = GrowingNumbering()
         self.most = most
         self.facts = 0
         self._numbers = numbers
@@ -65,7 +65,9 @@ class Excerpt:
 class LookedUp:
     """The facts of one predicate; see the module."""
 
-    def __init__(self, excerpt: Excerpt, predicate: Predicate, number: int, weighing: tuple[str, ...] = ()) -> None:
+    def __init__(
+        self, excerpt: LookedUpFacts, predicate: Predicate, number: int, weighing: tuple[str, ...] = ()
+    ) -> None:
         self.predicate = predicate
         self.layout: Layout = layout_for(predicate.arity, UNIVERSE)
         self.size = excerpt.rows.size(number)
@@ -121,7 +123,7 @@ class LookedUp:
         """The ids of terms, ascending."""
         return np.sort(self._excerpt.numbering.ids(terms))
 
-    def _take(self, found: Found) -> None:
+    def _take(self, found: FoundRows) -> None:
         count = len(found.weights["holds"])
         self._excerpt.require(count)
         arguments = [self._excerpt.numbering.numbers(column) for column in found.arguments]

@@ -12,10 +12,10 @@ Part = tuple[Column, Column]
 """Ids, ascending, and their numbers."""
 
 
-class Numbering:
+class GrowingNumbering:
     """See the module. Ids are kept in parts of geometrically growing size, each sorted.
 
-    >>> numbering = Numbering()
+    >>> numbering = GrowingNumbering()
     >>> numbering.numbers(np.array([70, 50, 70])).tolist(), numbering.numbers(np.array([60, 50])).tolist()
     ([1, 0, 1], [2, 0])
     >>> numbering.ids(np.array([2, 1])).tolist(), len(numbering)

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from everlog.analysis.stratify import StratifiedProgram
-from everlog.backends.lookup.facts import Excerpt
+from everlog.backends.lookup.facts import LookedUpFacts
 from everlog.backends.lookup.rows import TooMuchError
 from everlog.engine.factset import FactSet
 from everlog.engine.multiset import Counts, Multiset
@@ -24,7 +24,7 @@ FEEDING = ("explicit", "nr", "rec")
 
 
 def opened(
-    excerpt: Excerpt,
+    excerpt: LookedUpFacts,
     program: StratifiedProgram,
     info: VersionInfo,
     predicates: Iterable[Predicate],

@@ -35,14 +35,14 @@ class TooMuchError(Exception):
 
 
 @dataclass(frozen=True)
-class Found:
+class FoundRows:
     """Rows of a predicate: their arguments, and their weights by name."""
 
     arguments: list[Column]
     weights: Mapping[str, Values]
 
 
-class Rows:
+class RowReader:
     """See the module. ``read`` says how many rows were read so far; at ``most`` so many are.
 
     The row groups that were read last are remembered, as long as they have at most ``room`` rows together.
@@ -81,7 +81,7 @@ class Rows:
         column: int | None = None,
         values: Column | None = None,
         weighing: Sequence[str] = (),
-    ) -> Found:
+    ) -> FoundRows:
         """The rows of a predicate in some row groups that have one of the values, ascending, in a column.
 
         If weights are named, only rows for which one of these is not zero.
@@ -95,7 +95,7 @@ class Rows:
         blocks = (block for block in map(self._block, places) if len(block.arguments) >= arity)
         found = [block.having(predicate, arity, column, values, weighing) for block in blocks]
         arguments = [_joined(each.arguments[i] for each in found) for i in range(arity)]
-        return Found(arguments, {name: _joined(each.weights[name] for each in found) for name in schema.WEIGHTS})
+        return FoundRows(arguments, {name: _joined(each.weights[name] for each in found) for name in schema.WEIGHTS})
 
     def _require(self, rows: int) -> None:
         if self.read + rows + FILTER_ROWS * self._looked_into > self.most:
@@ -154,7 +154,7 @@ class _Block:
 
     def having(
         self, predicate: int, arity: int, column: int | None, values: Column | None, weighing: Sequence[str]
-    ) -> Found:
+    ) -> FoundRows:
         """The rows of a predicate that have one of the values in a column, and one of the weights."""
         first, end = np.searchsorted(self.predicates, predicate), np.searchsorted(self.predicates, predicate, "right")
         mine: slice | Column = slice(int(first), int(end))
@@ -164,7 +164,7 @@ class _Block:
             there = np.logical_or.reduce([self.weights[name][mine] != 0 for name in weighing])
             mine = np.arange(first, end)[there] if isinstance(mine, slice) else mine[there]
         arguments = [self.arguments[i][mine] for i in range(arity)]
-        return Found(arguments, {name: weights[mine] for name, weights in self.weights.items()})
+        return FoundRows(arguments, {name: weights[mine] for name, weights in self.weights.items()})
 
     @staticmethod
     def _places(column: Column, values: Column, is_sorted: bool) -> Column:

@@ -14,14 +14,14 @@ import pyarrow.parquet as pq
 
 from everlog.analysis.predicates import refuse_two_arities
 from everlog.analysis.stratify import StratifiedProgram
-from everlog.backends.lookup.engine import ExcerptEngine
-from everlog.backends.lookup.facts import UNIVERSE, Excerpt
+from everlog.backends.lookup.engine import LookUpEngine
+from everlog.backends.lookup.facts import UNIVERSE, LookedUpFacts
 from everlog.backends.lookup.opening import opened
-from everlog.backends.lookup.rows import REMEMBERED_ROWS, Rows, TooMuchError
+from everlog.backends.lookup.rows import REMEMBERED_ROWS, RowReader, TooMuchError
 from everlog.backends.spark.encoded import learn_names
 from everlog.backends.spark.groups import Groups
 from everlog.backends.spark.materialise import predicates_of
-from everlog.backends.spark.names import Names, namesakes
+from everlog.backends.spark.names import HashedNames, namesakes
 from everlog.backends.spark.opening import program_of
 from everlog.backends.spark.outcome import Outcome, Repaired, Sizes
 from everlog.backends.spark.write import write_change
@@ -88,7 +88,7 @@ class LookUpTask:
         store = Store.open(self.store)
         info = store.info(self.version)
         program = program_of(self.program, info)
-        names = Names(predicates_of(program), info.salt)
+        names = HashedNames(predicates_of(program), info.salt)
         known = frozenset(names.predicates)
         delete, insert = (_table(files) for files in (self.delete, self.insert))
         learn_names(names, _numbers(delete) | _numbers(insert), self.terms)
@@ -96,13 +96,13 @@ class LookUpTask:
         names.add(others)
         files = [str(path) for path in store.fact_paths(self.version)]
         share = own_share()
-        rows = Rows(Groups.of(files), self.rows, int(REMEMBERED_ROWS * share))
-        excerpt = Excerpt(rows, {p: names.id(p) for p in names.predicates}, int(self.facts * share))
+        rows = RowReader(Groups.of(files), self.rows, int(REMEMBERED_ROWS * share))
+        excerpt = LookedUpFacts(rows, {p: names.id(p) for p in names.predicates}, int(self.facts * share))
         old = opened(excerpt, program, info, names.predicates, self.algorithm)
         removed, added = (_facts(table, names, excerpt) for table in (delete, insert))
         _refuse_two_arities(program, old, added, others)
         removed, added = removed.renamed(program.external), added.renamed(program.external)
-        engine = ExcerptEngine(excerpt, _constants(program, names, excerpt), info.statistics["facts"], self._limits)
+        engine = LookUpEngine(excerpt, _constants(program, names, excerpt), info.statistics["facts"], self._limits)
         done = update(engine, program, old, removed, added, self.algorithm, self.strategy)
         outcome = Outcome(program, generated_in(info), old.explicit, removed, added, done)
         change = _difference(outcome, old)
@@ -133,7 +133,7 @@ def _numbers(facts: pa.Table | None) -> set[int]:
     return set() if facts is None else set(pc.unique(facts.column("predicate")).to_pylist())
 
 
-def _facts(rows: pa.Table | None, names: Names, excerpt: Excerpt) -> FactSet:
+def _facts(rows: pa.Table | None, names: HashedNames, excerpt: LookedUpFacts) -> FactSet:
     if rows is None:
         return NONE
     excerpt.require(rows.num_rows)
@@ -148,7 +148,7 @@ def _facts(rows: pa.Table | None, names: Names, excerpt: Excerpt) -> FactSet:
     return FactSet(found)
 
 
-def _constants(program: StratifiedProgram, names: Names, excerpt: Excerpt) -> dict[str, int]:
+def _constants(program: StratifiedProgram, names: HashedNames, excerpt: LookedUpFacts) -> dict[str, int]:
     """The numbers of the constants in rules, by their texts."""
     rules = [rule for stratum in program.strata for rule in stratum.rules]
     terms = {term for rule in rules for atom in (rule.head, *rule.body) for term in atom.terms}

@@ -34,7 +34,7 @@ from everlog.engine.keys import Column
 from everlog.engine.reach import Reach
 from everlog.ingest.tasks import work_directory
 from everlog.lang.syntax import Predicate
-from everlog.reasoning.modules.closure import Graph, closed
+from everlog.reasoning.modules.closure import ClosureGraph, closed
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -92,7 +92,7 @@ class Condense:
 
     def __call__(self, batches: Iterable[pa.RecordBatch]) -> Condensed:
         facts, numbering = fact_set(self.inputs, columns_by_tag(batches, [2] * len(self.inputs)))
-        graph = Graph.of(self.module, facts)
+        graph = ClosureGraph.of(self.module, facts)
         reach = Reach.of(*graph.edges(facts))
         arrays: dict[str, Array] = {"ids": numbering.own, **reach.parts()}
         pairs = {}

@@ -18,7 +18,7 @@ import pyarrow as pa
 
 from everlog.analysis.decompose import Decomposition
 from everlog.analysis.stratify import Stratum
-from everlog.backends.spark.sharing import Numbering, columns_by_tag, fact_set, share, shared_facts, tagged
+from everlog.backends.spark.sharing import SharedNumbering, columns_by_tag, fact_set, share, shared_facts, tagged
 from everlog.engine.factset import FactSet, as_local
 from everlog.engine.keys import Column, Order, columns_of
 from everlog.engine.match import Engine, RuleSet
@@ -119,7 +119,7 @@ class CloseSlice:
             if number is not None:
                 yield from self._batches(number, closed.relation(predicate), numbering)
 
-    def _closed(self, slice_facts: FactSet, below: FactSet, numbering: Numbering) -> FactSet:
+    def _closed(self, slice_facts: FactSet, below: FactSet, numbering: SharedNumbering) -> FactSet:
         from everlog.reasoning.seminaive import close_stratum
         from everlog.reasoning.statistics import Listener
 
@@ -131,7 +131,7 @@ class CloseSlice:
         stratum = Stratum(1, self.rules, (), self.derived)
         return as_local(close_stratum(engine, stratum, facts, seeds, 1, Listener())[0])
 
-    def _batches(self, number: int, relation: Relation, numbering: Numbering) -> Iterator[pa.RecordBatch]:
+    def _batches(self, number: int, relation: Relation, numbering: SharedNumbering) -> Iterator[pa.RecordBatch]:
         keys = relation.keys()
         width = max(predicate.arity for predicate in self.derived)
         for start in range(0, len(keys), BATCH):

@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from everlog.backends.spark.factset import FrameSet
-from everlog.backends.spark.names import Names
+from everlog.backends.spark.names import HashedNames
 from everlog.backends.spark.workspace import Workspace
 from everlog.lang.syntax import Predicate
 from everlog.store import schema
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame, SparkSession
 
 
-def learn_predicates(spark: SparkSession, names: Names, facts: Sequence[str], terms: Sequence[str]) -> None:
+def learn_predicates(spark: SparkSession, names: HashedNames, facts: Sequence[str], terms: Sequence[str]) -> None:
     """Learn the predicates of files of facts from files of terms; reads their ids and the texts of those unknown."""
     if not facts:
         return
@@ -26,7 +26,7 @@ def learn_predicates(spark: SparkSession, names: Names, facts: Sequence[str], te
     learn_names(names, (row["predicate"] for row in found), terms)
 
 
-def learn_names(names: Names, numbers: Iterable[int], terms: Sequence[str]) -> None:
+def learn_names(names: HashedNames, numbers: Iterable[int], terms: Sequence[str]) -> None:
     """Learn the predicates with some ids from files of terms."""
     unknown = sorted(number for number in numbers if not names.knows(number))
     for file in terms if unknown else ():

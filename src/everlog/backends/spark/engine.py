@@ -11,18 +11,28 @@ from typing import TYPE_CHECKING
 from everlog.analysis.decompose import parts_of
 from everlog.analysis.modules.kinds import VirtualUnion
 from everlog.analysis.stratify import Stratum
-from everlog.backends.spark.factset import FrameSet, Part, Step, framed
+from everlog.backends.spark.factset import FrameSet, PendingFacts, SourcePart, framed
 from everlog.backends.spark.finish import finish, fits
 from everlog.backends.spark.groups import Mask, Place
 from everlog.backends.spark.local import evaluate, without_modules
 from everlog.backends.spark.match import FrameMatches, FrameProofs
 from everlog.backends.spark.multiset import FrameCounts
-from everlog.backends.spark.plans import Plan, PlanKind, PlanSettings, close, decomposed, limit, plan_of, reads, seeded
+from everlog.backends.spark.plans import (
+    PlanKind,
+    PlanSettings,
+    StratumPlan,
+    close,
+    decomposed,
+    limit,
+    plan_of,
+    reads,
+    seeded,
+)
 from everlog.backends.spark.repair import repair_closure, repair_union
 from everlog.backends.spark.rounds import close_in_rounds
 from everlog.backends.spark.settings import SparkSettings
 from everlog.backends.spark.tasks import parallelism
-from everlog.backends.spark.unlisted import Listing, is_counted_first, listing
+from everlog.backends.spark.unlisted import ClosureListing, is_counted_first, listing
 from everlog.backends.spark.workspace import WEIGHT, Workspace
 from everlog.engine.algebra import AnyChange, AnyFactSet
 from everlog.engine.limits import Limits
@@ -138,7 +148,7 @@ class SparkEngine(Accounts):
     def _plans(self) -> PlanSettings:
         return replace(self.settings.plans, salt=self.space.names.salt)
 
-    def _note(self, plan: Plan) -> None:
+    def _note(self, plan: StratumPlan) -> None:
         """Say how a stratum, or a part of one, is evaluated, once."""
         said = (plan.kind, plan.stratum.predicates)
         if said in self._said:
@@ -181,7 +191,7 @@ class SparkEngine(Accounts):
             self._used(stratum, "nonrecursive")
         return None
 
-    def _evaluated(self, plan: Plan, facts: FrameSet, explicit: FrameSet) -> tuple[FrameSet, int] | None:
+    def _evaluated(self, plan: StratumPlan, facts: FrameSet, explicit: FrameSet) -> tuple[FrameSet, int] | None:
         stratum, most = plan.stratum, plan.settings.local_facts
         found = evaluate(self.space, stratum, facts, explicit, most, self.limits)
         if found is None:
@@ -221,7 +231,7 @@ class SparkEngine(Accounts):
             found = framed(self.space, closed)
         return found
 
-    def _closed_by_rules(self, plan: Plan, facts: FrameSet) -> FrameSet:
+    def _closed_by_rules(self, plan: StratumPlan, facts: FrameSet) -> FrameSet:
         """A module that is neither condensed nor decomposed, by rounds of the rules that it stands for."""
         seeds = seeded(plan, {p: self._relation(facts, p) for p in facts.sizes})
         given = self._kept({p: seeds[p] for p in plan.seeds if p in seeds})
@@ -231,7 +241,7 @@ class SparkEngine(Accounts):
         found = framed(self.space, closed)
         return found.restricted(p for p in found if p not in plan.seeds or p in plan.stratum.predicates)
 
-    def _closed_by(self, plan: Plan, facts: FrameSet) -> FrameSet:
+    def _closed_by(self, plan: StratumPlan, facts: FrameSet) -> FrameSet:
         """All facts, those of the stratum's predicates by a plan."""
         others = facts.restricted(facts.possible.difference(plan.stratum.predicates))
         read = facts.possible & {*reads(plan.stratum), *plan.stratum.predicates}
@@ -242,13 +252,13 @@ class SparkEngine(Accounts):
             return others.extended(self._kept_together(plan, given))
         return others.extended(self._kept(close(plan, self.space.spark, given, self.space.directory)))
 
-    def _kept_together(self, plan: Plan, given: Mapping[Predicate, DataFrame]) -> FrameSet:
+    def _kept_together(self, plan: StratumPlan, given: Mapping[Predicate, DataFrame]) -> FrameSet:
         """The relations of a decomposed plan, stored by the stage that closes them."""
         ids = {p: self.space.names.id(p) for p in plan.stratum.predicates}
         stage = decomposed(plan, self.space.spark, given, self.space.directory, ids)
         return FrameSet(self.space) if stage is None else FrameSet.of(self.space, self.space.store(self._filled(stage)))
 
-    def _closed_in_rounds(self, plan: Plan, facts: FrameSet, told: Told) -> FrameSet:
+    def _closed_in_rounds(self, plan: StratumPlan, facts: FrameSet, told: Told) -> FrameSet:
         """The same for recursion that does not decompose, over facts that stay in their slices."""
         derived = plan.stratum.predicates
         others, known = facts.restricted(facts.possible.difference(derived)), facts.restricted(derived).count
@@ -265,16 +275,16 @@ class SparkEngine(Accounts):
         found = close_in_rounds(self.space, plan.rules, derived, facts, slices=slices, told=note)
         return others.extended(FrameSet.of(self.space, found.stored))
 
-    def _listed(self, found: Listing) -> FrameSet:
+    def _listed(self, found: ClosureListing) -> FrameSet:
         """The pairs of closures, stored where they are few; the others are listed whenever they are read."""
         most = self.settings.expand_below or 0
         few = self._kept({p: frame for p, frame in found.frames.items() if found.pairs[p] <= most})
         many = [(p, found.frames[p], size) for p, size in found.pairs.items() if size > most]
         scans = [
-            Step(functools.partial(self._rows, p, frame), frozenset([p]), size, is_scan=True, sizes={p: size})
+            PendingFacts(functools.partial(self._rows, p, frame), frozenset([p]), size, is_scan=True, sizes={p: size})
             for p, frame, size in many
         ]
-        return FrameSet(self.space, (*few.base, *map(Part.whole, scans)))
+        return FrameSet(self.space, (*few.base, *map(SourcePart.whole, scans)))
 
     def _kept(self, relations: Mapping[Predicate, DataFrame]) -> FrameSet:
         """Relations as a stored set."""

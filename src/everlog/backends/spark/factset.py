@@ -42,7 +42,7 @@ FEW_FACTS = 20_000
 
 
 @dataclass(eq=False)
-class Step:
+class PendingFacts:
     """Facts still to be computed: of which predicates they can be, and how many at most.
 
     ``depth`` says how many steps it depends on are in a row, itself included. A scan only reads what
@@ -69,21 +69,21 @@ class Step:
 
 
 @dataclass(frozen=True)
-class Part:
+class SourcePart:
     """Those facts of a source that are of some predicates."""
 
-    source: Stored | Step
+    source: Stored | PendingFacts
     predicates: Predicates
 
     @classmethod
-    def whole(cls, source: Stored | Step) -> Part:
+    def whole(cls, source: Stored | PendingFacts) -> SourcePart:
         return cls(source, _predicates(source))
 
     @property
-    def newest(self) -> Part:
+    def newest(self) -> SourcePart:
         """The same with what is stored by now."""
-        if isinstance(self.source, Step) and self.source.stored is not None:
-            return Part(self.source.stored, self.predicates & frozenset(self.source.stored.sizes))
+        if isinstance(self.source, PendingFacts) and self.source.stored is not None:
+            return SourcePart(self.source.stored, self.predicates & frozenset(self.source.stored.sizes))
         return self
 
     @property
@@ -97,11 +97,11 @@ class Part:
     def most(self) -> int:
         """How many facts there are at most; exact if they are stored or were counted."""
         if self.source.sizes is None:
-            assert isinstance(self.source, Step)
+            assert isinstance(self.source, PendingFacts)
             return self.source.most if self.source.most_of is None else self.source.most_of(self.predicates)
         return sum(self.source.sizes.get(p, 0) for p in self.predicates)
 
-    def restricted(self, predicates: Predicates) -> Part:
+    def restricted(self, predicates: Predicates) -> SourcePart:
         return replace(self, predicates=self.predicates & predicates)
 
     def touched(self, ids: Mapping[Predicate, int], argument: int) -> Mask | None:
@@ -109,15 +109,15 @@ class Part:
         mine, source = self.predicates & ids.keys(), self.newest.source
         if not mine:
             return 0
-        if isinstance(source, Step):
+        if isinstance(source, PendingFacts):
             return None if source.touched is None else source.touched(mine, argument)
         if source.touches is None:
             return None
         return joined(source.touches.get((ids[predicate], argument), 0) for predicate in mine)
 
 
-def _predicates(source: Stored | Step) -> Predicates:
-    return source.predicates if isinstance(source, Step) else frozenset(source.sizes)
+def _predicates(source: Stored | PendingFacts) -> Predicates:
+    return source.predicates if isinstance(source, PendingFacts) else frozenset(source.sizes)
 
 
 class FrameSet:
@@ -126,7 +126,11 @@ class FrameSet:
     __slots__ = ("_count", "_exact", "added", "base", "removed", "space")
 
     def __init__(
-        self, space: Workspace, base: Iterable[Part] = (), removed: Iterable[Part] = (), added: Iterable[Part] = ()
+        self,
+        space: Workspace,
+        base: Iterable[SourcePart] = (),
+        removed: Iterable[SourcePart] = (),
+        added: Iterable[SourcePart] = (),
     ) -> None:
         self.space = space
         self.base = _there(base)
@@ -137,9 +141,9 @@ class FrameSet:
         self._count: int | None = None
 
     @classmethod
-    def of(cls, space: Workspace, source: Stored | Step) -> FrameSet:
+    def of(cls, space: Workspace, source: Stored | PendingFacts) -> FrameSet:
         """All facts of a source."""
-        return cls(space, [Part.whole(source)])
+        return cls(space, [SourcePart.whole(source)])
 
     # What there is -------------------------------------------------------------------------------
 
@@ -156,7 +160,7 @@ class FrameSet:
     @property
     def is_view(self) -> bool:
         """Whether this is a set kept elsewhere, or a large one with a little taken away."""
-        if any(isinstance(part.source, Step) and part.source.is_scan for part in self.base):
+        if any(isinstance(part.source, PendingFacts) and part.source.is_scan for part in self.base):
             return True
         return bool(self.removed) and self.most >= VIEW_FACTOR * sum(part.most for part in self.removed)
 
@@ -191,9 +195,9 @@ class FrameSet:
     def _stored(self) -> Mapping[Predicate, int]:
         stored = self.space.store(self.frame())
         only = self.base[0] if len(self.base) == 1 and not self.removed and not self.added else None
-        if only is not None and isinstance(only.source, Step) and only.predicates == only.source.predicates:
+        if only is not None and isinstance(only.source, PendingFacts) and only.predicates == only.source.predicates:
             only.source.stored = stored
-        self.base, self.removed, self.added = _there([Part.whole(stored)]), (), ()
+        self.base, self.removed, self.added = _there([SourcePart.whole(stored)]), (), ()
         return stored.sizes
 
     def _counted(self) -> Mapping[Predicate, int]:
@@ -222,7 +226,7 @@ class FrameSet:
         waiting = (part.most for part in (*self.base, *self.removed, *self.added) if part.depth)
         return sum(waiting) <= FEW_FACTS
 
-    def _kept(self, parts: Iterable[Part]) -> tuple[Part, ...]:
+    def _kept(self, parts: Iterable[SourcePart]) -> tuple[SourcePart, ...]:
         found = [FrameSet(self.space, [part]).settle().base if part.depth else (part.newest,) for part in parts]
         return _there(part for each in found for part in each)
 
@@ -282,7 +286,7 @@ class FrameSet:
         """Where an argument of the facts of some predicates is in a store, as far as they are in one."""
         wanted, found = frozenset(predicates), []
         for part in (part.newest.restricted(wanted) for part in (*self.base, *self.added)):
-            if isinstance(part.source, Step) and part.source.places is not None and part.predicates:
+            if isinstance(part.source, PendingFacts) and part.source.places is not None and part.predicates:
                 found += part.source.places(part.predicates, argument)
         return found
 
@@ -302,7 +306,7 @@ class FrameSet:
         sliced = [stored for _, stored in found if stored is not None]
         return sliced, FrameSet(self.space, [part for part, stored in found if stored is None])
 
-    def _sliced(self, part: Part, wanted: Predicates) -> Stored | None:
+    def _sliced(self, part: SourcePart, wanted: Predicates) -> Stored | None:
         """A part in slices; what is stored otherwise is put there, once. None if it is not stored."""
         source, copies = part.source, self.space.copies
         if not isinstance(source, Stored):
@@ -349,7 +353,9 @@ class FrameSet:
         if mine.most >= VIEW_FACTOR * taken.most and not taken.removed:
             return mine._minus(taken)
         depth = 1 + max(mine.depth, taken.depth)
-        step = Step(lambda: _anti(mine, taken, shared), shared, mine._most_of(shared), depth, touched=mine.touched)
+        step = PendingFacts(
+            lambda: _anti(mine, taken, shared), shared, mine._most_of(shared), depth, touched=mine.touched
+        )
         return FrameSet.of(self.space, step)._joined(mine.restricted(mine.possible - shared))
 
     def _minus(self, other: FrameSet) -> FrameSet:
@@ -358,10 +364,10 @@ class FrameSet:
         added = (FrameSet(self.space, self.added) - other)._plain_parts() if self.added else ()
         return FrameSet(self.space, self.base, (*self.removed, *taken), added)
 
-    def _plain_parts(self) -> tuple[Part, ...]:
+    def _plain_parts(self) -> tuple[SourcePart, ...]:
         """Parts that have the facts and nothing else."""
         if self.removed:
-            return (Part.whole(Step(self.frame, self.possible, self.most, 1 + self.depth)),)
+            return (SourcePart.whole(PendingFacts(self.frame, self.possible, self.most, 1 + self.depth)),)
         return (*self.base, *self.added)
 
     def __and__(self, other: AnyFactSet) -> FrameSet:
@@ -370,7 +376,9 @@ class FrameSet:
             return FrameSet(self.space)
         small, large = (self, its) if self.most <= its.most else (its, self)
         depth = 1 + max(small.shallow().depth, large.shallow().depth)
-        step = Step(lambda: _semi(small, large, shared), shared, small._most_of(shared), depth, touched=small.touched)
+        step = PendingFacts(
+            lambda: _semi(small, large, shared), shared, small._most_of(shared), depth, touched=small.touched
+        )
         return FrameSet.of(self.space, step)
 
     def restricted(self, predicates: Iterable[Predicate]) -> FrameSet:
@@ -395,7 +403,7 @@ class FrameSet:
             return under(self.space, rows, renamed).select(*self.space.keys)
 
         there = frozenset(renamed[p] for p in moved.possible)
-        step = Step(
+        step = PendingFacts(
             lambda: frame(there),
             there,
             moved.most,
@@ -407,7 +415,7 @@ class FrameSet:
             pruned=frame,
             places=lambda wanted, argument: moved.places((before[p] for p in wanted), argument),
         )
-        return FrameSet(self.space, (*rest.base, Part.whole(step)), rest.removed, rest.added)
+        return FrameSet(self.space, (*rest.base, SourcePart.whole(step)), rest.removed, rest.added)
 
     def settled(self) -> FrameSet:
         """The same set: what is stored is in few files already."""
@@ -432,14 +440,14 @@ class FrameSet:
         rest = [part for part in self.base if not isinstance(part.source, Stored)]
         return FrameSet(self.space, [largest, *merged, *rest], self.removed, self.added)
 
-    def _merged(self, parts: Sequence[Part]) -> Part:
+    def _merged(self, parts: Sequence[SourcePart]) -> SourcePart:
         """Parts as one, in slices if they are."""
         if len(parts) == 1:
             return parts[0]
         frame, size = frame_of(self.space, parts, _all(parts)), sum(part.most for part in parts)
         if _is_sliced(parts[0]):
-            return Part.whole(in_slices(self.space, frame, size))
-        return Part.whole(self.space.store(frame.coalesce(1 + size // (1 << 22))))
+            return SourcePart.whole(in_slices(self.space, frame, size))
+        return SourcePart.whole(self.space.store(frame.coalesce(1 + size // (1 << 22))))
 
 
 def framed(space: Workspace, facts: AnyFactSet) -> FrameSet:
@@ -453,7 +461,7 @@ def framed(space: Workspace, facts: AnyFactSet) -> FrameSet:
     raise foreign(FrameSet, facts)
 
 
-def frame_of(space: Workspace, parts: Sequence[Part], wanted: Predicates, mask: Mask | None = None) -> DataFrame:
+def frame_of(space: Workspace, parts: Sequence[SourcePart], wanted: Predicates, mask: Mask | None = None) -> DataFrame:
     """The facts of some parts that are of wanted predicates; files that need the same filter are read together."""
     frames: list[DataFrame] = []
     alike: dict[Predicates, list[Stored]] = {}
@@ -461,9 +469,9 @@ def frame_of(space: Workspace, parts: Sequence[Part], wanted: Predicates, mask: 
         mine = part.predicates & wanted
         if not mine:
             continue
-        if isinstance(part.source, Step) and part.source.pruned is not None:
+        if isinstance(part.source, PendingFacts) and part.source.pruned is not None:
             frames.append(part.source.pruned(mine, mask))
-        elif isinstance(part.source, Step):
+        elif isinstance(part.source, PendingFacts):
             frames.append(_filtered(space, part.source.frame(), mine, part.source.predicates))
         else:
             hidden = (frozenset(part.source.sizes) & wanted) - mine
@@ -515,13 +523,13 @@ def _without_shared(left: FrameSet, right: FrameSet) -> tuple[FrameSet, FrameSet
     return FrameSet(left.space, mine), FrameSet(left.space, theirs)
 
 
-def _is_sliced(part: Part) -> bool:
+def _is_sliced(part: SourcePart) -> bool:
     return isinstance(part.source, Stored) and part.source.slices is not None
 
 
-def _there(parts: Iterable[Part]) -> tuple[Part, ...]:
+def _there(parts: Iterable[SourcePart]) -> tuple[SourcePart, ...]:
     return tuple(part for part in parts if part.predicates)
 
 
-def _all(parts: Iterable[Part]) -> Predicates:
+def _all(parts: Iterable[SourcePart]) -> Predicates:
     return frozenset[Predicate]().union(*(part.predicates for part in parts))

@@ -9,7 +9,7 @@ import pyarrow as pa
 
 from everlog.analysis.stratify import Stratum
 from everlog.backends.spark.factset import FrameSet
-from everlog.backends.spark.rows import GROUP, Terms, Written
+from everlog.backends.spark.rows import GROUP, TaskIds, Written
 from everlog.backends.spark.sharing import in_one_task
 from everlog.backends.spark.workspace import Stored, Workspace
 from everlog.engine.factset import NONE, FactSet
@@ -46,7 +46,7 @@ def finish(space: Workspace, stratum: Stratum, facts: FrameSet, delta: FrameSet,
     old = (facts - delta).restricted(concerned(stratum))
     if old.possible:
         rows = rows.unionAll(old.frame().withColumn(GROUP, F.lit(0)))
-    terms = Terms.of(space, {*concerned(stratum), *delta.possible}, stratum.recursive)
+    terms = TaskIds.of(space, {*concerned(stratum), *delta.possible}, stratum.recursive)
     space.jobs += 1
     found = in_one_task(rows, _Finish(stratum.recursive, terms, most))
     if found is None:
@@ -58,7 +58,7 @@ def finish(space: Workspace, stratum: Stratum, facts: FrameSet, delta: FrameSet,
 @dataclass(frozen=True)
 class _Finish:
     rules: tuple[Rule, ...]
-    terms: Terms
+    terms: TaskIds
     most: int
 
     def __call__(self, batches: Iterable[pa.RecordBatch]) -> tuple[Written, int, int] | None:

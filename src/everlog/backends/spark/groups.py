@@ -43,10 +43,10 @@ LEAST, MOST = np.iinfo(np.int64).min, np.iinfo(np.int64).max
 
 
 @dataclass(frozen=True)
-class Bounds:
+class ArgumentBounds:
     """The least and the greatest first argument in each row group.
 
-    >>> bounds = Bounds(np.array([0, 10, 20]), np.array([9, 19, 29]))
+    >>> bounds = ArgumentBounds(np.array([0, 10, 20]), np.array([9, 19, 29]))
     >>> bin(bounds.touched(np.array([5, 25, 26])))
     '0b101'
     """
@@ -86,7 +86,7 @@ class Groups:
     rows: Column
     first: Column
     last: Column
-    bounds: Bounds
+    bounds: ArgumentBounds
     blooms: Mapping[int, npt.NDArray[np.int64]]
     """For arguments after the first, where the Bloom filter of each row group begins, and how long it is: 0 if there is
     none."""
@@ -100,7 +100,7 @@ class Groups:
             found += [(number, *part) for part in _parts(list(_footer(metadata)))]
             blooms.append(_blooms(metadata))
         table = np.array(found, np.int64).reshape(-1, 7).T
-        bounds = Bounds(table[5], table[6])
+        bounds = ArgumentBounds(table[5], table[6])
         filters = {argument: _placed(blooms, argument, table[:2]) for argument in _arguments(blooms)}
         return cls(tuple(files), table[0], table[1], table[2], table[3], table[4], bounds, filters)
 
@@ -216,7 +216,7 @@ Touches = Mapping[tuple[int, int], Mask]
 """For the id of a predicate and an argument, the row groups that have one of its values as first argument."""
 
 
-def touches(rows: pa.Table, bounds: Bounds) -> Touches | None:
+def touches(rows: pa.Table, bounds: ArgumentBounds) -> Touches | None:
     """The row groups that some facts touch; None, which is all, if they are many."""
     if rows.num_rows > MOST_VALUES:
         return None

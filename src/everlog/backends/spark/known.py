@@ -20,9 +20,9 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from everlog.backends.spark.groups import LEAST, MOST, Bounds, Touches, all_touches, touches
+from everlog.backends.spark.groups import LEAST, MOST, ArgumentBounds, Touches, all_touches, touches
 from everlog.backends.spark.tasks import RESULT, gather, packed
-from everlog.backends.spark.workspace import Piece, Slices, Stored, Workspace, grouped, sizes_of
+from everlog.backends.spark.workspace import RowGroupRange, Slices, Stored, Workspace, grouped, sizes_of
 from everlog.engine.keys import Keys, Mask
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ def store_new(space: Workspace, rows: DataFrame, known: Sequence[Stored] = ()) -
     space.jobs += 1
     task = _KeepNew(str(space.directory), tuple(space.keys), joined(each.slices or {} for each in known), space.bounds)
     ordered = rows.select(_slice(space).alias(SLICE), *space.keys).sortWithinPartitions(SLICE, *space.keys)
-    parts: list[_Kept] = gather(ordered.mapInArrow(task, RESULT))
+    parts: list[_WrittenFacts] = gather(ordered.mapInArrow(task, RESULT))
     return replace(
         space.stored((() if part.file is None else (part.file,), part.sizes) for part in parts),
         touches=None if space.bounds is None else all_touches(part.touched for part in parts),
@@ -69,10 +69,10 @@ def _slice(space: Workspace) -> Column:
 def joined(parts: Iterable[Slices]) -> Slices:
     """The pieces of several sets, slice by slice.
 
-    >>> joined([{0: (Piece("a", 0, 2),)}, {0: (Piece("b", 0, 1),), 3: (Piece("b", 1, 2),)}])[0]
+    >>> joined([{0: (RowGroupRange("a", 0, 2),)}, {0: (RowGroupRange("b", 0, 1),), 3: (RowGroupRange("b", 1, 2),)}])[0]
     (Piece(file='a', first=0, end=2), Piece(file='b', first=0, end=1))
     """
-    found: dict[int, tuple[Piece, ...]] = {}
+    found: dict[int, tuple[RowGroupRange, ...]] = {}
     for part in parts:
         for number, pieces in part.items():
             found[number] = (*found.get(number, ()), *pieces)
@@ -83,7 +83,7 @@ def joined(parts: Iterable[Slices]) -> Slices:
 
 
 @dataclass(frozen=True)
-class _Kept:
+class _WrittenFacts:
     """What a task wrote."""
 
     file: str | None
@@ -99,13 +99,13 @@ class _KeepNew:
     directory: str
     keys: tuple[str, ...]
     known: Slices = field(default_factory=dict)
-    bounds: Bounds | None = None
+    bounds: ArgumentBounds | None = None
     group_rows: int = SLICE_ROWS
 
     def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         yield packed(lambda: self._kept(batches))
 
-    def _kept(self, batches: Iterable[pa.RecordBatch]) -> _Kept:
+    def _kept(self, batches: Iterable[pa.RecordBatch]) -> _WrittenFacts:
         path = f"{self.directory}/{uuid.uuid4().hex}.parquet"
         sizes: Counter[int] = Counter()
         found: list[Touches | None] = []
@@ -127,9 +127,9 @@ class _KeepNew:
         finally:
             if writer is not None:
                 writer.close()
-        return _Kept(None if writer is None else path, sizes, _pieces(path, numbers), all_touches(found))
+        return _WrittenFacts(None if writer is None else path, sizes, _pieces(path, numbers), all_touches(found))
 
-    def _there(self, facts: Keys, pieces: Iterable[Piece], opened: dict[str, _Sorted]) -> Mask:
+    def _there(self, facts: Keys, pieces: Iterable[RowGroupRange], opened: dict[str, _Sorted]) -> Mask:
         """Which of the facts, ascending, are in one of the pieces."""
         there = np.zeros(len(facts), np.bool_)
         for piece in pieces:
@@ -154,10 +154,10 @@ def _pieces(path: str, numbers: Sequence[int]) -> Slices:
     >>> _pieces("a", [0, 0, 3])
     {0: (Piece(file='a', first=0, end=2),), 3: (Piece(file='a', first=2, end=3),)}
     """
-    found: dict[int, tuple[Piece, ...]] = {}
+    found: dict[int, tuple[RowGroupRange, ...]] = {}
     for number, groups in itertools.groupby(enumerate(numbers), key=lambda each: each[1]):
         places = [place for place, _ in groups]
-        found[number] = (Piece(path, places[0], places[-1] + 1),)
+        found[number] = (RowGroupRange(path, places[0], places[-1] + 1),)
     return found
 
 

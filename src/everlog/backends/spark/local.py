@@ -11,7 +11,7 @@ import pyarrow as pa
 from everlog.analysis.stratify import Stratum
 from everlog.backends.spark.factset import FrameSet
 from everlog.backends.spark.plans import reads
-from everlog.backends.spark.rows import Terms, Written
+from everlog.backends.spark.rows import TaskIds, Written
 from everlog.backends.spark.sharing import in_one_task
 from everlog.backends.spark.workspace import Stored, Workspace
 from everlog.engine.factset import as_local
@@ -43,7 +43,7 @@ def evaluate(
     rows = space.read(())
     for part in (below, given):
         rows = rows.unionAll(part.frame()) if part.possible else rows
-    terms = Terms.of(space, (*sorted(reads(stratum)), *stratum.predicates), stratum.rules)
+    terms = TaskIds.of(space, (*sorted(reads(stratum)), *stratum.predicates), stratum.rules)
     timeout = None if limits.deadline is None else max(0.0, limits.deadline - time.monotonic())
     space.jobs += 1
     found = in_one_task(rows, _Evaluate(stratum, terms, most, timeout))
@@ -56,7 +56,7 @@ def evaluate(
 @dataclass(frozen=True)
 class _Evaluate:
     stratum: Stratum
-    terms: Terms
+    terms: TaskIds
     most: int
     timeout: float | None
 

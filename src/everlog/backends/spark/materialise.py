@@ -13,7 +13,7 @@ from everlog.analysis.stratify import StratifiedProgram
 from everlog.backends.spark.encoded import learn_predicates, staged_facts, width_of
 from everlog.backends.spark.factset import FrameSet, framed
 from everlog.backends.spark.multiset import FrameCounts, framed_counts
-from everlog.backends.spark.names import Names
+from everlog.backends.spark.names import HashedNames
 from everlog.backends.spark.settings import SparkSettings
 from everlog.backends.spark.tasks import full_disks
 from everlog.backends.spark.watched import spark_engine
@@ -73,7 +73,7 @@ def materialise_on_spark(
 
     ``check`` sees the predicates of the explicit facts beforehand. A trace is not stored, so none is made.
     """
-    names = Names(predicates_of(program), staging.salt)
+    names = HashedNames(predicates_of(program), staging.salt)
     learn_predicates(spark, names, staging.facts, staging.terms)
     width = width_of(staging.facts, names.predicates)
     with full_disks(), Workspace(spark, staging.work, names, width) as space:

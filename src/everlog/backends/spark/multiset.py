@@ -11,7 +11,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from everlog.backends.spark.factset import FrameSet, Part, Predicates, Step, framed, under
+from everlog.backends.spark.factset import FrameSet, PendingFacts, Predicates, SourcePart, framed, under
 from everlog.backends.spark.groups import Mask
 from everlog.backends.spark.workspace import WEIGHT, Stored, Workspace
 from everlog.engine.algebra import AnyCounts, AnyFactSet, foreign
@@ -43,7 +43,7 @@ class Weighted:
 
 
 @dataclass(frozen=True)
-class Piece:
+class FrameSummand:
     """Numbers to add, or to subtract."""
 
     rows: Weighted
@@ -55,7 +55,7 @@ class FrameCounts:
 
     __slots__ = ("pieces", "space")
 
-    def __init__(self, space: Workspace, pieces: Iterable[Piece] = ()) -> None:
+    def __init__(self, space: Workspace, pieces: Iterable[FrameSummand] = ()) -> None:
         self.space = space
         self.pieces = tuple(pieces)
 
@@ -68,7 +68,7 @@ class FrameCounts:
             rows = space.read(stored.files, weighted=True)
             return rows if frozenset(stored.sizes) <= wanted else _of(space, rows, wanted)
 
-        return cls(space, [Piece(Weighted(frame, facts.possible, facts.most, facts))] if stored.files else ())
+        return cls(space, [FrameSummand(Weighted(frame, facts.possible, facts.most, facts))] if stored.files else ())
 
     @classmethod
     def once_each(cls, facts: FrameSet) -> FrameCounts:
@@ -81,7 +81,7 @@ class FrameCounts:
             return facts.frame(wanted & facts.possible).withColumn(WEIGHT, F.lit(1).cast("long"))
 
         weighted = Weighted(frame, facts.possible, facts.most, facts)
-        return cls(facts.space, [Piece(weighted)] if facts.possible else ())
+        return cls(facts.space, [FrameSummand(weighted)] if facts.possible else ())
 
     @property
     def possible(self) -> Predicates:
@@ -120,7 +120,7 @@ class FrameCounts:
         """No numbers minus these."""
         return framed_counts(self.space, other) - self
 
-    def _with(self, pieces: Sequence[Piece]) -> FrameCounts:
+    def _with(self, pieces: Sequence[FrameSummand]) -> FrameCounts:
         return FrameCounts(self.space, (*self.pieces, *pieces))._gathered() if pieces else self
 
     def _gathered(self) -> FrameCounts:
@@ -136,7 +136,7 @@ class FrameCounts:
         parts = [(1, rows.where(F.col(WEIGHT) > 0)), (-1, rows.where(F.col(WEIGHT) < 0))]
         there, most = frozenset(sums.sizes), sum(sums.sizes.values())
         pieces = [
-            Piece(Weighted(functools.partial(_signed, self.space, frame, sign), there, most), sign)
+            FrameSummand(Weighted(functools.partial(_signed, self.space, frame, sign), there, most), sign)
             for sign, frame in parts
         ]
         return FrameCounts(self.space, [largest, *pieces] if most else [largest])
@@ -146,7 +146,7 @@ class FrameCounts:
         known = [piece.rows.facts for piece in self.pieces if piece.sign > 0 and piece.rows.facts is not None]
         if len(known) == len(self.pieces):
             return functools.reduce(lambda a, b: a | b, known, FrameSet(self.space))
-        return FrameSet(self.space, [Part.whole(self._step(lambda rows: rows.where(f"{WEIGHT} != 0")))])
+        return FrameSet(self.space, [SourcePart.whole(self._step(lambda rows: rows.where(f"{WEIGHT} != 0")))])
 
     def counted(self, facts: AnyFactSet) -> FrameSet:
         """Those of the facts whose number is above zero."""
@@ -158,7 +158,7 @@ class FrameCounts:
             return self.frame(shared, among=asked).where(f"{WEIGHT} > 0").select(*self.space.keys)
 
         depth = 1 + asked.shallow().depth
-        return FrameSet.of(self.space, Step(frame, shared, asked.most, depth, touched=asked.touched))
+        return FrameSet.of(self.space, PendingFacts(frame, shared, asked.most, depth, touched=asked.touched))
 
     def renamed(self, names: Mapping[Predicate, Predicate]) -> FrameCounts:
         """The same numbers under other predicates."""
@@ -185,11 +185,11 @@ class FrameCounts:
         known = {(id(piece.rows), piece.sign) for piece in old.pieces}
         return FrameCounts(self.space, [piece for piece in self.pieces if (id(piece.rows), piece.sign) not in known])
 
-    def _step(self, chosen: Callable[[DataFrame], DataFrame]) -> Step:
+    def _step(self, chosen: Callable[[DataFrame], DataFrame]) -> PendingFacts:
         def frame() -> DataFrame:
             return chosen(self.frame(self.possible)).select(*self.space.keys)
 
-        return Step(frame, self.possible, sum(piece.rows.most for piece in self.pieces))
+        return PendingFacts(frame, self.possible, sum(piece.rows.most for piece in self.pieces))
 
     def __iter__(self) -> Iterator[Predicate]:
         return iter(self.possible)

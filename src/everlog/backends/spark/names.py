@@ -8,11 +8,11 @@ from everlog.engine.hashing import hash_text
 from everlog.lang.syntax import Constant, Predicate
 
 
-class Names:
+class HashedNames:
     """Predicates by id and ids by predicate; constants by their text.
 
     >>> p = Predicate("p", 1)
-    >>> names = Names([p])
+    >>> names = HashedNames([p])
     >>> names.predicate(names.id(p)) == p, names.constant(Constant("1"))
     (True, -928762887014768240)
     """

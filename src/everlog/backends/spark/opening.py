@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from everlog.analysis.stratify import StratifiedProgram, Stratum
 from everlog.backends.spark.engine import SparkEngine
-from everlog.backends.spark.factset import FrameSet, Part, Step
+from everlog.backends.spark.factset import FrameSet, PendingFacts, SourcePart
 from everlog.backends.spark.materialise import spark_program
 from everlog.backends.spark.multiset import FrameCounts
 from everlog.backends.spark.settings import SparkSettings
@@ -125,8 +125,8 @@ def _unlisted(engine: SparkEngine, stratum: Stratum, facts: FrameSet) -> FrameSe
     def frame(predicate: Predicate) -> DataFrame:
         return closed().frame([predicate])
 
-    steps = [Step(functools.partial(frame, p), frozenset([p]), MANY, is_scan=True) for p in stratum.predicates]
-    return FrameSet(engine.space, map(Part.whole, steps))
+    steps = [PendingFacts(functools.partial(frame, p), frozenset([p]), MANY, is_scan=True) for p in stratum.predicates]
+    return FrameSet(engine.space, map(SourcePart.whole, steps))
 
 
 def _added(facts: FrameSet, more: FrameSet) -> FrameSet:

@@ -22,7 +22,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Literal
 
-from everlog.analysis.binary import Apart, in_twos
+from everlog.analysis.binary import Unconnected, in_twos
 from everlog.analysis.decompose import Decomposition, decompose
 from everlog.analysis.linear import is_linear, read_beside
 from everlog.analysis.meeting import meeting
@@ -97,7 +97,7 @@ class PlanSettings:
 
 
 @dataclass(frozen=True)
-class Plan:
+class StratumPlan:
     """How one stratum is evaluated, and why so."""
 
     kind: PlanKind
@@ -125,12 +125,12 @@ class Plan:
         return "\n  ".join([f"{self.kind}: {self.reasons[0]}", *self.reasons[1:]])
 
 
-def plan_of(stratum: Stratum, sizes: Sizes, settings: PlanSettings | None = None) -> Plan:
+def plan_of(stratum: Stratum, sizes: Sizes, settings: PlanSettings | None = None) -> StratumPlan:
     """The plan for a stratum; ``sizes`` are the numbers of facts of the predicates that it reads, as far as known."""
     settings = settings or PlanSettings()
     expected, is_local = _expected(stratum, sizes, settings)
     if is_local:
-        return Plan("local", stratum, ("the local engine in one task", expected), settings, sizes=sizes)
+        return StratumPlan("local", stratum, ("the local engine in one task", expected), settings, sizes=sizes)
     found = _distributed_plan(stratum, sizes, settings)
     staying = f"many facts that are joined in each round stay in their partitions {limit(settings, 'spread_facts')}"
     more = [*([staying] if found.kind == "loop" else []), *([expected] if expected else [])]
@@ -154,20 +154,20 @@ def _expected(stratum: Stratum, sizes: Sizes, settings: PlanSettings) -> tuple[s
     return f"{what}, {'which fit' if is_local else 'too many for'} one task {limit(settings, 'local_facts')}", is_local
 
 
-def _distributed_plan(stratum: Stratum, sizes: Sizes, settings: PlanSettings) -> Plan:
+def _distributed_plan(stratum: Stratum, sizes: Sizes, settings: PlanSettings) -> StratumPlan:
     if isinstance(stratum.module, VirtualUnion):
-        return Plan("nonrecursive", stratum, ("a union of other predicates",), settings)
+        return StratumPlan("nonrecursive", stratum, ("a union of other predicates",), settings)
     if stratum.module is not None:
         return _closure_plan(stratum, stratum.module, sizes, settings)
     if stratum.inner:
-        return Plan("loop", stratum, ("closures depend on rules that depend on them",), settings)
+        return StratumPlan("loop", stratum, ("closures depend on rules that depend on them",), settings)
     if not stratum.recursive:
-        return Plan("nonrecursive", stratum, ("no rule depends on another of the stratum",), settings)
+        return StratumPlan("nonrecursive", stratum, ("no rule depends on another of the stratum",), settings)
     return _rules_plan(stratum, stratum.recursive, stratum.predicates, sizes, settings)
 
 
 def close(
-    plan: Plan, session: SparkSession, facts: Mapping[Predicate, DataFrame], work: Path
+    plan: StratumPlan, session: SparkSession, facts: Mapping[Predicate, DataFrame], work: Path
 ) -> dict[Predicate, DataFrame]:
     """All facts of the predicates of a stratum that the plan is for, unless it is a loop.
 
@@ -179,7 +179,7 @@ def close(
 
 
 def _close(
-    plan: Plan, session: SparkSession, facts: Mapping[Predicate, DataFrame], work: Path
+    plan: StratumPlan, session: SparkSession, facts: Mapping[Predicate, DataFrame], work: Path
 ) -> Mapping[Predicate, DataFrame]:
     module, slices = plan.stratum.module, slices_of(plan, session)
     if plan.kind == "nonrecursive":
@@ -209,7 +209,7 @@ def _close(
 
 
 def decomposed(
-    plan: Plan,
+    plan: StratumPlan,
     session: SparkSession,
     facts: Mapping[Predicate, DataFrame],
     work: Path,
@@ -234,7 +234,9 @@ def decomposed(
     )
 
 
-def membership_of(plan: Plan, session: SparkSession, facts: Mapping[Predicate, DataFrame], work: Path) -> DataFrame:
+def membership_of(
+    plan: StratumPlan, session: SparkSession, facts: Mapping[Predicate, DataFrame], work: Path
+) -> DataFrame:
     """What there is to keep of a plan of components: (vertex, representative)."""
     from everlog.backends.spark.components import membership
 
@@ -245,14 +247,14 @@ def membership_of(plan: Plan, session: SparkSession, facts: Mapping[Predicate, D
     return membership(session, edges, work, edges_in_one_task=plan.settings.united_edges, size=plan.sizes.get(source))
 
 
-def slices_of(plan: Plan, session: SparkSession) -> int:
+def slices_of(plan: StratumPlan, session: SparkSession) -> int:
     """How many slices a stage of the plan has at most."""
     from everlog.backends.spark.tasks import parallelism
 
     return plan.settings.slices * parallelism(session)
 
 
-def seeded(plan: Plan, facts: Mapping[Predicate, DataFrame]) -> dict[Predicate, DataFrame]:
+def seeded(plan: StratumPlan, facts: Mapping[Predicate, DataFrame]) -> dict[Predicate, DataFrame]:
     """The facts, those of the recursion being what it starts with."""
     given = dict(facts)
     for predicate, sources in plan.seeds.items():
@@ -284,13 +286,13 @@ def union(parts: Sequence[Edge], facts: Mapping[Predicate, DataFrame]) -> DataFr
 # choosing ---------------------------------------------------------------------------------------
 
 
-def _closure_plan(stratum: Stratum, module: Closure, sizes: Sizes, settings: PlanSettings) -> Plan:
+def _closure_plan(stratum: Stratum, module: Closure, sizes: Sizes, settings: PlanSettings) -> StratumPlan:
     edges = sum(sizes.get(predicate, 0) for predicate in module.inputs)
     if module.kind == "symmetric-transitive":
         how = "united in one task" if edges <= settings.united_edges else "contracted in rounds until they fit one task"
         united = f"{edges:,} edges {how} {limit(settings, 'united_edges')}"
         reasons = ("symmetric and transitive, kept as membership", united, _slices(settings))
-        return Plan("components", stratum, reasons, settings, sizes=sizes)
+        return StratumPlan("components", stratum, reasons, settings, sizes=sizes)
     condensed = limit(settings, "condensed_edges")
     if edges <= settings.condensed_edges:
         reasons = (
@@ -298,7 +300,7 @@ def _closure_plan(stratum: Stratum, module: Closure, sizes: Sizes, settings: Pla
             f"{edges:,} edges condensed in one task {condensed}",
             _slices(settings, "pairs"),
         )
-        return Plan("reachability", stratum, reasons, settings, sizes=sizes)
+        return StratumPlan("reachability", stratum, reasons, settings, sizes=sizes)
     rules, seeds = as_rules(module)
     found = _rules_plan(stratum, rules, tuple(seeds), sizes, settings)
     why = f"{edges:,} edges are too many to condense in one task {condensed}"
@@ -307,28 +309,28 @@ def _closure_plan(stratum: Stratum, module: Closure, sizes: Sizes, settings: Pla
 
 def _rules_plan(
     stratum: Stratum, rules: tuple[Rule, ...], predicates: tuple[Predicate, ...], sizes: Sizes, settings: PlanSettings
-) -> Plan:
+) -> StratumPlan:
     found = decompose(Stratum(stratum.index, rules, (), predicates), sizes)
     if not isinstance(found, Decomposition):
         reasons = ("the recursion does not decompose", *(str(obstacle) for obstacle in found))
-        return _rounds_plan(Plan("loop", stratum, reasons, settings, rules, sizes=sizes), predicates)
+        return _rounds_plan(StratumPlan("loop", stratum, reasons, settings, rules, sizes=sizes), predicates)
     shared = sum(sizes.get(predicate, 0) for predicate in found.shared)
     amount = f"{shared:,} facts {limit(settings, 'shared_facts')}"
     if shared > settings.shared_facts:
-        return Plan(
+        return StratumPlan(
             "loop", stratum, (f"decomposes {found}", f"would share {amount}"), settings, rules, found, sizes=sizes
         )
     reasons = (str(found), f"shares {amount}", _slices(settings, "facts"))
-    return Plan("decomposed", stratum, reasons, settings, rules, found, sizes=sizes)
+    return StratumPlan("decomposed", stratum, reasons, settings, rules, found, sizes=sizes)
 
 
-def _rounds_plan(loop: Plan, predicates: tuple[Predicate, ...]) -> Plan:
+def _rounds_plan(loop: StratumPlan, predicates: tuple[Predicate, ...]) -> StratumPlan:
     """The same in rounds if the facts that rules join can meet and all that they read fits the task that numbers it."""
     bare = next((predicate for predicate in predicates if not predicate.arity), None)
     if bare is not None:
         return replace(loop, reasons=(*loop.reasons, f"no rounds over slices: {bare.name} has no arguments"))
     steps = in_twos(loop.rules, predicates)
-    if isinstance(steps, Apart):
+    if isinstance(steps, Unconnected):
         why = f"nothing connects the recursive atoms of {print_rule(steps.rule)}"
         return replace(loop, reasons=(*loop.reasons, f"no rounds over slices: {why}"))
     read = sum(loop.sizes.get(predicate, 0) for predicate in (*predicates, *read_beside(loop.rules, predicates)))

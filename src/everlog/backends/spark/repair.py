@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 
 from everlog.analysis.modules.kinds import Closure, VirtualUnion
-from everlog.backends.spark.factset import FrameSet, Predicates, Step
+from everlog.backends.spark.factset import FrameSet, PendingFacts, Predicates
 from everlog.backends.spark.groups import Mask, Place, joined
-from everlog.backends.spark.rows import GROUP, Terms, Written
+from everlog.backends.spark.rows import GROUP, TaskIds, Written
 from everlog.backends.spark.sharing import in_one_task
 from everlog.backends.spark.workspace import Workspace
 from everlog.engine.factset import FactSet
@@ -41,7 +41,7 @@ def repair_closure(
         part = facts.restricted(module.inputs)
         if part.possible:
             rows = rows.unionAll(part.frame().withColumn(GROUP, F.lit(group)))
-    terms = Terms.of(space, (*module.inputs, *module.predicates))
+    terms = TaskIds.of(space, (*module.inputs, *module.predicates))
     space.jobs += 1
     found = in_one_task(rows, _Repair(module, terms, edges, pairs))
     if found is None:
@@ -53,7 +53,7 @@ def repair_closure(
 @dataclass(frozen=True)
 class _Repair:
     module: Closure
-    terms: Terms
+    terms: TaskIds
     edges: int
     pairs: int
 
@@ -113,5 +113,5 @@ def _united(space: Workspace, module: VirtualUnion, facts: FrameSet, is_scan: bo
         return [place for p in module.parts if not p.inverted for place in parts.places([p.predicate], argument)]
 
     depth = 1 + parts.shallow().depth
-    step = Step(frame, there, parts.most, depth, is_scan, touched=touched, pruned=frame, places=places)
+    step = PendingFacts(frame, there, parts.most, depth, is_scan, touched=touched, pruned=frame, places=places)
     return FrameSet.of(space, step)

@@ -27,14 +27,14 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 
-from everlog.analysis.binary import Apart, in_twos
+from everlog.analysis.binary import Unconnected, in_twos
 from everlog.analysis.linear import read_beside
-from everlog.analysis.meeting import Copy, Meeting, meeting
+from everlog.analysis.meeting import Meeting, Partitioning, meeting
 from everlog.backends.spark.decomposed import orders_of
 from everlog.backends.spark.factset import FrameSet
-from everlog.backends.spark.rows import Terms, Written
-from everlog.backends.spark.sharing import NO_IDS, Numbering, Orders, in_one_task, shared_facts, write_facts
-from everlog.backends.spark.slices import Held, Kept, Sent, Spread, received, send
+from everlog.backends.spark.rows import TaskIds, Written
+from everlog.backends.spark.sharing import NO_IDS, Orders, SharedNumbering, in_one_task, shared_facts, write_facts
+from everlog.backends.spark.slices import Held, Sent, SliceFacts, Spread, received, send
 from everlog.backends.spark.tasks import SparkRunner
 from everlog.backends.spark.workspace import Stored, Workspace
 from everlog.engine.factset import NONE, FactSet
@@ -74,10 +74,10 @@ def close_in_rounds(
     """
     beside = read_beside(rules, derived)
     steps = in_twos(rules, derived)
-    assert not isinstance(steps, Apart)
+    assert not isinstance(steps, Unconnected)
     plan = meeting(steps, derived)
     spread = Spread({copy.name: len(copy.by) for copies in plan.copies.values() for copy in copies}, slices)
-    terms = Terms.of(space, (*derived, *beside), rules)
+    terms = TaskIds.of(space, (*derived, *beside), rules)
     orders = orders_of(plan.rules, beside, spread.predicates, facts.sizes)
     given = facts.restricted((*derived, *beside))
     space.jobs += 1
@@ -115,7 +115,7 @@ def _listed(space: Workspace, slots: Sequence[_Slice]) -> Stored:
 class _Prepare:
     """Numbers all terms, shares what rules read, and sends the facts that are given to their slices."""
 
-    terms: Terms
+    terms: TaskIds
     plan: Meeting
     spread: Spread
     orders: Orders
@@ -143,7 +143,7 @@ class _Slice:
     """One slice: what it has, and what was sent to it."""
 
     derived: tuple[Predicate, ...]
-    terms: Terms
+    terms: TaskIds
     plan: Meeting
     spread: Spread
     shared: Path
@@ -157,11 +157,11 @@ class _Slice:
     def round(self) -> _Done:
         """Keep what is new of what was sent, and send what follows from it."""
         below, ids = shared_facts(self.shared)
-        kept = Kept(self.held, self.spread.layouts(len(ids)))
+        kept = SliceFacts(self.held, self.spread.layouts(len(ids)))
         delta = self._new(kept)
         if not delta:
             return _Done(self.number, self.held)
-        engine = self.terms.engine(Numbering(ids, NO_IDS), Limits())
+        engine = self.terms.engine(SharedNumbering(ids, NO_IDS), Limits())
         facts = below.replaced({copy: kept.with_new(copy, delta.relation(copy)) for copy in self.spread.predicates})
         found = engine.match(RuleSet(self.plan.rules), facts, facts, changed=[(delta, NONE)]).facts()
         work = Path(self.terms.directory)
@@ -170,7 +170,7 @@ class _Slice:
         instances = sum(n for rule, n in engine.work.by_rule.items() if rule.head.predicate in self.derived)
         return _Done(self.number, kept.extended(delta, work), sent, new, instances)
 
-    def _new(self, kept: Kept) -> FactSet:
+    def _new(self, kept: SliceFacts) -> FactSet:
         """What was sent and the slice does not have; what comes from a home is known to be new."""
         homes = {copies[0].name for copies in self.plan.copies.values()}
         found = {}
@@ -184,13 +184,13 @@ class _Slice:
     def listed(self) -> Written:
         """Write all facts of the slice with their ids."""
         ids = shared_facts(self.shared)[1]
-        kept = Kept(self.held, self.spread.layouts(len(ids)))
+        kept = SliceFacts(self.held, self.spread.layouts(len(ids)))
         homes = {predicate: self.plan.home(predicate) for predicate in self.derived}
         facts = FactSet({predicate: _listed_from(kept.relation(home.name), home) for predicate, home in homes.items()})
-        return self.terms.write(facts, Numbering(ids, NO_IDS))
+        return self.terms.write(facts, SharedNumbering(ids, NO_IDS))
 
 
-def _listed_from(relation: Relation, home: Copy) -> Relation:
+def _listed_from(relation: Relation, home: Partitioning) -> Relation:
     """The facts that a home has."""
     own = relation.layout.primary
     if home.order == own:

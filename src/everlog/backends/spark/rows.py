@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from everlog.backends.spark.sharing import Numbering, fact_set
+from everlog.backends.spark.sharing import SharedNumbering, fact_set
 from everlog.backends.spark.workspace import Workspace
 from everlog.engine.factset import FactSet
 from everlog.engine.keys import Column, columns_of
@@ -30,7 +30,7 @@ Written = tuple[tuple[str, ...], dict[int, int]]
 
 
 @dataclass(frozen=True)
-class Terms:
+class TaskIds:
     """What a task has to know of ids: those of predicates and of the constants in rules."""
 
     predicates: tuple[tuple[int, Predicate], ...]
@@ -39,7 +39,7 @@ class Terms:
     directory: str
 
     @classmethod
-    def of(cls, space: Workspace, predicates: Iterable[Predicate], rules: Iterable[Rule] = ()) -> Terms:
+    def of(cls, space: Workspace, predicates: Iterable[Predicate], rules: Iterable[Rule] = ()) -> TaskIds:
         terms = [term for rule in rules for atom in (rule.head, *rule.body) for term in atom.terms]
         return cls(
             tuple((space.names.id(p), p) for p in dict.fromkeys(predicates)),
@@ -48,7 +48,7 @@ class Terms:
             str(space.directory),
         )
 
-    def read(self, batches: Iterable[pa.RecordBatch], groups: int = 1) -> tuple[list[FactSet], Numbering]:
+    def read(self, batches: Iterable[pa.RecordBatch], groups: int = 1) -> tuple[list[FactSet], SharedNumbering]:
         """The facts of rows, over one numbering; with several groups one set for each number in their column."""
         named = np.array(list(self.constants.values()), np.int64)
         held = [batch for batch in batches if batch.num_rows]
@@ -68,17 +68,17 @@ class Terms:
         ]
         return sets, numbering
 
-    def engine(self, numbering: Numbering, limits: Limits) -> Engine:
+    def engine(self, numbering: SharedNumbering, limits: Limits) -> Engine:
         """An engine of one thread for facts over a numbering."""
         named = np.array(list(self.constants.values()), np.int64)
         numbers = dict(zip(self.constants, numbering.numbers_of(named).tolist(), strict=True))
         return Engine(numbering.universe, numbers, limits=limits, threads=1)
 
-    def write(self, facts: FactSet, numbering: Numbering) -> Written:
+    def write(self, facts: FactSet, numbering: SharedNumbering) -> Written:
         """Facts as a file in the work directory."""
         return self.write_all([facts], numbering)
 
-    def write_all(self, sets: Sequence[FactSet], numbering: Numbering) -> Written:
+    def write_all(self, sets: Sequence[FactSet], numbering: SharedNumbering) -> Written:
         """The facts of some sets as a file, block by block: memory that is new to a process costs more than copying."""
         ids = {predicate: number for number, predicate in self.predicates}
         relations = [pair for facts in sets for pair in facts.items() if len(pair[1])]

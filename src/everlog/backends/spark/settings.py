@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 
-from everlog.backends.spark.plans import Plan, PlanSettings, limit
+from everlog.backends.spark.plans import PlanSettings, StratumPlan, limit
 from everlog.settings import LOCAL_FINISH, PROBE_ROWS
 
 
@@ -22,7 +22,7 @@ class SparkSettings:
     """Where a change is joined with more rows of a store than this, a job finds out first in which row groups it can
     match, if that is not known; with fewer rows, reading all of them is quicker."""
 
-    def explained(self, plan: Plan) -> Plan:
+    def explained(self, plan: StratumPlan) -> StratumPlan:
         """The plan with the thresholds that are met only when it runs.
 
         >>> from everlog.analysis.check import check

@@ -77,7 +77,7 @@ def map_arrays(directory: Path) -> Mapping[str, Array]:
 
 
 @dataclass(frozen=True)
-class Numbering:
+class SharedNumbering:
     """Dense numbers for ids: first those that are shared, then those that only some facts have; both ascending.
 
     >>> (column,), numbering = renumbered([np.array([70, 50, 60])], shared=np.array([50, 70]))
@@ -112,7 +112,7 @@ class Numbering:
         return found
 
 
-def renumbered(columns: Sequence[Column], shared: Column = NO_IDS) -> tuple[list[Column], Numbering]:
+def renumbered(columns: Sequence[Column], shared: Column = NO_IDS) -> tuple[list[Column], SharedNumbering]:
     """Columns of ids as numbers. One sort of all ids; looking each up would miss the cache each time."""
     ids = np.concatenate([NO_IDS, *columns])
     order = np.argsort(ids)
@@ -128,7 +128,7 @@ def renumbered(columns: Sequence[Column], shared: Column = NO_IDS) -> tuple[list
     numbers = np.empty(len(ids), np.int64)
     numbers[order] = number[np.cumsum(first) - 1]
     ends = np.cumsum([len(column) for column in columns])[:-1]
-    return np.split(numbers, ends), Numbering(shared, different[~known])
+    return np.split(numbers, ends), SharedNumbering(shared, different[~known])
 
 
 # facts of several predicates in one DataFrame ---------------------------------------------------
@@ -175,7 +175,7 @@ def columns_by_tag(batches: Iterable[pa.RecordBatch], arities: Sequence[int]) ->
 
 def fact_set(
     predicates: Sequence[Predicate], columns: Sequence[Sequence[Column]], shared: Column = NO_IDS, more: Column = NO_IDS
-) -> tuple[FactSet, Numbering]:
+) -> tuple[FactSet, SharedNumbering]:
     """The facts of columns of ids, one list a predicate; the ids ``more`` are numbered as well."""
     arguments = [column for p, mine in zip(predicates, columns, strict=True) for column in mine[: p.arity]]
     numbers, numbering = renumbered([*arguments, more], shared)

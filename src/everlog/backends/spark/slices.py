@@ -104,7 +104,7 @@ class Held:
     count: int
 
 
-class Kept:
+class SliceFacts:
     """What a slice has, mapped from its files."""
 
     def __init__(self, held: Sequence[Held], layouts: Mapping[Predicate, Layout]) -> None:

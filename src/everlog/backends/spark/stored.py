@@ -20,9 +20,9 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from everlog.backends.spark.encoded import columns, filled
-from everlog.backends.spark.factset import FrameSet, Part, Predicates, Step, under
+from everlog.backends.spark.factset import FrameSet, PendingFacts, Predicates, SourcePart, under
 from everlog.backends.spark.groups import Chosen, Groups, Mask, Place, Touches, touches
-from everlog.backends.spark.multiset import FrameCounts, Piece, Weighted
+from everlog.backends.spark.multiset import FrameCounts, FrameSummand, Weighted
 from everlog.backends.spark.picked import picked, read_groups
 from everlog.backends.spark.tasks import SparkRunner
 from everlog.backends.spark.workspace import WEIGHT, Stored, Workspace
@@ -79,7 +79,7 @@ class StoredFacts:
 
         most = int(self.groups.rows.sum())
         weighted = Weighted(lambda wanted: pruned(wanted, None), self.predicates, most, pruned=pruned)
-        return FrameCounts(self.space, [Piece(weighted)])
+        return FrameCounts(self.space, [FrameSummand(weighted)])
 
     def fed(self, hidden: Mapping[Predicate, Predicate]) -> FrameSet:
         """The facts that feed modules, under hidden names: those that are explicit or have a derivation outside."""
@@ -101,7 +101,7 @@ class StoredFacts:
             found: DataFrame = kept(wanted).frame() if mask is None else summed(wanted, mask)
             return found
 
-        step = Step(
+        step = PendingFacts(
             lambda: pruned(frozenset(shown), None),
             frozenset(shown),
             int(self.groups.rows.sum()),
@@ -120,7 +120,7 @@ class StoredFacts:
             return rows.where(f"{WEIGHT} = 1").select(*self.space.keys)
 
         most = int(self.groups.rows[self.is_first].sum())
-        scan = Step(
+        scan = PendingFacts(
             lambda: pruned(predicates, None),
             predicates,
             most,
@@ -131,15 +131,15 @@ class StoredFacts:
         )
         touched = Stored() if self.is_first.all() else self.touched()
         if not touched.files:
-            return FrameSet(self.space, [Part.whole(scan)])
+            return FrameSet(self.space, [SourcePart.whole(scan)])
         rows = self.space.spark.read.schema(f"{columns(self.space)}, {name} long").parquet(*touched.files)
         there = predicates & touched.sizes.keys()
-        step = Step(
+        step = PendingFacts(
             lambda: rows.where(rows.predicate.isin(self._ids(there)) & (F.col(name) > 0)).select(*self.space.keys),
             there,
             sum(touched.sizes[predicate] for predicate in there),
         )
-        return FrameSet(self.space, [Part.whole(scan)], [Part(touched, there)], [Part.whole(step)])
+        return FrameSet(self.space, [SourcePart.whole(scan)], [SourcePart(touched, there)], [SourcePart.whole(step)])
 
     def touched(self) -> Stored:
         """The facts with rows in later files, with the sums of all their rows."""

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from everlog.analysis.modules.kinds import Closure
-from everlog.backends.spark.plans import Plan, membership_of, slices_of
+from everlog.backends.spark.plans import StratumPlan, membership_of, slices_of
 from everlog.lang.syntax import Predicate
 
 if TYPE_CHECKING:
@@ -16,19 +16,21 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Listing:
+class ClosureListing:
     """The pairs of a closure as stages that run when they are used, and how many there are."""
 
     frames: Mapping[Predicate, DataFrame]
     pairs: Mapping[Predicate, int]
 
 
-def is_counted_first(plan: Plan) -> bool:
+def is_counted_first(plan: StratumPlan) -> bool:
     """Whether it is known how many pairs there are before any is listed."""
     return plan.kind in ("reachability", "components")
 
 
-def listing(plan: Plan, session: SparkSession, facts: Mapping[Predicate, DataFrame], work: Path) -> Listing:
+def listing(
+    plan: StratumPlan, session: SparkSession, facts: Mapping[Predicate, DataFrame], work: Path
+) -> ClosureListing:
     """Prepare the pairs of a closure whose plan counts them first."""
     from everlog.backends.spark.closure import condense, listed
     from everlog.backends.spark.components import pairs
@@ -39,10 +41,10 @@ def listing(plan: Plan, session: SparkSession, facts: Mapping[Predicate, DataFra
         condensed = condense(module, facts, work)
         least = plan.settings.slice_pairs
         frames = {p: listed(session, module, condensed, p, slices, least) for p in module.predicates}
-        return Listing(frames, condensed.pairs)
+        return ClosureListing(frames, condensed.pairs)
     members = membership_of(plan, session, facts, work)
     sizes = members.groupBy("representative").count()
     ((count, total),) = sizes.selectExpr("sum(count)", "sum(count * count)").collect()
     shared = plan.settings.shared_facts
     frame = pairs(session, members, work, slices=slices, shared=shared, size=count or 0)
-    return Listing({module.predicates[0]: frame}, {module.predicates[0]: total or 0})
+    return ClosureListing({module.predicates[0]: frame}, {module.predicates[0]: total or 0})

@@ -21,7 +21,7 @@ from everlog.backends.spark.encoded import learn_predicates, staged_facts, width
 from everlog.backends.spark.factset import framed
 from everlog.backends.spark.materialise import predicates_of
 from everlog.backends.spark.multiset import FrameCounts, framed_counts
-from everlog.backends.spark.names import Names, namesakes
+from everlog.backends.spark.names import HashedNames, namesakes
 from everlog.backends.spark.opening import Version, opened, program_of
 from everlog.backends.spark.outcome import Outcome, Repaired, Sizes
 from everlog.backends.spark.settings import SparkSettings
@@ -70,7 +70,7 @@ def update_on_spark(
     """Repair a version of a store after a change of its explicit facts; the program is the one of the version."""
     info = store.info(version)
     program = program_of(program, info)
-    names = Names(predicates_of(program), info.salt)
+    names = HashedNames(predicates_of(program), info.salt)
     changed = [*staged.delete, *staged.insert]
     known = frozenset(names.predicates)
     learn_predicates(spark, names, changed, staged.terms)
@@ -92,7 +92,7 @@ def update_on_spark(
             done = update(engine, program, old.kept, delete, insert, algorithm, strategy)
         log.info("updated in %d jobs", space.jobs)
         outcome = Outcome(program, old.generated, old.kept.explicit, delete, insert, done)
-        return _Change(space, old, outcome).written(staged.work, info.statistics)
+        return _UpdateOutput(space, old, outcome).written(staged.work, info.statistics)
 
 
 def _refuse_two_arities(
@@ -107,7 +107,7 @@ def _refuse_two_arities(
 
 
 @dataclass(frozen=True)
-class _Change:
+class _UpdateOutput:
     """An update that was computed, on its way to the store."""
 
     space: Workspace

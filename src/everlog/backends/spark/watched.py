@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from everlog.backends.spark.engine import SparkEngine
 from everlog.backends.spark.factset import FrameSet
 from everlog.backends.spark.match import FrameMatches, FrameProofs
-from everlog.backends.spark.plans import Plan
+from everlog.backends.spark.plans import StratumPlan
 from everlog.backends.spark.workspace import WEIGHT
 from everlog.engine.algebra import AnyChange, AnyFactSet
 from everlog.engine.match import RuleSet, Told, untold
@@ -74,15 +74,15 @@ class WatchedSparkEngine(SparkEngine):
         if stratum.module is None:
             self.watch.jobs_done({})
 
-    def _evaluated(self, plan: Plan, facts: FrameSet, explicit: FrameSet) -> tuple[FrameSet, int] | None:
+    def _evaluated(self, plan: StratumPlan, facts: FrameSet, explicit: FrameSet) -> tuple[FrameSet, int] | None:
         with self._told(plan.stratum, plan.stratum.rules):
             return super()._evaluated(plan, facts, explicit)
 
-    def _closed_by(self, plan: Plan, facts: FrameSet) -> FrameSet:
+    def _closed_by(self, plan: StratumPlan, facts: FrameSet) -> FrameSet:
         with self._told(plan.stratum, plan.stratum.recursive):
             return super()._closed_by(plan, facts)
 
-    def _closed_in_rounds(self, plan: Plan, facts: FrameSet, told: Told) -> FrameSet:
+    def _closed_in_rounds(self, plan: StratumPlan, facts: FrameSet, told: Told) -> FrameSet:
         with self._told(plan.stratum, plan.stratum.recursive):
             return super()._closed_in_rounds(plan, facts, told)
 

@@ -25,8 +25,18 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from everlog.backends.spark.groups import Bounds, Groups, Mask, Place, Probe, Touches, all_touches, joined, touches
-from everlog.backends.spark.names import Names
+from everlog.backends.spark.groups import (
+    ArgumentBounds,
+    Groups,
+    Mask,
+    Place,
+    Probe,
+    Touches,
+    all_touches,
+    joined,
+    touches,
+)
+from everlog.backends.spark.names import HashedNames
 from everlog.backends.spark.tasks import RESULT, gather, packed, parallelism
 from everlog.ingest.tasks import work_directory
 from everlog.lang.syntax import Predicate
@@ -42,7 +52,7 @@ GROUP_ROWS = 1 << 20
 
 
 @dataclass(frozen=True)
-class Piece:
+class RowGroupRange:
     """Some row groups of a file, one after the other."""
 
     file: str
@@ -50,7 +60,7 @@ class Piece:
     end: int
 
 
-Slices = Mapping[int, tuple[Piece, ...]]
+Slices = Mapping[int, tuple[RowGroupRange, ...]]
 """Where the facts of each slice are; see :mod:`everlog.backends.spark.known`."""
 
 
@@ -70,7 +80,7 @@ class Stored:
 class Workspace:
     """Stores DataFrames of facts in a directory that all workers share; see the module."""
 
-    def __init__(self, spark: SparkSession, directory: Path | str, names: Names, width: int) -> None:
+    def __init__(self, spark: SparkSession, directory: Path | str, names: HashedNames, width: int) -> None:
         self.spark = spark
         self.directory = work_directory(Path(directory) / f"spark-{uuid.uuid4().hex[:8]}")
         self.names = names
@@ -89,7 +99,7 @@ class Workspace:
         """Run a step: distinct facts, with a column of weights or without, and with other columns."""
         columns = [*self.keys, *([WEIGHT] if weighted else []), *more]
         self.jobs += 1
-        parts = gather(frame.select(*columns).mapInArrow(_Write(str(self.directory), self.bounds), RESULT))
+        parts = gather(frame.select(*columns).mapInArrow(_WritePartition(str(self.directory), self.bounds), RESULT))
         found = self.stored((() if file is None else (file,), sizes) for file, sizes, _ in parts)
         touched = None if self.bounds is None else all_touches(touched for _, _, touched in parts)
         return replace(found, weighted=weighted, touches=touched)
@@ -104,7 +114,7 @@ class Workspace:
         return Stored(tuple(files), {self.names.predicate(number): size for number, size in sizes.items()})
 
     @property
-    def bounds(self) -> Bounds | None:
+    def bounds(self) -> ArgumentBounds | None:
         """What the row groups of the store range over."""
         return None if self.groups is None else self.groups.bounds
 
@@ -164,12 +174,12 @@ class Workspace:
 
 
 @dataclass(frozen=True)
-class _Write:
+class _WritePartition:
     """Writes a partition into a file; returns its name, None if there is nothing in it, the sizes by predicate, and
     what it touches."""
 
     directory: str
-    bounds: Bounds | None = None
+    bounds: ArgumentBounds | None = None
 
     def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         yield packed(lambda: self._written(batches))

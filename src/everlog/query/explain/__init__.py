@@ -2,7 +2,7 @@
 
 from everlog.query.explain.explanation import Answer, Explanation
 from everlog.query.explain.missing import Reason
-from everlog.query.explain.proof import Proof, Step
+from everlog.query.explain.proof import Proof, ProofStep
 from everlog.query.explain.run import explain
 
-__all__ = ["Answer", "Explanation", "Proof", "Reason", "Step", "explain"]
+__all__ = ["Answer", "Explanation", "Proof", "ProofStep", "Reason", "explain"]

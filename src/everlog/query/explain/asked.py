@@ -16,7 +16,7 @@ from everlog.lang.parser import parse_query
 from everlog.lang.printer import print_query
 from everlog.lang.syntax import Atom, Constant, Predicate, Rule
 from everlog.query.answers import Rows
-from everlog.query.explain.subject import Reasoned
+from everlog.query.explain.subject import ReasonedProgram
 
 ANSWER = "the answer"
 """No predicate of a program has a space in its name."""
@@ -35,7 +35,7 @@ class Explained(Protocol):
 
     def state(self) -> State: ...
 
-    def up_to_date(self) -> Reasoned:
+    def up_to_date(self) -> ReasonedProgram:
         """What reasons, once all that is queued has happened."""
 
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from everlog.lang.syntax import Atom, Constant
-from everlog.query.explain.proof import Proof, Step
+from everlog.query.explain.proof import Proof, ProofStep
 
 if TYPE_CHECKING:
     from everlog.query.explain.equalities import Equalities, Pair
@@ -42,7 +42,7 @@ def _needed(draft: Proof, equalities: Equalities) -> list[int]:
 class _Assembly:
     def __init__(self, equalities: Equalities) -> None:
         self._equalities = equalities
-        self.steps: list[Step] = []
+        self.steps: list[ProofStep] = []
         self.place: dict[Atom, int] = {}
 
     def add(self, draft: Proof) -> None:
@@ -61,19 +61,21 @@ class _Assembly:
         """Where it is proved that two terms are equal."""
         pair = self._equalities.in_order(one, other)
         along = self._along(pair)
-        return along[0] if len(along) == 1 else self._put(Step(self._equalities.fact(pair), "same"), along)
+        return along[0] if len(along) == 1 else self._put(ProofStep(self._equalities.fact(pair), "same"), along)
 
     def _along(self, pair: Pair) -> tuple[int, ...]:
         return tuple(self.place[self._equalities.edge(edge)] for edge in self._equalities.path(pair))
 
-    def _put(self, step: Step, premises: tuple[int, ...]) -> int:
+    def _put(self, step: ProofStep, premises: tuple[int, ...]) -> int:
         if step.fact not in self.place:
             self.place[step.fact] = len(self.steps)
-            self.steps.append(Step(step.fact, step.kind, step.rules, step.bindings, premises, step.absent, step.equal))
+            self.steps.append(
+                ProofStep(step.fact, step.kind, step.rules, step.bindings, premises, step.absent, step.equal)
+            )
         return self.place[step.fact]
 
 
-def _reached(steps: Sequence[Step], goal: int) -> tuple[Step, ...]:
+def _reached(steps: Sequence[ProofStep], goal: int) -> tuple[ProofStep, ...]:
     """The steps that a goal rests on, in their order, which ends with it."""
     used = {goal}
     for at in range(goal, -1, -1):
@@ -82,6 +84,6 @@ def _reached(steps: Sequence[Step], goal: int) -> tuple[Step, ...]:
     order = sorted(used)
     place = {at: number for number, at in enumerate(order)}
     return tuple(
-        Step(s.fact, s.kind, s.rules, s.bindings, tuple(place[p] for p in s.premises), s.absent, s.equal)
+        ProofStep(s.fact, s.kind, s.rules, s.bindings, tuple(place[p] for p in s.premises), s.absent, s.equal)
         for s in (steps[at] for at in order)
     )

@@ -10,14 +10,14 @@ from everlog.analysis.modules.kinds import Closure
 from everlog.engine.keys import Column
 from everlog.lang.syntax import Atom, Constant, Term, Variable
 from everlog.query.explain.instances import variables
-from everlog.query.explain.proof import Kind, Proof, Step
+from everlog.query.explain.proof import Kind, Proof, ProofStep
 from everlog.query.explain.search import Search
 
 Chosen = Callable[[int], int]
 """The step by which a fact is proved, negative if it was given."""
 
 
-class Builder:
+class ProofBuilder:
     """Makes proofs of facts that a search has met. Steps after the rules of the program are those of a query."""
 
     def __init__(self, search: Search, rules: int) -> None:
@@ -26,7 +26,7 @@ class Builder:
         self._constants: dict[int, Constant] = {}
         self._atoms: dict[int, Atom] = {}
         self._bodies: dict[int, list[int]] = {}
-        self._made: dict[int, Step] = {}
+        self._made: dict[int, ProofStep] = {}
 
     def proofs(self, goals: Sequence[int]) -> list[Proof]:
         """The best proof of each goal, all of which have one."""
@@ -71,10 +71,10 @@ class Builder:
         for fact in order:
             step = chosen(fact)
             if step < 0:
-                steps.append(Step(self._atoms[fact], "given"))
+                steps.append(ProofStep(self._atoms[fact], "given"))
                 continue
             made, premises = self._made[step], tuple(place[other] for other in self._bodies[step])
-            steps.append(Step(made.fact, made.kind, made.rules, made.bindings, premises, made.absent))
+            steps.append(ProofStep(made.fact, made.kind, made.rules, made.bindings, premises, made.absent))
         return Proof(tuple(steps))
 
     # terms ------------------------------------------------------------------------------------------
@@ -112,12 +112,12 @@ class Builder:
         known = self._constants
         return zip(*([known[term] for term in column.tolist()] for column in columns), strict=True)
 
-    def _maker(self, by: int | Closure) -> Callable[[Atom, tuple[Constant, ...]], Step]:
+    def _maker(self, by: int | Closure) -> Callable[[Atom, tuple[Constant, ...]], ProofStep]:
         """What makes a step of the fact and the values of variables; premises are not known yet."""
         subject = self._search.subject
         if not isinstance(by, int):
             rules = subject.along(by)
-            return lambda fact, values: Step(fact, "path", rules)
+            return lambda fact, values: ProofStep(fact, "path", rules)
         rule, written = subject.rules[by], subject.written[by]
         order = variables(rule)
         named = {v for atom in (written.head, *written.body) for v in atom.variables()}
@@ -125,11 +125,11 @@ class Builder:
         kind: Kind = "query" if by >= self._own else "rule"
         used = () if by >= self._own else (by,)
 
-        def make(fact: Atom, values: tuple[Constant, ...]) -> Step:
+        def make(fact: Atom, values: tuple[Constant, ...]) -> ProofStep:
             bindings = tuple([(name, values[at]) for at, name in shown])
             bound = dict(zip(order, values, strict=True)) if rule.negative else {}
             absent = tuple(Atom(a.predicate, tuple(_put(t, bound) for t in a.terms)) for a in rule.negative)
-            return Step(fact, kind, used, bindings, (), absent)
+            return ProofStep(fact, kind, used, bindings, (), absent)
 
         return make
 

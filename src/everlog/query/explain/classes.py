@@ -17,7 +17,7 @@ from everlog.reasoning.equality.partition import Partition
 from everlog.reasoning.merging import SAME
 
 
-class Terms:
+class TermCache:
     """Constants by id and ids by constant, each looked up once."""
 
     def __init__(self, dictionary: Dictionary) -> None:
@@ -48,7 +48,7 @@ class Terms:
 class Classes:
     """A partition of terms, and the facts that were given, with their own terms."""
 
-    terms: Terms
+    terms: TermCache
     partition: Partition
     usual: Column
     """For each term the one that is shown for its class."""

@@ -8,7 +8,7 @@ from everlog.lang.printer import print_atom, print_term
 from everlog.lang.syntax import Constant
 from everlog.query.explain.explanation import Answer, Explanation
 from everlog.query.explain.missing import Reason
-from everlog.query.explain.proof import Proof, Step
+from everlog.query.explain.proof import Proof, ProofStep
 
 
 def data(explanation: Explanation) -> dict[str, Any]:
@@ -40,7 +40,7 @@ def _proof(proof: Proof, explanation: Explanation) -> dict[str, Any]:
     return {"height": proof.height, "steps": [_step(step, explanation) for step in proof.steps]}
 
 
-def _step(step: Step, explanation: Explanation) -> dict[str, Any]:
+def _step(step: ProofStep, explanation: Explanation) -> dict[str, Any]:
     found: dict[str, Any] = {"fact": explanation.shown(step.fact), "by": step.kind}
     if step.rules:
         found["rules"] = [rule + 1 for rule in step.rules]

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from everlog.lang.printer import print_atom
 from everlog.lang.syntax import Atom
 from everlog.query.explain.explanation import Explanation
-from everlog.query.explain.proof import Proof, Step
+from everlog.query.explain.proof import Proof, ProofStep
 from everlog.query.explain.text import because, remarks, why_not
 
 
@@ -47,7 +47,7 @@ def _missing(number: int, explanation: Explanation) -> Iterator[str]:
         yield f"  n{number}_{at} -> n{number};"
 
 
-def _label(step: Step, explanation: Explanation) -> str:
+def _label(step: ProofStep, explanation: Explanation) -> str:
     return _quoted(explanation.shown(step.fact), because(step, explanation))
 
 

@@ -22,13 +22,13 @@ from everlog.engine.reach import Reach
 from everlog.lang.syntax import Atom, Constant, Predicate
 from everlog.query.explain.asked import Goals
 from everlog.query.explain.assembled import assembled
-from everlog.query.explain.build import Builder
-from everlog.query.explain.classes import Classes, Terms
+from everlog.query.explain.build import ProofBuilder
+from everlog.query.explain.classes import Classes, TermCache
 from everlog.query.explain.forms import in_terms
 from everlog.query.explain.paths import adjacent
 from everlog.query.explain.proof import Proof
 from everlog.query.explain.search import Search
-from everlog.query.explain.subject import Reasoned, Subject
+from everlog.query.explain.subject import ReasonedProgram, Subject
 from everlog.reasoning.merging import Level
 
 Pair = tuple[int, int]
@@ -77,13 +77,13 @@ class Edges:
 class Equalities:
     """The equal terms of a knowledge base, with the proofs found so far of what makes them equal."""
 
-    def __init__(self, reasoner: Reasoned, subject: Subject) -> None:
+    def __init__(self, reasoner: ReasonedProgram, subject: Subject) -> None:
         merging, merged = reasoner.merging, reasoner.merged
         assert merging is not None
         levels = merging.levels(reasoner.engine, merged.explicit, reasoner.constant_ids, merged, "auto")
         explicit = merged.explicit.fitted(len(reasoner.dictionary))
         self.subjects = [*(_at_level(reasoner, subject, level) for level in levels[:-1]), subject]
-        self.terms = Terms(subject.dictionary)
+        self.terms = TermCache(subject.dictionary)
         self.same = merging.same
         self.classes = [_classes(self.terms, each, explicit, self.same) for each in self.subjects]
         self.top = self.classes[-1]
@@ -187,7 +187,7 @@ class Equalities:
         columns = [side[list(edges)] for side in self.edges.representatives]
         goals = search.facts.numbers(self.same, columns, len(edges))
         search.run(np.unique(goals))
-        proofs = Builder(search, len(subject.rules)).proofs(goals.tolist())
+        proofs = ProofBuilder(search, len(subject.rules)).proofs(goals.tolist())
         told = [
             in_terms(self.classes[level], subject.written, proof, self.edge(edge))
             for edge, proof in zip(edges, proofs, strict=True)
@@ -225,7 +225,7 @@ class _Graph:
         return rank
 
 
-def _at_level(reasoner: Reasoned, subject: Subject, level: Level) -> Subject:
+def _at_level(reasoner: ReasonedProgram, subject: Subject, level: Level) -> Subject:
     """What explanations at a level are about."""
     universe, partition = len(reasoner.dictionary), level.partition
     facts, explicit = level.kept.facts.fitted(universe), level.kept.explicit.fitted(universe)
@@ -234,7 +234,7 @@ def _at_level(reasoner: Reasoned, subject: Subject, level: Level) -> Subject:
     )
 
 
-def _classes(terms: Terms, subject: Subject, explicit: FactSet, same: Predicate) -> Classes:
+def _classes(terms: TermCache, subject: Subject, explicit: FactSet, same: Predicate) -> Classes:
     assert subject.partition is not None
     return Classes(terms, subject.partition, subject.usual, subject.own_hashes, explicit, same)
 

@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 
 from everlog.lang.syntax import Atom, Constant, Rule, Term, Variable
 from everlog.query.explain.classes import Classes
-from everlog.query.explain.proof import Proof, Step
+from everlog.query.explain.proof import Proof, ProofStep
 
 
 def in_terms(classes: Classes, written: Sequence[Rule], proof: Proof, asked: Atom) -> Proof:
@@ -35,7 +35,7 @@ class _Telling:
         """The terms to which the rule of a step is applied."""
         self._bodies: dict[int, list[Atom]] = {}
         """The facts that it is applied to."""
-        self._made: list[Step] = []
+        self._made: list[ProofStep] = []
         self._place: dict[Atom, int] = {}
 
     def proof(self, asked: Atom) -> Proof:
@@ -52,7 +52,7 @@ class _Telling:
         step = self._steps[at]
         return step.kind != "given" and not self._classes.is_equality(step.fact)
 
-    def _rule(self, step: Step) -> Rule:
+    def _rule(self, step: ProofStep) -> Rule:
         return self._written[step.rules[0] if step.rules else -1]
 
     def _choose(self, at: int) -> None:
@@ -89,15 +89,15 @@ class _Telling:
             return
         step = self._steps[at]
         if self._classes.is_equality(step.fact):
-            self._add(Step(form, "same"))
+            self._add(ProofStep(form, "same"))
             return
         base = self._given(step, form) if step.kind == "given" else self._applied(at)
         if base != form:
-            self._add(Step(form, "equal", premises=(self._place[base],), equal=_pairs(form, base)))
+            self._add(ProofStep(form, "equal", premises=(self._place[base],), equal=_pairs(form, base)))
 
-    def _given(self, step: Step, form: Atom) -> Atom:
+    def _given(self, step: ProofStep, form: Atom) -> Atom:
         base = self._classes.given(step.fact, form.terms)
-        self._add(Step(base, "given"))
+        self._add(ProofStep(base, "given"))
         return base
 
     def _applied(self, at: int) -> Atom:
@@ -107,10 +107,10 @@ class _Telling:
         premises = tuple(self._place[form] for form in self._bodies[at])
         bindings = tuple((name, values[Variable(name)]) for name, _ in step.bindings)
         absent = tuple(_ground(atom, values) for atom in rule.negative)
-        self._add(Step(head, step.kind, step.rules, bindings, premises, absent))
+        self._add(ProofStep(head, step.kind, step.rules, bindings, premises, absent))
         return head
 
-    def _add(self, step: Step) -> None:
+    def _add(self, step: ProofStep) -> None:
         if step.fact not in self._place:
             self._place[step.fact] = len(self._made)
             self._made.append(step)

@@ -7,7 +7,7 @@ from html import escape
 
 from everlog.lang.printer import print_atom
 from everlog.query.explain.explanation import Answer, Explanation
-from everlog.query.explain.proof import Proof, Step
+from everlog.query.explain.proof import Proof, ProofStep
 from everlog.query.explain.text import because, count, remarks, why_not
 
 OPEN = 3
@@ -89,7 +89,7 @@ def _proof(proof: Proof, explanation: Explanation) -> str:
     return "\n".join(made)
 
 
-def _again(step: Step) -> str:
+def _again(step: ProofStep) -> str:
     return "given" if step.kind == "given" else "as above"
 
 

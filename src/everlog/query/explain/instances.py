@@ -13,7 +13,7 @@ from everlog.engine.match import OverBudgetError, RuleSet
 from everlog.engine.relation import Relation
 from everlog.lang.errors import LimitError
 from everlog.lang.syntax import Atom, Constant, Predicate, Rule, Variable
-from everlog.query.explain.steps import Found
+from everlog.query.explain.steps import FoundSteps
 from everlog.query.explain.subject import Subject
 from everlog.query.explain.table import Facts
 
@@ -24,7 +24,7 @@ Wanted = dict[Predicate, Column]
 """The numbers of facts to prove, by predicate."""
 
 
-def instances(subject: Subject, facts: Facts, wanted: Wanted, rules: Iterable[int]) -> Iterable[Found]:
+def instances(subject: Subject, facts: Facts, wanted: Wanted, rules: Iterable[int]) -> Iterable[FoundSteps]:
     """The instances of rules that derive wanted facts, all of them at once, rule by rule."""
     asked = {_asked(p): _relation(facts, p, numbers) for p, numbers in wanted.items()}
     known = subject.facts.replaced(asked)
@@ -85,10 +85,10 @@ def _matched(
         engine.budget = None
 
 
-def _found(subject: Subject, facts: Facts, number: int, columns: Sequence[Column], size: int) -> Found:
+def _found(subject: Subject, facts: Facts, number: int, columns: Sequence[Column], size: int) -> FoundSteps:
     rule = subject.rules[number]
     values = dict(zip(variables(rule), columns, strict=True))
     head = facts.numbers(rule.head.predicate, terms_of(subject, rule.head, values, size), size)
     bodies = [facts.numbers(a.predicate, terms_of(subject, a, values, size), size) for a in rule.positive]
     body = np.stack(bodies, axis=1).ravel() if bodies else np.empty(0, np.int64)
-    return Found(number, head, np.arange(size + 1) * len(bodies), body, tuple(columns))
+    return FoundSteps(number, head, np.arange(size + 1) * len(bodies), body, tuple(columns))

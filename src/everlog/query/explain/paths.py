@@ -15,10 +15,10 @@ from everlog.engine.keys import Column
 from everlog.engine.reach import Positions, Reach
 from everlog.engine.relation import Relation
 from everlog.lang.syntax import Predicate
-from everlog.query.explain.steps import Found
+from everlog.query.explain.steps import FoundSteps
 from everlog.query.explain.subject import Subject
 from everlog.query.explain.table import Facts
-from everlog.reasoning.modules.closure import Graph, closed, known_graph
+from everlog.reasoning.modules.closure import ClosureGraph, closed, known_graph
 
 WIDTH = 32
 
@@ -36,7 +36,7 @@ class Paths:
     subject: Subject
     module: Closure
 
-    def steps(self, facts: Facts, predicate: Predicate, numbers: Column) -> Found:
+    def steps(self, facts: Facts, predicate: Predicate, numbers: Column) -> FoundSteps:
         """A shortest path for each fact that has one which is not the fact itself."""
         first, second = facts.columns(predicate, numbers)
         pairs = self._pairs[predicate]
@@ -49,7 +49,7 @@ class Paths:
         )
         return self._found(facts, numbers, bounds, graph.at(places), pairs.mirrored)
 
-    def several(self, facts: Facts, predicate: Predicate, numbers: Column) -> tuple[Found, bool]:
+    def several(self, facts: Facts, predicate: Predicate, numbers: Column) -> tuple[FoundSteps, bool]:
         """The shortest paths for each of a few facts, up to :data:`MOST_PATHS`; and whether these are all."""
         pairs, graph = self._pairs[predicate], self._graph
         owners: list[int] = []
@@ -101,7 +101,7 @@ class Paths:
             known.update(dict.fromkeys(level.tolist(), far))
         return known
 
-    def _found(self, facts: Facts, numbers: Column, bounds: Column, vertices: Column, mirrored: bool) -> Found:
+    def _found(self, facts: Facts, numbers: Column, bounds: Column, vertices: Column, mirrored: bool) -> FoundSteps:
         """Paths as steps, with their edges in the order from the first term to the second."""
         sizes = np.maximum(np.diff(bounds) - 1, 0)
         offsets = np.concatenate([[0], np.cumsum(sizes)])
@@ -113,7 +113,7 @@ class Paths:
         body = self._edges(facts, vertices[at], vertices[at + 1])
         own = (sizes == 0) | ((sizes == 1) & (body[np.minimum(offsets[:-1], max(0, len(body) - 1))] == numbers))
         kept = ~own
-        return Found(
+        return FoundSteps(
             self.module, numbers[kept], np.concatenate([[0], np.cumsum(sizes[kept])]), body[np.repeat(kept, sizes)]
         )
 
@@ -130,8 +130,8 @@ class Paths:
         return found
 
     @cached_property
-    def _layout(self) -> Graph:
-        return Graph.of(self.module, self.subject.inner)
+    def _layout(self) -> ClosureGraph:
+        return ClosureGraph.of(self.module, self.subject.inner)
 
     @cached_property
     def _graph(self) -> Reach:

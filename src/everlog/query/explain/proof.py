@@ -13,7 +13,7 @@ Kind = Literal["given", "rule", "path", "query", "equal", "same"]
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class ProofStep:
     """A fact and why it holds: it was given, or it follows from facts of earlier steps.
 
     ``rule``: by an instance of the one rule in ``rules``, with these ``bindings``; facts in ``absent`` do not hold.
@@ -37,7 +37,7 @@ class Step:
 class Proof:
     """Steps, each after those it follows from; the last one is of the fact that is proved. No fact has two steps."""
 
-    steps: tuple[Step, ...]
+    steps: tuple[ProofStep, ...]
 
     @property
     def fact(self) -> Atom:
@@ -45,7 +45,7 @@ class Proof:
         return self.steps[-1].fact
 
     @property
-    def goal(self) -> Step:
+    def goal(self) -> ProofStep:
         return self.steps[-1]
 
     @cached_property

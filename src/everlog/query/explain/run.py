@@ -15,7 +15,7 @@ from everlog.lang.printer import print_term
 from everlog.lang.syntax import Atom, Constant
 from everlog.query.explain.alternatives import MORE, several
 from everlog.query.explain.asked import Asked, Explained, FactTexts, Goals, by_query, by_rows
-from everlog.query.explain.build import Builder
+from everlog.query.explain.build import ProofBuilder
 from everlog.query.explain.classes import Classes
 from everlog.query.explain.equalities import Equalities
 from everlog.query.explain.explanation import Answer, Explanation
@@ -23,7 +23,7 @@ from everlog.query.explain.missing import reasons
 from everlog.query.explain.paths import Paths
 from everlog.query.explain.proof import Proof
 from everlog.query.explain.search import Search
-from everlog.query.explain.subject import Reasoned, Subject
+from everlog.query.explain.subject import ReasonedProgram, Subject
 
 ONE_WAY = "that terms are equal is proved in one way only, so there may be more"
 
@@ -42,7 +42,7 @@ class Prepared:
     paths: dict[int, Paths] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, reasoner: Reasoned) -> Prepared:
+    def of(cls, reasoner: ReasonedProgram) -> Prepared:
         subject = Subject.of(reasoner)
         equalities = None if subject.partition is None else Equalities(reasoner, subject)
         return cls(subject, reasoner.inner(), reasoner.program, equalities)
@@ -96,7 +96,7 @@ class _Explainer:
         numbers = [search.facts.numbers(each.predicate, self._merged(each), len(each)) for each in self.asked.goals]
         if numbers:
             search.run(np.unique(np.concatenate(numbers)))
-        builder = Builder(search, self.rules)
+        builder = ProofBuilder(search, self.rules)
         for goals, mine in zip(self.asked.goals, numbers, strict=True):
             proofs = self._shown(goals, builder.proofs(mine.tolist()))
             answered = self._several(goals, proofs) if self.limit else (Answer(p.fact, (p,)) for p in proofs)
@@ -120,7 +120,7 @@ class _Explainer:
             search = Search(self.subject, self.prepared.paths)
             number = int(search.facts.numbers(goal.predicate, self._merged(goal), 1)[0])
             found = several(search, number, self.limit)
-            builder = Builder(search, self.rules)
+            builder = ProofBuilder(search, self.rules)
             made = (builder.proof(number, _chosen(choice.steps)) for choice in found.choices)
             others = (self._shown(goal, [proof])[0] for proof in made)
             proofs = list({proof.steps: proof for proof in (first, *others)}.values())

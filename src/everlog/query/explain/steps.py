@@ -14,7 +14,7 @@ from everlog.query.explain.subject import Subject
 
 
 @dataclass(frozen=True)
-class Found:
+class FoundSteps:
     """Steps of one kind: instances of a rule with the values of its variables, or paths of a closure.
 
     Facts are numbers; the body of step i is ``body[offsets[i] : offsets[i + 1]]``.
@@ -53,13 +53,13 @@ class Steps:
     """All steps of a search, with numbers from 0."""
 
     def __init__(self) -> None:
-        self.found: list[Found] = []
+        self.found: list[FoundSteps] = []
         self._head, self._body, self._offsets = _Growing(), _Growing(), _Growing(0)
 
     def __len__(self) -> int:
         return self._head.size
 
-    def add(self, found: Found) -> None:
+    def add(self, found: FoundSteps) -> None:
         if len(found):
             self.found.append(found)
             self._offsets.extend(found.offsets[1:] - found.offsets[0] + self._body.size)
@@ -84,7 +84,7 @@ class Steps:
         """The number of the first step of each part."""
         return np.concatenate([[0], np.cumsum([len(each) for each in self.found])]).astype(np.int64)
 
-    def parts(self, steps: Column) -> Iterator[tuple[Found, Column, Column]]:
+    def parts(self, steps: Column) -> Iterator[tuple[FoundSteps, Column, Column]]:
         """The parts that some steps are in, with the numbers of these and their places there."""
         part_of = np.searchsorted(self.starts, steps, side="right") - 1
         for part, rows in _split(part_of):

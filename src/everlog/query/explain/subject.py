@@ -23,7 +23,7 @@ from everlog.reasoning.merging import Merged, Merging
 from everlog.reasoning.modules.boundary import visible
 
 
-class Reasoned(Protocol):
+class ReasonedProgram(Protocol):
     """A program with what follows by it: as much of a reasoner as explanations need."""
 
     program: StratifiedProgram
@@ -60,7 +60,7 @@ class Subject:
     partition: Partition | None = None
 
     @classmethod
-    def of(cls, reasoner: Reasoned) -> Subject:
+    def of(cls, reasoner: ReasonedProgram) -> Subject:
         """What a knowledge base is underneath, which is up to date."""
         kept, program = reasoner.inner(), reasoner.program
         names = {hidden: predicate for predicate, hidden in program.external.items() if not is_inner(predicate)}

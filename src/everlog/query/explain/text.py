@@ -8,7 +8,7 @@ from everlog.lang.printer import print_atom, print_term
 from everlog.lang.syntax import Atom, Constant
 from everlog.query.explain.explanation import Answer, Explanation
 from everlog.query.explain.missing import CONSIDERED, Reason
-from everlog.query.explain.proof import Proof, Step
+from everlog.query.explain.proof import Proof, ProofStep
 
 WIDEST = 60
 """What is said of facts is aligned up to this column."""
@@ -107,7 +107,7 @@ class _Tree:
                 waiting += self._proof.steps[number].premises
 
 
-def because(step: Step, explanation: Explanation) -> str:
+def because(step: ProofStep, explanation: Explanation) -> str:
     """Why a step holds, in a few words."""
     bindings = _bound(step.bindings, explanation)
     if step.kind == "given":
@@ -129,11 +129,11 @@ def because(step: Step, explanation: Explanation) -> str:
     return f"{rules_text(step)}{': ' if bindings else ''}{bindings}"
 
 
-def rules_text(step: Step) -> str:
+def rules_text(step: ProofStep) -> str:
     """The numbers of the rules of a step, as users count them.
 
     >>> from everlog.lang.parser import parse_fact
-    >>> rules_text(Step(parse_fact("p(a)"), "path", (0, 2)))
+    >>> rules_text(ProofStep(parse_fact("p(a)"), "path", (0, 2)))
     'rules 1, 3'
     """
     numbers = ", ".join(str(rule + 1) for rule in step.rules)

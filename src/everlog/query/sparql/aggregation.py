@@ -13,10 +13,10 @@ import pyarrow.compute as pc
 from everlog.engine.keys import Column, Mask
 from everlog.lang.terms import BlankNode, Literal
 from everlog.query.sparql.algebra import Aggregate
-from everlog.query.sparql.expressions import EXACT_DIGITS, Expressions, matching
+from everlog.query.sparql.expressions import EXACT_DIGITS, ExpressionEvaluator, matching
 from everlog.query.sparql.ordering import ranks, without_value
-from everlog.query.sparql.pool import UNBOUND, Terms, distinct_ids
-from everlog.query.sparql.table import Table, first_rows, groups
+from everlog.query.sparql.pool import UNBOUND, TermPool, distinct_ids
+from everlog.query.sparql.table import SolutionTable, first_rows, groups
 from everlog.query.sparql.terms import ExpressionError, Node, Number, number_of, string_node
 from everlog.query.sparql.values import computed
 
@@ -55,12 +55,12 @@ class Grouped:
 
 
 def aggregated(
-    terms: Terms,
-    expressions: Expressions,
-    table: Table,
+    terms: TermPool,
+    expressions: ExpressionEvaluator,
+    table: SolutionTable,
     keys: Sequence[str] | None,
     aggregates: Sequence[Aggregate],
-) -> Table:
+) -> SolutionTable:
     """A row for each group: its keys and the results of the aggregates. Without keys there is one group."""
     if keys is None:
         heads, group, count = np.empty(0, np.int64), np.zeros(table.size, np.int64), 1
@@ -77,10 +77,10 @@ def aggregated(
         if aggregate.distinct:
             grouped = grouped.distinct()
         columns[aggregate.result] = AGGREGATES[aggregate.name](terms, grouped, aggregate)
-    return Table(columns, count)
+    return SolutionTable(columns, count)
 
 
-def _rows_counted(terms: Terms, table: Table, grouped: Grouped, aggregate: Aggregate) -> Column:
+def _rows_counted(terms: TermPool, table: SolutionTable, grouped: Grouped, aggregate: Aggregate) -> Column:
     """``COUNT(*)``"""
     if aggregate.distinct:
         shown = [column for name, column in table.columns.items() if not name.startswith((".", "_:"))]
@@ -89,19 +89,19 @@ def _rows_counted(terms: Terms, table: Table, grouped: Grouped, aggregate: Aggre
     return _count(terms, grouped, aggregate)
 
 
-def _count(terms: Terms, grouped: Grouped, aggregate: Aggregate) -> Column:
+def _count(terms: TermPool, grouped: Grouped, aggregate: Aggregate) -> Column:
     grouped = grouped.bound()
     totals = np.zeros(grouped.count, np.int64)
     np.add.at(totals, grouped.group, grouped.weights)
     return terms.add_all([str(total) for total in totals.tolist()])
 
 
-def _sum(terms: Terms, grouped: Grouped, aggregate: Aggregate) -> Column:
+def _sum(terms: TermPool, grouped: Grouped, aggregate: Aggregate) -> Column:
     sums, _ = _totals(terms, grouped)
     return terms.add_nodes([None if total is None else total.node for total in sums])
 
 
-def _average(terms: Terms, grouped: Grouped, aggregate: Aggregate) -> Column:
+def _average(terms: TermPool, grouped: Grouped, aggregate: Aggregate) -> Column:
     means: list[Node | None] = []
     for total, count in zip(*_totals(terms, grouped), strict=True):
         if total is None or not count:
@@ -111,7 +111,7 @@ def _average(terms: Terms, grouped: Grouped, aggregate: Aggregate) -> Column:
     return terms.add_nodes(means)
 
 
-def _totals(terms: Terms, grouped: Grouped) -> tuple[list[Number | None], list[int]]:
+def _totals(terms: TermPool, grouped: Grouped) -> tuple[list[Number | None], list[int]]:
     """The sum of each group, None if it has something that is no number, and the number of its values."""
     failed = grouped.failed()
     each = grouped.bound().summed()
@@ -122,7 +122,7 @@ def _totals(terms: Terms, grouped: Grouped) -> tuple[list[Number | None], list[i
     return _exact_totals(terms, each, failed)
 
 
-def _plain_totals(terms: Terms, each: Grouped) -> tuple[list[Number], list[int]] | None:
+def _plain_totals(terms: TermPool, each: Grouped) -> tuple[list[Number], list[int]] | None:
     """The same by whole columns, if all values are integers of few digits or doubles."""
     different, places = distinct_ids(each.ids)
     texts = terms.texts(different)
@@ -147,7 +147,7 @@ def _plain_totals(terms: Terms, each: Grouped) -> tuple[list[Number], list[int]]
     return sums, counts.tolist()
 
 
-def _exact_totals(terms: Terms, each: Grouped, failed: Mask) -> tuple[list[Number | None], list[int]]:
+def _exact_totals(terms: TermPool, each: Grouped, failed: Mask) -> tuple[list[Number | None], list[int]]:
     """The same one by one, for all kinds of numbers."""
     numbers, places = terms.mapped(number_of, each.ids)
     sums: list[Number | None] = [None if wrong else Number(0, 0) for wrong in failed.tolist()]
@@ -171,10 +171,10 @@ def _added(total: Number, number: Number, weight: int) -> Number | None:
         return None
 
 
-def _extreme(least: bool) -> Callable[[Terms, Grouped, Aggregate], Column]:
+def _extreme(least: bool) -> Callable[[TermPool, Grouped, Aggregate], Column]:
     """``MIN`` and ``MAX``, in the order of ORDER BY; a literal without a value counts only where nothing else is."""
 
-    def function(terms: Terms, grouped: Grouped, aggregate: Aggregate) -> Column:
+    def function(terms: TermPool, grouped: Grouped, aggregate: Aggregate) -> Column:
         grouped = grouped.bound()
         place = ranks(terms, grouped.ids)
         order = np.lexsort([place if least else -place, without_value(terms, grouped.ids), grouped.group])
@@ -183,7 +183,7 @@ def _extreme(least: bool) -> Callable[[Terms, Grouped, Aggregate], Column]:
     return function
 
 
-def _sample(terms: Terms, grouped: Grouped, aggregate: Aggregate) -> Column:
+def _sample(terms: TermPool, grouped: Grouped, aggregate: Aggregate) -> Column:
     grouped = grouped.bound()
     return _first(grouped, np.argsort(grouped.group, kind="stable"))
 
@@ -198,7 +198,7 @@ def _first(grouped: Grouped, order: Column) -> Column:
     return found
 
 
-def _concatenated(terms: Terms, grouped: Grouped, aggregate: Aggregate) -> Column:
+def _concatenated(terms: TermPool, grouped: Grouped, aggregate: Aggregate) -> Column:
     """``GROUP_CONCAT``, in the order of the rows."""
     grouped = grouped.bound()
     texts, places = terms.mapped(_content, grouped.ids)
@@ -221,7 +221,7 @@ def _content(node: Node) -> str | None:
     return node.lexical if isinstance(node, Literal) else node.value
 
 
-AGGREGATES: dict[str, Callable[[Terms, Grouped, Aggregate], Column]] = {
+AGGREGATES: dict[str, Callable[[TermPool, Grouped, Aggregate], Column]] = {
     "count": _count,
     "sum": _sum,
     "avg": _average,

@@ -325,7 +325,7 @@ class Extend(Node):
 
 
 @dataclass(frozen=True)
-class Group(Node):
+class Grouping(Node):
     """Solutions grouped by the values of variables (all in one group if ``keys`` is None), each group aggregated."""
 
     pattern: Pattern
@@ -416,7 +416,7 @@ Pattern = (
     | InGraph
     | Filter
     | Extend
-    | Group
+    | Grouping
     | Project
     | Distinct
     | OrderBy
@@ -465,7 +465,7 @@ class Describe:
 
 
 @dataclass(frozen=True)
-class Query:
+class SparqlQuery:
     """A whole query: its form, the graphs it is about, and the base that relative IRIs are resolved with."""
 
     form: Select | Ask | Construct | Describe

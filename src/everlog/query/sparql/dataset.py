@@ -17,9 +17,9 @@ from everlog.lang.syntax import Predicate
 from everlog.lang.terms import IRI
 from everlog.query.sparql.algebra import From
 from everlog.query.sparql.evaluation import Evaluation, Graphs
-from everlog.query.sparql.graphs import Graph
+from everlog.query.sparql.graphs import TripleGraph
 from everlog.query.sparql.matching import Matcher
-from everlog.query.sparql.pool import Terms
+from everlog.query.sparql.pool import TermPool
 
 
 class GraphBase(Protocol):
@@ -97,9 +97,9 @@ class GraphSet(Generic[Base]):
             whole, names = _merged(by_name, graphs.default), list(graphs.named)
         elif default is not None:
             whole = by_name.get(default, NONE)
-        terms = Terms(dictionary, limits)
-        named = {name: Graph(_found(by_name, name), terms) for name in names}
-        return Evaluation(Graphs(Graph(whole, terms), named), Matcher(terms, limits), base)
+        terms = TermPool(dictionary, limits)
+        named = {name: TripleGraph(_found(by_name, name), terms) for name in names}
+        return Evaluation(Graphs(TripleGraph(whole, terms), named), Matcher(terms, limits), base)
 
 
 def _found(graphs: Mapping[str, FactSet], name: str) -> FactSet:

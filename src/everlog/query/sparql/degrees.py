@@ -8,7 +8,7 @@ from typing import NamedTuple
 from everlog.engine.relation import Relation
 from everlog.lang.syntax import Variable
 from everlog.query.sparql.algebra import Names, Term
-from everlog.query.sparql.graphs import Graph, Option
+from everlog.query.sparql.graphs import Option, TripleGraph
 
 
 class Dangling(NamedTuple):
@@ -20,7 +20,7 @@ class Dangling(NamedTuple):
     term: Term
 
 
-def dangling(graph: Graph, options: Sequence[Sequence[Option]], needed: Names, known: Names) -> list[Dangling]:
+def dangling(graph: TripleGraph, options: Sequence[Sequence[Option]], needed: Names, known: Names) -> list[Dangling]:
     """The patterns with a variable of no use over relations that count without listing.
 
     ``known`` are variables that have values already. The other term of such a pattern has one, or

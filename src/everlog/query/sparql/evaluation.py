@@ -28,7 +28,7 @@ from everlog.query.sparql.algebra import (
     Expression,
     Extend,
     Filter,
-    Group,
+    Grouping,
     InGraph,
     Join,
     LeftJoin,
@@ -43,23 +43,23 @@ from everlog.query.sparql.algebra import (
     mentioned,
     names_in,
 )
-from everlog.query.sparql.expressions import SOLUTION, TRUE, Expressions, Truths, is_volatile
-from everlog.query.sparql.graphs import Graph
+from everlog.query.sparql.expressions import SOLUTION, TRUE, ExpressionEvaluator, Truths, is_volatile
+from everlog.query.sparql.graphs import TripleGraph
 from everlog.query.sparql.joining import bound_parts, compatible, has_compatible, join, merged
 from everlog.query.sparql.matching import ROW, Matcher, Need
 from everlog.query.sparql.ordering import ranks
-from everlog.query.sparql.pool import Terms
-from everlog.query.sparql.table import Table, groups, union
+from everlog.query.sparql.pool import TermPool
+from everlog.query.sparql.table import SolutionTable, groups, union
 
 
 @dataclass(frozen=True)
 class Scope:
     """Where a pattern is matched; see the module."""
 
-    graph: Graph
-    given: Table | None = None
+    graph: TripleGraph
+    given: SolutionTable | None = None
 
-    def given_for(self, names: frozenset[str]) -> Table | None:
+    def given_for(self, names: frozenset[str]) -> SolutionTable | None:
         """The rows that solutions are tied to, with the values of some variables."""
         return None if self.given is None else self.given.only(names | {ROW})
 
@@ -72,8 +72,8 @@ class Scope:
 class Graphs:
     """The graphs of a query: the default one, and named ones by the texts of their names."""
 
-    default: Graph
-    named: Mapping[str, Graph]
+    default: TripleGraph
+    named: Mapping[str, TripleGraph]
 
 
 class Evaluation:
@@ -82,12 +82,12 @@ class Evaluation:
     def __init__(self, graphs: Graphs, matcher: Matcher, base: str = "") -> None:
         self.graphs = graphs
         self.matcher = matcher
-        self.terms: Terms = matcher.terms
+        self.terms: TermPool = matcher.terms
         self.limits: Limits = matcher.limits
-        self._expressions = Expressions(self.terms, self._exists, base)
+        self._expressions = ExpressionEvaluator(self.terms, self._exists, base)
         self._scope = Scope(graphs.default)
         self._solutions = 0
-        self._operators: dict[type, Callable[[Any, Need, Scope, Table | None], Table]] = {
+        self._operators: dict[type, Callable[[Any, Need, Scope, SolutionTable | None], SolutionTable]] = {
             Basic: self._basic,
             PathPattern: self._path,
             Values: self._values,
@@ -98,7 +98,7 @@ class Evaluation:
             InGraph: self._in_graph,
             Filter: self._filter,
             Extend: self._extend,
-            Group: self._group,
+            Grouping: self._group,
             Project: self._project,
             Distinct: self._distinct,
             OrderBy: self._order_by,
@@ -107,16 +107,16 @@ class Evaluation:
 
     def solutions(
         self, pattern: Pattern, names: frozenset[str], distinct: bool = False, enough: int | None = None
-    ) -> Table:
+    ) -> SolutionTable:
         """The solutions of a pattern, as far as some variables go; at least as many as are enough, if there are."""
         return self._table(pattern, Need(names, distinct, enough), Scope(self.graphs.default), None)
 
-    def _table(self, pattern: Pattern, need: Need, scope: Scope, hint: Table | None) -> Table:
+    def _table(self, pattern: Pattern, need: Need, scope: Scope, hint: SolutionTable | None) -> SolutionTable:
         found = self._operators[type(pattern)](pattern, need, scope, hint)
         self.limits.check(found.size)
         return found
 
-    def unweighted(self, table: Table) -> Table:
+    def unweighted(self, table: SolutionTable) -> SolutionTable:
         """The solutions of a table, a row each."""
         if table.weights is not None:
             count = table.count
@@ -125,31 +125,31 @@ class Evaluation:
 
     # leaves -------------------------------------------------------------------------------------
 
-    def _basic(self, pattern: Basic, need: Need, scope: Scope, hint: Table | None) -> Table:
+    def _basic(self, pattern: Basic, need: Need, scope: Scope, hint: SolutionTable | None) -> SolutionTable:
         given = scope.given_for(pattern.variables | need.names)
         if not pattern.triples:
-            return Table.unit() if given is None else given
+            return SolutionTable.unit() if given is None else given
         return self.matcher.basic(scope.graph, pattern, need, given, hint)
 
-    def _path(self, pattern: PathPattern, need: Need, scope: Scope, hint: Table | None) -> Table:
+    def _path(self, pattern: PathPattern, need: Need, scope: Scope, hint: SolutionTable | None) -> SolutionTable:
         given = scope.given_for(pattern.variables | need.names)
         found = paths.solve(self.matcher, scope.graph, pattern, hint if given is None else given)
         return found if given is None else join(given, found, self.limits)
 
-    def _values(self, pattern: Values, need: Need, scope: Scope, hint: Table | None) -> Table:
+    def _values(self, pattern: Values, need: Need, scope: Scope, hint: SolutionTable | None) -> SolutionTable:
         columns = {name: self.terms.add_all([row[i] for row in pattern.rows]) for i, name in enumerate(pattern.columns)}
-        found = Table(columns, len(pattern.rows))
+        found = SolutionTable(columns, len(pattern.rows))
         given = scope.given_for(pattern.variables | need.names)
         return found if given is None else join(given, found, self.limits)
 
     # joins --------------------------------------------------------------------------------------
 
-    def _join(self, pattern: Join, need: Need, scope: Scope, hint: Table | None) -> Table:
+    def _join(self, pattern: Join, need: Need, scope: Scope, hint: SolutionTable | None) -> SolutionTable:
         waiting = [(self._cost(part, scope), part, part.variables) for part in _joined(pattern)]
         uses = Counter(name for _, _, variables in waiting for name in variables)
         shared = {name for name, times in uses.items() if times > 1}
         inner = need.also(shared)
-        found: Table | None = None
+        found: SolutionTable | None = None
         known: set[str] = set()
         while waiting:
             apart = [bool(known) and known.isdisjoint(variables) for _, _, variables in waiting]
@@ -159,7 +159,7 @@ class Evaluation:
             table = self._table(part, inner, scope, hint if found is None else found)
             found = table if found is None else join(found, table, self.limits)
             if not found.size:
-                return Table.empty(need.names)
+                return SolutionTable.empty(need.names)
         assert found is not None
         return found
 
@@ -175,12 +175,12 @@ class Evaluation:
             return self._cost(pattern.pattern, scope)
         return 1e12
 
-    def _triple_cost(self, graph: Graph, triple: Any) -> float:
+    def _triple_cost(self, graph: TripleGraph, triple: Any) -> float:
         size = sum(len(graph.facts.relation(option.atom.predicate)) for option in graph.options(triple))
         constants = sum(isinstance(term, Constant) for term in (triple.subject, triple.object))
         return float(size) ** (1 - constants / 2)
 
-    def _left_join(self, pattern: LeftJoin, need: Need, scope: Scope, hint: Table | None) -> Table:
+    def _left_join(self, pattern: LeftJoin, need: Need, scope: Scope, hint: SolutionTable | None) -> SolutionTable:
         condition = names_in(pattern.condition) if pattern.condition is not None else frozenset()
         inner = need.also(pattern.left.variables & pattern.right.variables).also(condition)
         left = self._table(pattern.left, inner, scope, hint)
@@ -196,7 +196,7 @@ class Evaluation:
         alone[left_rows] = False
         return union([both, left.where(alone)]) if alone.any() else both
 
-    def _minus(self, pattern: Minus, need: Need, scope: Scope, hint: Table | None) -> Table:
+    def _minus(self, pattern: Minus, need: Need, scope: Scope, hint: SolutionTable | None) -> SolutionTable:
         shared = pattern.left.variables & pattern.right.variables
         if scope.given is not None:
             shared -= scope.given.columns.keys()
@@ -206,15 +206,15 @@ class Evaluation:
         right = self._table(pattern.right, Need(shared | scope.tied, True), scope, left)
         return left.where(~has_compatible(left, right.only(shared | scope.tied), sorted(shared)))
 
-    def _union(self, pattern: Union, need: Need, scope: Scope, hint: Table | None) -> Table:
+    def _union(self, pattern: Union, need: Need, scope: Scope, hint: SolutionTable | None) -> SolutionTable:
         sides = [self._table(side, need, scope, hint) for side in (pattern.left, pattern.right)]
         return union([side.only(need.names) for side in sides])
 
-    def _in_graph(self, pattern: InGraph, need: Need, scope: Scope, hint: Table | None) -> Table:
+    def _in_graph(self, pattern: InGraph, need: Need, scope: Scope, hint: SolutionTable | None) -> SolutionTable:
         if isinstance(pattern.graph, Constant):
             graph = self.graphs.named.get(pattern.graph.text)
             if graph is None:
-                return Table.empty(need.names)
+                return SolutionTable.empty(need.names)
             return self._table(pattern.pattern, need, replace(scope, graph=graph), hint)
         name, found = pattern.graph.name, []
         for text, graph in self.graphs.named.items():
@@ -222,11 +222,11 @@ class Evaluation:
             own, bound = self.terms.add(text), table.column(name)
             table = table.where((bound < 0) | (bound == own))
             found.append(table.extended(name, np.full(table.size, own, np.int64)))
-        return union(found) if found else Table.empty(need.names)
+        return union(found) if found else SolutionTable.empty(need.names)
 
     # expressions --------------------------------------------------------------------------------
 
-    def _filter(self, pattern: Filter, need: Need, scope: Scope, hint: Table | None) -> Table:
+    def _filter(self, pattern: Filter, need: Need, scope: Scope, hint: SolutionTable | None) -> SolutionTable:
         inner = need.also(names_in(pattern.condition))
         hint = self._narrowed(hint, pattern)
         table = self._table(pattern.pattern, inner, scope, hint)
@@ -234,15 +234,15 @@ class Evaluation:
             table = self.unweighted(table)
         return table.where(self._truths(pattern.condition, table, scope) == TRUE)
 
-    def _narrowed(self, hint: Table | None, pattern: Filter) -> Table | None:
+    def _narrowed(self, hint: SolutionTable | None, pattern: Filter) -> SolutionTable | None:
         """The hint with what a filter says about single variables: that they are a certain term."""
         for name, text in _pinned(pattern.condition):
             if name in pattern.pattern.variables and (hint is None or name not in hint.columns):
-                hint = hint if hint is not None else Table.unit()
+                hint = hint if hint is not None else SolutionTable.unit()
                 hint = hint.extended(name, np.full(hint.size, self.terms.add(text), np.int64))
         return hint
 
-    def _extend(self, pattern: Extend, need: Need, scope: Scope, hint: Table | None) -> Table:
+    def _extend(self, pattern: Extend, need: Need, scope: Scope, hint: SolutionTable | None) -> SolutionTable:
         if pattern.variable not in need.names:
             return self._table(pattern.pattern, need, scope, hint)
         others = None if hint is None else hint.only(hint.columns.keys() - {pattern.variable})
@@ -257,27 +257,27 @@ class Evaluation:
         values = self._valued(pattern.expression, table, scope)
         return table.extended(pattern.variable, values)
 
-    def _numbered(self, table: Table) -> Table:
+    def _numbered(self, table: SolutionTable) -> SolutionTable:
         if SOLUTION in table.columns:
             return table
         self._solutions += table.size
         return table.extended(SOLUTION, np.arange(self._solutions - table.size, self._solutions))
 
-    def _valued(self, expression: Expression, table: Table, scope: Scope) -> Column:
+    def _valued(self, expression: Expression, table: SolutionTable, scope: Scope) -> Column:
         outer, self._scope = self._scope, scope
         try:
             return self._expressions.values(expression, table)
         finally:
             self._scope = outer
 
-    def _truths(self, expression: Expression, table: Table, scope: Scope) -> Truths:
+    def _truths(self, expression: Expression, table: SolutionTable, scope: Scope) -> Truths:
         outer, self._scope = self._scope, scope
         try:
             return self._expressions.truths(expression, table)
         finally:
             self._scope = outer
 
-    def _exists(self, pattern: Pattern, table: Table) -> Mask:
+    def _exists(self, pattern: Pattern, table: SolutionTable) -> Mask:
         """For which rows the pattern has a solution once their values stand for its variables."""
         graph = self._scope.graph
         names = sorted(mentioned(pattern) & table.columns.keys())
@@ -286,14 +286,14 @@ class Evaluation:
         different = table.only(names).take(heads)
         for bound, rows in bound_parts(different, names):
             values = {name: different.columns[name][rows] for name in bound}
-            given = Table({ROW: np.arange(len(rows)), **values}, len(rows))
+            given = SolutionTable({ROW: np.arange(len(rows)), **values}, len(rows))
             solved = self._table(pattern, Need(frozenset({ROW}), True), Scope(graph, given), None)
             found[rows[solved.column(ROW)]] = True
         return found[group]
 
     # solution sequences -------------------------------------------------------------------------
 
-    def _group(self, pattern: Group, need: Need, scope: Scope, hint: Table | None) -> Table:
+    def _group(self, pattern: Grouping, need: Need, scope: Scope, hint: SolutionTable | None) -> SolutionTable:
         keys = pattern.keys
         aggregates = [
             replace(a, argument=None) if _counts_rows(a.name, a.argument, a.distinct, pattern) else a
@@ -314,25 +314,25 @@ class Evaluation:
             found = aggregated(self.terms, self._expressions, table, (ROW, *(keys or ())), aggregates)
             if keys is not None:
                 return found
-            nothing = aggregated(self.terms, self._expressions, Table.empty(), None, aggregates)
+            nothing = aggregated(self.terms, self._expressions, SolutionTable.empty(), None, aggregates)
             missing = np.setdiff1d(scope.given.columns[ROW], found.columns[ROW])
             return union([found, nothing.take(np.zeros(len(missing), np.int64)).extended(ROW, missing)])
         finally:
             self._scope = outer
 
-    def _project(self, pattern: Project, need: Need, scope: Scope, hint: Table | None) -> Table:
+    def _project(self, pattern: Project, need: Need, scope: Scope, hint: SolutionTable | None) -> SolutionTable:
         shown = frozenset(pattern.columns) | scope.tied
         inner = Scope(scope.graph, scope.given_for(frozenset(pattern.columns)))
         known = None if hint is None else hint.only(pattern.columns)
         table = self._table(pattern.pattern, Need(need.names & shown, need.distinct, need.enough), inner, known)
         return table.only(shown)
 
-    def _distinct(self, pattern: Distinct, need: Need, scope: Scope, hint: Table | None) -> Table:
+    def _distinct(self, pattern: Distinct, need: Need, scope: Scope, hint: SolutionTable | None) -> SolutionTable:
         names = need.names if need.distinct else pattern.variables | scope.tied
         table = self._table(pattern.pattern, Need(names, True, need.enough), scope, hint)
         return table.only(names).distinct()
 
-    def _order_by(self, pattern: OrderBy, need: Need, scope: Scope, hint: Table | None) -> Table:
+    def _order_by(self, pattern: OrderBy, need: Need, scope: Scope, hint: SolutionTable | None) -> SolutionTable:
         table = self._table(
             pattern.pattern, need.also(frozenset().union(*map(names_in, pattern.expressions))), scope, hint
         )
@@ -344,7 +344,7 @@ class Evaluation:
             keys.append(-rank if descending else rank)
         return table.take(np.lexsort(keys))
 
-    def _slice(self, pattern: Slice, need: Need, scope: Scope, hint: Table | None) -> Table:
+    def _slice(self, pattern: Slice, need: Need, scope: Scope, hint: SolutionTable | None) -> SolutionTable:
         end = None if pattern.limit is None else pattern.offset + pattern.limit
         enough = None if scope.given is not None else end
         table = self._table(pattern.pattern, Need(need.names, enough=enough), scope, None)
@@ -395,7 +395,7 @@ def _pinned(condition: Expression) -> Iterator[tuple[str, str]]:
                 yield one.name, other.text
 
 
-def _counts_rows(name: str, argument: Expression | None, distinct: bool, pattern: Group) -> bool:
+def _counts_rows(name: str, argument: Expression | None, distinct: bool, pattern: Grouping) -> bool:
     """Whether an aggregate counts a variable that every solution binds."""
     return (
         name == "count" and not distinct and isinstance(argument, Variable) and argument.name in pattern.pattern.certain

@@ -22,8 +22,8 @@ from everlog.lang.syntax import Constant, Variable
 from everlog.lang.terms import IRI, BlankNode, Literal
 from everlog.query.sparql.algebra import Call, Exists, Expression, Pattern
 from everlog.query.sparql.functions import COLUMN_FUNCTIONS, FUNCTIONS, ColumnFunction, Function, iri
-from everlog.query.sparql.pool import UNBOUND, Terms, distinct_ids
-from everlog.query.sparql.table import Table, groups
+from everlog.query.sparql.pool import UNBOUND, TermPool, distinct_ids
+from everlog.query.sparql.table import SolutionTable, groups
 from everlog.query.sparql.terms import DATE_TIME, ExpressionError, Node, number_node, string_node
 from everlog.query.sparql.values import COMPARISONS, truth
 
@@ -49,10 +49,10 @@ def is_volatile(expression: Expression) -> bool:
     return False
 
 
-class Expressions:
+class ExpressionEvaluator:
     """Evaluates expressions. ``exists`` says for which rows of a table a pattern has a solution."""
 
-    def __init__(self, terms: Terms, exists: Callable[[Pattern, Table], Mask], base: str = "") -> None:
+    def __init__(self, terms: TermPool, exists: Callable[[Pattern, SolutionTable], Mask], base: str = "") -> None:
         self._terms = terms
         self._exists = exists
         self._base = base
@@ -60,7 +60,7 @@ class Expressions:
         self._token = uuid.uuid4().hex[:12]
         self._made = 0
 
-    def values(self, expression: Expression, table: Table) -> Column:
+    def values(self, expression: Expression, table: SolutionTable) -> Column:
         """The id of the value for each row, unbound where there is none."""
         if isinstance(expression, Variable):
             return table.column(expression.name)
@@ -79,7 +79,7 @@ class Expressions:
             return self._applied_to_columns(COLUMN_FUNCTIONS[expression.name], columns, table.size)
         return self._applied(self._function(expression.name), columns, table.size)
 
-    def truths(self, expression: Expression, table: Table) -> Truths:
+    def truths(self, expression: Expression, table: SolutionTable) -> Truths:
         """Whether an expression is true for each row."""
         if isinstance(expression, Exists):
             return self._exists(expression.pattern, table).astype(np.int8)
@@ -112,7 +112,7 @@ class Expressions:
         found[bound] = np.array(values, np.int8)[places] if values else ERROR
         return found
 
-    def _logical(self, name: str, arguments: Sequence[Expression], table: Table) -> Truths:
+    def _logical(self, name: str, arguments: Sequence[Expression], table: SolutionTable) -> Truths:
         """A decisive argument decides, also beside an error."""
         decisive = FALSE if name == "&&" else TRUE
         found = np.full(table.size, 1 - decisive, np.int8)
@@ -122,7 +122,7 @@ class Expressions:
             found = np.where(other == decisive, decisive, np.where(error, ERROR, found)).astype(np.int8)
         return found
 
-    def _in(self, expression: Call, table: Table) -> Truths:
+    def _in(self, expression: Call, table: SolutionTable) -> Truths:
         wanted = self.values(expression.arguments[0], table)
         found = np.full(table.size, FALSE, np.int8)
         for argument in expression.arguments[1:]:
@@ -164,13 +164,13 @@ class Expressions:
 
     # values -------------------------------------------------------------------------------------
 
-    def _if(self, expression: Call, table: Table) -> Column:
+    def _if(self, expression: Call, table: SolutionTable) -> Column:
         condition, then, otherwise = expression.arguments
         truths = self.truths(condition, table)
         chosen = np.where(truths == TRUE, self.values(then, table), self.values(otherwise, table))
         return np.where(truths == ERROR, UNBOUND, chosen)
 
-    def _coalesce(self, expression: Call, table: Table) -> Column:
+    def _coalesce(self, expression: Call, table: SolutionTable) -> Column:
         found = np.full(table.size, UNBOUND, np.int64)
         for argument in expression.arguments:
             found = np.where(found >= 0, found, self.values(argument, table))
@@ -227,7 +227,7 @@ class Expressions:
         found[rows] = np.concatenate(made)[group]
         return found
 
-    def _fresh(self, expression: Call, table: Table) -> Column:
+    def _fresh(self, expression: Call, table: SolutionTable) -> Column:
         """Functions whose value is another one for each row, and the time, which is the same for the whole query."""
         if expression.name == "now":
             return np.full(table.size, self._terms.add_nodes([Literal(self._now, DATE_TIME)])[0], np.int64)
@@ -245,7 +245,7 @@ class Expressions:
         self._made += 1
         return BlankNode(f"b{self._token}-{self._made}")
 
-    def _labelled(self, labels: Column, table: Table) -> Column:
+    def _labelled(self, labels: Column, table: SolutionTable) -> Column:
         """A blank node for each label within a solution."""
         solutions = table.columns.get(SOLUTION, np.arange(table.size))
         made: list[Node | None] = []

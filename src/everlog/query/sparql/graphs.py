@@ -22,14 +22,14 @@ from everlog.lang.internal import EVERLOG, TRIPLE, is_internal
 from everlog.lang.syntax import Atom, Constant, Predicate, Variable
 from everlog.lang.terms import RDF_TYPE
 from everlog.query.sparql.algebra import Term, Triple
-from everlog.query.sparql.pool import Terms, starting
+from everlog.query.sparql.pool import TermPool, starting
 
 BARE = EVERLOG
 """What comes before a bare name to make it an IRI."""
 
 
 MERGED = Predicate(".merged", 3)
-"""The facts of many small relations as triples; see :meth:`Graph.merged`."""
+"""The facts of many small relations as triples; see :meth:`TripleGraph.merged`."""
 
 MANY = 64
 SMALL = 2000
@@ -62,10 +62,10 @@ class Option:
     fixed: Mapping[Variable, Constant] = field(default_factory=dict)
 
 
-class Graph:
+class TripleGraph:
     """The triples of facts."""
 
-    def __init__(self, facts: FactSet, terms: Terms) -> None:
+    def __init__(self, facts: FactSet, terms: TermPool) -> None:
         generalised = facts.relation(TRIPLE)
         self.facts = facts.replaced({TRIPLE: _rdf_triples(generalised, terms)}) if generalised else facts
         self.classes = self._by_iri(1)
@@ -108,7 +108,7 @@ class Graph:
         large = [o for o in options if o.atom.predicate == TRIPLE or len(self.facts[o.atom.predicate]) > SMALL]
         return [*large, Option(Atom(MERGED, tuple(triple)))]
 
-    def merged(self, terms: Terms) -> Relation:
+    def merged(self, terms: TermPool) -> Relation:
         """The facts of all small relations as triples."""
         if self._merged is None:
             pieces: list[list[Column]] = [[np.empty(0, np.int64)] * 3]
@@ -120,7 +120,7 @@ class Graph:
             self._merged = Relation.from_columns(columns, len(terms) + 1)
         return self._merged
 
-    def _triples(self, predicate: Predicate, iri: str, terms: Terms) -> list[Column]:
+    def _triples(self, predicate: Predicate, iri: str, terms: TermPool) -> list[Column]:
         columns = self.facts[predicate].columns()
         name = np.full(len(columns[0]), terms.add(iri), np.int64)
         if predicate.arity == 2:
@@ -132,7 +132,7 @@ class Graph:
         """Whether a triple may be there in two ways."""
         return self.has_triples and bool(self.classes or self.properties)
 
-    def nodes(self, terms: Terms) -> Column:
+    def nodes(self, terms: TermPool) -> Column:
         """The ids of all subjects and objects, ascending."""
         seen = np.zeros(len(terms), np.bool_)
         classes = [terms.add(iri) for iri in self.classes]
@@ -171,7 +171,7 @@ _remembered: dict[int, tuple[weakref.ref[Relation], Relation]] = {}
 """The triples of relations, by the address of the relation, with the latest last."""
 
 
-def _rdf_triples(relation: Relation, terms: Terms) -> Relation:
+def _rdf_triples(relation: Relation, terms: TermPool) -> Relation:
     """The facts of ``triple`` that RDF allows. Found once for each relation, which is a value that does not change."""
     owner, found = _remembered.pop(id(relation), (None, relation))
     if owner is None or owner() is not relation:
@@ -182,7 +182,7 @@ def _rdf_triples(relation: Relation, terms: Terms) -> Relation:
     return found
 
 
-def _generalised(relation: Relation, terms: Terms) -> Relation:
+def _generalised(relation: Relation, terms: TermPool) -> Relation:
     """The facts of ``triple`` that RDF does not allow: with a literal as subject, or no IRI as predicate."""
     subjects, predicates, _ = relation.columns()
     allowed = starting(terms, subjects, "<", "_") & starting(terms, predicates, "<")

@@ -10,7 +10,7 @@ from everlog.lang.syntax import Constant, Predicate
 from everlog.lang.terms import RDF_TYPE
 from everlog.query.sparql.algebra import Basic, Call, Exists, Expression, InGraph, Pattern, Triple
 from everlog.query.sparql.evaluation import Graphs
-from everlog.query.sparql.graphs import Graph
+from everlog.query.sparql.graphs import TripleGraph
 
 ONE_GRAPH = "leave GRAPH out; to keep the names of graphs, load with --graphs and ask with `everlog query`"
 
@@ -45,7 +45,7 @@ def _of_graph(pattern: InGraph, graphs: Graphs) -> Iterator[Diagnostic]:
         yield _warning("no-named-graphs", message, ONE_GRAPH)
 
 
-def _of_triple(triple: Triple, graph: Graph) -> Iterator[Diagnostic]:
+def _of_triple(triple: Triple, graph: TripleGraph) -> Iterator[Diagnostic]:
     _, predicate, value = triple
     if not isinstance(predicate, Constant):
         return

@@ -13,20 +13,20 @@ import numpy as np
 
 from everlog.engine.keys import Column, Mask
 from everlog.engine.limits import Limits
-from everlog.query.sparql.table import Table, codes
+from everlog.query.sparql.table import SolutionTable, codes
 
 Rows = tuple[Column, Column]
 """Rows of the left and of the right side that belong together."""
 
 
-def join(left: Table, right: Table, limits: Limits) -> Table:
+def join(left: SolutionTable, right: SolutionTable, limits: Limits) -> SolutionTable:
     """The solutions of both that are compatible, merged."""
     rows = compatible(left, right, limits)
     limits.reserve(len(rows[0]), 8 * len(rows[0]) * len(left.columns.keys() | right.columns.keys()))
     return merged(left, right, *rows)
 
 
-def merged(left: Table, right: Table, left_rows: Column, right_rows: Column) -> Table:
+def merged(left: SolutionTable, right: SolutionTable, left_rows: Column, right_rows: Column) -> SolutionTable:
     """Rows of two tables side by side."""
     columns = {name: column[left_rows] for name, column in left.columns.items()}
     for name, column in right.columns.items():
@@ -39,10 +39,10 @@ def merged(left: Table, right: Table, left_rows: Column, right_rows: Column) -> 
         for table, rows in ((left, left_rows), (right, right_rows)):
             if table.weights is not None:
                 weights = weights * table.weights[rows]
-    return Table(columns, len(left_rows), weights)
+    return SolutionTable(columns, len(left_rows), weights)
 
 
-def compatible(left: Table, right: Table, limits: Limits) -> Rows:
+def compatible(left: SolutionTable, right: SolutionTable, limits: Limits) -> Rows:
     """The pairs of compatible rows."""
     shared = [name for name in left.columns if name in right.columns]
     found = []
@@ -60,7 +60,7 @@ def compatible(left: Table, right: Table, limits: Limits) -> Rows:
     return left_rows[order], right_rows[order]
 
 
-def has_compatible(left: Table, right: Table, need_shared: Sequence[str]) -> Mask:
+def has_compatible(left: SolutionTable, right: SolutionTable, need_shared: Sequence[str]) -> Mask:
     """Which rows of the left side have a compatible row that shares one of the given variables with them."""
     found = np.zeros(left.size, np.bool_)
     shared = [name for name in left.columns if name in right.columns]
@@ -71,14 +71,16 @@ def has_compatible(left: Table, right: Table, need_shared: Sequence[str]) -> Mas
     return found
 
 
-def _keys(left: Table, right: Table, on: Sequence[str], left_part: Column, right_part: Column) -> Rows:
+def _keys(left: SolutionTable, right: SolutionTable, on: Sequence[str], left_part: Column, right_part: Column) -> Rows:
     """One key for each row of two parts, equal where all the columns are."""
     both = [np.concatenate([left.columns[name][left_part], right.columns[name][right_part]]) for name in on]
     keys = codes(both, len(left_part) + len(right_part))
     return keys[: len(left_part)], keys[len(left_part) :]
 
 
-def _parts(left: Table, right: Table, shared: Sequence[str]) -> Iterator[tuple[list[str], Column, Column]]:
+def _parts(
+    left: SolutionTable, right: SolutionTable, shared: Sequence[str]
+) -> Iterator[tuple[list[str], Column, Column]]:
     """Pairs of parts of the rows with the variables that both bind."""
     rights = bound_parts(right, shared)
     for left_bound, left_part in bound_parts(left, shared):
@@ -86,10 +88,10 @@ def _parts(left: Table, right: Table, shared: Sequence[str]) -> Iterator[tuple[l
             yield [name for name in left_bound if name in right_bound], left_part, right_part
 
 
-def bound_parts(table: Table, names: Sequence[str]) -> list[tuple[list[str], Column]]:
+def bound_parts(table: SolutionTable, names: Sequence[str]) -> list[tuple[list[str], Column]]:
     """The rows of a table by which of the variables they bind.
 
-    >>> bound_parts(Table({"x": np.array([1, -1, 2])}, 3), ["x"])
+    >>> bound_parts(SolutionTable({"x": np.array([1, -1, 2])}, 3), ["x"])
     [([], array([1])), (['x'], array([0, 2]))]
     """
     loose = [name for name in names if table.size and table.columns[name].min() < 0]

@@ -22,9 +22,9 @@ from everlog.lang.errors import LimitError
 from everlog.lang.syntax import Atom, Constant, Predicate, Rule, Variable
 from everlog.query.sparql.algebra import Basic, Names
 from everlog.query.sparql.degrees import Dangling, dangling
-from everlog.query.sparql.graphs import MERGED, Graph, Option
-from everlog.query.sparql.pool import Terms
-from everlog.query.sparql.table import Table
+from everlog.query.sparql.graphs import MERGED, Option, TripleGraph
+from everlog.query.sparql.pool import TermPool
+from everlog.query.sparql.table import SolutionTable
 
 ROW = ".row"
 """The column that ties solutions of a pattern under EXISTS to the row they are about."""
@@ -66,7 +66,7 @@ class Need:
 class Matcher:
     """Runs rules over facts and given tables."""
 
-    def __init__(self, terms: Terms, limits: Limits | None = None) -> None:
+    def __init__(self, terms: TermPool, limits: Limits | None = None) -> None:
         self.terms = terms
         self.limits = limits or Limits()
         self._engine: Engine | None = None
@@ -82,7 +82,9 @@ class Matcher:
             self._engine = Engine(universe + len(self.terms) // 8 + 1024, self.terms, limits=self.limits)
         return self._engine
 
-    def basic(self, graph: Graph, pattern: Basic, need: Need, given: Table | None, hint: Table | None) -> Table:
+    def basic(
+        self, graph: TripleGraph, pattern: Basic, need: Need, given: SolutionTable | None, hint: SolutionTable | None
+    ) -> SolutionTable:
         """The solutions of a basic graph pattern.
 
         Each is joined with a row of ``given``, if there is one. ``hint`` is what the solutions will be joined
@@ -91,7 +93,7 @@ class Matcher:
         options = [graph.options(triple) for triple in pattern.triples]
         names = need.names & (pattern.variables | frozenset(given.columns if given is not None else ()))
         if not all(options):
-            return Table.empty(names)
+            return SolutionTable.empty(names)
         if given is None and hint is None and len(options) == 1 and need.enough is None:
             scanned = self._scan(graph, options[0], pattern.variables, Need(names, need.distinct))
             if scanned is not None:
@@ -117,7 +119,9 @@ class Matcher:
             return self._match(graph, plain, last, tables, pattern.variables | names, enough=need.enough).only(names)
         return self._match(graph, plain, last, tables, names, counted=True)
 
-    def _scan(self, graph: Graph, options: Sequence[Option], variables: Names, need: Need) -> Table | None:
+    def _scan(
+        self, graph: TripleGraph, options: Sequence[Option], variables: Names, need: Need
+    ) -> SolutionTable | None:
         """The solutions of a single triple pattern without constants: relations as they are, or their sizes."""
         free = all(
             len({v for v in option.atom.variables() if v not in option.fixed}) == len(option.atom.terms)
@@ -136,17 +140,19 @@ class Matcher:
                 columns[term.name].append(column)
             for variable, constant in option.fixed.items():
                 columns[variable.name].append(np.full(len(relation), self.terms.add(constant.text), np.int64))
-        return Table({name: np.concatenate(pieces) for name, pieces in columns.items()}, sum(map(len, relations)))
+        return SolutionTable(
+            {name: np.concatenate(pieces) for name, pieces in columns.items()}, sum(map(len, relations))
+        )
 
     def _by_degrees(
         self,
-        graph: Graph,
+        graph: TripleGraph,
         pattern: Basic,
         counted: Sequence[Dangling],
         need: Need,
-        given: Table | None,
-        hint: Table | None,
-    ) -> Table:
+        given: SolutionTable | None,
+        hint: SolutionTable | None,
+    ) -> SolutionTable:
         """The solutions of the other patterns, each as often as those with a variable of no use match."""
         left = {each.number for each in counted}
         rest = Basic(tuple(triple for i, triple in enumerate(pattern.triples) if i not in left))
@@ -154,7 +160,7 @@ class Matcher:
         if rest.triples:
             found = self.basic(graph, rest, need.also(terms), given, hint)
         else:
-            found = Table.unit() if given is None else given
+            found = SolutionTable.unit() if given is None else given
         weights = np.ones(found.size, np.int64) if found.weights is None else found.weights
         for each in counted:
             ids = (
@@ -163,28 +169,32 @@ class Matcher:
                 else np.full(found.size, self.terms[each.term.text], np.int64)
             )
             weights = weights * np.where(ids < 0, 0, each.relation.match_counts(each.column, np.maximum(ids, 0)))
-        found = Table(found.columns, found.size, None if need.distinct else weights).where(weights > 0).only(need.names)
+        found = (
+            SolutionTable(found.columns, found.size, None if need.distinct else weights)
+            .where(weights > 0)
+            .only(need.names)
+        )
         return found.distinct() if need.distinct else found
 
-    def _sizes(self, options: Sequence[Option], relations: Sequence[Relation], need: Need) -> Table:
+    def _sizes(self, options: Sequence[Option], relations: Sequence[Relation], need: Need) -> SolutionTable:
         """A row for each way to match a pattern, with the number of facts; nothing of the facts is asked for."""
         fixed = [{variable.name: constant.text for variable, constant in option.fixed.items()} for option in options]
         columns = {name: self.terms.add_all([each[name] for each in fixed]) for name in need.names}
         weights = np.array([len(relation) for relation in relations], np.int64)
-        found = Table(columns, len(relations), weights).where(weights > 0)
+        found = SolutionTable(columns, len(relations), weights).where(weights > 0)
         return found.distinct() if need.distinct else found
 
     def _match(
         self,
-        graph: Graph,
+        graph: TripleGraph,
         plain: Sequence[Option],
         several: Sequence[Option],
-        tables: Sequence[Table],
+        tables: Sequence[SolutionTable],
         wanted: Names,
         *,
         counted: bool = False,
         enough: int | None = None,
-    ) -> Table:
+    ) -> SolutionTable:
         """Solutions of patterns of which only the last may be matched in several ways, as a set or counted."""
         least = max((int(t.columns[ROW].max()) + 1 for t in tables if ROW in t.columns and t.size), default=0)
         names = sorted(wanted)
@@ -229,7 +239,7 @@ class Matcher:
         head: Predicate,
         names: Sequence[str],
         enough: int | None,
-    ) -> Table:
+    ) -> SolutionTable:
         """The different heads of rules; they need not be compared if no two instances have the same."""
         exact = len(rules) == 1 and _is_exact(rules[0])
         if not exact and enough is None:
@@ -237,7 +247,7 @@ class Matcher:
         matches = engine.match(RuleSet(rules), facts, facts, phase=PHASE)
         columns, size = matches.listed(head, enough, repeated=not exact)
         self.limits.check(size)
-        return Table(dict(zip(names, columns, strict=True)), size)
+        return SolutionTable(dict(zip(names, columns, strict=True)), size)
 
     def facts(self, rules: Sequence[Rule], facts: FactSet, engine: Engine | None = None) -> FactSet:
         """The heads of rules."""
@@ -259,22 +269,22 @@ class Matcher:
 
     def _counted(
         self, rules: Sequence[Rule], facts: FactSet, engine: Engine, head: Predicate, names: Sequence[str]
-    ) -> Table:
+    ) -> SolutionTable:
         """The heads of rules, each with the number of its instances."""
         before = engine.work.instances[PHASE]
         if not names:
             engine.match(RuleSet(rules), facts, facts, phase=PHASE).facts()
             count = engine.work.instances[PHASE] - before
-            return Table({}, 1, np.array([count], np.int64)) if count else Table.empty()
+            return SolutionTable({}, 1, np.array([count], np.int64)) if count else SolutionTable.empty()
         counts = engine.match(RuleSet(rules), facts, facts, phase=PHASE).counts().get(head)
         if counts is None:
-            return Table.empty(names)
+            return SolutionTable.empty(names)
         keys, weights = counts.whole()
         total = int(weights.sum(dtype=np.int64))
         if total != engine.work.instances[PHASE] - before:
             raise LimitError.of("too-many-solutions", f"one answer has more than {MOST:,} solutions")
         columns = columns_of(counts.layout, keys)
-        return Table(dict(zip(names, columns, strict=True)), len(keys), weights.astype(np.int64))
+        return SolutionTable(dict(zip(names, columns, strict=True)), len(keys), weights.astype(np.int64))
 
 
 def _is_exact(rule: Rule) -> bool:
@@ -282,8 +292,8 @@ def _is_exact(rule: Rule) -> bool:
     return {v for atom in rule.positive for v in atom.variables()} <= {*rule.head.variables()}
 
 
-def _rows(relation: Relation, names: Sequence[str]) -> Table:
-    return Table(dict(zip(names, relation.columns(), strict=True)), len(relation))
+def _rows(relation: Relation, names: Sequence[str]) -> SolutionTable:
+    return SolutionTable(dict(zip(names, relation.columns(), strict=True)), len(relation))
 
 
 def _names(option: Option) -> set[str]:
@@ -296,7 +306,9 @@ def _put(atom: Atom, fixed: Mapping[Variable, Constant]) -> Atom:
     return Atom(atom.predicate, terms)
 
 
-def _useful(hint: Table | None, variables: Names, graph: Graph, options: Sequence[Sequence[Option]]) -> Table | None:
+def _useful(
+    hint: SolutionTable | None, variables: Names, graph: TripleGraph, options: Sequence[Sequence[Option]]
+) -> SolutionTable | None:
     """The different values that a hint has for variables of a pattern, if they are few against what it matches."""
     if hint is None:
         return None
@@ -306,4 +318,4 @@ def _useful(hint: Table | None, variables: Names, graph: Graph, options: Sequenc
     largest = max(sum(len(graph.facts.relation(o.atom.predicate)) for o in choice) for choice in options)
     if hint.size > max(largest, 64):
         return None
-    return Table(hint.columns, hint.size).only(shared).distinct()
+    return SolutionTable(hint.columns, hint.size).only(shared).distinct()

@@ -16,18 +16,18 @@ import pyarrow.compute as pc
 from everlog.engine.keys import Column, Mask
 from everlog.lang.terms import Literal
 from everlog.query.sparql.expressions import is_exact, matching
-from everlog.query.sparql.pool import Terms, distinct_ids
+from everlog.query.sparql.pool import TermPool, distinct_ids
 from everlog.query.sparql.terms import BOOLEAN, RANKS, ExpressionError, Node, number_of
 from everlog.query.sparql.values import MOMENTS, comparable
 
 BLANK, NAMED, NUMBER, STRING, OTHER = range(1, 6)
 
 
-def ranks(terms: Terms, ids: Column) -> Column:
+def ranks(terms: TermPool, ids: Column) -> Column:
     """A number for each row that is in the order of the terms, the same for terms of the same value.
 
     >>> from everlog.engine.dictionary import Dictionary
-    >>> terms = Terms(Dictionary())
+    >>> terms = TermPool(Dictionary())
     >>> ranks(terms, terms.add_all(['"b"', None, "10", "9.0", "9", "<http://e.org/>"])).tolist()
     [4, 0, 3, 2, 2, 1]
     """
@@ -54,7 +54,7 @@ VALUED = frozenset({*RANKS, BOOLEAN, *MOMENTS})
 """The datatypes whose literals have values that are compared."""
 
 
-def without_value(terms: Terms, ids: Column) -> Mask:
+def without_value(terms: TermPool, ids: Column) -> Mask:
     """Which rows have a literal that its datatype does not allow, such as ``"soon"^^xsd:dateTime``."""
     different, places = distinct_ids(ids)
     found = matching(terms.texts(different), r'\^\^<[^"]*>$')
@@ -97,7 +97,7 @@ def _by_text(texts: pa.LargeStringArray) -> Column:
     return found
 
 
-def _by_value(terms: Terms, ids: Column, texts: pa.LargeStringArray) -> Column:
+def _by_value(terms: TermPool, ids: Column, texts: pa.LargeStringArray) -> Column:
     """Places in the order of the values, the same for equal numbers."""
     if is_exact(texts).all():
         _, places = np.unique(pc.cast(texts, pa.float64()).to_numpy(), return_inverse=True)

@@ -23,7 +23,7 @@ from rdflib.plugins.sparql.parserutils import Comp, Param
 
 from everlog.engine.limits import Limits
 from everlog.lang.errors import EverlogError, Place, RuleError
-from everlog.query.sparql.algebra import Operation, Query
+from everlog.query.sparql.algebra import Operation, SparqlQuery
 from everlog.query.sparql.graphs import BARE
 from everlog.query.sparql.scoping import SERVICE, Scoping
 from everlog.query.sparql.translation import translate_query, translate_update
@@ -52,7 +52,7 @@ warnings.filterwarnings("ignore", "Parsing weird boolean", UserWarning)
 
 def parse_query(
     text: str, prefixes: Mapping[str, str] | None = None, base: str = "", limits: Limits | None = None
-) -> Query:
+) -> SparqlQuery:
     """The algebra of a query, if it is read within the limits.
 
     >>> parse_query("SELECT ?x { ?x a <http://e.org/C> }").form.columns

@@ -25,16 +25,16 @@ from everlog.query.sparql.algebra import (
     Sequence,
     Triple,
 )
-from everlog.query.sparql.graphs import Graph, Option
+from everlog.query.sparql.graphs import Option, TripleGraph
 from everlog.query.sparql.joining import contained
 from everlog.query.sparql.matching import Matcher
-from everlog.query.sparql.table import Table
+from everlog.query.sparql.table import SolutionTable
 
 X, Y, Z, P = Variable("x"), Variable("y"), Variable("z"), Variable("p")
 START, END = Predicate(".start", 1), Predicate(".end", 1)
 
 
-def solve(matcher: Matcher, graph: Graph, pattern: PathPattern, hint: Table | None) -> Table:
+def solve(matcher: Matcher, graph: TripleGraph, pattern: PathPattern, hint: SolutionTable | None) -> SolutionTable:
     """The pairs of terms that a path connects. ``hint`` is what they will be joined with later."""
     start, end = _ends(matcher, pattern, hint)
     pairs = _pairs(matcher, graph, pattern, start, end)
@@ -47,10 +47,10 @@ def solve(matcher: Matcher, graph: Graph, pattern: PathPattern, hint: Table | No
         if pattern.object.name in columns:
             kept &= pairs[0] == pairs[1]
         columns[pattern.object.name] = pairs[1]
-    return Table(columns, len(pairs[0])).where(kept)
+    return SolutionTable(columns, len(pairs[0])).where(kept)
 
 
-def _ends(matcher: Matcher, pattern: PathPattern, hint: Table | None) -> tuple[Column | None, Column | None]:
+def _ends(matcher: Matcher, pattern: PathPattern, hint: SolutionTable | None) -> tuple[Column | None, Column | None]:
     """The terms that may be at the two ends, None if it may be any."""
     found: list[Column | None] = []
     bound = () if hint is None else hint.bound_columns()
@@ -58,7 +58,7 @@ def _ends(matcher: Matcher, pattern: PathPattern, hint: Table | None) -> tuple[C
         if isinstance(term, Constant):
             found.append(np.array([matcher.terms.add(term.text)], np.int64))
         elif hint is not None and term.name in bound:
-            found.append(Table({"x": hint.columns[term.name]}, hint.size).distinct().columns["x"])
+            found.append(SolutionTable({"x": hint.columns[term.name]}, hint.size).distinct().columns["x"])
         else:
             found.append(None)
     return found[0], found[1]
@@ -69,7 +69,7 @@ def _kept(column: Column, ids: Column | None) -> np.ndarray[tuple[int], np.dtype
 
 
 def _pairs(
-    matcher: Matcher, graph: Graph, pattern: PathPattern, start: Column | None, end: Column | None
+    matcher: Matcher, graph: TripleGraph, pattern: PathPattern, start: Column | None, end: Column | None
 ) -> tuple[Column, Column]:
     """The pairs that the path connects, at least all those with the given ends."""
     path, rules = simplified(pattern.path), _Rules(matcher, graph)
@@ -91,14 +91,16 @@ def _pairs(
     if path.least:
         return subjects, objects
     same = _unmoved(matcher, graph, pattern, start, end)
-    both = Table(
+    both = SolutionTable(
         {"x": np.concatenate([subjects, same]), "y": np.concatenate([objects, same])}, len(subjects) + len(same)
     )
     once = both.distinct()
     return once.columns["x"], once.columns["y"]
 
 
-def _unmoved(matcher: Matcher, graph: Graph, pattern: PathPattern, start: Column | None, end: Column | None) -> Column:
+def _unmoved(
+    matcher: Matcher, graph: TripleGraph, pattern: PathPattern, start: Column | None, end: Column | None
+) -> Column:
     """The terms at both ends of a path of length zero: those of the pattern, or any of the graph."""
     fixed = [
         ids
@@ -129,7 +131,7 @@ def simplified(path: Repeated) -> Repeated:
 class _Rules:
     """Rules for the relations of paths, as they are asked for."""
 
-    def __init__(self, matcher: Matcher, graph: Graph) -> None:
+    def __init__(self, matcher: Matcher, graph: TripleGraph) -> None:
         self._matcher = matcher
         self._graph = graph
         self._rules: list[Rule] = []

@@ -24,10 +24,10 @@ BETWEEN = 1 << 12
 T = TypeVar("T")
 
 
-class Terms(Mapping[str, int]):
+class TermPool(Mapping[str, int]):
     """Ids of terms by their canonical texts and back. The dictionary is only read.
 
-    >>> terms = Terms(Dictionary())
+    >>> terms = TermPool(Dictionary())
     >>> terms.add('"new"'), terms['"new"'], terms.texts(np.array([0])).to_pylist()
     (0, 0, ['"new"'])
     """
@@ -120,7 +120,7 @@ class Terms(Mapping[str, int]):
             yield item
 
 
-def starting(terms: Terms, ids: Column, *beginnings: str) -> Mask:
+def starting(terms: TermPool, ids: Column, *beginnings: str) -> Mask:
     """Which terms have texts that begin in some way: ``<`` for IRIs, ``_`` for blank nodes."""
     different, places = distinct_ids(ids)
     texts = terms.texts(different)

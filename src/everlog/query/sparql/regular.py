@@ -109,7 +109,7 @@ def regular(pattern: str, flags: str = "") -> Regular:
     if "q" in flags:
         made = Regular("".join(_literal(char) for char in pattern), 0, literal=True)
     else:
-        made = _Translation(pattern, flags).regular()
+        made = _PatternTranslation(pattern, flags).regular()
     options = "".join(flag for flag in "ism" if flag in flags)
     if options:
         made = replace(made, pattern=f"(?{options}){made.pattern}")
@@ -123,7 +123,7 @@ def regular(pattern: str, flags: str = "") -> Regular:
     return made
 
 
-class _Translation:
+class _PatternTranslation:
     """Reads a pattern of XPath from left to right."""
 
     def __init__(self, pattern: str, flags: str) -> None:

@@ -12,8 +12,8 @@ import pyarrow as pa
 from everlog.engine.keys import Column
 from everlog.lang.terms import Value
 from everlog.query.display import rows_html
-from everlog.query.sparql.pool import Terms, distinct_ids
-from everlog.query.sparql.table import Table
+from everlog.query.sparql.pool import TermPool, distinct_ids
+from everlog.query.sparql.table import SolutionTable
 from everlog.query.typed import typed_texts, values_of
 
 BATCH = 1 << 16
@@ -30,7 +30,7 @@ class Solutions:
     (2, ('x', 'z'), [('a', 'c'), ('b', None)])
     """
 
-    def __init__(self, terms: Terms, table: Table, columns: Sequence[str]) -> None:
+    def __init__(self, terms: TermPool, table: SolutionTable, columns: Sequence[str]) -> None:
         self._terms = terms
         self._table = table
         self._ids = [table.column(name) for name in columns]

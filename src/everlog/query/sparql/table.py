@@ -17,10 +17,10 @@ from everlog.query.sparql.pool import UNBOUND, distinct_ids
 
 
 @dataclass(frozen=True)
-class Table:
+class SolutionTable:
     """See the module.
 
-    >>> table = Table({"x": np.array([1, 1, 2])}, 3)
+    >>> table = SolutionTable({"x": np.array([1, 1, 2])}, 3)
     >>> table.distinct().columns["x"], len(table.renamed({"x": "y"}))
     (array([1, 2]), 3)
     """
@@ -39,12 +39,12 @@ class Table:
         return self.size if self.weights is None else int(self.weights.sum())
 
     @classmethod
-    def unit(cls) -> Table:
+    def unit(cls) -> SolutionTable:
         """One solution that binds nothing."""
         return cls({}, 1)
 
     @classmethod
-    def empty(cls, names: Iterable[str] = ()) -> Table:
+    def empty(cls, names: Iterable[str] = ()) -> SolutionTable:
         return cls({name: np.empty(0, np.int64) for name in names}, 0)
 
     def column(self, name: str) -> Column:
@@ -52,53 +52,53 @@ class Table:
         found = self.columns.get(name)
         return np.full(self.size, UNBOUND, np.int64) if found is None else found
 
-    def take(self, rows: Column) -> Table:
+    def take(self, rows: Column) -> SolutionTable:
         weights = None if self.weights is None else self.weights[rows]
-        return Table({name: column[rows] for name, column in self.columns.items()}, len(rows), weights)
+        return SolutionTable({name: column[rows] for name, column in self.columns.items()}, len(rows), weights)
 
-    def where(self, mask: Mask) -> Table:
+    def where(self, mask: Mask) -> SolutionTable:
         return self if mask.all() else self.take(np.flatnonzero(mask))
 
-    def only(self, names: Iterable[str]) -> Table:
+    def only(self, names: Iterable[str]) -> SolutionTable:
         """The table without other columns."""
         wanted = set(names)
         kept = {name: column for name, column in self.columns.items() if name in wanted}
-        return Table(kept, self.size, self.weights)
+        return SolutionTable(kept, self.size, self.weights)
 
-    def renamed(self, names: Mapping[str, str]) -> Table:
+    def renamed(self, names: Mapping[str, str]) -> SolutionTable:
         columns = {names.get(name, name): column for name, column in self.columns.items()}
-        return Table(columns, self.size, self.weights)
+        return SolutionTable(columns, self.size, self.weights)
 
-    def extended(self, name: str, column: Column) -> Table:
-        return Table({**self.columns, name: column}, self.size, self.weights)
+    def extended(self, name: str, column: Column) -> SolutionTable:
+        return SolutionTable({**self.columns, name: column}, self.size, self.weights)
 
     def bound_columns(self) -> list[str]:
         """The columns in which every row has a term."""
         return [name for name, column in self.columns.items() if not len(column) or column.min() >= 0]
 
-    def unweighted(self) -> Table:
+    def unweighted(self) -> SolutionTable:
         """The same solutions, a row each."""
         if self.weights is None:
             return self
         rows = np.repeat(np.arange(self.size), self.weights)
-        return Table({name: column[rows] for name, column in self.columns.items()}, len(rows))
+        return SolutionTable({name: column[rows] for name, column in self.columns.items()}, len(rows))
 
-    def distinct(self) -> Table:
+    def distinct(self) -> SolutionTable:
         """Each different row once, where it came first."""
         rows = first_rows(list(self.columns.values()), self.size)
         if len(rows) == self.size:
-            return Table(self.columns, self.size)
-        return Table({name: column[rows] for name, column in self.columns.items()}, len(rows))
+            return SolutionTable(self.columns, self.size)
+        return SolutionTable({name: column[rows] for name, column in self.columns.items()}, len(rows))
 
 
-def union(tables: Sequence[Table]) -> Table:
+def union(tables: Sequence[SolutionTable]) -> SolutionTable:
     """All solutions of some tables."""
     names = dict.fromkeys(name for table in tables for name in table.columns)
     columns = {name: np.concatenate([table.column(name) for table in tables]) for name in names}
     weights = None
     if any(table.weights is not None for table in tables):
         weights = np.concatenate([np.ones(t.size, np.int64) if t.weights is None else t.weights for t in tables])
-    return Table(columns, sum(table.size for table in tables), weights)
+    return SolutionTable(columns, sum(table.size for table in tables), weights)
 
 
 def codes(columns: Sequence[Column], size: int) -> Column:

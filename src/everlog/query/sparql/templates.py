@@ -10,10 +10,10 @@ import numpy as np
 from everlog.engine.keys import Column
 from everlog.lang.syntax import Constant, Variable
 from everlog.query.sparql.algebra import Basic, Names, Term, Triple
-from everlog.query.sparql.graphs import Graph
+from everlog.query.sparql.graphs import TripleGraph
 from everlog.query.sparql.matching import Matcher, Need
-from everlog.query.sparql.pool import Terms, starting
-from everlog.query.sparql.table import Table, union
+from everlog.query.sparql.pool import TermPool, starting
+from everlog.query.sparql.table import SolutionTable, union
 
 SUBJECT, PREDICATE, OBJECT = COLUMNS = ("subject", "predicate", "object")
 GRAPH = "graph"
@@ -31,7 +31,7 @@ def has_blanks(triples: Iterable[Triple]) -> bool:
 class Filling:
     """Puts solutions into templates. A blank node of a template is another one for each solution."""
 
-    def __init__(self, terms: Terms, solutions: Table) -> None:
+    def __init__(self, terms: TermPool, solutions: SolutionTable) -> None:
         self._terms = terms
         self._solutions = solutions
         self._token = uuid.uuid4().hex[:12]
@@ -49,7 +49,7 @@ class Filling:
             self._blanks[term.name] = self._terms.add_all([f"{label}{row}" for row in range(size)])
         return self._blanks[term.name]
 
-    def triple(self, triple: Triple, graph: Term | None = None, *, literal_subjects: bool = False) -> Table:
+    def triple(self, triple: Triple, graph: Term | None = None, *, literal_subjects: bool = False) -> SolutionTable:
         """The triples that solutions make of one triple of the template; what is no triple is left out.
 
         With a graph there is a column for it, too.
@@ -62,22 +62,22 @@ class Filling:
             kept[kept] &= starting(self._terms, columns[name][kept], "<")
         if not literal_subjects:
             kept[kept] &= starting(self._terms, columns[SUBJECT][kept], "<", "_")
-        return Table(columns, len(kept)).where(kept)
+        return SolutionTable(columns, len(kept)).where(kept)
 
 
-def construct(terms: Terms, template: Sequence[Triple], solutions: Table) -> Table:
+def construct(terms: TermPool, template: Sequence[Triple], solutions: SolutionTable) -> SolutionTable:
     """The different triples that solutions make of a template."""
     filling = Filling(terms, solutions)
-    return union([Table.empty(COLUMNS), *(filling.triple(triple) for triple in template)]).distinct()
+    return union([SolutionTable.empty(COLUMNS), *(filling.triple(triple) for triple in template)]).distinct()
 
 
-def describe(matcher: Matcher, graph: Graph, ids: Column) -> Table:
+def describe(matcher: Matcher, graph: TripleGraph, ids: Column) -> SolutionTable:
     """The triples about terms, and about the blank nodes in these, and so on (a concise bounded description)."""
     pattern = Basic((Triple(Variable(SUBJECT), Variable(PREDICATE), Variable(OBJECT)),))
-    found, asked = Table.empty(COLUMNS), np.unique(ids[ids >= 0])
+    found, asked = SolutionTable.empty(COLUMNS), np.unique(ids[ids >= 0])
     waiting = asked
     while len(waiting):
-        given = Table({SUBJECT: waiting}, len(waiting))
+        given = SolutionTable({SUBJECT: waiting}, len(waiting))
         new = matcher.basic(graph, pattern, Need(frozenset(COLUMNS), True), given, None)
         found = union([found, new])
         objects = np.unique(new.columns[OBJECT])

@@ -37,7 +37,7 @@ from everlog.query.sparql.algebra import (
     Extend,
     Filter,
     From,
-    Group,
+    Grouping,
     InGraph,
     Inverse,
     Join,
@@ -53,11 +53,11 @@ from everlog.query.sparql.algebra import (
     Pattern,
     Project,
     Quad,
-    Query,
     Repeated,
     Select,
     Sequence,
     Slice,
+    SparqlQuery,
     Term,
     Triple,
     Union,
@@ -80,7 +80,7 @@ def unsupported(what: str, hint: str | None = None) -> RuleError:
     return RuleError.of("unsupported-sparql", f"{what} is not supported", None, hint)
 
 
-def translate_query(tree: Any, namespaces: Mapping[str, str], base: str, source: str) -> Query:
+def translate_query(tree: Any, namespaces: Mapping[str, str], base: str, source: str) -> SparqlQuery:
     """A query as rdflib has parsed it."""
     parsed = tree[1]
     name, shown = parsed.name, parsed.projection
@@ -91,7 +91,7 @@ def translate_query(tree: Any, namespaces: Mapping[str, str], base: str, source:
     short = name == "ConstructQuery" and parsed.where is not None and parsed.where.name == "FakeGroupGraphPatten"
     translated = rdflib_algebra.translateQuery(tree, base or None, dict(namespaces))
     root, own_base = translated.algebra, str(translated.prologue.base or "")
-    translation = _Translation()
+    translation = _QueryTranslation()
     pattern = Basic() if root.p is None else translation.pattern(root.p)
     graphs = _graphs(root.datasetClause)
     form: Select | Ask | Construct | Describe
@@ -105,7 +105,7 @@ def translate_query(tree: Any, namespaces: Mapping[str, str], base: str, source:
         form = Construct(template, _projected(pattern, tuple(sorted(template_names(template)))))
     else:
         form = Describe(tuple(map(_term, root.PV)), pattern)
-    return Query(form, graphs, own_base)
+    return SparqlQuery(form, graphs, own_base)
 
 
 def translate_update(translated: Any, base: str) -> list[Operation]:
@@ -177,7 +177,7 @@ def _joined(patterns: Iterable[Pattern]) -> Pattern:
     return found
 
 
-class _Translation:
+class _QueryTranslation:
     """The translation of one query; remembers which names it has given."""
 
     def __init__(self) -> None:
@@ -318,7 +318,7 @@ class _Translation:
         for name, expression in computed:
             pattern = Extend(pattern, name, expression)
         aggregates = tuple(self._aggregate(each) for each in node.A)
-        return Group(pattern, None if conditions is None else tuple(named), aggregates)
+        return Grouping(pattern, None if conditions is None else tuple(named), aggregates)
 
     def _aggregate(self, node: Any) -> Aggregate:
         name = node.name.removeprefix("Aggregate_").lower()
@@ -432,7 +432,7 @@ def _projected(pattern: Any, columns: tuple[str, ...]) -> Pattern:
 
 def _operation(request: Any) -> Operation:
     base = str(request.prologue.base or "")
-    translation = _Translation()
+    translation = _QueryTranslation()
     if request.name == "InsertData":
         return Modify((), _ground(translation, request), Basic(), base=base)
     if request.name == "DeleteData":
@@ -451,7 +451,7 @@ def _operation(request: Any) -> Operation:
     raise unsupported(request.name.upper(), hint)
 
 
-def _modify(translation: _Translation, request: Any, base: str) -> Modify:
+def _modify(translation: _QueryTranslation, request: Any, base: str) -> Modify:
     own = None if request.withClause is None else Constant(f"<{request.withClause}>")
     delete = _without_blanks(_quads(translation, request.delete, own)) if request.delete else ()
     insert = _quads(translation, request.insert, own) if request.insert else ()
@@ -459,14 +459,14 @@ def _modify(translation: _Translation, request: Any, base: str) -> Modify:
     return Modify(delete, insert, where, _graphs(request.using), graph, base)
 
 
-def _quads(translation: _Translation, node: Any, graph: Constant | None) -> tuple[Quad, ...]:
+def _quads(translation: _QueryTranslation, node: Any, graph: Constant | None) -> tuple[Quad, ...]:
     found: list[Quad] = [(graph, translation.template_triple(triple)) for triple in node.triples or ()]
     for name, triples in (node.quads or {}).items():
         found += [(_term(name), translation.template_triple(triple)) for triple in triples]
     return tuple(found)
 
 
-def _ground(translation: _Translation, request: Any) -> tuple[Quad, ...]:
+def _ground(translation: _QueryTranslation, request: Any) -> tuple[Quad, ...]:
     quads = _quads(translation, request, None)
     for graph, triple in quads:
         for term in (graph, *triple):

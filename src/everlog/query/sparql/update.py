@@ -27,8 +27,8 @@ from everlog.query.sparql.evaluation import Evaluation
 from everlog.query.sparql.graphs import BARE, is_seen
 from everlog.query.sparql.hints import missing_graph, warn_of
 from everlog.query.sparql.parsing import answering, parse_update
-from everlog.query.sparql.pool import Terms, distinct_ids, starting
-from everlog.query.sparql.table import Table, union
+from everlog.query.sparql.pool import TermPool, distinct_ids, starting
+from everlog.query.sparql.table import SolutionTable, union
 from everlog.query.sparql.templates import (
     COLUMNS,
     GRAPH,
@@ -40,7 +40,7 @@ from everlog.query.sparql.templates import (
     template_names,
 )
 
-ByGraph = dict[str | None, Table]
+ByGraph = dict[str | None, SolutionTable]
 """Triples by the graph they are in, None for the default graph."""
 
 
@@ -127,8 +127,8 @@ def _triples(evaluation: Evaluation, operation: Modify) -> tuple[ByGraph, ByGrap
     return _filled(evaluation.terms, filling, operation.delete), _filled(evaluation.terms, filling, operation.insert)
 
 
-def _filled(terms: Terms, filling: Filling, quads: Sequence[Quad]) -> ByGraph:
-    pieces: dict[str | None, list[Table]] = {}
+def _filled(terms: TermPool, filling: Filling, quads: Sequence[Quad]) -> ByGraph:
+    pieces: dict[str | None, list[SolutionTable]] = {}
     for graph, triple in quads:
         made = filling.triple(triple, graph, literal_subjects=True)
         if graph is None:
@@ -141,7 +141,7 @@ def _filled(terms: Terms, filling: Filling, quads: Sequence[Quad]) -> ByGraph:
     return {name: union(tables).distinct() for name, tables in pieces.items()}
 
 
-def _encoded(kb: GraphBase, terms: Terms, triples: Table | None, *, add: bool) -> tuple[FactSet, int]:
+def _encoded(kb: GraphBase, terms: TermPool, triples: SolutionTable | None, *, add: bool) -> tuple[FactSet, int]:
     """Triples as facts over the dictionary of a knowledge base, and how many have terms that it does not know."""
     if triples is None or not triples.size:
         return NONE, 0
@@ -166,7 +166,7 @@ def _encoded(kb: GraphBase, terms: Terms, triples: Table | None, *, add: bool) -
     return FactSet({p: Relation.from_columns(ids, universe) for p, ids in found.items()}), unknown
 
 
-def _by_predicate(terms: Terms, columns: dict[str, Column]) -> list[tuple[Predicate, list[Column]]]:
+def _by_predicate(terms: TermPool, columns: dict[str, Column]) -> list[tuple[Predicate, list[Column]]]:
     """The columns of the facts of each predicate."""
     found: list[tuple[Predicate, list[Column]]] = []
     subjects, predicates, objects = columns[SUBJECT], columns[PREDICATE], columns[OBJECT]
@@ -186,7 +186,7 @@ def _predicate(text: str, arity: int) -> Predicate:
     return Predicate(text[len(BARE) + 1 : -1] if text.startswith(f"<{BARE}") else text, arity)
 
 
-def _looked_up(dictionary: Dictionary, terms: Terms, ids: Column, add: bool) -> Column:
+def _looked_up(dictionary: Dictionary, terms: TermPool, ids: Column, add: bool) -> Column:
     """The ids of terms in another dictionary, -1 for those it does not have."""
     different, places = distinct_ids(ids)
     texts: pa.LargeStringArray = terms.texts(different)

@@ -18,7 +18,7 @@ BLOCK = 1 << 20
 
 
 @dataclass(frozen=True)
-class Apart:
+class PairDifference:
     """The pairs of ``whole`` that ``other`` does not have, all of them among the ``changed`` ones.
 
     With ``one_way`` all pairs of the other are in the whole, so that the difference is counted as one.

@@ -68,7 +68,7 @@ def bridges(program: StratifiedProgram) -> Iterator[tuple[RuleSet, RuleSet]]:
 
 
 @dataclass(frozen=True)
-class Opened:
+class UserView:
     """A materialisation as users see it, and what is known of the form in which reasoning keeps it.
 
     The state is one that a store has: facts of generated predicates are not listed. ``known`` gives
@@ -86,7 +86,7 @@ class Opened:
         state = self.state
         return Materialisation(state.explicit, state.facts, state.nr, state.rec, self.trace, self.instances)
 
-    def fitted(self, universe: int) -> Opened:
+    def fitted(self, universe: int) -> UserView:
         """The same in layouts that hold ids below ``universe``."""
         fitted = self.seen.fitted(universe)
         if fitted.facts is self.state.facts:

@@ -8,7 +8,7 @@ from everlog.engine.relation import Relation
 
 
 @dataclass(frozen=True)
-class Changed:
+class RelationChange:
     """A relation after an update, and what it lost and won by it."""
 
     relation: Relation
@@ -16,7 +16,7 @@ class Changed:
     won: Relation
 
     @classmethod
-    def between(cls, old: Relation, new: Relation) -> Changed:
+    def between(cls, old: Relation, new: Relation) -> RelationChange:
         """By comparison, which lists the pairs unless one of the two is empty."""
         if not old:
             return cls(new, Relation(old.layout), new)

@@ -24,7 +24,7 @@ from everlog.engine.reach import Check, Reach, unlimited
 from everlog.engine.relation import Relation
 from everlog.lang.syntax import Predicate
 from everlog.reasoning.modules import plain
-from everlog.reasoning.modules.changed import Changed
+from everlog.reasoning.modules.changed import RelationChange
 
 
 @dataclass(frozen=True)
@@ -58,14 +58,14 @@ class Feed:
 
 
 @dataclass(frozen=True)
-class Graph:
+class ClosureGraph:
     """How the relations of a module lie in its graph: the state in which pairs start, and what makes edges."""
 
     start: int
     feeds: tuple[Feed, ...]
 
     @classmethod
-    def of(cls, module: Closure, facts: FactSet) -> Graph:
+    def of(cls, module: Closure, facts: FactSet) -> ClosureGraph:
         outside = [(state, module.external[p]) for state, p in enumerate(module.states) if p is not None]
         if module.kind == "transitive":
             return cls(0, (Feed(outside[0][1], False, 0, 0),))
@@ -124,7 +124,7 @@ def _silent(module: Closure) -> dict[int, list[int]]:
 
 def derive(module: Closure, facts: FactSet, check: Check = unlimited) -> dict[Predicate, Relation]:
     """The relations of a module, from the facts that feed it; ``check`` is called now and then, and may raise."""
-    graph = Graph.of(module, facts)
+    graph = ClosureGraph.of(module, facts)
     reach = _reach(graph, facts, check)
     relations = _relations(module, graph, reach)
     if _only(module, graph) and plain.are_smaller(reach):
@@ -134,12 +134,12 @@ def derive(module: Closure, facts: FactSet, check: Check = unlimited) -> dict[Pr
 
 def restored(module: Closure, facts: FactSet, reach: Reach) -> dict[Predicate, Relation]:
     """The same if the graph is known."""
-    return _relations(module, Graph.of(module, facts), reach)
+    return _relations(module, ClosureGraph.of(module, facts), reach)
 
 
 def listed_pairs(module: Closure, facts: FactSet, listed: FactSet) -> dict[Predicate, Relation] | None:
     """The same if the pairs are listed, and may be kept so."""
-    graph = Graph.of(module, facts)
+    graph = ClosureGraph.of(module, facts)
     predicate = _only(module, graph)
     if predicate is None or predicate not in listed:
         return None
@@ -149,11 +149,13 @@ def listed_pairs(module: Closure, facts: FactSet, listed: FactSet) -> dict[Predi
 
 def rederive(
     module: Closure, old: FactSet, new: FactSet, gone: FactSet, fresh: FactSet, check: Check = unlimited
-) -> Mapping[Predicate, Changed]:
+) -> Mapping[Predicate, RelationChange]:
     """The same after an update; ``old`` and ``new`` are all facts before and after it, the others what changed."""
-    before, graph = Graph.of(module, old), Graph.of(module, new)
+    before, graph = ClosureGraph.of(module, old), ClosureGraph.of(module, new)
     if before.start != graph.start:
-        return {p: Changed.between(old.relation(p), relation) for p, relation in derive(module, new, check).items()}
+        return {
+            p: RelationChange.between(old.relation(p), relation) for p, relation in derive(module, new, check).items()
+        }
     known = known_graph(module, old)
     lost_edges, new_edges = graph.without_fed(new, graph.edges(gone)), graph.edges(fresh)
     changed = _plain_update(module, graph, old, new, lost_edges, new_edges, check) if known is None else None
@@ -165,7 +167,7 @@ def rederive(
     found = {}
     for predicate, pairs in closed(module, graph, update.graph).items():
         kept = Relation.from_base(pairs)
-        found[predicate] = Changed(kept, Listed(pairs.difference(lost)), Listed(pairs.difference(won)))
+        found[predicate] = RelationChange(kept, Listed(pairs.difference(lost)), Listed(pairs.difference(won)))
     return found
 
 
@@ -175,11 +177,11 @@ def known_graph(module: Closure, facts: FactSet) -> Reach | None:
     return next((base.graph for base in bases if isinstance(base, Closed)), None)
 
 
-def _reach(graph: Graph, facts: FactSet, check: Check) -> Reach:
+def _reach(graph: ClosureGraph, facts: FactSet, check: Check) -> Reach:
     return Reach.of(*graph.edges(facts), either=True, check=check)
 
 
-def closed(module: Closure, graph: Graph, reach: Reach) -> dict[Predicate, Closed]:
+def closed(module: Closure, graph: ClosureGraph, reach: Reach) -> dict[Predicate, Closed]:
     """Where the pairs of each predicate of a module are in its graph."""
     states = [(p, module.states.index(p)) for p in module.predicates]
     if reach.turned:
@@ -187,23 +189,23 @@ def closed(module: Closure, graph: Graph, reach: Reach) -> dict[Predicate, Close
     return {p: Closed(reach, graph.start, state, module.mirrored) for p, state in states}
 
 
-def _relations(module: Closure, graph: Graph, reach: Reach) -> dict[Predicate, Relation]:
+def _relations(module: Closure, graph: ClosureGraph, reach: Reach) -> dict[Predicate, Relation]:
     return {predicate: Relation.from_base(pairs) for predicate, pairs in closed(module, graph, reach).items()}
 
 
-def _only(module: Closure, graph: Graph) -> Predicate | None:
+def _only(module: Closure, graph: ClosureGraph) -> Predicate | None:
     """The predicate of a module whose graph has one state."""
     return module.predicates[0] if len(module.states) == 1 and graph.start == 0 else None
 
 
-def _most_pairs(graph: Graph, facts: FactSet) -> int:
+def _most_pairs(graph: ClosureGraph, facts: FactSet) -> int:
     """How many pairs of a graph with one state may be kept plain."""
     return plain.most_pairs(sum(len(facts.relation(feed.predicate)) for feed in graph.feeds))
 
 
 def _plain_update(
-    module: Closure, graph: Graph, old: FactSet, new: FactSet, lost: Pairs, won: Pairs, check: Check
-) -> Mapping[Predicate, Changed] | None:
+    module: Closure, graph: ClosureGraph, old: FactSet, new: FactSet, lost: Pairs, won: Pairs, check: Check
+) -> Mapping[Predicate, RelationChange] | None:
     """What becomes of plain pairs; None if there are none, or if they are better kept in their graph from now on."""
     predicate = _only(module, graph)
     if predicate is None:

@@ -10,7 +10,7 @@ from everlog.engine.reach import Check, unlimited
 from everlog.engine.relation import Relation
 from everlog.lang.syntax import Predicate
 from everlog.reasoning.modules import closure, union
-from everlog.reasoning.modules.changed import Changed
+from everlog.reasoning.modules.changed import RelationChange
 
 
 def derive(module: Module, facts: FactSet, check: Check = unlimited) -> Mapping[Predicate, Relation]:
@@ -20,7 +20,7 @@ def derive(module: Module, facts: FactSet, check: Check = unlimited) -> Mapping[
 
 def rederive(
     module: Module, old: FactSet, new: FactSet, gone: FactSet, fresh: FactSet, check: Check = unlimited
-) -> Mapping[Predicate, Changed]:
+) -> Mapping[Predicate, RelationChange]:
     """The same after an update; ``old`` and ``new`` are all facts before and after it, the others what changed."""
     if isinstance(module, Closure):
         return closure.rederive(module, old, new, gone, fresh, check)
@@ -29,7 +29,7 @@ def rederive(
 
 def repaired_closure(
     module: Closure, old: FactSet, gone: FactSet, fresh: FactSet, check: Check = unlimited
-) -> Mapping[Predicate, Changed]:
+) -> Mapping[Predicate, RelationChange]:
     """What changes of a closure, given what fed it, all listed, and what changed of that."""
     before = old.replaced(derive(module, old, check))
     after = ((old - gone) | fresh).replaced(before.restricted(module.predicates))

@@ -21,7 +21,7 @@ from everlog.engine.reach import Reach
 from everlog.engine.relation import Relation
 from everlog.engine.runs import Run
 from everlog.lang.syntax import Predicate
-from everlog.reasoning.modules.changed import Changed
+from everlog.reasoning.modules.changed import RelationChange
 from everlog.reasoning.modules.closure import known_graph, listed_pairs, restored
 from everlog.reasoning.modules.derive import derive, rederive
 from everlog.reasoning.modules.loops import close_together
@@ -113,13 +113,13 @@ def _followed(engine: Engine, stratum: Stratum, old: FactSet, now: Derived) -> D
     ordered = _ordered(stratum.modules)
     if ordered is None:
         found = derived_together(engine, stratum.modules, now.facts)
-        return _with(now, {p: Changed.between(old.relation(p), relation) for p, relation in found.items()})
+        return _with(now, {p: RelationChange.between(old.relation(p), relation) for p, relation in found.items()})
     for module in ordered:
         now = _with(now, rederive(module, old, now.facts, now.gone, now.fresh))
     return now
 
 
-def _with(now: Derived, found: Mapping[Predicate, Changed]) -> Derived:
+def _with(now: Derived, found: Mapping[Predicate, RelationChange]) -> Derived:
     return Derived(
         now.facts.replaced({predicate: change.relation for predicate, change in found.items()}),
         now.gone.replaced({predicate: change.lost for predicate, change in found.items()}),

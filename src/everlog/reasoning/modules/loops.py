@@ -24,7 +24,7 @@ from everlog.engine.match import RuleSet
 from everlog.engine.reach import Reach
 from everlog.engine.relation import Relation
 from everlog.lang.syntax import Predicate
-from everlog.reasoning.modules.closure import Graph, closed, known_graph
+from everlog.reasoning.modules.closure import ClosureGraph, closed, known_graph
 
 NO_EDGES = (np.empty(0, np.int64), np.empty(0, np.int64))
 
@@ -34,13 +34,13 @@ class Loop:
     """A closure module in the middle of a fixpoint: its graph so far."""
 
     module: Closure
-    graph: Graph
+    graph: ClosureGraph
     reach: Reach
 
     @classmethod
     def of(cls, module: Closure, facts: FactSet) -> Loop:
         """The module with the facts that feed it."""
-        graph = Graph.of(module, facts)
+        graph = ClosureGraph.of(module, facts)
         known = known_graph(module, facts)
         return cls(module, graph, Reach.of(*graph.edges(facts)) if known is None else known)
 

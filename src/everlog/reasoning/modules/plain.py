@@ -14,7 +14,7 @@ from everlog.engine.closed import BLOCK, STATE, Closed, Pairs
 from everlog.engine.keys import Column, sort_unique
 from everlog.engine.reach import Check, Reach, unlimited
 from everlog.engine.relation import Relation
-from everlog.reasoning.modules.changed import Changed
+from everlog.reasoning.modules.changed import RelationChange
 
 PAIR = 32
 """The most bytes that a pair takes: in two sort orders, each with an index."""
@@ -41,7 +41,7 @@ def updated(
     edges_of: Callable[[Column], Pairs],
     most: int,
     check: Check = unlimited,
-) -> Changed | None:
+) -> RelationChange | None:
     """The pairs after an update of the edges, None if they are more than ``most`` then, which are not listed.
 
     ``edges_of`` gives the edges that there are now from terms.
@@ -62,7 +62,7 @@ def updated(
         return None
     now = _of_terms(Relation.from_base(after), first, above)
     gone, fresh = before - now, now - before
-    return Changed(pairs.shrunk(gone.run()).extended(fresh.run()), gone, fresh)
+    return RelationChange(pairs.shrunk(gone.run()).extended(fresh.run()), gone, fresh)
 
 
 def _with_others(pairs: Relation, column: int, terms: Column) -> Column:

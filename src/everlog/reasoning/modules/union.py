@@ -21,8 +21,8 @@ from everlog.engine.keys import Column, Keys, Layout, Mask, layout_for, sort_uni
 from everlog.engine.relation import Relation
 from everlog.engine.runs import Run
 from everlog.lang.syntax import Predicate
-from everlog.reasoning.modules.apart import Apart
-from everlog.reasoning.modules.changed import Changed
+from everlog.reasoning.modules.apart import PairDifference
+from everlog.reasoning.modules.changed import RelationChange
 
 WIDTH = 32
 LOW = (1 << WIDTH) - 1
@@ -37,7 +37,7 @@ CALL = 256
 
 
 @dataclass(frozen=True)
-class Part:
+class PairSource:
     """The pairs of a relation, or their inverses."""
 
     relation: Relation
@@ -65,16 +65,16 @@ class Part:
     def _own(self, column: int) -> int:
         return 1 - column if self.inverted else column
 
-    def flattened(self) -> Iterator[Part]:
+    def flattened(self) -> Iterator[PairSource]:
         """The parts of a part that is a union itself."""
         base = self.relation.base
         if isinstance(base, United) and not self.relation.runs and not self.relation.gone:
             for part in base.parts:
-                yield Part(part.relation, part.inverted != self.inverted)
+                yield PairSource(part.relation, part.inverted != self.inverted)
         else:
             yield self
 
-    def inverse_of(self, other: Part) -> Closed | None:
+    def inverse_of(self, other: PairSource) -> Closed | None:
         """The closure that one of the two is, and the other its inverse, if that is so."""
         mine, theirs = self.relation, other.relation
         base = mine.base
@@ -94,7 +94,7 @@ class Spent:
 class United:
     """Pairs that are in at least one of the parts, each once; see the module."""
 
-    parts: tuple[Part, ...]
+    parts: tuple[PairSource, ...]
     _spent: Spent = field(default_factory=Spent, repr=False, compare=False)
 
     is_counted: ClassVar[bool] = True
@@ -119,7 +119,7 @@ class United:
         return self.parts[0].inverse_of(self.parts[1]) if len(self.parts) > 1 else None
 
     @cached_property
-    def _counted(self) -> tuple[Part, ...]:
+    def _counted(self) -> tuple[PairSource, ...]:
         """The parts whose pairs need not be listed to be counted."""
         return self.parts[: 1 if self._twofold is None else 2]
 
@@ -294,7 +294,7 @@ def derive(module: VirtualUnion, facts: FactSet) -> dict[Predicate, Relation]:
 
 def rederive(
     module: VirtualUnion, old: FactSet, new: FactSet, gone: FactSet, fresh: FactSet
-) -> Mapping[Predicate, Changed]:
+) -> Mapping[Predicate, RelationChange]:
     """The same after an update: what a part lost is lost unless another part has it, and likewise what it won.
 
     The changed pairs are listed only if they are fewer than those that would have to be looked up to count the rest.
@@ -303,15 +303,15 @@ def rederive(
     relation = Relation.from_base(after)
     if len(module.parts) == 1:
         lost, won = (_turned_as(module.parts[0], facts) for facts in (gone, fresh))
-        return {module.predicate: Changed(relation, lost, won)}
+        return {module.predicate: RelationChange(relation, lost, won)}
     before = _united(module, old)
     before.__dict__["_count"] = len(old.relation(module.predicate))
     less, more = (_united(module, facts) for facts in (gone, fresh))
-    gone_pairs = Apart(before, after, less, less.most, one_way=not more)
-    new_pairs = Apart(after, before, more, more.most, one_way=not less)
+    gone_pairs = PairDifference(before, after, less, less.most, one_way=not more)
+    new_pairs = PairDifference(after, before, more, more.most, one_way=not less)
     if less.most + more.most < after.later:
         after.__dict__["_count"] = len(before) - len(gone_pairs.pairs) + len(new_pairs.pairs)
-    return {module.predicate: Changed(relation, Relation.from_base(gone_pairs), Relation.from_base(new_pairs))}
+    return {module.predicate: RelationChange(relation, Relation.from_base(gone_pairs), Relation.from_base(new_pairs))}
 
 
 def changed_pairs(
@@ -330,11 +330,11 @@ def _turned_as(part: Edge, facts: FactSet) -> Relation:
     relation = facts.relation(part.predicate)
     if isinstance(relation, Listed):
         return relation.turned() if part.inverted else relation
-    return Relation.from_base(United((Part(relation, part.inverted),))).plain()
+    return Relation.from_base(United((PairSource(relation, part.inverted),))).plain()
 
 
 def _united(module: VirtualUnion, facts: FactSet) -> United:
-    parts = [Part(facts.relation(edge.predicate), edge.inverted) for edge in module.parts]
+    parts = [PairSource(facts.relation(edge.predicate), edge.inverted) for edge in module.parts]
     parts = [inner for part in parts if part.relation for inner in part.flattened()]
     return United(tuple(sorted(parts, key=lambda part: len(part.relation), reverse=True)))
 
