@@ -1,4 +1,4 @@
-"""What the benchmark of Spark promises, from records made up."""
+"""The targets and the report of the Spark benchmark, computed from invented records."""
 
 from __future__ import annotations
 
@@ -56,8 +56,8 @@ def test_growth_cores_and_memory() -> None:
         "joins": {"runs": [joins(1, 2, 20), joins(2, 2, 40), joins(8, 2, 200), joins(2, 1, 60)]},
         "memory": {"runs": [limited(1, 100), limited(8, 111)]},
     }
-    told = [met for met in measured(good).values() if met is not None]
-    assert told == [True] * 5
+    verdicts = [met for met in measured(good).values() if met is not None]
+    assert verdicts == [True] * 5
     assert [met for met in measured(bad).values() if met is not None] == [False] * 4 + [True]
     about = {"command_line": "x", "load": 0.0}
     assert "missed" in page({name: {**part, **about} for name, part in bad.items()})

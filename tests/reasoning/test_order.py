@@ -10,7 +10,7 @@ BELOW_MODULES = {"fixpoint", "materialisation", "statistics"}
 
 
 def imports_of(path: Path) -> set[str]:
-    """What a file imports of ``reasoning``, as the first name below it."""
+    """The packages and modules directly below ``reasoning`` that a file imports."""
     names = (
         node.module
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
