@@ -36,6 +36,7 @@ from everlog.ingest.triples import refuse_graphs
 from everlog.jobs.reports import Clock, Report
 from everlog.kb.knowledge_base import KnowledgeBase
 from everlog.kb.stores import bookkeeping_of, commit_state, kept_after_commit, refuse_existing
+from everlog.lang.codes import Code
 from everlog.lang.errors import EverlogError, few
 from everlog.lang.internal import VIOLATION
 from everlog.lang.printer import print_program
@@ -182,14 +183,14 @@ def _check_merging(job: MaterialiseJob, program: CheckedProgram) -> None:
     if job.profile == "rdfs":
         message = "the profile rdfs has no rules for owl:sameAs in triples, so nothing would be the same"
         hint = "use another profile, such as rl, or leave out --equality"
-        raise EverlogError.of("representatives-of-triples", message, None, hint)
+        raise EverlogError.of(Code.REPRESENTATIVES_OF_TRIPLES, message, None, hint)
     Merging(program)
 
 
 def no_representatives_on_spark() -> EverlogError:
     """Why the engine spark is refused."""
     message = "Spark cannot reason over representatives of equal terms"
-    return EverlogError.of("representatives-on-spark", message, None, "use --engine local, or --equality rules")
+    return EverlogError.of(Code.REPRESENTATIVES_ON_SPARK, message, None, "use --engine local, or --equality rules")
 
 
 def _reasons_on_spark(job: MaterialiseJob, staged: EncodedFiles) -> bool:

@@ -19,6 +19,7 @@ from everlog.engine.multiset import NO_COUNTS
 from everlog.engine.state import State
 from everlog.ingest.amounts import Told, counted
 from everlog.kb.knowledge_base import KnowledgeBase
+from everlog.lang.codes import Code
 from everlog.lang.errors import DataError, Diagnostic, StoreError, warn
 from everlog.lang.parser import parse_stored
 from everlog.lang.syntax import Predicate
@@ -83,7 +84,7 @@ def save(
     """Write a knowledge base to a store; see :meth:`KnowledgeBase.save`."""
     saved = kb.saved
     if path is None and saved is None:
-        raise StoreError.of("no-store", "the knowledge base comes from no store", None, "say where to save it")
+        raise StoreError.of(Code.NO_STORE, "the knowledge base comes from no store", None, "say where to save it")
     place = Path(path) if path is not None else saved.path  # type: ignore[union-attr]
     if saved is not None and not overwrite and place.resolve() == saved.path and exists(place):
         store = Store.open(place)
@@ -289,14 +290,14 @@ def _refuse_other_equality(store: Store, made: Equality, asked: Equality) -> Non
     """An error if the facts of a store are not those that an equality asked for gives."""
     if asked != made and "representatives" in (asked, made):
         hint = "open it without the option, or materialise again"
-        raise StoreError.of("other-equality", f"{store.path} has equality={made!r}, not {asked!r}", None, hint)
+        raise StoreError.of(Code.OTHER_EQUALITY, f"{store.path} has equality={made!r}, not {asked!r}", None, hint)
 
 
 def refuse_existing(path: str | Path, overwrite: bool) -> None:
     """An error if there is a store already and it may not be replaced."""
     if exists(path) and not overwrite:
         hint = "pass --overwrite (overwrite=True in Python) to make a new version; old ones stay readable"
-        raise StoreError.of("store-exists", f"there is a store at {path} already", None, hint)
+        raise StoreError.of(Code.STORE_EXISTS, f"there is a store at {path} already", None, hint)
 
 
 def name_predicates(dictionary: Dictionary, predicates: Iterable[Predicate]) -> None:

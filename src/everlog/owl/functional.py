@@ -14,7 +14,7 @@ def functional(node: Node, prefixes: Mapping[str, str] = NO_PREFIXES) -> str:
     """An axiom or expression in functional-style syntax, without the words Object and Data.
 
     >>> a, b = owl.Class("<http://e.org/A>"), owl.Class("<http://e.org/B>")
-    >>> some = owl.SomeValues(owl.Property("<http://e.org/p>", inverted=True), owl.Union((a, b)))
+    >>> some = owl.SomeValues(owl.Property("<http://e.org/p>", inverted=True), owl.ClassUnion((a, b)))
     >>> functional(owl.SubClassOf(a, some), {"": "http://e.org/"})
     'SubClassOf(:A SomeValuesFrom(InverseOf(:p) UnionOf(:A :B)))'
     """

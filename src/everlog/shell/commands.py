@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from everlog.lang.codes import Code
 from everlog.lang.errors import RuleError
 from everlog.shell.session import Session, unknown_command
 
@@ -30,7 +31,7 @@ def carry_out(session: Session, text: str) -> None:
     if found is None:
         raise unknown_command(name, COMMANDS)
     if not rest.strip() and found.usage.partition(" ")[2].strip() and "[" not in found.usage:
-        raise RuleError.of("missing-argument", f"`{name}` needs something more", None, f"write `{found.usage}`")
+        raise RuleError.of(Code.MISSING_ARGUMENT, f"`{name}` needs something more", None, f"write `{found.usage}`")
     found.run(session, rest.strip())
 
 
@@ -131,7 +132,7 @@ def _undo(session: Session, text: str) -> None:
 
 def _limit(session: Session, text: str) -> None:
     if not text.isdigit():
-        raise RuleError.of("not-a-number", f"`{text}` is not a number", None, "write `:limit 100`")
+        raise RuleError.of(Code.NOT_A_NUMBER, f"`{text}` is not a number", None, "write `:limit 100`")
     session.limit = int(text)
 
 

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from everlog.analysis.predicates import Key
+from everlog.lang.codes import Code
 from everlog.lang.errors import Diagnostic, EverlogError, RuleError
 from everlog.lang.parser import parse_program, parse_query
 from everlog.lang.printer import print_query
@@ -112,7 +113,7 @@ class Session:
     def undo(self) -> None:
         """Go back to before the last change."""
         if not self._before:
-            raise EverlogError.of("nothing-to-undo", "there is nothing to undo")
+            raise EverlogError.of(Code.NOTHING_TO_UNDO, "there is nothing to undo")
         self.kb, what = self._before.pop()
         self.write(f"undone: {what}")
         self.saved = False
@@ -164,4 +165,4 @@ def unknown_command(name: str, others: Iterable[str]) -> RuleError:
 
     close = get_close_matches(name, list(others), n=1)
     hint = f"did you mean `{close[0]}`?" if close else "`:help` lists the commands"
-    return RuleError(Diagnostic("unknown-command", f"there is no command `{name}`", hint=hint))
+    return RuleError(Diagnostic(Code.UNKNOWN_COMMAND, f"there is no command `{name}`", hint=hint))
