@@ -39,7 +39,7 @@ from everlog.lang.internal import LITERAL
 from everlog.lang.printer import print_program
 from everlog.lang.syntax import Predicate
 from everlog.owl.reading import Profile, Schema, has_ontology, read_program
-from everlog.profiling.watch import watching
+from everlog.profiling.recorder import watching
 from everlog.reasoning.equality import Equality
 from everlog.reasoning.materialisation import Maintain
 from everlog.reasoning.merging import Merging

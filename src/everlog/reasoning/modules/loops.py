@@ -18,9 +18,9 @@ import numpy as np
 
 from everlog.analysis.modules import Closure
 from everlog.engine.algebra import AnyEngine, AnyFactSet, Observer
-from everlog.engine.closed import STATE, TERM, Closed, Listed
+from everlog.engine.closed import Closed, Listed
 from everlog.engine.factset import NONE, FactSet, as_local
-from everlog.engine.keys import Keys
+from everlog.engine.keys import ID_BITS, ID_MASK, Keys
 from everlog.engine.match import RuleSet
 from everlog.engine.reach import Reach
 from everlog.engine.relation import Relation
@@ -73,7 +73,7 @@ class Loop:
         found = [np.empty(0, np.int64)]
         for pair in self.reach.through(self.reach.oriented(edges), pairs.source, pairs.target):
             first, second = pair[::-1] if pairs.mirrored else pair
-            found.append((first & TERM) << STATE | second & TERM)
+            found.append((first & ID_MASK) << ID_BITS | second & ID_MASK)
         return Relation.from_keys(Relation.empty(2).layout, np.concatenate(found))
 
     def without(self, inputs: FactSet, left: FactSet) -> None:
