@@ -21,12 +21,13 @@ def command(console: Console, store: str, wait: float, quiet: bool, json_logs: b
     The facts stay the same, and older versions stay readable until `everlog vacuum`.
     """
     progress = console.configure(quiet, json_logs)
+    from everlog.store.compaction import compact
     from everlog.store.store import Store
 
     opened = Store.open(store)
     before, files = opened.version, len(opened.files()) + len(opened.term_files())
     progress.phase("compact")
-    version = opened.compact(wait=wait)
+    version = compact(opened, wait=wait)
     progress.close()
     after = len(opened.files()) + len(opened.term_files())
     if version == before:

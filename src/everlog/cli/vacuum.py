@@ -36,11 +36,12 @@ def command(
     progress = console.configure(quiet, json_logs)
     from everlog.lang.layout import bytes_text
     from everlog.store.store import Store
+    from everlog.store.vacuum import vacuum
 
     opened = Store.open(store)
-    planned = opened.vacuum(keep_versions, keep_hours, dry_run=True)
+    planned = vacuum(opened, keep_versions, keep_hours, dry_run=True)
     size = _size(planned)
-    deleted = planned if dry_run else opened.vacuum(keep_versions, keep_hours)
+    deleted = planned if dry_run else vacuum(opened, keep_versions, keep_hours)
     if dry_run:
         for path in deleted:
             echo(str(path))

@@ -22,10 +22,11 @@ from numpy.typing import NDArray
 
 from everlog.engine.hashing import hash_text, hash_texts, text_buffers
 from everlog.engine.kernels import texts as kernels
+from everlog.engine.keys import LARGEST_ID
 from everlog.lang.codes import Code
 from everlog.lang.errors import LimitError
 
-MAX_TERMS = (1 << 31) - 1
+MAX_TERMS = LARGEST_ID
 """Ids are below this, so that two of them make a 64-bit key, and so does the end of a range of keys."""
 
 Bytes = NDArray[np.uint8]

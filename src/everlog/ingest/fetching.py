@@ -21,6 +21,7 @@ from urllib.parse import unquote
 
 from everlog.host.locations import SETTINGS, delta_uri, kind_of, storage_options
 from everlog.host.memory import size_text
+from everlog.ingest.extensions import is_hidden, kind_by_name
 from everlog.lang.codes import Code
 from everlog.lang.errors import DataError, Diagnostic, Place
 from everlog.lang.visible import masked
@@ -135,8 +136,6 @@ class _Store:
     def _under(self, base: str) -> Iterator[str]:
         """The keys of the files in a directory that are read if the directory is."""
         from pyarrow.fs import FileSelector, FileType
-
-        from everlog.ingest.sources import is_hidden, kind_by_name
 
         found = self.files.get_file_info(FileSelector(base, recursive=True, allow_not_found=True))
         keys = sorted(info.path for info in found if info.type == FileType.File)

@@ -20,27 +20,12 @@ from everlog.host.addresses import local_path, scheme_of
 from everlog.host.locations import kind_of
 from everlog.ingest.blocks import unreadable
 from everlog.ingest.cells import iri_of
+from everlog.ingest.extensions import KINDS, RDF_KINDS, is_hidden, kind_and_stem, kind_by_name
 from everlog.ingest.fetching import FetchedCopy, fetch
 from everlog.lang.characters import BARE_NAME
 from everlog.lang.codes import Code, Severity
 from everlog.lang.errors import DataError, Diagnostic, Place, warn
 
-KINDS: Mapping[str, str] = {
-    ".csv": "csv",
-    ".tsv": "tsv",
-    ".facts": "tsv",
-    ".parquet": "parquet",
-    ".nt": "nt",
-    ".nq": "nq",
-    ".ttl": "ttl",
-    ".trig": "trig",
-    ".rdf": "rdf",
-    ".owl": "rdf",
-    ".xml": "rdf",
-}
-"""The kind of a file by its extension."""
-
-RDF_KINDS = frozenset({"nt", "nq", "ttl", "trig", "rdf"})
 _ARGUMENT = re.compile(r"(?P<name><[^<>]*>|[^=/]*)=(?P<path>.*)", re.DOTALL)
 _PICKED = re.compile(r'(?P<path>.*)\[(?P<columns>(?:"[^"]*"|[^"\[\]])+)\]', re.DOTALL)
 
@@ -206,7 +191,7 @@ def _split(argument: str, options: ReadOptions) -> tuple[str | None, str]:
 
 
 def _file(path: Path, relative: str, name: str | None, options: ReadOptions) -> FactSource:
-    kind, stem, compressed = _kind(path)
+    kind, stem, compressed = kind_and_stem(path)
     if kind is None:
         known = " ".join(KINDS)
         raise DataError.of(
@@ -222,32 +207,6 @@ def _file(path: Path, relative: str, name: str | None, options: ReadOptions) -> 
     return FactSource(
         str(path), kind, name or _predicate(stem, path), compressed, _source_name(relative, path, options)
     )
-
-
-def is_hidden(relative: str) -> bool:
-    """Whether a file, or a directory that it is in, is not meant to be read.
-
-    >>> is_hidden("a/_temporary/b.csv"), is_hidden("./a/b.csv")
-    (True, False)
-    """
-    return any(part.startswith(("_", ".")) for part in relative.split("/") if part not in ("", ".", ".."))
-
-
-def kind_by_name(name: str) -> str | None:
-    """The kind of a file by its name, None if that tells nothing.
-
-    >>> kind_by_name("in/edge.csv.gz"), kind_by_name("notes.txt")
-    ('csv', None)
-    """
-    return _kind(Path(name))[0]
-
-
-def _kind(path: Path) -> tuple[str | None, str, bool]:
-    """Kind by extension, the name without it, whether it is compressed."""
-    name = path.name
-    compressed = name.lower().endswith(".gz")
-    stem, extension = os.path.splitext(name[:-3] if compressed else name)
-    return KINDS.get(extension.lower()), stem, compressed
 
 
 def _predicate(stem: str, path: Path) -> str:
@@ -285,7 +244,7 @@ def _directory(path: Path, root: Path, name: str | None, options: ReadOptions) -
 def _entries(path: Path, root: Path, name: str | None, options: ReadOptions) -> Iterator[FactSource]:
     entries = sorted(entry for entry in path.iterdir() if not entry.name.startswith(("_", ".")))
     for entry in entries:
-        kind, _, _ = _kind(entry)
+        kind, _, _ = kind_and_stem(entry)
         if entry.is_dir():
             if "=" in entry.name:
                 raise DataError.of(
@@ -302,7 +261,7 @@ def _entries(path: Path, root: Path, name: str | None, options: ReadOptions) -> 
 
 
 def _directory_predicate(path: Path) -> str:
-    kind, stem, _ = _kind(path.absolute())
+    kind, stem, _ = kind_and_stem(path.absolute())
     return _predicate(stem if kind else path.absolute().name, path)
 
 

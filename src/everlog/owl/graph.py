@@ -10,9 +10,10 @@ from types import MappingProxyType
 
 import pyarrow as pa
 
+from everlog.ingest.extensions import KINDS, RDF_KINDS
 from everlog.ingest.prefixes import declared_prefixes
 from everlog.ingest.read import read
-from everlog.ingest.sources import KINDS, RDF_KINDS, ReadOptions, resolve
+from everlog.ingest.sources import ReadOptions, resolve
 from everlog.ingest.split import BadRow
 from everlog.ingest.splits import splits
 from everlog.lang.codes import Code

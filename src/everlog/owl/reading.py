@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from everlog.ingest.sources import KINDS, RDF_KINDS, kind_by_name
+from everlog.ingest.extensions import KINDS, RDF_KINDS, kind_by_name
 from everlog.lang.codes import Code, Severity
 from everlog.lang.errors import Diagnostic, Place, RuleError, warn
 from everlog.lang.internal import TRIPLE
@@ -17,7 +17,7 @@ from everlog.lang.syntax import Predicate, Program
 from everlog.reasoning.equality import Equality
 
 if TYPE_CHECKING:
-    from everlog.owl import Translation
+    from everlog.owl.programs import Translation
 
 Profile = Literal["lower", "upper", "rl", "rdfs", "skos"]
 Schema = Literal["drop", "keep"]

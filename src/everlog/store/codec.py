@@ -21,16 +21,13 @@ from everlog.engine.factset import FactSet
 from everlog.engine.grouped import Group
 from everlog.engine.hashing import hash_text, hash_texts, text_buffers
 from everlog.engine.kernels import texts as kernels
-from everlog.engine.keys import Keys, Layout, columns_of, layout_for, pack
+from everlog.engine.keys import BLOCK_ROWS, Keys, Layout, columns_of, layout_for, pack
 from everlog.engine.multiset import Counts, Multiset
 from everlog.engine.relation import Relation
 from everlog.engine.state import State
 from everlog.lang.codes import Code
 from everlog.lang.errors import StoreError
 from everlog.lang.syntax import Predicate
-
-ROWS = 1 << 20
-"""Rows of a batch on its way to a store."""
 
 WEIGHTS = {"holds": np.int8, "explicit": np.int8, "nr": np.int32, "rec": np.int32}
 COUNTED = "dredc"
@@ -45,9 +42,9 @@ def term_batches(dictionary: Dictionary, predicates: Iterable[Predicate]) -> Ite
     """The terms of a ranked dictionary and the texts of predicates, as a store keeps them."""
     base, names = dictionary.base, ["id", "text"]
     texts = base.to_arrow()
-    for start in range(0, len(base), ROWS):
-        ids = pa.array(base.hashes[start : start + ROWS])
-        yield pa.record_batch([ids, texts.slice(start, ROWS).cast(pa.string())], names=names)
+    for start in range(0, len(base), BLOCK_ROWS):
+        ids = pa.array(base.hashes[start : start + BLOCK_ROWS])
+        yield pa.record_batch([ids, texts.slice(start, BLOCK_ROWS).cast(pa.string())], names=names)
     own = [str(p) for p in predicates if dictionary.find(str(p)) < 0]
     ids = pa.array([hash_text(text, salt=dictionary.salt) for text in own], pa.int64())
     yield pa.record_batch([ids, pa.array(own, pa.string())], names=names)
@@ -97,8 +94,8 @@ def _weighted_facts(state: State) -> Iterator[_Weighted]:
     for number, predicate in sorted(zip(numbers, predicates, strict=True)):
         relation = rows[predicate]
         keys = relation.keys()
-        for start in range(0, len(keys), ROWS):
-            part = keys[start : start + ROWS]
+        for start in range(0, len(keys), BLOCK_ROWS):
+            part = keys[start : start + BLOCK_ROWS]
             yield _Weighted(number, relation.layout, part, _weights_in(state, predicate, part, len(keys)))
 
 
@@ -134,7 +131,7 @@ def _numbers(predicates: Sequence[Predicate], salt: int) -> list[int]:
 def _batches(facts: Iterable[_Weighted], hashed: Callable[[Ids], Ids]) -> Iterator[pa.RecordBatch]:
     """Rows of a store, as many to a batch as go in."""
     held: list[_Weighted] = []
-    room = ROWS
+    room = BLOCK_ROWS
     for mine in facts:
         start = 0
         while start < len(mine.keys):
@@ -142,7 +139,7 @@ def _batches(facts: Iterable[_Weighted], hashed: Callable[[Ids], Ids]) -> Iterat
             start, room = start + room, room - len(held[-1].keys)
             if not room:
                 yield _batch(held, hashed)
-                held, room = [], ROWS
+                held, room = [], BLOCK_ROWS
     if held:
         yield _batch(held, hashed)
 

@@ -228,31 +228,6 @@ class Store:
         """
         return snapshot.write(self.layout.snapshots, version, self._identity(version), arrays, manifest, under)
 
-    def verify(self) -> list[str]:
-        """Check everything there is to check about the version; an empty list is a clean store."""
-        from everlog.store.verify import verify
-
-        return verify(self)
-
-    def compact(self, *, wait: float | None = 0.0) -> int:
-        """Rewrite the newest version so that each fact is one row; returns the new version.
-
-        ``wait`` is as for :func:`everlog.store.begin`.
-        """
-        from everlog.store.compaction import compact
-
-        version = compact(self.path, wait=wait)
-        self.version = version
-        return version
-
-    def vacuum(
-        self, keep_versions: int | None = None, keep_hours: float | None = None, *, dry_run: bool = False
-    ) -> list[Path]:
-        """Delete files that only older versions need; see :func:`everlog.store.vacuum.vacuum`."""
-        from everlog.store.vacuum import vacuum
-
-        return vacuum(self, keep_versions, keep_hours, dry_run=dry_run)
-
     def _identity(self, version: int) -> str:
         info = self.info(version)
         return f"{info.writer}-{info.timestamp.timestamp()}"

@@ -18,7 +18,15 @@ import pyarrow as pa
 
 from everlog.analysis.decompose import Decomposition
 from everlog.analysis.stratify import Stratum
-from everlog.backends.spark.sharing import SharedNumbering, columns_by_tag, fact_set, share, shared_facts, tagged
+from everlog.backends.spark.sharing import (
+    SENT_ROWS,
+    SharedNumbering,
+    columns_by_tag,
+    fact_set,
+    share,
+    shared_facts,
+    tagged,
+)
 from everlog.engine.factset import FactSet, as_local
 from everlog.engine.keys import Column, Order, columns_of
 from everlog.engine.match import Engine, RuleSet
@@ -27,9 +35,6 @@ from everlog.lang.syntax import Predicate, Rule
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
-
-BATCH = 1 << 17
-"""So many facts leave a worker at a time."""
 
 SELDOM = 1_000
 """How many facts plans assume in a slice, beside relations that are shared."""
@@ -134,9 +139,9 @@ class CloseSlice:
     def _batches(self, number: int, relation: Relation, numbering: SharedNumbering) -> Iterator[pa.RecordBatch]:
         keys = relation.keys()
         width = max(predicate.arity for predicate in self.derived)
-        for start in range(0, len(keys), BATCH):
-            columns = columns_of(relation.layout, keys[start : start + BATCH])
-            size = len(keys[start : start + BATCH])
+        for start in range(0, len(keys), SENT_ROWS):
+            columns = columns_of(relation.layout, keys[start : start + SENT_ROWS])
+            size = len(keys[start : start + SENT_ROWS])
             ids: list[Column] = [numbering.ids(column) for column in columns]
             ids += [np.zeros(size, np.int64)] * (width - len(columns))
             named = {f"c{i}": column for i, column in enumerate(ids)}

@@ -35,6 +35,9 @@ from everlog.lang.syntax import Predicate
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
+SENT_ROWS = 1 << 17
+"""Rows in a batch that a worker sends to its JVM; a batch has more if they belong together."""
+
 Array = npt.NDArray[Any]
 Orders = Mapping[Predicate, frozenset[Order]]
 
