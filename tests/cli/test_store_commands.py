@@ -83,7 +83,7 @@ def test_verify_finds_facts_without_support(everlog_command: CommandLine, tmp_pa
     store = Store.open(tmp_path / "kb")
     state, info = state_in_tables(store), store.info()
     with begin(tmp_path / "kb") as transaction:
-        transaction.replace_all_facts()
+        transaction.rewrite_all()
         commit_state(transaction, state, "r(?x) :- p(?x) .\n", statistics_of(info.statistics), "save", {})
     done = everlog_command("verify", "kb")
     assert done.status == 1
