@@ -23,7 +23,6 @@ from everlog.engine.factset import NONE, FactSet
 from everlog.engine.limits import Limits
 from everlog.engine.state import State
 from everlog.ingest.amounts import Told
-from everlog.ingest.encode import TERMS
 from everlog.ingest.facts import load_columns
 from everlog.ingest.inputs import EncodedFiles, encoded
 from everlog.ingest.named import named_predicates, with_empty
@@ -51,6 +50,7 @@ from everlog.reasoning.seminaive import seminaive
 from everlog.reasoning.statistics import Listener, Statistics
 from everlog.settings import EXPAND_BELOW, LOCAL_FINISH, WAIT
 from everlog.store.codec import COUNTED, dictionary_of, facts_of
+from everlog.store.schema import TERMS
 from everlog.store.transaction import Transaction, begin
 
 if TYPE_CHECKING:
