@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from everlog.profiling.profile import Profile
+from everlog.profiling.figures import Figures
 
 SHOWN = 12
 """How many strata, rules and rounds are listed as text."""
@@ -41,14 +41,14 @@ class ProfileTable:
     """How many rows are not shown."""
 
 
-def tables(profile: Profile, shown: int = SHOWN) -> Iterator[ProfileTable]:
+def tables(profile: Figures, shown: int = SHOWN) -> Iterator[ProfileTable]:
     """The strata, the heaviest rules and the heaviest rounds."""
     yield _strata(profile, shown)
     yield _rules(profile, shown)
     yield _rounds(profile, shown)
 
 
-def summary(profile: Profile) -> str:
+def summary(profile: Figures) -> str:
     """A profile in one line."""
     rounds = sum(each.seconds for each in profile.rounds)
     outside = profile.seconds - rounds
@@ -59,7 +59,7 @@ def summary(profile: Profile) -> str:
     )
 
 
-def text_lines(profile: Profile) -> Iterator[str]:
+def text_lines(profile: Figures) -> Iterator[str]:
     """The tables as people read them in a terminal."""
     yield f"profile    {summary(profile)}"
     for table in tables(profile):
@@ -71,7 +71,7 @@ def text_lines(profile: Profile) -> Iterator[str]:
                 yield f"and {table.more:,} more"
 
 
-def _strata(profile: Profile, shown: int) -> ProfileTable:
+def _strata(profile: Figures, shown: int) -> ProfileTable:
     found = sorted(profile.strata, key=lambda each: -each.seconds)
     rows = [
         (
@@ -89,7 +89,7 @@ def _strata(profile: Profile, shown: int) -> ProfileTable:
     return ProfileTable("strata", columns, rows, 6, more=max(0, len(found) - shown))
 
 
-def _rules(profile: Profile, shown: int) -> ProfileTable:
+def _rules(profile: Figures, shown: int) -> ProfileTable:
     found = profile.rules
     rows = [
         (
@@ -110,7 +110,7 @@ def _rules(profile: Profile, shown: int) -> ProfileTable:
     return ProfileTable("rules", columns, rows, 5, note, max(0, len(found) - shown))
 
 
-def _rounds(profile: Profile, shown: int) -> ProfileTable:
+def _rounds(profile: Figures, shown: int) -> ProfileTable:
     found = profile.heaviest_rounds
     rows = [
         (
@@ -129,7 +129,7 @@ def _rounds(profile: Profile, shown: int) -> ProfileTable:
     return ProfileTable("rounds", columns, rows, 7, "the heaviest first", max(0, len(found) - shown))
 
 
-def _share(seconds: float, profile: Profile) -> str:
+def _share(seconds: float, profile: Figures) -> str:
     return f"{100 * seconds / profile.seconds:.0f}%" if profile.seconds else ""
 
 

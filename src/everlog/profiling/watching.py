@@ -3,22 +3,34 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
-from everlog.engine.algebra import AnyChange, AnyFactSet
+from everlog.engine.algebra import AnyChange, AnyEngine, AnyFactSet, Observer
 from everlog.engine.factset import FactSet
-from everlog.engine.match import Engine, Matches, Proofs, RuleSet, Told, untold
+from everlog.engine.match import Engine, Matches, Proofs, RuleSet
 from everlog.lang.syntax import Rule
 
 if TYPE_CHECKING:
     from everlog.analysis.stratify import Stratum
-    from everlog.profiling.recorder import Recorder
+
+
+class PassRecorder(Protocol):
+    """What a watched engine reports to."""
+
+    def began(self, engine: AnyEngine, rules: RuleSet, phase: str) -> None:
+        """An engine begins a pass over rules."""
+
+    def began_module(self, engine: AnyEngine, stratum: Stratum) -> None:
+        """A module begins to derive its facts."""
+
+    def matched(self, rule: Rule, phase: str, instances: int) -> None:
+        """A rule has been matched."""
 
 
 class WatchedEngine(Engine):
-    """The local engine, telling a recorder when it begins with rules and when it is done with one."""
+    """The local engine, reporting to a recorder when it begins with rules and when it is done with one."""
 
-    watch: Recorder
+    watch: PassRecorder
 
     def match(
         self,
@@ -37,10 +49,12 @@ class WatchedEngine(Engine):
         self.watch.began(self, rules, phase)
         return super().prove(rules, facts, pos, neg, phase)
 
-    def closed(self, stratum: Stratum, facts: AnyFactSet, delta: AnyFactSet, told: Told = untold) -> FactSet | None:
+    def closed(
+        self, stratum: Stratum, facts: AnyFactSet, delta: AnyFactSet, observer: Observer | None = None
+    ) -> FactSet | None:
         if stratum.module is not None:
             self.watch.began_module(self, stratum)
-        return super().closed(stratum, facts, delta, told)
+        return super().closed(stratum, facts, delta, observer)
 
     def note(self, rule: Rule, phase: str, instances: int) -> None:
         self.watch.matched(rule, phase, instances)

@@ -16,6 +16,7 @@ import everlog
 from everlog.reasoning.equality.expansion import expanded, expanded_count
 from everlog.store import Store, compaction
 from everlog.store import states as snapshots
+from everlog.store.compaction import compact
 from tests.kb.test_store_updates import check_store, check_versions, everything
 from tests.reasoning.equality.test_representatives import (
     OWL,
@@ -69,7 +70,7 @@ def test_every_version_is_that_of_the_rules(
         if meanwhile == "tables":
             shutil.rmtree(path / "snapshot")
         elif meanwhile == "compact":
-            Store.open(path).compact()
+            compact(Store.open(path))
         elif meanwhile == "merge":
             compaction.merge_small(path)
         for other in range(1, Store.open(path).version + 1):

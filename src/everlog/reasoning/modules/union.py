@@ -17,16 +17,13 @@ import numpy as np
 from everlog.analysis.modules import Edge, VirtualUnion
 from everlog.engine.closed import Closed, Listed
 from everlog.engine.factset import FactSet
-from everlog.engine.keys import Column, Keys, Layout, Mask, layout_for, sort_unique
+from everlog.engine.keys import BLOCK_ROWS, ID_BITS, Column, Keys, Layout, Mask, layout_for, sort_unique, swapped
 from everlog.engine.relation import Relation
 from everlog.engine.runs import Run
 from everlog.lang.syntax import Predicate
 from everlog.reasoning.modules.apart import PairDifference
 from everlog.reasoning.modules.changed import RelationChange
 
-WIDTH = 32
-LOW = (1 << WIDTH) - 1
-BLOCK = 1 << 20
 PAIRS: Layout = layout_for(2, 0)
 
 LISTED_BYTES = 16
@@ -111,7 +108,7 @@ class United:
         if self._twofold is not None:
             count -= self._twofold.mutual
         rest = self._rest(self.later)
-        return count + (sum(map(len, self._later_blocks(0, BLOCK))) if rest is None else len(rest))
+        return count + (sum(map(len, self._later_blocks(0, BLOCK_ROWS))) if rest is None else len(rest))
 
     @cached_property
     def _twofold(self) -> Closed | None:
@@ -155,7 +152,7 @@ class United:
 
     @cached_property
     def _listed(self) -> Relation:
-        keys = [PAIRS.empty(), *self._later_blocks(0, BLOCK)]
+        keys = [PAIRS.empty(), *self._later_blocks(0, BLOCK_ROWS)]
         return Relation.from_keys(PAIRS, np.concatenate(keys))
 
     def _later_blocks(self, column: int, block: int) -> Iterator[Keys]:
@@ -171,7 +168,7 @@ class United:
             found |= part.contains(keys)
         return found if rest is None else found | rest.contains(keys)
 
-    def matches(self, column: int, terms: Column, block: int = BLOCK) -> Iterator[tuple[Column, Column]]:
+    def matches(self, column: int, terms: Column, block: int = BLOCK_ROWS) -> Iterator[tuple[Column, Column]]:
         yield from _gathered(self._matches(column, terms, block), block)
 
     def _matches(self, column: int, terms: Column, block: int) -> Iterator[tuple[Column, Column]]:
@@ -201,7 +198,7 @@ class United:
             self._spent.pairs += len(at)
             lead, other = terms[rows[at]], others[at]
             kept = np.ones(len(rows), np.bool_)
-            kept[at] = self._not_before(number, lead << WIDTH | other if column == 0 else other << WIDTH | lead)
+            kept[at] = self._not_before(number, lead << ID_BITS | other if column == 0 else other << ID_BITS | lead)
             yield rows[kept], others[kept]
 
     def _doubtful(self, number: int, terms: Column) -> Mask:
@@ -216,7 +213,7 @@ class United:
             counts += part.match_counts(column, terms)
         if self._twofold is not None and self._twofold.mutual:
             counts -= self._twofold.mutual_counts(terms)
-        for rows, _ in self._later_matches(column, terms, BLOCK):
+        for rows, _ in self._later_matches(column, terms, BLOCK_ROWS):
             counts += np.bincount(rows, minlength=len(terms))
         return counts
 
@@ -224,7 +221,7 @@ class United:
         found = [part.terms(column) for part in self.parts]
         return sort_unique(np.concatenate([np.empty(0, np.int64), *found]))
 
-    def blocks(self, column: int = 0, block: int = BLOCK) -> Iterator[Keys]:
+    def blocks(self, column: int = 0, block: int = BLOCK_ROWS) -> Iterator[Keys]:
         rest = self._rest(self.later)
         if self._twofold is not None:
             yield from self._twofold_blocks(column, block)
@@ -340,4 +337,4 @@ def _united(module: VirtualUnion, facts: FactSet) -> United:
 
 
 def _turned(keys: Keys) -> Keys:
-    return (keys & LOW) << WIDTH | keys >> WIDTH
+    return swapped(keys)
