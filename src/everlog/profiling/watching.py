@@ -38,8 +38,8 @@ class WatchedEngine(Engine):
         return super().prove(rules, facts, pos, neg, phase)
 
     def closed(self, stratum: Stratum, facts: AnyFactSet, delta: AnyFactSet, told: Told = untold) -> FactSet | None:
-        if stratum.module is not None:
-            self.watch.began_module(self, stratum)
+        if stratum.alone is not None:
+            self.watch.began_module(self, stratum, stratum.alone)
         return super().closed(stratum, facts, delta, told)
 
     def note(self, rule: Rule, phase: str, instances: int) -> None:

@@ -85,13 +85,13 @@ def _recursion_affected(program: StratifiedProgram, changed: set[Predicate]) -> 
         if stratum.afresh:
             reached.update(stratum.predicates)
             continue
-        if stratum.module is not None and not reached.isdisjoint(stratum.module.inputs):
+        if stratum.alone is not None and not reached.isdisjoint(stratum.alone.inputs):
             reached.update(stratum.predicates)
         for rule in stratum.nonrecursive:
             if not reached.isdisjoint(atom.predicate for atom in rule.body):
                 reached.add(rule.head.predicate)
         if any(atom.predicate in reached for rule in stratum.recursive for atom in rule.body):
             return True
-        if any(not reached.isdisjoint(module.inputs) for module in stratum.inner):
+        if stratum.is_mixed and any(not reached.isdisjoint(module.inputs) for module in stratum.special):
             return True
     return False

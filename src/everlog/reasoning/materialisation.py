@@ -142,7 +142,7 @@ def with_trace(engine: AnyEngine, program: StratifiedProgram, old: Materialisati
 
 def trace_of(engine: AnyEngine, stratum: Stratum, old: Materialisation[F, C]) -> tuple[C, ...]:
     """The trace of one stratum; there is none of modules, and of a stratum whose facts come from other rules."""
-    if stratum.module is not None or stratum.inner or stratum.afresh:
+    if stratum.special or stratum.afresh:
         return ()
     own = frozenset(stratum.predicates)
     facts: AnyFactSet = old.facts.restricted(predicate for predicate in old.facts if predicate not in own)

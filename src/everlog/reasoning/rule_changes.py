@@ -18,7 +18,7 @@ from dataclasses import dataclass, replace
 
 from everlog.analysis.check import CheckedProgram
 from everlog.analysis.derivations import Derivations, guarded, started_from
-from everlog.analysis.modules import Module
+from everlog.analysis.modules.module import SpecialModule
 from everlog.analysis.stratify import StratifiedProgram, Stratum
 from everlog.engine.factset import NONE, FactSet
 from everlog.engine.match import Engine, RuleSet
@@ -62,7 +62,7 @@ class RuleChange:
     def _guarded(
         self, program: StratifiedProgram, rules: frozenset[Rule], guard: Predicate, taken: Callable[[Rule], Rule | None]
     ) -> StratifiedProgram:
-        inside = {rule for module in program.modules for rule in module.rules}
+        inside = {rule for module in program.special for rule in module.rules}
         changed = [
             rule if rule not in rules else taken(rule) if rule in inside else guarded(rule, guard)
             for rule in program.program.rules
@@ -216,7 +216,7 @@ def old_guards_left(facts: FactSet, old: Derivations) -> FactSet:
 
 def _outline(derived: Derivations, stratum: Stratum) -> object:
     """What the trace of a stratum depends on besides facts."""
-    if stratum.module is not None or stratum.inner:
+    if stratum.special:
         return None
     rules = (frozenset(_counted(derived, part)) for part in (stratum.nonrecursive, stratum.recursive))
     return (frozenset(stratum.predicates), *rules)
@@ -241,7 +241,7 @@ class _Forms:
 
     def converted(self, facts: FactSet) -> FactSet:
         program = self.new.program
-        modules = {predicate for module in program.modules for predicate in module.predicates}
+        modules = {predicate for module in program.special for predicate in module.predicates}
         plain = {p: r.plain() for p, r in facts.items() if r.base is not None and p not in modules}
         facts = self._refed(facts.replaced(plain), self.new.hidden.difference(self.new.by_predicate), ())
         for stratum in program.strata:
@@ -274,14 +274,14 @@ class _Forms:
 
     def _rederived(self, facts: FactSet, stratum: Stratum) -> FactSet:
         """What modules derive, where they are others than before or read something that was made again."""
-        if not any(map(self._is_stale, stratum.modules)):
+        if not any(map(self._is_stale, stratum.special)):
             return facts
-        own = {predicate for module in stratum.modules for predicate in module.predicates}
+        own = {predicate for module in stratum.special for predicate in module.predicates}
         self.remade |= own
         below = facts.restricted(predicate for predicate in facts if predicate not in own)
-        return below.replaced(derived_together(self.engine, stratum.modules, below))
+        return below.replaced(derived_together(self.engine, stratum.special, below))
 
-    def _is_stale(self, module: Module) -> bool:
+    def _is_stale(self, module: SpecialModule) -> bool:
         if not self.remade.isdisjoint(module.inputs):
             return True
         return any(self.new.of(p).module != self.old.of(p).module for p in module.predicates)

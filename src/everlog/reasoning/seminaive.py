@@ -5,12 +5,13 @@ from __future__ import annotations
 import time
 from typing import cast
 
+from everlog.analysis.modules.module import SpecialModule
 from everlog.analysis.stratify import StratifiedProgram, Stratum
 from everlog.engine.algebra import AnyEngine, AnyFactSet
 from everlog.engine.factset import NONE, as_local
 from everlog.engine.match import RuleSet
 from everlog.reasoning.materialisation import F
-from everlog.reasoning.modules.derive import derive
+from everlog.reasoning.modules.kinds import implementation
 from everlog.reasoning.modules.loops import close_together
 from everlog.reasoning.statistics import Listener, RoundEvent, Statistics, StratumStatistics
 
@@ -39,7 +40,7 @@ def seminaive(
         rounds=sum(s.rounds for s in strata),
         seconds=time.perf_counter() - begin,
         strata=tuple(strata),
-        modules=bool(program.modules),
+        modules=bool(program.special),
         stratification=program.kind,
     )
     return cast("F", facts), statistics
@@ -50,8 +51,8 @@ def close_stratum(
 ) -> tuple[AnyFactSet, StratumStatistics]:
     """Adds to ``facts`` what the rules of one stratum derive, its explicit facts included."""
     begin, before = time.perf_counter(), engine.work.instances["forward"]
-    if stratum.module is not None:
-        return close_module(engine, stratum, facts, strata, listener)
+    if stratum.alone is not None:
+        return close_module(engine, stratum, stratum.alone, facts, strata, listener)
     if (whole := engine.whole(stratum, facts, explicit)) is not None:
         facts, rounds = whole
         figures = _figures(engine, stratum, facts, rounds, before, begin)
@@ -62,8 +63,8 @@ def close_stratum(
     recursive, rounds = RuleSet(stratum.recursive), 0
     given = explicit.restricted(stratum.predicates)
     delta = given.extended(engine.match(RuleSet(stratum.nonrecursive), facts, facts).facts(without=given))  # l. 3
-    if stratum.inner:
-        facts, delta = close_together(engine, stratum.inner, recursive, as_local(facts), as_local(delta)), NONE
+    if stratum.special:
+        facts, delta = close_together(engine, stratum.special, recursive, as_local(facts), as_local(delta)), NONE
 
     def told(new: int, known: int) -> None:
         nonlocal rounds
@@ -99,21 +100,19 @@ def _figures(
 
 
 def close_module(
-    engine: AnyEngine, stratum: Stratum, facts: AnyFactSet, strata: int, listener: Listener
+    engine: AnyEngine, stratum: Stratum, module: SpecialModule, facts: AnyFactSet, strata: int, listener: Listener
 ) -> tuple[AnyFactSet, StratumStatistics]:
-    """Adds to ``facts`` what a module derives."""
+    """Adds to ``facts`` what the module that a stratum consists of derives."""
     begin = time.perf_counter()
-    assert stratum.module is not None
     closed = engine.closed(stratum, facts, NONE)
     if closed is None:
-        closed = as_local(facts).replaced(
-            derive(stratum.module, as_local(facts), lambda: engine.limits.check(engine.held))
-        )
+        known = as_local(facts)
+        closed = known.replaced(implementation(module).derive(known, lambda: engine.limits.check(engine.held)))
     facts = closed
     count = facts.restricted(stratum.predicates).count
     engine.held = facts.count
     engine.limits.check(engine.held)
     listener.round_done(RoundEvent(stratum.index, strata, 1, count, facts.count, 0))
-    rules, seconds = len(stratum.module.rules), time.perf_counter() - begin
+    rules, seconds = len(module.rules), time.perf_counter() - begin
     plan = engine.plans.get(stratum.index, "")
     return facts, StratumStatistics(stratum.index, rules, rules, count, 0, 1, seconds, plan)

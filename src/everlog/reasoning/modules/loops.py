@@ -1,100 +1,26 @@
 """Modules and rules that depend on each other in one stratum: MAT-MOD (thesis, Algorithm 6).
 
-A module of such a stratum reads a hidden predicate that rules of the stratum derive from the module's own
-facts. Its three functions are those of the thesis: ``added`` gives all pairs that new inputs bring,
-``doomed`` all pairs that had a path through lost inputs, without those that the oracle knows to hold
-(explicit ones, and those with a nonrecursive derivation outside the module), and ``rederived`` those of
-them that the inputs left still connect. Add and Red are exact, since the graph is closed each time; Del
-must go further than what is really lost, or pairs and inputs that only support each other would stay.
+A module of such a stratum reads a hidden predicate that rules of the stratum derive from the module's own facts.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 
-import numpy as np
-
-from everlog.analysis.modules import Closure
+from everlog.analysis.modules.module import SpecialModule
 from everlog.engine.algebra import AnyEngine
-from everlog.engine.closed import STATE, TERM, Closed, Listed
 from everlog.engine.factset import NONE, FactSet, as_local
-from everlog.engine.keys import Keys
 from everlog.engine.match import RuleSet
-from everlog.engine.reach import Reach
-from everlog.engine.relation import Relation
-from everlog.lang.syntax import Predicate
-from everlog.reasoning.modules.closure import ClosureGraph, closed, known_graph
-
-NO_EDGES = (np.empty(0, np.int64), np.empty(0, np.int64))
-
-
-@dataclass
-class Loop:
-    """A closure module in the middle of a fixpoint: its graph so far."""
-
-    module: Closure
-    graph: ClosureGraph
-    reach: Reach
-
-    @classmethod
-    def of(cls, module: Closure, facts: FactSet) -> Loop:
-        """The module with the facts that feed it."""
-        graph = ClosureGraph.of(module, facts)
-        known = known_graph(module, facts)
-        return cls(module, graph, Reach.of(*graph.edges(facts)) if known is None else known)
-
-    def relations(self) -> dict[Predicate, Relation]:
-        """What the module derives from what it has been given."""
-        return {p: Relation.from_base(pairs) for p, pairs in self._closed().items()}
-
-    def _closed(self) -> dict[Predicate, Closed]:
-        return closed(self.module, self.graph, self.reach)
-
-    def added(self, inputs: FactSet) -> FactSet:
-        """Take in facts; the pairs that follow only now."""
-        if inputs.keys().isdisjoint(self.module.inputs):
-            return NONE
-        update = self.reach.updated(NO_EDGES, self.reach.oriented(self.graph.edges(inputs)))
-        self.reach = update.graph
-        return FactSet({p: Listed(pairs.difference(update.won)) for p, pairs in self._closed().items()})
-
-    def doomed(self, inputs: FactSet) -> FactSet:
-        """All pairs with a path through an edge that some of the facts stand for."""
-        if inputs.keys().isdisjoint(self.module.inputs):
-            return NONE
-        edges = self.graph.edges(inputs)
-        return FactSet({p: self._through(pairs, edges) for p, pairs in self._closed().items()})
-
-    def _through(self, pairs: Closed, edges: tuple[Keys, Keys]) -> Relation:
-        """The pairs whose start reaches or is the first vertex of an edge, and whose end the second reaches or is."""
-        found = [np.empty(0, np.int64)]
-        for pair in self.reach.through(self.reach.oriented(edges), pairs.source, pairs.target):
-            first, second = pair[::-1] if pairs.mirrored else pair
-            found.append((first & TERM) << STATE | second & TERM)
-        return Relation.from_keys(Relation.empty(2).layout, np.concatenate(found))
-
-    def without(self, inputs: FactSet, left: FactSet) -> None:
-        """Forget facts, unless those that are left stand for the same edges."""
-        if not inputs.keys().isdisjoint(self.module.inputs):
-            gone = self.graph.without_fed(left, self.graph.edges(inputs))
-            self.reach = self.reach.updated(self.reach.oriented(gone), NO_EDGES).graph
-
-    def rederived(self, pairs: FactSet) -> FactSet:
-        """Those of the pairs that are still connected."""
-        found = {}
-        for predicate, held in self._closed().items():
-            keys = pairs.relation(predicate).keys()
-            found[predicate] = Relation.from_keys(Relation.empty(2).layout, keys[held.contains(keys)])
-        return FactSet(found)
+from everlog.reasoning.modules.implementation import ModuleState
+from everlog.reasoning.modules.kinds import implementation
 
 
 def close_together(
-    engine: AnyEngine, modules: Sequence[Closure], rules: RuleSet, facts: FactSet, delta: FactSet
+    engine: AnyEngine, modules: Sequence[SpecialModule], rules: RuleSet, facts: FactSet, delta: FactSet
 ) -> FactSet:
     """All that follows from ``facts`` and the new facts ``delta`` (MAT-MOD, lines 146 to 155)."""
     facts = facts.extended(delta)
-    loops = [Loop.of(module, facts) for module in modules]  # l. 147
+    loops = [implementation(module).in_fixpoint(facts) for module in modules]  # l. 147
     won = FactSet({p: r for loop in loops for p, r in loop.relations().items()})
     while delta or won:  # l. 150
         facts = _with(facts, loops)  # l. 151
@@ -103,12 +29,12 @@ def close_together(
         arrived = FactSet({**delta, **won})
         found = engine.match(rules, facts, facts, changed=[(arrived, NONE)]).facts(without=facts)  # l. 155
         delta = as_local(found)
-        won = together([loop.added(FactSet({**delta, **won})) for loop in loops])
+        won = together([loop.add(FactSet({**delta, **won})) for loop in loops])
         facts = facts.extended(delta)
     return _with(facts, loops)
 
 
-def _with(facts: FactSet, loops: Sequence[Loop]) -> FactSet:
+def _with(facts: FactSet, loops: Sequence[ModuleState]) -> FactSet:
     """The facts with what the modules derive by now."""
     return facts.replaced({predicate: relation for loop in loops for predicate, relation in loop.relations().items()})
 
