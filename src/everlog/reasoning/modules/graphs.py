@@ -24,6 +24,7 @@ from everlog.lang.syntax import Predicate
 from everlog.reasoning.modules.changed import RelationChange
 from everlog.reasoning.modules.kinds import implementation
 from everlog.reasoning.modules.loops import close_together
+from everlog.reasoning.observers import WithinLimits
 
 NOTHING: Mapping[str, Reach] = MappingProxyType({})
 
@@ -72,7 +73,7 @@ def derived_together(
         kept = made[0].listed(facts, listed)
         return made[0].derive(facts) if kept is None else kept
     predicates = [predicate for module in modules for predicate in module.predicates]
-    closed = close_together(engine, modules, RuleSet(()), facts, NONE)
+    closed = close_together(engine, modules, RuleSet(()), facts, NONE, WithinLimits(engine, facts))
     return {predicate: closed.relation(predicate) for predicate in predicates}
 
 
