@@ -8,7 +8,7 @@ hold is as good as no rule.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from types import MappingProxyType
@@ -118,29 +118,35 @@ class Derivations:
         return frozenset({*found, *lost, *(new.hidden - self.hidden)})
 
 
-def started_from(old: Derivations, new: Derivations) -> StratifiedProgram:
-    """The new program, for facts that the old one derived.
+@dataclass(frozen=True)
+class Start:
+    """A program for facts that another one derived.
 
-    Predicates that are derived otherwise than before are *afresh*: their facts are computed from nothing
-    whatever there is, in strata of their own. All other strata may be repaired.
+    The predicates ``afresh`` are derived otherwise than before: their facts are to be computed from nothing, whatever
+    facts of them there are. They are in strata of their own; the facts of all other strata may be repaired.
     """
+
+    program: StratifiedProgram
+    afresh: tuple[Predicate, ...] = ()
+
+
+def started_from(old: Derivations, new: Derivations) -> Start:
+    """The new program, for facts that the old one derived."""
     changed = old.changed_in(new)
     if not changed:
-        return new.program
-    strata = [part for stratum in new.program.strata for part in _marked(stratum, changed)]
+        return Start(new.program)
+    strata = [part for stratum in new.program.strata for part in _apart(stratum, changed)]
     unruled = tuple(sorted(changed.difference(new.by_predicate)))
     if unruled:
-        strata.insert(0, Stratum(UNRULED, unruled, (), afresh=True))
+        strata.insert(0, Stratum(UNRULED, unruled, ()))
     stratum_of = MappingProxyType({**new.program.stratum_of, **dict.fromkeys(unruled, UNRULED)})
-    return replace(new.program, strata=tuple(strata), stratum_of=stratum_of)
+    afresh = [p for stratum in strata if not changed.isdisjoint(stratum.predicates) for p in stratum.predicates]
+    return Start(replace(new.program, strata=tuple(strata), stratum_of=stratum_of), tuple(afresh))
 
 
-def _marked(stratum: Stratum, changed: frozenset[Predicate]) -> Iterator[Stratum]:
-    if changed.isdisjoint(stratum.predicates):
-        yield stratum
-        return
-    for part in split(stratum):
-        yield replace(part, afresh=not changed.isdisjoint(part.predicates))
+def _apart(stratum: Stratum, changed: frozenset[Predicate]) -> Iterable[Stratum]:
+    """The stratum, in parts if some of its predicates changed."""
+    return (stratum,) if changed.isdisjoint(stratum.predicates) else split(stratum)
 
 
 def split(stratum: Stratum) -> Iterator[Stratum]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from types import MappingProxyType
 from typing import Literal
@@ -30,8 +30,6 @@ class Stratum:
     """What the modules derive, and hidden predicates of the stratum that modules read."""
     modules: tuple[Module, ...]
     """What takes the rules, each of which is in one of them. Ordinary rules come first."""
-    afresh: bool = False
-    """Whether facts that there are of its predicates come from other rules, so that they cannot be repaired."""
 
     @classmethod
     def of_rules(
@@ -100,11 +98,6 @@ class StratifiedProgram:
     def special(self) -> tuple[SpecialModule, ...]:
         """All modules that are not ordinary rules, in the order of their strata."""
         return tuple(module for stratum in self.strata for module in stratum.special)
-
-    @property
-    def repairable(self) -> StratifiedProgram:
-        """The same program once its rules have derived everything."""
-        return replace(self, strata=tuple(replace(stratum, afresh=False) for stratum in self.strata))
 
     @cached_property
     def external(self) -> Mapping[Predicate, Predicate]:

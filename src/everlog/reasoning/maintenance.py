@@ -148,7 +148,7 @@ class Maintenance:
         self.engine.held = self.I.count
         self.change_unruled()
         for number, stratum in enumerate(self.program.strata):
-            if stratum.afresh:
+            if self.old.is_afresh(stratum):
                 self.derive_again(number, stratum)
                 continue
             if stratum.alone is not None:
@@ -214,10 +214,10 @@ class Maintenance:
         lost, won = before - after, after - before
         self.new, self.alive, self.either = closed, self.alive - lost, self.either | won
         self.gone, self.fresh = self.gone | lost, self.fresh | won
-        whole = replace(self.old, explicit=explicit, facts=closed, nr=self.C_nr, rec=self.C_r)
+        whole = replace(self.old, explicit=explicit, facts=closed, nr=self.C_nr, rec=self.C_r, afresh=frozenset())
         counted = counted_anew(self.engine, [stratum], whole, own)
         self.C_nr, self.C_r = counted.nr, counted.rec
-        self.trace_again(number, replace(stratum, afresh=False), whole)
+        self.trace_again(number, stratum, whole)
 
     def trace_again(self, number: int, stratum: Stratum, new: AnyMaterialisation) -> None:
         """Compute the trace of a stratum anew; only Counting keeps it."""

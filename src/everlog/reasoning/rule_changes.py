@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 
 from everlog.analysis.check import CheckedProgram
-from everlog.analysis.derivations import Derivations, guarded, started_from
+from everlog.analysis.derivations import Derivations, Start, guarded, started_from
 from everlog.analysis.modules.module import SpecialModule
 from everlog.analysis.stratify import StratifiedProgram, Stratum
 from everlog.engine.factset import NONE, FactSet
@@ -126,18 +126,18 @@ class _Run:
         fact = FactSet({guard: Relation.from_columns([], self.engine.universe, 1)})
         new = Derivations(program, {guard: holds})
         start = started_from(self.derived, new)
-        old = self._begun(Derivations(start, new.guards), fact if holds else NONE)
-        delete, insert = (facts.renamed(start.external) for facts in (delete, insert))
+        old = self._begun(start, Derivations(start.program, new.guards), fact if holds else NONE)
+        delete, insert = (facts.renamed(start.program.external) for facts in (delete, insert))
         delete, insert = (delete | fact, insert) if holds else (delete, insert | fact)
-        done = update(self.engine, start, old, delete, insert, self.algorithm, self.strategy)
+        done = update(self.engine, start.program, old, delete, insert, self.algorithm, self.strategy)
         self.done.append(done.statistics)
         self._note(start, done, guard)
-        self.derived, self.kept = Derivations(start, {guard: not holds}), done.materialisation
+        self.derived, self.kept = Derivations(start.program, {guard: not holds}), done.materialisation
 
-    def _begun(self, new: Derivations, guard: FactSet) -> Materialisation:
+    def _begun(self, start: Start, new: Derivations, guard: FactSet) -> Materialisation:
         """What is kept in the names of a program, with counters and trace where it derives facts as before."""
-        kept = self._renamed(new.program, guard)
-        standing = [stratum for stratum in new.program.strata if not stratum.afresh]
+        kept = replace(self._renamed(start.program, guard), afresh=frozenset(start.afresh))
+        standing = [stratum for stratum in start.program.strata if not kept.is_afresh(stratum)]
         return self._booked(new, standing, kept)
 
     def _renamed(self, program: StratifiedProgram, guard: FactSet) -> Materialisation:
@@ -167,20 +167,19 @@ class _Run:
         known = {_outline(self.derived, each): own for each, own in zip(old, self.kept.trace, strict=True)}
         outlines = [_outline(new, stratum) for stratum in new.program.strata]
         return tuple(
-            known[outline] if outline in known and not stratum.afresh else trace_of(self.engine, stratum, kept)
+            known[outline] if outline in known and not kept.is_afresh(stratum) else trace_of(self.engine, stratum, kept)
             for outline, stratum in zip(outlines, new.program.strata, strict=True)
         )
 
-    def _note(self, program: StratifiedProgram, done: Update, guard: Predicate) -> None:
+    def _note(self, start: Start, done: Update, guard: Predicate) -> None:
         """Add to the difference what an update changed."""
-        hidden = {guard, *program.external.values(), *self.derived.hidden}
+        hidden = {guard, *start.program.external.values(), *self.derived.hidden}
         won, lost = (facts.restricted(p for p in facts if p not in hidden) for facts in (done.inserted, done.deleted))
         self.inserted, self.deleted = (
             (self.inserted - lost) | (won - self.deleted),
             (self.deleted - won) | (lost - self.inserted),
         )
-        afresh = (p for stratum in program.strata if stratum.afresh for p in stratum.predicates if p not in hidden)
-        self.afresh.update(dict.fromkeys(afresh))
+        self.afresh.update(dict.fromkeys(p for p in start.afresh if p not in hidden))
 
     def finish(self, program: StratifiedProgram) -> Update:
         """Do without guards; no fact changes any more."""
