@@ -90,7 +90,6 @@ def rematerialise(
     """Compute everything again, with the bookkeeping there was, and compare."""
     engine.renew()
     begin = time.perf_counter()
-    program = program.repairable
     explicit = (old.explicit - delete) | insert
     facts, statistics = seminaive(engine, program, explicit)
     figures = UpdateStatistics("rematerialise", instances={"forward": statistics.instances})
