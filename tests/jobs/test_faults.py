@@ -70,7 +70,7 @@ CLUSTER = sys.argv[1].startswith("local-cluster")
 DEATHS = os.path.abspath("deaths")
 os.mkdir(DEATHS)
 spark = session(sys.argv[1])
-job = MaterialiseJob("rules.rls", ("edge.tsv",), "kb")
+job = MaterialiseJob("rules.rls", ("edge.tsv",), "kb", master=sys.argv[1])
 
 module._ReadTask = DiesTwice
 note("version", materialise(job).version)
@@ -90,7 +90,8 @@ def between_stages(phase):
         note("killed", {"phase": phase, "staged": len(work)})
         os.kill(os.getpid(), signal.SIGKILL)
 
-materialise(MaterialiseJob("rules.rls", ("edge.tsv",), "kb", overwrite=True), Report(phase=between_stages))
+again = MaterialiseJob("rules.rls", ("edge.tsv",), "kb", overwrite=True, master=sys.argv[1])
+materialise(again, Report(phase=between_stages))
 note("survived", True)
 """
 

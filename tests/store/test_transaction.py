@@ -422,7 +422,7 @@ def _in_one_line(transaction: Any) -> None:
     try:
         finish(transaction)
     except StoreError as error:
-        raise StoreError.of(error.diagnostics[0].code, str(error).replace("\n", " ")) from error
+        raise type(error).of(error.diagnostics[0].code, str(error).replace("\n", " ")) from error
 
 
 def _staged(transaction: Any, names: set[str]) -> set[str]:

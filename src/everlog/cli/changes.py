@@ -82,13 +82,14 @@ def _warn_of_unknown(store: Store, name: str, versions: set[int]) -> None:
     from everlog.analysis.check import unknown_predicate
     from everlog.kb.history import known_in
     from everlog.lang.characters import BARE_NAME
+    from everlog.lang.codes import Severity
     from everlog.lang.errors import warn
     from everlog.lang.syntax import Predicate
 
     known = {predicate for version in versions for predicate in known_in(store.info(version))}
     if BARE_NAME.fullmatch(name) and name not in {predicate.name for predicate in known}:
         found = unknown_predicate(Predicate(name, 0), known)
-        warn(replace(found, message=f"there is no predicate `{name}`", severity="warning"))
+        warn(replace(found, message=f"there is no predicate `{name}`", severity=Severity.WARNING))
 
 
 def _coming(store: Store) -> Iterator[int]:

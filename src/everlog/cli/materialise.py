@@ -60,10 +60,10 @@ def command(
     RULES are rule files (.rls) and ontologies in any serialisation of RDF, of which --profile says
     how they become rules; the profiles rl, rdfs and skos need none (see `everlog owl`).
 
-    Files are read and encoded by Spark, embedded in this process unless --master says otherwise;
-    rules are applied on this machine, or by Spark with --engine spark, or where they may need more
-    than --memory. After an error the store is as before. --profile without the name of a profile prints
-    where time and instances went, --profile FILE.html writes it with plots.
+    Files of up to 64 MB in all are read by this process; more, and everything with --master, by Spark, embedded in
+    this process unless --master says otherwise. Rules are applied on this machine, or by Spark with --engine spark, or
+    where they may need more than --memory. After an error the store is as before. --profile without the name of a
+    profile prints where time and instances went, --profile FILE.html writes it with plots.
     """
     progress = console.progress
     if not rules and profile in ("lower", "upper"):

@@ -10,6 +10,7 @@ import click
 from everlog.cli.console import Console
 from everlog.cli.options import limit_options, logging_options, store_argument
 from everlog.cli.terminal import echo
+from everlog.lang.codes import Code
 from everlog.lang.errors import Diagnostic, Place, StoreError
 from everlog.lang.layout import counted
 
@@ -76,6 +77,6 @@ def _stop_if_any(findings: list[str], store: str, hint: str = RESTORE) -> None:
         place = Place(store)
         last = len(findings) - 1
         raise StoreError(
-            Diagnostic("not-verified", found, place, hint if number == last else None)
+            Diagnostic(Code.NOT_VERIFIED, found, place, hint if number == last else None)
             for number, found in enumerate(findings)
         )

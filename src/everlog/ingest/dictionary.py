@@ -24,6 +24,7 @@ from numpy.typing import NDArray
 
 from everlog.ingest.spill import write_parquet
 from everlog.ingest.tasks import Runner, work_directory
+from everlog.lang.codes import Code
 from everlog.lang.errors import DataError, Diagnostic
 from everlog.store.files import damage_named, open_file
 from everlog.store.parquet import terms_among
@@ -80,7 +81,7 @@ def id_ranges(count: int) -> list[tuple[int, int]]:
 def collision_error(collisions: Sequence[Collision], salt: int = 0) -> DataError:
     """An error that names the texts that share an id."""
     shown = [
-        Diagnostic("hash-collision", f"the terms {a} and {b} have the same id {id}")
+        Diagnostic(Code.HASH_COLLISION, f"the terms {a} and {b} have the same id {id}")
         for id, a, b in sorted(collisions)[:MOST_SHOWN]
     ]
     hint = f"materialise with `--salt {salt + 1}` (or any other number): every term then gets another id"

@@ -42,7 +42,9 @@ def facts_in(
         raise collision_error(collisions, dictionary.salt)
     texts = pa.concat_arrays(terms.column("text").cast(pa.large_string()).chunks)
     ids = dictionary.encode(texts) if add else dictionary.lookup(texts)
-    ids = blanks.found(texts, ids) if blanks is not None else ids
+    if blanks is not None:
+        ids = blanks.found(texts, ids)
+        blanks.refuse_missing()
     rows = distinct(_tables(staged.fact_files, fact_ids(staged.width)))
     return _Rows(rows, terms.column("id").to_numpy(), ids, texts).facts(len(dictionary))
 

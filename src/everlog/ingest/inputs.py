@@ -66,8 +66,15 @@ def encoded(
     names = write_parquet(_named(program, salt), work, "program-terms")
     terms = new_terms(runner, [*staged.term_files, *own.term_files, names], (), work, salt=salt)
     facts = (*staged.fact_files, *own.fact_files)
-    kinds = merged_kinds([staged.kinds, own.kinds])
-    return EncodedFiles(facts, terms.files, staged.rows + own.rows, staged.bad, staged.bad_count, kinds)
+    kinds = merged_kinds([staged.kinds, {p: kinds for p, kinds in own.kinds.items() if p != LITERAL}])
+    return EncodedFiles(
+        facts, terms.files, staged.rows + facts_in_program(program), staged.bad, staged.bad_count, kinds
+    )
+
+
+def facts_in_program(program: CheckedProgram) -> int:
+    """How many facts a program has, in its text and beside it."""
+    return len(program.facts) + sum(map(len, program.data))
 
 
 def _batches(program: CheckedProgram) -> Iterator[pa.RecordBatch]:

@@ -28,6 +28,7 @@ from everlog.engine.kernels.delimited import GOOD
 from everlog.engine.tables import argument_column, argument_columns, fact_columns
 from everlog.ingest.cells import CellRules
 from everlog.ingest.values import TEXT, texts_of
+from everlog.lang.codes import Code
 from everlog.lang.errors import DataError, Diagnostic, EverlogError
 
 OPERATIONS = {"insert": True, "+": True, "delete": False, "-": False}
@@ -69,7 +70,7 @@ class OperationReader:
             shown = ", ".join(f"{name} {kind}" for name, kind in columns.items())
             message = f"the stream cannot be read as changes of facts: {wrong}; its columns are {shown}"
             hint = "give it op, predicate, arguments (an array of strings) or c0, c1, ..., and if need be seq"
-            raise DataError.of("wrong-columns", message, None, hint)
+            raise DataError.of(Code.WRONG_COLUMNS, message, None, hint)
         return cls(names, dict(prefixes), tuple(typed), "seq" in columns, types)
 
     @property
@@ -252,7 +253,9 @@ def _fact(row: dict[str, str]) -> str:
 def conflict_error(conflicts: Sequence[str], where: str, has_seq: bool) -> DataError:
     """The error for facts that are both inserted and deleted."""
     same = "with the same seq" if has_seq else "and nothing says which came last"
-    found = [Diagnostic("conflicting-operations", f"{where} inserts and deletes {fact}, {same}") for fact in conflicts]
+    found = [
+        Diagnostic(Code.CONFLICTING_OPERATIONS, f"{where} inserts and deletes {fact}, {same}") for fact in conflicts
+    ]
     hint = "number the operations" if has_seq else "add a column seq: the last operation on a fact then counts"
     return DataError([*found[:-1], Diagnostic(found[-1].code, found[-1].message, hint=hint)])
 

@@ -21,6 +21,7 @@ from everlog.ingest.room import own_share
 from everlog.ingest.sources import ReadOptions
 from everlog.ingest.split import BadRow, Split
 from everlog.ingest.values import constant_column, texts_of
+from everlog.lang.codes import Code
 from everlog.lang.errors import DataError, Place
 from everlog.lang.syntax import Predicate
 from everlog.store.errors import first_line
@@ -179,7 +180,7 @@ def _refuse_unreadable(table: Any, path: str) -> None:
 
 
 def _unreadable_table(message: str, path: str, hint: str) -> DataError:
-    return DataError.of("unreadable-table", message, Place(path), hint)
+    return DataError.of(Code.UNREADABLE_TABLE, message, Place(path), hint)
 
 
 def _open(path: str, compressed: bool) -> Any:

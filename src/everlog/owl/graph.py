@@ -16,6 +16,7 @@ from everlog.ingest.read import read
 from everlog.ingest.sources import ReadOptions, resolve
 from everlog.ingest.split import BadRow
 from everlog.ingest.splits import splits
+from everlog.lang.codes import Code
 from everlog.lang.errors import DataError, Diagnostic, Place
 from everlog.owl.vocabulary import FIRST, NIL, REST, TYPE
 
@@ -103,7 +104,7 @@ def _read(paths: Sequence[str], options: ReadOptions, work: Path) -> Document:
         extensions = " ".join(extension for extension, kind in KINDS.items() if kind in RDF_KINDS)
         hint = f"an ontology has one of the extensions {extensions}, also with .gz"
         raise DataError(
-            Diagnostic("not-an-ontology", "the file is not RDF", Place(s.shown(s.path)), hint) for s in others
+            Diagnostic(Code.NOT_AN_ONTOLOGY, "the file is not RDF", Place(s.shown(s.path)), hint) for s in others
         )
     bad: list[BadRow] = []
     parts = splits(sources, options)
@@ -111,7 +112,7 @@ def _read(paths: Sequence[str], options: ReadOptions, work: Path) -> Document:
     if bad:
         shown = {split.path: split.shown for split in parts}
         placed = [(row.reason, replace(row.place, file=shown[row.place.file])) for row in bad[:_MOST_SHOWN]]
-        raise DataError(Diagnostic("bad-row", reason, place) for reason, place in placed)
+        raise DataError(Diagnostic(Code.BAD_ROW, reason, place) for reason, place in placed)
     return Document(tuple(batches), MappingProxyType(declared_prefixes(sources)))
 
 

@@ -24,6 +24,7 @@ from everlog.engine.factset import NONE, as_local
 from everlog.engine.match import RuleSet
 from everlog.lang.html import html_table
 from everlog.lang.syntax import Predicate
+from everlog.reasoning.fixpoint import fixpoint
 from everlog.reasoning.materialisation import (
     AnyMaterialisation,
     AnyTrace,
@@ -34,6 +35,7 @@ from everlog.reasoning.materialisation import (
 )
 from everlog.reasoning.modular import evaluate_again, maintain_together
 from everlog.reasoning.modules.derive import rederive
+from everlog.reasoning.modules.loops import NO_MODULES, Loops, Oracle
 from everlog.reasoning.seminaive import close_stratum
 from everlog.reasoning.statistics import Listener
 
@@ -272,21 +274,68 @@ class Maintenance:
         self.new = self.new.extended(facts)
         self.either = self.new if same else self.either.extended(brand_new)
 
-    def insert(self, rules: Rules, rederived: AnyFactSet) -> None:
+    def overdelete(self, rules: Rules, unsupported: Oracle, modules: Loops = NO_MODULES) -> AnyFactSet:
+        """Remove the facts of a stratum that may have lost their support, and return them.
+
+        These are the facts that an instance with a changed body derives, and from there on those that an instance with
+        a deleted fact in its body derives, but for facts of which the oracle knows that they hold: ``unsupported``
+        returns the others. That is OVERDELETE of DRed (journal paper, Algorithm 4) and of DRed^c (thesis, Algorithm 4),
+        DELETEUNPROVED of FBF and B/F^c (Algorithm 5), where the oracle looks for proofs, and lines 162 to 173 of
+        DRed^c-MOD (thesis, Algorithm 7), where the modules of the stratum say what they may have lost. The line numbers
+        are those of the thesis's Algorithm 4.
+
+        Each instance of the old materialisation is considered at most once. The counters that are kept are decremented
+        on the way, and those of nonrecursive rules are right before the oracle is asked.
+        """
+        engine, changed = self.engine, [(self.gone, self.fresh)]
+        explicit = self.E_minus.restricted(rules.predicates)
+        lost = self.lose_nr(engine.match(rules.nonrecursive, self.I, self.I, changed, "delete"), explicit)  # l. 75
+        lost |= self.lose_rec(engine.match(rules.recursive, self.I, self.I, changed, "delete"))  # l. 77
+        lost |= modules.deleted(self.gone, unsupported)
+        overdeleted: AnyFactSet = NONE
+
+        def step(delta: AnyFactSet) -> AnyFactSet:
+            nonlocal overdeleted
+            matched = engine.match(rules.recursive, self.alive, self.either, [(delta, NONE)], "delete")
+            lost = self.lose_rec(matched) | modules.deleted(delta, unsupported)  # l. 82
+            self.delete(delta)  # l. 84
+            overdeleted = overdeleted.extended(delta)
+            return unsupported(lost - self.D)  # l. 80
+
+        fixpoint(unsupported(lost - self.D), step)
+        return overdeleted
+
+    def insert(self, rules: Rules, rederived: AnyFactSet, modules: Loops = NO_MODULES) -> None:
         """Derive what follows from new facts, and from rederived ones (journal paper, Algorithm 4, INSERT).
 
-        The counters that are kept are incremented on the way (thesis, Algorithm 4).
+        The counters that are kept are incremented on the way (thesis, Algorithm 4). Modules of the stratum derive their
+        part in each round (thesis, Algorithm 7, lines 177 to 190).
         """
-        changed = [(self.fresh, self.gone)]
+        engine, changed = self.engine, [(self.fresh, self.gone)]
         explicit = self.E_plus.restricted(rules.predicates)
         found = rederived | explicit  # l. 53
-        found |= self.gain_nr(self.engine.match(rules.nonrecursive, self.new, self.new, changed), explicit)
-        found |= self.gain_rec(self.engine.match(rules.recursive, self.new, self.new, changed))
-        while delta := found - self.new:  # l. 55
+        found |= self.gain_nr(engine.match(rules.nonrecursive, self.new, self.new, changed), explicit)
+        found |= self.gain_rec(engine.match(rules.recursive, self.new, self.new, changed))
+        found |= modules.added(self.fresh)
+
+        def step(delta: AnyFactSet) -> AnyFactSet:
             self.add(delta)  # l. 57
-            found = self.gain_rec(
-                self.engine.match(rules.recursive, self.new, self.new, changed=[(delta, NONE)])
-            )  # l. 58
+            matched = engine.match(rules.recursive, self.new, self.new, [(delta, NONE)])
+            return (self.gain_rec(matched) | modules.added(delta)) - self.new  # l. 58 and 55
+
+        fixpoint(found - self.new, step)
+
+    def provable(self, rules: RuleSet, facts: AnyFactSet) -> AnyFactSet:
+        """Those of some deleted facts that are explicit or follow in one step from facts that survived."""
+        explicit = facts & self.kept
+        return explicit.extended(self.engine.prove(rules, facts - explicit, self.alive, self.either).facts())
+
+    def unsupported(self, facts: AnyFactSet) -> AnyFactSet:
+        """The facts that are neither explicit nor have an instance of a nonrecursive rule left; all, without counters.
+
+        A fact whose nonrecursive counter is above zero holds, since the counter is right when this is asked.
+        """
+        return facts if self.C_nr is None else facts - self.C_nr.counted(facts)
 
     # Counters. Where they are not kept, only the facts of the instances are collected. -------------
 

@@ -24,6 +24,7 @@ from everlog.engine.factset import NONE, FactSet
 from everlog.engine.match import Engine, RuleSet
 from everlog.engine.relation import Relation
 from everlog.lang.syntax import Predicate, Rule
+from everlog.reasoning.fixpoint import fixpoint
 from everlog.reasoning.maintenance import Update, UpdateStatistics
 from everlog.reasoning.materialisation import Materialisation, Trace, counted_anew, trace_of
 from everlog.reasoning.modules.graphs import derived_together
@@ -268,8 +269,13 @@ class _Forms:
         self.remade |= stale
         facts = facts.replaced({predicate: self.explicit.relation(predicate) for predicate in stale})
         feeding = RuleSet([rule for rule in rules if rule.head.predicate in stale])
-        while found := self.engine.match(feeding, facts, facts, phase="bookkeeping").facts(without=facts):
-            facts = facts | found
+
+        def step(delta: FactSet) -> FactSet:
+            nonlocal facts
+            facts = facts.extended(delta)
+            return self.engine.match(feeding, facts, facts, [(delta, NONE)], phase="bookkeeping").facts(without=facts)
+
+        fixpoint(self.engine.match(feeding, facts, facts, phase="bookkeeping").facts(without=facts), step)
         return facts
 
     def _rederived(self, facts: FactSet, stratum: Stratum) -> FactSet:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from everlog.lang.codes import Code
 from everlog.lang.errors import Diagnostic, RuleError
 from everlog.shell.session import Session
 
@@ -30,7 +31,7 @@ def carry_out(session: Session, text: str) -> None:
     if found is None:
         raise _unknown_command(name, COMMANDS)
     if not rest.strip() and found.usage.partition(" ")[2].strip() and "[" not in found.usage:
-        raise RuleError.of("missing-argument", f"`{name}` needs something more", None, f"write `{found.usage}`")
+        raise RuleError.of(Code.MISSING_ARGUMENT, f"`{name}` needs something more", None, f"write `{found.usage}`")
     found.run(session, rest.strip())
 
 
@@ -131,7 +132,7 @@ def _undo(session: Session, text: str) -> None:
 
 def _limit(session: Session, text: str) -> None:
     if not text.isdigit():
-        raise RuleError.of("not-a-number", f"`{text}` is not a number", None, "write `:limit 100`")
+        raise RuleError.of(Code.NOT_A_NUMBER, f"`{text}` is not a number", None, "write `:limit 100`")
     session.limit = int(text)
 
 
@@ -149,7 +150,7 @@ def _unknown_command(name: str, others: Iterable[str]) -> RuleError:
 
     close = get_close_matches(name, list(others), n=1)
     hint = f"did you mean `{close[0]}`?" if close else "`:help` lists the commands"
-    return RuleError(Diagnostic("unknown-command", f"there is no command `{name}`", hint=hint))
+    return RuleError(Diagnostic(Code.UNKNOWN_COMMAND, f"there is no command `{name}`", hint=hint))
 
 
 def _program(session: Session) -> CheckedProgram:

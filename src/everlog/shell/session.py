@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from everlog.analysis.predicates import Key
+from everlog.lang.codes import Code
 from everlog.lang.errors import EverlogError
 from everlog.lang.parser import parse_query
 from everlog.lang.printer import print_query
@@ -76,7 +77,7 @@ class Session:
     def undo(self) -> None:
         """Go back to before the last change."""
         if not self._before:
-            raise EverlogError.of("nothing-to-undo", "there is nothing to undo")
+            raise EverlogError.of(Code.NOTHING_TO_UNDO, "there is nothing to undo")
         self.kb, what = self._before.pop()
         self.write(f"undone: {what}")
         self.saved = False

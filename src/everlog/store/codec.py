@@ -26,6 +26,7 @@ from everlog.engine.multiset import Counts, Multiset
 from everlog.engine.relation import Relation
 from everlog.engine.state import State
 from everlog.engine.tables import argument_columns
+from everlog.lang.codes import Code
 from everlog.lang.errors import StoreError
 from everlog.lang.syntax import Predicate
 from everlog.store.schema import TERMS, WEIGHT_TYPES, WEIGHTS
@@ -282,7 +283,7 @@ class _OrderedColumns:
         ids = ids_of(self.dictionary, self.values(name, chosen))
         if len(ids) and ids.min() < 0:
             hint = "check the store with everlog verify"
-            raise StoreError.of("unknown-term", "a fact uses a term that the dictionary does not have", None, hint)
+            raise StoreError.of(Code.UNKNOWN_TERM, "a fact uses a term that the dictionary does not have", None, hint)
         return ids
 
 
@@ -308,5 +309,5 @@ def _predicates(dictionary: Dictionary, numbers: Ids) -> list[Predicate]:
     ids = ids_of(dictionary, numbers)
     if len(unknown := numbers[ids < 0]):
         message = f"the predicate with id {unknown[0]} is not among the terms"
-        raise StoreError.of("unknown-predicate-id", message, None, "check the store with everlog verify")
+        raise StoreError.of(Code.UNKNOWN_PREDICATE_ID, message, None, "check the store with everlog verify")
     return [Predicate.parse(text) for text in dictionary.decode(ids).to_pylist()]

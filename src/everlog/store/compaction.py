@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 
-from everlog.lang.errors import Diagnostic, StoreError, warn
+from everlog.lang.errors import AnotherWriterError, Diagnostic, warn
 from everlog.store import parquet, schema
 from everlog.store.errors import after_commit
 from everlog.store.log import ActiveFile
@@ -80,10 +80,8 @@ def compact_if_worth(path: Path | str, version: int, warning: Callable[[Diagnost
     with after_commit(version, "compacting", path, warning):
         try:
             return _compacted(Path(path))
-        except StoreError as error:
-            if error.diagnostics[0].code != "another-writer":
-                raise
-    return None
+        except AnotherWriterError:
+            return None
 
 
 def _compacted(path: Path) -> int | None:

@@ -17,6 +17,7 @@ import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from everlog.engine.tables import fact_columns
+from everlog.lang.codes import Code
 from everlog.store import schema
 from everlog.store.errors import store_error
 from everlog.store.files import open_file
@@ -36,7 +37,7 @@ def refuse_unknown_ids(files: Iterable[Path], terms: Sequence[Path], store: Path
             unknown = _unknown(list(threads.map(partial(_ids_in, path), _keys(path))), terms)
             if len(unknown):
                 message = f"{len(unknown)} ids of new facts are not among the terms; the first is {unknown[0]}"
-                raise store_error("unknown-ids", message, store, "the store is as before")
+                raise store_error(Code.UNKNOWN_IDS, message, store, "the store is as before")
 
 
 def _keys(path: Path) -> list[str]:

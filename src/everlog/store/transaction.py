@@ -29,6 +29,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from everlog.engine.tables import fact_columns
+from everlog.lang.codes import Code
 from everlog.lang.errors import StoreError
 from everlog.store import locking, parquet, schema, steps
 from everlog.store.cleaning import (
@@ -280,7 +281,7 @@ class Transaction:
             raise conflict(self.layout.facts)
         if at != self._terms_version:
             hint = "nothing was changed; run again"
-            raise store_error("another-writer", "another writer is about to commit a version", table, hint)
+            raise store_error(Code.ANOTHER_WRITER, "another writer is about to commit a version", table, hint)
         has = [] if at is None else file_names(table, at)
         new = self._move(self._terms, table)
         steps.reached(steps.TERMS_MOVED)
@@ -349,11 +350,11 @@ class Transaction:
 
     def _require_open(self) -> None:
         if not self._open:
-            raise store_error("transaction-over", "this transaction is over", self.layout.root, "begin another one")
+            raise store_error(Code.TRANSACTION_OVER, "this transaction is over", self.layout.root, "begin another one")
 
     def _refuse_outside(self, path: Path) -> None:
         if not path.resolve().is_relative_to(self.work.resolve()):
-            raise store_error("bad-file", f"{path} is outside the transaction's directory", self.work)
+            raise store_error(Code.BAD_FILE, f"{path} is outside the transaction's directory", self.work)
 
     def abort(self) -> None:
         """Undo everything; the store is as it was at the beginning."""

@@ -14,6 +14,7 @@ from xml.sax.saxutils import escape, quoteattr
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from everlog.lang.codes import Code
 from everlog.lang.errors import DataError
 from everlog.lang.terms import IRI, LANG_STRING, NOT_IN_IRI, BlankNode, Literal
 from everlog.query.sparql.results import Result, Solutions, Triples, Truth
@@ -51,7 +52,7 @@ def write(result: Result, form: str, file: IO[bytes], *, prefixes: Mapping[str, 
     elif form in GRAPH_FORMATS:
         if not isinstance(result, Triples):
             hint = f"answers of SELECT can be written as {', '.join(SOLUTION_FORMATS)}"
-            raise DataError.of("wrong-format", f"{form} is for the triples of CONSTRUCT and DESCRIBE", None, hint)
+            raise DataError.of(Code.WRONG_FORMAT, f"{form} is for the triples of CONSTRUCT and DESCRIBE", None, hint)
         _write_turtle(result, file, prefixes or {}) if form == "ttl" else _write_ntriples(result, file)
     else:
         SOLUTION_FORMATS[form](result, file)
