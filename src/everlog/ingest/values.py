@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import datetime
 import json
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from functools import partial
@@ -309,16 +310,20 @@ def _numpy_columns(data: np.ndarray[Any, Any]) -> _LazyColumns:
 def _numpy_texts(values: np.ndarray[Any, Any], column: str) -> pa.LargeStringArray:
     if values.dtype.kind == "O":
         return _object_texts(values.tolist(), f"column {column!r}")
-    try:
-        mask = np.ma.getmaskarray(values) if isinstance(values, np.ma.MaskedArray) else None
+    mask = np.ma.getmaskarray(values) if isinstance(values, np.ma.MaskedArray) else None
+    with _supported(column, f"NumPy type {values.dtype}"):
         array = pa.array(np.ascontiguousarray(values), mask=mask, from_pandas=False)
-    except (pa.ArrowNotImplementedError, pa.ArrowInvalid, pa.ArrowTypeError) as error:
-        raise DataError.of(
-            Code.UNSUPPORTED_TYPE,
-            f"column {column!r} has the NumPy type {values.dtype}, which cannot be a term",
-            hint=CONVERT,
-        ) from error
     return texts_of(array, column)
+
+
+@contextmanager
+def _supported(column: str, kind: str) -> Iterator[None]:
+    """An error that names the type of a column which Arrow cannot take."""
+    try:
+        yield
+    except (pa.ArrowNotImplementedError, pa.ArrowInvalid, pa.ArrowTypeError) as error:
+        message = f"column {column!r} has the {kind}, which cannot be a term"
+        raise DataError.of(Code.UNSUPPORTED_TYPE, message, hint=CONVERT) from error
 
 
 def _pandas_columns(data: Any) -> _LazyColumns:
@@ -340,14 +345,8 @@ def _series_texts(series: Any, name: str) -> pa.LargeStringArray:
         return categories.take(pa.array(np.asarray(series.cat.codes)))
     if series.dtype == object:
         return _object_texts(series.tolist(), f"column {name!r}")
-    try:
+    with _supported(name, f"pandas type {series.dtype}"):
         array = pa.array(series)
-    except (pa.ArrowNotImplementedError, pa.ArrowInvalid, pa.ArrowTypeError) as error:
-        raise DataError.of(
-            Code.UNSUPPORTED_TYPE,
-            f"column {name!r} has the pandas type {series.dtype}, which cannot be a term",
-            hint=CONVERT,
-        ) from error
     return texts_of(array, name)
 
 

@@ -25,7 +25,7 @@ from everlog.engine.keys import BLOCK_ROWS, Keys, Layout, columns_of, layout_for
 from everlog.engine.multiset import Counts, Multiset
 from everlog.engine.relation import Relation
 from everlog.engine.state import State
-from everlog.engine.tables import argument_columns
+from everlog.engine.tables import argument_names
 from everlog.lang.codes import Code
 from everlog.lang.errors import StoreError
 from everlog.lang.syntax import Predicate
@@ -157,7 +157,7 @@ def _batch(held: Sequence[_Weighted], hashed: Callable[[Ids], Ids]) -> pa.Record
         for position, column in enumerate(columns_of(layout, keys)):
             arguments[position, rows] = hashed(column)
     columns: dict[str, Any] = {"predicate": np.repeat([mine.number for mine in held], sizes)}
-    for position, (name, column) in enumerate(zip(argument_columns(len(arguments)), arguments, strict=True)):
+    for position, (name, column) in enumerate(zip(argument_names(len(arguments)), arguments, strict=True)):
         columns[name] = pa.array(column, mask=arities <= position)
     for name in WEIGHTS:
         columns[name] = np.concatenate([mine.weights[name] for mine in held])
@@ -257,7 +257,7 @@ def _groups(batches: Iterable[pa.RecordBatch], dictionary: Dictionary) -> Iterat
         mine = arities == arity
         chosen = None if mine.all() else np.repeat(mine, sizes)
         layout = layout_for(arity, len(dictionary))
-        arguments = (columns.dense(name, chosen) for name in argument_columns(arity))
+        arguments = (columns.dense(name, chosen) for name in argument_names(arity))
         keys = pack(layout, arguments, int(sizes[mine].sum()))
         listed_ = [predicate for predicate in predicates if predicate.arity == arity]
         group = Group(listed_, layout, np.concatenate([[0], np.cumsum(sizes[mine])]), keys)

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from everlog.engine.tables import PREDICATE, argument_columns
+from everlog.engine.tables import PREDICATE, argument_names
 
 FORMAT = 1
 """The version of what is written here; a store with a higher one is refused."""
@@ -43,7 +43,7 @@ def fact_ids(width: int) -> pa.Schema:
     >>> fact_ids(2).names
     ['predicate', 'c0', 'c1']
     """
-    arguments = [pa.field(name, pa.int64()) for name in argument_columns(width)]
+    arguments = [pa.field(name, pa.int64()) for name in argument_names(width)]
     return pa.schema([pa.field(PREDICATE, pa.int64(), nullable=False), *arguments])
 
 

@@ -32,7 +32,7 @@ from everlog.backends.spark.sharing import (
 from everlog.engine.closed import Closed
 from everlog.engine.keys import ID_BITS, ID_MASK, Column
 from everlog.engine.reach import Reach
-from everlog.engine.tables import argument_columns
+from everlog.engine.tables import argument_names
 from everlog.ingest.tasks import work_directory
 from everlog.lang.syntax import Predicate
 from everlog.reasoning.modules.closure.description import Closure
@@ -125,7 +125,7 @@ class ListPairs:
                 mine = starts[slice(*bounds(ends, number, self.slices))]
                 for sources, others in held.matches(lead(held), mine, SENT_ROWS):
                     pairs = (ids[mine[sources]], ids[others])
-                    yield pa.record_batch(pairs if lead(held) == 0 else pairs[::-1], names=argument_columns(2))
+                    yield pa.record_batch(pairs if lead(held) == 0 else pairs[::-1], names=argument_names(2))
 
 
 @lru_cache(maxsize=2)
