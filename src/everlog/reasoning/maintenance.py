@@ -15,21 +15,18 @@ from __future__ import annotations
 import time
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Generic
 
 from everlog.analysis.modules.module import SpecialModule
 from everlog.analysis.stratify import StratifiedProgram, Stratum
 from everlog.engine.algebra import AnyCounts, AnyEngine, AnyFactSet, AnyMatches
 from everlog.engine.factset import NONE, as_local
 from everlog.engine.match import RuleSet
-from everlog.lang.html import html_table
 from everlog.lang.syntax import Predicate
+from everlog.reasoning.change import AnySignedChange, SignedChange, Summands, explicit_change
 from everlog.reasoning.fixpoint import fixpoint
 from everlog.reasoning.materialisation import (
     AnyMaterialisation,
     AnyTrace,
-    C_co,
-    F_co,
     Materialisation,
     counted_anew,
 )
@@ -38,54 +35,7 @@ from everlog.reasoning.modules.kinds import implementation
 from everlog.reasoning.modules.loops import NO_MODULES, Loops, Oracle
 from everlog.reasoning.rule_sets import RuleSets, rule_sets
 from everlog.reasoning.seminaive import close_stratum
-from everlog.reasoning.statistics import Listener
-
-
-@dataclass
-class UpdateStatistics:
-    """An update in the columns of the papers' tables.
-
-    Instances by phase: ``delete`` (overdeletion), ``backward`` (rederivation and backward chaining),
-    ``forward`` (insertion, and saturation); for Counting ``deleted`` and ``added``.
-    """
-
-    algorithm: str
-    reason: str = ""
-    instances: dict[str, int] = field(default_factory=dict)
-    overdeleted: int = 0
-    rederived: int = 0
-    checked: int = 0
-    proved: int = 0
-    blocked: int = 0
-    budget: int | None = None
-    """How many instances the algorithm might consider before another was tried."""
-    seconds: float = 0.0
-
-    @property
-    def total_instances(self) -> int:
-        return sum(self.instances.values())
-
-    def _repr_html_(self) -> str:
-        """What an update took, phase by phase."""
-        reason = f" ({self.reason})" if self.reason else ""
-        rows = _figures({f"instances, {phase}": number for phase, number in self.instances.items()})
-        names = ("overdeleted", "rederived", "checked", "proved", "blocked")
-        rows += _figures({name: getattr(self, name) for name in names})
-        caption = f"{self.algorithm}{reason}: {self.seconds:.3f} s"
-        return html_table(("", "number"), rows, caption=caption, numbers=(1,))
-
-
-@dataclass(frozen=True)
-class Update(Generic[F_co, C_co]):
-    """The result of an update: the new materialisation, and how the facts differ from the old ones."""
-
-    materialisation: Materialisation[F_co, C_co]
-    inserted: F_co
-    deleted: F_co
-    statistics: UpdateStatistics
-
-
-AnyUpdate = Update[AnyFactSet, AnyCounts]
+from everlog.reasoning.statistics import Listener, UpdateStatistics
 
 
 @dataclass(frozen=True)
@@ -114,6 +64,18 @@ class Rules:
         return self.sets.nonrecursive
 
 
+@dataclass
+class CounterLog:
+    """What an update has added to a counter and subtracted from it so far."""
+
+    plus: list[AnyCounts] = field(default_factory=list)
+    minus: list[AnyCounts] = field(default_factory=list)
+
+    @property
+    def summands(self) -> Summands[AnyCounts]:
+        return Summands(tuple(self.plus), tuple(self.minus))
+
+
 class Maintenance:
     """The sets of one update; see the module. Subclasses are the algorithms and implement ``maintain``."""
 
@@ -130,8 +92,7 @@ class Maintenance:
         self.engine = engine
         self.program = program
         self.old = old
-        self.E_minus = (delete & old.explicit) - insert
-        self.E_plus = insert - old.explicit
+        self.E_plus, self.E_minus = explicit_change(old.explicit, delete, insert)
         self.kept = old.explicit - self.E_minus
         self.I = old.facts
         self.D: AnyFactSet = NONE
@@ -141,9 +102,11 @@ class Maintenance:
         self.fresh: AnyFactSet = NONE
         self.C_nr = old.nr
         self.C_r = old.rec
+        self.nr_changed = CounterLog()
+        self.rec_changed = CounterLog()
         self.statistics = UpdateStatistics(self.name)
 
-    def run(self) -> AnyUpdate:
+    def run(self) -> AnySignedChange:
         """Repair the materialisation stratum by stratum; the old one stays as it is."""
         begin, before = time.perf_counter(), dict(self.engine.work.instances)
         self.engine.held = self.I.count
@@ -167,7 +130,16 @@ class Maintenance:
         work = self.engine.work.instances
         self.statistics.instances = {phase: n - before.get(phase, 0) for phase, n in work.items()}
         self.statistics.seconds = time.perf_counter() - begin
-        return Update(materialisation, self.fresh, self.gone, self.statistics)
+        return SignedChange(
+            materialisation,
+            self.fresh,
+            self.gone,
+            self.E_plus,
+            self.E_minus,
+            self.statistics,
+            None if self.C_nr is None else self.nr_changed.summands,
+            None if self.C_r is None else self.rec_changed.summands,
+        )
 
     def maintain(self, rules: Rules) -> None:
         """Bring D and A up to date for one stratum."""
@@ -217,7 +189,7 @@ class Maintenance:
         self.gone, self.fresh = self.gone | lost, self.fresh | won
         whole = replace(self.old, explicit=explicit, facts=closed, nr=self.C_nr, rec=self.C_r, afresh=frozenset())
         counted = counted_anew(self.engine, [stratum], whole, own)
-        self.C_nr, self.C_r = counted.nr, counted.rec
+        self.recount(counted.nr, counted.rec, own)
         self.trace_again(number, stratum, whole)
 
     def trace_again(self, number: int, stratum: Stratum, new: AnyMaterialisation) -> None:
@@ -340,12 +312,22 @@ class Maintenance:
 
     # Counters. Where they are not kept, only the facts of the instances are collected. -------------
 
+    def recount(self, nr: AnyCounts | None, rec: AnyCounts | None, predicates: frozenset[Predicate]) -> None:
+        """Put others in the place of the counters, which differ from them for some predicates only."""
+        if self.C_nr is None or self.C_r is None or nr is None or rec is None:
+            return
+        for log, old, new in ((self.nr_changed, self.C_nr, nr), (self.rec_changed, self.C_r, rec)):
+            log.minus.append(old.restricted(predicates))
+            log.plus.append(new.restricted(predicates))
+        self.C_nr, self.C_r = nr, rec
+
     def lose_nr(self, matches: AnyMatches, explicit: AnyFactSet) -> AnyFactSet:
         """Nonrecursive instances, and explicit facts, that are no more."""
         if self.C_nr is None:
             return matches.facts() | explicit
         lost = matches.counts() + self.engine.once(explicit)
         self.C_nr = self.C_nr - lost
+        self.nr_changed.minus.append(lost)
         return lost.facts()
 
     def lose_rec(self, matches: AnyMatches) -> AnyFactSet:
@@ -354,6 +336,7 @@ class Maintenance:
             return matches.facts()
         lost = matches.counts()
         self.C_r = self.C_r - lost
+        self.rec_changed.minus.append(lost)
         return lost.facts()
 
     def gain_nr(self, matches: AnyMatches, explicit: AnyFactSet) -> AnyFactSet:
@@ -362,6 +345,7 @@ class Maintenance:
             return matches.facts(without=self.new) | explicit
         won = matches.counts() + self.engine.once(explicit)
         self.C_nr = self.C_nr + won
+        self.nr_changed.plus.append(won)
         return won.facts()
 
     def gain_rec(self, matches: AnyMatches) -> AnyFactSet:
@@ -370,8 +354,5 @@ class Maintenance:
             return matches.facts(without=self.new)
         won = matches.counts()
         self.C_r = self.C_r + won
+        self.rec_changed.plus.append(won)
         return won.facts()
-
-
-def _figures(found: dict[str, int]) -> list[tuple[str, str]]:
-    return [(name, f"{number:,}") for name, number in found.items() if number]

@@ -48,8 +48,8 @@ def evaluate_again(m: Maintenance, stratum: Stratum, rules: Rules) -> bool:
     m.change_closed(before - after, after - before)
     if m.C_nr is None or m.C_r is None:
         return True
+    own = rules.predicates
     nr = engine.once(explicit) + engine.match(rules.nonrecursive, m.new, m.new, phase="bookkeeping").counts()
     rec = engine.match(rules.recursive, m.new, m.new, phase="bookkeeping").counts()
-    m.C_nr = m.C_nr - m.C_nr.restricted(rules.predicates) + nr
-    m.C_r = m.C_r - m.C_r.restricted(rules.predicates) + rec
+    m.recount(m.C_nr - m.C_nr.restricted(own) + nr, m.C_r - m.C_r.restricted(own) + rec, own)
     return True
