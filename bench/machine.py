@@ -1,4 +1,4 @@
-"""What the figures were measured on."""
+"""The machine and the package versions of a measurement."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ def machine() -> dict[str, str]:
 
 
 def versions() -> dict[str, str]:
-    """The packages that took part, as far as they are installed."""
-    found = {}
+    """The versions of the measured packages that are installed."""
+    installed = {}
     for package in PACKAGES:
         try:
-            found[package] = version(package)
+            installed[package] = version(package)
         except PackageNotFoundError:
             continue
-    return found
+    return installed
 
 
 def _processor() -> str:
@@ -47,7 +47,7 @@ def _processor() -> str:
 
 
 def busy_cores(seconds: float = 1.5) -> float:
-    """The number of cores that other work keeps busy, watched for some seconds."""
+    """The number of cores that other work keeps busy, measured for some seconds."""
     before = _spent()
     time.sleep(seconds)
     total, idle = (now - then for now, then in zip(_spent(), before, strict=True))
@@ -55,6 +55,6 @@ def busy_cores(seconds: float = 1.5) -> float:
 
 
 def _spent() -> tuple[int, int]:
-    """The processors' time in all and idle, in ticks."""
+    """Total and idle time of all processors, in ticks."""
     times = [int(number) for number in Path("/proc/stat").read_text().split("\n", 1)[0].split()[1:]]
     return sum(times), times[3] + times[4]

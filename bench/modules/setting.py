@@ -1,7 +1,7 @@
-"""A program with its facts in one of three forms, materialised and updated on the engine itself.
+"""A program with its facts in one of three forms, materialised and updated directly on the engine.
 
-*standard* is general rules; *plain* computes closures and unions as modules and lists their pairs; *compact* is modules
-that keep their own form. States are values, so every update starts from the same one.
+*standard* is general rules; *plain* computes closures and unions as modules and lists their pairs; *compact* keeps
+modules in their compact form. States are immutable, so every update can start from any of them.
 """
 
 from __future__ import annotations
@@ -35,19 +35,19 @@ FORMS: tuple[Form, ...] = get_args(Form)
 
 @dataclass(frozen=True)
 class State:
-    """What is kept between updates; ``listed`` are the pairs of the modules in the plain form."""
+    """The state between updates; ``listed`` are the pairs of the modules in the plain form."""
 
     kept: Materialisation
     listed: FactSet = field(default_factory=FactSet)
 
     @property
     def facts(self) -> FactSet:
-        """All facts in the form that queries see."""
+        """All facts in the form that queries read."""
         return self.kept.facts.replaced(self.listed)
 
     @property
     def nbytes(self) -> int:
-        """The memory of facts, explicit facts and bookkeeping; what several relations share is counted once."""
+        """The memory of facts, explicit facts and bookkeeping; arrays that relations share are counted once."""
         held: dict[int, int] = {}
         for relation in (*self.facts.values(), *self.kept.explicit.values()):
             held.update((id(run), run.nbytes) for run in relation.runs + relation.gone)
@@ -58,16 +58,16 @@ class State:
 
 @dataclass(frozen=True)
 class Step:
-    """Something timed; ``state`` is None if it was cut off."""
+    """A timed step with numbers of deleted and inserted facts; ``state`` is None if it was stopped at the limit."""
 
     seconds: float
     state: State | None
-    lost: int = 0
-    won: int = 0
+    deleted: int = 0
+    inserted: int = 0
 
 
 class Setting:
-    """A program and its explicit facts."""
+    """A program and its explicit facts in one form."""
 
     def __init__(self, rules: str, facts: Facts, form: Form) -> None:
         plain = stratify(check(parse_program(rules)))
@@ -77,7 +77,7 @@ class Setting:
         self.explicit = self.encoded(facts)
 
     def encoded(self, facts: Facts) -> FactSet:
-        """Facts as the engine has them; explicit facts of a module's predicate are under a hidden one."""
+        """The facts as relations of the engine; explicit facts of a module's predicate have a hidden predicate."""
         relations = {
             Predicate(name, rows.shape[1]): Relation.from_columns(
                 [np.ascontiguousarray(column) for column in rows.T], self.universe, len(rows)
@@ -87,12 +87,12 @@ class Setting:
         return FactSet(relations).renamed(self.program.external)
 
     def engine(self, limit: float | None = None, constants: Mapping[str, int] = MappingProxyType({})) -> Engine:
-        """An engine that gives up after so many seconds."""
+        """An engine that stops with an error after ``limit`` seconds."""
         deadline = None if limit is None else time.monotonic() + limit
         return Engine(self.universe, constants, limits=Limits(deadline=deadline))
 
     def materialised(self, limit: float | None = None) -> Step:
-        """Everything that follows, computed in this form, without bookkeeping."""
+        """Materialise in this form, without bookkeeping."""
         engine, began = self.engine(limit), time.perf_counter()
         try:
             facts, statistics = seminaive(engine, self.program, self.explicit)
@@ -112,7 +112,7 @@ class Setting:
         return Step(time.perf_counter() - began, replace(state, kept=kept))
 
     def updated(self, state: State, delete: FactSet = NONE, insert: FactSet = NONE, limit: float | None = None) -> Step:
-        """An update by DRed^c, the modules by their own algorithms."""
+        """Update by DRed^c, and modules by their own algorithms."""
         engine, began = self.engine(limit), time.perf_counter()
         try:
             done = update(engine, self.program, state.kept, delete, insert, "dredc")
@@ -132,13 +132,13 @@ class Setting:
         return facts.restricted(predicate for predicate in facts if predicate not in hidden)
 
     def modules(self) -> dict[str, int]:
-        """How many modules of each kind there are."""
-        found: dict[str, int] = {}
+        """The number of modules of each kind."""
+        counts: dict[str, int] = {}
         for stratum in self.program.strata:
             if stratum.alone is not None:
                 kind: Any = getattr(stratum.alone, "kind", "union")
-                found[kind] = found.get(kind, 0) + 1
-        return found
+                counts[kind] = counts.get(kind, 0) + 1
+        return counts
 
 
 def _listed(relations: Iterable[tuple[Predicate, Relation]]) -> dict[Predicate, Relation]:

@@ -32,8 +32,8 @@ def main(store: str = STORE) -> int:
 
 def _run_all(rules: Path, data: Path, store: str) -> int:
     commands = [
-        ("Read the facts with Spark, derive what follows, commit it to a Delta store:",
-         ["materialise", str(rules), "--facts", str(data), "--store", store, "--overwrite"]),
+        ("Read the facts and derive what follows with Spark, commit it to a Delta store:",
+         ["materialise", str(rules), "--facts", str(data), "--store", store, "--overwrite", "--engine", "spark"]),
         ("What is in the store:", ["stats", store]),
         ("Which diseases of the heart come from an infection?", ["query", store, INFECTIOUS]),
         ("Five of those that the ontology puts under no cause:", ["query", store, UNEXPLAINED, "--limit", "5"]),

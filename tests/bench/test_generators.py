@@ -7,8 +7,8 @@ import pytest
 
 from bench import generators
 from bench.generators import Edges
+from bench.reference_kernels import Closure, adjacency, sort_closure, stamp_closure
 from bench.workloads import WORKLOADS, dag_s
-from bench.yardstick import Closure, adjacency, sort_closure, stamp_closure
 
 
 def close(edges: Edges) -> Closure:

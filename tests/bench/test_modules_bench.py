@@ -12,7 +12,7 @@ import pytest
 from bench.generators import category_graph, clustered_dag
 from bench.measure import start
 from bench.modules.components import component
-from bench.modules.forms import measured
+from bench.modules.forms import measure_form
 from bench.modules.programs import relations_rules
 from bench.modules.queries import queries
 from bench.modules.report import components_text, materialising_text, report
@@ -39,7 +39,7 @@ def found(**parts: Any) -> dict[str, Any]:
 @pytest.mark.parametrize("name", TINY)
 def test_all_forms_are_measured_and_reported(name: str, tmp_path: Path) -> None:
     workload = WORKLOADS[name]
-    forms = [measured(name, 60, form, **PATIENCE) for form in workload.forms]
+    forms = [measure_form(name, 60, form, **PATIENCE) for form in workload.forms]
     assert len({one["facts"] for one in forms}) == 1
     assert len({one["pairs"] for one in forms}) == 1
     for family in ("closure", "union") if workload.union else ("closure",):

@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from bench.rdf.asking import everlog as asked_by_everlog
-from bench.rdf.asking import pyoxigraph as asked_by_pyoxigraph
-from bench.rdf.data import Workload
-from bench.rdf.reasoners import REASONERS, Outcome
+from bench.rdf.data import RdfWorkload
+from bench.rdf.query_times import everlog as asked_by_everlog
+from bench.rdf.query_times import pyoxigraph as asked_by_pyoxigraph
+from bench.rdf.reasoners import REASONERS, ReasonerOutcome
 from bench.rdf.report import asked_text, reasoned_text
 from bench.rdf.targets import targets
 
@@ -18,7 +18,7 @@ from bench.rdf.targets import targets
 @pytest.fixture(scope="module")
 def published(shared_data: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     directory = tmp_path_factory.mktemp("published")
-    assert Workload("lubm-1", 1).write(directory) == 100_545
+    assert RdfWorkload("lubm-1", 1).write(directory) == 100_545
     return directory
 
 
@@ -47,7 +47,7 @@ def test_both_systems_have_the_same_answers(published: Path) -> None:
 
 
 def record(workload: str, system: str, reason: float) -> dict[str, Any]:
-    outcome = Outcome(1.0, reason, reason, 1_000, 10, 100.0)
+    outcome = ReasonerOutcome(1.0, reason, reason, 1_000, 10, 100.0)
     return {"workload": workload, "system": system, "given": 100, **outcome.__dict__}
 
 

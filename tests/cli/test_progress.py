@@ -23,6 +23,7 @@ from everlog.ingest.splits import splits
 from everlog.ingest.stage import stage
 from everlog.ingest.tasks import IN_PROCESS
 from everlog.kb.knowledge_base import KnowledgeBase
+from everlog.lang.codes import Code, Severity
 from everlog.lang.errors import Diagnostic
 from everlog.reasoning.statistics import RoundEvent
 
@@ -46,12 +47,12 @@ def test_the_live_display() -> None:
     live.phase("read")
     live.phase("reason")
     live.round_done(RoundEvent(2, 3, 17, 5, 1234, 5000))
-    live.warning(Diagnostic("typo", "is this meant?", severity="warning"))
+    live.warning(Diagnostic(Code.POSSIBLE_TYPO, "is this meant?", severity=Severity.WARNING))
     live.result("done at last")
     shown = output.getvalue()
     assert "stratum 2 of 3, round 17: 1,234 facts" in shown
     assert "instances/s" in shown
-    assert "warning[typo]: is this meant?" in shown
+    assert "warning[possible-typo]: is this meant?" in shown
     assert shown.rstrip().endswith("done at last\x1b[0m")
     live.close()
 

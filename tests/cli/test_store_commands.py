@@ -6,8 +6,8 @@ import json
 from pathlib import Path
 
 import everlog
-from everlog.kb.stores import commit_state, statistics_of
 from everlog.store import Store, begin
+from everlog.store.codec import fact_batches
 from everlog.store.loading import state_in_tables
 from everlog.store.states import keep_whole
 from tests.cli.running import CommandLine, saved
@@ -83,8 +83,9 @@ def test_verify_finds_facts_without_support(everlog_command: CommandLine, tmp_pa
     store = Store.open(tmp_path / "kb")
     state, info = state_in_tables(store), store.info()
     with begin(tmp_path / "kb") as transaction:
-        transaction.replace_all_facts()
-        commit_state(transaction, state, "r(?x) :- p(?x) .\n", statistics_of(info.statistics), "save", {})
+        transaction.rewrite_all()
+        transaction.add_facts(fact_batches(state))
+        transaction.commit(rules="r(?x) :- p(?x) .\n", statistics=info.statistics, bookkeeping="none", operation="save")
     done = everlog_command("verify", "kb")
     assert done.status == 1
     assert "1 of the facts that follow are not among the facts stored: r(a)" in done.err

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import importlib
 import re
-import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
@@ -81,12 +80,6 @@ def test_symbols_of_the_papers_are_names_in_the_code() -> None:
     for _, here in table("algorithms.md", "## Symbols"):
         for name in re.findall(r"`[.]?(?:\w+\.)?(\w+)(?:\([^`]*\))?`", here):
             assert name == "py" or re.search(rf"\b{re.escape(name)}\b", source), name
-
-
-def test_the_floors_are_those_that_imports_are_checked_against() -> None:
-    project = tomllib.loads((DOCS.parent / "pyproject.toml").read_text(encoding="utf-8"))
-    (contract,) = project["tool"]["importlinter"]["contracts"]
-    assert [f"everlog.{floor.strip('`')}" for floor, _ in table("architecture.md", "# Arch")] == contract["layers"]
 
 
 def test_commands_and_settings_are_documented() -> None:

@@ -26,6 +26,7 @@ from everlog.ingest.sources import ReadOptions, resolve
 from everlog.ingest.split import BadRow, Split
 from everlog.ingest.splits import splits
 from everlog.ingest.stage import Staged, pack, stage
+from everlog.lang.codes import Code
 from everlog.lang.errors import DataError
 
 Fact = tuple[str, ...]
@@ -200,7 +201,7 @@ def test_tasks_run_alike_without_a_context(spark: Any, monkeypatch: pytest.Monke
 
 def _halved(number: int) -> int:
     if number % 2:
-        raise DataError.of("odd", f"{number} is odd")
+        raise DataError.of(Code.BAD_VALUE, f"{number} is odd")
     return number // 2
 
 

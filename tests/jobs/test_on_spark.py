@@ -16,6 +16,7 @@ from everlog.jobs.update import UpdateJob, reasons_on_spark, update
 from everlog.kb.stores import open as open_store
 from everlog.lang.errors import DataError
 from everlog.store import Store
+from everlog.store.verify import verify
 
 RULES = """
 person(?x) :- parent(?x, _) .
@@ -67,7 +68,7 @@ def test_the_same_store(spark: Any, files: Path, modules: bool, more: str, monke
     assert table(files, "spark") == table(files, "local")
     assert on_spark.statistics.facts == local.statistics.facts
     assert on_spark.statistics.explicit == local.statistics.explicit
-    assert Store.open(files / "spark").verify() == []
+    assert verify(Store.open(files / "spark")) == []
     assert len(Store.open(files / "spark").files()) > 1
     assert not list((files / "spark" / "work").glob("*/*"))
     kb = open_store(files / "spark")
@@ -145,7 +146,7 @@ def both_updated(files: Path, steps: list[dict[str, tuple[str, ...]]], **options
             numbers = [{p: len(rows) for p, rows in getattr(one, side).items()} for one in (on_spark, local)]
             assert numbers[0] == numbers[1]
     newest = [Store.open(files / name) for name in ("local", "spark")]
-    assert newest[1].verify() == []
+    assert verify(newest[1]) == []
     said = [store.info().statistics for store in newest]
     assert [each["listed"] for each in said] == [sum(1 for _ in table(files, "local"))] * 2
     assert said[0]["facts"] == said[1]["facts"]
@@ -228,7 +229,7 @@ def test_a_predicate_that_new_rules_brought(spark: Any, tmp_path: Path, finish: 
     (tmp_path / "s.csv").write_text("b\n")
     change_rules(RulesJob(str(tmp_path / "kb"), add=(str(tmp_path / "more.rls"),)))
     update(UpdateJob(str(tmp_path / "kb"), insert=(str(tmp_path / "s.csv"),), engine="spark", local_finish=finish))
-    assert Store.open(tmp_path / "kb").verify() == []
+    assert verify(Store.open(tmp_path / "kb")) == []
     assert open_store(tmp_path / "kb")["r"].rows() == [("b", "new")]
 
 

@@ -28,6 +28,8 @@ from everlog.kb.stores import append
 from everlog.lang.errors import DataError, StoreError
 from everlog.lang.syntax import Predicate
 from everlog.store import Store, begin, steps
+from everlog.store.compaction import compact
+from everlog.store.verify import verify
 from tests.running import SOURCES
 from tests.store.small import at_step
 
@@ -65,7 +67,7 @@ def is_closed(store: Path) -> bool:
     kb = everlog.open(store)
     fresh = everlog.KnowledgeBase(RULES.replace("edge(a, b) .", ""))
     fresh.insert("edge", list(kb["edge"].explicit))
-    return set(kb["path"]) == set(fresh["path"]) and not Store.open(store).verify()
+    return set(kb["path"]) == set(fresh["path"]) and not verify(Store.open(store))
 
 
 # rows ---------------------------------------------------------------------------------------------
@@ -267,7 +269,7 @@ def test_positions_last(spark: Any, tmp_path: Path) -> None:
     kb = everlog.open(store)
     kb.update(insert={"edge": [("q", "r")], "wide": [("a", "b", "c", "d")]})
     kb.save()
-    Store.open(store).compact()
+    compact(Store.open(store))
     assert [at for _, at in log(store)][2:] == [{"s": 0}] * (len(log(store)) - 2)
     assert {operation for operation, _ in log(store)} == {"save", "update", "widen", "compact"}
     apply(batch(spark, ("+", "b", "c"), ("+", "z", "z")), 0)
@@ -475,7 +477,7 @@ def test_changes_are_followed_as_they_come(tmp_path: Path) -> None:
         if todo:
             kb.update(**todo.pop(0))
             kb.save()
-            Store.open(store).compact()
+            compact(Store.open(store))
             return False
         return True
 

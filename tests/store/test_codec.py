@@ -109,7 +109,7 @@ def test_many_predicates_share_a_batch(monkeypatch: pytest.MonkeyPatch) -> None:
     found = kb.state().ranked()
     (whole,) = fact_batches(found)
     assert whole.num_rows == found.facts.count
-    monkeypatch.setattr(lake, "ROWS", 30)
+    monkeypatch.setattr(lake, "BLOCK_ROWS", 30)
     parts = list(fact_batches(found))
     assert {part.num_rows for part in parts[:-1]} == {30}
     joined = pa.concat_tables([pa.Table.from_batches([part]) for part in parts], promote_options="default")

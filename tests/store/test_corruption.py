@@ -16,6 +16,7 @@ import everlog
 from everlog.lang.errors import EverlogError, EverlogWarning, StoreError
 from everlog.store import Store, begin
 from everlog.store.layout import StoreLayout
+from everlog.store.verify import verify
 from tests.store.small import EDGES, MORE, write
 
 RULES = "path(?x, ?y) :- edge(?x, ?y) . path(?x, ?z) :- path(?x, ?y), edge(?y, ?z) ."
@@ -50,7 +51,7 @@ def test_a_changed_byte_in_a_page_is_an_error_that_names_the_file(kb: Path, tabl
     with pytest.raises(StoreError, match=path.name) as caught:
         assert list(store.facts()) if table == "facts" else store.terms()
     assert caught.value.diagnostics[0].code == "damaged-file"
-    assert any(path.name in found for found in store.verify())
+    assert any(path.name in found for found in verify(store))
 
 
 @pytest.mark.parametrize("table", ["facts", "terms"])
@@ -190,7 +191,7 @@ def reads_an_old_version(kb: Path, expected: list[Answers]) -> None:
 
 
 def verifies(kb: Path, expected: list[Answers]) -> None:
-    assert isinstance(Store.open(kb).verify(), list)
+    assert isinstance(verify(Store.open(kb)), list)
 
 
 def updates(kb: Path, expected: list[Answers]) -> None:

@@ -17,6 +17,7 @@ import everlog
 from everlog import KnowledgeBase
 from everlog.store import Store, snapshot
 from everlog.store import states as snapshots
+from everlog.store.verify import verify
 from tests.kb.test_store_updates import check_store, everything
 
 PAGE = 4096
@@ -64,7 +65,7 @@ def test_a_zeroed_page_changes_no_answer(kb: Path, caplog: pytest.LogCaptureFixt
     assert sorted(opened["back"].rows()) == sorted((y, x) for x, y in EDGES)
     (said,) = [record.getMessage() for record in caplog.records if "is damaged" in record.getMessage()]
     assert "'keys' in data.bin does not have the checksum" in said
-    assert Store.open(kb).verify() == [], "opening made a new snapshot"
+    assert verify(Store.open(kb)) == [], "opening made a new snapshot"
 
 
 def test_no_update_builds_on_a_damaged_snapshot(kb: Path) -> None:
@@ -88,7 +89,7 @@ def test_a_flipped_bit_in_the_offsets_is_no_segmentation_fault(kb: Path) -> None
 def test_verify_names_a_damaged_snapshot(kb: Path) -> None:
     data = data_of(kb)
     overwrite(data, 0, b"x")
-    (found,) = Store.open(kb).verify()
+    (found,) = verify(Store.open(kb))
     assert str(data.parent) in found
     assert "the snapshot is damaged" in found
 

@@ -21,6 +21,7 @@ import pytest
 from everlog.lang.errors import EverlogWarning, StoreError
 from everlog.store import Store
 from everlog.store.repair import repair
+from everlog.store.verify import verify
 from tests.running import SOURCES
 from tests.store.small import Fact, fact, read, write
 
@@ -188,4 +189,4 @@ def _check(kb: Path, done: int) -> None:
     assert repair(kb).version == version
     write(kb, [fact("p", "more")])
     assert read(kb) == {*facts_until(count), fact("p", "more")}
-    assert Store.open(kb).verify() == []
+    assert verify(Store.open(kb)) == []

@@ -29,7 +29,10 @@ from everlog import KnowledgeBase, StoreError
 from everlog.cli.recompute import recompute
 from everlog.store import Store, compaction, loading
 from everlog.store import states as snapshots
+from everlog.store.compaction import compact
 from everlog.store.loading import state_in_tables
+from everlog.store.vacuum import vacuum
+from everlog.store.verify import verify
 
 RULES = "path(?x, ?y) :- edge(?x, ?y) . path(?x, ?z) :- path(?x, ?y), edge(?y, ?z) ."
 Edge = tuple[str, str]
@@ -157,12 +160,12 @@ class TwoHandles(RuleBasedStateMachine):
 
     @rule()
     def compact(self) -> None:
-        Store.open(self.path).compact()
+        compact(Store.open(self.path))
         self._committed(self.versions[-1], changes=False)
 
     @rule(keep=st.integers(1, 4))
     def vacuum(self, keep: int) -> None:
-        Store.open(self.path).vacuum(keep_versions=keep)
+        vacuum(Store.open(self.path), keep_versions=keep)
         self.readable = max(self.readable, len(self.versions) - keep)
 
     @rule()
@@ -185,7 +188,7 @@ class TwoHandles(RuleBasedStateMachine):
     @rule()
     def verify(self) -> None:
         store = Store.open(self.path)
-        assert store.verify() == []
+        assert verify(store) == []
         assert recompute(store, state_in_tables(store), None, Silent()) == []  # type: ignore[arg-type]
 
 

@@ -17,6 +17,7 @@ from types import MappingProxyType
 from everlog.analysis.names import closest, local_part
 from everlog.analysis.places import atom_place, position, term_place
 from everlog.analysis.warnings import warnings_about
+from everlog.lang.codes import Code
 from everlog.lang.errors import Diagnostic, EverlogError, Place, RuleError, UnknownPredicateError
 from everlog.lang.printer import NO_PREFIXES, print_atom, print_rule
 from everlog.lang.syntax import Atom, Columns, Predicate, Program, Query, Rule, Term, Variable, Wildcard
@@ -121,14 +122,14 @@ def unknown_predicate(predicate: Predicate, known: Iterable[Predicate], place: P
         arity = same_name[0].arity
         message = f"`{predicate.name}` is used with {_arguments(predicate.arity)}, but has {_arguments(arity)}"
         hint = f"write {_arguments(arity)}; `_` stands for any value"
-        return Diagnostic("arity", message, place, hint)
+        return Diagnostic(Code.ARITY, message, place, hint)
     if same_name:
         near = f"it is known with {' and '.join(_arguments(other.arity) for other in same_name)}"
     else:
         names = closest(predicate.name, sorted({other.name for other in known}))
         near = f"did you mean {' or '.join(f'`{name}`' for name in names)}?" if names else _some(known)
     message = f"there is no predicate `{predicate.name}` with {_arguments(predicate.arity)}"
-    return Diagnostic("unknown-predicate", message, place, near)
+    return Diagnostic(Code.UNKNOWN_PREDICATE, message, place, near)
 
 
 _MOST_NAMED = 8
@@ -155,7 +156,7 @@ def _arity_errors(atoms: Iterable[Atom], predicates: Iterable[Predicate]) -> Ite
             continue
         reported.add(predicate)
         yield Diagnostic(
-            "arity",
+            Code.ARITY,
             f"`{predicate.name}` is used with {_arguments(predicate.arity)} here, "
             f"but with {_arguments(before.predicate.arity)} before",
             atom_place(atom),
@@ -179,11 +180,11 @@ def _unsafe(rule: Rule, prefixes: Mapping[str, str]) -> Iterable[Diagnostic]:
         else:
             message = f"the variable `?{variable.name}` of the head is not in any positive atom of the body"
             hint = f"add a positive atom with `?{variable.name}` to the body"
-        yield Diagnostic("unsafe-variable", message, term_place(rule.head, variable), hint)
+        yield Diagnostic(Code.UNSAFE_VARIABLE, message, term_place(rule.head, variable), hint)
     if any(isinstance(term, Wildcard) for term in rule.head.terms):
         hint = "write a constant, or a variable that the body binds"
         place = term_place(rule.head, Wildcard())
-        yield Diagnostic("wildcard-in-head", "`_` cannot stand in a head or a fact", place, hint)
+        yield Diagnostic(Code.WILDCARD_IN_HEAD, "`_` cannot stand in a head or a fact", place, hint)
     yield from _unsafe_negation(rule.positive, rule.negative, prefixes, frozenset(rule.head.variables()))
 
 
@@ -208,7 +209,7 @@ def _unsafe_negation(
                 instead = "write `_` in each of them"
             hint = f'{instead} if you mean "for no value", otherwise add a positive atom with `?{variable.name}`'
             message = f"the variable `?{variable.name}` is only in negated atoms"
-            yield Diagnostic("unsafe-variable", message, term_place(atom, variable), hint)
+            yield Diagnostic(Code.UNSAFE_VARIABLE, message, term_place(atom, variable), hint)
 
 
 def _with_another_predicate(atom: Atom, bound: set[Variable], prefixes: Mapping[str, str]) -> str:

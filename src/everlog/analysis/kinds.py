@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from everlog.analysis.check import CheckedProgram
 from everlog.analysis.places import term_place
 from everlog.lang import kinds as kind
+from everlog.lang.codes import Code, Severity
 from everlog.lang.errors import Diagnostic
 from everlog.lang.internal import is_internal
 from everlog.lang.kinds import Kinds, described, joined, kind_of
@@ -144,7 +145,7 @@ def _said(clash: _Clash, rule: Rule, prefixes: Mapping[str, str]) -> Diagnostic:
     place = term_place(clash.atom, term)
     if place is None:
         notes = [(f"in the rule `{print_rule(rule, prefixes)}`", None)]
-    return Diagnostic("never-joined", message, place, hint, tuple(notes), "warning")
+    return Diagnostic(Code.NEVER_JOINED, message, place, hint, tuple(notes), Severity.WARNING)
 
 
 _ADVICE = (

@@ -13,6 +13,7 @@ from everlog.analysis.check import CheckedProgram, unknown_predicate
 from everlog.analysis.kinds import never_joined
 from everlog.analysis.names import likely_typos
 from everlog.analysis.places import atom_place
+from everlog.lang.codes import Code, Severity
 from everlog.lang.errors import Diagnostic, Place
 from everlog.lang.internal import is_internal
 from everlog.lang.kinds import Kinds
@@ -96,7 +97,7 @@ def about_deletions(deleted: Mapping[Predicate, Place | None], known: Collection
     """
     for predicate, place in deleted.items():
         if predicate not in known:
-            yield replace(unknown_predicate(predicate, known, place), severity="warning")
+            yield replace(unknown_predicate(predicate, known, place), severity=Severity.WARNING)
 
 
 def _missing(program: CheckedProgram, rules: Iterable[Rule], given: Mapping[Predicate, Kinds]) -> dict[Predicate, Atom]:
@@ -144,18 +145,18 @@ def _without_facts(
     notes += [(f"and {more:,} more", None)] if more else []
     message = f"{len(others):,} predicates that rules read have no rule and no fact"
     hint = "load facts for them; those that are to be empty may have empty files, or in Python no rows"
-    yield Diagnostic("no-facts", message, None, hint, tuple(notes), "warning")
+    yield Diagnostic(Code.NO_FACTS, message, None, hint, tuple(notes), Severity.WARNING)
 
 
 def _no_facts(program: CheckedProgram, atom: Atom, hint: str) -> Diagnostic:
     message = f"no rule and no fact gives `{print_name(atom.predicate.name, program.prefixes)}`"
-    return Diagnostic("no-facts", message, atom_place(atom), hint, severity="warning")
+    return Diagnostic(Code.NO_FACTS, message, atom_place(atom), hint, severity=Severity.WARNING)
 
 
 def _unread(program: CheckedProgram, predicate: Predicate, place: Place | None) -> Diagnostic:
     message = f"there are facts of `{print_name(predicate.name, program.prefixes)}`, which no rule has"
     hint = _near(program, predicate, program.predicates, "ignore this if the facts are there for queries alone")
-    return Diagnostic("unread-facts", message, place, hint, severity="warning")
+    return Diagnostic(Code.UNREAD_FACTS, message, place, hint, severity=Severity.WARNING)
 
 
 def _near(program: CheckedProgram, predicate: Predicate, others: Iterable[Predicate], otherwise: str) -> str:

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
 from everlog.analysis.check import unknown_predicate
+from everlog.lang.codes import Code
 from everlog.lang.errors import DataError, RuleError, UnknownPredicateError
 from everlog.lang.parser import resolve_predicate_name
 from everlog.lang.syntax import Predicate
@@ -73,7 +74,7 @@ class Names:
             raise UnknownPredicateError(unknown)
         arities = " and ".join(str(p.arity) for p in known)
         hint = f'say which, as in ("{name}", {known[0].arity})'
-        raise UnknownPredicateError.of("ambiguous-predicate", f"`{name}` has the arities {arities}", None, hint)
+        raise UnknownPredicateError.of(Code.AMBIGUOUS_PREDICATE, f"`{name}` has the arities {arities}", None, hint)
 
     def for_data(self, key: Key, arity: int) -> Predicate:
         """The predicate for rows of some arity, new or known."""
@@ -128,7 +129,7 @@ def refuse_two_arities(predicates: Iterable[Predicate], arities: Mapping[str, in
         if arity != predicate.arity:
             some = _count(predicate.arity, "argument")
             message = f"`{predicate.name}` has facts with {some}, and others with {arity}"
-            raise DataError.of("arity", message, None, "give one of the two another name with NAME=PATH")
+            raise DataError.of(Code.ARITY, message, None, "give one of the two another name with NAME=PATH")
 
 
 def wrong_arity(predicate: str | None, arity: int, width: int, remedy: str | None = None) -> DataError:
@@ -141,7 +142,7 @@ def wrong_arity(predicate: str | None, arity: int, width: int, remedy: str | Non
     name = "the predicate" if predicate is None else f"`{predicate}`"
     message = f"{name} has {_count(arity, 'argument')}, but the rows have {_count(width, 'value')}"
     remedy = f"pass rows of {_count(arity, 'value')}" if remedy is None else remedy
-    return DataError.of("wrong-arity", message, None, f"{remedy}, or use another predicate")
+    return DataError.of(Code.WRONG_ARITY, message, None, f"{remedy}, or use another predicate")
 
 
 def _count(number: int, noun: str) -> str:

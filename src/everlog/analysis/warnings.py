@@ -9,6 +9,7 @@ from itertools import chain
 
 from everlog.analysis.names import likely_typos
 from everlog.analysis.places import atom_place, term_place
+from everlog.lang.codes import Code, Severity
 from everlog.lang.errors import Diagnostic
 from everlog.lang.syntax import Atom, Constant, Predicate, Program, Rule, Term, Variable
 from everlog.lang.terms import RDF_TYPE
@@ -55,7 +56,7 @@ def _typos(program: Program) -> Iterator[Diagnostic]:
         names = [predicate.name for predicate in order if predicate.arity == arity]
         for name, other in likely_typos(names, right):
             yield _warning(
-                "possible-typo",
+                Code.POSSIBLE_TYPO,
                 f"`{name}` has no rule and no fact in the program",
                 read[Predicate(name, arity)][0],
                 f"did you mean `{other}`? Ignore this if `{name}` comes with the data",
@@ -75,12 +76,12 @@ def _duplicates(rules: Iterable[Rule]) -> Iterator[Diagnostic]:
         if before is not rule:
             place = before.span.place if before.span is not None else None
             yield Diagnostic(
-                "duplicate-rule",
+                Code.DUPLICATE_RULE,
                 f"the rule for `{rule.head.predicate.name}` says the same as one before",
                 rule.span.place if rule.span is not None else None,
                 "remove one of them",
                 (("the first one", place),),
-                "warning",
+                Severity.WARNING,
             )
 
 
@@ -105,7 +106,7 @@ def _used_once(rules: list[Rule]) -> Iterator[Diagnostic]:
         for variable in atom.variables():
             if uses[variable] == 1 and not variable.name.startswith("_"):
                 message = f"the variable `?{variable.name}` is used once"
-                yield _warning("single-use", message, atom, "write `_` if its value does not matter", variable)
+                yield _warning(Code.SINGLE_USE, message, atom, "write `_` if its value does not matter", variable)
 
 
 def _like_variables(rule: Rule) -> Iterator[Diagnostic]:
@@ -118,7 +119,7 @@ def _like_variables(rule: Rule) -> Iterator[Diagnostic]:
                     continue
                 name = term.text[1:-1]
                 message = f"`{name}` is a constant here, in several atoms"
-                yield _warning("like-a-variable", message, where[term], f"a variable is written `?{name}`", term)
+                yield _warning(Code.LIKE_A_VARIABLE, message, where[term], f"a variable is written `?{name}`", term)
                 return
 
 
@@ -134,9 +135,9 @@ def _rdf_type(program: Program) -> Iterator[Diagnostic]:
                 hint = "write `[?x, a, ex:C]` or `ex:C(?x)`"
                 if isinstance(atom.terms[1], Variable):
                     hint += ", in one rule for each class"
-                yield _warning("rdf-type", "types in RDF data are read as `ex:C(?x)`, not as `rdf:type`", atom, hint)
+                yield _warning(Code.RDF_TYPE, "types in RDF data are read as `ex:C(?x)`, not as `rdf:type`", atom, hint)
 
 
-def _warning(code: str, message: str, atom: Atom, hint: str, term: Term | None = None) -> Diagnostic:
+def _warning(code: Code, message: str, atom: Atom, hint: str, term: Term | None = None) -> Diagnostic:
     place = atom_place(atom) if term is None else term_place(atom, term)
-    return Diagnostic(code, message, place, hint, severity="warning")
+    return Diagnostic(code, message, place, hint, severity=Severity.WARNING)

@@ -14,6 +14,7 @@ import pyarrow.parquet as pq
 
 from everlog.cli.left_out import LeftOut
 from everlog.cli.writers import write_csv
+from everlog.lang.codes import Code
 from everlog.lang.errors import EverlogError, Place
 from everlog.lang.syntax import Predicate
 from everlog.query.answers import Rows
@@ -38,7 +39,7 @@ def export_files(
     target = Path(output)
     if target.exists() and (not target.is_dir() or any(target.iterdir())):
         hint = "choose a new or empty directory"
-        raise EverlogError.of("output-exists", "there is something here already", Place(output), hint)
+        raise EverlogError.of(Code.OUTPUT_EXISTS, "there is something here already", Place(output), hint)
     making = target.with_name(f".{target.name}.{os.getpid()}")
     making.mkdir(parents=True)
     try:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
+from everlog.lang.codes import Code
 from everlog.lang.errors import Diagnostic, EverlogError
 from everlog.lang.layout import counted
 from everlog.lang.syntax import Predicate
@@ -46,7 +47,7 @@ class LeftOut:
         hint = "choose others with --predicate, or leave these facts out with --on-error skip"
         found = [
             Diagnostic(
-                "not-writable", f"{counted(sum(mine.values()), 'fact')} of {_names(mine)} cannot be written: {why}"
+                Code.NOT_WRITABLE, f"{counted(sum(mine.values()), 'fact')} of {_names(mine)} cannot be written: {why}"
             )
             for why, mine in self.reasons.items()
         ]

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from everlog.cli.terminal import echo
+from everlog.lang.codes import Code, Severity
 from everlog.lang.errors import Diagnostic, LimitError, Place, warn
 from everlog.settings import SETTINGS
 
@@ -108,7 +109,7 @@ def _show(profile: Profile, report: str | None, title: str) -> None:
             profile.write(report, title)
         except OSError as error:  # what was profiled is done, and may be a commit
             message = f"the profile could not be written: {error.strerror}"
-            warn(Diagnostic("no-profile-page", message, Place(report), severity="warning"))
+            warn(Diagnostic(Code.NO_PROFILE_PAGE, message, Place(report), severity=Severity.WARNING))
             return
         echo("")
         echo(f"plots      {report}")

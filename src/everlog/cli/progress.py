@@ -9,6 +9,7 @@ from collections.abc import Iterable
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
+from everlog.lang.codes import Code, Severity
 from everlog.lang.errors import Diagnostic, EverlogError
 from everlog.lang.visible import masked, visible_lines
 from everlog.reasoning.statistics import RoundEvent
@@ -34,7 +35,7 @@ class Progress:
 
     def warn(self, found: Diagnostic) -> None:
         """Count a warning and show it."""
-        self.warned += found.severity == "warning"
+        self.warned += found.severity is Severity.WARNING
         self.warning(found)
 
     def refuse_warnings(self) -> None:
@@ -42,7 +43,7 @@ class Progress:
         if self.strict and self.warned:
             warnings = "a warning is an error" if self.warned == 1 else f"{self.warned:,} warnings are errors"
             hint = "correct what is warned of, or leave out --warnings error"
-            raise EverlogError.of("warnings", f"{warnings} here (--warnings error)", None, hint)
+            raise EverlogError.of(Code.WARNINGS, f"{warnings} here (--warnings error)", None, hint)
 
     def phase(self, name: str) -> None:
         """A phase begins, and the one before is over."""
@@ -174,7 +175,7 @@ def round_text(event: RoundEvent) -> str:
 def diagnostic_data(found: Diagnostic) -> dict[str, Any]:
     """A diagnostic as plain data.
 
-    >>> diagnostic_data(Diagnostic("arity", "two arities"))
+    >>> diagnostic_data(Diagnostic(Code.ARITY, "two arities"))
     {'code': 'arity', 'message': 'two arities'}
     """
     said: dict[str, Any] = {"code": found.code, "message": masked(found.message), "hint": masked(found.hint or "")}

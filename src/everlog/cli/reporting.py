@@ -16,7 +16,8 @@ def followed(progress: Progress, times: Profile | None) -> Profile | None:
     """A profile for work that says nothing of its rounds by itself: a display that moves is told of each."""
     if not progress.shows_amounts:
         return times
-    from everlog.profiling.profile import Profile, Round
+    from everlog.profiling.figures import Round
+    from everlog.profiling.profile import Profile
     from everlog.reasoning.statistics import RoundEvent
 
     times, instances = Profile() if times is None else times, 0

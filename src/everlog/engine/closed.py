@@ -13,14 +13,10 @@ from typing import ClassVar
 
 import numpy as np
 
-from everlog.engine.keys import Column, Keys, Mask, layout_for, sort_unique
+from everlog.engine.keys import BLOCK_ROWS, ID_BITS, ID_MASK, Column, Keys, Mask, layout_for, sort_unique
 from everlog.engine.reach import Positions, Reach, ReachDifference, Words
 from everlog.engine.relation import Relation
 from everlog.engine.runs import Run
-
-STATE = 32
-TERM = (1 << STATE) - 1
-BLOCK = 1 << 20
 
 Pairs = tuple[Column, Column]
 
@@ -48,11 +44,11 @@ class Closed:
     @cached_property
     def mutual(self) -> int:
         """How many pairs hold whose inverse holds as well."""
-        return int(self.mutual_counts(self.graph.vertices & TERM).sum())
+        return int(self.mutual_counts(self.graph.vertices & ID_MASK).sum())
 
     def mutual_counts(self, terms: Column) -> Column:
         """How many pairs hold with each of the terms whose inverse holds as well; all vertices are in one state."""
-        return self.graph.mutual_counts(self.graph.positions(terms | self.source << STATE))
+        return self.graph.mutual_counts(self.graph.positions(terms | self.source << ID_BITS))
 
     @property
     def nbytes(self) -> int:
@@ -79,19 +75,19 @@ class Closed:
 
     def contains(self, keys: Keys) -> Mask:
         """Which pairs hold."""
-        first, second = keys >> STATE, keys & TERM
+        first, second = keys >> ID_BITS, keys & ID_MASK
         if self.mirrored:
             first, second = second, first
-        return self.graph.reaches(first | self.source << STATE, second | self.target << STATE)
+        return self.graph.reaches(first | self.source << ID_BITS, second | self.target << ID_BITS)
 
-    def matches(self, column: int, terms: Column, block: int = BLOCK) -> Iterator[tuple[Column, Column]]:
+    def matches(self, column: int, terms: Column, block: int = BLOCK_ROWS) -> Iterator[tuple[Column, Column]]:
         """All pairs that have the given terms in a column: number of the term, and what is in the other column."""
         searched = self._searched(column, terms)
         if searched is not None:
             yield searched
             return
         graph, begin, end = self._direction(column)
-        rows = graph.rows_of(graph.positions(terms | begin << STATE if begin else terms))
+        rows = graph.rows_of(graph.positions(terms | begin << ID_BITS if begin else terms))
         yield from self._expanded(graph, rows, end, block)
 
     def _searched(self, column: int, terms: Column) -> tuple[Column, Column] | None:
@@ -99,14 +95,14 @@ class Closed:
         if column == self.lead:
             return None
         begin, end = self.target, self.source
-        found = self.graph.leading_to(self.graph.positions(terms | begin << STATE if begin else terms))
+        found = self.graph.leading_to(self.graph.positions(terms | begin << ID_BITS if begin else terms))
         if found is None:
             return None
         numbers, vertices = found
         if self.graph.states != (end,):
-            wanted = vertices >> STATE == end
+            wanted = vertices >> ID_BITS == end
             numbers, vertices = numbers[wanted], vertices[wanted]
-        return numbers, (vertices & TERM if end else vertices)
+        return numbers, (vertices & ID_MASK if end else vertices)
 
     def _expanded(self, graph: Reach, rows: Positions, end: int, block: int) -> Iterator[tuple[Column, Column]]:
         ends = np.cumsum(graph.counts(rows))
@@ -118,9 +114,9 @@ class Closed:
                 last = max(first + 1, int(np.searchsorted(ends, done + block, side="right")))
             numbers, vertices = graph.expanded(rows[first:last])
             if graph.states != (end,):
-                wanted = vertices >> STATE == end
+                wanted = vertices >> ID_BITS == end
                 numbers, vertices = numbers[wanted], vertices[wanted]
-            yield (numbers + first if first else numbers), (vertices & TERM if end else vertices)
+            yield (numbers + first if first else numbers), (vertices & ID_MASK if end else vertices)
             first = last
 
     def match_counts(self, column: int, terms: Column) -> Column:
@@ -129,29 +125,29 @@ class Closed:
         if searched is not None:
             return np.bincount(searched[0], minlength=len(terms))
         graph, begin, end = self._direction(column)
-        return self._counts(graph, graph.rows_of(graph.positions(terms | begin << STATE)), end)
+        return self._counts(graph, graph.rows_of(graph.positions(terms | begin << ID_BITS)), end)
 
     def terms(self, column: int) -> Column:
         """The different terms in a column, ascending; the graph is not turned around for it."""
         forwards = column == self.lead
         if self.is_whole:
-            return sort_unique(self.graph.edge_vertices()[0 if forwards else 1] & TERM)
-        starts = self.graph.at(self._starts) & TERM
+            return sort_unique(self.graph.edge_vertices()[0 if forwards else 1] & ID_MASK)
+        starts = self.graph.at(self._starts) & ID_MASK
         if forwards:
             return np.sort(starts[self.match_counts(column, starts) > 0])
         reached = self.graph.reached(self.graph.rows_of(self._starts))
-        return np.sort(reached[reached >> STATE == self.target] & TERM)
+        return np.sort(reached[reached >> ID_BITS == self.target] & ID_MASK)
 
-    def blocks(self, column: int = 0, block: int = BLOCK) -> Iterator[Keys]:
+    def blocks(self, column: int = 0, block: int = BLOCK_ROWS) -> Iterator[Keys]:
         """All pairs as keys that lead with a column, those with the same lead together and leads ascending.
 
         Any column but :attr:`lead` makes it necessary to turn the graph around, which is not kept.
         """
         graph, begin, end = self._direction(column, keep=False)
         starts = graph.in_state(begin)
-        leads = graph.at(starts) & TERM
+        leads = graph.at(starts) & ID_MASK
         for numbers, others in self._expanded(graph, graph.rows_of(starts), end, block):
-            yield leads[numbers] << STATE | others
+            yield leads[numbers] << ID_BITS | others
 
     def sorted_keys(self) -> Keys:
         """All pairs, ascending."""
@@ -185,7 +181,7 @@ class ClosedDifference:
     @cached_property
     def _restricted(self) -> ReachDifference:
         found = self.found
-        at = found.vertex_at[found.positions].astype(np.int64) >> STATE == self.source
+        at = found.vertex_at[found.positions].astype(np.int64) >> ID_BITS == self.source
         if at.all():
             return found
         picked = found.positions[at], found.left[at], found.right[at]
@@ -193,7 +189,7 @@ class ClosedDifference:
 
     @cached_property
     def _single(self) -> bool:
-        states = self.found.vertex_at.astype(np.int64) >> STATE
+        states = self.found.vertex_at.astype(np.int64) >> ID_BITS
         return bool((states == self.target).all())
 
     @cached_property
@@ -204,10 +200,10 @@ class ClosedDifference:
         """The pairs, ascending."""
         sources, targets = self._restricted.listed()
         if not self._single:
-            wanted = targets >> STATE == self.target
+            wanted = targets >> ID_BITS == self.target
             sources, targets = sources[wanted], targets[wanted]
         first, second = (targets, sources) if self.mirrored else (sources, targets)
-        return np.sort((first & TERM) << STATE | second & TERM)
+        return np.sort((first & ID_MASK) << ID_BITS | second & ID_MASK)
 
 
 class Listed(Relation):

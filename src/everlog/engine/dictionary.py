@@ -22,9 +22,11 @@ from numpy.typing import NDArray
 
 from everlog.engine.hashing import hash_text, hash_texts, text_buffers
 from everlog.engine.kernels import texts as kernels
+from everlog.engine.keys import LARGEST_ID
+from everlog.lang.codes import Code
 from everlog.lang.errors import LimitError
 
-MAX_TERMS = (1 << 31) - 1
+MAX_TERMS = LARGEST_ID
 """Ids are below this, so that two of them make a 64-bit key, and so does the end of a range of keys."""
 
 Bytes = NDArray[np.uint8]
@@ -236,7 +238,7 @@ Item = TypeVar("Item", bound=np.generic)
 
 def _require_room(terms: int) -> None:
     if terms > MAX_TERMS:
-        raise LimitError.of("too-many-terms", f"more than {MAX_TERMS:,} different terms", None, "split the data")
+        raise LimitError.of(Code.TOO_MANY_TERMS, f"more than {MAX_TERMS:,} different terms", None, "split the data")
 
 
 def _grown(array: NDArray[Item], used: int, needed: int) -> NDArray[Item]:

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from types import MappingProxyType
 from typing import ClassVar
 
-from everlog.engine.keys import Column, Keys, Layout, Mask, columns_of
+from everlog.engine.keys import BLOCK_ROWS, Column, Keys, Layout, Mask, columns_of
 from everlog.engine.relation import Relation
 
 Bound = Mapping[int, Column]
@@ -48,7 +48,7 @@ class Distant(ABC):
     def contains(self, keys: Keys) -> Mask:
         return self.at_hand(bound_by(self.layout, keys)).contains(keys)
 
-    def matches(self, column: int, terms: Column, block: int = 1 << 20) -> Iterator[tuple[Column, Column]]:
+    def matches(self, column: int, terms: Column, block: int = BLOCK_ROWS) -> Iterator[tuple[Column, Column]]:
         return self.at_hand({column: terms}).matches(column, terms, block)
 
     def match_counts(self, column: int, terms: Column) -> Column:
@@ -57,7 +57,7 @@ class Distant(ABC):
     def terms(self, column: int) -> Column:
         return self.at_hand().terms(column)
 
-    def blocks(self, column: int = 0, block: int = 1 << 20) -> Iterator[Keys]:
+    def blocks(self, column: int = 0, block: int = BLOCK_ROWS) -> Iterator[Keys]:
         return self.at_hand().blocks(column, block)
 
     def sorted_keys(self) -> Keys:

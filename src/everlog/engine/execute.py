@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 import numpy as np
 
-from everlog.engine.closed import TERM, Closed
+from everlog.engine.closed import Closed
 from everlog.engine.collect import Collector, CountingCollector, NewFacts
 from everlog.engine.distant import at_hand, is_distant
 from everlog.engine.kernels import joins, search, wide
-from everlog.engine.keys import ID_BITS, Column, Keys, Layout, Mask, layout_for, pack, reorder, unpack
+from everlog.engine.keys import ID_BITS, Column, Keys, Layout, Mask, layout_for, pack, reorder, swapped, unpack
 from everlog.engine.multiset import Piece
 from everlog.engine.plan import Plan, PlanStep
 from everlog.engine.relation import Base, Relation
@@ -163,7 +163,7 @@ class Execution:
             yield pairs[base.contains(pairs)]
         elif isinstance(base, Closed) and not self.plan.grouped and base.lead != step.order[0]:
             for keys in base.blocks(base.lead, block):
-                yield (keys & TERM) << ID_BITS | keys >> ID_BITS
+                yield swapped(keys)
         else:
             yield from base.blocks(step.order[0], block)
 

@@ -27,6 +27,15 @@ KEY_BITS = 63
 ID_BITS = 32
 """Bits of an id in keys of arity one and two and in keys of several words; ids are below 2**31 - 1."""
 
+ID_MASK = (1 << ID_BITS) - 1
+"""The bits of the last id of a key."""
+
+LARGEST_ID = (1 << 31) - 1
+"""No id is larger, so that ids fit 32 bits with a sign."""
+
+BLOCK_ROWS = 1 << 20
+"""Most rows that are made, listed or looked up at once, which bounds the memory that they take on the way."""
+
 
 @dataclass(frozen=True, slots=True)
 class Layout:
@@ -109,6 +118,16 @@ def unpack(layout: Layout, keys: Keys, position: int) -> Column:
 def columns_of(layout: Layout, keys: Keys) -> list[Column]:
     """All columns of the keys."""
     return [unpack(layout, keys, position) for position in range(layout.arity)]
+
+
+def swapped(keys: Keys) -> Keys:
+    """Keys of pairs, each read the other way round, in the order of the given ones.
+
+    >>> swapped(np.array([3 << 32 | 5])).tolist() == [5 << 32 | 3]
+    True
+    """
+    turned: Keys = (keys & ID_MASK) << ID_BITS | keys >> ID_BITS
+    return turned
 
 
 def reorder(layout: Layout, keys: Keys, source: Order, target: Order) -> Keys:

@@ -7,7 +7,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from everlog.host.memory import free_memory, held_memory, size_text
-from everlog.lang.errors import LimitError
+from everlog.lang.codes import Code
+from everlog.lang.errors import FactLimitError, LimitError
 
 SECONDS_BETWEEN = 0.01
 """Memory is measured at most this often."""
@@ -47,7 +48,7 @@ class Limits:
         if self.memory is not None:
             self._check_memory(self.memory, held)
         if self.cancelled():
-            raise LimitError.of("cancelled", "the work was cancelled; nothing was changed")
+            raise LimitError.of(Code.CANCELLED, "the work was cancelled; nothing was changed")
 
     def reserve(self, rows: int, size: int) -> None:
         """An error if ``rows`` rows that are about to be made, of ``size`` bytes together, would exceed a limit."""
@@ -56,7 +57,7 @@ class Limits:
             raise self._too_much(taken, rows)
         if size > MUCH and size > free_memory():
             message = f"{rows:,} rows would take {size_text(size)} of memory, more than the machine has left"
-            raise LimitError.of("memory", message, None, "ask for fewer rows, or use a machine with more memory")
+            raise LimitError.of(Code.MEMORY, message, None, "ask for fewer rows, or use a machine with more memory")
 
     def _check_memory(self, allowed: int, facts: int) -> None:
         now = time.monotonic()
@@ -70,15 +71,15 @@ class Limits:
         allowed = size_text(self.memory or 0)
         message = f"{size_text(taken)} of memory are in use with {facts:,} facts; {allowed} are allowed"
         hint = "raise --memory (max_memory in Python), or leave the reasoning to Spark with --engine spark"
-        return LimitError.of("memory", message, None, hint)
+        return LimitError.of(Code.MEMORY, message, None, hint)
 
-    def _too_many(self, held: int) -> LimitError:
+    def _too_many(self, held: int) -> FactLimitError:
         message = f"there are more than {self.max_facts:,} facts, the most allowed; {held:,} were counted so far"
         hint = "raise --max-facts (max_facts in Python), or see with --profile which rules derive so many"
-        return LimitError.of("max-facts", message, None, hint)
+        return FactLimitError.of(Code.MAX_FACTS, message, None, hint)
 
     def _too_long(self, held: int) -> LimitError:
         allowed = "time" if self.seconds is None else f"{self.seconds:g} seconds"
         message = f"the {allowed} allowed for reasoning ran out with {held:,} facts"
         hint = "raise --timeout (timeout in Python), or see with --profile what takes so long"
-        return LimitError.of("timeout", message, None, hint)
+        return LimitError.of(Code.TIMEOUT, message, None, hint)

@@ -21,7 +21,8 @@ import numpy as np
 import numpy.typing as npt
 
 from everlog.engine.kernels import graphs, joins, rows, search
-from everlog.engine.keys import Column, Keys, Mask, layout_for, sort_unique
+from everlog.engine.kernels.rows import LOW
+from everlog.engine.keys import BLOCK_ROWS, ID_BITS, ID_MASK, LARGEST_ID, Column, Keys, Mask, layout_for, sort_unique
 from everlog.engine.relation import Relation
 from everlog.engine.runs import Run
 
@@ -50,9 +51,6 @@ SPARSE = 8
 LOOKED_UP = 8
 """The table is made when as many vertices as one in so many of those there are have to be found at once."""
 
-BLOCK = 1 << 20
-"""So many pairs are listed at once, and those of one more vertex."""
-
 SEARCHED = 4
 """What reaches a vertex is searched until so many times all edges were followed; then the graph is turned around."""
 
@@ -63,8 +61,6 @@ def unlimited() -> None:
     """Lets everything go on."""
 
 
-LOW = (1 << 32) - 1
-LARGEST = (1 << 31) - 1
 FIELDS = 3
 
 Board = tuple[Words, Words, Words]
@@ -188,18 +184,18 @@ class Reach:
         size = len(vertices)
         first, second = numbers[: len(sources)], numbers[len(sources) :]
         turned = either and 2 * _different(second, size) < _different(first, size)
-        keys = sort_unique(second << 32 | first if turned else first << 32 | second)
+        keys = sort_unique(second << ID_BITS | first if turned else first << ID_BITS | second)
         offsets = search.leading_offsets(keys, 32, size + 1).astype(np.int64)
-        component, order = graphs.strong_components(offsets, keys & LOW)
+        component, order = graphs.strong_components(offsets, keys & ID_MASK)
         places = np.empty(size, np.int32)
         places[order] = np.arange(size, dtype=np.int32)
-        placed = np.asarray(places[keys >> 32], np.int64) << 32 | places[keys & LOW]
+        placed = np.asarray(places[keys >> ID_BITS], np.int64) << ID_BITS | places[keys & ID_MASK]
         edges = Relation.from_keys(layout_for(2, size), placed)
         keys = edges.keys()
         offsets = search.leading_offsets(keys, 32, size + 1).astype(np.int64)
         component = component[order]
         identity = np.arange(size, dtype=np.int32)
-        ends = (keys & LOW).astype(np.int32)
+        ends = (keys & ID_MASK).astype(np.int32)
         local = Local(_bounds(component), identity, identity, offsets, ends, component[ends])
         kept, row_of = RowTable(len(local.bounds) + 1), np.zeros(size, np.int32)
         everything = np.ones(len(local.bounds) - 1, np.bool_)
@@ -251,7 +247,7 @@ class Reach:
     def renumbered(self, ids: Column) -> Reach:
         """The graph with ``ids[i]`` in the place of the term ``i``; vertices are terms in states."""
         vertices = self.vertex_at.astype(np.int64)
-        vertices = ids[vertices & LOW] | vertices >> 32 << 32
+        vertices = ids[vertices & ID_MASK] | vertices >> ID_BITS << ID_BITS
         return replace(self, vertex_at=_narrow(vertices), places=np.argsort(vertices).astype(np.int32))
 
     def __len__(self) -> int:
@@ -283,7 +279,7 @@ class Reach:
         if width * states > SPARSE * len(self):
             return width, NO_POSITIONS
         table = np.full(width * states, NOWHERE, np.int32)
-        table[(vertices >> 32) * width + (vertices & LOW)] = np.arange(len(self), dtype=np.int32)
+        table[(vertices >> ID_BITS) * width + (vertices & ID_MASK)] = np.arange(len(self), dtype=np.int32)
         return width, table
 
     @cached_property
@@ -291,13 +287,13 @@ class Reach:
         """The states that vertices have, which are what is in their upper half."""
         if self.vertex_at.dtype == np.int32:
             return (0,) if len(self) else ()
-        return tuple(np.unique(self.vertex_at >> 32).tolist())
+        return tuple(np.unique(self.vertex_at >> ID_BITS).tolist())
 
     def in_state(self, state: int) -> Positions:
         """The positions of the vertices in a state, in ascending order of these."""
         if self.states == (state,):
             return self.places
-        return self.places[self.vertex_at[self.places] >> 32 == state]
+        return self.places[self.vertex_at[self.places] >> ID_BITS == state]
 
     def bitmap_of(self, state: int) -> Words:
         """The bitmap of these positions."""
@@ -385,12 +381,12 @@ class Reach:
         first, second = self._edges(edges).columns()
         offsets = np.searchsorted(first, np.arange(len(self) + 1))
         starts = np.sort(graphs.ancestors(self.edges.table((1, 0)), 32, first, np.zeros(len(self), np.bool_)))
-        starts = starts[self.at(starts) >> 32 == source]
+        starts = starts[self.at(starts) >> ID_BITS == source]
         unwanted, begin = ~self.bitmap_of(target), 0
         boards = _board(len(self)), _board(len(self))
         while begin < len(starts):
             begin, numbers, found = rows.expand_through(
-                self.rows.table, _frozen(self.row_of), starts, begin, offsets, second, unwanted, *boards, BLOCK
+                self.rows.table, _frozen(self.row_of), starts, begin, offsets, second, unwanted, *boards, BLOCK_ROWS
             )
             yield self.at(starts[numbers]), self.at(found)
 
@@ -534,7 +530,7 @@ def _different(numbers: Column, size: int) -> int:
 
 def _narrow(vertices: Keys) -> Vertices:
     """Vertices in 32 bits if they are all in state 0."""
-    return vertices.astype(np.int32) if not len(vertices) or vertices.max() <= LARGEST else vertices
+    return vertices.astype(np.int32) if not len(vertices) or vertices.max() <= LARGEST_ID else vertices
 
 
 def _frozen(array: npt.NDArray[Item]) -> npt.NDArray[Item]:
@@ -546,7 +542,7 @@ def _frozen(array: npt.NDArray[Item]) -> npt.NDArray[Item]:
 
 def _extent(vertices: Column) -> tuple[int, int]:
     """How many terms and states there may be."""
-    return int((vertices & LOW).max()) + 1, int(vertices.max() >> 32) + 1
+    return int((vertices & ID_MASK).max()) + 1, int(vertices.max() >> ID_BITS) + 1
 
 
 def _numbered(vertices: Column) -> tuple[Keys, Column]:
@@ -557,13 +553,13 @@ def _numbered(vertices: Column) -> tuple[Keys, Column]:
     if states * width > SPARSE * len(vertices):
         different = sort_unique(vertices.copy())
         return different, np.searchsorted(different, vertices)
-    dense = (vertices >> 32) * width + (vertices & LOW) if states > 1 else vertices
+    dense = (vertices >> ID_BITS) * width + (vertices & ID_MASK) if states > 1 else vertices
     seen = np.zeros(states * width, np.bool_)
     seen[dense] = True
     found = np.flatnonzero(seen)
     numbers = np.empty(len(seen), np.int64)
     numbers[found] = np.arange(len(found))
-    return (found // width << 32 | found % width if states > 1 else found), numbers[dense]
+    return (found // width << ID_BITS | found % width if states > 1 else found), numbers[dense]
 
 
 def _board(size: int) -> Board:
@@ -587,7 +583,7 @@ def _affected(every: Relation, edges: Relation, seeds: Column, size: int) -> tup
     number = np.full(size, -1, np.int32)
     number[position] = np.arange(len(position), dtype=np.int32)
     table = edges.table((0, 1))
-    matched = search.ranges(table, position.astype(np.int64) << 32, 1 << 32, 32)
+    matched = search.ranges(table, position.astype(np.int64) << ID_BITS, 1 << ID_BITS, ID_BITS)
     rows, keys = joins.expand(table, *matched, 0, int(matched[2][-1]))
     if edges.gone:
         kept = edges.contains(keys)
@@ -596,7 +592,7 @@ def _affected(every: Relation, edges: Relation, seeds: Column, size: int) -> tup
         order = np.argsort(keys)
         rows, keys = rows[order], keys[order]
     offsets = np.searchsorted(rows, np.arange(len(position) + 1))
-    targets = (keys & LOW).astype(np.int32)
+    targets = (keys & ID_MASK).astype(np.int32)
     component, order = graphs.strong_components(offsets, number[targets])
     inside = np.where(number[targets] >= 0, component[number[targets]], np.int32(-1))
     local = Local(_bounds(component[order]), order, position, offsets, targets, inside)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+from everlog.lang.codes import Code
 from everlog.lang.errors import Place, StoreError
 
 SCHEME = re.compile(r"(?P<scheme>[A-Za-z][A-Za-z0-9+.-]+):/")
@@ -39,4 +40,4 @@ def local_path(place: Path | str) -> Path:
         return Path("/" + str(place)[len("file:") :].lstrip("/"))
     hint = "use a directory of a file system: writers need its locks and renames, readers map its files"
     message = f"a store cannot be kept in an object store ({scheme})"
-    raise StoreError.of("not-posix", message, Place(str(place)), hint)
+    raise StoreError.of(Code.NOT_POSIX, message, Place(str(place)), hint)

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from everlog.host.addresses import local_path, scheme_of
+from everlog.lang.codes import Code
 from everlog.lang.errors import DataError, Place
 
 SCHEMES = {"s3": "s3", "s3a": "s3", "s3n": "s3", "gs": "gs", "abfss": "abfss", "abfs": "abfss", "hdfs": "hdfs"}
@@ -74,7 +75,9 @@ def kind_of(place: str | Path) -> str | None:
         return None
     if scheme not in SCHEMES:
         known = "use a path, file://, s3://, gs://, abfss:// or hdfs://"
-        raise DataError.of("unknown-scheme", f"nothing is known about {scheme}:// addresses", Place(str(place)), known)
+        raise DataError.of(
+            Code.UNKNOWN_SCHEME, f"nothing is known about {scheme}:// addresses", Place(str(place)), known
+        )
     return SCHEMES[scheme]
 
 

@@ -6,6 +6,7 @@ import os
 import re
 from pathlib import Path
 
+from everlog.lang.codes import Code
 from everlog.lang.errors import EverlogError
 
 UNITS = {"": 0, "k": 10, "m": 20, "g": 30, "t": 40}
@@ -22,7 +23,7 @@ def bytes_of(size: str | None) -> int | None:
     found = re.fullmatch(r"(\d+)\s*([kmgt]?)b?", size.strip().lower())
     if found is None:
         raise EverlogError.of(
-            "bad-size", f"{size!r} is not a size", None, "write a number and k, m, g or t, such as 8g"
+            Code.BAD_SIZE, f"{size!r} is not a size", None, "write a number and k, m, g or t, such as 8g"
         )
     return int(found[1]) << UNITS[found[2]]
 

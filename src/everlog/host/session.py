@@ -22,6 +22,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from everlog.host.locations import spark_options
+from everlog.lang.codes import Code
 from everlog.lang.errors import Diagnostic, EverlogError
 
 if TYPE_CHECKING:
@@ -133,7 +134,7 @@ def require_pyspark() -> None:
         import pyspark  # noqa: F401
     except ModuleNotFoundError as error:
         hint = "install it with `pip install pyspark`; `everlog.KnowledgeBase` in Python does without"
-        raise EverlogError.of("no-pyspark", "this needs Spark, and pyspark is not installed", hint=hint) from error
+        raise EverlogError.of(Code.NO_PYSPARK, "this needs Spark, and pyspark is not installed", hint=hint) from error
 
 
 def require_java() -> None:
@@ -143,10 +144,12 @@ def require_java() -> None:
     path = shutil.which(command)
     if path is None:
         where = f"in JAVA_HOME ({home})" if home else "on the PATH"
-        raise EverlogError.of("no-java", f"Spark needs Java, and there is no `java` {where}", hint=JAVA_REMEDY)
+        raise EverlogError.of(Code.NO_JAVA, f"Spark needs Java, and there is no `java` {where}", hint=JAVA_REMEDY)
     version = _java_version(path)
     if version is not None and version < OLDEST_JAVA:
-        raise EverlogError.of("old-java", f"Spark needs Java {OLDEST_JAVA}, and {path} is {version}", hint=JAVA_REMEDY)
+        raise EverlogError.of(
+            Code.OLD_JAVA, f"Spark needs Java {OLDEST_JAVA}, and {path} is {version}", hint=JAVA_REMEDY
+        )
 
 
 @cache
@@ -260,4 +263,4 @@ def _start_error(reason: str, log: Path) -> EverlogError:
     last = [line.strip() for line in lines if not line.lstrip().startswith("at ")][-6:]
     hint = "check --master, the memory (EVERLOG_SPARK_MEMORY), and what Spark said"
     notes = tuple((line, None) for line in last)
-    return EverlogError(Diagnostic("spark-start", f"Spark did not start: {reason}", None, hint, notes))
+    return EverlogError(Diagnostic(Code.SPARK_START, f"Spark did not start: {reason}", None, hint, notes))

@@ -7,7 +7,7 @@ a source of the same name. It may also name any node by the label that the store
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 import pyarrow as pa
@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from everlog.engine.dictionary import Dictionary
 from everlog.ingest.rdf import blank_prefix
 from everlog.ingest.split import Split
+from everlog.lang.codes import Code
 from everlog.lang.errors import DataError, Diagnostic, Place
 
 MOST_SHOWN = 5
@@ -35,6 +36,8 @@ class StoredBlanks:
     paths: dict[str, str]
     required: bool = True
     """Whether a node that is not found is an error, or is left out."""
+    missing: set[str] = field(default_factory=set)
+    """The nodes that were not found, if that is an error."""
 
     @classmethod
     def of(cls, dictionary: Dictionary, parts: Iterable[Split], on_error: str) -> StoredBlanks:
@@ -51,11 +54,16 @@ class StoredBlanks:
         wanted = texts.take(pa.array(missing))
         labels = pc.utf8_replace_slice(wanted, 0, PREFIX, "_:")
         stored = self.dictionary.lookup(labels)
-        if self.required and (stored < 0).any():
-            raise unknown_blanks(wanted.filter(pa.array(stored < 0)).to_pylist(), self.paths)
+        if self.required:
+            self.missing.update(wanted.filter(pa.array(stored < 0)).to_pylist())
         ids = ids.copy()
         ids[missing] = stored
         return ids
+
+    def refuse_missing(self) -> None:
+        """An error if nodes were not found that had to be."""
+        if self.missing:
+            raise unknown_blanks(sorted(self.missing), self.paths)
 
 
 def unknown_blanks(texts: Sequence[str], paths: Mapping[str, str], total: int | None = None) -> DataError:
@@ -69,7 +77,7 @@ def unknown_blanks(texts: Sequence[str], paths: Mapping[str, str], total: int | 
         more = f" and {others:,} more" if others > 0 else ""
         shown = ", ".join(labels[:MOST_SHOWN]) + more
         message = f"facts to delete have blank nodes that the store does not know: {shown}"
-        problems.append(Diagnostic("unknown-blank-nodes", message, Place(path) if path else None, HINT))
+        problems.append(Diagnostic(Code.UNKNOWN_BLANK_NODES, message, Place(path) if path else None, HINT))
     return DataError(problems)
 
 

@@ -80,6 +80,8 @@ def read_facts(
     bad = sorted((as_given(row, given) for row in task.bad), key=lambda row: (row.place.file, row.place.line or 0))
     if bad and on_error == "stop":
         raise bad_rows_error(bad, task.bad_count)
+    if blanks is not None:
+        blanks.refuse_missing()
     return FactsRead(
         collected.facts(), collected.rows, collected.unknown(), tuple(bad), task.bad_count, collected.kinds
     )

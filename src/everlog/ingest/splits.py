@@ -17,6 +17,7 @@ from everlog.ingest.delimited import first_row, first_row_width
 from everlog.ingest.parquet import column_names, delta_files, parquet_splits
 from everlog.ingest.sources import FactSource, ReadOptions
 from everlog.ingest.split import Split
+from everlog.lang.codes import Code, Severity
 from everlog.lang.errors import DataError, Diagnostic, Place
 
 TARGET = 64 << 20
@@ -53,7 +54,7 @@ def large_files(parts: Sequence[Split], megabytes: int = LARGE_GZ) -> Iterator[D
             if part.source.kind in ("ttl", "trig", "rdf"):
                 hint = "convert it to N-Triples or N-Quads, unpacked or in several .gz files"
             message = f"a compressed file of {size / (1 << 20):,.0f} MB is read by one task alone"
-            yield Diagnostic("large-gz", message, Place(part.shown), hint, severity="warning")
+            yield Diagnostic(Code.LARGE_GZ, message, Place(part.shown), hint, severity=Severity.WARNING)
 
 
 def _splits(source: FactSource, options: ReadOptions, target_bytes: int, headers: Headers) -> Iterator[Split]:
@@ -116,7 +117,7 @@ def _wrong_width(table: TableHeader, width: int, arity: int, known: Header | Non
     other = "give the file another predicate with NAME=PATH"
     picking = pick_hint(table, arity, known)
     hint = f"add columns, or {other}" if picking is None else f"{picking}, or {other}"
-    return DataError.of("wrong-arity", message, table.place, hint)
+    return DataError.of(Code.WRONG_ARITY, message, table.place, hint)
 
 
 def _file_splits(split: Split, target_bytes: int) -> Iterable[Split]:
@@ -153,7 +154,7 @@ def _check_width(first: Split, other: Split) -> None:
         return
     name = first.source.predicate
     raise DataError.of(
-        "two-arities",
+        Code.TWO_ARITIES,
         f"{name} has {other.arity} columns here and {first.arity} in {first.shown}",
         Place(other.shown),
         "a bare name has one number of columns; pick as many by name with NAME=PATH[COLUMN, ...], "

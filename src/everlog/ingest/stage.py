@@ -23,6 +23,7 @@ from everlog.ingest.spill import Spill
 from everlog.ingest.split import BadRow, Split
 from everlog.ingest.tasks import Runner, Tally, work_directory
 from everlog.ingest.triples import rdf_width
+from everlog.lang.codes import Code
 from everlog.lang.errors import DataError, Diagnostic
 
 if TYPE_CHECKING:
@@ -205,8 +206,8 @@ def _staged(
 
 def bad_rows_error(bad: Sequence[BadRow], count: int) -> DataError:
     """An error that lists the first bad rows and says how many there are."""
-    shown = [Diagnostic("bad-row", row.reason, row.place) for row in bad[:MOST_SHOWN]]
+    shown = [Diagnostic(Code.BAD_ROW, row.reason, row.place) for row in bad[:MOST_SHOWN]]
     rows = "1 bad row" if count == 1 else f"{count:,} bad rows"
     more = f"{rows}, of which {len(shown)} are shown" if count > len(shown) else rows
     hint = "correct the data, or leave bad rows out with --on-error skip"
-    return DataError([*shown, Diagnostic("bad-rows", f"nothing was loaded: {more}", hint=hint)])
+    return DataError([*shown, Diagnostic(Code.BAD_ROWS, f"nothing was loaded: {more}", hint=hint)])

@@ -20,6 +20,7 @@ from everlog.ingest.spill import Spill
 from everlog.ingest.split import BadRow
 from everlog.ingest.stage import MOST_LISTED, MOST_SHOWN, Staged
 from everlog.ingest.tasks import attempt, opened, work_directory
+from everlog.lang.codes import Code
 from everlog.lang.errors import DataError, Diagnostic, Place
 from everlog.lang.internal import LITERAL
 
@@ -178,7 +179,7 @@ def _joined(parts: Sequence[Staged], width: int) -> Staged:
 
 
 def _bad_rows(bad: Sequence[BadRow], count: int, where: str) -> DataError:
-    shown = [Diagnostic("bad-row", row.reason, row.place) for row in bad[:MOST_SHOWN]]
+    shown = [Diagnostic(Code.BAD_ROW, row.reason, row.place) for row in bad[:MOST_SHOWN]]
     rows = f"{count:,} bad row{'s' * (count > 1)}"
     hint = 'correct the source, or leave bad rows out with on_error="skip"'
-    return DataError([*shown, Diagnostic("bad-rows", f"{where} was not applied: {rows}", hint=hint)])
+    return DataError([*shown, Diagnostic(Code.BAD_ROWS, f"{where} was not applied: {rows}", hint=hint)])

@@ -1,62 +1,57 @@
-"""The main job: files through Spark into a store with everything that follows from them."""
+"""The main job: files into a store with everything that follows from them."""
 
 from __future__ import annotations
 
-import logging
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, get_args
+from typing import TYPE_CHECKING, Any, get_args
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
 from everlog.analysis.check import CheckedProgram, check
-from everlog.analysis.given import KINDS, GivenFacts, StoredKinds
+from everlog.analysis.given import KINDS, GivenFacts
 from everlog.analysis.predicates import refuse_two_arities
 from everlog.analysis.stratify import Kind, StratifiedProgram, stratify
-from everlog.backends.engines import memory_needed, needs_spark, plan_settings
+from everlog.backends.engines import TEXT_FACTOR, memory_needed, needs_spark, plan_settings
 from everlog.backends.spark.tasks import SparkRunner
-from everlog.engine.dictionary import Constants, Dictionary
-from everlog.engine.factset import NONE, FactSet
+from everlog.engine.dictionary import Dictionary
+from everlog.engine.factset import FactSet
+from everlog.engine.kinds import ByPredicate
 from everlog.engine.limits import Limits
-from everlog.engine.state import State
-from everlog.ingest.amounts import Told
-from everlog.ingest.encode import TERMS
 from everlog.ingest.facts import load_columns
-from everlog.ingest.inputs import EncodedFiles, encoded
+from everlog.ingest.in_process import IN_PROCESS_BYTES, read_facts, size_of
+from everlog.ingest.inputs import EncodedFiles, encoded, facts_in_program
 from everlog.ingest.named import named_predicates, with_empty
 from everlog.ingest.prefixes import declared_prefixes
 from everlog.ingest.rdf import merged_graphs
 from everlog.ingest.sources import ReadOptions, resolve
-from everlog.ingest.split import BadRow
+from everlog.ingest.split import BadRow, Split
 from everlog.ingest.splits import LARGE_GZ, large_files, splits
 from everlog.ingest.triples import refuse_graphs
 from everlog.jobs.reports import Clock, Report
 from everlog.kb.knowledge_base import KnowledgeBase
-from everlog.kb.stores import bookkeeping_of, commit_state, kept_after_commit, refuse_existing
-from everlog.lang.errors import EverlogError, few
-from everlog.lang.internal import VIOLATION
+from everlog.kb.stores import commit_whole, keep_whole_version, refuse_existing
+from everlog.lang.codes import Code
+from everlog.lang.errors import EverlogError, Place, few
+from everlog.lang.internal import LITERAL
 from everlog.lang.printer import print_program
-from everlog.lang.syntax import Program
+from everlog.lang.syntax import Predicate
 from everlog.owl.reading import Profile, Schema, has_ontology, read_program
-from everlog.profiling.watch import watching
+from everlog.profiling.recorder import watching
 from everlog.reasoning.equality import Equality
-from everlog.reasoning.materialisation import Maintain, Materialisation, booked
+from everlog.reasoning.materialisation import Maintain
 from everlog.reasoning.merging import Merging
-from everlog.reasoning.modules.boundary import above, stored, visible
 from everlog.reasoning.modules.description import closures_of
-from everlog.reasoning.modules.kinds import with_modules
-from everlog.reasoning.seminaive import seminaive
 from everlog.reasoning.statistics import Listener, Statistics
 from everlog.settings import EXPAND_BELOW, LOCAL_FINISH, WAIT
 from everlog.store.codec import COUNTED, dictionary_of, facts_of
+from everlog.store.schema import TERMS
 from everlog.store.transaction import Transaction, begin
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
-
-log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
@@ -111,21 +106,19 @@ class Result:
 
 
 def materialise(job: MaterialiseJob, report: Report | None = None) -> Result:
-    """Read, check and encode the facts on Spark, reason on this machine or on Spark, commit a version of the store.
+    """Read and check the facts, derive what follows from them, and commit a version of the store.
 
-    The executors write ids and terms as Parquet files into the store's work directory; the local
-    engine maps these, and what it derives is written as one version. If Spark reasons, the executors
-    write that, too. After any error the store is as it was.
+    Small inputs are read by this process, and nothing of them is written before the version is. Large ones are read by
+    Spark's executors into files of ids and terms, which this process maps. If Spark reasons, because that is asked for
+    or memory is short, its executors read and write. After any error the store is as it was.
     """
     report = report or Report()
     clock = Clock(report)
     with clock.phase("check"):
         read = read_program(job.rules, job.profile, equality=job.equality, base=job.base, schema=job.schema)
-        plain = stratify(check(read.program), job.stratification)
-        merges = job.equality == "representatives"
-        if merges:
-            _check_merging(job, plain.program)
-        program = with_modules(plain) if job.modules and not merges else plain
+        program = stratify(check(read.program), job.stratification)
+        if job.equality == "representatives":
+            _check_merging(job, program.program)
         for warning in few((*read.warnings, *program.program.warnings)):
             report.warning(warning)
         options = _options(job, program.program)
@@ -139,40 +132,114 @@ def materialise(job: MaterialiseJob, report: Report | None = None) -> Result:
             parts = splits(sources, options)
             for warning in (*large_files(parts, job.large_gz), *merged_graphs(parts, options)):
                 report.warning(warning)
-        with clock.phase("start Spark"):
-            spark = _session(job)
-        with clock.phase("read"):
-            staged = encoded(
-                SparkRunner(spark),
-                parts,
-                program.program,
-                options,
-                transaction.work,
-                on_error=job.on_error,
-                salt=job.salt,
+            named = named_predicates(sources, parts, options)
+        inputs = _Inputs(job, program, options, tuple(parts), named, transaction.work)
+        loaded = inputs.read(clock) if inputs.are_small else None
+        if loaded is None:
+            with clock.phase("start Spark"):
+                spark = _session(job)
+            staged = inputs.staged(spark, clock)
+            if inputs.are_small or _reasons_on_spark(
+                job, staged.rows, sum(Path(file).stat().st_size for file in staged.terms)
+            ):
+                return _on_spark(spark, inputs, staged, transaction, clock)
+            loaded = inputs.loaded(staged, clock)
+        kb = loaded.kb
+        kb.warn_of_queued()
+        report.loaded()
+        with clock.phase("reason"):
+            kb.materialise(progress=Listener(report.round_done), profile=report.profile or False)
+        with clock.phase("commit"):
+            version, state = commit_whole(
+                kb,
+                transaction,
+                "materialise",
+                expand_below=job.expand_below,
+                maintain=job.maintain,
+                term_files=loaded.term_files,
                 told=report.amount,
             )
-        given = GivenFacts(merged=merges)
-        named = named_predicates(sources, parts, options)
-        given.add(with_empty(staged.kinds, named), named)
-        for warning in few(given.news(program.program, whole=bool(job.facts))):
-            report.warning(warning)
-        report.loaded()
-        if _reasons_on_spark(job, staged):
-            return _on_spark(spark, job, plain, staged, given, transaction, clock)
-        with clock.phase("load"):
-            dictionary = dictionary_of(_terms(staged.terms), job.salt)
-            explicit = facts_of(load_columns(staged.facts), dictionary)
-            refuse_two_arities(explicit, program.program.arities)
-        with clock.phase("reason"):
-            reason = _reason_merged if merges else _reason
-            state, statistics = reason(job, program, dictionary, explicit, report)
-        with clock.phase("commit"):
-            kinds = given.stored(program.program)
-            version = _commit(transaction, staged, state, program, statistics, kinds, job, report.amount)
     with clock.phase("snapshot"):
-        kept_after_commit(job.store, version, state, report.warning)
-    return Result(version, statistics, staged.rows, staged.bad, staged.bad_count, clock.seconds)
+        keep_whole_version(kb, job.store, version, state, transaction.writer, report.warning)
+    return Result(version, kb.statistics, loaded.rows, loaded.bad, loaded.bad_count, clock.seconds)
+
+
+@dataclass(frozen=True)
+class _Loaded:
+    """A knowledge base with all that was read waiting in its queue, and what reading found.
+
+    ``term_files`` have the terms that its dictionary began with.
+    """
+
+    kb: KnowledgeBase
+    rows: int
+    bad: tuple[BadRow, ...]
+    bad_count: int
+    term_files: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class _Inputs:
+    """A program and splits of files; ``named`` are the predicates whose names users have written."""
+
+    job: MaterialiseJob
+    program: StratifiedProgram
+    options: ReadOptions
+    parts: tuple[Split, ...]
+    named: Mapping[Predicate, Place]
+    work: Path
+
+    @property
+    def are_small(self) -> bool:
+        """Whether this process is to read them."""
+        return self.job.engine != "spark" and self.job.master is None and size_of(self.parts) <= IN_PROCESS_BYTES
+
+    def read(self, clock: Clock) -> _Loaded | None:
+        """What is there, read by this process; None if Spark is to reason about so much."""
+        job, told = self.job, clock.report.amount
+        with clock.phase("read"):
+            kb = self._knowledge_base(Dictionary(salt=job.salt), clock)
+            read = read_facts(self.parts, self.options, kb.dictionary, on_error=job.on_error, told=told)
+            rows = read.rows + facts_in_program(self.program.program)
+            if _reasons_on_spark(job, rows, kb.dictionary.nbytes // TEXT_FACTOR):
+                return None
+            self._insert(kb, read.facts, read.kinds)
+            return _Loaded(kb, rows, read.bad, read.bad_count)
+
+    def staged(self, spark: SparkSession, clock: Clock) -> EncodedFiles:
+        """What is there, in files that Spark has written."""
+        job, told = self.job, clock.report.amount
+        how: dict[str, Any] = {"on_error": job.on_error, "salt": job.salt, "told": told}
+        with clock.phase("read"):
+            return encoded(SparkRunner(spark), self.parts, self.program.program, self.options, self.work, **how)
+
+    def loaded(self, staged: EncodedFiles, clock: Clock) -> _Loaded:
+        """What Spark has read, brought into this process."""
+        with clock.phase("load"):
+            kb = self._knowledge_base(dictionary_of(_terms(staged.terms), self.job.salt), clock)
+            facts = facts_of(load_columns(staged.facts), kb.dictionary)
+            self._insert(kb, facts.restricted(p for p in facts if p != LITERAL), staged.kinds)
+        return _Loaded(kb, staged.rows, staged.bad, staged.bad_count, staged.terms)
+
+    def _knowledge_base(self, dictionary: Dictionary, clock: Clock) -> KnowledgeBase:
+        job = self.job
+        kb = KnowledgeBase.over(
+            dictionary,
+            self.program.program,
+            modules=job.modules,
+            stratification=job.stratification,
+            maintain="none" if job.maintain == "counting" else job.maintain,  # a trace is not stored
+            equality=job.equality,
+            max_facts=job.max_facts,
+            timeout=job.timeout,
+            max_memory=job.memory,
+        )
+        kb.warning = clock.report.warning
+        return kb
+
+    def _insert(self, kb: KnowledgeBase, facts: FactSet, kinds: ByPredicate) -> None:
+        refuse_two_arities(facts, self.program.program.arities)
+        kb.insert_facts(facts, with_empty(kinds, self.named), self.named, whole=bool(self.job.facts))
 
 
 def _check_merging(job: MaterialiseJob, program: CheckedProgram) -> None:
@@ -182,38 +249,36 @@ def _check_merging(job: MaterialiseJob, program: CheckedProgram) -> None:
     if job.profile == "rdfs":
         message = "the profile rdfs has no rules for owl:sameAs in triples, so nothing would be the same"
         hint = "use another profile, such as rl, or leave out --equality"
-        raise EverlogError.of("representatives-of-triples", message, None, hint)
+        raise EverlogError.of(Code.REPRESENTATIVES_OF_TRIPLES, message, None, hint)
     Merging(program)
 
 
 def no_representatives_on_spark() -> EverlogError:
     """Why the engine spark is refused."""
     message = "Spark cannot reason over representatives of equal terms"
-    return EverlogError.of("representatives-on-spark", message, None, "use --engine local, or --equality rules")
+    return EverlogError.of(Code.REPRESENTATIVES_ON_SPARK, message, None, "use --engine local, or --equality rules")
 
 
-def _reasons_on_spark(job: MaterialiseJob, staged: EncodedFiles) -> bool:
+def _reasons_on_spark(job: MaterialiseJob, rows: int, texts: int) -> bool:
     """Whether Spark is to reason: if asked for, or if this machine's memory may not do; says so."""
     if job.engine != "auto" or job.equality == "representatives":
         return job.engine == "spark"
-    texts = sum(Path(file).stat().st_size for file in staged.terms)
-    return needs_spark(memory_needed(staged.rows, texts), job.memory)
+    return needs_spark(memory_needed(rows, texts), job.memory)
 
 
 def _on_spark(
-    spark: SparkSession,
-    job: MaterialiseJob,
-    plain: StratifiedProgram,
-    staged: EncodedFiles,
-    given: GivenFacts,
-    transaction: Transaction,
-    clock: Clock,
+    spark: SparkSession, inputs: _Inputs, staged: EncodedFiles, transaction: Transaction, clock: Clock
 ) -> Result:
     """Reason in the executors, and commit the files that they write."""
     from everlog.backends.spark.materialise import Staging, materialise_on_spark, spark_program
     from everlog.backends.spark.settings import SparkSettings
 
-    program = spark_program(plain, job.modules)
+    job, given = inputs.job, GivenFacts()
+    given.add(with_empty(staged.kinds, inputs.named), inputs.named)
+    for warning in few(given.news(inputs.program.program, whole=bool(job.facts))):
+        clock.report.warning(warning)
+    clock.report.loaded()
+    program = spark_program(inputs.program, job.modules)
     plans = plan_settings(spark, job.engine, job.memory, job.salt)
     with clock.phase("reason"), watching(clock.report.profile, program) as watch:
         found = materialise_on_spark(
@@ -272,61 +337,3 @@ def _terms(files: Sequence[str]) -> pa.Table:
     if not tables:
         return TERMS.empty_table()
     return pa.concat_tables(sorted(tables, key=lambda table: table.column("id")[0].as_py()))
-
-
-def _reason(
-    job: MaterialiseJob, program: StratifiedProgram, dictionary: Dictionary, explicit: FactSet, report: Report
-) -> tuple[State, Statistics]:
-    """What follows, with the counters that updates will need; a trace is not stored, so none is made."""
-    limits = Limits.from_now(job.max_facts, job.timeout, job.memory)
-    explicit = explicit.renamed(program.external)
-    with watching(report.profile, program) as watch:
-        engine = watch.engine(len(dictionary), Constants(dictionary), limits=limits)
-        facts, statistics = seminaive(engine, program, explicit, watch.listener(Listener(report.round_done)))
-        fresh = Materialisation(explicit, facts, instances=statistics.instances)
-        kept = booked(engine, program, fresh, "none" if job.maintain == "counting" else job.maintain)
-    state = stored(program, dictionary, kept, above(program, facts, job.expand_below))
-    seen = visible(program, facts)
-    violations = len(seen.relation(VIOLATION))
-    return state, replace(statistics, facts=seen.count, equality=job.equality, violations=violations)
-
-
-def _reason_merged(
-    job: MaterialiseJob, program: StratifiedProgram, dictionary: Dictionary, explicit: FactSet, report: Report
-) -> tuple[State, Statistics]:
-    """The same over representatives, with all facts that these stand for."""
-    written = program.program.written
-    assert written is not None
-    kb = KnowledgeBase.restored(
-        Program(written.rules, prefixes=written.prefixes),
-        State(dictionary, explicit, NONE),
-        Statistics(facts=0, explicit=0, instances=0, rounds=0, seconds=0.0),
-        stratification=job.stratification,
-        maintain="none",
-        equality="representatives",
-        max_facts=job.max_facts,
-        timeout=job.timeout,
-        max_memory=job.memory,
-    )
-    statistics = kb.materialise(fresh=True, progress=Listener(report.round_done), profile=report.profile or False)
-    return kb.listed(), statistics
-
-
-def _commit(
-    transaction: Transaction,
-    staged: EncodedFiles,
-    state: State,
-    program: StratifiedProgram,
-    statistics: Statistics,
-    kinds: StoredKinds,
-    job: MaterialiseJob,
-    told: Told | None,
-) -> int:
-    transaction.add_term_files(staged.terms)
-    written = program.program.written
-    assert written is not None
-    bookkeeping = bookkeeping_of(state, job.maintain)
-    closures, rules = closures_of(program, state.generated), print_program(written)
-    return commit_state(
-        transaction, state, rules, statistics, "materialise", kinds, bookkeeping, closures, job.modules, told
-    )

@@ -26,7 +26,8 @@ from everlog.kb.change import Change
 from everlog.kb.knowledge_base import KnowledgeBase
 from everlog.kb.stores import append, is_saved_in
 from everlog.kb.stores import open as open_store
-from everlog.lang.errors import DataError, StoreError, few, warn
+from everlog.lang.codes import Code
+from everlog.lang.errors import AnotherWriterError, DataError, few, warn
 from everlog.lang.syntax import Predicate
 from everlog.reasoning.update import Algorithm
 from everlog.store import Store, Transaction, begin, steps
@@ -91,7 +92,7 @@ def maintain(
     """
     opened = Store.open(store)
     if not stream.isStreaming:
-        raise DataError.of("not-a-stream", "the DataFrame is not a stream", None, "read it with spark.readStream")
+        raise DataError.of(Code.NOT_A_STREAM, "the DataFrame is not a stream", None, "read it with spark.readStream")
     _require_name(name, opened.layout)
     OperationReader.of(dict(stream.dtypes), Names([], {}), {})
     job = UpdateJob(
@@ -115,13 +116,13 @@ def _require_name(name: str, layout: StoreLayout) -> None:
     """An error for what cannot name a stream: the checkpoint is in a directory of that name."""
     if not name:
         hint = 'pass one, such as maintain(stream, store, "edges"), and the same one when you start again'
-        raise DataError.of("no-name", "a stream needs a name by which the store knows it", None, hint)
+        raise DataError.of(Code.NO_NAME, "a stream needs a name by which the store knows it", None, hint)
     if name in (".", ".."):
         message = f"a stream cannot be named {name!r}, which stands for another directory than its own"
-        raise DataError.of("bad-name", message, None, "choose a word, such as edges")
+        raise DataError.of(Code.BAD_NAME, message, None, "choose a word, such as edges")
     if (length := len(layout.checkpoint(name).name)) > LONGEST_NAME:
         message = f"the name of the stream makes a file name of {length:,} characters, {LONGEST_NAME} are allowed"
-        raise DataError.of("bad-name", message, None, "choose a word, such as edges")
+        raise DataError.of(Code.BAD_NAME, message, None, "choose a word, such as edges")
 
 
 @dataclass
@@ -148,8 +149,8 @@ class Upkeep:
             kb, self.kb = self.kb, None  # a knowledge base whose update failed is not used again
             try:
                 applied = self._apply(frame, batch, checkpoint, kb)
-            except StoreError as error:
-                if error.diagnostics[0].code != "another-writer" or attempt + 1 == ATTEMPTS:
+            except AnotherWriterError:
+                if attempt + 1 == ATTEMPTS:
                     raise
             else:
                 break
@@ -238,7 +239,7 @@ class Upkeep:
         if known is not None and known["checkpoint"] != checkpoint and not self.restart:
             message = f"the store has batches 0 to {known['batch']} of {self.name}, from another checkpoint"
             hint = "go on with that checkpoint, take another name, or pass restart=True if all is to be applied anew"
-            raise store_error("other-checkpoint", message, self.store, hint)
+            raise store_error(Code.OTHER_CHECKPOINT, message, self.store, hint)
 
     def _is_next(self, positions: Mapping[str, Any], checkpoint: str, batch: int) -> bool:
         """Whether a batch is to be applied: it is the one after the last; no if the store has it already."""
@@ -254,7 +255,7 @@ class Upkeep:
                 "the store is older than the checkpoint: start with a new checkpoint; "
                 "restart=True goes on without the batches between"
             )
-            raise store_error("missed-batches", message, self.store, hint)
+            raise store_error(Code.MISSED_BATCHES, message, self.store, hint)
         return batch > last
 
 

@@ -3,25 +3,26 @@
 from __future__ import annotations
 
 import logging
-import os
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Any
 
 from everlog.analysis.check import CheckedProgram
 from everlog.backends.engines import needs_spark_to_update
-from everlog.backends.spark.tasks import runner_of
+from everlog.backends.spark.tasks import SparkRunner
 from everlog.ingest.amounts import Told
 from everlog.ingest.blanks import StoredBlanks
 from everlog.ingest.columns import Headers
 from everlog.ingest.facts import facts_in
+from everlog.ingest.in_process import IN_PROCESS_BYTES, FactsRead, read_facts, size_of
 from everlog.ingest.named import named_predicates, with_empty
 from everlog.ingest.prefixes import declared_prefixes
 from everlog.ingest.rdf import merged_graphs
-from everlog.ingest.sources import FactSource, ReadOptions, resolve
+from everlog.ingest.sources import ReadOptions, resolve
 from everlog.ingest.split import BadRow, Split
 from everlog.ingest.splits import LARGE_GZ, large_files, splits
-from everlog.ingest.stage import Staged, stage, widest
+from everlog.ingest.stage import stage, widest
 from everlog.ingest.triples import refuse_graphs
 from everlog.jobs.reports import Clock, Report
 from everlog.kb.change import Change
@@ -35,12 +36,6 @@ from everlog.store import Store, begin
 from everlog.store.compaction import compact_if_worth
 
 log = logging.getLogger(__name__)
-
-IN_PROCESS_BYTES = 64 << 20
-"""Change sets above this are read by Spark."""
-
-UNPACKED = 5
-"""How many times larger a compressed file is taken to be."""
 
 
 @dataclass(frozen=True)
@@ -125,13 +120,11 @@ def update(job: UpdateJob, report: Report | None = None) -> UpdateResult:
             for warning in (*large_files(both, job.large_gz), *merged_graphs(both, options)):
                 clock.report.warning(warning)
         with clock.phase("read"):
-            on_spark = needs_spark(job.engine, [*parts[0], *parts[1]])
-            reading = _ChangeReader(job, options, transaction.work, on_spark, clock.report.amount)
-            deleted, inserted = (reading.stage(part, kb) for part in parts)
-            dictionary = kb.state().dictionary
-            blanks = StoredBlanks.of(dictionary, parts[0], job.on_error)
-            delete, unknown = facts_in(deleted, dictionary, add=False, blanks=blanks)
-            insert, _ = facts_in(inserted, dictionary, add=True)
+            reading = _ChangeReader(
+                job, options, transaction.work, kb, needs_spark(job.engine, both), clock.report.amount
+            )
+            deleted = reading.facts(parts[0], add=False)
+            inserted = reading.facts(parts[1], add=True)
             named = named_predicates(sources[1], parts[1], options)
             kb.warning = clock.report.warning
             kb.warn_of_facts(with_empty(inserted.kinds, named), named)
@@ -140,10 +133,10 @@ def update(job: UpdateJob, report: Report | None = None) -> UpdateResult:
         with clock.phase("reason"):
             profile = clock.report.profile or False
             change = kb.update_facts(
-                insert,
-                delete,
+                inserted.facts,
+                deleted.facts,
                 kinds=inserted.kinds,
-                unknown=unknown,
+                unknown=deleted.unknown,
                 algorithm=job.algorithm,
                 strategy=job.strategy,
                 profile=profile,
@@ -204,32 +197,31 @@ def _options(job: UpdateJob, kb: KnowledgeBase) -> ReadOptions:
 
 @dataclass(frozen=True)
 class _ChangeReader:
-    """Brings change sets into files of ids and terms."""
+    """Brings change sets into facts over the dictionary of a knowledge base: by this process, or by Spark."""
 
     job: UpdateJob
     options: ReadOptions
     work: Path
+    kb: KnowledgeBase
     on_spark: bool
     told: Told | None
 
-    def stage(self, parts: Sequence[Split], kb: KnowledgeBase) -> Staged:
-        if not parts:
-            return Staged(2)
-        spark = None
-        if self.on_spark:
-            from everlog.host.session import session
+    def facts(self, parts: Sequence[Split], *, add: bool) -> FactsRead:
+        """The facts of splits; without ``add`` those with terms that the dictionary does not have are left out."""
+        dictionary, on_error, told = self.kb.dictionary, self.job.on_error, self.told
+        blanks = None if add else StoredBlanks.of(dictionary, parts, on_error)
+        if not self.on_spark:
+            return read_facts(parts, self.options, dictionary, add=add, blanks=blanks, on_error=on_error, told=told)
+        from everlog.host.session import session
 
-            spark = session(self.job.master)
-        width = max([widest(parts, self.options), *(p.arity for p in kb.predicates)])
-        salt = kb.state().dictionary.salt
-        on_error, told = self.job.on_error, self.told
-        return stage(
-            runner_of(spark), parts, self.options, self.work, width=width, on_error=on_error, salt=salt, told=told
-        )
+        width = max([widest(parts, self.options), *(p.arity for p in self.kb.predicates)])
+        runner = SparkRunner(session(self.job.master))
+        how: dict[str, Any] = {"width": width, "on_error": on_error, "salt": dictionary.salt, "told": told}
+        staged = stage(runner, parts, self.options, self.work, **how)
+        facts, unknown = facts_in(staged, dictionary, add=add, blanks=blanks)
+        return FactsRead(facts, staged.rows, unknown, staged.bad, staged.bad_count, staged.kinds)
 
 
 def needs_spark(engine: str, parts: Sequence[Split]) -> bool:
     """Whether Spark is to read: if asked for, or if there is much to read once it is unpacked."""
-    sources: dict[str, FactSource] = {part.path: part.source for part in parts}
-    size = sum(os.path.getsize(path) * (UNPACKED if source.compressed else 1) for path, source in sources.items())
-    return engine == "spark" or (engine == "auto" and size > IN_PROCESS_BYTES)
+    return engine == "spark" or (engine == "auto" and size_of(parts) > IN_PROCESS_BYTES)

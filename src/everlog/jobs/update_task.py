@@ -14,7 +14,7 @@ from everlog.ingest.blanks import StoredBlanks
 from everlog.ingest.split import Split
 from everlog.ingest.stage import Staged
 from everlog.kb.change import Change
-from everlog.lang.errors import LimitError
+from everlog.lang.errors import FactLimitError
 from everlog.lang.syntax import Predicate
 from everlog.reasoning.update import Algorithm, Strategy
 from everlog.store import Store
@@ -46,8 +46,8 @@ class UpdateTask:
         gives_up = self.max_facts is None or self.most < self.max_facts
         try:
             return self._repaired(self.most if gives_up else self.max_facts)
-        except LimitError as error:
-            if gives_up and error.diagnostics[0].code == "max-facts":
+        except FactLimitError:
+            if gives_up:
                 return None
             raise
         except MemoryError:

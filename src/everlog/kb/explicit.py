@@ -15,6 +15,7 @@ from everlog.engine.dictionary import Dictionary
 from everlog.engine.factset import NONE, FactSet
 from everlog.engine.kinds import kinds_of
 from everlog.engine.relation import Relation
+from everlog.engine.tables import argument_names
 from everlog.ingest.columns import Headers
 from everlog.ingest.values import argument_columns
 from everlog.lang.kinds import Kinds
@@ -53,7 +54,7 @@ def deletion(predicate: Predicate, columns: list[pa.LargeStringArray], size: int
     if all((column >= 0).all() for column in ids):
         return Queued(False, predicate, Relation.from_columns(ids, len(dictionary), size))
     known = np.logical_and.reduce([column >= 0 for column in ids])
-    texts = pa.table(columns, names=[f"c{i}" for i in range(len(columns))]).filter(pa.array(~known))
+    texts = pa.table(columns, names=argument_names(len(columns))).filter(pa.array(~known))
     unknown = texts.group_by(texts.column_names).aggregate([]).num_rows
     return Queued(False, predicate, Relation.from_columns([column[known] for column in ids], len(dictionary)), unknown)
 

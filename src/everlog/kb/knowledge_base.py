@@ -37,7 +37,8 @@ from everlog.lang.printer import print_program
 from everlog.lang.syntax import Predicate, Program
 from everlog.owl.reading import Profile as OntologyProfile
 from everlog.owl.reading import Schema, given_program, refuse_ontology
-from everlog.profiling.watch import UNWATCHED, watching
+from everlog.profiling.recorder import watching
+from everlog.profiling.watch import UNWATCHED
 from everlog.query.answers import RelationRows, Rows
 from everlog.query.conjunctive import answer
 from everlog.query.explain.asked import FactTexts
@@ -108,11 +109,31 @@ class KnowledgeBase:
             checked = rules
         else:
             checked = check(given_program(rules, equality, profile=profile, schema=schema))
-        dictionary = Dictionary()
+        options = {"modules": modules, "stratification": stratification, "maintain": maintain, "equality": equality}
+        limits = {"max_facts": max_facts, "timeout": timeout, "max_memory": max_memory}
+        self._begin(checked, Dictionary(), **options, **limits)  # type: ignore[arg-type]
+        self._queue += program_facts(checked, self._reasoner.dictionary)
+        if not isinstance(rules, CheckedProgram):
+            self._warn(checked.warnings)
+
+    def _begin(
+        self,
+        checked: CheckedProgram,
+        dictionary: Dictionary,
+        *,
+        modules: bool = True,
+        stratification: Kind = "levels",
+        maintain: Maintain = "dredc",
+        equality: Equality = "off",
+        max_facts: int | None = None,
+        timeout: float | None = None,
+        max_memory: int | str | None = None,
+    ) -> None:
+        """Begin with rules and no facts, over the terms of a dictionary."""
         modules = modules and equality != "representatives"
         self._names = Names(checked.predicates, checked.prefixes)
         self._headers: Headers = {}
-        self._queue: list[Queued] = list(program_facts(checked, dictionary))
+        self._queue: list[Queued] = []
         self._reasoner = Reasoner(
             arranged(checked, stratification, modules),
             dictionary,
@@ -140,8 +161,6 @@ class KnowledgeBase:
         """Whether predicates without facts were warned of, after which facts may come bit by bit."""
         self.warnings: tuple[Diagnostic, ...] = ()
         """What was warned of since the knowledge base was made."""
-        if not isinstance(rules, CheckedProgram):
-            self._warn(checked.warnings)
 
     def __copy__(self) -> KnowledgeBase:
         """The same knowledge base, as it is now: each of the two is changed on its own."""
@@ -182,6 +201,11 @@ class KnowledgeBase:
         """
         self.data_prefixes = {**prefixes, **self.data_prefixes}
         self._names = Names(self._names.all(), self.prefixes)
+
+    @property
+    def dictionary(self) -> Dictionary:
+        """Which numbers stand for which terms."""
+        return self._reasoner.dictionary
 
     @property
     def modules(self) -> bool:
@@ -281,12 +305,27 @@ class KnowledgeBase:
         argument = str(path) if predicate is None else f"{predicate}={path}"
         read = read_files(argument, options, self._reasoner.dictionary, self._headers, on_error)
         self.declare(read.prefixes)
-        for found in read.facts:
-            self._names.add(self._names.for_data(found, found.arity))
-        self.given.add(read.kinds, read.named)
-        self._queue += [Queued(True, p, relation, kinds=read.kinds[p]) for p, relation in read.facts.items()]
-        self._inserted = True
+        self.insert_facts(read.facts, read.kinds, read.named)
         return read.rows
+
+    def insert_facts(
+        self,
+        facts: FactSet,
+        kinds: Mapping[Predicate, Kinds],
+        named: Mapping[Predicate, Place | None],
+        *,
+        whole: bool = True,
+    ) -> None:
+        """Queue facts over :attr:`dictionary`.
+
+        ``kinds`` are those of the columns, ``named`` the predicates whose names a user has written, and where. Without
+        ``whole`` the facts belong to the rules, and predicates may be empty for now.
+        """
+        for predicate in facts:
+            self._names.add(self._names.for_data(predicate, predicate.arity))
+        self.given.add(kinds, named)
+        self._queue += [Queued(True, p, relation, kinds=kinds[p]) for p, relation in facts.items()]
+        self._inserted |= whole
 
     def delete(self, predicate: Key, data: Rows_, *, columns: Sequence[str] | None = None) -> None:
         """Queue the removal of explicit facts; facts that are not explicit are left alone.
@@ -312,8 +351,7 @@ class KnowledgeBase:
         """
         with self._watched(profile):
             reasoner = self._reasoner
-            self._warn_of(self._queue, whole=self._inserted and not self._told)
-            self._told |= self._inserted
+            self.warn_of_queued()
             if fresh or reasoner.statistics is None:
                 reasoner.compute(reasoner.applied(self._queue).explicit, progress)
                 self._queue = []
@@ -620,6 +658,14 @@ class KnowledgeBase:
         return save(self, path, overwrite=overwrite, expand_below=expand_below, wait=wait)
 
     @classmethod
+    def over(cls, dictionary: Dictionary, program: CheckedProgram, **options: Any) -> KnowledgeBase:
+        """A knowledge base of a program and its facts, whose terms are numbered by a dictionary."""
+        kb = object.__new__(cls)
+        kb._begin(program, dictionary, **options)
+        kb._queue += program_facts(program, dictionary)
+        return kb
+
+    @classmethod
     def restored(
         cls,
         program: Program,
@@ -632,8 +678,8 @@ class KnowledgeBase:
 
         ``figures`` are what :meth:`GivenFacts.from_store` takes.
         """
-        kb = cls(check(program), **options)
-        kb._queue = []
+        kb = object.__new__(cls)
+        kb._begin(check(program), state.dictionary, **options)
         kb._reasoner.restore(state, statistics)
         for predicate in (*state.facts, *state.explicit):
             kb._names.add(predicate)
@@ -705,6 +751,11 @@ class KnowledgeBase:
             return {predicate: any_kinds(predicate) for predicate in facts}
         decode = self._reasoner.dictionary.decode
         return {p: kinds_of([decode(column) for column in relation.columns()]) for p, relation in facts.items()}
+
+    def warn_of_queued(self) -> None:
+        """Warn of facts that are queued and can match nothing, and the first time of predicates without facts."""
+        self._warn_of(self._queue, whole=self._inserted and not self._told)
+        self._told |= self._inserted
 
     def _warn_of(self, queue: Iterable[Queued], *, whole: bool) -> None:
         """Warn of facts to be inserted that can match nothing, and that there were none like before."""

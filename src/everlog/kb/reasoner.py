@@ -143,8 +143,7 @@ class Reasoner:
 
     def restore(self, state: State, statistics: Statistics) -> None:
         """Begin with a materialisation that is known already."""
-        self.dictionary = state.dictionary
-        self._encode_constants()
+        assert self.dictionary is state.dictionary
         self._opened = UserView(state, statistics.instances)
         self._pairs = state.facts.restricted(self.program.external)
         self.statistics = statistics

@@ -11,18 +11,21 @@ from typing import Any, TypeVar
 import numpy as np
 import pyarrow as pa
 
-from everlog.analysis.given import KINDS, StoredKinds
+from everlog.analysis.given import KINDS
 from everlog.analysis.stratify import StratifiedProgram
 from everlog.engine.dictionary import Dictionary
 from everlog.engine.difference import Difference, counts_changed, difference
 from everlog.engine.multiset import NO_COUNTS
 from everlog.engine.state import State
 from everlog.ingest.amounts import Told, counted
+from everlog.ingest.dictionary import collision_error
 from everlog.kb.knowledge_base import KnowledgeBase
-from everlog.lang.errors import DataError, Diagnostic, StoreError, warn
+from everlog.lang.codes import Code
+from everlog.lang.errors import Diagnostic, StoreError, warn
 from everlog.lang.parser import parse_stored
 from everlog.lang.syntax import Predicate
 from everlog.reasoning.equality import Equality
+from everlog.reasoning.materialisation import Maintain
 from everlog.reasoning.modules.boundary import above
 from everlog.reasoning.modules.description import closures_of
 from everlog.reasoning.modules.graphs import forms
@@ -83,7 +86,7 @@ def save(
     """Write a knowledge base to a store; see :meth:`KnowledgeBase.save`."""
     saved = kb.saved
     if path is None and saved is None:
-        raise StoreError.of("no-store", "the knowledge base comes from no store", None, "say where to save it")
+        raise StoreError.of(Code.NO_STORE, "the knowledge base comes from no store", None, "say where to save it")
     place = Path(path) if path is not None else saved.path  # type: ignore[union-attr]
     if saved is not None and not overwrite and place.resolve() == saved.path and exists(place):
         store = Store.open(place)
@@ -94,21 +97,74 @@ def save(
             compact_if_worth(place, version)
         return version
     refuse_existing(place, overwrite)
-    name_predicates(kb.state().dictionary, kb.predicates)
-    state = kb.stored(above(kb.program, kb.state().facts, expand_below)).ranked()
+    kb.materialise()
     with begin(place, overwrite=overwrite, wait=wait) as transaction:
         refuse_existing(place, overwrite)  # somebody may have made one while this waited
-        transaction.declare(kb.data_prefixes)
-        transaction.add_terms(term_batches(state.dictionary, ()))
-        bookkeeping = bookkeeping_of(state, kb.maintain)
-        closures = closures_of(kb.program, state.generated)
-        kinds = kb.given.stored(kb.program.program)
-        version = commit_state(
-            transaction, state, kb.rules, kb.statistics, "save", kinds, bookkeeping, closures, wants_modules(kb)
-        )
-    kept = kept_after_commit(place, version, state)
-    kb.adopt(kept.state, StoreHandle.at(place, version, transaction.writer, kept, kb.program))
+        version, state = commit_whole(kb, transaction, "save", expand_below=expand_below)
+    keep_whole_version(kb, place, version, state, transaction.writer)
     return version
+
+
+def commit_whole(
+    kb: KnowledgeBase,
+    transaction: Transaction,
+    operation: str,
+    *,
+    expand_below: int = EXPAND_BELOW,
+    maintain: Maintain | None = None,
+    term_files: Sequence[str] = (),
+    told: Told | None = None,
+) -> tuple[int, State]:
+    """Commit everything that a knowledge base has as a version that begins anew; the version, and its state.
+
+    Closures with more than ``expand_below`` facts are not listed. ``maintain`` says for which algorithm a version that
+    has no counters keeps them once they are needed, by default that of the knowledge base. ``term_files`` are in the
+    transaction's directory and have the terms that the dictionary began with, sorted. ``told`` hears how many
+    rows are written.
+    """
+    name_predicates(kb.dictionary, kb.predicates)
+    is_written = bool(term_files) and not len(kb.dictionary.added)
+    state = kb.stored(above(kb.program, kb.state().facts, expand_below)).ranked()
+    _refuse_repeated_hashes(state.dictionary)
+    transaction.declare(kb.data_prefixes)
+    if is_written:
+        transaction.add_term_files(term_files)
+    else:
+        transaction.add_terms(term_batches(state.dictionary, ()))
+    transaction.add_facts(counted(fact_batches(state), state.rows.count, told))
+    version = transaction.commit(
+        rules=kb.rules,
+        statistics={
+            **kb.statistics.as_dict(),
+            "listed": state.rows.count,
+            KINDS: kb.given.stored(kb.program.program),
+        },
+        bookkeeping=bookkeeping_of(state, maintain or kb.maintain),
+        operation=operation,
+        salt=state.dictionary.salt,
+        closures=closures_of(kb.program, state.generated),
+        modules=wants_modules(kb),
+    )
+    return version, state
+
+
+def keep_whole_version(
+    kb: KnowledgeBase,
+    path: str | Path,
+    version: int,
+    state: State,
+    writer: str,
+    warning: Callable[[Diagnostic], None] = warn,
+) -> None:
+    """Leave a snapshot of a version that was just committed, and go on with the knowledge base from there.
+
+    What fails is a warning.
+    """
+    kept = kept_nowhere(state)
+    with after_commit(version, KEEPING, path, warning):
+        store = Store.open(path)
+        kept = keep_whole(store, version, state) if store.version == version else kept
+    kb.adopt(kept.state, StoreHandle.at(Path(path), version, writer, kept, kb.program))
 
 
 def append(
@@ -289,14 +345,14 @@ def _refuse_other_equality(store: Store, made: Equality, asked: Equality) -> Non
     """An error if the facts of a store are not those that an equality asked for gives."""
     if asked != made and "representatives" in (asked, made):
         hint = "open it without the option, or materialise again"
-        raise StoreError.of("other-equality", f"{store.path} has equality={made!r}, not {asked!r}", None, hint)
+        raise StoreError.of(Code.OTHER_EQUALITY, f"{store.path} has equality={made!r}, not {asked!r}", None, hint)
 
 
 def refuse_existing(path: str | Path, overwrite: bool) -> None:
     """An error if there is a store already and it may not be replaced."""
     if exists(path) and not overwrite:
         hint = "pass --overwrite (overwrite=True in Python) to make a new version; old ones stay readable"
-        raise StoreError.of("store-exists", f"there is a store at {path} already", None, hint)
+        raise StoreError.of(Code.STORE_EXISTS, f"there is a store at {path} already", None, hint)
 
 
 def name_predicates(dictionary: Dictionary, predicates: Iterable[Predicate]) -> None:
@@ -311,8 +367,6 @@ def bookkeeping_of(state: State, maintain: str) -> str:
 
 def _refuse_collisions(dictionary: Dictionary, start: int) -> None:
     """Refuse new terms that have the id of another one."""
-    from everlog.ingest.dictionary import collision_error
-
     new = dictionary.added.hashes[start - len(dictionary.base) :]
     known = dictionary.base.hashes
     at = np.minimum(np.searchsorted(known, new), max(len(known) - 1, 0))
@@ -324,46 +378,16 @@ def _refuse_collisions(dictionary: Dictionary, start: int) -> None:
     wrong = int(np.flatnonzero(same | twice)[0])
     others = np.flatnonzero(dictionary.hashes() == new[wrong])[:2]
     one, other = dictionary.decode(others).to_pylist()
-    raise DataError(collision_error([(int(new[wrong]), one, other)], dictionary.salt).diagnostics)
+    raise collision_error([(int(new[wrong]), one, other)], dictionary.salt)
 
 
-def commit_state(
-    transaction: Transaction,
-    state: State,
-    rules: str,
-    statistics: Statistics,
-    operation: str,
-    kinds: StoredKinds,
-    bookkeeping: str = "none",
-    closures: Sequence[dict[str, Any]] = (),
-    modules: bool | None = None,
-    told: Told | None = None,
-) -> int:
-    """Write the facts of a ranked state, whose terms are added already, and commit.
-
-    ``kinds`` are those of the explicit facts. ``closures`` say how facts follow that are not listed, ``modules``
-    whether modules are to take rules. ``told`` hears how many rows are written.
-    """
-    transaction.add_facts(counted(fact_batches(state), state.rows.count, told))
-    return transaction.commit(
-        rules=rules,
-        statistics={**statistics.as_dict(), "listed": state.rows.count, KINDS: kinds},
-        bookkeeping=bookkeeping,
-        operation=operation,
-        salt=state.dictionary.salt,
-        closures=closures,
-        modules=modules,
-    )
-
-
-def kept_after_commit(
-    path: str | Path, version: int, state: State, warning: Callable[[Diagnostic], None] = warn
-) -> SnapshotState:
-    """Leave a snapshot of a version that was just committed, so that opening it is quick; what fails is a warning."""
-    with after_commit(version, KEEPING, path, warning):
-        store = Store.open(path)
-        return keep_whole(store, version, state) if store.version == version else kept_nowhere(state)
-    return kept_nowhere(state)
+def _refuse_repeated_hashes(dictionary: Dictionary) -> None:
+    """Refuse a ranked dictionary in which two terms have one id."""
+    hashes = dictionary.base.hashes
+    at = np.flatnonzero(hashes[1:] == hashes[:-1])
+    if len(at):
+        ones, others = (dictionary.decode(ids).to_pylist() for ids in (at, at + 1))
+        raise collision_error(list(zip(hashes[at].tolist(), ones, others, strict=True)), dictionary.salt)
 
 
 def statistics_of(data: dict[str, Any]) -> Statistics:

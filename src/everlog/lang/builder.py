@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from lark import Token, Tree
 
+from everlog.lang.codes import Code
 from everlog.lang.errors import Diagnostic, Place, RuleError
 from everlog.lang.literals import iri_content, local_name, number_text, string_content
 from everlog.lang.mistakes import token_span
@@ -53,7 +54,7 @@ class ProgramBuilder:
         self.diagnostics.append(diagnostic)
         if len(self.diagnostics) >= MOST_MISTAKES:
             hint = "correct these mistakes first"
-            last = Diagnostic("too-many-mistakes", f"reading ends after {MOST_MISTAKES} mistakes", None, hint)
+            last = Diagnostic(Code.TOO_MANY_MISTAKES, f"reading ends after {MOST_MISTAKES} mistakes", None, hint)
             raise RuleError([*sorted(self.diagnostics, key=_position), last])
 
     def finish(self) -> None:
@@ -77,7 +78,7 @@ class ProgramBuilder:
         span = self._covering(written[0][0], (body or written)[-1][0])
         for head, negated in written:
             if negated:
-                self._wrong("negated-head", "a head cannot be negated", head.span, _NEGATED)
+                self._wrong(Code.NEGATED_HEAD, "a head cannot be negated", head.span, _NEGATED)
             yield Rule(head, positive, negative, span)
 
     def query(self, tree: Tree[Token]) -> Query:
@@ -97,7 +98,7 @@ class ProgramBuilder:
             return self._predicate(tokens[0])
         self.report(
             Diagnostic(
-                "invalid-predicate",
+                Code.INVALID_PREDICATE,
                 f"`{text}` is not a predicate",
                 None,
                 "write a bare name of letters, digits, `_` and `-`, a prefixed name, or an IRI as `<http://...>`",
@@ -115,14 +116,14 @@ class ProgramBuilder:
         span = token_span(self.source, name)
         if local:
             self._wrong(
-                "syntax", f"found `{name}`, expected a prefix", span, f"a prefix ends with the colon: `{prefix}:`"
+                Code.SYNTAX, f"found `{name}`, expected a prefix", span, f"a prefix ends with the colon: `{prefix}:`"
             )
         namespace = self._iri(iri)
         if self.prefixes.get(prefix, namespace) != namespace and prefix not in self._given:
             before = self._declared.get(prefix)
             notes = (("it is declared here first", before.place),) if before is not None else ()
             message = f"the prefix `{prefix}:` is declared twice, for different IRIs"
-            self.report(Diagnostic("duplicate-prefix", message, span.place, "give one of them another name", notes))
+            self.report(Diagnostic(Code.DUPLICATE_PREFIX, message, span.place, "give one of them another name", notes))
             return
         self.prefixes[prefix] = namespace
         self._given.discard(prefix)
@@ -182,9 +183,9 @@ class ProgramBuilder:
         hint = "a predicate is a name, a prefixed name or an IRI"
         if token.type == "VARIABLE":
             hint += "; write one rule for each predicate you mean"
-            self._wrong("variable-predicate", f"the variable `{token}` cannot be a predicate", span, hint)
+            self._wrong(Code.VARIABLE_PREDICATE, f"the variable `{token}` cannot be a predicate", span, hint)
         else:
-            self._wrong("invalid-predicate", f"`{token}` cannot be a predicate", span, hint)
+            self._wrong(Code.INVALID_PREDICATE, f"`{token}` cannot be a predicate", span, hint)
         return "_"
 
     def _term(self, node: Node) -> Term:
@@ -216,7 +217,7 @@ class ProgramBuilder:
         try:
             return Constant(number_text(token.type, str(token)))
         except ValueError as error:
-            self._wrong("number-range", str(error), token_span(self.source, token), _TOO_LARGE)
+            self._wrong(Code.NUMBER_RANGE, str(error), token_span(self.source, token), _TOO_LARGE)
             return Constant("0")
 
     def _string(self, token: Token) -> str:
@@ -224,7 +225,7 @@ class ProgramBuilder:
             return string_content(str(token))
         except ValueError as error:
             hint = "the escapes are those of Turtle; a backslash itself is written `\\\\`"
-            self._wrong("invalid-escape", str(error), token_span(self.source, token), hint)
+            self._wrong(Code.INVALID_ESCAPE, str(error), token_span(self.source, token), hint)
             return ""
 
     def _iri(self, token: Token) -> str:
@@ -233,7 +234,7 @@ class ProgramBuilder:
             try:
                 return iri_content(str(token))
             except ValueError as error:
-                self._wrong("invalid-iri", str(error), token_span(self.source, token), "encode it with `%`")
+                self._wrong(Code.INVALID_IRI, str(error), token_span(self.source, token), "encode it with `%`")
                 return ""
         prefix, _, local = token.partition(":")
         namespace = self.prefixes.get(prefix)
@@ -251,9 +252,9 @@ class ProgramBuilder:
         namespace = WELL_KNOWN.get(prefix, "http://...")
         hint = f"{known}; add `@prefix {prefix}: <{namespace}> .` to the rules, or write the IRI in full"
         message = f"the prefix `{prefix}:` is not declared"
-        self._wrong("undeclared-prefix", message, token_span(self.source, token), hint)
+        self._wrong(Code.UNDECLARED_PREFIX, message, token_span(self.source, token), hint)
 
-    def _wrong(self, code: str, message: str, span: Span | None, hint: str) -> None:
+    def _wrong(self, code: Code, message: str, span: Span | None, hint: str) -> None:
         self.report(Diagnostic(code, message, span.place if span is not None else None, hint))
 
 

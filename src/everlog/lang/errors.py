@@ -13,6 +13,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Self
 
+from everlog.lang.codes import Code, Severity
 from everlog.lang.visible import masked, visible
 
 LONGEST_LINE = 160
@@ -45,10 +46,10 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class Diagnostic:
-    """One thing that is wrong: a stable code, what, where, and what to do about it.
+    """One thing that is wrong: a code of the registry, what, where, and what to do about it.
 
     >>> place = Place("r.rls", 1, 6, "p(?x, ?y) :- q(?x) .", 2)
-    >>> print(Diagnostic("unsafe-variable", "?y is not bound", place, "use ?y in a positive atom"))
+    >>> print(Diagnostic(Code.UNSAFE_VARIABLE, "?y is not bound", place, "use ?y in a positive atom"))
     error[unsafe-variable]: ?y is not bound
       --> r.rls:1:6
        |
@@ -57,12 +58,12 @@ class Diagnostic:
       = help: use ?y in a positive atom
     """
 
-    code: str
+    code: Code
     message: str
     place: Place | None = None
     hint: str | None = None
     notes: tuple[tuple[str, Place | None], ...] = ()
-    severity: str = "error"
+    severity: Severity = Severity.ERROR
 
     def __str__(self) -> str:
         lines = [f"{self.severity}[{self.code}]: {_shown(self.message)}", *_excerpt(self.place)]
@@ -119,7 +120,7 @@ class EverlogError(Exception):
         return "\n\n".join(map(str, self.diagnostics))
 
     @classmethod
-    def of(cls, code: str, message: str, place: Place | None = None, hint: str | None = None) -> Self:
+    def of(cls, code: Code, message: str, place: Place | None = None, hint: str | None = None) -> Self:
         """An error with one diagnostic."""
         return cls(Diagnostic(code, message, place, hint))
 
@@ -140,12 +141,24 @@ class StoreError(EverlogError):
     """A store cannot be used as asked."""
 
 
+class AnotherWriterError(StoreError):
+    """Another writer is at work in the store, or committed first; nothing was changed."""
+
+
+class DamagedLogError(StoreError):
+    """The log of a store cannot be read, or contradicts itself."""
+
+
 class UnknownPredicateError(EverlogError, KeyError):
     """A predicate that the knowledge base does not know."""
 
 
 class LimitError(EverlogError):
     """A limit on facts, time or memory was reached; nothing was changed."""
+
+
+class FactLimitError(LimitError):
+    """There are more facts than are allowed; nothing was changed."""
 
 
 class EverlogWarning(UserWarning):
@@ -169,11 +182,11 @@ MOST_ALIKE = 10
 def few(found: Iterable[Diagnostic]) -> Iterator[Diagnostic]:
     """Warnings, of those with one code the first 10 and how many more there are.
 
-    >>> many = [Diagnostic("single-use", f"the variable `?{name}` is used once") for name in "abcdefghijkl"]
+    >>> many = [Diagnostic(Code.SINGLE_USE, f"the variable `?{name}` is used once") for name in "abcdefghijkl"]
     >>> [each.message for each in few(many)][9:]
     ['the variable `?j` is used once', '2 more warnings like these']
     """
-    counts: dict[str, int] = {}
+    counts: dict[Code, int] = {}
     for each in found:
         counts[each.code] = counts.get(each.code, 0) + 1
         if counts[each.code] <= MOST_ALIKE:
@@ -182,7 +195,7 @@ def few(found: Iterable[Diagnostic]) -> Iterator[Diagnostic]:
         if count > MOST_ALIKE:
             left = count - MOST_ALIKE
             message = f"{left:,} more warning{'s' * (left > 1)} like these"
-            yield Diagnostic(code, message, severity="warning")
+            yield Diagnostic(code, message, severity=Severity.WARNING)
 
 
 def warn(found: Diagnostic) -> None:
@@ -192,11 +205,11 @@ def warn(found: Diagnostic) -> None:
 
     >>> with warnings.catch_warnings(record=True) as seen:
     ...     warnings.simplefilter("always")
-    ...     warn(Diagnostic("possible-typo", "`parnet` has no rule and no fact", severity="warning"))
+    ...     warn(Diagnostic(Code.POSSIBLE_TYPO, "`parnet` has no rule and no fact", severity=Severity.WARNING))
     >>> print(seen[0].message)
     warning[possible-typo]: `parnet` has no rule and no fact
     """
-    if found.severity != "warning":
+    if found.severity is not Severity.WARNING:
         log.info("%s", found)
         return
     depth, frame = 1, sys._getframe()

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from lark import Token
 
+from everlog.lang.codes import Code
 from everlog.lang.errors import Diagnostic, Place
 from everlog.lang.foreign import (
     AGGREGATES,
@@ -35,14 +36,14 @@ def token_span(source: SourceText, first: Token, last: Token | None = None) -> S
 def missing_dot(source: SourceText, last: Token) -> Diagnostic:
     """The statement that ends with this token has no dot."""
     return Diagnostic(
-        "missing-dot", "the statement has no `.` at its end", _after(source, last), "every statement ends with a dot"
+        Code.MISSING_DOT, "the statement has no `.` at its end", _after(source, last), "every statement ends with a dot"
     )
 
 
 def explain(source: SourceText, tokens: Sequence[Token], at: int, expected: set[str]) -> Diagnostic:
     """Why ``tokens[at]`` (or the end, if there is none) cannot stand where it does."""
     if not tokens:
-        return Diagnostic("syntax", "there is nothing to read", Place(source.name), "write an atom, such as `p(?x)`")
+        return Diagnostic(Code.SYNTAX, "there is nothing to read", Place(source.name), "write an atom, such as `p(?x)`")
     if at < len(tokens):
         wrong = _wrong_token(source, tokens, at)
         if wrong is not None:
@@ -62,18 +63,20 @@ def _wrong_token(source: SourceText, tokens: Sequence[Token], at: int) -> Diagno
                 hint = 'a value with a quote in it is written in quotes, such as `"O\'Brien"`'
             elif token.type == "UNCLOSED":
                 hint += '; a string over several lines stands between `"""`'
-            return Diagnostic("unclosed-string", "the string that starts here is not closed", place, hint)
+            return Diagnostic(Code.UNCLOSED_STRING, "the string that starts here is not closed", place, hint)
         case "UNCLOSED_IRI":
             hint = "end it with `>`; an IRI contains no blanks, quotes, braces or backslashes"
-            return Diagnostic("unclosed-iri", "the IRI that starts here is not closed", place, hint)
+            return Diagnostic(Code.UNCLOSED_IRI, "the IRI that starts here is not closed", place, hint)
         case "ARROW" if any(before.type == "IMPLIES" for before in tokens[:at]):
             hint = comparison(tokens, at) if is_comparison(token) else "a rule has one arrow, `:-`"
             return _sign(source, tokens, at, hint)
         case "ARROW":
             hint = "write `:-` between the head and the body of a rule, the head first"
-            return Diagnostic("syntax", f"`{token}` is not part of the language", place, hint)
+            return Diagnostic(Code.SYNTAX, f"`{token}` is not part of the language", place, hint)
         case "DIRECTIVE":
-            return Diagnostic("unknown-directive", f"there is no `{token}`", place, "the only directive is `@prefix`")
+            return Diagnostic(
+                Code.UNKNOWN_DIRECTIVE, f"there is no `{token}`", place, "the only directive is `@prefix`"
+            )
         case "STRAY":
             if token == "?" and at == 0 and len(tokens) > 1 and tokens[1] == "-":
                 return _sign(source, tokens, at, "a program contains no queries; they are asked of what it derives")
@@ -85,7 +88,7 @@ def _sign(source: SourceText, tokens: Sequence[Token], at: int, hint: str | None
     """A sign that no statement may contain."""
     sign = sign_at(tokens, at)
     place = replace(token_span(source, tokens[at]).place, width=len(sign))
-    return Diagnostic("syntax", f"`{sign}` cannot stand here", place, hint)
+    return Diagnostic(Code.SYNTAX, f"`{sign}` cannot stand here", place, hint)
 
 
 def _wrong_order(source: SourceText, tokens: Sequence[Token], at: int, expected: set[str]) -> Diagnostic:
@@ -99,20 +102,20 @@ def _wrong_order(source: SourceText, tokens: Sequence[Token], at: int, expected:
     if previous is not None and previous.lower() == "not" and previous.type == "NAME":
         return _not(source, previous)
     if kind == "VARIABLE" and "TILDE" in expected and at + 1 < len(tokens) and tokens[at + 1].type == "_LPAR":
-        return Diagnostic("variable-predicate", f"the variable {found} cannot be a predicate", place, _NO_VARIABLE)
+        return Diagnostic(Code.VARIABLE_PREDICATE, f"the variable {found} cannot be a predicate", place, _NO_VARIABLE)
     if kind in TERMS and "TILDE" in expected and is_comparison(sign_at(tokens, at + 1)):
         return _sign(source, tokens, at + 1, comparison(tokens, at + 1))
     if kind == "LANGUAGE" and previous is None:
-        return Diagnostic("unknown-directive", f"there is no {found}", place, "the only directive is `@prefix`")
+        return Diagnostic(Code.UNKNOWN_DIRECTIVE, f"there is no {found}", place, "the only directive is `@prefix`")
     if expected == {"_LPAR"} and previous is not None and kind in ("_COMMA", "IMPLIES", "$END", "RPAR"):
         where = token_span(source, previous).place
         hint = f"an atom without arguments is written `{previous}()`"
-        return Diagnostic("missing-parentheses", f"`{previous}` is no atom", where, hint)
+        return Diagnostic(Code.MISSING_PARENTHESES, f"`{previous}` is no atom", where, hint)
     opened = _open_bracket(tokens[:at])
     if opened is not None and kind in ("IMPLIES", "TILDE", "$END", "RBRACKET", "RPAR", "_LPAR", "LBRACKET"):
         return _unclosed(source, tokens, opened, at)
     advice = _order_hint(tokens, at, kind, previous, expected)
-    return Diagnostic("syntax", f"found {found}, expected {_expected(expected)}", place, advice)
+    return Diagnostic(Code.SYNTAX, f"found {found}, expected {_expected(expected)}", place, advice)
 
 
 _NO_VARIABLE = "a predicate is a name, a prefixed name or an IRI; write one rule for each predicate you mean"
@@ -127,15 +130,15 @@ def _unclosed(source: SourceText, tokens: Sequence[Token], opened: int, at: int)
         if opened > 0 and tokens[opened - 1].lower() == "not":
             return _not(source, tokens[opened - 1])
         hint = HINTS["aggregate" if tokens[at - 1].lower() in AGGREGATES else "function"]
-        return Diagnostic("syntax", "an atom cannot stand inside another", place, hint, (note,))
+        return Diagnostic(Code.SYNTAX, "an atom cannot stand inside another", place, hint, (note,))
     message = f"found {_found(token)}, but `{bracket}` is not closed"
     hint = f"add `{')' if bracket.type == '_LPAR' else ']'}`"
-    return Diagnostic("unclosed-parenthesis", message, place, hint, (note,))
+    return Diagnostic(Code.UNCLOSED_PARENTHESIS, message, place, hint, (note,))
 
 
 def _not(source: SourceText, token: Token) -> Diagnostic:
     place = token_span(source, token).place
-    return Diagnostic("syntax", f"negation is not written `{token}`", place, "write `~` before the atom: `~p(?x)`")
+    return Diagnostic(Code.SYNTAX, f"negation is not written `{token}`", place, "write `~` before the atom: `~p(?x)`")
 
 
 def _order_hint(tokens: Sequence[Token], at: int, kind: str, previous: Token | None, expected: set[str]) -> str | None:

@@ -14,6 +14,7 @@ from types import MappingProxyType
 
 from everlog.lang.builder import ProgramBuilder
 from everlog.lang.characters import BARE_NAME
+from everlog.lang.codes import Code
 from everlog.lang.errors import Diagnostic, Place, RuleError
 from everlog.lang.statements import query_tree, statement_trees
 from everlog.lang.syntax import Atom, Program, Query, Rule, SourceText
@@ -50,14 +51,14 @@ def parse_file(path: str | Path, prefixes: Mapping[str, str] = NO_PREFIXES) -> P
     except OSError as error:
         reason = error.strerror or type(error).__name__
         hint = "check the path and that you may read the file"
-        raise RuleError.of("unreadable-file", f"the rules cannot be read: {reason}", Place(name), hint) from error
+        raise RuleError.of(Code.UNREADABLE_FILE, f"the rules cannot be read: {reason}", Place(name), hint) from error
     try:
         text = data.decode("utf-8")
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
         column = error.start - data.rfind(b"\n", 0, error.start)
         raise RuleError.of(
-            "not-utf-8", "the file is not UTF-8 text", Place(name, line, column), "save it as UTF-8"
+            Code.NOT_UTF_8, "the file is not UTF-8 text", Place(name, line, column), "save it as UTF-8"
         ) from error
     try:
         return parse_program(text, name, prefixes)
@@ -67,7 +68,7 @@ def parse_file(path: str | Path, prefixes: Mapping[str, str] = NO_PREFIXES) -> P
             raise
         message = f"the file does not have rules as Everlog reads them; `{Path(path).suffix}` is a file of {language}"
         hint = "there, variables and declarations are written in other ways: write the rules anew, as `.rls`"
-        raise RuleError([Diagnostic("other-language", message, Place(name), hint), *error.diagnostics]) from None
+        raise RuleError([Diagnostic(Code.OTHER_LANGUAGE, message, Place(name), hint), *error.diagnostics]) from None
 
 
 _OTHER_LANGUAGES = {".dl": "Soufflé", ".lp": "clingo", ".pl": "Prolog"}
@@ -117,7 +118,7 @@ def parse_fact(text: str, prefixes: Mapping[str, str] = NO_PREFIXES) -> Atom:
     if len(query.positive) != 1 or query.negative or not query.positive[0].is_ground:
         place = query.span.place if query.span is not None else None
         hint = "write one atom without variables, such as `person(alice)`"
-        raise RuleError(Diagnostic("not-a-fact", "this is not a single fact", place, hint))
+        raise RuleError(Diagnostic(Code.NOT_A_FACT, "this is not a single fact", place, hint))
     return query.positive[0]
 
 
@@ -131,7 +132,7 @@ def _source(name: str, text: str) -> SourceText:
         column = error.start - text.rfind("\n", 0, error.start)
         shown = source.line(line).encode(errors="replace").decode()
         place = Place(name, line, column, shown)
-        raise RuleError.of("not-utf-8", "the text is not UTF-8", place, "write it as UTF-8") from None
+        raise RuleError.of(Code.NOT_UTF_8, "the text is not UTF-8", place, "write it as UTF-8") from None
     return source
 
 

@@ -33,6 +33,7 @@ from decimal import Decimal
 from functools import lru_cache
 
 from everlog.lang.characters import CHARACTER, START
+from everlog.lang.codes import Code
 from everlog.lang.errors import TermError
 
 XSD = "http://www.w3.org/2001/XMLSchema#"
@@ -96,7 +97,7 @@ class BlankNode:
         if _LABEL.fullmatch(self.label) is None:
             message = f"{self.label!r} cannot be the label of a blank node"
             hint = "use letters, digits and _; - and . may stand inside"
-            raise TermError.of("invalid-label", message, None, hint)
+            raise TermError.of(Code.INVALID_LABEL, message, None, hint)
 
     def __str__(self) -> str:
         return "_:" + self.label
@@ -134,7 +135,7 @@ def check_iri(text: str) -> None:
     if wrong is not None:
         encoded = NOT_IN_IRI.sub(lambda match: "".join(f"%{byte:02X}" for byte in _bytes(match.group())), text)
         hint = f"write it percent-encoded, as in {encoded!r}"
-        raise TermError.of("invalid-iri", f"an IRI cannot contain {wrong.group()!r}: {text!r}", None, hint)
+        raise TermError.of(Code.INVALID_IRI, f"an IRI cannot contain {wrong.group()!r}: {text!r}", None, hint)
 
 
 _check_datatype = lru_cache(maxsize=1024)(check_iri)
@@ -144,10 +145,10 @@ _check_datatype = lru_cache(maxsize=1024)(check_iri)
 def _check_language(language: str, datatype: str | None) -> None:
     if _LANGUAGE.fullmatch(language) is None:
         hint = "a tag is letters, and after hyphens letters and digits, as in 'en' or 'de-AT'"
-        raise TermError.of("invalid-language", f"{language!r} cannot be a language tag", None, hint)
+        raise TermError.of(Code.INVALID_LANGUAGE, f"{language!r} cannot be a language tag", None, hint)
     if datatype not in (None, LANG_STRING):
         message = f"a literal cannot have the language {language!r} and the datatype {datatype!r}"
-        raise TermError.of("invalid-literal", message, None, "leave out one of the two")
+        raise TermError.of(Code.INVALID_LITERAL, message, None, "leave out one of the two")
 
 
 def _bytes(character: str) -> bytes:

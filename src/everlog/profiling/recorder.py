@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from everlog.analysis.modules.module import SpecialModule
@@ -19,8 +20,10 @@ from everlog.engine.match import Engine, RuleSet
 from everlog.host.memory import held_memory
 from everlog.lang.printer import print_name, print_rule
 from everlog.lang.syntax import Predicate, Rule
-from everlog.profiling.profile import Profile, Round, RuleWork
-from everlog.profiling.watch import Watch
+from everlog.profiling.figures import Round, RuleWork
+from everlog.profiling.profile import Profile
+from everlog.profiling.watch import UNWATCHED, Watch
+from everlog.profiling.watching import WatchedEngine
 from everlog.reasoning.statistics import Listener, RoundEvent
 
 if TYPE_CHECKING:
@@ -60,8 +63,6 @@ class Recorder(Watch):
             profile.derives[stratum.index] = ", ".join(dict.fromkeys(names))
 
     def engine(self, *arguments: Any, **options: Any) -> Engine:
-        from everlog.profiling.watching import WatchedEngine
-
         made = WatchedEngine(*arguments, **options)
         made.watch = self
         return made
@@ -206,6 +207,19 @@ class Recorder(Watch):
         if now - self._sampled >= SECONDS_BETWEEN_SAMPLES:
             self._sampled = now
             self.profile.memory.append((now - self._start, held_memory()))
+
+
+@contextmanager
+def watching(profile: Profile | bool | None, program: StratifiedProgram) -> Iterator[Watch]:
+    """Who records into a profile, if there is one to record into."""
+    if profile is None or isinstance(profile, bool):
+        yield UNWATCHED
+        return
+    recorder = Recorder(profile, program)
+    try:
+        yield recorder
+    finally:
+        recorder.close()
 
 
 def _as_written(program: StratifiedProgram) -> Callable[[Rule], str]:

@@ -8,8 +8,8 @@ from html import escape
 
 from everlog.host.memory import size_text
 from everlog.lang.html import html_table
+from everlog.profiling.figures import Figures
 from everlog.profiling.plots import bars, lines
-from everlog.profiling.profile import Profile
 from everlog.profiling.tables import PHASES, summary, tables
 
 BARS = 20
@@ -36,7 +36,7 @@ STYLE = """
 """
 
 
-def page(profile: Profile, title: str) -> str:
+def page(profile: Figures, title: str) -> str:
     """A whole page."""
     made = datetime.now().astimezone().isoformat(timespec="seconds")
     return (
@@ -46,7 +46,7 @@ def page(profile: Profile, title: str) -> str:
     )
 
 
-def body(profile: Profile) -> str:
+def body(profile: Figures) -> str:
     """The tables and plots, as a notebook shows them, too."""
     parts = [f"<style>{STYLE}</style>", f"<p>{escape(summary(profile))}</p>"]
     for title, note, drawn in _plots(profile):
@@ -59,7 +59,7 @@ def body(profile: Profile) -> str:
     return f'<div class="everlog-profile">{"".join(parts)}</div>'
 
 
-def _plots(profile: Profile) -> Iterator[tuple[str, str, str]]:
+def _plots(profile: Figures) -> Iterator[tuple[str, str, str]]:
     """Each plot with its title and how to read it."""
     if profile.phases:
         yield "Time of the command", "Seconds by phase.", bars(list(profile.phases.items()), _seconds)

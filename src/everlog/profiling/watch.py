@@ -2,16 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from everlog.engine.match import Engine
 from everlog.reasoning.statistics import Listener
-
-if TYPE_CHECKING:
-    from everlog.analysis.stratify import StratifiedProgram
-    from everlog.profiling.profile import Profile
 
 
 class Watch:
@@ -30,18 +24,3 @@ class Watch:
 
 
 UNWATCHED = Watch()
-
-
-@contextmanager
-def watching(profile: Profile | bool | None, program: StratifiedProgram) -> Iterator[Watch]:
-    """Who records into a profile, if there is one to record into."""
-    if profile is None or isinstance(profile, bool):
-        yield UNWATCHED
-        return
-    from everlog.profiling.recorder import Recorder
-
-    recorder = Recorder(profile, program)
-    try:
-        yield recorder
-    finally:
-        recorder.close()

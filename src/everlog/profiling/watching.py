@@ -3,22 +3,35 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
-from everlog.engine.algebra import AnyChange, AnyFactSet, Observer
+from everlog.engine.algebra import AnyChange, AnyEngine, AnyFactSet, Observer
 from everlog.engine.factset import FactSet
 from everlog.engine.match import Engine, Matches, Proofs, RuleSet
 from everlog.lang.syntax import Rule
 
 if TYPE_CHECKING:
+    from everlog.analysis.modules.module import SpecialModule
     from everlog.analysis.stratify import Stratum
-    from everlog.profiling.recorder import Recorder
+
+
+class PassRecorder(Protocol):
+    """What a watched engine reports to."""
+
+    def began(self, engine: AnyEngine, rules: RuleSet, phase: str) -> None:
+        """An engine begins a pass over rules."""
+
+    def began_module(self, engine: AnyEngine, stratum: Stratum, module: SpecialModule) -> None:
+        """A module begins to derive its facts."""
+
+    def matched(self, rule: Rule, phase: str, instances: int) -> None:
+        """A rule has been matched."""
 
 
 class WatchedEngine(Engine):
-    """The local engine, telling a recorder when it begins with rules and when it is done with one."""
+    """The local engine, reporting to a recorder when it begins with rules and when it is done with one."""
 
-    watch: Recorder
+    watch: PassRecorder
 
     def match(
         self,

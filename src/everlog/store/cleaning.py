@@ -12,6 +12,7 @@ import os
 import shutil
 from pathlib import Path
 
+from everlog.lang.codes import Code
 from everlog.lang.errors import StoreError
 from everlog.store import locking, snapshot
 from everlog.store.errors import store_error
@@ -43,12 +44,14 @@ def refuse_strangers(layout: StoreLayout) -> None:
     if not root.exists():
         return
     if not root.is_dir():
-        raise store_error("not-a-store", "this is a file, not a directory", root, "choose another path for the store")
+        raise store_error(
+            Code.NOT_A_STORE, "this is a file, not a directory", root, "choose another path for the store"
+        )
     names = _names_in(root)
     if names and not _is_unfinished(layout, names):
         shown = ", ".join(sorted(names)[:5])
         hint = "choose an empty or new directory for the store"
-        raise store_error("not-a-store", f"the directory is no Everlog store but has {shown}", root, hint)
+        raise store_error(Code.NOT_A_STORE, f"the directory is no Everlog store but has {shown}", root, hint)
 
 
 def _is_unfinished(layout: StoreLayout, names: set[str]) -> bool:

@@ -21,17 +21,16 @@ from everlog.engine.factset import FactSet
 from everlog.engine.grouped import Group
 from everlog.engine.hashing import hash_text, hash_texts, text_buffers
 from everlog.engine.kernels import texts as kernels
-from everlog.engine.keys import Keys, Layout, columns_of, layout_for, pack
+from everlog.engine.keys import BLOCK_ROWS, Keys, Layout, columns_of, layout_for, pack
 from everlog.engine.multiset import Counts, Multiset
 from everlog.engine.relation import Relation
 from everlog.engine.state import State
+from everlog.engine.tables import argument_names
+from everlog.lang.codes import Code
 from everlog.lang.errors import StoreError
 from everlog.lang.syntax import Predicate
+from everlog.store.schema import TERMS, WEIGHT_TYPES, WEIGHTS
 
-ROWS = 1 << 20
-"""Rows of a batch on its way to a store."""
-
-WEIGHTS = {"holds": np.int8, "explicit": np.int8, "nr": np.int32, "rec": np.int32}
 COUNTED = "dredc"
 """The bookkeeping of a version whose rows have counters."""
 
@@ -42,11 +41,11 @@ Ids = NDArray[np.int64]
 
 def term_batches(dictionary: Dictionary, predicates: Iterable[Predicate]) -> Iterator[pa.RecordBatch]:
     """The terms of a ranked dictionary and the texts of predicates, as a store keeps them."""
-    base, names = dictionary.base, ["id", "text"]
+    base, names = dictionary.base, TERMS.names
     texts = base.to_arrow()
-    for start in range(0, len(base), ROWS):
-        ids = pa.array(base.hashes[start : start + ROWS])
-        yield pa.record_batch([ids, texts.slice(start, ROWS).cast(pa.string())], names=names)
+    for start in range(0, len(base), BLOCK_ROWS):
+        ids = pa.array(base.hashes[start : start + BLOCK_ROWS])
+        yield pa.record_batch([ids, texts.slice(start, BLOCK_ROWS).cast(pa.string())], names=names)
     own = [str(p) for p in predicates if dictionary.find(str(p)) < 0]
     ids = pa.array([hash_text(text, salt=dictionary.salt) for text in own], pa.int64())
     yield pa.record_batch([ids, pa.array(own, pa.string())], names=names)
@@ -56,7 +55,7 @@ def added_terms(dictionary: Dictionary, start: int) -> pa.RecordBatch:
     """The terms from an id on."""
     ids = np.arange(start, len(dictionary), dtype=np.int64)
     columns = [pa.array(hashes_of(dictionary, ids)), dictionary.decode(ids).cast(pa.string())]
-    return pa.record_batch(columns, names=["id", "text"])
+    return pa.record_batch(columns, names=TERMS.names)
 
 
 def fact_batches(state: State) -> Iterator[pa.RecordBatch]:
@@ -96,8 +95,8 @@ def _weighted_facts(state: State) -> Iterator[_Weighted]:
     for number, predicate in sorted(zip(numbers, predicates, strict=True)):
         relation = rows[predicate]
         keys = relation.keys()
-        for start in range(0, len(keys), ROWS):
-            part = keys[start : start + ROWS]
+        for start in range(0, len(keys), BLOCK_ROWS):
+            part = keys[start : start + BLOCK_ROWS]
             yield _Weighted(number, relation.layout, part, _weights_in(state, predicate, part, len(keys)))
 
 
@@ -120,8 +119,9 @@ def _weighted_changes(change: Difference, salt: int) -> Iterator[_Weighted]:
     for number, predicate in zip(_numbers(predicates, salt), predicates, strict=True):
         keys, weights = change.rows(predicate)
         layout = next(part[predicate].layout for part in change.parts if predicate in part)
-        columns = (weight.astype(kind) for weight, kind in zip(weights, WEIGHTS.values(), strict=True))
-        yield _Weighted(number, layout, keys, dict(zip(WEIGHTS, columns, strict=True)))
+        named = zip(WEIGHT_TYPES.items(), weights, strict=True)
+        columns = {name: weight.astype(kind.to_pandas_dtype()) for (name, kind), weight in named}
+        yield _Weighted(number, layout, keys, columns)
 
 
 def _numbers(predicates: Sequence[Predicate], salt: int) -> list[int]:
@@ -133,7 +133,7 @@ def _numbers(predicates: Sequence[Predicate], salt: int) -> list[int]:
 def _batches(facts: Iterable[_Weighted], hashed: Callable[[Ids], Ids]) -> Iterator[pa.RecordBatch]:
     """Rows of a store, as many to a batch as go in."""
     held: list[_Weighted] = []
-    room = ROWS
+    room = BLOCK_ROWS
     for mine in facts:
         start = 0
         while start < len(mine.keys):
@@ -141,7 +141,7 @@ def _batches(facts: Iterable[_Weighted], hashed: Callable[[Ids], Ids]) -> Iterat
             start, room = start + room, room - len(held[-1].keys)
             if not room:
                 yield _batch(held, hashed)
-                held, room = [], ROWS
+                held, room = [], BLOCK_ROWS
     if held:
         yield _batch(held, hashed)
 
@@ -157,8 +157,8 @@ def _batch(held: Sequence[_Weighted], hashed: Callable[[Ids], Ids]) -> pa.Record
         for position, column in enumerate(columns_of(layout, keys)):
             arguments[position, rows] = hashed(column)
     columns: dict[str, Any] = {"predicate": np.repeat([mine.number for mine in held], sizes)}
-    for position, column in enumerate(arguments):
-        columns[f"c{position}"] = pa.array(column, mask=arities <= position)
+    for position, (name, column) in enumerate(zip(argument_names(len(arguments)), arguments, strict=True)):
+        columns[name] = pa.array(column, mask=arities <= position)
     for name in WEIGHTS:
         columns[name] = np.concatenate([mine.weights[name] for mine in held])
     return pa.record_batch(columns)
@@ -257,7 +257,7 @@ def _groups(batches: Iterable[pa.RecordBatch], dictionary: Dictionary) -> Iterat
         mine = arities == arity
         chosen = None if mine.all() else np.repeat(mine, sizes)
         layout = layout_for(arity, len(dictionary))
-        arguments = (columns.dense(f"c{position}", chosen) for position in range(arity))
+        arguments = (columns.dense(name, chosen) for name in argument_names(arity))
         keys = pack(layout, arguments, int(sizes[mine].sum()))
         listed_ = [predicate for predicate in predicates if predicate.arity == arity]
         group = Group(listed_, layout, np.concatenate([[0], np.cumsum(sizes[mine])]), keys)
@@ -283,7 +283,7 @@ class _OrderedColumns:
         ids = ids_of(self.dictionary, self.values(name, chosen))
         if len(ids) and ids.min() < 0:
             hint = "check the store with everlog verify"
-            raise StoreError.of("unknown-term", "a fact uses a term that the dictionary does not have", None, hint)
+            raise StoreError.of(Code.UNKNOWN_TERM, "a fact uses a term that the dictionary does not have", None, hint)
         return ids
 
 
@@ -309,5 +309,5 @@ def _predicates(dictionary: Dictionary, numbers: Ids) -> list[Predicate]:
     ids = ids_of(dictionary, numbers)
     if len(unknown := numbers[ids < 0]):
         message = f"the predicate with id {unknown[0]} is not among the terms"
-        raise StoreError.of("unknown-predicate-id", message, None, "check the store with everlog verify")
+        raise StoreError.of(Code.UNKNOWN_PREDICATE_ID, message, None, "check the store with everlog verify")
     return [Predicate.parse(text) for text in dictionary.decode(ids).to_pylist()]

@@ -33,6 +33,7 @@ from deltalake.transaction import (
     create_table_with_add_actions,
 )
 
+from everlog.lang.codes import Code, Severity
 from everlog.lang.errors import Diagnostic, Place, StoreError, warn
 from everlog.store import steps
 from everlog.store.durable import sync_directories, sync_files
@@ -147,7 +148,7 @@ def _confirm(table: Path, version: int) -> None:
         sync_directories([StoreLayout.log(table), *([table] if version == 0 else [])])
     except OSError as error:
         message = f"version {version} is committed, but a power cut may take it back: {error.strerror}"
-        warn(Diagnostic("not-durable", message, Place(str(table)), "check the disk", severity="warning"))
+        warn(Diagnostic(Code.NOT_DURABLE, message, Place(str(table)), "check the disk", severity=Severity.WARNING))
 
 
 def _check_names(table: Path, active: set[str], adds: Sequence[str], removes: Sequence[str]) -> None:
@@ -322,7 +323,7 @@ def _failed(table: Path, base: int | None, metadata: dict[str, Any], error: Exce
         if "No space left" in str(error):
             raise os_error(OSError(errno.ENOSPC, str(error)), "committing", table) from error
         raise store_error(
-            "commit-failed", f"the commit failed: {first_line(error)}", table, "the store is as before"
+            Code.COMMIT_FAILED, f"the commit failed: {first_line(error)}", table, "the store is as before"
         ) from error
     done = commit_info(table, expected).get(METADATA_KEY, {})
     if (done.get("writer"), done.get("operation")) != (metadata["writer"], metadata["operation"]):
@@ -333,7 +334,7 @@ def conflict(table: Path) -> StoreError:
     """The error for a table that is no longer at the version a change was prepared for."""
     newest = newest_version(table)
     return store_error(
-        "another-writer",
+        Code.ANOTHER_WRITER,
         f"another writer committed version {newest} in the meantime",
         table,
         "nothing was changed; run again",
@@ -342,4 +343,4 @@ def conflict(table: Path) -> StoreError:
 
 def refused(path: Path, reason: str) -> StoreError:
     """The error for a file or action that must not be committed."""
-    return store_error("bad-file", f"{path.name} cannot be committed: {reason}", path)
+    return store_error(Code.BAD_FILE, f"{path.name} cannot be committed: {reason}", path)

@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 
-from everlog.lang.errors import Diagnostic, StoreError, warn
+from everlog.lang.errors import AnotherWriterError, Diagnostic, warn
 from everlog.store import parquet, schema
 from everlog.store.errors import after_commit
 from everlog.store.log import ActiveFile
@@ -26,11 +26,15 @@ FEWEST_ROWS = 100_000
 """A store with fewer rows is never rewritten as a whole, and a file with fewer is small."""
 
 
-def compact(path: Path, *, wait: float | None = 0.0) -> int:
-    """Compact the newest version of a store; returns its number, the old one if there was nothing to do.
-
-    ``wait`` is as for :func:`everlog.store.begin`.
+def compact(store: Store, *, wait: float | None = 0.0) -> int:
+    """Rewrite the newest version of a store so that each fact is one row; returns the new version, or the old one if
+    there was nothing to do. The store is at that version afterwards. ``wait`` is as for :func:`everlog.store.begin`.
     """
+    store.version = _rewritten(store.path, wait)
+    return store.version
+
+
+def _rewritten(path: Path, wait: float | None) -> int:
     with begin(path, wait=wait) as transaction:
         store = Store.open(path)
         base = transaction.base
@@ -76,16 +80,14 @@ def compact_if_worth(path: Path | str, version: int, warning: Callable[[Diagnost
     with after_commit(version, "compacting", path, warning):
         try:
             return _compacted(Path(path))
-        except StoreError as error:
-            if error.diagnostics[0].code != "another-writer":
-                raise
-    return None
+        except AnotherWriterError:
+            return None
 
 
 def _compacted(path: Path) -> int | None:
     store = Store.open(path)
     if _is_bloated(store):
-        return compact(path)
+        return compact(store)
     if len(_small(store.files())) > MOST_SMALL_FILES or len(_small(store.term_files())) > MOST_SMALL_FILES:
         return merge_small(path)
     return None

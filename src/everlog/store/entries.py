@@ -16,6 +16,7 @@ from typing import Any
 
 import xxhash
 
+from everlog.lang.codes import Code
 from everlog.store.errors import store_error
 from everlog.store.layout import StoreLayout, writer_of
 from everlog.store.schema import FORMAT
@@ -40,10 +41,10 @@ def actions(table: Path, version: int) -> tuple[Action, ...]:
         return read_entry(table, version)
     except FileNotFoundError as error:
         hint = "its log entry was removed by another tool; newer versions can still be read"
-        raise store_error("version-gone", f"version {version} has no log entry", entry, hint) from error
+        raise store_error(Code.VERSION_GONE, f"version {version} has no log entry", entry, hint) from error
     except DamagedEntryError as error:
         hint = "restore the table's _delta_log from a backup, or read a version that needs no damaged entry"
-        raise store_error("damaged-log", f"the log entry {error}", entry, hint) from error
+        raise store_error(Code.DAMAGED_LOG, f"the log entry {error}", entry, hint) from error
 
 
 def read_entry(table: Path, version: int) -> tuple[Action, ...]:

@@ -15,6 +15,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import xxhash
 
+from everlog.lang.codes import Code
 from everlog.lang.errors import StoreError
 from everlog.store.errors import store_error
 from everlog.store.layout import check_in
@@ -72,7 +73,7 @@ def damage_named(path: Path) -> Iterator[None]:
         yield
     except FileNotFoundError as error:
         hint = "if this version was vacuumed, read a newer one; otherwise restore the file from a backup"
-        raise store_error("version-gone", f"data file {path.name} is gone", path, hint) from error
+        raise store_error(Code.VERSION_GONE, f"data file {path.name} is gone", path, hint) from error
     except PermissionError:
         raise
     except UNREADABLE as error:
@@ -82,7 +83,7 @@ def damage_named(path: Path) -> Iterator[None]:
 def damaged(path: Path, what: str) -> StoreError:
     """The error for a data file that is not as it was written."""
     hint = "restore the file from a backup, or read an older version"
-    return store_error("damaged-file", f"data file {path.name} {what}", path, hint)
+    return store_error(Code.DAMAGED_FILE, f"data file {path.name} {what}", path, hint)
 
 
 def checks_of(path: Path) -> str:

@@ -25,6 +25,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from everlog.lang.codes import Code
 from everlog.store.errors import store_error
 from everlog.store.layout import WRITER, StoreLayout
 
@@ -79,7 +80,7 @@ def in_turn(layout: StoreLayout, wait: float | None) -> Iterator[None]:
             who = _described(layout, others[0])
         if not time.monotonic() < until:  # also where `wait` is not a number
             hint = "nothing was changed; run again, or give --wait (wait= in Python) more seconds"
-            raise store_error("another-writer", f"another writer is at work: {who}", layout.root, hint)
+            raise store_error(Code.ANOTHER_WRITER, f"another writer is at work: {who}", layout.root, hint)
         if not waiting:
             log.warning("waiting up to %g s for another writer: %s", wait, who)
             waiting = True

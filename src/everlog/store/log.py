@@ -21,7 +21,8 @@ import xxhash
 from deltalake import DeltaTable
 from deltalake.exceptions import DeltaError, TableNotFoundError
 
-from everlog.lang.errors import Diagnostic, Place, StoreError, warn
+from everlog.lang.codes import Code, Severity
+from everlog.lang.errors import DamagedLogError, Diagnostic, Place, warn
 from everlog.store.entries import CHECK_KEY, actions, damage, newest_listed
 from everlog.store.errors import first_line, store_error
 from everlog.store.layout import StoreLayout
@@ -57,14 +58,14 @@ def open_table(table: Path, version: int | None = None) -> DeltaTable:
             raise DeltaError("versions count from 0")
         return DeltaTable(str(table.absolute()), version=version)
     except TableNotFoundError as error:
-        raise store_error("not-a-store", f"there is no Delta table {table.name}/", table) from error
+        raise store_error(Code.NOT_A_STORE, f"there is no Delta table {table.name}/", table) from error
     except DeltaError as error:
         newest = newest_version(table)
         if version is not None and newest is not None and not 0 <= version <= newest:
             hint = f"the versions are 0 to {newest}"
-            raise store_error("no-such-version", f"there is no version {version}", table, hint) from error
+            raise store_error(Code.NO_SUCH_VERSION, f"there is no version {version}", table, hint) from error
         hint = "restore the table's _delta_log from a backup"
-        raise store_error("damaged-log", f"the log cannot be read: {first_line(error)}", table, hint) from error
+        raise store_error(Code.DAMAGED_LOG, f"the log cannot be read: {first_line(error)}", table, hint) from error
 
 
 def newest_version(table: Path) -> int | None:
@@ -125,7 +126,7 @@ def _read_contents(table: Path, version: int) -> Contents:
     if said not in (None, replayed.fingerprint):
         hint = "restore the table's _delta_log from a backup"
         message = f"the log does not have the files that version {version} was committed with"
-        raise store_error("damaged-log", message, StoreLayout.log(table), hint)
+        raise store_error(Code.DAMAGED_LOG, message, StoreLayout.log(table), hint)
     warn_of_damage(f"{found}; the log entries are read instead, which takes longer", table)
     return Contents(replayed.files, replayed.columns, found)
 
@@ -136,9 +137,7 @@ def by_delta(table: Path, version: int) -> Contents | str:
     try:
         delta = open_table(table, version)
         found = Contents(tuple(active_files(delta)), tuple(field.name for field in delta.schema().fields))
-    except StoreError as error:
-        if error.diagnostics[0].code != "damaged-log":
-            raise
+    except DamagedLogError as error:
         return error.diagnostics[0].message
     if said in (None, found.fingerprint):
         return found
@@ -165,7 +164,7 @@ def _replayed(table: Path, version: int) -> Contents:
             except (ValueError, KeyError, TypeError, AttributeError) as error:
                 hint = "restore the table's _delta_log from a backup, or read a version that needs no damaged entry"
                 message = "the log entry has an action that makes no sense"
-                raise store_error("damaged-log", message, StoreLayout.commit_file(table, number), hint) from error
+                raise store_error(Code.DAMAGED_LOG, message, StoreLayout.commit_file(table, number), hint) from error
     return Contents(tuple(files[name] for name in sorted(files)), columns)
 
 
@@ -188,7 +187,9 @@ def _follow(action: dict[str, Any], files: dict[str, ActiveFile]) -> None:
 def warn_of_damage(message: str, table: Path) -> None:
     """Warn of damage in a store that does not keep anybody from reading it, once for each process."""
     hint = f"everlog repair {table.parent} moves aside what is damaged"
-    _warn_once(Diagnostic("damaged-log", message, Place(str(table)), hint, severity="warning"), table.absolute())
+    _warn_once(
+        Diagnostic(Code.DAMAGED_LOG, message, Place(str(table)), hint, severity=Severity.WARNING), table.absolute()
+    )
 
 
 @lru_cache(maxsize=REMEMBERED)

@@ -17,6 +17,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from everlog.engine.tables import argument_name, argument_names, fact_columns
+from everlog.lang.codes import Code
 from everlog.store import schema
 from everlog.store.errors import store_error
 from everlog.store.files import open_file
@@ -64,8 +66,8 @@ def chunks(batches: Iterable[pa.RecordBatch | pa.Table], rows: int) -> Iterator[
 def write_facts(rows: pa.Table, path: Path) -> None:
     """Write the rows of one file, sorted; refuses a fact that comes twice."""
     width = schema.width_of(rows.schema.names)
-    rows = _sorted(rows, schema.keys(width), path)
-    having = [rows.num_rows - rows.column(name).null_count for name in schema.columns(width)]
+    rows = _sorted(rows, fact_columns(width), path)
+    having = [rows.num_rows - rows.column(name).null_count for name in argument_names(width)]
     with facts_writer(path, rows.schema, filtered(rows.num_rows, having)) as writer:
         writer.write_table(rows, row_group_size=FACT_GROUP_ROWS)
 
@@ -99,7 +101,7 @@ def filtered(rows: int, having: Sequence[int], files: int = 1) -> list[str]:
     """
     if rows <= GROUPS_WITHOUT_FILTERS * FACT_GROUP_ROWS * files:
         return []
-    return [f"c{place}" for place, count in enumerate(having) if place and count >= LEAST_SHARE * rows]
+    return [argument_name(place) for place, count in enumerate(having) if place and count >= LEAST_SHARE * rows]
 
 
 def write_terms(rows: pa.Table, path: Path) -> None:
@@ -134,7 +136,7 @@ def check_order(key: Key, path: Path) -> None:
         return
     here, before = row_key(key, wrong), row_key(key, wrong - 1)
     what = "comes twice" if here == before else f"is below {before} before it"
-    raise store_error("bad-rows", f"row {wrong + 1} with key {here} {what}; rows must be sorted and distinct", path)
+    raise store_error(Code.BAD_ROWS, f"row {wrong + 1} with key {here} {what}; rows must be sorted and distinct", path)
 
 
 def check_file_order(path: Path, names: list[str]) -> None:
@@ -152,7 +154,7 @@ def refuse_nulls(rows: pa.Table, wanted: pa.Schema, where: Path) -> None:
     """Refuse rows with a null in a column that must have none."""
     for field in wanted:
         if not field.nullable and field.name in rows.schema.names and rows.column(field.name).null_count:
-            raise store_error("bad-rows", f"column {field.name} has nulls and must have none", where)
+            raise store_error(Code.BAD_ROWS, f"column {field.name} has nulls and must have none", where)
 
 
 def refuse_repeated_ids(paths: Sequence[Path]) -> None:
@@ -162,7 +164,7 @@ def refuse_repeated_ids(paths: Sequence[Path]) -> None:
     ids = np.sort(np.concatenate([open_file(path).read(columns=["id"]).column("id").to_numpy() for path in paths]))
     twice = np.flatnonzero(ids[1:] == ids[:-1])
     if len(twice):
-        raise store_error("bad-rows", f"term {ids[twice[0]]} comes twice", paths[0].parent)
+        raise store_error(Code.BAD_ROWS, f"term {ids[twice[0]]} comes twice", paths[0].parent)
 
 
 def wanted_groups(file: pq.ParquetFile, predicates: list[int] | None) -> list[int]:

@@ -16,6 +16,8 @@ import numpy as np
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
+from everlog.engine.tables import fact_columns
+from everlog.lang.codes import Code
 from everlog.store import schema
 from everlog.store.errors import store_error
 from everlog.store.files import open_file
@@ -35,13 +37,13 @@ def refuse_unknown_ids(files: Iterable[Path], terms: Sequence[Path], store: Path
             unknown = _unknown(list(threads.map(partial(_ids_in, path), _keys(path))), terms)
             if len(unknown):
                 message = f"{len(unknown)} ids of new facts are not among the terms; the first is {unknown[0]}"
-                raise store_error("unknown-ids", message, store, "the store is as before")
+                raise store_error(Code.UNKNOWN_IDS, message, store, "the store is as before")
 
 
 def _keys(path: Path) -> list[str]:
     """The columns of a file that have ids."""
     names = open_file(path).schema_arrow.names
-    return ["id"] if "id" in names else schema.keys(schema.width_of(names))
+    return ["id"] if "id" in names else fact_columns(schema.width_of(names))
 
 
 def _ids_in(path: Path, name: str) -> Ints:

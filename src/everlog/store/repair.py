@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from everlog.lang.codes import Code
 from everlog.store import locking
 from everlog.store.durable import sync_directories
 from everlog.store.entries import damage, entries_in, last_checkpoint, last_checkpoint_damage, newest_listed
@@ -54,7 +55,7 @@ def _reason(table: Path, newest: int) -> str | None:
 
 def _damaged(layout: StoreLayout, reason: str, table: Path) -> Exception:
     hint = f"nothing was changed; run everlog repair {layout.root}, then again"
-    return store_error("damaged-log", reason, StoreLayout.log(table), hint)
+    return store_error(Code.DAMAGED_LOG, reason, StoreLayout.log(table), hint)
 
 
 def repair(path: Path | str) -> RepairedStore:
@@ -64,13 +65,13 @@ def repair(path: Path | str) -> RepairedStore:
     """
     layout = StoreLayout.at(path)
     if not is_table(layout.facts) and not is_table(layout.terms):
-        raise store_error("not-a-store", "there is no store here to repair", layout.root)
+        raise store_error(Code.NOT_A_STORE, "there is no store here to repair", layout.root)
     if is_table(layout.facts) and not is_table(layout.terms):
         raise no_terms(layout)
     with file_errors("repairing", layout.root), locking.guarded(layout):
         if locking.living(layout):
             hint = "wait until it is done, and run again"
-            raise store_error("writer-at-work", "a writer is at work in this store", layout.root, hint)
+            raise store_error(Code.WRITER_AT_WORK, "a writer is at work in this store", layout.root, hint)
         usable = newest_usable(layout)
         found = [*_unusable(layout.facts, usable), *_unusable(layout.terms, newest_version(layout.terms))]
         aside = layout.damaged / f"{time.strftime('%Y%m%d-%H%M%S')}-{time.time_ns() % 1_000_000_000:09}"
@@ -89,7 +90,7 @@ def _refuse_rest(layout: StoreLayout) -> None:
     for table in (layout.facts, layout.terms):
         if (newest := newest_listed(table)) is not None and (reason := _reason(table, newest)) is not None:
             hint = "restore the table's _delta_log from a backup"
-            raise store_error("damaged-log", f"this cannot be repaired: {reason}", StoreLayout.log(table), hint)
+            raise store_error(Code.DAMAGED_LOG, f"this cannot be repaired: {reason}", StoreLayout.log(table), hint)
 
 
 def _unusable(table: Path, newest: int | None) -> Iterator[tuple[Path, str]]:

@@ -11,6 +11,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from everlog.lang.codes import Code
 from everlog.store import consolidate, schema, snapshot
 from everlog.store.entries import damage, last_checkpoint_damage, newest_listed
 from everlog.store.errors import store_error
@@ -62,7 +63,7 @@ class Store:
         if listed is None:
             what = "a write was begun here but none was finished" if layout.guard.exists() else "there is no store here"
             hint = f"make one with everlog materialise RULES --facts ... --store {path}"
-            raise store_error("not-a-store", what, layout.root, hint)
+            raise store_error(Code.NOT_A_STORE, what, layout.root, hint)
         if not is_table(layout.terms):
             raise no_terms(layout)
         newest = newest_usable(layout)
@@ -71,7 +72,7 @@ class Store:
             message = (
                 f"no version of the store is whole: the log entry of version {listed} {damage(layout.facts, listed)}"
             )
-            raise store_error("damaged-log", message, layout.root, hint)
+            raise store_error(Code.DAMAGED_LOG, message, layout.root, hint)
         if newest < listed:
             message = f"version {listed} is not whole; the last one that is, version {newest}, is read instead"
             warn_of_damage(message, layout.facts)
@@ -227,31 +228,6 @@ class Store:
         """
         return snapshot.write(self.layout.snapshots, version, self._identity(version), arrays, manifest, under)
 
-    def verify(self) -> list[str]:
-        """Check everything there is to check about the version; an empty list is a clean store."""
-        from everlog.store.verify import verify
-
-        return verify(self)
-
-    def compact(self, *, wait: float | None = 0.0) -> int:
-        """Rewrite the newest version so that each fact is one row; returns the new version.
-
-        ``wait`` is as for :func:`everlog.store.begin`.
-        """
-        from everlog.store.compaction import compact
-
-        version = compact(self.path, wait=wait)
-        self.version = version
-        return version
-
-    def vacuum(
-        self, keep_versions: int | None = None, keep_hours: float | None = None, *, dry_run: bool = False
-    ) -> list[Path]:
-        """Delete files that only older versions need; see :func:`everlog.store.vacuum.vacuum`."""
-        from everlog.store.vacuum import vacuum
-
-        return vacuum(self, keep_versions, keep_hours, dry_run=dry_run)
-
     def _identity(self, version: int) -> str:
         info = self.info(version)
         return f"{info.writer}-{info.timestamp.timestamp()}"
@@ -263,7 +239,7 @@ class Store:
             return self._newest_by(version)
         if not 0 <= version <= self.version:
             hint = f"the versions are 0 to {self.version}"
-            raise store_error("no-such-version", f"there is no version {version}", self.path, hint)
+            raise store_error(Code.NO_SUCH_VERSION, f"there is no version {version}", self.path, hint)
         return version
 
     def _newest_by(self, moment: datetime.datetime) -> int:
@@ -273,7 +249,7 @@ class Store:
             if self.info(version).timestamp <= moment:
                 return version
         hint = f"version 0 is of {self.info(0).timestamp.isoformat()}"
-        raise store_error("no-such-version", f"there was no version at {moment.isoformat()}", self.path, hint)
+        raise store_error(Code.NO_SUCH_VERSION, f"there was no version at {moment.isoformat()}", self.path, hint)
 
     def _facts_table(self, version: int | None) -> Contents:
         """Readers merge files by their order, which other tools do not keep."""
@@ -281,7 +257,7 @@ class Store:
         if any(writer_of(file.name) is None for file in found.files):
             message = "data files were written by another tool, and their rows may not be in order"
             hint = "restore the version before with that tool, or materialise again with --overwrite"
-            raise store_error("other-tool", message, self.layout.facts, hint)
+            raise store_error(Code.OTHER_TOOL, message, self.layout.facts, hint)
         return found
 
 

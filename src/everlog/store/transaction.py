@@ -28,6 +28,8 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from everlog.engine.tables import fact_columns
+from everlog.lang.codes import Code
 from everlog.lang.errors import StoreError
 from everlog.store import locking, parquet, schema, steps
 from everlog.store.cleaning import (
@@ -123,10 +125,6 @@ class Transaction:
         """The version this write builds on, None in a new store."""
         return None if self.base is None else self.base.version
 
-    def replace_all_facts(self) -> None:
-        """The new version has only the facts added here, not those of the base."""
-        self._replace_facts = True
-
     def rewrite_all(self) -> None:
         """What is added says the same as the base in other files: replace all facts, change no data."""
         self._replace_facts = True
@@ -191,7 +189,7 @@ class Transaction:
                 self._refuse_outside(path)
                 width = schema.width_of(open_file(path).schema_arrow.names)
                 stats = file_stats(path, schema.facts(width))
-                parquet.check_file_order(path, schema.keys(width))
+                parquet.check_file_order(path, fact_columns(width))
                 self._width = max(self._width, width)
                 self._facts += [path] if stats["numRecords"] else []
 
@@ -283,7 +281,7 @@ class Transaction:
             raise conflict(self.layout.facts)
         if at != self._terms_version:
             hint = "nothing was changed; run again"
-            raise store_error("another-writer", "another writer is about to commit a version", table, hint)
+            raise store_error(Code.ANOTHER_WRITER, "another writer is about to commit a version", table, hint)
         has = [] if at is None else file_names(table, at)
         new = self._move(self._terms, table)
         steps.reached(steps.TERMS_MOVED)
@@ -352,11 +350,11 @@ class Transaction:
 
     def _require_open(self) -> None:
         if not self._open:
-            raise store_error("transaction-over", "this transaction is over", self.layout.root, "begin another one")
+            raise store_error(Code.TRANSACTION_OVER, "this transaction is over", self.layout.root, "begin another one")
 
     def _refuse_outside(self, path: Path) -> None:
         if not path.resolve().is_relative_to(self.work.resolve()):
-            raise store_error("bad-file", f"{path} is outside the transaction's directory", self.work)
+            raise store_error(Code.BAD_FILE, f"{path} is outside the transaction's directory", self.work)
 
     def abort(self) -> None:
         """Undo everything; the store is as it was at the beginning."""

@@ -11,6 +11,7 @@ import datetime
 import shutil
 from pathlib import Path
 
+from everlog.lang.codes import Code
 from everlog.store import locking, snapshot
 from everlog.store.errors import store_error
 from everlog.store.layout import writer_of
@@ -28,7 +29,7 @@ def vacuum(
     ``dry_run`` nothing is.
     """
     if keep_versions is not None and keep_versions < 1:
-        raise store_error("bad-option", f"cannot keep {keep_versions} versions", store.path, "keep at least 1")
+        raise store_error(Code.BAD_OPTION, f"cannot keep {keep_versions} versions", store.path, "keep at least 1")
     with locking.guarded(store.layout):
         fresh = Store.open(store.path)
         kept = _retained(fresh, keep_versions, keep_hours)

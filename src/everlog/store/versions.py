@@ -12,6 +12,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from everlog.lang.codes import Code
 from everlog.lang.errors import StoreError
 from everlog.store.entries import METADATA_KEY, damage
 from everlog.store.errors import store_error
@@ -111,7 +112,7 @@ def newest_usable(layout: StoreLayout) -> int | None:
 def no_terms(layout: StoreLayout) -> StoreError:
     """The error for a store whose terms are gone."""
     hint = "restore terms/ from a backup, or materialise again with --overwrite"
-    return store_error("no-terms", "the store has no terms table", layout.terms, hint)
+    return store_error(Code.NO_TERMS, "the store has no terms table", layout.terms, hint)
 
 
 def _is_whole(layout: StoreLayout, version: int) -> bool:
@@ -124,11 +125,11 @@ def _is_whole(layout: StoreLayout, version: int) -> bool:
 def _refuse_unknown(table: Path, said: dict[str, Any]) -> None:
     if not said:
         hint = "choose another path for the store"
-        raise store_error("not-a-store", f"{table.name}/ is a Delta table that Everlog did not write", table, hint)
+        raise store_error(Code.NOT_A_STORE, f"{table.name}/ is a Delta table that Everlog did not write", table, hint)
     if said["format"] > FORMAT:
         hint = "use a newer Everlog"
         message = f"the store has format {said['format']}, this Everlog knows formats up to {FORMAT}"
-        raise store_error("store-format", message, table, hint)
+        raise store_error(Code.STORE_FORMAT, message, table, hint)
 
 
 def metadata_for(

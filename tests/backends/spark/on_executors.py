@@ -46,6 +46,7 @@ from everlog.reasoning.seminaive import seminaive
 from everlog.reasoning.update import Algorithm
 from everlog.store import Store, begin
 from everlog.store.codec import COUNTED
+from everlog.store.verify import verify
 from tests.backends.spark.reasoning import setup
 from tests.backends.spark.test_known import STEPS, loop_facts
 from tests.backends.spark.test_updates import together
@@ -181,7 +182,7 @@ class Run:
             explicit = (explicit - change.delete) | change.insert
             sizes = {"gone": len(change.delete), "new": len(change.insert), "looked_up": looked_up}
             yield {"step": algorithm, "rows": self.compared(), **sizes}
-        assert Store.open(self.place / "spark").verify() == []
+        assert verify(Store.open(self.place / "spark")) == []
 
     def compared(self) -> int:
         """The number of rows in each of the stores, which are the same."""

@@ -19,6 +19,7 @@ from everlog.lang.printer import print_program
 from everlog.lang.syntax import Predicate
 from everlog.lang.terms import value_of
 from everlog.store import Store
+from everlog.store.compaction import compact
 from tests.oracle import naive
 from tests.oracle.naive import Fact
 from tests.reasoning.modules.test_updates import module_cases
@@ -106,7 +107,7 @@ def test_opened_for_each_update(
         kb.update(*map(by_name, (change.insert, change.delete)), algorithm=algorithm)
         kb.save()
         if data.draw(st.booleans()):
-            Store.open(place).compact()
+            compact(Store.open(place))
         held = (held - change.delete) | change.insert
         expected = naive.materialise(case.program, held)
         again = everlog.open(place)

@@ -17,7 +17,7 @@ from everlog.backends.spark.sharing import in_one_task
 from everlog.backends.spark.workspace import Stored, Workspace
 from everlog.engine.factset import as_local
 from everlog.engine.limits import Limits
-from everlog.lang.errors import LimitError
+from everlog.lang.errors import FactLimitError
 from everlog.reasoning.seminaive import close_stratum
 from everlog.reasoning.statistics import Listener
 
@@ -68,10 +68,8 @@ class _Evaluate:
         try:
             found, figures = close_stratum(engine, self.stratum, below, explicit, 1, Listener())
             engine.limits.check(found.count)
-        except LimitError as error:
-            if error.diagnostics[0].code == "max-facts":
-                return None
-            raise
+        except FactLimitError:
+            return None
         return (
             self.terms.write(as_local(found.restricted(shown(self.stratum))), numbering),
             figures.instances,

@@ -20,6 +20,7 @@ from everlog.backends.spark.settings import SparkSettings
 from everlog.backends.spark.stored import StoredFacts
 from everlog.backends.spark.workspace import Workspace
 from everlog.engine.factset import NONE
+from everlog.lang.codes import Code
 from everlog.lang.errors import EverlogError
 from everlog.lang.syntax import Predicate
 from everlog.reasoning.materialisation import AnyMaterialisation, Materialisation
@@ -46,7 +47,7 @@ def program_of(program: StratifiedProgram, info: VersionInfo) -> StratifiedProgr
         hidden = ", ".join(map(str, sorted(generated & inside)))
         message = f"Spark cannot update closures that are not listed and depend on themselves through rules: {hidden}"
         hint = "use --engine local, or materialise again with a larger --expand-below"
-        raise EverlogError.of("not-listed", message, None, hint)
+        raise EverlogError.of(Code.NOT_LISTED, message, None, hint)
     return found
 
 

@@ -31,6 +31,7 @@ from everlog.analysis.modules.module import SpecialModule
 from everlog.analysis.modules.ordinary import without_modules
 from everlog.analysis.stratify import Stratum
 from everlog.engine.hashing import hash_text
+from everlog.engine.tables import argument_name, argument_names
 from everlog.lang.printer import print_rule
 from everlog.lang.syntax import Constant, Predicate, Rule
 from everlog.reasoning.modules.closure.description import Closure
@@ -217,7 +218,7 @@ def _close(
         return {}
     if len(plan.decomposition.carried) == 1:
         return dict.fromkeys(plan.decomposition.carried, stage)
-    return {p: stage.where(stage.predicate == n).select(*(f"c{i}" for i in range(p.arity))) for p, n in ids.items()}
+    return {p: stage.where(stage.predicate == n).select(*argument_names(p.arity)) for p, n in ids.items()}
 
 
 def decomposed(
@@ -390,4 +391,4 @@ def _constants(rules: Iterable[Rule]) -> list[str]:
 def _empty(session: SparkSession, arity: int) -> DataFrame:
     from pyspark.sql.types import LongType, StructField, StructType
 
-    return session.createDataFrame([], StructType([StructField(f"c{i}", LongType()) for i in range(arity)]))
+    return session.createDataFrame([], StructType([StructField(argument_name(i), LongType()) for i in range(arity)]))

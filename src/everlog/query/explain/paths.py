@@ -8,17 +8,14 @@ from heapq import heappop, heappush
 
 import numpy as np
 
-from everlog.engine.closed import STATE, TERM
 from everlog.engine.kernels import paths, rows, search
-from everlog.engine.keys import Column
+from everlog.engine.keys import ID_BITS, ID_MASK, Column
 from everlog.engine.reach import Positions, Reach
 from everlog.engine.relation import Relation
 from everlog.lang.syntax import Predicate
 from everlog.query.explain.steps import FoundSteps
 from everlog.query.explain.subject import ModulePaths, Subject
 from everlog.query.explain.table import Facts
-
-WIDTH = 32
 
 MOST_PATHS = 20
 """Of each fact so many paths are found if all proofs are asked for."""
@@ -40,8 +37,8 @@ class Paths:
         pairs = self.of.graph.pairs[predicate]
         sources, targets = (second, first) if pairs.mirrored else (first, second)
         graph = self._graph
-        begin = graph.positions(sources | pairs.source << STATE)
-        end = graph.positions(targets | pairs.target << STATE)
+        begin = graph.positions(sources | pairs.source << ID_BITS)
+        end = graph.positions(targets | pairs.target << ID_BITS)
         bounds, places = paths.shortest_paths(
             graph.rows.table, self._row_of, *self._ahead, *self._behind, begin, end, self._rank
         )
@@ -55,7 +52,7 @@ class Paths:
         complete = True
         for number, first, second in zip(numbers, *facts.columns(predicate, numbers), strict=True):
             ends = (second, first) if pairs.mirrored else (first, second)
-            at = [np.array([t | s << STATE]) for t, s in zip(ends, (pairs.source, pairs.target), strict=True)]
+            at = [np.array([t | s << ID_BITS]) for t, s in zip(ends, (pairs.source, pairs.target), strict=True)]
             source, target = (int(graph.positions(each)[0]) for each in at)
             mine, all_of_them = self._simple(source, target)
             complete &= all_of_them
@@ -122,7 +119,7 @@ class Paths:
         for feed in self.of.graph.feeds:
             mine = np.flatnonzero((found < 0) & feed.feeds(self.subject.inner, edges))
             if len(mine):
-                terms = [side[mine] & TERM for side in edges]
+                terms = [side[mine] & ID_MASK for side in edges]
                 columns = terms[::-1] if feed.inverted else terms
                 found[mine] = facts.numbers(self.subject.shown(feed.predicate), columns, len(mine))
         return found
@@ -155,11 +152,11 @@ class Paths:
         """The order of positions by the hash of the term there, then by state."""
         vertices = self._graph.at(np.arange(len(self._graph)))
         rank = np.empty(len(vertices), np.int64)
-        rank[np.lexsort((vertices >> STATE, self.subject.hashes[vertices & TERM]))] = np.arange(len(vertices))
+        rank[np.lexsort((vertices >> ID_BITS, self.subject.hashes[vertices & ID_MASK]))] = np.arange(len(vertices))
         return rank
 
 
 def adjacent(edges: Relation, order: tuple[int, int], size: int) -> tuple[Column, Column]:
     """Where the neighbours of each position start, and the neighbours."""
     keys = edges.run().keys(order)
-    return search.leading_offsets(keys, WIDTH, size + 1).astype(np.int64), keys & TERM
+    return search.leading_offsets(keys, ID_BITS, size + 1).astype(np.int64), keys & ID_MASK

@@ -17,8 +17,9 @@ from everlog.query.explain.alternatives import MORE, several
 from everlog.query.explain.asked import Asked, Explained, FactTexts, Goals, by_query, by_rows
 from everlog.query.explain.build import ProofBuilder
 from everlog.query.explain.classes import Classes
+from everlog.query.explain.content import Answer
 from everlog.query.explain.equalities import Equalities
-from everlog.query.explain.explanation import Answer, Explanation
+from everlog.query.explain.explanation import Explanation
 from everlog.query.explain.missing import reasons
 from everlog.query.explain.paths import Paths
 from everlog.query.explain.proof import Proof

@@ -6,9 +6,9 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
-from everlog.engine.closed import BLOCK, STATE, TERM, Closed, Pairs
+from everlog.engine.closed import Closed, Pairs
 from everlog.engine.factset import FactSet
-from everlog.engine.keys import Column, Mask
+from everlog.engine.keys import BLOCK_ROWS, ID_BITS, ID_MASK, Column, Mask
 from everlog.engine.reach import Reach
 from everlog.lang.syntax import Predicate
 
@@ -27,20 +27,20 @@ class Feed:
         first, second = facts.relation(self.predicate).columns()
         if self.inverted:
             first, second = second, first
-        return first | self.source << STATE, second | self.target << STATE
+        return first | self.source << ID_BITS, second | self.target << ID_BITS
 
     def edges_of(self, facts: FactSet, terms: Column) -> Iterator[Pairs]:
         """The edges from terms, in blocks, if all vertices are in one state."""
-        for numbers, others in facts.relation(self.predicate).matches(1 if self.inverted else 0, terms, BLOCK):
+        for numbers, others in facts.relation(self.predicate).matches(1 if self.inverted else 0, terms, BLOCK_ROWS):
             yield terms[numbers], others
 
     def feeds(self, facts: FactSet, edges: Pairs) -> Mask:
         """Which of the edges some fact stands for."""
-        first, second = (side & TERM for side in edges)
+        first, second = (side & ID_MASK for side in edges)
         if self.inverted:
             first, second = second, first
-        states = (edges[0] >> STATE == self.source) & (edges[1] >> STATE == self.target)
-        return states & facts.relation(self.predicate).contains(first << STATE | second)
+        states = (edges[0] >> ID_BITS == self.source) & (edges[1] >> ID_BITS == self.target)
+        return states & facts.relation(self.predicate).contains(first << ID_BITS | second)
 
 
 @dataclass(frozen=True)

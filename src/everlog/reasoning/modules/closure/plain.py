@@ -10,8 +10,8 @@ from collections.abc import Callable
 
 import numpy as np
 
-from everlog.engine.closed import BLOCK, STATE, Closed, Pairs
-from everlog.engine.keys import Column, sort_unique
+from everlog.engine.closed import Closed, Pairs
+from everlog.engine.keys import BLOCK_ROWS, ID_BITS, Column, sort_unique
 from everlog.engine.reach import Check, Reach, unlimited
 from everlog.engine.relation import Relation
 from everlog.reasoning.modules.changed import RelationChange
@@ -68,13 +68,13 @@ def updated(
 def _with_others(pairs: Relation, column: int, terms: Column) -> Column:
     """The terms, and those that are in the other column beside them."""
     terms = sort_unique(terms)
-    return sort_unique(np.concatenate([terms, *(others for _, others in pairs.matches(column, terms, BLOCK))]))
+    return sort_unique(np.concatenate([terms, *(others for _, others in pairs.matches(column, terms, BLOCK_ROWS))]))
 
 
 def _of_terms(pairs: Relation, column: int, terms: Column) -> Relation:
     """The pairs with some of the terms in a column."""
     found = [pairs.layout.empty()]
-    for numbers, others in pairs.matches(column, terms, BLOCK):
+    for numbers, others in pairs.matches(column, terms, BLOCK_ROWS):
         first, second = (others, terms[numbers]) if column else (terms[numbers], others)
-        found.append(first << STATE | second)
+        found.append(first << ID_BITS | second)
     return Relation.from_keys(pairs.layout, np.concatenate(found))

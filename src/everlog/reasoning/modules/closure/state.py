@@ -10,9 +10,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from everlog.engine.closed import STATE, TERM, Closed, Listed
+from everlog.engine.closed import Closed, Listed
 from everlog.engine.factset import NONE, FactSet
-from everlog.engine.keys import Keys
+from everlog.engine.keys import ID_BITS, ID_MASK, Keys
 from everlog.engine.reach import Reach
 from everlog.engine.relation import Relation
 from everlog.lang.syntax import Predicate
@@ -56,7 +56,7 @@ class ClosureState(ModuleState):
         found = [np.empty(0, np.int64)]
         for pair in self.reach.through(self.reach.oriented(edges), pairs.source, pairs.target):
             first, second = pair[::-1] if pairs.mirrored else pair
-            found.append((first & TERM) << STATE | second & TERM)
+            found.append((first & ID_MASK) << ID_BITS | second & ID_MASK)
         return Relation.from_keys(Relation.empty(2).layout, np.concatenate(found))
 
     def rederive(self, overdeleted: FactSet, gone: FactSet, left: FactSet) -> FactSet:

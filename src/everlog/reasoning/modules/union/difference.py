@@ -9,12 +9,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from everlog.engine.keys import Column, Keys, Mask, layout_for
+from everlog.engine.keys import BLOCK_ROWS, ID_BITS, Column, Keys, Mask, layout_for, swapped
 from everlog.engine.relation import Base, Relation
-
-WIDTH = 32
-LOW = (1 << WIDTH) - 1
-BLOCK = 1 << 20
 
 
 @dataclass(frozen=True)
@@ -41,7 +37,7 @@ class PairDifference:
     def __bool__(self) -> bool:
         if "pairs" in self.__dict__ or self.one_way:
             return len(self) > 0
-        return len(self.whole) > len(self.other) or any(map(len, self._blocks(0, BLOCK)))
+        return len(self.whole) > len(self.other) or any(map(len, self._blocks(0, BLOCK_ROWS)))
 
     @property
     def nbytes(self) -> int:
@@ -50,7 +46,7 @@ class PairDifference:
     @cached_property
     def pairs(self) -> Relation:
         """The pairs as a plain relation."""
-        keys = [np.empty(0, np.int64), *self._blocks(0, BLOCK)]
+        keys = [np.empty(0, np.int64), *self._blocks(0, BLOCK_ROWS)]
         return Relation.from_keys(layout_for(2, 0), np.concatenate(keys))
 
     def contains(self, keys: Keys) -> Mask:
@@ -58,14 +54,14 @@ class PairDifference:
             return self.pairs.contains(keys)
         return self.whole.contains(keys) & ~self.other.contains(keys)
 
-    def matches(self, column: int, terms: Column, block: int = BLOCK) -> Iterator[tuple[Column, Column]]:
+    def matches(self, column: int, terms: Column, block: int = BLOCK_ROWS) -> Iterator[tuple[Column, Column]]:
         """Found among those of the whole if these are fewer than all that changed."""
         if "pairs" in self.__dict__ or int(self.whole.match_counts(column, terms).sum()) > self.most:
             yield from self.pairs.matches(column, terms, block)
             return
         for rows, others in self.whole.matches(column, terms, block):
             lead = terms[rows]
-            gone = ~self.other.contains(lead << WIDTH | others if column == 0 else others << WIDTH | lead)
+            gone = ~self.other.contains(lead << ID_BITS | others if column == 0 else others << ID_BITS | lead)
             yield rows[gone], others[gone]
 
     def match_counts(self, column: int, terms: Column) -> Column:
@@ -77,7 +73,7 @@ class PairDifference:
     def terms(self, column: int) -> Column:
         return self.pairs.terms(column)
 
-    def blocks(self, column: int = 0, block: int = BLOCK) -> Iterator[Keys]:
+    def blocks(self, column: int = 0, block: int = BLOCK_ROWS) -> Iterator[Keys]:
         if "pairs" not in self.__dict__:
             yield from self._blocks(column, block)
             return
@@ -88,5 +84,5 @@ class PairDifference:
 
     def _blocks(self, column: int, block: int) -> Iterator[Keys]:
         for keys in self.changed.blocks(column, block):
-            primary = keys if column == 0 else (keys & LOW) << WIDTH | keys >> WIDTH
+            primary = keys if column == 0 else swapped(keys)
             yield keys[~self.other.contains(primary)]

@@ -15,12 +15,9 @@ from typing import ClassVar
 import numpy as np
 
 from everlog.engine.closed import Closed
-from everlog.engine.keys import Column, Keys, Layout, Mask, layout_for, sort_unique
+from everlog.engine.keys import BLOCK_ROWS, ID_BITS, Column, Keys, Layout, Mask, layout_for, sort_unique, swapped
 from everlog.engine.relation import Relation
 
-WIDTH = 32
-LOW = (1 << WIDTH) - 1
-BLOCK = 1 << 20
 PAIRS: Layout = layout_for(2, 0)
 
 LISTED_BYTES = 16
@@ -38,7 +35,7 @@ class PairSource:
     inverted: bool
 
     def contains(self, keys: Keys) -> Mask:
-        return self.relation.contains(turned(keys) if self.inverted else keys)
+        return self.relation.contains(swapped(keys) if self.inverted else keys)
 
     def match_counts(self, column: int, terms: Column) -> Column:
         return self.relation.match_counts(self._own(column), terms)
@@ -54,7 +51,7 @@ class PairSource:
         base, own = self.relation.base, self._own(column)
         if not isinstance(base, Closed) or own == base.lead or self.relation.runs or self.relation.gone:
             return self.relation.blocks(own, block)
-        return (np.sort(turned(keys)) for keys in base.blocks(base.lead, block))
+        return (np.sort(swapped(keys)) for keys in base.blocks(base.lead, block))
 
     def _own(self, column: int) -> int:
         return 1 - column if self.inverted else column
@@ -105,7 +102,7 @@ class United:
         if self._twofold is not None:
             count -= self._twofold.mutual
         rest = self._rest(self.later)
-        return count + (sum(map(len, self._later_blocks(0, BLOCK))) if rest is None else len(rest))
+        return count + (sum(map(len, self._later_blocks(0, BLOCK_ROWS))) if rest is None else len(rest))
 
     @cached_property
     def _twofold(self) -> Closed | None:
@@ -149,7 +146,7 @@ class United:
 
     @cached_property
     def _listed(self) -> Relation:
-        keys = [PAIRS.empty(), *self._later_blocks(0, BLOCK)]
+        keys = [PAIRS.empty(), *self._later_blocks(0, BLOCK_ROWS)]
         return Relation.from_keys(PAIRS, np.concatenate(keys))
 
     def _later_blocks(self, column: int, block: int) -> Iterator[Keys]:
@@ -165,7 +162,7 @@ class United:
             found |= part.contains(keys)
         return found if rest is None else found | rest.contains(keys)
 
-    def matches(self, column: int, terms: Column, block: int = BLOCK) -> Iterator[tuple[Column, Column]]:
+    def matches(self, column: int, terms: Column, block: int = BLOCK_ROWS) -> Iterator[tuple[Column, Column]]:
         yield from _gathered(self._matches(column, terms, block), block)
 
     def _matches(self, column: int, terms: Column, block: int) -> Iterator[tuple[Column, Column]]:
@@ -195,7 +192,7 @@ class United:
             self._spent.pairs += len(at)
             lead, other = terms[rows[at]], others[at]
             kept = np.ones(len(rows), np.bool_)
-            kept[at] = self._not_before(number, lead << WIDTH | other if column == 0 else other << WIDTH | lead)
+            kept[at] = self._not_before(number, lead << ID_BITS | other if column == 0 else other << ID_BITS | lead)
             yield rows[kept], others[kept]
 
     def _doubtful(self, number: int, terms: Column) -> Mask:
@@ -210,7 +207,7 @@ class United:
             counts += part.match_counts(column, terms)
         if self._twofold is not None and self._twofold.mutual:
             counts -= self._twofold.mutual_counts(terms)
-        for rows, _ in self._later_matches(column, terms, BLOCK):
+        for rows, _ in self._later_matches(column, terms, BLOCK_ROWS):
             counts += np.bincount(rows, minlength=len(terms))
         return counts
 
@@ -218,7 +215,7 @@ class United:
         found = [part.terms(column) for part in self.parts]
         return sort_unique(np.concatenate([np.empty(0, np.int64), *found]))
 
-    def blocks(self, column: int = 0, block: int = BLOCK) -> Iterator[Keys]:
+    def blocks(self, column: int = 0, block: int = BLOCK_ROWS) -> Iterator[Keys]:
         rest = self._rest(self.later)
         if self._twofold is not None:
             yield from self._twofold_blocks(column, block)
@@ -230,12 +227,12 @@ class United:
         """The pairs of the first two parts, which are listed only once."""
         for keys in self.parts[0].blocks(column, block):
             yield keys
-            inverse = np.sort(turned(keys))
+            inverse = np.sort(swapped(keys))
             yield inverse if self._is_disjoint(1) else inverse[~self.parts[0].contains(self._primary(inverse, column))]
 
     @staticmethod
     def _primary(keys: Keys, column: int) -> Keys:
-        return keys if column == 0 else turned(keys)
+        return keys if column == 0 else swapped(keys)
 
     def _part_blocks(self, number: int, column: int, block: int) -> Iterator[Keys]:
         """Those of a part that no part before has."""
@@ -279,8 +276,3 @@ def _joined(pieces: list[tuple[Column, Column]]) -> tuple[Column, Column]:
     if len(pieces) == 1:
         return pieces[0]
     return np.concatenate([rows for rows, _ in pieces]), np.concatenate([others for _, others in pieces])
-
-
-def turned(keys: Keys) -> Keys:
-    """The inverses of pairs."""
-    return (keys & LOW) << WIDTH | keys >> WIDTH

@@ -1,4 +1,4 @@
-"""Closure sizes that others published or computed, and what the modules count."""
+"""Published closure sizes, and the sizes that the modules compute."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ class Published:
     paths: tuple[str, ...]
     pairs: int
     predicates: tuple[str, ...] = ()
-    """IRIs, for a file that is RDF; inverted where they start with ^."""
+    """IRIs, for an RDF file; ^ before an IRI means its inverse."""
 
     def available(self) -> bool:
-        """Whether its data is here."""
+        """Whether its data is on this machine."""
         return all((SHARED / path).exists() for path in self.paths)
 
     def edges(self) -> Edges:
-        """The relation."""
+        """The edges of the relation."""
         if self.predicates:
             return read_rdf(self.paths[0], {"edge": self.predicates})["edge"]
         return np.concatenate(list(read_tables({path: path for path in self.paths}).values()))
@@ -73,21 +73,21 @@ PUBLISHED = (
 
 
 def closure(edges: Edges, rules: str) -> tuple[int, float]:
-    """How many pairs the closure of a relation has, and the seconds of closing it."""
+    """The number of pairs in the closure of a relation, and the seconds to compute it."""
     step = Setting(rules, {"edge": edges}, "compact").materialised()
     assert step.state is not None
     return len(step.state.facts.relation(Predicate("path", 2))), step.seconds
 
 
-def sizes() -> dict[str, Any]:
-    """All closures whose data is here, by the linear and by the nonlinear rule."""
+def closure_sizes() -> dict[str, Any]:
+    """The sizes of all closures whose data is available, by the linear and by the nonlinear rule."""
     records = []
     for published in PUBLISHED:
         if published.available():
             edges = published.edges()
-            found = {program.name: closure(edges, program.rules) for program in (LINEAR, NONLINEAR)}
-            counted = {name: pairs for name, (pairs, _) in found.items()}
-            seconds = {name: spent for name, (_, spent) in found.items()}
+            results = {program.name: closure(edges, program.rules) for program in (LINEAR, NONLINEAR)}
+            counted = {name: pairs for name, (pairs, _) in results.items()}
+            seconds = {name: spent for name, (_, spent) in results.items()}
             record = {"name": published.name, "edges": len(edges), "published": published.pairs}
             records.append({**record, "pairs": counted, "seconds": seconds})
     return {"sizes": records}

@@ -1,4 +1,7 @@
-"""One part of the benchmark in a process of its own: ``python -m bench.spark.child JOB``, a JSON object on stdout."""
+"""Runs one part of the Spark benchmark in this process: ``python -m bench.spark.run_task JOB``.
+
+The result is printed as a JSON object.
+"""
 
 from __future__ import annotations
 
@@ -13,17 +16,17 @@ from typing import Any
 
 from bench.spark.universities import (
     changes_of,
-    kept,
-    materialised,
-    on_this_machine,
+    materialise_locally,
+    materialise_once,
     sizes_of,
     store_of,
-    updated,
-    written,
+    timed_materialise,
+    timed_update,
+    write_inputs,
 )
 
 WARM_UP = 1
-"""So many universities are materialised before, so that nothing is compiled or started while time is taken."""
+"""Number of universities materialised before measuring, so that compilation and start-up are not measured."""
 
 LIMITED = {"spark.executor.memory": "1g", "spark.executor.pyspark.memory": "1g"}
 CLUSTER = "local-cluster[2,1,1024]"
@@ -31,7 +34,8 @@ DRIVER_MEMORY = "512m"
 
 
 def main() -> None:
-    """Run the task given as JSON: ``task``, ``one_core`` to pin the process and its children, and what it needs."""
+    """Run the task given as JSON: ``task`` names it, ``one_core`` pins the process and its children to one core, and
+    the other keys are the task's arguments."""
     job = json.loads(sys.argv[1])
     if job.pop("one_core", False):
         os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
@@ -39,8 +43,8 @@ def main() -> None:
         print(json.dumps(TASKS[job.pop("task")](scratch=Path(scratch), **job)))
 
 
-ENOUGH = 11.0
-"""An obvious loop is stopped after so many times the seconds of ours: the promise is ten times."""
+STOP_FACTOR = 11.0
+"""An obvious loop is stopped after this multiple of Everlog's seconds; the promise is a factor of ten."""
 
 
 def compared(
@@ -51,9 +55,9 @@ def compared(
     master: str,
     partitions: int | None = None,
 ) -> dict[str, Any]:
-    """Systems on workloads, one after the other: ours first, stopped after ``limit`` seconds, the obvious loop last.
+    """Run systems on workloads, one after the other: Everlog first, stopped after ``limit`` seconds, the loop last.
 
-    The loop has the session as warm as it can be, and at least ``patience`` seconds.
+    So the loop runs in a warm session. It has at least ``patience`` seconds.
     """
     from bench.spark.measure import measured, prepared
     from bench.spark.workloads import OBVIOUS, WORKLOADS
@@ -67,7 +71,7 @@ def compared(
         for system in sorted(systems, key=OBVIOUS.__eq__):
             runs.append(measured(spark, chosen, system, edges, scratch, enough if system == OBVIOUS else limit))
             if system == chosen.promised:
-                enough = min(limit, max(enough, ENOUGH * runs[-1].seconds))
+                enough = min(limit, max(enough, STOP_FACTOR * runs[-1].seconds))
     stop()
     return {"runs": [asdict(run) for run in runs]}
 
@@ -75,13 +79,13 @@ def compared(
 def joins(
     scratch: Path, universities: list[int], master: str, partitions: int | None = None, stores: str | None = None
 ) -> dict[str, Any]:
-    """Universities read, materialised and stored, in so many numbers, after a warm-up; the stores may be kept."""
+    """Materialise each number of ``universities`` into a store, after a warm-up. The stores stay in ``stores``."""
     from everlog.host.session import session, stop
 
     session(master, **_slices(partitions))
     directory = Path(stores) if stores else scratch
-    kept(WARM_UP, directory)
-    runs = [{"universities": count, **kept(count, directory)} for count in universities]
+    materialise_once(WARM_UP, directory)
+    runs = [{"universities": count, **materialise_once(count, directory)} for count in universities]
     stop()
     return {"runs": runs}
 
@@ -91,53 +95,56 @@ def _slices(partitions: int | None) -> dict[str, Any]:
 
 
 def limited(scratch: Path, universities: int) -> dict[str, Any]:
-    """The same on real executors of 1 GB with Python workers of 1 GB, and the largest process of each kind."""
-    from bench.spark.processes import Peaks
+    """Materialise universities on executors of 1 GB with Python workers of 1 GB; measure the largest process of each
+    kind."""
+    from bench.spark.memory_peaks import Peaks
     from everlog.host.session import session, stop
 
-    given = written_elsewhere(universities, scratch / "facts")
+    given = write_inputs_in_child(universities, scratch / "facts")
     spark = session(CLUSTER, **{**LIMITED, "spark.driver.memory": DRIVER_MEMORY})
     with Peaks(spark) as peaks:
-        found = materialised(given, scratch / "store")
+        results = timed_materialise(given, scratch / "store")
     stop()
-    return {"universities": universities, **found, "peaks": peaks.found}
+    return {"universities": universities, **results, "peaks": peaks.sizes}
 
 
-def written_elsewhere(universities: int, directory: Path) -> Any:
-    """The same as :func:`written`, in another process, so that this one's peak is that of the work alone."""
+def write_inputs_in_child(universities: int, directory: Path) -> Any:
+    """Run :func:`write_inputs` in another process, so that the peak of this one is that of the measured work."""
     from concurrent.futures import ProcessPoolExecutor
 
     with ProcessPoolExecutor(1) as pool:
-        return pool.submit(written, universities, directory).result()
+        return pool.submit(write_inputs, universities, directory).result()
 
 
 def updates(scratch: Path, universities: int, changed: int, runs: int, master: str, stores: str) -> dict[str, Any]:
-    """Small updates of a store, each kind after a warm-up: as by default, otherwise, and on this machine alone."""
-    from bench.spark.reading import Reading
+    """Run small updates of a store in each of the :data:`WAYS`, each after a warm-up."""
+    from bench.spark.rows_read import Reading
     from everlog.host.session import session, stop
 
     directory = Path(stores)
     spark = session(master)
-    kept(WARM_UP, directory)
-    made = kept(universities, directory)
-    found: dict[str, Any] = {"changed": 2 * changed, "materialise": made, "updates": {}}
+    materialise_once(WARM_UP, directory)
+    made = materialise_once(universities, directory)
+    results: dict[str, Any] = {"changed": 2 * changed, "materialise": made, "updates": {}}
     small, store = store_of(WARM_UP, directory), store_of(universities, directory)
-    found["store"] = sizes_of(store)
+    results["store"] = sizes_of(store)
     for number, (how, (share, options)) in enumerate(WAYS.items()):
-        updated(small, changes_of(WARM_UP, scratch / f"warm-{number}", 10, number), **options)
-        found["updates"][how] = []
+        timed_update(small, changes_of(WARM_UP, scratch / f"warm-{number}", 10, number), **options)
+        results["updates"][how] = []
         for run in range(runs):
             changes = changes_of(universities, scratch / "changes", max(1, changed // share), 10 * number + run)
             with Reading(spark) as reading:
-                done = updated(store, changes, **options)
-            found["updates"][how].append({**done, "read": {**reading.found, "rows": read_in(store, reading.found)}})
-    found["local"] = on_this_machine(universities, directory, scratch / "local")
+                done = timed_update(store, changes, **options)
+            results["updates"][how].append(
+                {**done, "read": {**reading.totals, "rows": rows_read(store, reading.totals)}}
+            )
+    results["local"] = materialise_locally(universities, directory, scratch / "local")
     stop()
-    return found
+    return results
 
 
-def read_in(store: Path, by_spark: dict[str, int]) -> int:
-    """How many rows the newest version has read: what it has looked up, or what the tasks of Spark say."""
+def rows_read(store: Path, by_spark: dict[str, int]) -> int:
+    """The number of rows read for the newest version: the rows that were looked up, or those read by Spark's tasks."""
     from everlog.store import Store
 
     looked_up: int | None = Store.open(str(store)).info().statistics["update"].get("looked_up")

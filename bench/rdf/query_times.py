@@ -1,7 +1,7 @@
 """The 14 queries over the materialisation of the lower program, by Everlog and by pyoxigraph.
 
-Both hold the same triples in memory. A query is asked several times, all its answers taken as Python objects; the
-first time tells what a user waits for, the best time what the system can do.
+Both hold equal sets of triples in memory. Each query runs several times, and all answers are taken as Python objects.
+The first time is what a user waits; the best time is what the system can reach.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ from bench.rdf.data import queries
 
 REPEATS = 5
 SECONDS = 2.0
-"""So often a query is asked, less often if that takes longer, but twice."""
+"""Maximum seconds for the runs of a query, after the second run. ``REPEATS`` is their maximum number."""
 
 TRIPLES = "materialised.nt"
 
 
 def everlog(directory: str) -> dict[str, Any]:
-    """Materialise, ask, and leave the materialisation behind for others."""
+    """Materialise, run the queries, and write the materialisation to a file for the other systems."""
     import everlog
     from bench.rdf.reasoners import program
 
@@ -35,13 +35,13 @@ def everlog(directory: str) -> dict[str, Any]:
     def rows(text: str) -> list[Any]:
         return kb.sparql(text).rows()
 
-    found = {name: timed(partial(rows, text)) for name, text in queries().items()}
+    results = {name: timed(partial(rows, text)) for name, text in queries().items()}
     _export(kb, Path(directory, TRIPLES))
-    return {"load": loaded, "triples": kb.statistics.facts, "queries": found}
+    return {"load": loaded, "triples": kb.statistics.facts, "queries": results}
 
 
 def pyoxigraph(directory: str) -> dict[str, Any]:
-    """Load the materialisation and ask."""
+    """Load the materialisation and run the queries."""
     import pyoxigraph as ox
 
     began = perf_counter()
@@ -54,12 +54,12 @@ def pyoxigraph(directory: str) -> dict[str, Any]:
         solutions: Any = store.query(text)
         return [tuple(row) for row in solutions]
 
-    found = {name: timed(partial(rows, text)) for name, text in queries().items()}
-    return {"load": loaded, "triples": len(store), "queries": found}
+    results = {name: timed(partial(rows, text)) for name, text in queries().items()}
+    return {"load": loaded, "triples": len(store), "queries": results}
 
 
 def timed(ask: Callable[[], list[Any]]) -> dict[str, Any]:
-    """How many answers there are, and the seconds of the first and of the best time."""
+    """The number of answers, and the seconds of the first and of the best run."""
     seconds: list[float] = []
     while len(seconds) < 2 or (len(seconds) < REPEATS and sum(seconds) < SECONDS):
         began = perf_counter()
@@ -69,7 +69,7 @@ def timed(ask: Callable[[], list[Any]]) -> dict[str, Any]:
 
 
 def _export(kb: Any, path: Path) -> None:
-    """All facts as N-Triples."""
+    """Write all facts as N-Triples."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
@@ -92,6 +92,6 @@ def _export(kb: Any, path: Path) -> None:
 ASKING = {"everlog": everlog, "pyoxigraph": pyoxigraph}
 
 
-def measured(system: str, directory: str) -> dict[str, Any]:
-    """Let one of the systems ask, in this process."""
+def measure_queries(system: str, directory: str) -> dict[str, Any]:
+    """Run the queries with one of the systems in this process."""
     return ASKING[system](directory)

@@ -1,10 +1,10 @@
-"""Hand-written kernels for linear transitive closure, for the rate of a general engine to be held to.
+"""Hand-written kernels for linear transitive closure: the reference for the speed of a general engine.
 
-``sort_closure`` knows the one program it runs: edges as compressed adjacency, pairs packed into
-64-bit keys. Each round extends the newest pairs by an edge into a bounded block, sorts the block,
-drops repetitions, subtracts what is known, and keeps the rest as a run. Runs grow geometrically,
-so a pair takes part in a logarithmic number of merges. ``stamp_closure`` is the upper bound that a
-closure allows: one source at a time, an array that remembers the last source that reached a node.
+``sort_closure`` is written for this one program: edges are compressed adjacency lists, pairs are packed into 64-bit
+keys. Each round extends the newest pairs by an edge into a bounded block, sorts the block, drops duplicates, subtracts
+known pairs, and keeps the rest as a sorted run. Runs grow geometrically, so a pair takes part in a logarithmic number
+of merges. ``stamp_closure`` is the fastest possible closure: it searches from one source at a time, and an array stores
+the last source that reached each node.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ from numba import njit
 Keys = npt.NDArray[np.int64]
 
 BLOCK = 1 << 20
-"""Keys sorted at a time: the block and its sort stay near the cache."""
+"""Number of keys sorted at a time, so that the block stays in the cache."""
 
 
 @dataclass(frozen=True)
 class Closure:
-    """The pairs of a closure as a count, the rule instances that made them, the rounds it took."""
+    """Numbers of the pairs, the rule instances and the rounds of a closure."""
 
     facts: int
     instances: int
@@ -60,8 +60,9 @@ def adjacency(sources: Keys, targets: Keys) -> Adjacency:
 
 @njit(cache=True, nogil=True)
 def extend(delta: Keys, begin: int, offsets: Keys, targets: Keys, block: Keys) -> tuple[int, int]:
-    """Write the extensions of ``delta[begin:]`` by one edge into the block until it is full; give
-    the first pair not extended and the number of keys written."""
+    """Write the extensions of ``delta[begin:]`` by one edge into the block until it is full.
+
+    Returns the position of the first pair that is not extended, and the number of keys written."""
     written = 0
     for i in range(begin, len(delta)):
         node = delta[i] & 0xFFFFFFFF
@@ -77,7 +78,7 @@ def extend(delta: Keys, begin: int, offsets: Keys, targets: Keys, block: Keys) -
 
 @njit(cache=True, nogil=True)
 def distinct(keys: Keys) -> int:
-    """Move the distinct keys of a sorted array to its front; give their number."""
+    """Move the distinct keys of a sorted array to its front; return their number."""
     kept = 0
     for i in range(len(keys)):
         if i == 0 or keys[i] != keys[i - 1]:
@@ -88,8 +89,8 @@ def distinct(keys: Keys) -> int:
 
 @njit(cache=True, nogil=True)
 def subtract(keys: Keys, run: Keys) -> int:
-    """Move the keys that are not in the sorted run to the front; give their number. The position in
-    the run advances by galloping, so a small set against a large run costs a few searches."""
+    """Move the keys that are not in the sorted run to the front; return their number. The position in the run advances
+    by galloping search, so a small set needs only a few steps in a large run."""
     kept, at = 0, 0
     for i in range(len(keys)):
         key = keys[i]
@@ -114,7 +115,7 @@ def subtract(keys: Keys, run: Keys) -> int:
 
 @njit(cache=True, nogil=True)
 def merge(left: Keys, right: Keys) -> Keys:
-    """Two sorted runs without common keys as one."""
+    """Merge two sorted runs without common keys."""
     merged = np.empty(len(left) + len(right), np.int64)
     i, j = 0, 0
     for k in range(len(merged)):
@@ -129,20 +130,20 @@ def merge(left: Keys, right: Keys) -> Keys:
 
 @njit(cache=True, nogil=True)
 def stamp(offsets: Keys, targets: Keys) -> tuple[int, int]:
-    """Pairs and instances of the closure, source by source."""
+    """The numbers of pairs and of instances of the closure, computed source by source."""
     nodes = len(offsets) - 1
     last_source = np.full(nodes, -1, np.int64)
     reached = np.empty(nodes, np.int64)
     facts, instances = 0, 0
     for source in range(nodes):
-        found = 0
+        reached_count = 0
         for j in range(offsets[source], offsets[source + 1]):
             last_source[targets[j]] = source
-            reached[found] = targets[j]
-            found += 1
-        instances += found
+            reached[reached_count] = targets[j]
+            reached_count += 1
+        instances += reached_count
         done = 0
-        while done < found:
+        while done < reached_count:
             node = reached[done]
             done += 1
             instances += offsets[node + 1] - offsets[node]
@@ -150,14 +151,14 @@ def stamp(offsets: Keys, targets: Keys) -> tuple[int, int]:
                 target = targets[j]
                 if last_source[target] != source:
                     last_source[target] = source
-                    reached[found] = target
-                    found += 1
-        facts += found
+                    reached[reached_count] = target
+                    reached_count += 1
+        facts += reached_count
     return facts, instances
 
 
 def add_run(runs: list[Keys], run: Keys) -> None:
-    """Append a run; merge while the one before is less than twice as large."""
+    """Append a run; merge the last two runs while the earlier one is less than twice as large."""
     runs.append(run)
     while len(runs) > 1 and len(runs[-2]) < 2 * len(runs[-1]):
         newest = runs.pop()

@@ -1,16 +1,16 @@
-"""What the papers measured, on their machines and data. Only ratios within a table say something here."""
+"""The figures of the papers, measured on their machines and data. Only ratios within a table are comparable."""
 
 from __future__ import annotations
 
-# Journal paper. Scores are averages and medians over its 24 inputs of how many times the best algorithm one took.
+# Journal paper. A score is an algorithm's time divided by the best time; each pair is (average, median) over 24 inputs.
 DELETING = {"counting": (258.92, 61.22), "dred": (20.49, 2.29), "fbf": (2.70, 1.00)}
 DELETING_DERIVATIONS = {"counting": (1.00, 1.00), "dred": (2524.32, 5.48), "fbf": (283.67, 2.38)}
 STRATIFYING = {"counting": (1.07, 1.12), "dred": (5.85, 7.52), "fbf": (1.02, 1.24)}
-"""Unstratified over stratified: time and derivations."""
+"""Unstratified divided by stratified: (time, derivations)."""
 
 ADDING = {"counting": (673.96, 540.56), "dred": (1.00, 1.00), "fbf": (1.00, 1.00)}
 BREAK_EVEN = {"counting": (1.02, 0.535), "dred": (18.65, 0.235), "fbf": (11.75, 0.34)}
-"""With stratification: average score, and the median share of the explicit facts."""
+"""With stratification: (average score, median share of the explicit facts)."""
 
 LARGE_DELETING = {
     "counting": (1.31, 1.24),
@@ -26,10 +26,10 @@ BREAKDOWN = {
     "Claros-LE": ((111.2, 2.22e6), (3.51e9, 52.19e3, 3.51e9), (1.85e9, 131.8e6, 2.22e6)),
     "DBpedia-L": ((11.0, 834.27), (213.0, 18.73, 1.04e3), (115.1, 348.93, 823.27)),
 }
-"""Stratified: added and deleted by Counting; forward, backward and delete by DRed and by FBF."""
+"""Stratified derivations: (added, deleted) of Counting, (forward, backward, delete) of DRed and of FBF."""
 
 UNIFORM_OVER_WALK = {"counting": 26.31 / 26.06, "dred": 1810 / 4.18, "fbf": 472.54 / 4.64}
-"""Claros-LE, whose cliques uniform samples hit: table 3 over table 5."""
+"""Claros-LE, where uniform samples hit cliques: times of table 3 divided by those of table 5."""
 
 # Thesis, seconds.
 SMALL = {
@@ -51,7 +51,7 @@ LARGE = {
     "Claros-LE": (5010, 17810, 3490, 16740),
 }
 COLUMNS = ("dredc", "dred", "bfc", "fbf")
-"""The columns of both."""
+"""The columns of SMALL and LARGE."""
 
 COUNTERS = {
     "UOBM-U": (1560, 1600, 1610),
@@ -63,7 +63,7 @@ COUNTERS = {
     "Claros-LE": (3360, 3490, 3600),
 }
 
-# Modular paper, seconds with modules and without (the thesis has the same of another machine).
+# Modular paper: (seconds with modules, seconds without). The thesis has these tables for another machine.
 MODULAR = {"Claros-LE": (733.55, 3593.32), "LUBM-LE": (291.90, 1100.22), "DBpedia-SKOS": (103.23, 3623.37),
            "DAG-R": (29.60, 3238.86)}  # fmt: skip
 MODULAR_UPDATES = {
@@ -73,10 +73,10 @@ MODULAR_UPDATES = {
     "DAG-R": ((64.92, 3005.11), (14.56, 116.78), (62.48, 4316.71)),
 }
 
-# Storage paper: standard, module with plain storage, compact.
+# Storage paper: standard rules, modules with plain storage, modules with compact storage.
 CATEGORIES = {"29.1 M facts": ((2845.08, 1251.77), (28.24, 1320.64), (8.44, 248.01)),
               "1.9 G facts": (None, (3295.25, 82348.18), (443.80, 2304.00))}  # fmt: skip
-"""DBpedia's categories: seconds and megabytes held."""
+"""DBpedia's categories: (seconds, megabytes held)."""
 
 SCHEMES = {
     "DB25%": ((33.42, 2.2), (33.88, 2.7), (31.39, 3.1)),
@@ -84,7 +84,7 @@ SCHEMES = {
     "DAG-R": ((3973.21, 0.9), (36.04, 1.0), (26.45, 0.9)),
     "Relations": ((14277.00, 9.3), (2046.36, 9.4), (6905.72, 4.1)),
 }
-"""Seconds and gigabytes held."""
+"""(seconds, gigabytes held)."""
 
 QUERIES = {
     "closure": (8.38, 27.70, 0.03, 0.03, 0.03, 0.03, 15.00, 0.10, 0.13, 0.03, 0.03),
@@ -92,4 +92,4 @@ QUERIES = {
     "union": (25.50, 77.00, 0.28, 0.42, 0.03, 0.03, 36.00, 0.10, 0.15, 0.03, 0.03),
     "union compact": (338.90, 393.00, 0.61, 0.89, 0.03, 0.03, 416.23, 1.97, 2.93, 0.03, 0.03),
 }
-"""Seconds of Q0 to Q10, plain and compact."""
+"""Seconds of Q0 to Q10, with plain and with compact storage."""

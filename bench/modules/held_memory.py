@@ -1,4 +1,4 @@
-"""What a knowledge base holds with and without modules, dictionary and bookkeeping included."""
+"""The memory of a knowledge base with and without modules, including dictionary and bookkeeping."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ BOOKKEEPING: tuple[Any, ...] = ("dredc", "none")
 DAG = "dag-r-nonlinear"
 
 
-def held(size: int) -> dict[str, Any]:
-    """Bytes held by DAG-R's closure, by the nonlinear rule as a module, and by the linear rule as a general one, whose
-    counters are found in seconds, for each kind of bookkeeping."""
+def held_memory(size: int) -> dict[str, Any]:
+    """Bytes held by DAG-R's closure for each kind of bookkeeping: by the nonlinear rule as a module, and by the linear
+    rule as a general rule, whose counters are computed in seconds."""
     from everlog import KnowledgeBase
 
     edges = WORKLOADS[DAG].facts(size)["edge"]
-    found: dict[str, Any] = {}
+    results: dict[str, Any] = {}
     for maintain in BOOKKEEPING:
-        found[maintain] = {}
+        results[maintain] = {}
         for name, program in (("modules", NONLINEAR), ("general", LINEAR)):
             kb: Any = KnowledgeBase(program.rules, modules=name == "modules", maintain=maintain)
             kb.insert("edge", edges)
             kb.materialise()
-            found[maintain][name] = {**kb.memory, "bytes": kb.nbytes, "pairs": len(kb["path"])}
-    return found
+            results[maintain][name] = {**kb.memory, "bytes": kb.nbytes, "pairs": len(kb["path"])}
+    return results

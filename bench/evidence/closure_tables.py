@@ -5,22 +5,22 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from bench.evidence import published
-from bench.report import Found, table
+from bench.evidence import paper_figures
+from bench.report import Results, table
 
 Time = tuple[float, bool]
-"""Seconds, and whether it was cut off then."""
+"""Seconds, and whether the run was stopped after them."""
 
 
-def _forms(found: Found) -> dict[str, dict[str, Any]]:
+def _forms(results: Results) -> dict[str, dict[str, Any]]:
     by_name: dict[str, dict[str, Any]] = {}
-    for one in found.get("forms", ()):
+    for one in results.get("forms", ()):
         if "error" not in one:
             by_name.setdefault(one["workload"], {})[one["form"]] = one
     return by_name
 
 
-def _time(one: Found | None, *keys: str) -> Time | None:
+def _time(one: Results | None, *keys: str) -> Time | None:
     figure: Any = one
     for key in keys:
         figure = (figure or {}).get(key)
@@ -38,20 +38,22 @@ def _over(left: Time | None, right: Time | None) -> str:
     return f"{'> ' if left[1] else ''}{left[0] / right[0]:,.1f}"
 
 
-def modular(found: Found) -> str:
-    rows = [[f"paper: {name}", f"{without / with_:,.1f}", "-"] for name, (with_, without) in published.MODULAR.items()]
-    for name, forms in _forms(found).items():
+def modular(results: Results) -> str:
+    rows = [
+        [f"paper: {name}", f"{without / with_:,.1f}", "-"] for name, (with_, without) in paper_figures.MODULAR.items()
+    ]
+    for name, forms in _forms(results).items():
         times = {form: _time(one, "materialise") for form, one in forms.items()}
         rows.append([name, *(_over(times.get("standard"), times.get(form)) for form in ("plain", "compact"))])
     return table(("input", "general rules / modules, pairs listed", "general rules / modules, compact"), rows)
 
 
-def modular_updates(found: Found) -> str:
+def modular_updates(results: Results) -> str:
     rows = [
         [f"paper: {name}", *(f"{without / with_:,.1f}" for with_, without in columns), "-", "-", "-"]
-        for name, columns in published.MODULAR_UPDATES.items()
+        for name, columns in paper_figures.MODULAR_UPDATES.items()
     ]
-    for name, forms in _forms(found).items():
+    for name, forms in _forms(results).items():
         cells = []
         for form in ("plain", "compact"):
             for kind in ("delete", "insert", "large"):
@@ -65,13 +67,13 @@ def modular_updates(found: Found) -> str:
 STORAGE = ("input", "time: general / compact", "listed / compact", "held: general / compact", "listed / compact")
 
 
-def _storage(theirs: Mapping[str, Any], found: Found, names: Sequence[str]) -> str:
+def _storage(theirs: Mapping[str, Any], results: Results, names: Sequence[str]) -> str:
     rows = []
     for name, (standard, plain, compact) in theirs.items():
         times = [f"{one[0] / compact[0]:,.1f}" if one else "-" for one in (standard, plain)]
         held = [f"{one[1] / compact[1]:,.1f}" if one else "-" for one in (standard, plain)]
         rows.append([f"paper: {name}", *times, *held])
-    for name, forms in _forms(found).items():
+    for name, forms in _forms(results).items():
         if name in names:
             compact = forms.get("compact")
             others = [forms.get("standard"), forms.get("plain")]
@@ -81,9 +83,9 @@ def _storage(theirs: Mapping[str, Any], found: Found, names: Sequence[str]) -> s
     return table(STORAGE, rows)
 
 
-def categories(found: Found) -> str:
-    text = _storage(published.CATEGORIES, found, ("categories-small", "categories"))
-    whole = _forms(found).get("categories", {}).get("compact")
+def categories(results: Results) -> str:
+    text = _storage(paper_figures.CATEGORIES, results, ("categories-small", "categories"))
+    whole = _forms(results).get("categories", {}).get("compact")
     if whole is None:
         return text
     seconds, held = whole["materialise"]["seconds"], whole["held"] / 1e6
@@ -91,18 +93,18 @@ def categories(found: Found) -> str:
     return f"{text}\n\nOurs: {whole['facts']:,} facts in {seconds:.1f} s and {held:,.0f} MB; {theirs}."
 
 
-def schemes(found: Found) -> str:
+def schemes(results: Results) -> str:
     return _storage(
-        published.SCHEMES, found, ("dag-r-nonlinear", "relations", "categories-small", "stw", "gemet", "uat")
+        paper_figures.SCHEMES, results, ("dag-r-nonlinear", "relations", "categories-small", "stw", "gemet", "uat")
     )
 
 
-def queries(found: Found) -> str:
+def queries(results: Results) -> str:
     rows = []
     for family in ("closure", "union"):
-        plain, compact = published.QUERIES[family], published.QUERIES[f"{family} compact"]
+        plain, compact = paper_figures.QUERIES[family], paper_figures.QUERIES[f"{family} compact"]
         rows.append([f"paper: {family}", *(f"{c / p:.1f}" for p, c in zip(plain, compact, strict=True))])
-        for name, forms in _forms(found).items():
+        for name, forms in _forms(results).items():
             asked = (forms.get("compact") or {}).get("queries", {}).get(family)
             if asked and any("rows_ratio" in one for one in asked):
                 cells = (f"{one['rows_ratio']:.1f}" if "rows_ratio" in one else "-" for one in asked)

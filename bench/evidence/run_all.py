@@ -12,12 +12,12 @@ from pathlib import Path
 from bench.evidence import report
 from bench.evidence.tables import TABLES, PaperTable
 from bench.measure import RESULTS
-from bench.progress import BEGAN, shown, tell
-from bench.suites import SUITES, Ran
+from bench.progress import BEGAN, log_progress, shown
+from bench.suites import SUITES, SuiteRun
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run it; 1 if a benchmark failed, whose name is said last."""
+    """Run the benchmarks and write the report; return 1 if a benchmark failed. The last line names the failed ones."""
     options = _options(arguments)
     os.environ.setdefault(BEGAN, str(time.time()))
     for name in options.names:
@@ -27,31 +27,31 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if not suites:
         return 0
     results = Path(tempfile.mkdtemp(prefix="everlog-bench-")) if options.quick else RESULTS
-    ran = {} if options.kept else _ran(suites, options.quick, results)
+    ran = {} if options.kept else _run_suites(suites, options.quick, results)
     path = report.write(ran, results=results, quick=options.quick)
     print(f"written to {path if options.quick else path.name}")
     failed = [name for name, each in ran.items() if each.failed]
     if failed:
-        tell(f"FAILED: {', '.join(failed)}")
+        log_progress(f"FAILED: {', '.join(failed)}")
     return int(bool(failed))
 
 
-def _ran(suites: Sequence[str], quick: bool, results: Path) -> dict[str, Ran]:
-    """Each benchmark after the other; what one finds is written before the next begins."""
-    ran: dict[str, Ran] = {}
+def _run_suites(suites: Sequence[str], quick: bool, results: Path) -> dict[str, SuiteRun]:
+    """Run the benchmarks one after the other; each writes its results before the next begins."""
+    ran: dict[str, SuiteRun] = {}
     for number, name in enumerate(suites, 1):
         print(f"# {SUITES[name].title}\n", flush=True)
-        tell(f"{name}: part {number} of {len(suites)}")
+        log_progress(f"{name}: part {number} of {len(suites)}")
         ran[name] = SUITES[name].run(quick=quick, results=results)
-        tell(f"{name}: {shown(ran[name].seconds)} minutes, {ran[name]}")
-    _say(ran)
+        log_progress(f"{name}: {shown(ran[name].seconds)} minutes, {ran[name]}")
+    _log_times(ran)
     return ran
 
 
-def _say(ran: Mapping[str, Ran]) -> None:
+def _log_times(ran: Mapping[str, SuiteRun]) -> None:
     for name, each in ran.items():
-        tell(f"{name:12} {shown(each.seconds):>6} {each}")
-    tell(f"{'all':12} {shown(sum(each.seconds for each in ran.values())):>6}")
+        log_progress(f"{name:12} {shown(each.seconds):>6} {each}")
+    log_progress(f"{'all':12} {shown(sum(each.seconds for each in ran.values())):>6}")
 
 
 def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
@@ -71,6 +71,6 @@ def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
 def _table(wanted: PaperTable, kept: bool) -> str:
     suite = SUITES[wanted.suite]
     if kept:
-        return wanted.text(suite.found())
+        return wanted.text(suite.last_results())
     suite.run(wanted.parts)
-    return wanted.text(suite.found(part=bool(wanted.parts)))
+    return wanted.text(suite.last_results(part=bool(wanted.parts)))

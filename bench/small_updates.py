@@ -1,4 +1,4 @@
-"""Small updates of a large materialisation in memory, by each algorithm, against computing it again."""
+"""Small updates of a large materialisation in memory by each algorithm, compared with rematerialising."""
 
 from __future__ import annotations
 
@@ -17,37 +17,37 @@ ROUNDS = 10
 
 
 def small_updates(trees: int, size: int) -> dict[str, Any]:
-    """Seconds of materialising a forest's ancestors, and for each algorithm the median of ten updates that
-    take 500 edges away and bring 500 others back."""
+    """Seconds to materialise a forest's ancestors and, for each algorithm, the median of ten updates that delete 500
+    edges and insert 500 others."""
     from everlog import KnowledgeBase
 
     edges = forest(trees, size, seed=1)
     random = np.random.default_rng(2)
-    away, present = edges[: CHANGED // 2], edges[CHANGED // 2 :]
+    absent, present = edges[: CHANGED // 2], edges[CHANGED // 2 :]
     kb: Any = KnowledgeBase(RULES, modules=False)
     kb.insert("parent", present)
     kb.materialise()
     began = perf_counter()
     facts = kb.materialise(fresh=True).facts
-    again = perf_counter() - began
-    found: dict[str, Any] = {}
-    for algorithm in ("auto", *ALGORITHMS):  # the first round builds what all later ones share
+    rematerialise_seconds = perf_counter() - began
+    results: dict[str, Any] = {}
+    for algorithm in ("auto", *ALGORITHMS):  # the first round is a warm-up: it builds indexes that all later rounds use
         runs = []
         for _ in range(ROUNDS):
-            present, leaving = _picked(present, random)
+            present, deleted = _split(present, random)
             began = perf_counter()
-            change = kb.update(insert={"parent": away}, delete={"parent": leaving}, algorithm=algorithm)
+            change = kb.update(insert={"parent": absent}, delete={"parent": deleted}, algorithm=algorithm)
             runs.append(perf_counter() - began)
-            present, away = np.concatenate([present, away]), leaving
+            present, absent = np.concatenate([present, absent]), deleted
         stats = change.stats
-        found[algorithm] = {"median": median(runs), "chosen": stats.algorithm, "instances": stats.instances}
+        results[algorithm] = {"median": median(runs), "chosen": stats.algorithm, "instances": stats.instances}
         _check(kb, facts, change)
         facts = len(kb["above"]) + len(kb["parent"])
-    return {"facts": facts, "rematerialise": again, "changed": CHANGED, "updates": found}
+    return {"facts": facts, "rematerialise": rematerialise_seconds, "changed": CHANGED, "updates": results}
 
 
-def _picked(edges: Edges, random: np.random.Generator) -> tuple[Edges, Edges]:
-    """Edges without some of them, and these."""
+def _split(edges: Edges, random: np.random.Generator) -> tuple[Edges, Edges]:
+    """The edges without a random sample, and the sample."""
     chosen = np.zeros(len(edges), np.bool_)
     chosen[random.choice(len(edges), CHANGED // 2, replace=False)] = True
     return edges[~chosen], edges[chosen]

@@ -1,4 +1,4 @@
-"""The same work by Everlog's plans."""
+"""Everlog's plans for the workloads that the DataFrame loops run."""
 
 from __future__ import annotations
 
@@ -20,28 +20,28 @@ SYMMETRIC = "p(?x, ?y) :- e(?x, ?y) . p(?y, ?x) :- p(?x, ?y) . p(?x, ?z) :- p(?x
 SAME_GENERATION = "p(?x, ?y) :- e(?z, ?x), e(?z, ?y) . p(?x, ?y) :- e(?a, ?x), p(?a, ?b), e(?b, ?y) ."
 E, P = Predicate("e", 2), Predicate("p", 2)
 IN_ONE_TASK = PlanSettings().shared_facts
-"""The local finish takes so many facts: as many as are shared with workers of 2 GB."""
+"""Maximum number of facts for the local finish: the number that may be shared with workers of 2 GB."""
 
 
 def reachability(session: SparkSession, edges: DataFrame, work: Path) -> DataFrame:
-    """Closure from a condensed graph."""
+    """Transitive closure, computed from the condensed graph."""
     stratum = _program(CLOSURE, modules=True).strata[-1]
     return close(_plan(stratum, "reachability"), session, {E: edges}, work)[P]
 
 
 def decomposed(session: SparkSession, edges: DataFrame, work: Path) -> DataFrame:
-    """Closure in slices, each by the local engine's general rules."""
+    """Transitive closure in slices, each computed by the general rules of the local engine."""
     (stratum,) = _program(CLOSURE, modules=False).strata
     return close(_plan(stratum, "decomposed"), session, {E: edges, P: edges}, work)[P]
 
 
 def components(session: SparkSession, edges: DataFrame, work: Path) -> DataFrame:
-    """Membership, united in one task."""
+    """Component membership, computed in one task."""
     return _membership(session, edges, work, PlanSettings())
 
 
 def contracted(session: SparkSession, edges: DataFrame, work: Path) -> DataFrame:
-    """Membership in rounds until a tenth of five million edges is left."""
+    """Component membership, contracted in rounds until 500,000 edges are left."""
     return _membership(session, edges, work, PlanSettings(united_edges=500_000))
 
 
@@ -53,12 +53,12 @@ def _membership(session: SparkSession, edges: DataFrame, work: Path, settings: P
 
 
 def finished(session: SparkSession, arcs: DataFrame, work: Path) -> DataFrame:
-    """Same-generation by the loop, with the local finish."""
+    """Same-generation by rounds, with the local finish."""
     return _same_generation(session, arcs, work, finish=True)
 
 
 def looped(session: SparkSession, arcs: DataFrame, work: Path) -> DataFrame:
-    """Same-generation by the loop alone."""
+    """Same-generation by rounds, without the local finish."""
     return _same_generation(session, arcs, work, finish=False)
 
 

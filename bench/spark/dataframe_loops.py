@@ -1,7 +1,7 @@
-"""The DataFrame loops that a user would write: seminaive joins, each round kept, until nothing is new.
+"""The DataFrame loops that a user would write: seminaive joins, repeated until there are no new rows.
 
-They are what Everlog is compared with, so they are written with care: only new rows are joined again, lineage
-is cut in every round, and what a round leaves is freed as soon as the next no longer needs it.
+Everlog is compared with them, so they are written with care: only new rows are joined again, lineage is cut in
+every round, and the rows of a round are freed when the next round no longer needs them.
 """
 
 from __future__ import annotations
@@ -16,23 +16,23 @@ Step = Callable[["DataFrame"], "DataFrame"]
 
 
 def fixpoint(first: DataFrame, step: Step) -> DataFrame:
-    """All rows (c0, c1) that follow from the first by the step."""
-    delta = found = first.distinct().localCheckpoint()
+    """All rows (c0, c1) that are derived from the rows of ``first`` by repeating ``step``."""
+    delta = rows = first.distinct().localCheckpoint()
     while not delta.isEmpty():
-        delta = step(delta).distinct().join(found, ["c0", "c1"], "left_anti").localCheckpoint()
-        before, found = found, found.unionAll(delta).localCheckpoint()
+        delta = step(delta).distinct().join(rows, ["c0", "c1"], "left_anti").localCheckpoint()
+        before, rows = rows, rows.unionAll(delta).localCheckpoint()
         before.unpersist()
-    return found
+    return rows
 
 
 def closure(edges: DataFrame) -> DataFrame:
-    """Transitive closure, linear."""
+    """Transitive closure by the linear rule."""
     further = edges.selectExpr("c0 as c1", "c1 as c2").cache()
     return fixpoint(edges, lambda delta: delta.join(further, "c1").selectExpr("c0", "c2 as c1"))
 
 
 def same_generation(arcs: DataFrame) -> DataFrame:
-    """Who has an ancestor in common, as many generations up."""
+    """Pairs of vertices with a common ancestor at the same distance."""
     left, right = arcs.selectExpr("c0 as a", "c1 as x").cache(), arcs.selectExpr("c0 as b", "c1 as y").cache()
     first = left.join(right, left.a == right.b).selectExpr("x as c0", "y as c1")
 
@@ -44,7 +44,8 @@ def same_generation(arcs: DataFrame) -> DataFrame:
 
 
 def components(edges: DataFrame) -> DataFrame:
-    """(vertex, representative): every vertex takes the least label of its neighbours until none changes."""
+    """Connected components as (vertex, representative): each vertex takes the least label of its neighbours until no
+    label changes."""
     from pyspark.sql import functions as F
 
     around = edges.unionAll(edges.selectExpr("c1 as c0", "c0 as c1")).distinct().cache()

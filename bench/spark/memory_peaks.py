@@ -1,4 +1,4 @@
-"""What the processes of a Spark application take, by their part in it."""
+"""The peak memory of the processes of a Spark application, by role."""
 
 from __future__ import annotations
 
@@ -18,27 +18,28 @@ ROLES = {
     "pyspark.daemon": WORKER,
     "pyspark/daemon": WORKER,
 }
-"""What the command of a process has in it, and what it is."""
+"""Maps a part of a process's command line to the role of the process."""
 
 INTERVAL = 0.25
+"""Seconds between two samples of the processes."""
+
 COLLECT_EVERY = 8
-"""The driver's heap is collected at every so many looks at the processes."""
+"""Number of samples between two garbage collections of the driver's heap."""
 
 
 class Peaks:
-    """The largest process of each role so far, in bytes, while the context lasts.
+    """Context manager that measures the largest process of each role, in bytes.
 
-    The system's own record of a process's peak is read, so nothing between two looks is missed but what a process
-    takes just before it ends. Of workers the address space is looked at as well, which is what Spark limits. The
-    driver's heap fills with garbage up to its limit however little it needs, so what is alive is measured as well:
-    after a collection, every few seconds.
+    The peaks are those that the operating system records, so only memory taken just before a process ends is missed.
+    For workers the address space is measured as well, since Spark limits it. The driver's heap fills with garbage up to
+    its limit, so its live bytes are measured as well: after a garbage collection every few seconds.
     """
 
     def __init__(self, session: Any = None) -> None:
-        self.found: dict[str, int] = {}
+        self.sizes: dict[str, int] = {}
         self._session = session
         self._done = threading.Event()
-        self._thread = threading.Thread(target=self._look_often, daemon=True)
+        self._thread = threading.Thread(target=self._sample_often, daemon=True)
 
     def __enter__(self) -> Peaks:
         self._thread.start()
@@ -47,47 +48,47 @@ class Peaks:
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
         self._done.set()
         self._thread.join()
-        self._look()
+        self._sample()
 
-    def _look_often(self) -> None:
-        looks = 0
+    def _sample_often(self) -> None:
+        samples = 0
         while not self._done.wait(INTERVAL):
-            self._look()
-            looks += 1
-            if self._session is not None and looks % COLLECT_EVERY == 0:
+            self._sample()
+            samples += 1
+            if self._session is not None and samples % COLLECT_EVERY == 0:
                 self._note(HEAP, live_heap(self._session))
 
-    def _look(self) -> None:
+    def _sample(self) -> None:
         for pid, role in family(os.getpid()).items():
             self._note(role, peak(pid))
             if role == WORKER:
                 self._note(ADDRESSES, peak(pid, "VmPeak"))
 
     def _note(self, role: str, size: int) -> None:
-        self.found[role] = max(self.found.get(role, 0), size)
+        self.sizes[role] = max(self.sizes.get(role, 0), size)
 
 
 def live_heap(session: Any) -> int:
-    """Bytes that are alive in the driver's heap, by a collection."""
+    """Live bytes in the driver's heap, measured after a garbage collection."""
     java = session.sparkContext._jvm.java.lang
     java.System.gc()
     return int(java.management.ManagementFactory.getMemoryMXBean().getHeapMemoryUsage().getUsed())
 
 
 def family(root: int) -> dict[int, str]:
-    """A driver and its descendants that have a role in the application."""
+    """The roles of a driver and of its descendants that have one, by process id."""
     parents: dict[int, int] = {}
     for entry in Path("/proc").glob("[0-9]*/stat"):
         with suppress(OSError):
             parents[int(entry.parent.name)] = int(entry.read_text().rpartition(")")[2].split()[1])
-    found = {root: DRIVER}
+    roles = {root: DRIVER}
     for pid in parents:
         above = pid
         while above in parents and above != root:
             above = parents[above]
         if above == root and pid != root and (role := _role(pid)):
-            found[pid] = role
-    return found
+            roles[pid] = role
+    return roles
 
 
 def _role(pid: int) -> str | None:
@@ -98,8 +99,8 @@ def _role(pid: int) -> str | None:
 
 
 def peak(pid: int, of: str = "VmHWM") -> int:
-    """The most that a process was resident with (or its largest address space, VmPeak), 0 if it is gone."""
+    """Peak resident bytes of a process, or its largest address space (``VmPeak``); 0 if the process has ended."""
     with suppress(OSError):
-        found = re.search(rf"{of}:\s+(\d+) kB", Path(f"/proc/{pid}/status").read_text())
-        return int(found[1]) * 1024 if found else 0
+        line = re.search(rf"{of}:\s+(\d+) kB", Path(f"/proc/{pid}/status").read_text())
+        return int(line[1]) * 1024 if line else 0
     return 0
