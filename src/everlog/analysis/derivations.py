@@ -14,7 +14,7 @@ from functools import cached_property
 from types import MappingProxyType
 
 from everlog.analysis.dependencies import strong_components
-from everlog.analysis.modules.module import Rules
+from everlog.analysis.modules.module import OrdinaryRules
 from everlog.analysis.stratify import StratifiedProgram, Stratum
 from everlog.lang.syntax import Atom, Predicate, Rule
 
@@ -152,13 +152,12 @@ def _apart(stratum: Stratum, changed: frozenset[Predicate]) -> Iterable[Stratum]
 def split(stratum: Stratum) -> Iterator[Stratum]:
     """The parts of a stratum whose predicates depend on each other, each after those that it depends on.
 
-        >>> from everlog.analysis.check import check
-        >>> from everlog.analysis.modules.module import Rules
-    from everlog.analysis.stratify import stratify
-        >>> from everlog.lang.parser import parse_program
-        >>> program = parse_program("p(?x) :- e(?x) . q(?x) :- e(?x) . q(?x) :- q(?x), e(?x) .")
-        >>> [len(part.rules) for stratum in stratify(check(program)).strata for part in split(stratum)]
-        [1, 2]
+    >>> from everlog.analysis.check import check
+    >>> from everlog.analysis.stratify import stratify
+    >>> from everlog.lang.parser import parse_program
+    >>> program = parse_program("p(?x) :- e(?x) . q(?x) :- e(?x) . q(?x) :- q(?x), e(?x) .")
+    >>> [len(part.rules) for stratum in stratify(check(program)).strata for part in split(stratum)]
+    [1, 2]
     """
     if stratum.alone is not None:
         yield stratum
@@ -178,6 +177,6 @@ def _part(stratum: Stratum, component: tuple[Predicate, ...]) -> Stratum:
     rules = [rule for rule in stratum.rules if rule.head.predicate in own]
     recursive = tuple(rule for rule in rules if not own.isdisjoint(atom.predicate for atom in rule.positive))
     nonrecursive = tuple(rule for rule in rules if own.isdisjoint(atom.predicate for atom in rule.positive))
-    ordinary = (Rules(recursive, nonrecursive),) if rules else ()
+    ordinary = (OrdinaryRules(recursive, nonrecursive),) if rules else ()
     special = (module for module in stratum.special if not own.isdisjoint(module.predicates))
     return Stratum(stratum.index, component, (*ordinary, *special))

@@ -11,14 +11,14 @@ from typing import Literal
 from everlog.analysis.check import CheckedProgram
 from everlog.analysis.cycles import reject_negative_cycles
 from everlog.analysis.dependencies import Dependencies, dependencies
-from everlog.analysis.modules.module import Module, Rules, SpecialModule, Untaken
+from everlog.analysis.modules.module import Module, OrdinaryRules, SpecialModule, Untaken
 from everlog.lang.syntax import Predicate, Rule
 
 Kind = Literal["levels", "single"]
 Component = tuple[Predicate, ...]
 
 
-NO_RULES = Rules()
+NO_RULES = OrdinaryRules()
 
 
 @dataclass(frozen=True)
@@ -40,12 +40,12 @@ class Stratum:
         predicates: tuple[Predicate, ...],
     ) -> Stratum:
         """A stratum of ordinary rules."""
-        return cls(index, predicates, (Rules(recursive, nonrecursive),))
+        return cls(index, predicates, (OrdinaryRules(recursive, nonrecursive),))
 
     @cached_property
-    def ordinary(self) -> Rules:
+    def ordinary(self) -> OrdinaryRules:
         """The ordinary rules, which may be none."""
-        return next((module for module in self.modules if isinstance(module, Rules)), NO_RULES)
+        return next((module for module in self.modules if isinstance(module, OrdinaryRules)), NO_RULES)
 
     @cached_property
     def special(self) -> tuple[SpecialModule, ...]:
@@ -60,6 +60,11 @@ class Stratum:
         if len(self.modules) != 1 or not self.special or not set(self.predicates).isdisjoint(self.special[0].inputs):
             return None
         return self.special[0]
+
+    @cached_property
+    def inputs(self) -> frozenset[Predicate]:
+        """What the modules read."""
+        return frozenset(predicate for module in self.modules for predicate in module.inputs)
 
     @property
     def is_mixed(self) -> bool:

@@ -33,6 +33,7 @@ from everlog.reasoning.materialisation import (
 from everlog.reasoning.modular import evaluate_again, maintain_together
 from everlog.reasoning.modules.kinds import implementation
 from everlog.reasoning.modules.loops import NO_MODULES, Loops, Oracle
+from everlog.reasoning.rule_sets import RuleSets, rule_sets
 from everlog.reasoning.seminaive import close_stratum
 from everlog.reasoning.statistics import Listener, UpdateStatistics
 
@@ -43,24 +44,24 @@ class Rules:
 
     number: int
     """The position of the stratum among all, from 0."""
-    every: RuleSet
-    recursive: RuleSet
-    nonrecursive: RuleSet
+    sets: RuleSets
     predicates: frozenset[Predicate]
-    body: frozenset[Predicate]
 
     @classmethod
     def of(cls, number: int, stratum: Stratum) -> Rules:
-        return cls(
-            number,
-            RuleSet(stratum.rules),
-            RuleSet(stratum.recursive),
-            RuleSet(stratum.nonrecursive),
-            frozenset(stratum.predicates),
-            frozenset(atom.predicate for rule in stratum.rules for atom in rule.body).union(
-                *(module.inputs for module in stratum.special)
-            ),
-        )
+        return cls(number, rule_sets(stratum), frozenset(stratum.predicates))
+
+    @property
+    def every(self) -> RuleSet:
+        return self.sets.every
+
+    @property
+    def recursive(self) -> RuleSet:
+        return self.sets.recursive
+
+    @property
+    def nonrecursive(self) -> RuleSet:
+        return self.sets.nonrecursive
 
 
 @dataclass
@@ -117,9 +118,9 @@ class Maintenance:
             if stratum.alone is not None:
                 self.maintain_module(stratum, stratum.alone)
                 continue
-            rules = Rules.of(number, stratum)
-            if not self.is_affected(rules):
+            if not self.is_affected(stratum):
                 continue
+            rules = Rules.of(number, stratum)
             if not stratum.special:
                 self.maintain(rules)
             elif not evaluate_again(self, stratum, rules):
@@ -212,10 +213,10 @@ class Maintenance:
         """The trace after the update; only Counting keeps it."""
         return None
 
-    def is_affected(self, rules: Rules) -> bool:
+    def is_affected(self, stratum: Stratum) -> bool:
         """Whether anything that the stratum depends on has changed."""
         changed = {*self.gone, *self.fresh, *self.E_minus, *self.E_plus}
-        return not changed.isdisjoint(rules.body) or not changed.isdisjoint(rules.predicates)
+        return not changed.isdisjoint(stratum.inputs) or not changed.isdisjoint(stratum.predicates)
 
     def change_unruled(self) -> None:
         """Facts of predicates without rules hold just if they are explicit."""

@@ -13,6 +13,7 @@ from everlog.engine.match import RuleSet
 from everlog.engine.multiset import NO_COUNTS, Counts
 from everlog.lang.syntax import Predicate
 from everlog.reasoning.fixpoint import fixpoint
+from everlog.reasoning.rule_sets import rule_sets
 
 Maintain = Literal["dredc", "bfc", "counting", "none"]
 """For which algorithm the bookkeeping is kept."""
@@ -106,7 +107,7 @@ def nonrecursive_counts(engine: AnyEngine, program: StratifiedProgram, old: Mate
     counts: AnyCounts = NO_COUNTS
     for stratum in _standing(program, old):
         counts += engine.once(old.explicit.restricted(stratum.predicates))
-        counts += engine.match(RuleSet(stratum.nonrecursive), old.facts, old.facts, phase="bookkeeping").counts()
+        counts += engine.match(rule_sets(stratum).nonrecursive, old.facts, old.facts, phase="bookkeeping").counts()
     return cast("C", counts)
 
 
@@ -114,7 +115,7 @@ def recursive_counts(engine: AnyEngine, program: StratifiedProgram, old: Materia
     """C_r: each fact's instances of recursive rules."""
     counts: AnyCounts = NO_COUNTS
     for stratum in _standing(program, old):
-        counts += engine.match(RuleSet(stratum.recursive), old.facts, old.facts, phase="bookkeeping").counts()
+        counts += engine.match(rule_sets(stratum).recursive, old.facts, old.facts, phase="bookkeeping").counts()
     return cast("C", counts)
 
 
@@ -154,9 +155,9 @@ def trace_of(engine: AnyEngine, stratum: Stratum, old: Materialisation[F, C]) ->
         return ()
     own = frozenset(stratum.predicates)
     facts: AnyFactSet = old.facts.restricted(predicate for predicate in old.facts if predicate not in own)
-    recursive, rounds = RuleSet(stratum.recursive), list[AnyCounts]()
+    recursive, rounds = rule_sets(stratum).recursive, list[AnyCounts]()
     counts = engine.once(old.explicit.restricted(stratum.predicates))
-    counts += engine.match(RuleSet(stratum.nonrecursive), facts, facts, phase="bookkeeping").counts()  # l. 12
+    counts += engine.match(rule_sets(stratum).nonrecursive, facts, facts, phase="bookkeeping").counts()  # l. 12
 
     def step(delta: AnyFactSet) -> AnyFactSet:
         nonlocal facts, counts

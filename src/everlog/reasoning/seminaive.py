@@ -9,12 +9,12 @@ from everlog.analysis.modules.module import SpecialModule
 from everlog.analysis.stratify import StratifiedProgram, Stratum
 from everlog.engine.algebra import AnyEngine, AnyFactSet, Observer
 from everlog.engine.factset import NONE, as_local
-from everlog.engine.match import RuleSet
 from everlog.reasoning.fixpoint import fixpoint
 from everlog.reasoning.materialisation import F
 from everlog.reasoning.modules.kinds import implementation
 from everlog.reasoning.modules.loops import close_together
 from everlog.reasoning.observers import StratumProgress
+from everlog.reasoning.rule_sets import rule_sets
 from everlog.reasoning.statistics import Listener, Statistics, StratumStatistics
 
 
@@ -78,10 +78,10 @@ def close_rules(
     engine: AnyEngine, stratum: Stratum, facts: AnyFactSet, explicit: AnyFactSet, observer: Observer
 ) -> AnyFactSet:
     """The rounds of a stratum of rules, the first of which are the explicit facts and the nonrecursive rules (l. 3)."""
-    recursive = RuleSet(stratum.recursive)
-    new = explicit.extended(engine.match(RuleSet(stratum.nonrecursive), facts, facts).facts(without=explicit))  # l. 3
+    rules = rule_sets(stratum)
+    new = explicit.extended(engine.match(rules.nonrecursive, facts, facts).facts(without=explicit))  # l. 3
     if stratum.special:
-        return close_together(engine, stratum.special, recursive, as_local(facts), as_local(new), observer)
+        return close_together(engine, stratum.special, rules.recursive, as_local(facts), as_local(new), observer)
 
     def step(delta: AnyFactSet) -> AnyFactSet:
         nonlocal facts
@@ -89,7 +89,7 @@ def close_rules(
         if (closed := engine.closed(stratum, facts, delta, observer)) is not None:
             facts = closed
             return NONE
-        return engine.match(recursive, facts, facts, changed=[(delta, NONE)]).facts(without=facts)  # l. 8 and 5
+        return engine.match(rules.recursive, facts, facts, changed=[(delta, NONE)]).facts(without=facts)  # l. 8 and 5
 
     fixpoint(new, step, observer)  # l. 6
     return facts

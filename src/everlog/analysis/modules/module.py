@@ -1,9 +1,9 @@
 """Modules: the rules of a stratum in parts, each with its own way to derive facts (thesis, Definition 8).
 
-Every rule of a stratum is in exactly one of its modules. Ordinary rules are in one of the kind :class:`Rules`, which
-is evaluated by matching. A :class:`SpecialModule` takes rules whose meaning is known as a whole, such as a closure.
-Other rules that derive its predicates, and explicit facts of these, go into hidden predicates that it reads. So its
-relations are a function of what it reads, and it keeps them in a form of its own.
+Every rule of a stratum is in exactly one of its modules. Ordinary rules are in one of the kind
+:class:`OrdinaryRules`, which is evaluated by matching. A :class:`SpecialModule` takes rules whose meaning is known as
+a whole, such as a closure. Other rules that derive its predicates, and explicit facts of these, go into hidden
+predicates that it reads. So its relations are a function of what it reads, and it keeps them in a form of its own.
 
 What is here needs no facts: which rules a kind takes, what it reads and derives, and how it is shown.
 """
@@ -44,11 +44,11 @@ class Module(Protocol):
 
 
 @dataclass(frozen=True)
-class Rules:
+class OrdinaryRules:
     """Ordinary rules of a stratum.
 
     >>> from everlog.lang.parser import parse_program
-    >>> rules = Rules((), parse_program("p(?x) :- q(?x) . p(?x) :- r(?x), q(?x) .").rules)
+    >>> rules = OrdinaryRules((), parse_program("p(?x) :- q(?x) . p(?x) :- r(?x), q(?x) .").rules)
     >>> [str(predicate) for predicate in rules.inputs]
     ['q/1', 'r/1']
     """
@@ -56,7 +56,7 @@ class Rules:
     recursive: tuple[Rule, ...] = ()
     """The rules with a positive body atom of the stratum."""
     nonrecursive: tuple[Rule, ...] = ()
-    _made: dict[Callable[[Rules], object], object] = field(
+    _made: dict[Callable[[OrdinaryRules], object], object] = field(
         default_factory=dict, init=False, repr=False, compare=False, hash=False
     )
 
@@ -72,15 +72,15 @@ class Rules:
     def inputs(self) -> tuple[Predicate, ...]:
         return tuple(dict.fromkeys(atom.predicate for rule in self.rules for atom in rule.body))
 
-    def once(self, make: Callable[[Rules], T]) -> T:
+    def once(self, make: Callable[[OrdinaryRules], T]) -> T:
         """What ``make`` makes of the rules, such as plans. It is made once, and kept as long as the rules are."""
         if make not in self._made:
             self._made[make] = make(self)
         return cast("T", self._made[make])
 
-    def __reduce__(self) -> tuple[type[Rules], tuple[tuple[Rule, ...], tuple[Rule, ...]]]:
+    def __reduce__(self) -> tuple[type[OrdinaryRules], tuple[tuple[Rule, ...], tuple[Rule, ...]]]:
         """What has been made of the rules stays in the process."""
-        return Rules, (self.recursive, self.nonrecursive)
+        return OrdinaryRules, (self.recursive, self.nonrecursive)
 
 
 class SpecialModule(ABC):
