@@ -15,9 +15,9 @@ from everlog.backends.spark.tasks import SparkRunner
 from everlog.engine.hashing import hash_texts
 from everlog.ingest import dictionary
 from everlog.ingest.dictionary import id_ranges, new_terms
-from everlog.ingest.encode import TERMS
 from everlog.ingest.spill import write_parquet
 from everlog.lang.errors import DataError
+from everlog.store.schema import TERMS
 
 
 def term_file(directory: Path, texts: list[str], bits: int = 64) -> str:

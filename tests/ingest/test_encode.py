@@ -14,8 +14,9 @@ from hypothesis import strategies as st
 
 from everlog.engine.hashing import hash_text, hash_texts
 from everlog.ingest import encode as encode_module
-from everlog.ingest.encode import Encoder, encode
-from everlog.ingest.spill import Spill, distinct, facts_schema, widen
+from everlog.ingest.encode import Encoder
+from everlog.ingest.spill import Spill, distinct, widen
+from everlog.store.schema import fact_ids
 
 unicode_text = st.text(st.characters(exclude_categories=["Cs"]), max_size=80)
 
@@ -95,7 +96,7 @@ def test_encoding_can_be_decoded_and_gives_each_term_once(
 def test_texts_with_the_same_id_both_come_out() -> None:
     texts = [str(number) for number in range(64)]
     batch = pa.record_batch({"predicate": ["p/1"] * 64, "c0": texts})
-    terms = encode(batch, bits=3).terms
+    terms = Encoder(bits=3).encode(batch).terms
     assert sorted(terms.column("text").to_pylist()) == sorted([*texts, "p/1"])
     assert len(set(terms.column("id").to_pylist())) <= 8
 
@@ -131,7 +132,7 @@ def test_distinct_leaves_distinct_facts_as_they_are() -> None:
 def test_facts_wider_than_announced_are_refused() -> None:
     batch = pa.record_batch({"predicate": [1], "c0": [1], "c1": [1], "c2": [1]})
     with pytest.raises(ValueError, match="at most 2"):
-        widen(batch, facts_schema(2))
+        widen(batch, fact_ids(2))
 
 
 def test_a_spill_writes_several_files_in_bounded_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -14,7 +14,7 @@ from everlog.ingest.tasks import IN_PROCESS
 from everlog.lang.syntax import Program
 from everlog.owl.axioms import Axiom, Ontology
 from everlog.owl.functional import functional
-from everlog.owl.graph import read_graph
+from everlog.owl.graph import read_document
 from everlog.owl.mapping import ontology_of
 
 EX = "http://e.org/"
@@ -42,7 +42,7 @@ def turtle(directory: Path, text: str, name: str = "ontology.ttl") -> Path:
 
 
 def ontology(directory: Path, text: str) -> Ontology:
-    return ontology_of(read_graph([str(turtle(directory, text))]))
+    return ontology_of(read_document([str(turtle(directory, text))]).graph())
 
 
 def shown(axioms: tuple[Axiom, ...]) -> list[str]:

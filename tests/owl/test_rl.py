@@ -12,7 +12,7 @@ from everlog.lang.parser import parse_program
 from everlog.lang.syntax import Atom, Constant, Program
 from everlog.lang.terms import text_of
 from everlog.owl import program_of, shipped_program
-from everlog.owl.graph import Triple, read_graph
+from everlog.owl.graph import Triple, read_document
 from everlog.reasoning.equality import Equality
 from tests.owl.ontologies import turtle
 
@@ -33,7 +33,7 @@ def closure(triples: set[Triple]) -> set[Triple]:
 
 def triples_of(path: Path) -> set[Triple]:
     """The triples of a file; those that are compared with others have no blank nodes."""
-    return set(read_graph([str(path)]).triples)
+    return set(read_document([str(path)]).graph().triples)
 
 
 def test_closures_of_real_ontologies(shared_data: Path) -> None:

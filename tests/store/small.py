@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from everlog.engine.hashing import hash_text, hash_texts
 from everlog.store import Store, begin, steps
-from everlog.store.schema import hash_texts
 from everlog.store.transaction import Transaction
 
 Fact = tuple[str, ...]
@@ -27,12 +27,12 @@ WIDE = [*MORE, fact("wide", "a", "b", "new")]
 
 
 def id_of(text: str) -> int:
-    return int(hash_texts([text])[0])
+    return hash_text(text)
 
 
 def terms_of(facts: Iterable[Fact]) -> pa.Table:
-    texts = sorted({text for fact in facts for text in fact})
-    return pa.table({"id": hash_texts(texts), "text": pa.array(texts, pa.large_string())})
+    texts = pa.array(sorted({text for fact in facts for text in fact}), pa.large_string())
+    return pa.table({"id": hash_texts(texts), "text": texts})
 
 
 def rows_of(facts: Iterable[Fact], holds: int = 1, explicit: int | None = None, width: int = 2) -> pa.Table:

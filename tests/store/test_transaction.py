@@ -10,6 +10,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from everlog.engine.tables import fact_columns
 from everlog.lang.errors import StoreError
 from everlog.store import Store, begin, exists, parquet, schema, steps
 from everlog.store.verify import verify
@@ -85,16 +86,6 @@ def test_overwrite_replaces_facts_and_terms_but_not_the_past(tmp_path: Path) -> 
     assert sorted(changes["holds"].to_pylist()) == [-1] * 4 + [1] * 2
 
 
-def test_replace_all_facts_keeps_terms(tmp_path: Path) -> None:
-    write(tmp_path, EDGES)
-    with begin(tmp_path) as transaction:
-        transaction.replace_all_facts()
-        transaction.add_facts([rows_of(EDGES[:2])])
-        finish(transaction)
-    assert read(tmp_path) == set(EDGES[:2])
-    assert Store.open(tmp_path).terms().num_rows == terms_of(EDGES).num_rows
-
-
 def test_a_larger_arity_widens_the_table(tmp_path: Path) -> None:
     wide = [fact("wide", "a", "b", "c", "d"), fact("edge", "x", "y")]
     write(tmp_path, EDGES)
@@ -122,7 +113,7 @@ def test_a_larger_arity_within_one_version(tmp_path: Path, monkeypatch: pytest.M
 
 def test_files_of_executors(tmp_path: Path) -> None:
     with begin(tmp_path) as transaction:
-        rows = schema.conform(rows_of(EDGES), 2).sort_by([(n, "ascending") for n in schema.keys(2)])
+        rows = schema.conform(rows_of(EDGES), 2).sort_by([(n, "ascending") for n in fact_columns(2)])
         files = [transaction.work / f"e{number}.parquet" for number in range(3)]
         pq.write_table(rows.slice(0, 2), files[0])
         pq.write_table(rows.slice(2), files[1])

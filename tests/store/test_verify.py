@@ -10,8 +10,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from everlog.engine.hashing import hash_texts
 from everlog.store import Store, begin, transaction
-from everlog.store.schema import hash_texts
 from everlog.store.verify import verify
 from tests.store.small import EDGES, MORE, fact, finish, id_of, rows_of, terms_of, write
 
@@ -143,7 +143,7 @@ def test_a_term_twice(store: Store) -> None:
 
 def test_salted_ids(tmp_path: Path) -> None:
     with begin(tmp_path) as writing:
-        writing.add_terms([pa.table({"id": hash_texts(["a", "b"], 7), "text": ["a", "b"]})])
+        writing.add_terms([pa.table({"id": hash_texts(pa.array(["a", "b"]), salt=7), "text": ["a", "b"]})])
         writing.commit(rules="", statistics={}, bookkeeping="none", operation="materialise", salt=7)
     store = Store.open(tmp_path)
     assert store.info().salt == 7

@@ -14,6 +14,7 @@ import pyarrow as pa
 
 from everlog.cli.console import Console
 from everlog.cli.options import logging_options, store_argument
+from everlog.engine.tables import argument_columns
 from everlog.lang.layout import counted
 
 if TYPE_CHECKING:
@@ -34,7 +35,6 @@ FOLLOW_SECONDS = 0.5
 @click.option("--follow", is_flag=True, help="Go on with new versions as they come, by default with these alone.")
 @click.option("--format", "form", type=click.Choice(["table", "csv", "json"]), default="table", show_default=True)
 @logging_options
-@click.pass_obj
 def command(
     console: Console,
     store: str,
@@ -44,15 +44,13 @@ def command(
     explicit: bool,
     follow: bool,
     form: str,
-    quiet: bool,
-    json_logs: bool,
 ) -> None:
     """Show exactly which facts each version of a STORE added (+) and removed (-).
 
     Versions are counted from 0, the first one made; --from -1 shows also what that one added.
     Applying the changes of a version to the facts of the one before gives its facts.
     """
-    progress = console.configure(quiet, json_logs)
+    progress = console.progress
     from everlog.cli.writers import sink
     from everlog.store import Store
 
@@ -173,7 +171,7 @@ class Csv(Writer):
     """Columns ``version``, ``change``, ``predicate``, ``c0``, ...; cells beyond the arity are empty."""
 
     def begin(self) -> None:
-        names = ["version", "change", "predicate", *(f"c{i}" for i in range(self._width))]
+        names = ["version", "change", "predicate", *argument_columns(self._width)]
         self._file.write((",".join(names) + "\n").encode())
 
     def pieces(self, version: int, sign: str, name: str, texts: list[Any], prefixes: Mapping[str, str]) -> list[Any]:

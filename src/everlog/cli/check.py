@@ -31,7 +31,6 @@ FACTS, CHANGED = 1_000_000, 1_000
 @click.option("--plans/--no-plans", default=True, help="Show how each rule is matched.")
 @setting("warnings")
 @logging_options
-@click.pass_obj
 def command(
     console: Console,
     rules: str,
@@ -42,9 +41,6 @@ def command(
     spark_local_finish: int,
     expand_below: int,
     plans: bool,
-    warnings: str,
-    quiet: bool,
-    json_logs: bool,
 ) -> None:
     """Check RULES and show strata, modules, plans and warnings.
 
@@ -55,7 +51,7 @@ def command(
     `--engine auto`, written out, also which strata are left to one task, for so much --memory.
     Thresholds are in parentheses, by their names.
     """
-    progress = console.configure(quiet, json_logs, warnings)
+    progress = console.progress
     from everlog.analysis.check import check
     from everlog.analysis.modules import with_modules
     from everlog.analysis.stratify import stratify

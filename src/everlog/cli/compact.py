@@ -14,13 +14,12 @@ from everlog.lang.layout import counted
 @store_argument
 @setting("wait")
 @logging_options
-@click.pass_obj
-def command(console: Console, store: str, wait: float, quiet: bool, json_logs: bool) -> None:
+def command(console: Console, store: str, wait: float) -> None:
     """Rewrite the newest version of a STORE so that each fact is one row, in few files.
 
     The facts stay the same, and older versions stay readable until `everlog vacuum`.
     """
-    progress = console.configure(quiet, json_logs)
+    progress = console.progress
     from everlog.store.compaction import compact
     from everlog.store.store import Store
 

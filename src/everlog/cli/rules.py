@@ -37,7 +37,6 @@ SHOWN = 10
 @profile_options
 @setting("warnings")
 @logging_options
-@click.pass_obj
 def command(
     console: Console,
     /,
@@ -49,9 +48,6 @@ def command(
     at: Version | None,
     show_profile: bool,
     profile_report: str | None,
-    warnings: str,
-    quiet: bool,
-    json_logs: bool,
     **options: Any,
 ) -> None:
     """Print the rules of a STORE, or change them and repair what follows.
@@ -61,7 +57,7 @@ def command(
     removed ceases to be. Removing a rule that is not there is an error; adding one that is there changes nothing.
     Earlier versions keep their rules. After an error the store is as before.
     """
-    progress = console.configure(quiet, json_logs, warnings)
+    progress = console.progress
     if not add and not remove:
         _print_rules(store, at, progress)
         return

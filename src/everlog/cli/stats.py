@@ -29,12 +29,8 @@ SHOWN = 25
     "--all", "everything", is_flag=True, help=f"List all predicates, not only the {SHOWN} largest, and all rules."
 )
 @logging_options
-@click.pass_obj
-def command(
-    console: Console, store: str, at: Version | None, as_json: bool, everything: bool, quiet: bool, json_logs: bool
-) -> None:
+def command(console: Console, store: str, at: Version | None, as_json: bool, everything: bool) -> None:
     """Show what is in a STORE: versions, rules, facts per predicate, terms, size on disk."""
-    console.configure(quiet, json_logs)
     from everlog.store.store import Store
 
     console.watch_compilation()

@@ -18,22 +18,19 @@ from everlog.cli.terminal import echo
 @click.option("--keep-hours", type=click.FloatRange(0), metavar="H", help="Keep versions younger than H hours.")
 @click.option("--dry-run", is_flag=True, help="Say what would be deleted, and delete nothing.")
 @logging_options
-@click.pass_obj
 def command(
     console: Console,
     store: str,
     keep_versions: int | None,
     keep_hours: float | None,
     dry_run: bool,
-    quiet: bool,
-    json_logs: bool,
 ) -> None:
     """Delete files of a STORE that no version to be kept needs.
 
     Without --keep-versions and --keep-hours all versions are kept, and only what killed writers left
     is deleted. The newest version is always kept. Versions whose files are gone cannot be read again.
     """
-    progress = console.configure(quiet, json_logs)
+    progress = console.progress
     from everlog.lang.layout import bytes_text
     from everlog.store.store import Store
     from everlog.store.vacuum import vacuum

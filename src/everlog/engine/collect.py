@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Generic, Protocol, TypeVar
+
 import numpy as np
 
 from everlog.engine.factset import NONE, FactSet
@@ -140,22 +142,49 @@ class Heads:
         return np.concatenate([self.layout.empty(), *self._pieces])
 
 
-class ListCollector:
+class PredicateCollector(Protocol):
+    """Collects the heads of one predicate."""
+
+    @property
+    def held(self) -> int:
+        """How many rows are held."""
+
+
+C = TypeVar("C", bound=PredicateCollector)
+
+
+class PerPredicate(Generic[C]):
+    """A collector for each head predicate, made when its first head is about to come."""
+
+    def __init__(self) -> None:
+        self.collectors: dict[Predicate, C] = {}
+
+    def make(self, predicate: Predicate, layout: Layout) -> C:
+        """A new collector for a predicate."""
+        raise NotImplementedError
+
+    def of(self, predicate: Predicate, layout: Layout) -> C:
+        """The collector of a predicate."""
+        if predicate not in self.collectors:
+            self.collectors[predicate] = self.make(predicate, layout)
+        return self.collectors[predicate]
+
+    @property
+    def held(self) -> int:
+        """How many rows are held in all."""
+        return sum(collector.held for collector in self.collectors.values())
+
+
+class ListCollector(PerPredicate[Heads]):
     """A collector per head predicate, for heads in the order in which they are found."""
 
     def __init__(self, enough: int | None = None, repeated: bool = True) -> None:
         self._enough = enough
         self._repeated = repeated
-        self._collectors: dict[Predicate, Heads] = {}
+        super().__init__()
 
-    def of(self, predicate: Predicate, layout: Layout) -> Heads:
-        if predicate not in self._collectors:
-            self._collectors[predicate] = Heads(layout, self._enough, self._repeated)
-        return self._collectors[predicate]
-
-    @property
-    def held(self) -> int:
-        return sum(collector.held for collector in self._collectors.values())
+    def make(self, predicate: Predicate, layout: Layout) -> Heads:
+        return Heads(layout, self._enough, self._repeated)
 
     @property
     def new(self) -> int:
@@ -163,28 +192,22 @@ class ListCollector:
 
     def columns(self, predicate: Predicate) -> tuple[list[Column], int]:
         """The columns of the heads of a predicate, and how many there are."""
-        found = self._collectors.get(predicate)
+        found = self.collectors.get(predicate)
         if found is None:
             return [np.empty(0, np.int64)] * predicate.arity, 0
         keys = found.keys()
         return columns_of(found.layout, keys), len(keys)
 
 
-class FactCollector:
+class FactCollector(PerPredicate[NewFacts]):
     """A collector per head predicate, for distinct facts outside ``without``."""
 
     def __init__(self, without: FactSet = NONE) -> None:
         self._without = without
-        self._collectors: dict[Predicate, NewFacts] = {}
+        super().__init__()
 
-    def of(self, predicate: Predicate, layout: Layout) -> NewFacts:
-        if predicate not in self._collectors:
-            self._collectors[predicate] = NewFacts(layout, self._without.get(predicate))
-        return self._collectors[predicate]
-
-    @property
-    def held(self) -> int:
-        return sum(collector.held for collector in self._collectors.values())
+    def make(self, predicate: Predicate, layout: Layout) -> NewFacts:
+        return NewFacts(layout, self._without.get(predicate))
 
     @property
     def new(self) -> int:
@@ -192,28 +215,19 @@ class FactCollector:
         return self.held
 
     def facts(self) -> FactSet:
-        return FactSet({p: collector.relation() for p, collector in self._collectors.items()})
+        return FactSet({p: collector.relation() for p, collector in self.collectors.items()})
 
 
-class CountCollector:
+class CountCollector(PerPredicate[CountingCollector]):
     """A collector per head predicate, for facts with the number of their instances, known ones among them."""
 
     new = 0
 
-    def __init__(self) -> None:
-        self._collectors: dict[Predicate, CountingCollector] = {}
-
-    def of(self, predicate: Predicate, layout: Layout) -> CountingCollector:
-        if predicate not in self._collectors:
-            self._collectors[predicate] = CountingCollector(layout)
-        return self._collectors[predicate]
-
-    @property
-    def held(self) -> int:
-        return sum(collector.held for collector in self._collectors.values())
+    def make(self, predicate: Predicate, layout: Layout) -> CountingCollector:
+        return CountingCollector(layout)
 
     def counts(self) -> Counts:
-        return Counts({p: collector.multiset() for p, collector in self._collectors.items()})
+        return Counts({p: collector.multiset() for p, collector in self.collectors.items()})
 
 
 Collector = FactCollector | CountCollector | ListCollector

@@ -38,6 +38,15 @@ def hash_text(text: str, bits: int = 64, salt: int = 0) -> int:
     return digest - (1 << 64) if digest >> 63 else digest
 
 
+def short_digest(text: str) -> str:
+    """Twelve hexadecimal digits of the hash of a text, for names that are made from it.
+
+    >>> short_digest("a")
+    '88e4fe59adf7'
+    """
+    return xxhash.xxh64_hexdigest(text.encode(), SEED)[:12]
+
+
 def hash_texts(texts: pa.Array | pa.ChunkedArray, bits: int = 64, salt: int = 0) -> NDArray[np.int64]:
     """The ids of an array of strings, read from its Arrow buffers without a copy.
 

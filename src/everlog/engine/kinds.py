@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from everlog.engine.hashing import text_buffers
 from everlog.engine.kernels import kinds as kernels
+from everlog.engine.tables import argument_columns
 from everlog.lang.kinds import Kinds, joined
 from everlog.lang.syntax import Predicate
 
@@ -36,7 +37,7 @@ def add_kinds(known: ByPredicate, facts: pa.RecordBatch, predicates: NDArray[np.
     """
     groups, firsts = kernels.group(predicates)
     names = facts.column("predicate").take(pa.array(firsts)).to_pylist()
-    columns = [_column(facts.column(f"c{i}"), groups, len(firsts)) for i in range(facts.num_columns - 1)]
+    columns = [_column(facts.column(name), groups, len(firsts)) for name in argument_columns(facts.num_columns - 1)]
     for at, name in enumerate(names):
         predicate = Predicate.parse(name)
         own = tuple(int(column[at]) for column in columns[: predicate.arity])

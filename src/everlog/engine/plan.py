@@ -350,13 +350,3 @@ def _is_grouped(head: Atom, steps: Sequence[PlanStep], groups: Sequence[Variable
         return False
     leading = [variable for _, variable in first.binds][: len(groups)]
     return leading == list(groups)
-
-
-def plan_rules(rules: Sequence[Rule], size: Callable[[Predicate], int]) -> list[Plan]:
-    """The plans for matching whole rules, for printing. ``size`` gives the number of facts of a predicate."""
-    plans = []
-    for rule in rules:
-        planned = PlannedRule(rule)
-        sizes = [size(atom.predicate) for atom in (*planned.positive, *planned.negative)]
-        plans.append(planned.plan(None, sizes))
-    return plans

@@ -9,6 +9,7 @@ import numpy as np
 import pyarrow as pa
 
 from everlog.engine.kernels import delimited as kernel
+from everlog.engine.tables import fact_columns
 from everlog.ingest.blocks import BLOCK, Blocks, is_utf8
 from everlog.ingest.cells import CellRules
 from everlog.ingest.sources import FactSource, ReadOptions
@@ -83,7 +84,7 @@ def _tokenise(blocks: Blocks, source: FactSource, arity: int) -> Any:
 
 
 def _batch(predicate: Predicate, rows: int, columns: Sequence[pa.LargeStringArray]) -> pa.RecordBatch:
-    names = ["predicate", *(f"c{column}" for column in range(predicate.arity))]
+    names = fact_columns(predicate.arity)
     return pa.RecordBatch.from_arrays([constant_column(str(predicate), rows), *columns], names)
 
 

@@ -15,6 +15,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
+from everlog.engine.tables import fact_columns
 from everlog.ingest.blocks import unreadable
 from everlog.ingest.room import own_share
 from everlog.ingest.sources import ReadOptions
@@ -87,7 +88,7 @@ def _facts(
     if rows:
         yield pa.RecordBatch.from_arrays(
             [constant_column(str(predicate), rows), *texts],
-            ["predicate", *(f"c{index}" for index in range(predicate.arity))],
+            fact_columns(predicate.arity),
         )
 
 

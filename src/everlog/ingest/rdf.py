@@ -19,9 +19,10 @@ from typing import Any, BinaryIO, cast
 import numpy as np
 import pyarrow as pa
 import pyoxigraph as ox
-import xxhash
 
+from everlog.engine.hashing import short_digest
 from everlog.engine.kernels import ntriples as kernel
+from everlog.engine.tables import fact_columns
 from everlog.ingest.blocks import BLOCK, BYTE_ORDER_MARK, NEWLINE, SHOWN, Blocks, is_utf8, open_bytes, unreadable
 from everlog.ingest.entities import EntityGuard, ExpansionError
 from everlog.ingest.sources import ReadOptions
@@ -154,7 +155,7 @@ def blank_prefix(source: str) -> str:
     >>> blank_prefix("data.nt")
     '_:d14f5d3717b5-'
     """
-    return f"_:{xxhash.xxh64_hexdigest(source.encode(), 42)[:12]}-"
+    return f"_:{short_digest(source)}-"
 
 
 def _whole_lines(data: np.ndarray[Any, Any]) -> int:
@@ -198,7 +199,7 @@ def _bytes_of(text: str) -> Any:
 
 
 def _names(arguments: int) -> list[str]:
-    return ["predicate", *(f"c{i}" for i in range(arguments))]
+    return fact_columns(arguments)
 
 
 def _other_lines(

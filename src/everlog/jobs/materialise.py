@@ -20,7 +20,6 @@ from everlog.engine.dictionary import Dictionary
 from everlog.engine.factset import FactSet
 from everlog.engine.kinds import ByPredicate
 from everlog.engine.limits import Limits
-from everlog.ingest.encode import TERMS
 from everlog.ingest.facts import load_columns
 from everlog.ingest.in_process import IN_PROCESS_BYTES, read_facts, size_of
 from everlog.ingest.inputs import EncodedFiles, encoded, facts_in_program
@@ -48,6 +47,7 @@ from everlog.reasoning.modules.description import closures_of
 from everlog.reasoning.statistics import Listener, Statistics
 from everlog.settings import EXPAND_BELOW, LOCAL_FINISH, WAIT
 from everlog.store.codec import COUNTED, dictionary_of, facts_of
+from everlog.store.schema import TERMS
 from everlog.store.transaction import Transaction, begin
 
 if TYPE_CHECKING:

@@ -53,7 +53,7 @@ def deletion(predicate: Predicate, columns: list[pa.LargeStringArray], size: int
     if all((column >= 0).all() for column in ids):
         return Queued(False, predicate, Relation.from_columns(ids, len(dictionary), size))
     known = np.logical_and.reduce([column >= 0 for column in ids])
-    texts = pa.table(columns, names=[f"c{i}" for i in range(len(columns))]).filter(pa.array(~known))
+    texts = pa.table(columns, names=argument_columns(len(columns))).filter(pa.array(~known))
     unknown = texts.group_by(texts.column_names).aggregate([]).num_rows
     return Queued(False, predicate, Relation.from_columns([column[known] for column in ids], len(dictionary)), unknown)
 

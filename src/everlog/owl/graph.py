@@ -87,11 +87,6 @@ class Document:
         return OntologyGraph.of((triple for batch in self.batches for triple in triples_in(batch)), self.prefixes)
 
 
-def read_graph(paths: Sequence[str], base: str | None = None) -> OntologyGraph:
-    """The triples of RDF files, in memory."""
-    return read_document(paths, base).graph()
-
-
 def read_document(paths: Sequence[str], base: str | None = None) -> Document:
     """What RDF files (any serialisation, also compressed) and directories of them say.
 

@@ -25,11 +25,12 @@ from everlog.engine.keys import BLOCK_ROWS, Keys, Layout, columns_of, layout_for
 from everlog.engine.multiset import Counts, Multiset
 from everlog.engine.relation import Relation
 from everlog.engine.state import State
+from everlog.engine.tables import argument_columns
 from everlog.lang.codes import Code
 from everlog.lang.errors import StoreError
 from everlog.lang.syntax import Predicate
+from everlog.store.schema import TERMS, WEIGHT_TYPES, WEIGHTS
 
-WEIGHTS = {"holds": np.int8, "explicit": np.int8, "nr": np.int32, "rec": np.int32}
 COUNTED = "dredc"
 """The bookkeeping of a version whose rows have counters."""
 
@@ -40,7 +41,7 @@ Ids = NDArray[np.int64]
 
 def term_batches(dictionary: Dictionary, predicates: Iterable[Predicate]) -> Iterator[pa.RecordBatch]:
     """The terms of a ranked dictionary and the texts of predicates, as a store keeps them."""
-    base, names = dictionary.base, ["id", "text"]
+    base, names = dictionary.base, TERMS.names
     texts = base.to_arrow()
     for start in range(0, len(base), BLOCK_ROWS):
         ids = pa.array(base.hashes[start : start + BLOCK_ROWS])
@@ -54,7 +55,7 @@ def added_terms(dictionary: Dictionary, start: int) -> pa.RecordBatch:
     """The terms from an id on."""
     ids = np.arange(start, len(dictionary), dtype=np.int64)
     columns = [pa.array(hashes_of(dictionary, ids)), dictionary.decode(ids).cast(pa.string())]
-    return pa.record_batch(columns, names=["id", "text"])
+    return pa.record_batch(columns, names=TERMS.names)
 
 
 def fact_batches(state: State) -> Iterator[pa.RecordBatch]:
@@ -118,8 +119,9 @@ def _weighted_changes(change: Difference, salt: int) -> Iterator[_Weighted]:
     for number, predicate in zip(_numbers(predicates, salt), predicates, strict=True):
         keys, weights = change.rows(predicate)
         layout = next(part[predicate].layout for part in change.parts if predicate in part)
-        columns = (weight.astype(kind) for weight, kind in zip(weights, WEIGHTS.values(), strict=True))
-        yield _Weighted(number, layout, keys, dict(zip(WEIGHTS, columns, strict=True)))
+        named = zip(WEIGHT_TYPES.items(), weights, strict=True)
+        columns = {name: weight.astype(kind.to_pandas_dtype()) for (name, kind), weight in named}
+        yield _Weighted(number, layout, keys, columns)
 
 
 def _numbers(predicates: Sequence[Predicate], salt: int) -> list[int]:
@@ -155,8 +157,8 @@ def _batch(held: Sequence[_Weighted], hashed: Callable[[Ids], Ids]) -> pa.Record
         for position, column in enumerate(columns_of(layout, keys)):
             arguments[position, rows] = hashed(column)
     columns: dict[str, Any] = {"predicate": np.repeat([mine.number for mine in held], sizes)}
-    for position, column in enumerate(arguments):
-        columns[f"c{position}"] = pa.array(column, mask=arities <= position)
+    for position, (name, column) in enumerate(zip(argument_columns(len(arguments)), arguments, strict=True)):
+        columns[name] = pa.array(column, mask=arities <= position)
     for name in WEIGHTS:
         columns[name] = np.concatenate([mine.weights[name] for mine in held])
     return pa.record_batch(columns)
@@ -255,7 +257,7 @@ def _groups(batches: Iterable[pa.RecordBatch], dictionary: Dictionary) -> Iterat
         mine = arities == arity
         chosen = None if mine.all() else np.repeat(mine, sizes)
         layout = layout_for(arity, len(dictionary))
-        arguments = (columns.dense(f"c{position}", chosen) for position in range(arity))
+        arguments = (columns.dense(name, chosen) for name in argument_columns(arity))
         keys = pack(layout, arguments, int(sizes[mine].sum()))
         listed_ = [predicate for predicate in predicates if predicate.arity == arity]
         group = Group(listed_, layout, np.concatenate([[0], np.cumsum(sizes[mine])]), keys)

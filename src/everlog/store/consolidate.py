@@ -17,6 +17,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
+from everlog.engine.tables import fact_columns
 from everlog.store import schema
 from everlog.store.files import open_file
 from everlog.store.parquet import wanted_groups
@@ -68,7 +69,7 @@ def _bounds(path: Path, width: int) -> FileBounds | None:
         return None
     head = _read(file, 0, width)
     tail = _read(file, file.num_row_groups - 1, width) if file.num_row_groups > 1 else head
-    first, last = (key_of(rows, schema.keys(width)) for rows in (head, tail))
+    first, last = (key_of(rows, fact_columns(width)) for rows in (head, tail))
     held = head if file.metadata.num_rows == head.num_rows <= FEW_ROWS else None
     return FileBounds(path, file.metadata.num_rows, row_key(first, 0), row_key(last, -1), held)
 
@@ -110,7 +111,7 @@ def _row_groups(bounds: FileBounds, width: int, wanted: list[int] | None) -> Ite
 
 def _merge(stream: Iterator[pa.Table], changes: pa.Table, width: int) -> Iterator[pa.Table]:
     """Merge sorted changes into a sorted stream, adding the weights of the same fact."""
-    names = schema.keys(width)
+    names = fact_columns(width)
     key = key_of(changes, names)
     done = 0
     for rows in stream:
@@ -125,7 +126,7 @@ def _merge(stream: Iterator[pa.Table], changes: pa.Table, width: int) -> Iterato
 
 
 def _merge_block(rows: pa.Table, changes: pa.Table, width: int) -> pa.Table:
-    names = schema.keys(width)
+    names = fact_columns(width)
     base, key = key_of(rows, names), key_of(changes, names)
     at = lower_bound(base, key)
     same = equal_at(base, at, key)

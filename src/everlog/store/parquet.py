@@ -17,6 +17,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from everlog.engine.tables import argument_column, argument_columns, fact_columns
 from everlog.lang.codes import Code
 from everlog.store import schema
 from everlog.store.errors import store_error
@@ -65,8 +66,8 @@ def chunks(batches: Iterable[pa.RecordBatch | pa.Table], rows: int) -> Iterator[
 def write_facts(rows: pa.Table, path: Path) -> None:
     """Write the rows of one file, sorted; refuses a fact that comes twice."""
     width = schema.width_of(rows.schema.names)
-    rows = _sorted(rows, schema.keys(width), path)
-    having = [rows.num_rows - rows.column(name).null_count for name in schema.columns(width)]
+    rows = _sorted(rows, fact_columns(width), path)
+    having = [rows.num_rows - rows.column(name).null_count for name in argument_columns(width)]
     with facts_writer(path, rows.schema, filtered(rows.num_rows, having)) as writer:
         writer.write_table(rows, row_group_size=FACT_GROUP_ROWS)
 
@@ -100,7 +101,7 @@ def filtered(rows: int, having: Sequence[int], files: int = 1) -> list[str]:
     """
     if rows <= GROUPS_WITHOUT_FILTERS * FACT_GROUP_ROWS * files:
         return []
-    return [f"c{place}" for place, count in enumerate(having) if place and count >= LEAST_SHARE * rows]
+    return [argument_column(place) for place, count in enumerate(having) if place and count >= LEAST_SHARE * rows]
 
 
 def write_terms(rows: pa.Table, path: Path) -> None:

@@ -16,6 +16,7 @@ import numpy as np
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
+from everlog.engine.tables import fact_columns
 from everlog.lang.codes import Code
 from everlog.store import schema
 from everlog.store.errors import store_error
@@ -42,7 +43,7 @@ def refuse_unknown_ids(files: Iterable[Path], terms: Sequence[Path], store: Path
 def _keys(path: Path) -> list[str]:
     """The columns of a file that have ids."""
     names = open_file(path).schema_arrow.names
-    return ["id"] if "id" in names else schema.keys(schema.width_of(names))
+    return ["id"] if "id" in names else fact_columns(schema.width_of(names))
 
 
 def _ids_in(path: Path, name: str) -> Ints:

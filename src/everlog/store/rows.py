@@ -13,6 +13,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from everlog.engine.tables import fact_columns
 from everlog.store import schema
 
 Ints = NDArray[np.int64]
@@ -105,7 +106,7 @@ def equal_at(key: Key, rows: Ints, queries: Key) -> NDArray[np.bool_]:
 
 def summed(rows: pa.Table, width: int) -> pa.Table:
     """Rows sorted, one per fact, weights added; facts whose weights are all 0 stay."""
-    names = schema.keys(width)
+    names = fact_columns(width)
     key = key_of(rows, names)
     if first_disorder(key) is None:
         return rows

@@ -28,6 +28,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from everlog.engine.tables import fact_columns
 from everlog.lang.codes import Code
 from everlog.lang.errors import StoreError
 from everlog.store import locking, parquet, schema, steps
@@ -124,10 +125,6 @@ class Transaction:
         """The version this write builds on, None in a new store."""
         return None if self.base is None else self.base.version
 
-    def replace_all_facts(self) -> None:
-        """The new version has only the facts added here, not those of the base."""
-        self._replace_facts = True
-
     def rewrite_all(self) -> None:
         """What is added says the same as the base in other files: replace all facts, change no data."""
         self._replace_facts = True
@@ -192,7 +189,7 @@ class Transaction:
                 self._refuse_outside(path)
                 width = schema.width_of(open_file(path).schema_arrow.names)
                 stats = file_stats(path, schema.facts(width))
-                parquet.check_file_order(path, schema.keys(width))
+                parquet.check_file_order(path, fact_columns(width))
                 self._width = max(self._width, width)
                 self._facts += [path] if stats["numRecords"] else []
 

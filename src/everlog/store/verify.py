@@ -15,6 +15,8 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from everlog.engine.hashing import hash_texts
+from everlog.engine.tables import fact_columns
 from everlog.lang.errors import EverlogError
 from everlog.store import schema, snapshot
 from everlog.store.commit import file_stats
@@ -43,7 +45,7 @@ def verify_tables(store: Store) -> list[str]:
     """All that is wrong with the tables of the store's version; reads every file once or twice."""
     width = store.width()
     findings = [
-        *_check_files(store.layout.facts, store.files(), schema.facts(width), schema.keys(width)),
+        *_check_files(store.layout.facts, store.files(), schema.facts(width), fact_columns(width)),
         *_check_files(store.layout.terms, store.term_files(), schema.TERMS, ["id"]),
     ]
     if findings:
@@ -121,7 +123,7 @@ def _check_terms(terms: pa.Table, salt: int) -> Iterator[str]:
     done = 0
     wrong = []
     for chunk in texts.chunks:
-        found = schema.hash_texts(chunk.to_pylist(), salt)
+        found = hash_texts(chunk, salt=salt)
         wrong.append(done + np.flatnonzero(found != ids[done : done + len(found)]))
         done += len(found)
     rows = np.concatenate(wrong) if wrong else np.empty(0, np.int64)
@@ -136,7 +138,7 @@ def _texts(terms: pa.Table, rows: NDArray[np.int64]) -> str:
 
 
 def _check_facts(store: Store, ids: NDArray[np.int64], width: int) -> Iterator[str]:
-    names = schema.keys(width)
+    names = fact_columns(width)
     wrong: dict[str, list[tuple[int, ...]]] = {}
     unknown: list[NDArray[np.int64]] = []
     for rows in store.sums():

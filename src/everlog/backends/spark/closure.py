@@ -33,6 +33,7 @@ from everlog.backends.spark.sharing import (
 from everlog.engine.closed import Closed
 from everlog.engine.keys import ID_BITS, ID_MASK, Column
 from everlog.engine.reach import Reach
+from everlog.engine.tables import argument_columns
 from everlog.ingest.tasks import work_directory
 from everlog.lang.syntax import Predicate
 from everlog.reasoning.modules.closure import ClosureGraph, closed
@@ -123,8 +124,8 @@ class ListPairs:
             for number in batch.column("id").to_pylist():
                 mine = starts[slice(*bounds(ends, number, self.slices))]
                 for sources, others in held.matches(lead(held), mine, SENT_ROWS):
-                    first, second = ids[mine[sources]], ids[others]
-                    yield pa.record_batch({f"c{lead(held)}": first, f"c{1 - lead(held)}": second}).select(["c0", "c1"])
+                    pairs = (ids[mine[sources]], ids[others])
+                    yield pa.record_batch(pairs if lead(held) == 0 else pairs[::-1], names=argument_columns(2))
 
 
 @lru_cache(maxsize=2)

@@ -31,6 +31,7 @@ from everlog.engine.factset import FactSet, as_local
 from everlog.engine.keys import Column, Order, columns_of
 from everlog.engine.match import Engine, RuleSet
 from everlog.engine.relation import Relation
+from everlog.engine.tables import argument_columns
 from everlog.lang.syntax import Predicate, Rule
 
 if TYPE_CHECKING:
@@ -109,7 +110,7 @@ class CloseSlice:
         """The columns that come out, as Spark writes them."""
         width = max(predicate.arity for predicate in self.derived)
         several = ["predicate long"] if len(self.derived) > 1 else []
-        return ", ".join([*several, *(f"c{i} long" for i in range(width))])
+        return ", ".join([*several, *(f"{name} long" for name in argument_columns(width))])
 
     def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         columns = columns_by_tag(batches, [predicate.arity for predicate in self.predicates])
@@ -144,7 +145,7 @@ class CloseSlice:
             size = len(keys[start : start + SENT_ROWS])
             ids: list[Column] = [numbering.ids(column) for column in columns]
             ids += [np.zeros(size, np.int64)] * (width - len(columns))
-            named = {f"c{i}": column for i, column in enumerate(ids)}
+            named = dict(zip(argument_columns(len(ids)), ids, strict=True))
             if len(self.derived) > 1:
                 named = {"predicate": np.full(size, number, np.int64), **named}
             yield pa.record_batch(named)

@@ -37,6 +37,7 @@ from everlog.backends.spark.workspace import WEIGHT, Workspace
 from everlog.engine.algebra import AnyChange, AnyFactSet, Observer
 from everlog.engine.limits import Limits
 from everlog.engine.match import Accounts, RuleSet
+from everlog.engine.tables import argument_column, argument_columns
 from everlog.lang.syntax import Predicate, Rule
 from everlog.reasoning.seminaive import close_stratum
 from everlog.reasoning.statistics import Listener, RoundEvent
@@ -310,7 +311,7 @@ class SparkEngine(Accounts):
         """A relation as rows of facts."""
         from pyspark.sql import functions as F
 
-        columns = [F.col(name).cast("long").alias(f"c{i}") for i, name in enumerate(frame.columns)]
+        columns = [F.col(name).cast("long").alias(argument_column(i)) for i, name in enumerate(frame.columns)]
         return self._filled(
             frame.select(F.lit(self.space.names.id(predicate)).cast("long").alias("predicate"), *columns)
         )
@@ -323,7 +324,7 @@ class SparkEngine(Accounts):
         return rows.select("*", *missing) if missing else rows
 
     def _relation(self, facts: FrameSet, predicate: Predicate) -> DataFrame:
-        return facts.frame([predicate]).select(*(f"c{i}" for i in range(predicate.arity)))
+        return facts.frame([predicate]).select(*argument_columns(predicate.arity))
 
     def _finished(self, stratum: Stratum, facts: FrameSet, delta: FrameSet, most: int) -> FrameSet | None:
         found, limited = finish(self.space, stratum, facts, delta, most), self.settings.finishing

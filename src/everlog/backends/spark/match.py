@@ -17,6 +17,7 @@ from everlog.backends.spark.workspace import WEIGHT, Stored, Workspace
 from everlog.engine.algebra import AnyFactSet
 from everlog.engine.factset import NONE
 from everlog.engine.match import RuleSet
+from everlog.engine.tables import argument_column, argument_columns
 from everlog.lang.syntax import Atom, Constant, Predicate, Rule, Term, Variable, Wildcard
 
 if TYPE_CHECKING:
@@ -358,7 +359,7 @@ class Instances:
         most, changed = self.engine.settings.plans.spread_facts, self._changed
         if changed is None or min(changed.most, source._most_of(frozenset(predicates))) <= most:
             return None
-        columns = {column: f"c{i}" for i, column in reversed(self._bound(body).items())}
+        columns = {column: argument_column(i) for i, column in reversed(self._bound(body).items())}
         bound = sorted(columns.values())
         if not bound or not self.engine.comes_again((frozenset(predicates), *bound)):
             return None
@@ -412,8 +413,8 @@ class Instances:
         if not self._has_wildcard(body):
             return rows
         terms = self._atom(body).terms
-        kept = [f"c{i}" for i, term in enumerate(terms) if not isinstance(term, Wildcard)]
-        return rows.select("predicate", *kept).distinct().toDF("predicate", *(f"c{i}" for i in range(len(kept))))
+        kept = [argument_column(i) for i, term in enumerate(terms) if not isinstance(term, Wildcard)]
+        return rows.select("predicate", *kept).distinct().toDF("predicate", *argument_columns(len(kept)))
 
     def _without(self, found: DataFrame, body: int) -> DataFrame:
         """The bindings for which a negated atom has no match."""
@@ -450,15 +451,15 @@ class Instances:
             column = f"a{body}_{i}"
             if isinstance(term, Constant):
                 if self.several:
-                    columns.append(F.col(f"c{i}").alias(column))
+                    columns.append(F.col(argument_column(i)).alias(column))
                     conditions.append(F.col(column) == F.col(f"k{body}_{places[i]}"))
                 else:
-                    filters.append(F.col(f"c{i}") == F.lit(self.space.names.constant(term)))
+                    filters.append(F.col(argument_column(i)) == F.lit(self.space.names.constant(term)))
             elif isinstance(term, Variable) and term in seen:
-                filters.append(F.col(f"c{i}") == F.col(seen[term]))
+                filters.append(F.col(argument_column(i)) == F.col(seen[term]))
             elif isinstance(term, Variable):
-                seen[term] = f"c{i}"
-                columns.append(F.col(f"c{i}").alias(column))
+                seen[term] = argument_column(i)
+                columns.append(F.col(argument_column(i)).alias(column))
                 if term in self._columns:
                     conditions.append(F.col(column) == F.col(self._columns[term]))
         for condition in filters:

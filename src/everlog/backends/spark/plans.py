@@ -29,6 +29,7 @@ from everlog.analysis.meeting import meeting
 from everlog.analysis.modules.kinds import Closure, Edge, VirtualUnion
 from everlog.analysis.stratify import Stratum
 from everlog.engine.hashing import hash_text
+from everlog.engine.tables import argument_column, argument_columns
 from everlog.lang.printer import print_rule
 from everlog.lang.syntax import Atom, Constant, Predicate, Rule, Variable
 
@@ -205,7 +206,7 @@ def _close(
         return {}
     if len(plan.decomposition.carried) == 1:
         return dict.fromkeys(plan.decomposition.carried, stage)
-    return {p: stage.where(stage.predicate == n).select(*(f"c{i}" for i in range(p.arity))) for p, n in ids.items()}
+    return {p: stage.where(stage.predicate == n).select(*argument_columns(p.arity)) for p, n in ids.items()}
 
 
 def decomposed(
@@ -396,4 +397,4 @@ def _constants(rules: Iterable[Rule]) -> list[str]:
 def _empty(session: SparkSession, arity: int) -> DataFrame:
     from pyspark.sql.types import LongType, StructField, StructType
 
-    return session.createDataFrame([], StructType([StructField(f"c{i}", LongType()) for i in range(arity)]))
+    return session.createDataFrame([], StructType([StructField(argument_column(i), LongType()) for i in range(arity)]))

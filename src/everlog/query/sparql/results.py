@@ -70,9 +70,9 @@ class Solutions:
         """The columns as canonical texts (see ``everlog.lang.terms``), null where a variable is unbound."""
         return [self._terms.texts(ids[start:stop]) for ids in self._ids]
 
-    def ids(self, start: int = 0, stop: int | None = None) -> list[Column]:
+    def ids(self) -> list[Column]:
         """The columns as numbers that are equal if and only if the terms are, -1 where a variable is unbound."""
-        return [ids[start:stop] for ids in self._ids]
+        return list(self._ids)
 
     def different(self, ids: Column) -> tuple[list[str], Column]:
         """The different texts of a column of ids, and for each row which it is, -1 if none."""
