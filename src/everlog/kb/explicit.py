@@ -11,6 +11,7 @@ import pyarrow as pa
 
 from everlog.analysis.check import CheckedProgram
 from everlog.analysis.predicates import Key, Names
+from everlog.engine import tables
 from everlog.engine.dictionary import Dictionary
 from everlog.engine.factset import NONE, FactSet
 from everlog.engine.kinds import kinds_of
@@ -53,7 +54,7 @@ def deletion(predicate: Predicate, columns: list[pa.LargeStringArray], size: int
     if all((column >= 0).all() for column in ids):
         return Queued(False, predicate, Relation.from_columns(ids, len(dictionary), size))
     known = np.logical_and.reduce([column >= 0 for column in ids])
-    texts = pa.table(columns, names=argument_columns(len(columns))).filter(pa.array(~known))
+    texts = pa.table(columns, names=tables.argument_columns(len(columns))).filter(pa.array(~known))
     unknown = texts.group_by(texts.column_names).aggregate([]).num_rows
     return Queued(False, predicate, Relation.from_columns([column[known] for column in ids], len(dictionary)), unknown)
 
