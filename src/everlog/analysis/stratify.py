@@ -1,4 +1,4 @@
-"""Strata: the order in which rules can be evaluated so that what is negated is complete."""
+"""Stratification: the order in which rules are evaluated so that negated predicates are complete."""
 
 from __future__ import annotations
 
@@ -22,20 +22,20 @@ Component = tuple[Predicate, ...]
 
 @dataclass(frozen=True)
 class Stratum:
-    """The rules whose heads are in one stratum. Strata are numbered from 1; 0 is for what has no rules."""
+    """The rules whose heads are in one stratum. Strata are numbered from 1; predicates without rules have number 0."""
 
     index: int
     recursive: tuple[Rule, ...]
     """The rules with a positive body atom of this stratum."""
     nonrecursive: tuple[Rule, ...]
     predicates: tuple[Predicate, ...]
-    """What the rules or the module derive."""
+    """The predicates that the rules or the module derive."""
     module: Module | None = None
-    """What derives the predicates of a stratum without rules."""
+    """The module that derives the predicates of a stratum without rules."""
     inner: tuple[Closure, ...] = ()
-    """Modules that depend on their own facts through the rules."""
+    """Modules inside the recursion of the stratum: they depend on their own facts through its rules."""
     afresh: bool = False
-    """Whether facts that there are of its predicates come from other rules, so that they cannot be repaired."""
+    """Whether the stored facts of its predicates come from other rules, so that they cannot be repaired."""
 
     @property
     def rules(self) -> tuple[Rule, ...]:
@@ -55,9 +55,9 @@ class StratifiedProgram:
     kind: Kind
     strata: tuple[Stratum, ...]
     stratum_of: Mapping[Predicate, int]
-    """The stratum of each predicate of the program, and of each hidden one that modules read."""
+    """The stratum of each predicate of the program, and of each hidden predicate that modules read."""
     untaken: tuple[Untaken, ...] = ()
-    """The recursive rules that no module takes, if modules were asked for."""
+    """The recursive rules that no module takes, if modules are on."""
 
     @property
     def modules(self) -> tuple[Module, ...]:
@@ -66,7 +66,7 @@ class StratifiedProgram:
 
     @property
     def repairable(self) -> StratifiedProgram:
-        """The same program once its rules have derived everything."""
+        """The program with strata that may be repaired, once its rules have derived all facts."""
         return replace(self, strata=tuple(replace(stratum, afresh=False) for stratum in self.strata))
 
     @cached_property
@@ -80,7 +80,7 @@ def stratify(program: CheckedProgram, kind: Kind = "levels") -> StratifiedProgra
     """Put the rules into strata, in time linear in the size of the program.
 
     ``levels`` (section 10 of the journal paper): a predicate without rules is at level 0; those that
-    depend on each other are one above the highest that they depend on otherwise. ``single``: a
+    depend on each other are one level above the highest of the other predicates that they depend on. ``single``: a
     predicate is only above what it negates, which gives as few strata as possible.
 
     Negation through recursion is a :class:`RuleError` that shows the cycle, rule by rule.
@@ -103,13 +103,13 @@ def stratify(program: CheckedProgram, kind: Kind = "levels") -> StratifiedProgra
 
 
 def _level(component: Component, graph: Dependencies, number: Mapping[Predicate, int]) -> int:
-    """One above everything outside the component that it depends on."""
+    """The level of a component: one above everything outside the component that it depends on."""
     inside = set(component)
     return 1 + max((number[other] for each in component for other in graph.of(each) if other not in inside), default=0)
 
 
 def _height(component: Component, graph: Dependencies, number: Mapping[Predicate, int]) -> int:
-    """Not below what the component depends on, and above what it negates."""
+    """The lowest level of a component that is not below what it depends on, and above what it negates."""
     inside = set(component)
     beside = [number[other] for each in component for other in graph.positive[each] if other not in inside]
     below = [number[other] + 1 for each in component for other in graph.negative[each]]
@@ -117,7 +117,7 @@ def _height(component: Component, graph: Dependencies, number: Mapping[Predicate
 
 
 def group_by_stratum(rules: Iterable[Rule], number: Mapping[Predicate, int]) -> tuple[Stratum, ...]:
-    """The strata with these rules, given the stratum of each predicate."""
+    """The strata of these rules, given the stratum of each predicate."""
     recursive: dict[int, list[Rule]] = {}
     nonrecursive: dict[int, list[Rule]] = {}
     predicates: dict[int, dict[Predicate, None]] = {}
