@@ -12,7 +12,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from everlog.analysis.binary import Unconnected, in_twos
+from everlog.analysis.binary import Unconnected, binarise
 from everlog.analysis.check import check
 from everlog.analysis.stratify import stratify
 from everlog.backends.spark.engine import SparkEngine
@@ -90,7 +90,7 @@ def test_rounds_give_what_follows(
 def counted(rules: Sequence[Rule], derived: Sequence[Predicate], known: Facts) -> int:
     """The instances of rules over all facts, those of the last step where a rule is applied in steps."""
     recursive = [rule for rule in rules if any(atom.predicate in derived for atom in rule.positive)]
-    steps = in_twos(recursive, derived)
+    steps = binarise(recursive, derived)
     assert not isinstance(steps, Unconnected)
     between = tuple(step for step in steps if step.head.predicate not in derived)
     last = [rule for rule in rules if rule not in recursive] + [step for step in steps if step not in between]
@@ -132,7 +132,7 @@ def test_random_recursions(spark: Any, tmp_path: Path, data: st.DataObject) -> N
     case = together([data.draw(recursions()) for _ in range(4)])
     rules = case.program.rules
     derived = tuple(p for p in case.predicates if p.name[0] in {predicate.name for predicate in DERIVED})
-    steps = in_twos(rules, derived)
+    steps = binarise(rules, derived)
     assert not isinstance(steps, Unconnected)
     with setup(spark, tmp_path, case.program, case.predicates) as on_spark:
         given = on_spark.facts(case.facts)
