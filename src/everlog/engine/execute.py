@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import chain, pairwise
-from typing import TYPE_CHECKING, NamedTuple, TypeVar
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 
@@ -18,14 +18,12 @@ from everlog.engine.multiset import Piece
 from everlog.engine.plan import Plan, PlanStep
 from everlog.engine.relation import Base, Relation
 from everlog.engine.runs import prefix_range
+from everlog.engine.workbench import Scratch, Workbench
 from everlog.lang.syntax import Atom, Constant, Term, Variable
-
-if TYPE_CHECKING:
-    from everlog.engine.match import Engine, Scratch
 
 Bindings = Mapping[Variable, Column]
 Condition = Sequence[tuple[Atom, Relation]]
-Part = tuple["Scratch", "Matched", Keys, int]
+Part = tuple[Scratch, "Matched", Keys, int]
 Found = TypeVar("Found")
 
 SCAN = 1 << 17
@@ -48,7 +46,7 @@ class Execution:
 
     def __init__(
         self,
-        engine: Engine,
+        engine: Workbench,
         plan: Plan,
         relations: Sequence[tuple[Relation, ...]],
         conditions: Sequence[Condition],

@@ -21,8 +21,9 @@ from everlog.analysis.derivations import Derivations, guarded, started_from
 from everlog.analysis.modules import Module
 from everlog.analysis.stratify import StratifiedProgram, Stratum
 from everlog.engine.factset import NONE, FactSet
-from everlog.engine.match import Engine, RuleSet
+from everlog.engine.match import Engine
 from everlog.engine.relation import Relation
+from everlog.engine.rules import RuleSet
 from everlog.lang.syntax import Predicate, Rule
 from everlog.reasoning.fixpoint import fixpoint
 from everlog.reasoning.maintenance import Update, UpdateStatistics

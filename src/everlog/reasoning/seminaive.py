@@ -8,7 +8,7 @@ from typing import cast
 from everlog.analysis.stratify import StratifiedProgram, Stratum
 from everlog.engine.algebra import AnyEngine, AnyFactSet, Observer
 from everlog.engine.factset import NONE, as_local
-from everlog.engine.match import RuleSet
+from everlog.engine.rules import RuleSet
 from everlog.reasoning.fixpoint import fixpoint
 from everlog.reasoning.materialisation import F
 from everlog.reasoning.modules.derive import derive

@@ -21,9 +21,9 @@ from everlog.engine.algebra import AnyEngine, AnyFactSet, Observer
 from everlog.engine.closed import Closed, Listed
 from everlog.engine.factset import NONE, FactSet, as_local
 from everlog.engine.keys import ID_BITS, ID_MASK, Keys
-from everlog.engine.match import RuleSet
 from everlog.engine.reach import Reach
 from everlog.engine.relation import Relation
+from everlog.engine.rules import RuleSet
 from everlog.lang.syntax import Predicate
 from everlog.reasoning.fixpoint import fixpoint
 from everlog.reasoning.modules.closure import ClosureGraph, closed, known_graph
