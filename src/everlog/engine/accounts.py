@@ -1,4 +1,4 @@
-"""What engines of any kind keep account of."""
+"""The accounts that every engine keeps: limits, instances considered, facts held."""
 
 from __future__ import annotations
 
@@ -19,27 +19,29 @@ class OverBudgetError(Exception):
 
 @dataclass
 class Work:
-    """What matching has done so far: instances by phase, and by rule."""
+    """Instances found so far, by phase and by rule."""
 
     instances: Counter[str] = field(default_factory=Counter)
     by_rule: Counter[Rule] = field(default_factory=Counter)
 
 
 class Accounts:
-    """What an engine of any kind keeps count of: limits, the work done, and how much is held."""
+    """Base of all engines: checks limits, and counts instances and facts."""
 
     def __init__(self, limits: Limits | None = None) -> None:
         self.limits = limits or Limits()
         self.work = Work()
         self.held = 0
-        """The number of facts that reasoning holds by now."""
+        """Number of facts that reasoning holds now."""
         self.plans: dict[int, str] = {}
-        """How strata were evaluated, by number, where there was a choice."""
+        """For each stratum that could be evaluated in several ways, the way that was chosen."""
         self.budget: int | None = None
-        """How many instances may be considered in all before :class:`OverBudgetError` is raised."""
+        """Most instances that may be considered in all; more raise :class:`OverBudgetError`."""
 
     def check(self, collected: int, instances: int = 0) -> None:
-        """Stop if a limit or the budget is reached, given facts and instances that are not noted yet."""
+        """Raise an error if a limit or the budget is exceeded. ``collected`` facts and ``instances`` are added to those
+        counted so far.
+        """
         self.limits.check(self.held + collected)
         considered = self.work.instances.total() + instances
         if self.budget is not None and considered > self.budget:

@@ -9,7 +9,9 @@ from everlog.lang.syntax import Predicate, Rule
 
 
 class RuleSet:
-    """Rules prepared for matching, found by the predicates of their bodies."""
+    """Rules prepared for matching. ``occurrences`` finds them by the predicates of their bodies, ``by_head`` by those
+    of their heads.
+    """
 
     def __init__(self, rules: Sequence[Rule]) -> None:
         self.rules = [PlannedRule(rule) for rule in rules]

@@ -17,13 +17,13 @@ from everlog.engine.limits import Limits
 from everlog.lang.syntax import Constant, Rule
 
 UNKNOWN = -1
-"""The id of a constant that no fact has."""
+"""Id of a constant that occurs in no fact."""
 
 
 @dataclass(frozen=True)
 class Scratch:
-    """Memory that kernels work in: a bitmap and a tally over all ids, which they leave zeroed, and room for
-    the heads of at least one group, with their weights.
+    """Working memory of the kernels of one thread: a bitmap and a tally over all ids, which kernels leave zeroed, and
+    room for the heads of at least one group with their weights.
     """
 
     bits: npt.NDArray[np.uint64]
@@ -39,7 +39,9 @@ class Scratch:
 
 
 class Workbench(Accounts):
-    """Ids are below ``universe``, ``constants`` has the ids of constants, and ``block`` rows are made at once."""
+    """Resources of the local engine. Ids are below ``universe``, ``constants`` maps the text of a constant to its id,
+    and at most ``block`` rows are made at once.
+    """
 
     def __init__(
         self, universe: int, constants: Mapping[str, int], limits: Limits | None, block: int, threads: int | None
@@ -67,10 +69,12 @@ class Workbench(Accounts):
         return ThreadPoolExecutor(self.threads)
 
     def hold(self, collector: Collector, more: int = 0) -> None:
-        """Sees what is collected, known facts among it, before more is; ``more`` heads are on their way there."""
+        """Hook that an engine overrides to look at what was collected before ``more`` heads are added; known facts may
+        be among them.
+        """
 
     def note(self, rule: Rule, phase: str, instances: int) -> None:
-        """Count instances of a rule."""
+        """Add instances of a rule to the counts, and check the limits."""
         self.work.instances[phase] += instances
         self.work.by_rule[rule] += instances
         self.check(0)
