@@ -5,7 +5,7 @@ A protocol has the operations that the algorithms use, and no others. There are 
 - *local*: :class:`~everlog.engine.factset.FactSet`, :class:`~everlog.engine.multiset.Counts` and
   :class:`~everlog.engine.match.Engine`, sorted columns in this process;
 - *look-up*: the local sets over relations whose facts are fetched from a store when they are asked for
-  (:mod:`everlog.engine.distant`), and an engine that begins with what changed;
+  (:mod:`everlog.engine.lazy`), and an engine that begins with what changed;
 - *Spark*: :class:`~everlog.backends.spark.factset.FrameSet`, :class:`~everlog.backends.spark.multiset.FrameCounts` and
   :class:`~everlog.backends.spark.engine.SparkEngine`, DataFrames in executors.
 

@@ -1,8 +1,8 @@
-"""How one state differs from an earlier one over the same dictionary.
+"""The difference of a state and an earlier one over the same dictionary.
 
-A difference is four signed multisets: what is listed as holding, what is explicit, and the two counters. States are
-values that share their large parts, so a difference costs what was rewritten since the earlier one,
-not what there is. Applied to the earlier state it gives the later one.
+A difference is four signed multisets: the facts listed as holding, the explicit facts, and the two counters. States
+are values that share their large parts, so a difference costs what was rewritten since the earlier state. Applied to
+the earlier state it gives the later one.
 """
 
 from __future__ import annotations

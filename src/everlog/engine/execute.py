@@ -11,9 +11,9 @@ import numpy as np
 
 from everlog.engine.closed import Closed
 from everlog.engine.collect import Collector, CountingCollector, NewFacts
-from everlog.engine.distant import at_hand, is_distant
 from everlog.engine.kernels import joins, search, wide
 from everlog.engine.keys import ID_BITS, Column, Keys, Layout, Mask, layout_for, pack, reorder, swapped, unpack
+from everlog.engine.lazy import fetched, is_lazy
 from everlog.engine.multiset import Piece
 from everlog.engine.plan import Plan, PlanStep
 from everlog.engine.relation import Base, Relation
@@ -79,7 +79,7 @@ class Execution:
             self._finish(size, bindings)
             return
         step, relations = self.plan.steps[number], self.relations[number]
-        if any(map(is_distant, relations)):
+        if any(map(is_lazy, relations)):
             relations = self._fetched(step, relations, bindings)
         if step.kind in ("check", "absent"):
             mask = self._holds(step, relations, size, bindings)
@@ -100,7 +100,7 @@ class Execution:
         columns = step.order[: len(step.bound)]
         values = np.broadcast_arrays(*(np.atleast_1d(self._value(term, bindings)) for term in step.bound))
         bound = dict(sorted(zip(columns, values, strict=True)))
-        return tuple(at_hand(relation, bound) for relation in relations)
+        return tuple(fetched(relation, bound) for relation in relations)
 
     # terms ------------------------------------------------------------------------------------
 

@@ -102,8 +102,7 @@ def renumbered_counts(counts: Counts, ids: Column, universe: int) -> Counts:
 
 
 def _groups(parts: Mapping[Predicate, tuple[Layout, Keys]]) -> Iterator[Group]:
-    """Yield all predicates in groups of bounded size; only a predicate that is larger by itself makes a larger group.
-    """
+    """Yield all predicates in groups of bounded size; only a predicate that is larger alone makes a larger group."""
     held: dict[Layout, list[tuple[Predicate, Keys]]] = {}
     for predicate, (layout, keys) in parts.items():
         mine = held.setdefault(layout, [])

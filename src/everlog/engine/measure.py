@@ -16,8 +16,8 @@ SAMPLE = 64
 """Number of facts of the scan that are looked up."""
 
 SORT_SHARE = 16
-"""Least size of a relation, as a multiple of the scan's, up to which a sort order is made for measuring. Such an order
-is likely to be used by the join, and pays for itself in later updates."""
+"""Least number of facts in a run, per fact of the scan, from which on a sort order is made for measuring. The join is
+likely to use that order, and it pays for itself in later updates."""
 
 
 class ConstantLookup(Protocol):
@@ -27,8 +27,7 @@ class ConstantLookup(Protocol):
 def measured_fanout(
     engine: ConstantLookup, scan: PlanStep, first: Relation, join: PlanStep, second: Relation
 ) -> float | None:
-    """Average number of facts of ``second`` that join with a fact of ``first``; None if measuring would cost too much.
-    """
+    """Average number of facts of ``second`` that join with one of ``first``; None if measuring costs too much."""
     if first.base is not None or second.base is not None:
         return None
     source, target = max(first.runs, key=len), max(second.runs, key=len)
