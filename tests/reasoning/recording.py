@@ -10,7 +10,8 @@ from everlog.analysis.stratify import StratifiedProgram
 from everlog.engine.algebra import AnyChange, AnyFactSet
 from everlog.engine.collect import Collector
 from everlog.engine.factset import FactSet, as_local
-from everlog.engine.match import Change, Engine, Matches, Proofs, RuleSet, local_changes
+from everlog.engine.match import Change, Engine, Matches, Proofs, local_changes
+from everlog.engine.rules import RuleSet
 from everlog.lang.syntax import Predicate, Rule
 from everlog.reasoning.change import SignedChange
 from everlog.reasoning.materialisation import Materialisation

@@ -9,8 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from everlog import KnowledgeBase
+from everlog.engine.accounts import OverBudgetError
 from everlog.engine.factset import NONE
-from everlog.engine.match import Engine, OverBudgetError
+from everlog.engine.match import Engine
 from everlog.lang.errors import LimitError
 from everlog.lang.syntax import Program
 from everlog.reasoning import choose

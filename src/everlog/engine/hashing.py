@@ -1,4 +1,4 @@
-"""Ids of terms and predicates in the lake: xxHash64 of their UTF-8 text."""
+"""Ids of terms and predicates in stores: xxHash64 of their UTF-8 text."""
 
 from __future__ import annotations
 
@@ -50,8 +50,8 @@ def short_digest(text: str) -> str:
 def hash_texts(texts: pa.Array | pa.ChunkedArray, bits: int = 64, salt: int = 0) -> NDArray[np.int64]:
     """The ids of an array of strings, read from its Arrow buffers without a copy.
 
-    ``bits`` below 64 keeps only that many low bits, which makes collisions likely. A null is hashed
-    as whatever its (normally empty) slot holds, so mask nulls afterwards.
+    ``bits`` below 64 keeps only that many low bits, which makes collisions likely. The hash of a null is that of
+    whatever its slot holds, so callers have to mask nulls afterwards.
 
     >>> hash_texts(pa.array(["", "a"])).tolist()
     [-7444071767201028348, -8582455328737087284]

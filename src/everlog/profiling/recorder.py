@@ -16,7 +16,8 @@ from typing import TYPE_CHECKING, Any
 from everlog.analysis.modules.module import SpecialModule
 from everlog.analysis.modules.printing import print_module
 from everlog.engine.algebra import AnyEngine
-from everlog.engine.match import Engine, RuleSet
+from everlog.engine.match import Engine
+from everlog.engine.rules import RuleSet
 from everlog.host.memory import held_memory
 from everlog.lang.printer import print_name, print_rule
 from everlog.lang.syntax import Predicate, Rule

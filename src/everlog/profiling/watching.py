@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Protocol
 
 from everlog.engine.algebra import AnyChange, AnyEngine, AnyFactSet, Observer
 from everlog.engine.factset import FactSet
-from everlog.engine.match import Engine, Matches, Proofs, RuleSet
+from everlog.engine.match import Engine, Matches, Proofs
+from everlog.engine.rules import RuleSet
 from everlog.lang.syntax import Rule
 
 if TYPE_CHECKING:

@@ -16,7 +16,7 @@ from everlog.backends.spark.match import FrameMatches, FrameProofs
 from everlog.backends.spark.plans import StratumPlan
 from everlog.backends.spark.workspace import WEIGHT
 from everlog.engine.algebra import AnyChange, AnyFactSet, Observer
-from everlog.engine.match import RuleSet
+from everlog.engine.rules import RuleSet
 from everlog.lang.syntax import Predicate, Rule
 from everlog.profiling.recorder import Recorder
 from everlog.profiling.watch import Watch
