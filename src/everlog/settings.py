@@ -185,9 +185,9 @@ def read_file(path: Path) -> dict[str, Any]:
     return {SETTINGS[_dashed(key)].parameter: value for key, value in found.items()}
 
 
-def file_settings(start: Path | None = None) -> dict[str, Any]:
+def file_settings() -> dict[str, Any]:
     """What the nearest ``everlog.toml`` says, by parameter name; nothing if there is none."""
-    path = find_file(Path.cwd() if start is None else start)
+    path = find_file(Path.cwd())
     return {} if path is None else read_file(path)
 
 

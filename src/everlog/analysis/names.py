@@ -6,6 +6,9 @@ import re
 from collections.abc import Iterable, Iterator
 from difflib import get_close_matches
 
+MOST_CLOSE = 3
+"""How many names a message proposes."""
+
 _LOCAL = re.compile(r"[#/:]([^#/:]*)>$")
 
 
@@ -19,8 +22,8 @@ def local_part(name: str) -> str:
     return match.group(1) if match is not None else name
 
 
-def closest(name: str, known: Iterable[str], limit: int = 3) -> list[str]:
-    """The known names that are most like a name.
+def closest(name: str, known: Iterable[str]) -> list[str]:
+    """Up to ``MOST_CLOSE`` known names that are most like a name.
 
     >>> closest("ancestr", ["parent", "ancestor"])
     ['ancestor']
@@ -28,8 +31,8 @@ def closest(name: str, known: Iterable[str], limit: int = 3) -> list[str]:
     by_local: dict[str, list[str]] = {}
     for other in known:
         by_local.setdefault(local_part(other).lower(), []).append(other)
-    near = get_close_matches(local_part(name).lower(), by_local, n=limit)
-    return [other for local in near for other in by_local[local]][:limit]
+    near = get_close_matches(local_part(name).lower(), by_local, n=MOST_CLOSE)
+    return [other for local in near for other in by_local[local]][:MOST_CLOSE]
 
 
 def likely_typos(names: Iterable[str], known: Iterable[str]) -> Iterator[tuple[str, str]]:

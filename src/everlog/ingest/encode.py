@@ -31,26 +31,19 @@ class EncodedBlock(NamedTuple):
     terms: pa.RecordBatch
 
 
-def encode(batch: pa.RecordBatch, *, bits: int = 64, salt: int = 0) -> EncodedBlock:
-    """Encode one batch of texts by itself.
-
-    >>> texts = pa.record_batch({"predicate": ["p/2", "p/2"], "c0": ["1", "2"], "c1": ["1", "1"]})
-    >>> facts, terms = encode(texts)
-    >>> facts.num_rows, facts.schema.names, terms.column("text").to_pylist()
-    (2, ['predicate', 'c0', 'c1'], ['p/2', '1', '2'])
-    """
-    return Encoder(bits, salt).encode(batch)
-
-
 class Encoder:
     """Encodes batches one after the other and gives out each term once.
 
     It forgets what it has seen after a few million terms, so its memory is bounded and a term may
     then come again.
+
+    >>> texts = pa.record_batch({"predicate": ["p/2", "p/2"], "c0": ["1", "2"], "c1": ["1", "1"]})
+    >>> facts, terms = Encoder().encode(texts)
+    >>> facts.num_rows, facts.schema.names, terms.column("text").to_pylist()
+    (2, ['predicate', 'c0', 'c1'], ['p/2', '1', '2'])
     """
 
-    def __init__(self, bits: int = 64, salt: int = 0) -> None:
-        self.bits = bits
+    def __init__(self, salt: int = 0) -> None:
         self.salt = salt
         self._seen = _Seen()
 
@@ -66,7 +59,7 @@ class Encoder:
         """A column of ids (null where the text is) and the new terms in it as ids and texts."""
         if texts.null_count == len(texts):
             return pa.nulls(len(texts), pa.int64()), np.empty(0, np.int64), pa.array([], pa.string())
-        ids = hash_texts(texts, self.bits, self.salt)
+        ids = hash_texts(texts, self.salt)
         if texts.null_count == 0:
             column = pa.array(ids)
         else:

@@ -85,9 +85,9 @@ class Document:
         return OntologyGraph.of((triple for batch in self.batches for triple in triples_in(batch)), self.prefixes)
 
 
-def read_graph(paths: Sequence[str], base: str | None = None) -> OntologyGraph:
+def read_graph(paths: Sequence[str]) -> OntologyGraph:
     """The triples of RDF files, in memory."""
-    return read_document(paths, base).graph()
+    return read_document(paths).graph()
 
 
 def read_document(paths: Sequence[str], base: str | None = None) -> Document:

@@ -78,12 +78,10 @@ def _weighted(part: FrameSet | FrameCounts) -> DataFrame | None:
     return part.pieces_frame(part.possible)
 
 
-def write_rows(
-    space: Workspace, rows: DataFrame, sizes: Mapping[Predicate, int], work: Path, file_rows: int = FILE_ROWS
-) -> list[Path]:
+def write_rows(space: Workspace, rows: DataFrame, sizes: Mapping[Predicate, int], work: Path) -> list[Path]:
     """Write rows into files in ``work``; ``sizes`` says roughly how many there are of each predicate."""
     arities = {space.names.id(p): p.arity for p in space.names.predicates}
-    files = number_of_files(sum(sizes.values()), parallelism(space.spark), file_rows)
+    files = number_of_files(sum(sizes.values()), parallelism(space.spark), FILE_ROWS)
     task = _WriteRows(str(work_directory(work)), tuple(space.keys), arities, tuple(_filtered(sizes, files)))
     parted = _ranged(space, rows, sizes, files).sortWithinPartitions(*space.keys)
     found = gather(parted.select(*space.keys, *schema.WEIGHTS).mapInArrow(task, RESULT))
