@@ -36,7 +36,7 @@ from everlog.store.layout import StoreLayout
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
-    from pyspark.sql.streaming import StreamingQuery
+    from pyspark.sql.streaming.query import StreamingQuery
 
 LONGEST_NAME = 255
 """Characters that file systems allow in a file name."""

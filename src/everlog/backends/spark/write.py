@@ -108,9 +108,9 @@ def _ranged(space: Workspace, rows: DataFrame, sizes: Mapping[Predicate, int], f
         start += size
     starts = F.broadcast(space.table(table))
     share = F.col("size") * (F.col("c0") / F.lit(2.0**64) + 0.5)
-    number = F.floor((F.coalesce(F.col("start") + share, F.lit(0.0))) / F.lit(float(file_rows))).cast("int")
+    file = F.floor((F.coalesce(F.col("start") + share, F.lit(0.0))) / F.lit(float(file_rows))).cast("int")
     numbered = rows.join(starts, "predicate", "left").withColumn(
-        "file", F.greatest(F.lit(0), F.least(number, F.lit(files - 1)))
+        "file", F.greatest(F.lit(0), F.least(file, F.lit(files - 1)))
     )
     return numbered.repartitionById(files, F.col("file"))
 
