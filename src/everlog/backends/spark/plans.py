@@ -76,7 +76,6 @@ class PlanSettings:
     """A slice of a closure has so many pairs at least: a task costs more than to list fewer."""
     salt: int = 0
     """Of the ids of terms, as in the store."""
-    hash_bits: int = 64
 
     def within(self, memory: int) -> PlanSettings:
         """The same for Python workers of so many bytes each.
@@ -232,7 +231,7 @@ def decomposed(
     from everlog.backends.spark.decomposed import close_decomposed
 
     assert plan.decomposition is not None
-    constants = {text: hash_text(text, plan.settings.hash_bits, plan.settings.salt) for text in _constants(plan.rules)}
+    constants = {text: hash_text(text, plan.settings.salt) for text in _constants(plan.rules)}
     return close_decomposed(
         session,
         plan.rules,
