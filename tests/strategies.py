@@ -10,8 +10,8 @@ arbitrary rules; ``graph_cases`` draws recursions that go many rounds deep.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from itertools import product
 from typing import TypeVar
 
@@ -316,3 +316,28 @@ def graph_cases(draw: st.DrawFn, max_nodes: int = 9) -> Case:
     written = tuple(dict.fromkeys(rule_from(text) for group in groups for text in group))
     predicates = tuple(sorted({atom.predicate for rule in written for atom in (rule.head, *rule.body)} | {EDGE, MARK}))
     return Case(Program(written), frozenset(found), predicates, domain)
+
+
+def side_by_side(found: Sequence[Case]) -> Case:
+    """Several programs with predicates of their own."""
+    rules: list[Rule] = []
+    written: list[Atom] = []
+    facts: set[Fact] = set()
+    predicates: list[Predicate] = []
+    for number, case in enumerate(found):
+
+        def own(predicate: Predicate, number: int = number) -> Predicate:
+            name = predicate.name
+            return replace(predicate, name=f"{name[:-1]}{number}>" if name[0] == "<" else f"{name}of{number}")
+
+        def renamed(atom: Atom, own: Callable[[Predicate], Predicate] = own) -> Atom:
+            return replace(atom, predicate=own(atom.predicate))
+
+        for rule in case.program.rules:
+            positive, negative = (tuple(map(renamed, atoms)) for atoms in (rule.positive, rule.negative))
+            rules.append(Rule(renamed(rule.head), positive, negative))
+        written += map(renamed, case.program.facts)
+        facts |= {(own(p), row) for p, row in case.facts}
+        predicates += map(own, case.predicates)
+    domain = tuple(dict.fromkeys(text for case in found for text in case.domain))
+    return Case(Program(tuple(rules), tuple(written)), frozenset(facts), tuple(predicates), domain)

@@ -15,7 +15,6 @@ from typing import Any, Literal, get_args
 from bench.maintenance.setting import limits_of, relations_of
 from bench.maintenance.workloads import Facts
 from everlog.analysis.check import check
-from everlog.analysis.modules import with_modules
 from everlog.analysis.stratify import stratify
 from everlog.engine.factset import NONE, FactSet
 from everlog.engine.match import Engine
@@ -24,6 +23,7 @@ from everlog.lang.errors import LimitError
 from everlog.lang.parser import parse_program
 from everlog.lang.syntax import Predicate
 from everlog.reasoning.materialisation import Materialisation, with_counters
+from everlog.reasoning.modules.kinds import with_modules
 from everlog.reasoning.seminaive import seminaive
 from everlog.reasoning.update import update
 
@@ -126,8 +126,8 @@ class Setting:
         """The number of modules of each kind."""
         counts: dict[str, int] = {}
         for stratum in self.program.strata:
-            if stratum.module is not None:
-                kind: Any = getattr(stratum.module, "kind", "union")
+            if stratum.alone is not None:
+                kind: Any = getattr(stratum.alone, "kind", "union")
                 counts[kind] = counts.get(kind, 0) + 1
         return counts
 

@@ -96,7 +96,9 @@ def run_sql(text: str) -> None:
     store = max(commits, key=lambda path: path.stat().st_mtime_ns).parents[2]
     for name in ("facts", "terms"):
         duckdb.read_parquet(DeltaTable(store / name).file_uris(), union_by_name=True).to_view(name)
-    assert duckdb.sql(text).fetchall()
+    found = duckdb.sql(text)
+    assert found is not None
+    assert found.fetchall()
 
 
 @pytest.mark.parametrize("page", [page for page in PAGES if blocks(page)], ids=page_name)

@@ -10,9 +10,10 @@ from everlog.analysis.stratify import StratifiedProgram
 from everlog.engine.algebra import AnyChange, AnyFactSet
 from everlog.engine.collect import Collector
 from everlog.engine.factset import FactSet, as_local
-from everlog.engine.match import Change, Engine, Matches, Proofs, RuleSet, local_changes
+from everlog.engine.match import Change, Engine, Matches, Proofs, local_changes
+from everlog.engine.rules import RuleSet
 from everlog.lang.syntax import Predicate, Rule
-from everlog.reasoning.maintenance import Update
+from everlog.reasoning.change import SignedChange
 from everlog.reasoning.materialisation import Materialisation
 from everlog.reasoning.update import Algorithm, Strategy, update
 from tests.engine.test_match import spelled
@@ -112,7 +113,7 @@ class RecordedProofs(Proofs):
 class Recorded:
     """An update with all the instances that it considered, and the instances over the facts before and after."""
 
-    done: Update
+    done: SignedChange
     engine: Recorder
     old: set[Instance]
     new: set[Instance]

@@ -91,6 +91,7 @@ def test_duckdb_leaves_out_the_same_row_groups(many: Path) -> None:
     mine = [bloom.may_have(hashes(np.array(values))) for bloom in filters_of(many)["c1"]]
     for place, value in enumerate(values):
         probed = duckdb.sql(f"SELECT bloom_filter_excludes FROM parquet_bloom_probe('{many}', 'c1', {value})")
+        assert probed is not None
         assert [excluded for (excluded,) in probed.fetchall()] == [not each[place] for each in mine]
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import shutil
 from pathlib import Path
 from typing import Any
 
@@ -14,10 +13,9 @@ from hypothesis import strategies as st
 
 import everlog
 from everlog.reasoning.equality.expansion import expanded, expanded_count
-from everlog.store import Store, compaction
+from everlog.store import Store
 from everlog.store import states as snapshots
-from everlog.store.compaction import compact
-from tests.kb.test_store_updates import check_store, check_versions, everything
+from tests.kb.test_store_updates import check_store, check_versions, everything, meanwhile
 from tests.reasoning.equality.test_representatives import (
     OWL,
     Rows,
@@ -66,19 +64,8 @@ def test_every_version_is_that_of_the_rules(
         assert (version == before) == (not report)
         if report:
             seen[version] = everything(kb.state())
-        meanwhile = data.draw(st.sampled_from(["go on", "open", "tables", "compact", "merge"]))
-        if meanwhile == "tables":
-            shutil.rmtree(path / "snapshot")
-        elif meanwhile == "compact":
-            compact(Store.open(path))
-        elif meanwhile == "merge":
-            compaction.merge_small(path)
-        for other in range(1, Store.open(path).version + 1):
-            seen.setdefault(other, seen[other - 1])
-        if meanwhile != "go on":
-            kb = everlog.open(path)
-            assert kb.equality == "representatives"
-            assert everything(kb.state()) == seen[Store.open(path).version]
+        kb = meanwhile(data, kb, path, seen)
+        assert kb.equality == "representatives"
         check_store(path)
         assert_same(kb, plain)
         assert facts(kb) == facts(live)
