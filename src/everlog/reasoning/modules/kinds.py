@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from everlog.analysis.modules import rewrite
+from everlog.analysis import modular
 from everlog.analysis.modules.module import Detection, SpecialModule
 from everlog.analysis.stratify import StratifiedProgram
 from everlog.reasoning.modules.closure import CLOSURES
@@ -42,12 +42,12 @@ def with_modules(program: StratifiedProgram) -> StratifiedProgram:
     >>> [str(predicate) for predicate in before.predicates], [module.kind for module in after.special]
     (['p external/2'], ['transitive'])
     """
-    return rewrite.with_modules(program, _detections())
+    return modular.with_modules(program, _detections())
 
 
 def with_outer(program: StratifiedProgram) -> StratifiedProgram:
     """The same program with only those special modules that are strata of their own."""
-    return rewrite.with_outer(program, _detections())
+    return modular.with_outer(program, _detections())
 
 
 def _detections() -> list[Detection]:

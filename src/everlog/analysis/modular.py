@@ -1,4 +1,4 @@
-"""Put modules and the rules around them into strata."""
+"""Put modules and the rules around them into strata: program with modules from one without."""
 
 from __future__ import annotations
 
