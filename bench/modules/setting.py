@@ -10,7 +10,7 @@ import time
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
-from typing import Any, Literal, get_args
+from typing import Literal, get_args
 
 import numpy as np
 
@@ -136,7 +136,7 @@ class Setting:
         counts: dict[str, int] = {}
         for stratum in self.program.strata:
             if stratum.alone is not None:
-                kind: Any = getattr(stratum.alone, "kind", "union")
+                kind = stratum.alone.kind
                 counts[kind] = counts.get(kind, 0) + 1
         return counts
 
