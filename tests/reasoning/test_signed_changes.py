@@ -8,12 +8,12 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from everlog.analysis.modules import with_modules
 from everlog.engine.difference import counts_changed
 from everlog.engine.factset import NONE
 from everlog.engine.multiset import Counts
 from everlog.reasoning.change import SignedChange
 from everlog.reasoning.materialisation import Materialisation
+from everlog.reasoning.modules.kinds import with_modules
 from everlog.reasoning.seminaive import seminaive
 from tests.reasoning.test_maintenance import same
 from tests.reasoning.test_update_properties import EVERY, Given, each_algorithm, fewer, situations, subset

@@ -13,7 +13,6 @@ import pyarrow.parquet as pq
 
 from everlog.analysis.check import CheckedProgram, check
 from everlog.analysis.given import KINDS, GivenFacts, StoredKinds
-from everlog.analysis.modules import with_modules
 from everlog.analysis.predicates import refuse_two_arities
 from everlog.analysis.stratify import Kind, StratifiedProgram, stratify
 from everlog.backends.engines import memory_needed, needs_spark, plan_settings
@@ -47,6 +46,7 @@ from everlog.reasoning.materialisation import Maintain, Materialisation, booked
 from everlog.reasoning.merging import Merging
 from everlog.reasoning.modules.boundary import above, stored, visible
 from everlog.reasoning.modules.description import closures_of
+from everlog.reasoning.modules.kinds import with_modules
 from everlog.reasoning.seminaive import seminaive
 from everlog.reasoning.statistics import Listener, Statistics
 from everlog.settings import EXPAND_BELOW, LOCAL_FINISH, WAIT

@@ -40,8 +40,8 @@ class WatchedEngine(Engine):
     def closed(
         self, stratum: Stratum, facts: AnyFactSet, delta: AnyFactSet, observer: Observer | None = None
     ) -> FactSet | None:
-        if stratum.module is not None:
-            self.watch.began_module(self, stratum)
+        if stratum.alone is not None:
+            self.watch.began_module(self, stratum, stratum.alone)
         return super().closed(stratum, facts, delta, observer)
 
     def note(self, rule: Rule, phase: str, instances: int) -> None:

@@ -93,7 +93,6 @@ def rematerialise(
     """Compute everything again, with the bookkeeping that was kept, and compare it with what was there."""
     engine.renew()
     begin = time.perf_counter()
-    program = program.repairable
     more, less = explicit_change(old.explicit, delete, insert)
     explicit = (old.explicit - less).extended(more)
     facts, statistics = seminaive(engine, program, explicit)
