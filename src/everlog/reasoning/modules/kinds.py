@@ -32,7 +32,7 @@ def implementation(module: SpecialModule) -> ModuleImplementation[Any]:
 
 
 def with_modules(program: StratifiedProgram) -> StratifiedProgram:
-    """The same program with special modules of all kinds.
+    """The program with special modules of all kinds.
 
     >>> from everlog.analysis.check import check
     >>> from everlog.analysis.stratify import stratify
@@ -46,7 +46,7 @@ def with_modules(program: StratifiedProgram) -> StratifiedProgram:
 
 
 def with_outer(program: StratifiedProgram) -> StratifiedProgram:
-    """The same program with only those special modules that are strata of their own."""
+    """The program with only those special modules that are strata of their own."""
     return modular.with_outer(program, _detections())
 
 
