@@ -10,8 +10,8 @@ import pytest
 import everlog
 from everlog.analysis.check import check
 from everlog.analysis.stratify import stratify
-from everlog.engine.match import RuleSet
 from everlog.engine.plan import PlannedRule
+from everlog.engine.rules import RuleSet
 from everlog.lang.parser import parse_program
 from everlog.reasoning.rule_sets import rule_sets
 from everlog.reasoning.update import Algorithm

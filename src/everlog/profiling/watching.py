@@ -1,4 +1,4 @@
-"""Engines that say what they do."""
+"""Engines that report what they do to a recorder."""
 
 from __future__ import annotations
 
@@ -6,7 +6,8 @@ from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING, Protocol
 
 from everlog.engine.algebra import AnyChange, AnyEngine, AnyFactSet, Way
-from everlog.engine.match import Engine, Matches, Proofs, RuleSet
+from everlog.engine.match import Engine, Matches, Proofs
+from everlog.engine.rules import RuleSet
 from everlog.lang.syntax import Rule
 
 if TYPE_CHECKING:
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class PassRecorder(Protocol):
-    """What a watched engine reports to."""
+    """The events that a watched engine reports."""
 
     def began(self, engine: AnyEngine, rules: RuleSet, phase: str) -> None:
         """An engine begins a pass over rules."""
@@ -28,7 +29,7 @@ class PassRecorder(Protocol):
 
 
 class WatchedEngine(Engine):
-    """The local engine, reporting to a recorder when it begins with rules and when it is done with one."""
+    """The local engine, which reports to a recorder when it begins with rules and when it has matched one."""
 
     watch: PassRecorder
 

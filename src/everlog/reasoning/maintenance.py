@@ -21,7 +21,7 @@ from everlog.analysis.modules.module import SpecialModule
 from everlog.analysis.stratify import StratifiedProgram, Stratum
 from everlog.engine.algebra import AnyCounts, AnyEngine, AnyFactSet, AnyMatches, Way
 from everlog.engine.factset import NONE, as_local
-from everlog.engine.match import RuleSet
+from everlog.engine.rules import RuleSet
 from everlog.lang.syntax import Predicate
 from everlog.reasoning.change import AnySignedChange, SignedChange, Summands, explicit_change
 from everlog.reasoning.fixpoint import fixpoint

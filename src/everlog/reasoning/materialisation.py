@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Generic, Literal, TypeVar, cast
 from everlog.analysis.stratify import StratifiedProgram, Stratum
 from everlog.engine.algebra import AnyCounts, AnyEngine, AnyFactSet
 from everlog.engine.factset import NONE, FactSet
-from everlog.engine.match import RuleSet
 from everlog.engine.multiset import NO_COUNTS, Counts
+from everlog.engine.rules import RuleSet
 from everlog.lang.syntax import Predicate
 from everlog.reasoning.fixpoint import fixpoint
 from everlog.reasoning.rule_sets import rule_sets

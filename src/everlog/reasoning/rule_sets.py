@@ -6,7 +6,7 @@ from functools import cached_property
 
 from everlog.analysis.modules.module import OrdinaryRules
 from everlog.analysis.stratify import Stratum
-from everlog.engine.match import RuleSet
+from everlog.engine.rules import RuleSet
 
 
 class RuleSets:

@@ -7,8 +7,8 @@ import time
 from typing import Literal, cast
 
 from everlog.analysis.stratify import StratifiedProgram
+from everlog.engine.accounts import OverBudgetError
 from everlog.engine.algebra import AnyEngine
-from everlog.engine.match import OverBudgetError
 from everlog.reasoning.bfc import BFC
 from everlog.reasoning.change import SignedChange, explicit_change, replaced
 from everlog.reasoning.choose import attempts

@@ -29,8 +29,9 @@ from everlog.backends.spark.sharing import (
 )
 from everlog.engine.factset import FactSet, as_local
 from everlog.engine.keys import Column, Order, columns_of
-from everlog.engine.match import Engine, RuleSet
+from everlog.engine.match import Engine
 from everlog.engine.relation import Relation
+from everlog.engine.rules import RuleSet
 from everlog.engine.tables import argument_names
 from everlog.lang.syntax import Predicate, Rule
 

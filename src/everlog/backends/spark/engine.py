@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import functools
 import logging
-from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from everlog.analysis.stratify import Stratum
+from everlog.backends.spark.accounts import SparkAccounts
 from everlog.backends.spark.factset import FrameSet, PendingFacts, SourcePart, framed
 from everlog.backends.spark.finish import finish
-from everlog.backends.spark.groups import Mask, Place
 from everlog.backends.spark.local import evaluate
 from everlog.backends.spark.match import FrameMatches, FrameProofs
 from everlog.backends.spark.multiset import FrameCounts
@@ -21,7 +21,6 @@ from everlog.backends.spark.plans import (
     StratumPlan,
     close,
     decomposed,
-    limit,
     reads,
 )
 from everlog.backends.spark.rounds import close_in_rounds
@@ -29,20 +28,20 @@ from everlog.backends.spark.settings import SparkSettings
 from everlog.backends.spark.tasks import parallelism
 from everlog.backends.spark.unlisted import ClosureListing, is_counted_first, listing
 from everlog.backends.spark.ways import way_of
-from everlog.backends.spark.workspace import WEIGHT, Workspace
+from everlog.backends.spark.workspace import Workspace
 from everlog.engine.algebra import AnyChange, AnyFactSet, Observer, Way
 from everlog.engine.limits import Limits
-from everlog.engine.match import Accounts, RuleSet
+from everlog.engine.rules import RuleSet
 from everlog.engine.tables import argument_name, argument_names
-from everlog.lang.syntax import Predicate, Rule
+from everlog.lang.syntax import Predicate
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, Observation
+    from pyspark.sql import DataFrame
 
 log = logging.getLogger(__name__)
 
 
-class SparkEngine(Accounts):
+class SparkEngine(SparkAccounts):
     """Matches rules in :class:`FrameSet`; implements :class:`everlog.engine.algebra.AnyEngine`.
 
     Instances are counted by phase, as they leave the last stage of a job; they are not counted by rule.
@@ -52,16 +51,9 @@ class SparkEngine(Accounts):
     def __init__(
         self, space: Workspace, *, limits: Limits | None = None, settings: SparkSettings | None = None
     ) -> None:
-        super().__init__(limits)
-        self.space = space
-        self.settings = settings or SparkSettings()
-        self.counts_known: dict[tuple[Rule, ...], FrameCounts] | None = None
-        """What all instances of some rules derive, how often: kept from deriving it, where it will be asked for and
-        no fact that the rules read is still to come."""
+        super().__init__(space, limits, settings or SparkSettings())
         self._said: set[tuple[str, tuple[Predicate, ...]]] = set()
         """The plans that were told: their kinds, and of what."""
-        self._joins: set[Hashable] = set()
-        """The joins of many changes that there were."""
 
     def once(self, facts: AnyFactSet) -> FrameCounts:
         """Each of the facts once."""
@@ -85,27 +77,6 @@ class SparkEngine(Accounts):
         """The instances of the rules that derive some of the given facts."""
         wanted, pos, neg = (framed(self.space, each) for each in (facts, pos, neg))
         return FrameProofs(self, rules, wanted, pos, neg, phase)
-
-    def probes(self, facts: FrameSet, predicates: Iterable[Predicate]) -> bool:
-        """Whether a store has so many rows of some predicates that a job to find out which to read is worth it."""
-        groups, places = self.space.groups, facts.places(predicates, 0)
-        return groups is not None and sum(groups.size(ids) for ids, _ in places) > self.settings.probe_rows
-
-    def note_probe(
-        self, predicates: Iterable[Predicate], argument: int, places: Sequence[Place], mask: Mask | None
-    ) -> None:
-        """Say how much of a store is read."""
-        assert self.space.groups is not None
-        some, every = (sum(self.space.groups.number(ids, each) for ids, _ in places) for each in (mask, None))
-        names = ", ".join(sorted(predicate.name for predicate in predicates))
-        above = limit(self.settings, "probe_rows")
-        log.info("%s by argument %d: %d of %d row groups %s", names, argument + 1, some, every, above)
-
-    def comes_again(self, join: Hashable) -> bool:
-        """Whether such a join was asked for before."""
-        again = join in self._joins
-        self._joins.add(join)
-        return again
 
     def way(
         self, stratum: Stratum, facts: AnyFactSet, explicit: AnyFactSet, without: Collection[str] = ()
@@ -223,16 +194,3 @@ class SparkEngine(Accounts):
         self.work.instances["forward"] += found.instances
         self.check(0)
         return facts.extended(FrameSet.of(self.space, found.stored)) if found.stored.files else facts
-
-    def observed(self, rows: DataFrame) -> tuple[Observation, DataFrame]:
-        """The rows, and the sum of their weights once they have been computed."""
-        from pyspark.sql import Observation
-        from pyspark.sql import functions as F
-
-        observation = Observation()
-        return observation, rows.observe(observation, F.sum(WEIGHT).alias("instances"))
-
-    def noted(self, phase: str, observed: Observation) -> None:
-        """Count instances that were observed."""
-        self.work.instances[phase] += observed.get["instances"] or 0
-        self.check(0)

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from everlog.backends.spark.accounts import SparkAccounts
 from everlog.backends.spark.factset import FrameSet, framed
 from everlog.backends.spark.groups import MOST_VALUES, Mask
 from everlog.backends.spark.known import store_new
@@ -16,14 +17,12 @@ from everlog.backends.spark.shapes import Alike, Variant, alike
 from everlog.backends.spark.workspace import WEIGHT, Stored, Workspace
 from everlog.engine.algebra import AnyFactSet
 from everlog.engine.factset import NONE
-from everlog.engine.match import RuleSet
+from everlog.engine.rules import RuleSet
 from everlog.engine.tables import argument_name, argument_names
 from everlog.lang.syntax import Atom, Constant, Predicate, Rule, Term, Variable, Wildcard
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
-
-    from everlog.backends.spark.engine import SparkEngine
 
 
 @dataclass(frozen=True)
@@ -64,7 +63,7 @@ FrameChange = tuple[FrameSet, FrameSet]
 class FrameMatches:
     """Instances still to be found, by joins; they are found, and stored, when their heads are asked for."""
 
-    engine: SparkEngine
+    engine: SparkAccounts
     rules: RuleSet
     pos: FrameSet
     neg: FrameSet
@@ -125,7 +124,7 @@ def changed_variants(rules: RuleSet, changed: FrameChange) -> list[Variant]:
 class FrameProofs:
     """Instances that derive given facts, by joins that begin with these."""
 
-    engine: SparkEngine
+    engine: SparkAccounts
     rules: RuleSet
     wanted: FrameSet
     pos: FrameSet
@@ -152,7 +151,7 @@ class FrameProofs:
 
 
 def new_facts(
-    engine: SparkEngine,
+    engine: SparkAccounts,
     frames: Sequence[tuple[DataFrame, Iterable[Predicate]]],
     without: FrameSet,
     phase: str,
@@ -186,7 +185,7 @@ def new_facts(
     return FrameSet.of(space, stored)
 
 
-def counted(engine: SparkEngine, frames: Sequence[DataFrame], phase: str) -> FrameCounts:
+def counted(engine: SparkAccounts, frames: Sequence[DataFrame], phase: str) -> FrameCounts:
     """The rows, each with its number."""
     observed, rows = engine.observed(_summed(engine.space, frames))
     stored = engine.space.store(rows, weighted=True)
@@ -208,7 +207,7 @@ class Instances:
     ``k<body>_<position>`` and ``h``, ``h_<position>`` have what differs between them.
     """
 
-    def __init__(self, engine: SparkEngine, group: Alike, sources: Sources) -> None:
+    def __init__(self, engine: SparkAccounts, group: Alike, sources: Sources) -> None:
         self.engine = engine
         self.space = engine.space
         self.group = group

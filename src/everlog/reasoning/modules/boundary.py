@@ -13,8 +13,9 @@ from everlog.analysis.modules.hidden import is_inner
 from everlog.analysis.stratify import StratifiedProgram
 from everlog.engine.dictionary import Dictionary
 from everlog.engine.factset import NONE, FactSet
-from everlog.engine.match import Engine, RuleSet
+from everlog.engine.match import Engine
 from everlog.engine.multiset import Counts
+from everlog.engine.rules import RuleSet
 from everlog.engine.state import State
 from everlog.lang.syntax import Predicate
 from everlog.reasoning.materialisation import Materialisation, Trace

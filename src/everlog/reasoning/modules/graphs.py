@@ -15,10 +15,11 @@ from everlog.analysis.modules.module import SpecialModule
 from everlog.analysis.stratify import StratifiedProgram, Stratum
 from everlog.engine.difference import facts_changed, signed_keys
 from everlog.engine.factset import NONE, FactSet
-from everlog.engine.match import Engine, RuleSet
+from everlog.engine.match import Engine
 from everlog.engine.multiset import Counts
 from everlog.engine.reach import Reach
 from everlog.engine.relation import Relation
+from everlog.engine.rules import RuleSet
 from everlog.engine.runs import Run
 from everlog.lang.syntax import Predicate
 from everlog.reasoning.modules.changed import RelationChange

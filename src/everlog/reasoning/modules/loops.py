@@ -12,7 +12,7 @@ from functools import cached_property
 from everlog.analysis.modules.module import SpecialModule
 from everlog.engine.algebra import AnyEngine, AnyFactSet, Observer
 from everlog.engine.factset import NONE, FactSet, as_local
-from everlog.engine.match import RuleSet
+from everlog.engine.rules import RuleSet
 from everlog.lang.syntax import Predicate
 from everlog.reasoning.fixpoint import fixpoint
 from everlog.reasoning.modules.implementation import ModuleState
