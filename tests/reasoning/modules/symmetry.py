@@ -20,7 +20,7 @@ from everlog.engine.reach import Check, unlimited
 from everlog.engine.relation import Relation
 from everlog.lang.syntax import Predicate, Rule
 from everlog.reasoning.modules.implementation import ModuleImplementation, Relations
-from everlog.reasoning.modules.kinds import Kind
+from everlog.reasoning.modules.kind import ModuleKind
 
 
 @dataclass(frozen=True)
@@ -73,4 +73,4 @@ class SymmetricImplementation(ModuleImplementation[Symmetric]):
         return {self.module.predicate: given.plain() | Relation.from_columns([second, first])}
 
 
-SYMMETRY = Kind(Symmetric, SymmetricDetection(), SymmetricImplementation)
+SYMMETRY = ModuleKind(Symmetric, SymmetricDetection(), SymmetricImplementation)

@@ -13,10 +13,10 @@ def hidden(predicate: Predicate) -> Predicate:
 
 
 def inner(predicate: Predicate) -> Predicate:
-    """The predicate of a state of pairs that nobody asks for."""
+    """The predicate of a closure's state whose pairs are not asked for, but start there."""
     return Predicate(f"{predicate.name}{INNER}", predicate.arity)
 
 
 def is_inner(predicate: Predicate) -> bool:
-    """Whether a predicate is one of a state that nobody asks for."""
+    """Whether a predicate is one that :func:`inner` makes."""
     return predicate.name.endswith(INNER)
