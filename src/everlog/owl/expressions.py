@@ -50,11 +50,11 @@ CONSTRUCTORS = frozenset(
         "onProperties",
     )
 )
-"""The predicates one of which every expression has that is not a name."""
+"""Predicates of constructors: every expression that is not a name has one of them."""
 
 
 class NotUnderstoodError(ValueError):
-    """Triples in the vocabulary of OWL that make no expression or axiom."""
+    """Triples in the vocabulary of OWL that do not form an expression or axiom."""
 
 
 class ExpressionReader:

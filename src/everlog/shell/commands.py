@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Command:
-    """What a command does with the text behind its name; ``files`` if that is a file."""
+    """A command: a function of the text after its name; ``files`` is whether that text is a path."""
 
     usage: str
     help: str
@@ -164,7 +164,7 @@ TYPED: Mapping[str, str] = {
     "? path(a, ?x)": "ask: all values that make it true",
     "@prefix ex: <http://e.org/> .": "let ex:name stand for an IRI",
 }
-"""What is typed without a command."""
+"""Inputs that are not commands, with what they do."""
 
 COMMANDS: Mapping[str, Command] = {
     ":explain": Command(":explain FACT", "why a fact holds, or each answer to a query, or why not", _explain),
