@@ -75,7 +75,7 @@ Head = Atom | Equal | AtLeastValues | InRange
 
 @dataclass(frozen=True, slots=True)
 class Clause:
-    """If all atoms of the body hold, so does one of the heads; without a head, they cannot all hold.
+    """A clause: if all atoms of the body hold, one of the heads holds; without a head, they cannot all hold.
 
     ``conditions`` are on literals, and part of the body.
     """

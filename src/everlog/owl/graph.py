@@ -21,9 +21,9 @@ from everlog.lang.errors import DataError, Diagnostic, Place
 from everlog.owl.vocabulary import FIRST, NIL, REST, TYPE
 
 Triple = tuple[str, str, str]
-Said = Mapping[str, Sequence[str]]
+Statements = Mapping[str, Sequence[str]]
 
-_NOTHING_SAID: Said = MappingProxyType({})
+_NO_STATEMENTS: Statements = MappingProxyType({})
 _MOST_SHOWN = 20
 
 
@@ -42,7 +42,7 @@ class OntologyGraph:
 
     triples: tuple[Triple, ...]
     prefixes: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
-    _about: Mapping[str, Said] = field(default_factory=dict, repr=False)
+    _about: Mapping[str, Statements] = field(default_factory=dict, repr=False)
 
     @classmethod
     def of(cls, triples: Iterable[Triple], prefixes: Mapping[str, str] | None = None) -> OntologyGraph:
@@ -52,9 +52,9 @@ class OntologyGraph:
             about.setdefault(subject, {}).setdefault(predicate, []).append(value)
         return cls(distinct, MappingProxyType(dict(prefixes or {})), about)
 
-    def about(self, subject: str) -> Said:
+    def about(self, subject: str) -> Statements:
         """The values of each predicate of a subject."""
-        return self._about.get(subject, _NOTHING_SAID)
+        return self._about.get(subject, _NO_STATEMENTS)
 
     def values(self, subject: str, predicate: str) -> Sequence[str]:
         return self.about(subject).get(predicate, ())

@@ -104,7 +104,7 @@ def _rules(profile: Figures, shown: int) -> ProfileTable:
         for each in found[:shown]
     ]
     columns = ("seconds", "share", "instances", "passes", "stratum", "phase", "rule")
-    note = "matching and dropping repeated facts; merging is not told apart by rule"
+    note = "matching and dropping repeated facts; merging is not measured by rule"
     if any(each.rules > 1 for each in found):
         note = "Spark evaluates some rules together: their time is one, instances are given by what they derive"
     return ProfileTable("rules", columns, rows, 5, note, max(0, len(found) - shown))

@@ -63,7 +63,7 @@ class Answers(Rows):
         return self._matches(self._rule(), self._engine(FIRST)).any()
 
     def __contains__(self, row: object) -> bool:
-        """Whether a row of values is there; values are told apart as terms: 1, 1.0 and True differ."""
+        """Whether a row of values is an answer; values are compared as terms: 1, 1.0 and True differ."""
         if "_relation" in self.__dict__:
             return super().__contains__(row)
         if not isinstance(row, tuple) or len(row) != len(self.columns):

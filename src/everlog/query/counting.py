@@ -61,8 +61,8 @@ def count(query: CheckedQuery, facts: FactSet, engine: Engine) -> int | None:
     split = _split(query, facts, engine)
     if split is None:
         return None
-    told = {variable for atom in split.joined for variable in atom.variables()}
-    for variable in split.counted.keys() - told:
+    joined_variables = {variable for atom in split.joined for variable in atom.variables()}
+    for variable in split.counted.keys() - joined_variables:
         if any(variable in atom.variables() for atom in query.negative):
             return None
         split.factor *= _alone(split.counted.pop(variable), engine)

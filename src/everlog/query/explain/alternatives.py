@@ -54,7 +54,7 @@ class Several:
 
 
 def several(search: Search, goal: int, limit: int) -> Several:
-    """Up to ``limit`` proofs of a goal by steps, not counting that it was given."""
+    """At most ``limit`` proofs of a goal by steps, not counting that it was given."""
     ended = _explore(search, goal)
     found = _Levels(search, goal, limit)
     proofs = found.proofs()

@@ -1,4 +1,4 @@
-"""Why terms are equal: along a path of ``owl:sameAs`` facts, each of which was given or follows by a rule.
+"""Proofs of equalities: paths of ``owl:sameAs`` facts, each of which was given or follows by a rule.
 
 Equal terms follow from facts, and facts from equal terms, in levels (:mod:`everlog.reasoning.merging`): the
 ``owl:sameAs`` facts of level j are proved with equalities of earlier levels only. The facts of all levels before k,
@@ -122,7 +122,7 @@ class Equalities:
         return self._paths[pair]
 
     def fact(self, pair: Pair) -> Atom:
-        """That two terms are equal."""
+        """The fact that two terms are equal."""
         return Atom(self.same, tuple(self.terms.constants(pair)))
 
     def edge(self, number: int) -> Atom:
@@ -185,12 +185,12 @@ class Equalities:
         goals = search.facts.numbers(self.same, columns, len(edges))
         search.run(np.unique(goals))
         proofs = ProofBuilder(search, len(subject.rules)).proofs(goals.tolist())
-        told = [
+        drafts = [
             in_terms(self.classes[level], subject.written, proof, self.edge(edge))
             for edge, proof in zip(edges, proofs, strict=True)
         ]
-        self._proofs.update(zip(edges, told, strict=True))
-        return told
+        self._proofs.update(zip(edges, drafts, strict=True))
+        return drafts
 
 
 @dataclass(frozen=True)

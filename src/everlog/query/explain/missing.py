@@ -1,4 +1,4 @@
-"""Why a fact does not hold: for each rule that could derive it, how far its body can be satisfied."""
+"""Reasons why a fact does not hold: for each rule that could derive it, how far its body can be satisfied."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class Reason:
     negated: bool
     """Whether the failing atom is negated, so that it fails because such facts hold."""
     bindings: tuple[tuple[tuple[str, Constant], ...], ...] = ()
-    """Some values of the variables with which all atoms before the failing one hold."""
+    """Examples of values of the variables with which all atoms before the failing one hold."""
     count: int = 0
     """The number of such values, as far as they were counted."""
 
@@ -136,7 +136,7 @@ def _rule(atoms: Sequence[tuple[Atom, bool]]) -> Rule:
 def _closest(
     subject: Subject, atoms: Sequence[tuple[Atom, bool]], limit: int
 ) -> tuple[tuple[tuple[tuple[str, Constant], ...], ...], int]:
-    """Some bindings that satisfy the atoms, the first by value, and how many were found."""
+    """Bindings that satisfy the atoms, the first ones by value, and the number found."""
     head = _rule(atoms).head
     if not head.terms:
         return (), 0

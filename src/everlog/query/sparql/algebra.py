@@ -1,8 +1,8 @@
 """The SPARQL algebra as data: a query before it is evaluated.
 
-Terms are those of rules: a :class:`Variable`, or a :class:`Constant` by its canonical text. Blank nodes
-of a query are variables whose names begin with ``_:``, which nothing else can have. Every pattern knows
-which ``variables`` its solutions may bind and which are ``certain`` to be bound in each of them.
+Terms are those of rules: a :class:`Variable`, or a :class:`Constant` by its canonical text. Blank nodes of a query are
+variables whose names begin with ``_:``, which no other variable can have. Every pattern gives the ``variables`` that
+its solutions may bind, and those that are ``certain`` to be bound.
 """
 
 from __future__ import annotations

@@ -52,5 +52,5 @@ def _turned(option: Option) -> tuple[tuple[Term, Term], tuple[Term, Term]]:
 def _independent(found: list[Dangling], options: Sequence[Sequence[Option]], known: Names) -> list[Dangling]:
     """The patterns without those whose other term would have no value once all of them are left out."""
     left = {each.number for each in found}
-    told = {v for i, c in enumerate(options) if i not in left for o in c for v in (*o.atom.variables(), *o.fixed)}
-    return [e for e in found if not isinstance(e.term, Variable) or e.term in told or e.term.name in known]
+    bound = {v for i, c in enumerate(options) if i not in left for o in c for v in (*o.atom.variables(), *o.fixed)}
+    return [e for e in found if not isinstance(e.term, Variable) or e.term in bound or e.term.name in known]

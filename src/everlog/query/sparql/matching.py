@@ -113,8 +113,8 @@ class Matcher:
             found = self._match(graph, plain, several.pop(0), tables, everything)
             plain, tables = [], [found]
         last = several[0] if several else []
-        told = names if given is None else names.union(given.columns)
-        if need.distinct or pattern.variables <= told:
+        names_kept = names if given is None else names.union(given.columns)
+        if need.distinct or pattern.variables <= names_kept:
             return self._match(graph, plain, last, tables, names, enough=need.enough)
         if graph.is_mixed or need.enough is not None:
             return self._match(graph, plain, last, tables, pattern.variables | names, enough=need.enough).only(names)

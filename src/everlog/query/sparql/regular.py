@@ -1,8 +1,8 @@
 r"""Regular expressions of XPath, matched by RE2 in time linear in the length of the text.
 
 A pattern is translated piece by piece: the classes ``\d``, ``\w``, ``\s``, ``\i`` and ``\c`` are those of XML Schema.
-What RE2 cannot do is an error that says so: back-references, classes with others subtracted, blocks of Unicode.
-What other languages have and XPath has not, such as ``\b`` and look-ahead, is one too.
+Features that RE2 lacks raise an error that names them: back-references, classes with others subtracted, blocks of
+Unicode. So do features of other languages that XPath lacks, such as ``\b`` and look-ahead.
 """
 
 from __future__ import annotations
