@@ -21,7 +21,7 @@ from everlog.engine.relation import Relation
 from everlog.lang.errors import LimitError
 from everlog.lang.parser import parse_program
 from everlog.lang.syntax import Predicate
-from everlog.reasoning.maintenance import Update
+from everlog.reasoning.change import SignedChange
 from everlog.reasoning.materialisation import Materialisation, nonrecursive_counts, recursive_counts, with_trace
 from everlog.reasoning.seminaive import seminaive
 from everlog.reasoning.update import Algorithm, update
@@ -34,12 +34,29 @@ COUNTED = ("dredc", "bfc", "auto", REMATERIALISE_COUNTED)
 """The algorithms that start from both counters. Counting starts from its trace, the others from the facts alone."""
 
 
+def relations_of(facts: Facts, universe: int) -> FactSet:
+    """Facts as relations of the engine."""
+    return FactSet(
+        {
+            Predicate(name, rows.shape[1]): Relation.from_columns(
+                [np.ascontiguousarray(column) for column in rows.T], universe, len(rows)
+            )
+            for name, rows in facts.items()
+        }
+    )
+
+
+def limits_of(seconds: float | None) -> Limits:
+    """Limits that stop an engine after a number of seconds."""
+    return Limits(deadline=None if seconds is None else time.monotonic() + seconds)
+
+
 @dataclass(frozen=True)
 class UpdateRun:
     """One timed update; ``done`` is None if it was stopped at the time limit."""
 
     seconds: float
-    done: Update | None
+    done: SignedChange | None
 
     def figures(self) -> dict[str, Any]:
         """Its statistics that are counts or names."""
@@ -79,18 +96,11 @@ class Setting:
 
     def encoded(self, facts: Facts) -> FactSet:
         """The facts as relations of the engine."""
-        return FactSet(
-            {
-                Predicate(name, rows.shape[1]): Relation.from_columns(
-                    [np.ascontiguousarray(column) for column in rows.T], self.universe, len(rows)
-                )
-                for name, rows in facts.items()
-            }
-        )
+        return relations_of(facts, self.universe)
 
     def engine(self, limit: float | None = None) -> Engine:
-        deadline = None if limit is None else time.monotonic() + limit
-        engine = Engine(self.universe, {}, limits=Limits(deadline=deadline))
+        """An engine that stops with an error after ``limit`` seconds."""
+        engine = Engine(self.universe, {}, limits=limits_of(limit))
         engine.heads_first = self.heads_first
         return engine
 
@@ -116,7 +126,7 @@ class Setting:
             return UpdateRun(time.perf_counter() - began, None)
         return UpdateRun(time.perf_counter() - began, done)
 
-    def state_after(self, column: str, done: Update) -> Materialisation:
+    def state_after(self, column: str, done: SignedChange) -> Materialisation:
         """The state after an update, with the bookkeeping that the next update by this algorithm starts from."""
         new = done.materialisation
         return replace(new, nr=None, rec=None) if column not in COUNTED else new

@@ -18,7 +18,8 @@ from bench.modules.setting import Setting
 from bench.modules.workloads import CONCEPT, SUBJECT, TOPICS
 from everlog.analysis.check import CheckedQuery
 from everlog.engine.factset import FactSet
-from everlog.engine.match import Engine, RuleSet
+from everlog.engine.match import Engine
+from everlog.engine.rules import RuleSet
 from everlog.lang.parser import parse_program
 from everlog.lang.syntax import Predicate
 from everlog.query.counting import count

@@ -13,9 +13,10 @@ from hypothesis import strategies as st
 from everlog.analysis.check import check
 from everlog.engine import execute, plan
 from everlog.engine.factset import FactSet
-from everlog.engine.match import Engine, RuleSet
+from everlog.engine.match import Engine
 from everlog.engine.plan import Plan, PlannedRule
 from everlog.engine.relation import Relation
+from everlog.engine.rules import RuleSet
 from everlog.lang.parser import parse_program
 from everlog.lang.syntax import Constant, Predicate, Rule, Term, Variable
 from tests.strategies import Case, cases

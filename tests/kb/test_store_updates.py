@@ -77,6 +77,26 @@ def everything(state: State) -> tuple[Any, ...]:
     return facts_of(state, "facts"), facts_of(state, "explicit"), *counters(state)
 
 
+def meanwhile(data: st.DataObject, kb: KnowledgeBase, path: Path, seen: dict[int, tuple[Any, ...]]) -> KnowledgeBase:
+    """What may happen to a store between two updates, and the knowledge base to go on with, opened again if anything
+    did. ``seen`` has everything in each version so far, and gets the versions that this makes.
+    """
+    happens = data.draw(st.sampled_from(["nothing", "open", "tables", "compact", "merge"]))
+    if happens == "tables":
+        shutil.rmtree(path / "snapshot")
+    elif happens == "compact":
+        compact(Store.open(path))
+    elif happens == "merge":
+        compaction.merge_small(path)
+    for version in range(1, Store.open(path).version + 1):
+        seen.setdefault(version, seen[version - 1])
+    if happens == "nothing":
+        return kb
+    opened = everlog.open(path)
+    assert everything(opened.state()) == seen[Store.open(path).version]
+    return opened
+
+
 def check_store(path: Path) -> None:
     """All that ``everlog verify`` checks."""
     store = Store.open(path)
@@ -133,18 +153,7 @@ def test_every_version_equals_materialising(
         assert facts_of(kb.state(), "explicit") == explicit
         if report:
             seen[version] = everything(kb.state())
-        meanwhile = data.draw(st.sampled_from(["go on", "open", "tables", "compact", "merge"]))
-        if meanwhile == "tables":
-            shutil.rmtree(path / "snapshot")
-        elif meanwhile == "compact":
-            compact(Store.open(path))
-        elif meanwhile == "merge":
-            compaction.merge_small(path)
-        for other in range(1, Store.open(path).version + 1):
-            seen.setdefault(other, seen[other - 1])
-        if meanwhile != "go on":
-            kb = everlog.open(path)
-            assert everything(kb.state()) == seen[Store.open(path).version]
+        kb = meanwhile(data, kb, path, seen)
         check_store(path)
     rules = KnowledgeBase(case.program)
     rules.update(delete=rows_of(naive.explicit(case.program)))

@@ -14,7 +14,7 @@ import pyarrow as pa
 
 from everlog.cli.console import Console
 from everlog.cli.options import logging_options, store_argument
-from everlog.engine.tables import argument_columns
+from everlog.engine.tables import argument_names
 from everlog.lang.layout import counted
 
 if TYPE_CHECKING:
@@ -172,7 +172,7 @@ class Csv(Writer):
     empty."""
 
     def begin(self) -> None:
-        names = ["version", "change", "predicate", *argument_columns(self._width)]
+        names = ["version", "change", "predicate", *argument_names(self._width)]
         self._file.write((",".join(names) + "\n").encode())
 
     def pieces(self, version: int, sign: str, name: str, texts: list[Any], prefixes: Mapping[str, str]) -> list[Any]:

@@ -10,7 +10,7 @@ import pyarrow.compute as pc
 from everlog.cli.left_out import LeftOut
 from everlog.cli.writers import sink
 from everlog.engine.state import State
-from everlog.engine.tables import argument_columns
+from everlog.engine.tables import argument_names
 from everlog.lang.internal import TRIPLE
 from everlog.lang.printer import print_text
 from everlog.lang.syntax import Predicate
@@ -60,7 +60,7 @@ def export_triples(
 
 def _rows(state: State, predicate: Predicate, explicit: bool) -> Rows:
     facts = state.explicit if explicit else state.facts
-    return Rows(state.dictionary, facts.relation(predicate), argument_columns(predicate.arity))
+    return Rows(state.dictionary, facts.relation(predicate), argument_names(predicate.arity))
 
 
 def _check(state: State, predicate: Predicate, explicit: bool, refused: LeftOut, derived: LeftOut) -> None:

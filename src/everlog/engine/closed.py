@@ -23,7 +23,7 @@ Pairs = tuple[Column, Column]
 
 @dataclass(frozen=True)
 class Closed:
-    """See the module. Keys are those of binary facts: first << 32 | second."""
+    """The pairs of one closure that a graph implies. Keys are those of binary facts: first << 32 | second."""
 
     graph: Reach
     source: int = 0
@@ -43,11 +43,11 @@ class Closed:
 
     @cached_property
     def mutual(self) -> int:
-        """How many pairs hold whose inverse holds as well."""
+        """Number of pairs whose inverse is a pair, too."""
         return int(self.mutual_counts(self.graph.vertices & ID_MASK).sum())
 
     def mutual_counts(self, terms: Column) -> Column:
-        """How many pairs hold with each of the terms whose inverse holds as well; all vertices are in one state."""
+        """For each term, the number of its pairs whose inverse is a pair, too; all vertices must be in one state."""
         return self.graph.mutual_counts(self.graph.positions(terms | self.source << ID_BITS))
 
     @property
@@ -66,7 +66,7 @@ class Closed:
         return self.graph.in_state(self.source)
 
     def _mask(self, graph: Reach, state: int) -> Words | None:
-        """Which positions are in a state; None if all are."""
+        """Bitmap of the positions in a state; None if all positions are."""
         return None if graph.states == (state,) else graph.bitmap_of(state)
 
     def _counts(self, graph: Reach, rows: Positions, state: int | None = None) -> Column:
@@ -74,14 +74,16 @@ class Closed:
         return graph.counts(rows) if mask is None else graph.counts_within(rows, mask)
 
     def contains(self, keys: Keys) -> Mask:
-        """Which pairs hold."""
+        """Which of the given pairs are in the closure."""
         first, second = keys >> ID_BITS, keys & ID_MASK
         if self.mirrored:
             first, second = second, first
         return self.graph.reaches(first | self.source << ID_BITS, second | self.target << ID_BITS)
 
     def matches(self, column: int, terms: Column, block: int = BLOCK_ROWS) -> Iterator[tuple[Column, Column]]:
-        """All pairs that have the given terms in a column: number of the term, and what is in the other column."""
+        """Yield, in blocks, all pairs that have the given terms in a column: the number of the term among those given,
+        and the term in the other column.
+        """
         searched = self._searched(column, terms)
         if searched is not None:
             yield searched
@@ -91,7 +93,9 @@ class Closed:
         yield from self._expanded(graph, rows, end, block)
 
     def _searched(self, column: int, terms: Column) -> tuple[Column, Column] | None:
-        """All of them, if they lie against the direction of the graph and are few enough to follow its edges."""
+        """All matches at once, found by following the edges of the graph backwards; None if the graph leads from this
+        column or the terms are too many for that.
+        """
         if column == self.lead:
             return None
         begin, end = self.target, self.source
@@ -120,7 +124,7 @@ class Closed:
             first = last
 
     def match_counts(self, column: int, terms: Column) -> Column:
-        """How many pairs have each of the terms in a column."""
+        """For each term, the number of pairs that have it in a column."""
         searched = self._searched(column, terms)
         if searched is not None:
             return np.bincount(searched[0], minlength=len(terms))
@@ -128,7 +132,7 @@ class Closed:
         return self._counts(graph, graph.rows_of(graph.positions(terms | begin << ID_BITS)), end)
 
     def terms(self, column: int) -> Column:
-        """The different terms in a column, ascending; the graph is not turned around for it."""
+        """The different terms in a column, ascending. The graph is not turned around to find them."""
         forwards = column == self.lead
         if self.is_whole:
             return sort_unique(self.graph.edge_vertices()[0 if forwards else 1] & ID_MASK)
@@ -139,9 +143,10 @@ class Closed:
         return np.sort(reached[reached >> ID_BITS == self.target] & ID_MASK)
 
     def blocks(self, column: int = 0, block: int = BLOCK_ROWS) -> Iterator[Keys]:
-        """All pairs as keys that lead with a column, those with the same lead together and leads ascending.
+        """Yield all pairs, in blocks, as keys that lead with a column: pairs with the same lead are in one block, leads
+        ascend.
 
-        Any column but :attr:`lead` makes it necessary to turn the graph around, which is not kept.
+        For any column but :attr:`lead` a graph that is turned around is made, and discarded afterwards.
         """
         graph, begin, end = self._direction(column, keep=False)
         starts = graph.in_state(begin)
@@ -155,23 +160,23 @@ class Closed:
 
     @property
     def lead(self) -> int:
-        """The column that the graph leads from."""
+        """The column whose terms are the sources of the graph's edges."""
         return 1 if self.mirrored else 0
 
     def _direction(self, column: int, keep: bool = True) -> tuple[Reach, int, int]:
-        """The graph to follow from a column to the other, the state to begin in and the state to end in."""
+        """The graph that leads from a column to the other one, the state to begin in and the state to end in."""
         if column == self.lead:
             return self.graph, self.source, self.target
         return self.graph.backwards if keep else self.graph.turned_around(), self.target, self.source
 
     def difference(self, found: ReachDifference) -> ClosedDifference:
-        """What an update has changed, of these pairs."""
+        """The pairs of this closure that an update of its graph added or removed."""
         return ClosedDifference(found, self.source, self.target, self.mirrored)
 
 
 @dataclass(frozen=True)
 class ClosedDifference:
-    """Pairs that came or went with an update of a graph, counted and listed on demand."""
+    """Pairs inserted or deleted by an update of a graph. They are counted and listed when asked for."""
 
     found: ReachDifference
     source: int
@@ -207,7 +212,7 @@ class ClosedDifference:
 
 
 class Listed(Relation):
-    """The pairs of a difference as a relation that knows how many there are, and lists them when they are read."""
+    """The pairs of a difference as a relation that knows their number and lists them when they are read."""
 
     def __init__(self, difference: ClosedDifference) -> None:
         self.layout = layout_for(2, 0)

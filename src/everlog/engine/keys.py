@@ -22,7 +22,7 @@ Mask = npt.NDArray[np.bool_]
 Order = tuple[int, ...]
 
 KEY_BITS = 63
-"""Bits of a packed key; the sign stays free."""
+"""Bits of a packed key; the sign bit is not used."""
 
 ID_BITS = 32
 """Bits of an id in keys of arity one and two and in keys of several words; ids are below 2**31 - 1."""
@@ -56,7 +56,7 @@ class Layout:
 
     @property
     def lead_shift(self) -> int:
-        """What is left of a packed key after shifting by this is its leading column."""
+        """Bits by which a packed key is shifted to the right to get its leading column."""
         return self.width * max(0, self.arity - 1)
 
     @property
@@ -77,7 +77,7 @@ class Layout:
         return word, self.width * (in_word - 1 - position % self.per_word)
 
     def span(self, bound: int) -> int:
-        """How many packed keys share their first ``bound`` columns."""
+        """Number of packed keys that share their first ``bound`` columns."""
         return 1 << self.width * (self.arity - bound) if bound else np.iinfo(np.int64).max
 
     def empty(self) -> Keys:
@@ -98,7 +98,7 @@ def layout_for(arity: int, universe: int) -> Layout:
 
 
 def pack(layout: Layout, columns: Iterable[Column | int], size: int) -> Keys:
-    """Keys from columns; a single number stands for a column of that number."""
+    """Keys made of columns; a single number stands for a column of that number."""
     words = [np.zeros(size, np.int64) for _ in range(layout.words)]
     for position, column in enumerate(columns):
         word, shift = layout.place(position)
@@ -131,7 +131,7 @@ def swapped(keys: Keys) -> Keys:
 
 
 def reorder(layout: Layout, keys: Keys, source: Order, target: Order) -> Keys:
-    """The keys with their columns in another order, not sorted."""
+    """The keys with their columns in another order. They are not sorted."""
     if source == target:
         return keys
     if layout.arity == 2:
@@ -141,7 +141,7 @@ def reorder(layout: Layout, keys: Keys, source: Order, target: Order) -> Keys:
 
 
 def sort_unique(keys: Keys) -> Keys:
-    """The set of the keys, ascending. May reuse the memory of ``keys``."""
+    """The distinct keys, ascending. The memory of ``keys`` may be reused."""
     if keys.ndim == 1:
         from everlog.engine.kernels.sets import squeeze
 

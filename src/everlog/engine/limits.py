@@ -1,4 +1,4 @@
-"""When reasoning has to stop: after so many facts, seconds or bytes."""
+"""Limits of reasoning: facts, seconds and bytes."""
 
 from __future__ import annotations
 
@@ -11,19 +11,20 @@ from everlog.lang.codes import Code
 from everlog.lang.errors import FactLimitError, LimitError
 
 SECONDS_BETWEEN = 0.01
-"""Memory is measured at most this often."""
+"""Seconds between two measurements of memory, at least."""
 
 
 MUCH = 1 << 28
-"""From this number of bytes on, the free memory of the machine is looked up before they are taken."""
+"""Bytes from which on the free memory of the machine is looked up before they are allocated."""
 
 
 @dataclass
 class Limits:
-    """When to stop: checked between blocks, by raising; what was there before stays as it was.
+    """Limits that are checked between blocks. Exceeding one raises an error; the values computed before stay as they
+    were.
 
-    ``deadline`` is a time of the monotonic clock; :meth:`from_now` gives it by the ``seconds`` to go. ``memory`` is
-    how many bytes the process may hold.
+    ``deadline`` is a time of the monotonic clock; :meth:`from_now` computes it from ``seconds``. ``memory`` is the most
+    bytes that the process may hold.
     """
 
     max_facts: int | None = None
@@ -35,12 +36,12 @@ class Limits:
 
     @classmethod
     def from_now(cls, max_facts: int | None = None, timeout: float | None = None, memory: int | None = None) -> Limits:
-        """Limits for work that begins now."""
+        """The limits of work that begins now."""
         deadline = None if timeout is None else time.monotonic() + timeout
         return cls(max_facts, deadline, seconds=timeout, memory=memory)
 
     def check(self, held: int) -> None:
-        """An error if a limit is exceeded, ``held`` facts being there."""
+        """Raise an error if a limit is exceeded, given the number of facts held."""
         if self.max_facts is not None and held > self.max_facts:
             raise self._too_many(held)
         if self.deadline is not None and time.monotonic() > self.deadline:
@@ -51,7 +52,7 @@ class Limits:
             raise LimitError.of(Code.CANCELLED, "the work was cancelled; nothing was changed")
 
     def reserve(self, rows: int, size: int) -> None:
-        """An error if ``rows`` rows that are about to be made, of ``size`` bytes together, would exceed a limit."""
+        """Raise an error if ``rows`` more rows, of ``size`` bytes in all, would exceed a limit."""
         self.check(rows)
         if self.memory is not None and (taken := held_memory() + size) > self.memory:
             raise self._too_much(taken, rows)

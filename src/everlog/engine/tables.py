@@ -6,18 +6,18 @@ PREDICATE = "predicate"
 """The column of predicates."""
 
 
-def argument_column(position: int) -> str:
+def argument_name(position: int) -> str:
     """The column of one argument, counted from 0."""
     return f"c{position}"
 
 
-def argument_columns(width: int) -> list[str]:
+def argument_names(width: int) -> list[str]:
     """The columns of arguments in a table for arities up to ``width``.
 
-    >>> argument_columns(3)
+    >>> argument_names(3)
     ['c0', 'c1', 'c2']
     """
-    return [argument_column(position) for position in range(width)]
+    return [argument_name(position) for position in range(width)]
 
 
 def fact_columns(width: int) -> list[str]:
@@ -26,4 +26,4 @@ def fact_columns(width: int) -> list[str]:
     >>> fact_columns(2)
     ['predicate', 'c0', 'c1']
     """
-    return [PREDICATE, *argument_columns(width)]
+    return [PREDICATE, *argument_names(width)]

@@ -25,7 +25,7 @@ import pyarrow.compute as pc
 
 from everlog.analysis.predicates import Names
 from everlog.engine.kernels.delimited import GOOD
-from everlog.engine.tables import argument_column, argument_columns, fact_columns
+from everlog.engine.tables import argument_name, argument_names, fact_columns
 from everlog.ingest.cells import CellRules
 from everlog.ingest.values import TEXT, texts_of
 from everlog.lang.codes import Code
@@ -61,7 +61,7 @@ class OperationReader:
         typed = sorted((name for name in columns if _ARGUMENT.fullmatch(name)), key=lambda name: int(name[1:]))
         if "arguments" not in columns and not typed:
             missing.append("arguments (or c0, c1, ...)")
-        gaps = typed != argument_columns(len(typed))
+        gaps = typed != argument_names(len(typed))
         kinds = [name for name, kind in KINDS.items() if name in columns and columns[name] not in kind]
         if missing or gaps or kinds or ("arguments" in columns and typed):
             wrong = "the arguments are neither `arguments` nor c0, c1, ..."
@@ -233,7 +233,7 @@ def _flat(rows: pa.Table, arity: int) -> pa.Table:
     lists = rows.column("arguments").chunks
     values = pa.concat_arrays([*(chunk.flatten().cast(TEXT) for chunk in lists), pa.array([], TEXT)])
     places = np.arange(rows.num_rows) * arity
-    columns = {argument_column(i): values.take(pa.array(places + i)) for i in range(arity)}
+    columns = {argument_name(i): values.take(pa.array(places + i)) for i in range(arity)}
     return pa.table({"predicate": rows.column("predicate"), **columns, "insert": rows["insert"], "seq": rows["seq"]})
 
 

@@ -274,7 +274,7 @@ def _source_name(relative: str, path: Path, options: ReadOptions) -> str:
 
 def _with_distinct_names(sources: list[FactSource]) -> list[FactSource]:
     """Files of the same name in different places must not share blank nodes."""
-    names = Counter(source.name for source in sources)
+    names = Counter(source.name for source in sources if source.predicate is None)
     return [
         replace(source, name=source.shown(source.path))
         if source.predicate is None and names[source.name] > 1

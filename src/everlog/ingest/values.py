@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import datetime
 import json
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from functools import partial
@@ -80,25 +81,6 @@ def texts_of(array: pa.Array | pa.ChunkedArray, column: str = "values", before: 
     )
 
 
-def text_columns(
-    data: Any, arity: int | None = None, predicate: str | None = None
-) -> tuple[list[pa.LargeStringArray], int]:
-    """The columns of texts of whatever holds rows in memory, and how many rows there are.
-
-    Takes rows (tuples of Python values), a mapping from names to columns, pandas, Polars, Arrow,
-    NumPy (one or two dimensions, or structured), and anything with the Arrow stream protocol.
-    With ``arity``, data of another width is an error about ``predicate``, and no rows at all have that many columns.
-
-    >>> columns, rows = text_columns([("a", 1), ("b", 2.5)])
-    >>> [column.to_pylist() for column in columns], rows
-    ([['"a"', '"b"'], ['1', '2.5E0']], 2)
-    >>> text_columns([()])
-    ([], 1)
-    """
-    columns, rows, _ = argument_columns(data, arity, predicate)
-    return columns, rows
-
-
 def argument_columns(
     data: Any,
     arity: int | None = None,
@@ -106,10 +88,21 @@ def argument_columns(
     picked: Sequence[str] | None = None,
     headers: Mapping[tuple[str, int], Header] = MappingProxyType({}),
 ) -> tuple[list[pa.LargeStringArray], int, Header | None]:
-    """The same in the order of the arguments, and the names of the columns if they have any.
+    """The columns of texts of whatever holds rows in memory, how many rows there are, and the names of the columns.
+
+    Takes rows (tuples of Python values), a mapping from names to columns, pandas, Polars, Arrow,
+    NumPy (one or two dimensions, or structured), and anything with the Arrow stream protocol; columns without names
+    have none. With ``arity``, data of another width is an error about ``predicate``, and no rows at all have that many
+    columns.
 
     ``picked`` are the names of the columns that become arguments, by default all; ``headers`` are the names that
     earlier data had, by predicate and number of columns (see :mod:`everlog.ingest.columns`).
+
+    >>> columns, rows, names = argument_columns([("a", 1), ("b", 2.5)])
+    >>> [column.to_pylist() for column in columns], rows, names
+    ([['"a"', '"b"'], ['1', '2.5E0']], 2, None)
+    >>> argument_columns([()])
+    ([], 1, None)
     """
     given = _columns(data)
     width = len(given.columns)
@@ -309,16 +302,20 @@ def _numpy_columns(data: np.ndarray[Any, Any]) -> _LazyColumns:
 def _numpy_texts(values: np.ndarray[Any, Any], column: str) -> pa.LargeStringArray:
     if values.dtype.kind == "O":
         return _object_texts(values.tolist(), f"column {column!r}")
-    try:
-        mask = np.ma.getmaskarray(values) if isinstance(values, np.ma.MaskedArray) else None
+    mask = np.ma.getmaskarray(values) if isinstance(values, np.ma.MaskedArray) else None
+    with _supported(column, f"NumPy type {values.dtype}"):
         array = pa.array(np.ascontiguousarray(values), mask=mask, from_pandas=False)
-    except (pa.ArrowNotImplementedError, pa.ArrowInvalid, pa.ArrowTypeError) as error:
-        raise DataError.of(
-            Code.UNSUPPORTED_TYPE,
-            f"column {column!r} has the NumPy type {values.dtype}, which cannot be a term",
-            hint=CONVERT,
-        ) from error
     return texts_of(array, column)
+
+
+@contextmanager
+def _supported(column: str, kind: str) -> Iterator[None]:
+    """An error that names the type of a column which Arrow cannot take."""
+    try:
+        yield
+    except (pa.ArrowNotImplementedError, pa.ArrowInvalid, pa.ArrowTypeError) as error:
+        message = f"column {column!r} has the {kind}, which cannot be a term"
+        raise DataError.of(Code.UNSUPPORTED_TYPE, message, hint=CONVERT) from error
 
 
 def _pandas_columns(data: Any) -> _LazyColumns:
@@ -340,14 +337,8 @@ def _series_texts(series: Any, name: str) -> pa.LargeStringArray:
         return categories.take(pa.array(np.asarray(series.cat.codes)))
     if series.dtype == object:
         return _object_texts(series.tolist(), f"column {name!r}")
-    try:
+    with _supported(name, f"pandas type {series.dtype}"):
         array = pa.array(series)
-    except (pa.ArrowNotImplementedError, pa.ArrowInvalid, pa.ArrowTypeError) as error:
-        raise DataError.of(
-            Code.UNSUPPORTED_TYPE,
-            f"column {name!r} has the pandas type {series.dtype}, which cannot be a term",
-            hint=CONVERT,
-        ) from error
     return texts_of(array, name)
 
 
@@ -478,4 +469,4 @@ def constant_column(text: str, rows: int) -> pa.StringArray:
     return pa.repeat(pa.scalar(text, pa.string()), rows)
 
 
-__all__ = ["TEXT", "argument_columns", "constant_column", "large_strings", "text_columns", "texts_of"]
+__all__ = ["TEXT", "argument_columns", "constant_column", "large_strings", "texts_of"]

@@ -10,12 +10,12 @@ from typing import Any, TypeVar
 from everlog.analysis.predicates import Key, Names
 from everlog.engine.dictionary import Dictionary
 from everlog.engine.factset import FactSet
-from everlog.engine.tables import argument_columns
+from everlog.engine.tables import argument_names
 from everlog.lang.errors import UnknownPredicateError
 from everlog.lang.html import SHOWN, html_table
 from everlog.lang.syntax import Predicate
 from everlog.query.answers import Rows
-from everlog.reasoning.maintenance import UpdateStatistics
+from everlog.reasoning.statistics import UpdateStatistics
 
 Held = TypeVar("Held", bound=Sized)
 
@@ -70,7 +70,7 @@ class ChangedRelations(ChangedPredicates[Rows]):
         self._facts = facts
 
     def held(self, predicate: Predicate) -> Rows:
-        columns = argument_columns(predicate.arity)
+        columns = argument_names(predicate.arity)
         return Rows(self._dictionary, self._facts.relation(predicate), columns)
 
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from everlog.profiling.figures import Figures
 
@@ -73,60 +74,51 @@ def text_lines(profile: Figures) -> Iterator[str]:
 
 def _strata(profile: Figures, shown: int) -> ProfileTable:
     found = sorted(profile.strata, key=lambda each: -each.seconds)
-    rows = [
-        (
-            f"{each.seconds:.3f}",
-            _share(each.seconds, profile),
-            f"{each.instances:,}",
-            f"{each.new_facts:+,}",
-            f"{each.rounds:,}",
-            str(each.stratum),
-            each.derives,
-        )
-        for each in found[:shown]
-    ]
     columns = ("seconds", "share", "instances", "facts", "rounds", "stratum", "derives")
-    return ProfileTable("strata", columns, rows, 6, more=max(0, len(found) - shown))
+    return _table("strata", columns, 6, found, profile, shown)
 
 
 def _rules(profile: Figures, shown: int) -> ProfileTable:
-    found = profile.rules
-    rows = [
-        (
-            f"{each.seconds:.3f}",
-            _share(each.seconds, profile),
-            f"{each.instances:,}",
-            f"{each.passes:,}",
-            str(each.stratum),
-            PHASES.get(each.phase, each.phase),
-            each.rule,
-        )
-        for each in found[:shown]
-    ]
-    columns = ("seconds", "share", "instances", "passes", "stratum", "phase", "rule")
     note = "matching and dropping repeated facts; merging is not measured by rule"
-    if any(each.rules > 1 for each in found):
+    if any(each.rules > 1 for each in profile.rules):
         note = "Spark evaluates some rules together: their time is one, instances are given by what they derive"
-    return ProfileTable("rules", columns, rows, 5, note, max(0, len(found) - shown))
+    columns = ("seconds", "share", "instances", "passes", "stratum", "phase", "rule")
+    return _table("rules", columns, 5, profile.rules, profile, shown, note)
 
 
 def _rounds(profile: Figures, shown: int) -> ProfileTable:
-    found = profile.heaviest_rounds
-    rows = [
-        (
-            f"{each.seconds:.3f}",
-            _share(each.seconds, profile),
-            f"{each.matching:.3f}",
-            f"{each.instances:,}",
-            f"{each.new_facts:+,}",
-            str(each.stratum),
-            f"{each.number:,}",
-            PHASES.get(each.phase, each.phase),
-        )
-        for each in found[:shown]
-    ]
     columns = ("seconds", "share", "matching", "instances", "facts", "stratum", "round", "phase")
-    return ProfileTable("rounds", columns, rows, 7, "the heaviest first", max(0, len(found) - shown))
+    return _table("rounds", columns, 7, profile.heaviest_rounds, profile, shown, "the heaviest first")
+
+
+CELLS: Mapping[str, Callable[[Any, Figures], str]] = {
+    "seconds": lambda each, profile: f"{each.seconds:.3f}",
+    "share": lambda each, profile: _share(each.seconds, profile),
+    "matching": lambda each, profile: f"{each.matching:.3f}",
+    "instances": lambda each, profile: f"{each.instances:,}",
+    "facts": lambda each, profile: f"{each.new_facts:+,}",
+    "rounds": lambda each, profile: f"{each.rounds:,}",
+    "passes": lambda each, profile: f"{each.passes:,}",
+    "stratum": lambda each, profile: str(each.stratum),
+    "round": lambda each, profile: f"{each.number:,}",
+    "phase": lambda each, profile: PHASES.get(each.phase, each.phase),
+    "derives": lambda each, profile: str(each.derives),
+    "rule": lambda each, profile: str(each.rule),
+}
+"""The cell of a column for a stratum, a rule or a round."""
+
+
+def _table(
+    title: str,
+    columns: Sequence[str],
+    left: int,
+    found: Sequence[Any],
+    profile: Figures,
+    shown: int,
+    note: str = "",
+) -> ProfileTable:
+    rows = [tuple(CELLS[name](each, profile) for name in columns) for each in found[:shown]]
+    return ProfileTable(title, columns, rows, left, note, max(0, len(found) - shown))
 
 
 def _share(seconds: float, profile: Figures) -> str:

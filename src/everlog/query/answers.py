@@ -16,7 +16,7 @@ import pyarrow as pa
 from everlog.engine.dictionary import Dictionary
 from everlog.engine.keys import Column, pack
 from everlog.engine.relation import Relation
-from everlog.engine.tables import argument_columns
+from everlog.engine.tables import argument_names
 from everlog.lang.terms import Value, text_of
 from everlog.query.display import rows_html
 from everlog.query.ordered import Numbers, Ordered, ordered
@@ -204,7 +204,7 @@ class RelationRows(Rows):
     """The facts of a predicate that hold. ``explicit`` are those that were inserted."""
 
     def __init__(self, dictionary: Dictionary, relation: Relation, explicit: Relation) -> None:
-        super().__init__(dictionary, relation, argument_columns(relation.layout.arity))
+        super().__init__(dictionary, relation, argument_names(relation.layout.arity))
         self._explicit = explicit
 
     @property

@@ -1,7 +1,7 @@
-"""Between the engine and a store: dense ids on one side, hashes of terms on the other.
+"""The codec between states of the engine and rows of a store: dense ids on one side, hashes of terms on the other.
 
-The dictionary of a state that comes from a store, or was written to one, has just the terms of the
-store, the texts of predicates among them.
+The dictionary of a state that comes from a store, or was written to one, has exactly the terms of the store, the
+texts of predicates among them.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from everlog.engine.keys import BLOCK_ROWS, Keys, Layout, columns_of, layout_for
 from everlog.engine.multiset import Counts, Multiset
 from everlog.engine.relation import Relation
 from everlog.engine.state import State
-from everlog.engine.tables import argument_columns
+from everlog.engine.tables import argument_names
 from everlog.lang.codes import Code
 from everlog.lang.errors import StoreError
 from everlog.lang.syntax import Predicate
@@ -40,7 +40,7 @@ Ids = NDArray[np.int64]
 
 
 def term_batches(dictionary: Dictionary, predicates: Iterable[Predicate]) -> Iterator[pa.RecordBatch]:
-    """The terms of a ranked dictionary and the texts of predicates, as a store keeps them."""
+    """Yield the terms of a ranked dictionary and the texts of predicates as rows of a store."""
     base, names = dictionary.base, TERMS.names
     texts = base.to_arrow()
     for start in range(0, len(base), BLOCK_ROWS):
@@ -52,7 +52,7 @@ def term_batches(dictionary: Dictionary, predicates: Iterable[Predicate]) -> Ite
 
 
 def added_terms(dictionary: Dictionary, start: int) -> pa.RecordBatch:
-    """The terms from an id on."""
+    """The terms of a dictionary from an id on."""
     ids = np.arange(start, len(dictionary), dtype=np.int64)
     columns = [pa.array(hashes_of(dictionary, ids)), dictionary.decode(ids).cast(pa.string())]
     return pa.record_batch(columns, names=TERMS.names)
@@ -70,7 +70,7 @@ def change_batches(change: Difference, dictionary: Dictionary) -> Iterator[pa.Re
 
 
 def changed_rows(change: Difference, hashed: Callable[[Ids], Ids], salt: int) -> Iterator[pa.RecordBatch]:
-    """The same where ``hashed`` gives the ids that a store has for those of the change."""
+    """A change as signed rows of a store, where ``hashed`` maps the ids of the change to those of the store."""
     return _batches(_weighted_changes(change, salt), hashed)
 
 
@@ -101,7 +101,7 @@ def _weighted_facts(state: State) -> Iterator[_Weighted]:
 
 
 def _weights_in(state: State, predicate: Predicate, keys: Keys, of: int) -> dict[str, NDArray[Any]]:
-    """The weights of some of the listed facts of a predicate, ``of`` in all."""
+    """The weights of some listed facts of a predicate, which has ``of`` facts in all."""
     explicit, size = state.explicit.get(predicate), len(keys)
     if explicit is None or len(explicit) == of:
         is_explicit = np.full(size, explicit is not None, np.int8)
@@ -131,7 +131,7 @@ def _numbers(predicates: Sequence[Predicate], salt: int) -> list[int]:
 
 
 def _batches(facts: Iterable[_Weighted], hashed: Callable[[Ids], Ids]) -> Iterator[pa.RecordBatch]:
-    """Rows of a store, as many to a batch as go in."""
+    """Yield rows of a store in batches that are as full as possible."""
     held: list[_Weighted] = []
     room = BLOCK_ROWS
     for mine in facts:
@@ -147,7 +147,7 @@ def _batches(facts: Iterable[_Weighted], hashed: Callable[[Ids], Ids]) -> Iterat
 
 
 def _batch(held: Sequence[_Weighted], hashed: Callable[[Ids], Ids]) -> pa.RecordBatch:
-    """The rows of several predicates one after the other; nulls stand beyond the arity of each."""
+    """The rows of several predicates, one after the other, with nulls beyond the arity of each."""
     sizes = [len(mine.keys) for mine in held]
     arities = np.repeat([mine.layout.arity for mine in held], sizes)
     arguments = np.zeros((int(arities.max()), len(arities)), np.int64)
@@ -157,7 +157,7 @@ def _batch(held: Sequence[_Weighted], hashed: Callable[[Ids], Ids]) -> pa.Record
         for position, column in enumerate(columns_of(layout, keys)):
             arguments[position, rows] = hashed(column)
     columns: dict[str, Any] = {"predicate": np.repeat([mine.number for mine in held], sizes)}
-    for position, (name, column) in enumerate(zip(argument_columns(len(arguments)), arguments, strict=True)):
+    for position, (name, column) in enumerate(zip(argument_names(len(arguments)), arguments, strict=True)):
         columns[name] = pa.array(column, mask=arities <= position)
     for name in WEIGHTS:
         columns[name] = np.concatenate([mine.weights[name] for mine in held])
@@ -194,7 +194,7 @@ def state_of(
     counted: bool,
     generated: frozenset[Predicate] = frozenset(),
 ) -> State:
-    """The state that rows are: ``predicate``, ``c0``, ..., ``explicit``, ``nr``, ``rec``, each fact once."""
+    """The state made of rows with ``predicate``, ``c0``, ..., ``explicit``, ``nr``, ``rec``; each fact has one row."""
     facts: dict[Predicate, Relation] = {}
     explicit: dict[Predicate, Relation] = {}
     nr: dict[Predicate, Multiset] = {}
@@ -210,18 +210,18 @@ def state_of(
 
 
 def facts_of(batches: Iterable[pa.RecordBatch], dictionary: Dictionary) -> FactSet:
-    """The facts of rows of ids: ``predicate``, ``c0``, ... in any order, repeated or not."""
+    """The facts in rows of ids: ``predicate``, ``c0``, ... in any order, repeated or not."""
     return FactSet(found for group, _ in _groups(batches, dictionary) for found in group.relations())
 
 
 def counts_of(batches: Iterable[pa.RecordBatch], dictionary: Dictionary, name: str) -> Counts:
-    """The weights in one column of rows, each fact in one row."""
+    """The counts in one column of rows; each fact has one row."""
     groups = _groups(batches, dictionary)
     return Counts(found for group, weights in groups for found in _multisets(group, weights(name)))
 
 
 def change_of(rows: pa.Table, dictionary: Dictionary) -> Difference:
-    """The change that signed rows are, one for each fact."""
+    """The change described by signed rows; each fact has one row."""
     groups = list(_groups(rows.to_batches(), dictionary))
     return Difference(
         *(Counts(found for group, weights in groups for found in _multisets(group, weights(name))) for name in WEIGHTS)
@@ -238,7 +238,9 @@ _Weights = Callable[[str], NDArray[Any]]
 
 
 def _groups(batches: Iterable[pa.RecordBatch], dictionary: Dictionary) -> Iterator[tuple[Group, _Weights]]:
-    """Rows with their arguments as dense ids, a group for each arity."""
+    """Yield rows with their arguments as dense ids, as one group for each arity, with a function that gives their
+    weights.
+    """
     listed = [batch for batch in batches if batch.num_rows]
     if not listed:
         return
@@ -257,7 +259,7 @@ def _groups(batches: Iterable[pa.RecordBatch], dictionary: Dictionary) -> Iterat
         mine = arities == arity
         chosen = None if mine.all() else np.repeat(mine, sizes)
         layout = layout_for(arity, len(dictionary))
-        arguments = (columns.dense(name, chosen) for name in argument_columns(arity))
+        arguments = (columns.dense(name, chosen) for name in argument_names(arity))
         keys = pack(layout, arguments, int(sizes[mine].sum()))
         listed_ = [predicate for predicate in predicates if predicate.arity == arity]
         group = Group(listed_, layout, np.concatenate([[0], np.cumsum(sizes[mine])]), keys)
@@ -266,20 +268,20 @@ def _groups(batches: Iterable[pa.RecordBatch], dictionary: Dictionary) -> Iterat
 
 @dataclass(frozen=True)
 class _OrderedColumns:
-    """The columns of rows, taken in an order."""
+    """The columns of rows in a given order."""
 
     rows: pa.Table
     order: Ids | None
     dictionary: Dictionary
 
     def values(self, name: str, chosen: NDArray[np.bool_] | None) -> NDArray[Any]:
-        """Those of a column that are chosen, nulls as 0."""
+        """The chosen values of a column, with nulls as 0."""
         found: NDArray[Any] = self.rows.column(name).fill_null(0).to_numpy()
         found = found if self.order is None else found[self.order]
         return found if chosen is None else found[chosen]
 
     def dense(self, name: str, chosen: NDArray[np.bool_] | None) -> Ids:
-        """The same as dense ids."""
+        """The chosen values of a column as dense ids."""
         ids = ids_of(self.dictionary, self.values(name, chosen))
         if len(ids) and ids.min() < 0:
             hint = "check the store with everlog verify"
@@ -288,7 +290,7 @@ class _OrderedColumns:
 
 
 def ids_of(dictionary: Dictionary, hashes: Ids) -> Ids:
-    """The dense ids of hashes, -1 for those that no term has."""
+    """The dense ids of hashes, -1 for hashes of no term."""
     ids: Ids = kernels.ranks(_frozen(dictionary.base.hashes), _frozen(hashes))
     added = dictionary.added.hashes
     if len(added) and len(missing := np.flatnonzero(ids < 0)):

@@ -52,12 +52,12 @@ CONFIGURATION = {
 """Versions stay readable until ``vacuum``; a checkpoint every ten commits keeps opening quick."""
 
 BOUND, LAST = 32, "\U0010ffff"
-"""So many characters of a text are kept as a bound, and the character that no other follows."""
+"""Characters of a text that is a bound in the log, and the largest character."""
 
 
 @dataclass(frozen=True, slots=True)
 class NewFile:
-    """A data file to add, lying in the table's directory, and what its writer knows of it.
+    """A data file in the table's directory that a commit adds, with what its writer knows of it.
 
     ``stats``, if given, must be what the file's footer says.
     """
@@ -104,7 +104,7 @@ def commit(
 
 @dataclass(frozen=True)
 class _TableChange:
-    """What a commit changes of the contents that a table had before, and what it says."""
+    """The contents of a table before a commit, what the commit changes of them, and its metadata."""
 
     before: Contents
     columns: Sequence[str]
@@ -117,7 +117,7 @@ class _TableChange:
         return [*self.added, *self.removed]
 
     def properties(self, metadata: dict[str, Any]) -> CommitProperties:
-        """What the commit says: the metadata, the contents that the table has afterwards, and a checksum of it all."""
+        """The properties of the commit: the metadata, the contents of the table afterwards, and a checksum of both."""
         gone = {action.path for action in self.removed}
         files = [file for file in self.before.files if file.name not in gone]
         files += [file_with(action.path, action.size, json.loads(action.stats)) for action in self.added]
@@ -138,10 +138,10 @@ def _entries(table: Path, version: int | None) -> list[Path]:
 
 
 def _confirm(table: Path, version: int) -> None:
-    """Put a commit on the disk, so that it stays when the power goes.
+    """Sync a commit to the disk, so that it survives a power cut.
 
     Until then a power cut may leave its log entry empty, which readers ignore. If the disk does not confirm it, the
-    version is there nevertheless.
+    version exists nevertheless.
     """
     try:
         sync_files(_entries(table, version))
@@ -230,9 +230,8 @@ def _gather(path: Path, footer: Any, position: int, field: Any, into: dict[str, 
 
 
 def _bounds(least: Any, most: Any) -> tuple[Any, Any]:
-    """The smallest and the largest value, long texts cut so that the one gets smaller and the other larger.
-
-    A reader that finds no bounds for a column in a log that has them for others may take the file to be empty.
+    """The smallest and the largest value; long texts are cut so that the bounds stay bounds. A reader that finds no
+    bounds for a column in a log that has them for others may take the file to be empty.
 
     >>> _bounds(1, 2), _bounds("a" * 40, "b" * 40) == ("a" * 32, "b" * 32 + LAST)
     ((1, 2), True)
@@ -266,7 +265,7 @@ def _create(table: Path, schema: pa.Schema, change: _TableChange) -> int:
         create_table_with_add_actions(
             str(table.absolute()),
             Schema.from_arrow(schema),
-            change.actions,
+            list(change.added),
             mode="error",
             name=table.name,
             configuration=CONFIGURATION,
@@ -316,7 +315,9 @@ def _append(table: Path, delta: DeltaTable, schema: pa.Schema, change: _TableCha
 
 
 def _failed(table: Path, base: int | None, metadata: dict[str, Any], error: Exception) -> None:
-    """Say why a commit failed; return if it did not: a checkpoint after the commit may fail alone."""
+    """Raise the error that says why a commit failed. Return if it did not fail: a checkpoint after the commit may
+    fail alone.
+    """
     newest = newest_version(table)
     expected = 0 if base is None else base + 1
     if newest is None or newest < expected:

@@ -1,9 +1,9 @@
-"""From signed rows to facts: the sums, in order, in bounded memory where the store is compacted.
+"""From signed rows to facts: sorted sums, in bounded memory if the store is compacted.
 
-The files of a version are chained into *runs*: files sorted in themselves and following each other
-without overlap. The largest run is the base, usually nearly everything, and is streamed row group
-by row group; all other rows (the changes since compaction) are summed in memory and merged into
-the stream. Cost: the base is read once; the changes are sorted.
+The files of a version are chained into *runs*: files sorted in themselves that follow each other without overlap.
+The largest run is the base, usually nearly everything, and is streamed row group by row group. All other rows (the
+changes since the last compaction) are summed in memory and merged into the stream. Cost: the base is read once; the
+changes are sorted.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ from everlog.store.parquet import wanted_groups
 from everlog.store.rows import equal_at, key_of, lower_bound, plain, row_key, summed
 
 FEW_ROWS = 1 << 14
-"""A file with no more rows is read once and held."""
+"""Most rows of a file that is read once and held in memory."""
 
 
 @dataclass(frozen=True, slots=True)
 class FileBounds:
-    """A file with the keys of its first and last row, and all its rows if they are few."""
+    """A file with the keys of its first and last row, and with all its rows if they are few."""
 
     path: Path
     rows: int
@@ -39,7 +39,7 @@ class FileBounds:
 
 
 def sums(paths: Sequence[Path], width: int, predicates: Sequence[int] | None = None) -> Iterator[pa.Table]:
-    """Every fact with its summed weights, sorted, one row each, also those whose sums are 0."""
+    """Yield every fact with its summed weights, sorted, one row each; facts whose sums are 0 are among them."""
     runs = _runs([bounds for path in paths if (bounds := _bounds(path, width)) is not None])
     if not runs:
         return
@@ -53,7 +53,7 @@ def sums(paths: Sequence[Path], width: int, predicates: Sequence[int] | None = N
 
 
 def holding(tables: Iterator[pa.Table]) -> Iterator[pa.RecordBatch]:
-    """Only the facts that hold, without the column that says so."""
+    """The facts that hold, without the column ``holds``."""
     for table in tables:
         rows = table
         holds = plain(table.column("holds"))

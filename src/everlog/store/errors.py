@@ -58,7 +58,7 @@ def os_error(error: OSError, doing: str, where: Path) -> StoreError:
 def after_commit(
     version: int, doing: str, where: Path | str, warning: Callable[[Diagnostic], None] = warn
 ) -> Iterator[None]:
-    """Turn what fails after a version was committed into a warning that names it: the change is made all the same.
+    """Turn a failure after a version was committed into a warning that names the version, since the change is made.
 
     >>> with after_commit(3, "compacting", "kb", print):
     ...     raise OSError("the disk is on fire")
@@ -76,5 +76,5 @@ def after_commit(
 
 
 def first_line(error: Exception) -> str:
-    """What a library says, without the trace that delta-rs writes below it."""
+    """The message of a library, without the trace that delta-rs writes below it."""
     return next(iter(str(error).splitlines()), type(error).__name__)

@@ -1,7 +1,7 @@
-"""Data files opened for reading: what is read is what was written, or an error names the file.
+"""Opening data files: whatever was not written by Everlog as it is read raises an error that names the file.
 
-Parquet's checksums cover the data in pages. The footer, which says where pages are and which values they have, and the
-Bloom filters before it have a checksum each, in the name of the file, which is in the log.
+Parquet's checksums cover the data in pages. The footer, which has the places and the values of pages, and the Bloom
+filters before it have a checksum each in the name of the file, which is in the log.
 """
 
 from __future__ import annotations
@@ -29,11 +29,11 @@ END = 8
 """Bytes after the footer: its length, and the name of the format."""
 
 UNREADABLE = (OSError, pa.ArrowException, UnicodeDecodeError, OverflowError)
-"""What Arrow raises for a file that is damaged."""
+"""The errors that Arrow raises for damaged files."""
 
 
 class DataFile(pq.ParquetFile):  # type: ignore[misc]
-    """A Parquet file whose failures to read are errors that name it."""
+    """A Parquet file whose errors while reading name the file."""
 
     def __init__(self, path: Path, **options: Any) -> None:
         self.path = path
@@ -53,9 +53,8 @@ class DataFile(pq.ParquetFile):  # type: ignore[misc]
 
 
 def open_file(path: Path, metadata: pq.FileMetaData | None = None, *, filters: bool = False) -> DataFile:
-    """Open a data file, or say why it cannot be; ``metadata`` is its footer if that was read already.
-
-    With ``filters`` its Bloom filters are checked, too.
+    """Open a data file; an error if it is gone or damaged. ``metadata`` is its footer if that was read before. With
+    ``filters`` its Bloom filters are checked, too.
     """
     with damage_named(path):
         if metadata is None:
@@ -68,7 +67,7 @@ def open_file(path: Path, metadata: pq.FileMetaData | None = None, *, filters: b
 
 @contextmanager
 def damage_named(path: Path) -> Iterator[None]:
-    """Turn what is raised by reading a file that is gone or damaged into an error that names it."""
+    """Turn errors of reading a file that is gone or damaged into one that names it."""
     try:
         yield
     except FileNotFoundError as error:

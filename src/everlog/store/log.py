@@ -28,7 +28,7 @@ from everlog.store.errors import first_line, store_error
 from everlog.store.layout import StoreLayout
 
 REMEMBERED = 16
-"""Number of versions of tables whose contents are remembered."""
+"""Number of versions of tables whose contents are cached."""
 
 BOUNDED = ("predicate", "holds")
 """The columns whose smallest and largest values in the log decide which files are read."""
@@ -47,7 +47,7 @@ class ActiveFile:
 
 
 def is_table(table: Path) -> bool:
-    """Has the table at least one log entry, whole or not?"""
+    """Whether the table has at least one log entry, whole or not."""
     return newest_listed(table) is not None
 
 
@@ -78,9 +78,9 @@ def newest_version(table: Path) -> int | None:
 
 @dataclass(frozen=True, slots=True)
 class Contents:
-    """What a version of a table has: its data files, by name, and the names of its columns.
+    """The contents of a version of a table: its data files, by name, and the names of its columns.
 
-    ``checkpoint`` says what is wrong with the checkpoint that should be read, if anything is.
+    ``checkpoint`` describes the damage of the checkpoint that should be read, if it has any.
     """
 
     files: tuple[ActiveFile, ...]
@@ -89,14 +89,14 @@ class Contents:
 
     @property
     def fingerprint(self) -> str:
-        """What tells this from other contents, as far as it decides which rows are read."""
+        """A checksum of everything in the contents that decides which rows are read."""
         bounds = ([[file.low.get(name), file.high.get(name)] for name in BOUNDED] for file in self.files)
         files = [[file.name, file.size, file.rows, *of] for file, of in zip(self.files, bounds, strict=True)]
         return xxhash.xxh64_hexdigest(json.dumps([sorted(files), sorted(self.columns)]).encode())
 
 
 def contents(table: Path, version: int) -> Contents:
-    """What a version has. Versions never change, so those read last are remembered."""
+    """The contents of a version. Versions never change, so those read last are cached."""
     try:
         entry = StoreLayout.commit_file(table, version).stat()
     except OSError:
@@ -108,13 +108,15 @@ def contents(table: Path, version: int) -> Contents:
 
 
 def forget_contents() -> None:
-    """Forget what was read of logs, which a repair has changed."""
+    """Clear the cache of contents, since a repair has changed the logs."""
     _remembered.cache_clear()
 
 
 @lru_cache(maxsize=REMEMBERED)
 def _remembered(table: Path, version: int, _entry: tuple[int, ...]) -> Contents:
-    """The entry tells the log from that of another table that was at the same place before."""
+    """Read the contents of a version. The status of its entry is an argument so that the cache distinguishes the
+    table from another one that was at the same path before.
+    """
     return _read_contents(table, version)
 
 
@@ -132,7 +134,9 @@ def _read_contents(table: Path, version: int) -> Contents:
 
 
 def by_delta(table: Path, version: int) -> Contents | str:
-    """What a version has by the newest checkpoint before it and the entries since, or what is wrong with these."""
+    """The contents of a version by the newest checkpoint before it and the entries since, or a description of their
+    damage.
+    """
     said = _said(table, version)
     try:
         delta = open_table(table, version)
@@ -153,7 +157,7 @@ def _said(table: Path, version: int) -> str | None:
 
 
 def _replayed(table: Path, version: int) -> Contents:
-    """What a version has by the log entries alone; costs all of them."""
+    """The contents of a version by the log entries alone; reads all of them."""
     files: dict[str, ActiveFile] = {}
     columns: tuple[str, ...] = ()
     for number in range(version + 1):
@@ -169,14 +173,14 @@ def _replayed(table: Path, version: int) -> Contents:
 
 
 def _columns_in(action: dict[str, Any]) -> tuple[str, ...]:
-    """The columns that an action gives the table, if it does."""
+    """The columns that an action gives the table; none if it changes no columns."""
     if "metaData" not in action:
         return ()
     return tuple(field["name"] for field in json.loads(action["metaData"]["schemaString"])["fields"])
 
 
 def _follow(action: dict[str, Any], files: dict[str, ActiveFile]) -> None:
-    """Do to files what an action does."""
+    """Apply an action to the files of a version."""
     if "remove" in action:
         files.pop(unquote(action["remove"]["path"]), None)
     if "add" in action:
@@ -185,7 +189,7 @@ def _follow(action: dict[str, Any], files: dict[str, ActiveFile]) -> None:
 
 
 def warn_of_damage(message: str, table: Path) -> None:
-    """Warn of damage in a store that does not keep anybody from reading it, once for each process."""
+    """Warn of damage in a store that can be read nevertheless, once for each process."""
     hint = f"everlog repair {table.parent} moves aside what is damaged"
     _warn_once(
         Diagnostic(Code.DAMAGED_LOG, message, Place(str(table)), hint, severity=Severity.WARNING), table.absolute()
@@ -224,7 +228,7 @@ def _active_file(row: dict[str, Any]) -> ActiveFile:
 
 
 def commit_info(table: Path, version: int) -> dict[str, Any]:
-    """What the log entry of a version says about its commit."""
+    """The commit information in the log entry of a version."""
     return next((action["commitInfo"] for action in actions(table, version) if "commitInfo" in action), {})
 
 
@@ -238,7 +242,7 @@ def changed_files(table: Path, version: int) -> tuple[list[str], list[str]]:
 
 
 def named_files(table: Path) -> set[str]:
-    """Every data file that any log entry ever named."""
+    """The names of all data files in all log entries."""
     return {
         action[kind]["path"]
         for entry in StoreLayout.log(table).glob("*.json")

@@ -24,13 +24,12 @@ from everlog.store.files import open_file
 from everlog.store.rows import Ints, plain
 
 THREADS = 2
-"""Number of columns that are sorted at a time."""
+"""Number of columns that are sorted at the same time."""
 
 
 def refuse_unknown_ids(files: Iterable[Path], terms: Sequence[Path], store: Path) -> None:
-    """Refuse data files that refer to an id which no file of terms has.
-
-    Of a file of facts the predicates and arguments are looked up, of one of terms the ids.
+    """Raise an error if data files refer to an id that no file of terms has. The predicates and arguments of files
+    of facts are looked up, and the ids of files of terms.
     """
     with ThreadPoolExecutor(THREADS) as threads:
         for path in files:
@@ -59,7 +58,7 @@ def _is_first(values: Ints) -> NDArray[np.bool_]:
 
 
 def _unknown(columns: Sequence[Ints], terms: Iterable[Path]) -> Ints:
-    """Those of the ids in columns, each ascending, that no file of terms has."""
+    """The ids in some columns, each ascending, that no file of terms has."""
     unknown = [np.ones(len(ids), np.bool_) for ids in columns]
     for path in terms:
         file = open_file(path)

@@ -1,8 +1,8 @@
-"""Repairing the logs of a store: what a power cut or a disk has damaged is moved aside.
+"""Repairing the logs of a store: parts that a power cut or a disk has damaged are moved aside.
 
-A version is whole if its log entry is, and that of its terms. Newer entries, and checkpoints that cannot be used, go to
-``damaged/``; data files stay, and ``vacuum`` removes those that no version needs. Nothing else is changed: damage in
-data files and in older entries can only be undone from a backup.
+A version is whole if its log entry and that of its terms are. Newer entries, and checkpoints that cannot be used,
+are moved to ``damaged/``; data files stay, and ``vacuum`` removes those that no version needs. Nothing else is
+changed: damage in data files and in older entries can only be undone from a backup.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from everlog.store.versions import newest_usable, no_terms
 
 @dataclass(frozen=True)
 class Moved:
-    """A damaged file, what is wrong with it, and where it is now."""
+    """A damaged file, the description of its damage, and its new path."""
 
     path: Path
     reason: str
@@ -33,14 +33,14 @@ class Moved:
 
 @dataclass(frozen=True)
 class RepairedStore:
-    """What a repair did: ``version`` is the newest one now, None if none was whole."""
+    """The result of a repair: ``version`` is the newest version now, None if none was whole."""
 
     version: int | None
     moved: tuple[Moved, ...]
 
 
 def refuse_damage(layout: StoreLayout) -> None:
-    """Refuse to write on top of a damaged log."""
+    """Raise an error if a log is damaged, since nothing may be written on top of it."""
     for table in (layout.facts, layout.terms):
         if (listed := newest_listed(table)) is not None and (reason := _reason(table, listed)) is not None:
             raise _damaged(layout, reason, table)
@@ -59,9 +59,8 @@ def _damaged(layout: StoreLayout, reason: str, table: Path) -> Exception:
 
 
 def repair(path: Path | str) -> RepairedStore:
-    """Move aside what is damaged in the logs of a store, so that it can be written to again.
-
-    An error if there is no store, or a writer is at work.
+    """Move the damaged parts of the logs of a store aside, so that it can be written to again. It is an error if
+    there is no store, or a writer is at work.
     """
     layout = StoreLayout.at(path)
     if not is_table(layout.facts) and not is_table(layout.terms):
@@ -86,7 +85,7 @@ def repair(path: Path | str) -> RepairedStore:
 
 
 def _refuse_rest(layout: StoreLayout) -> None:
-    """An error if a log is still damaged, since only the newest entries and checkpoints can be done without."""
+    """Raise an error if a log is still damaged: the newest entries and checkpoints alone can be done without."""
     for table in (layout.facts, layout.terms):
         if (newest := newest_listed(table)) is not None and (reason := _reason(table, newest)) is not None:
             hint = "restore the table's _delta_log from a backup"

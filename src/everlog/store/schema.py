@@ -1,8 +1,8 @@
-"""The columns of the two tables, and what their ids are.
+"""The columns of the two tables of a store.
 
-``facts``: ``predicate`` and ``c0``, ``c1``, ... are ids of terms (null beyond the arity); ``holds``,
-``explicit``, ``nr`` and ``rec`` are signed changes. A fact is what its rows sum to.
-``terms``: ``id`` is the xxHash64 of ``text``.
+``facts``: ``predicate`` and ``c0``, ``c1``, ... are ids of terms (null beyond the arity); ``holds``, ``explicit``,
+``nr`` and ``rec`` are signed changes, whose sums over the rows of a fact describe it. ``terms``: ``id`` is the
+xxHash64 of ``text``.
 """
 
 from __future__ import annotations
@@ -13,10 +13,10 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from everlog.engine.tables import PREDICATE, argument_columns
+from everlog.engine.tables import PREDICATE, argument_names
 
 FORMAT = 1
-"""The version of what is written here; a store with a higher one is refused."""
+"""Version of the format that is written; stores of a higher version are refused."""
 
 MIN_WIDTH = 2
 """Least number of argument columns."""
@@ -43,7 +43,7 @@ def fact_ids(width: int) -> pa.Schema:
     >>> fact_ids(2).names
     ['predicate', 'c0', 'c1']
     """
-    arguments = [pa.field(name, pa.int64()) for name in argument_columns(width)]
+    arguments = [pa.field(name, pa.int64()) for name in argument_names(width)]
     return pa.schema([pa.field(PREDICATE, pa.int64(), nullable=False), *arguments])
 
 
@@ -54,7 +54,7 @@ def facts(width: int) -> pa.Schema:
 
 
 def width_of(names: Iterable[str]) -> int:
-    """How many argument columns there are among column names, at least two.
+    """Number of argument columns among column names, at least two.
 
     >>> width_of(["predicate", "c0", "c1", "c2", "holds"]), width_of(["predicate"])
     (3, 2)
@@ -63,10 +63,9 @@ def width_of(names: Iterable[str]) -> int:
 
 
 def conform(batch: pa.RecordBatch | pa.Table, width: int) -> pa.Table:
-    """The same rows with exactly the columns of ``facts(width)``.
+    """The rows with exactly the columns of ``facts(width)``.
 
-    Missing argument columns are null, missing ``explicit``, ``nr`` and ``rec`` are 0, a missing
-    ``holds`` is 1.
+    Missing argument columns are null, missing ``explicit``, ``nr`` and ``rec`` are 0, a missing ``holds`` is 1.
     """
     wanted = facts(width)
     found = []

@@ -31,10 +31,10 @@ from everlog.reasoning.seminaive import seminaive
 from everlog.reasoning.statistics import Listener, RoundEvent
 from tests.analysis.recursions import DERIVED, recursions
 from tests.backends.spark.reasoning import setup
-from tests.backends.spark.test_updates import together
 from tests.oracle import naive
 from tests.oracle.naive import Fact, Facts
 from tests.running import knowledge_base
+from tests.strategies import side_by_side
 
 SAME_GENERATION = "p(?x, ?y) :- e(?z, ?x), e(?z, ?y) . p(?x, ?y) :- e(?a, ?x), p(?a, ?b), e(?b, ?y) ."
 NONLINEAR = "p(?x, ?y) :- e(?x, ?y) . p(?x, ?z) :- p(?x, ?y), p(?y, ?z) ."
@@ -129,7 +129,7 @@ def test_facts_that_rules_join_meet(spark: Any, tmp_path: Path, caplog: pytest.L
 @settings(max_examples=20, suppress_health_check=SHARED)
 @given(st.data())
 def test_random_recursions(spark: Any, tmp_path: Path, data: st.DataObject) -> None:
-    case = together([data.draw(recursions()) for _ in range(4)])
+    case = side_by_side([data.draw(recursions()) for _ in range(4)])
     rules = case.program.rules
     derived = tuple(p for p in case.predicates if p.name[0] in {predicate.name for predicate in DERIVED})
     steps = binarise(rules, derived)

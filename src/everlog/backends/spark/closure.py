@@ -18,7 +18,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pyarrow as pa
 
-from everlog.analysis.modules.kinds import Closure
 from everlog.backends.spark.sharing import (
     SENT_ROWS,
     Array,
@@ -33,10 +32,11 @@ from everlog.backends.spark.sharing import (
 from everlog.engine.closed import Closed
 from everlog.engine.keys import ID_BITS, ID_MASK, Column
 from everlog.engine.reach import Reach
-from everlog.engine.tables import argument_columns
+from everlog.engine.tables import argument_names
 from everlog.ingest.tasks import work_directory
 from everlog.lang.syntax import Predicate
-from everlog.reasoning.modules.closure import ClosureGraph, closed
+from everlog.reasoning.modules.closure.description import Closure
+from everlog.reasoning.modules.closure.graph import ClosureGraph, closed
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -125,7 +125,7 @@ class ListPairs:
                 mine = starts[slice(*bounds(ends, number, self.slices))]
                 for sources, others in held.matches(lead(held), mine, SENT_ROWS):
                     pairs = (ids[mine[sources]], ids[others])
-                    yield pa.record_batch(pairs if lead(held) == 0 else pairs[::-1], names=argument_columns(2))
+                    yield pa.record_batch(pairs if lead(held) == 0 else pairs[::-1], names=argument_names(2))
 
 
 @lru_cache(maxsize=2)

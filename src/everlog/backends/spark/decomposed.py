@@ -29,9 +29,10 @@ from everlog.backends.spark.sharing import (
 )
 from everlog.engine.factset import FactSet, as_local
 from everlog.engine.keys import Column, Order, columns_of
-from everlog.engine.match import Engine, RuleSet
+from everlog.engine.match import Engine
 from everlog.engine.relation import Relation
-from everlog.engine.tables import argument_columns
+from everlog.engine.rules import RuleSet
+from everlog.engine.tables import argument_names
 from everlog.lang.syntax import Predicate, Rule
 
 if TYPE_CHECKING:
@@ -110,7 +111,7 @@ class CloseSlice:
         """The columns that come out, as Spark writes them."""
         width = max(predicate.arity for predicate in self.derived)
         several = ["predicate long"] if len(self.derived) > 1 else []
-        return ", ".join([*several, *(f"{name} long" for name in argument_columns(width))])
+        return ", ".join([*several, *(f"{name} long" for name in argument_names(width))])
 
     def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         columns = columns_by_tag(batches, [predicate.arity for predicate in self.predicates])
@@ -134,7 +135,7 @@ class CloseSlice:
         seeds = slice_facts.restricted(self.derived)
         around = slice_facts.restricted(p for p in slice_facts if p not in self.derived)
         facts = around.replaced(below.fitted(numbering.universe))
-        stratum = Stratum(1, self.rules, (), self.derived)
+        stratum = Stratum.of_rules(1, self.rules, (), self.derived)
         return as_local(close_stratum(engine, stratum, facts, seeds, 1, Listener())[0])
 
     def _batches(self, number: int, relation: Relation, numbering: SharedNumbering) -> Iterator[pa.RecordBatch]:
@@ -145,7 +146,7 @@ class CloseSlice:
             size = len(keys[start : start + SENT_ROWS])
             ids: list[Column] = [numbering.ids(column) for column in columns]
             ids += [np.zeros(size, np.int64)] * (width - len(columns))
-            named = dict(zip(argument_columns(len(ids)), ids, strict=True))
+            named = dict(zip(argument_names(len(ids)), ids, strict=True))
             if len(self.derived) > 1:
                 named = {"predicate": np.full(size, number, np.int64), **named}
             yield pa.record_batch(named)

@@ -70,7 +70,7 @@ def joined(parts: Iterable[Slices]) -> Slices:
     """The pieces of several sets, slice by slice.
 
     >>> joined([{0: (RowGroupRange("a", 0, 2),)}, {0: (RowGroupRange("b", 0, 1),), 3: (RowGroupRange("b", 1, 2),)}])[0]
-    (Piece(file='a', first=0, end=2), Piece(file='b', first=0, end=1))
+    (RowGroupRange(file='a', first=0, end=2), RowGroupRange(file='b', first=0, end=1))
     """
     found: dict[int, tuple[RowGroupRange, ...]] = {}
     for part in parts:
@@ -100,7 +100,6 @@ class _KeepNew:
     keys: tuple[str, ...]
     known: Slices = field(default_factory=dict)
     bounds: ArgumentBounds | None = None
-    group_rows: int = SLICE_ROWS
 
     def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         yield packed(lambda: self._kept(batches))
@@ -113,7 +112,7 @@ class _KeepNew:
         writer: pq.ParquetWriter | None = None
         opened: dict[str, _Sorted] = {}
         try:
-            for number, rows in _by_slice(batches, self.group_rows):
+            for number, rows in _by_slice(batches, SLICE_ROWS):
                 new = rows.select(self.keys)
                 if pieces := self.known.get(number, ()):
                     new = new.filter(pa.array(~self._there(as_array(new), pieces, opened)))
@@ -152,7 +151,7 @@ def _pieces(path: str, numbers: Sequence[int]) -> Slices:
     """The slices of a file, given that of each row group, ascending.
 
     >>> _pieces("a", [0, 0, 3])
-    {0: (Piece(file='a', first=0, end=2),), 3: (Piece(file='a', first=2, end=3),)}
+    {0: (RowGroupRange(file='a', first=0, end=2),), 3: (RowGroupRange(file='a', first=2, end=3),)}
     """
     found: dict[int, tuple[RowGroupRange, ...]] = {}
     for number, groups in itertools.groupby(enumerate(numbers), key=lambda each: each[1]):

@@ -40,8 +40,8 @@ from everlog.backends.spark.workspace import Stored, Workspace
 from everlog.engine.factset import NONE, FactSet
 from everlog.engine.keys import Keys, Order, reorder
 from everlog.engine.limits import Limits
-from everlog.engine.match import RuleSet
 from everlog.engine.relation import Relation
+from everlog.engine.rules import RuleSet
 from everlog.lang.syntax import Predicate, Rule
 
 

@@ -29,7 +29,7 @@ from everlog.engine.factset import FactSet
 from everlog.engine.keys import Column, Order, layout_for
 from everlog.engine.relation import Relation
 from everlog.engine.runs import Run
-from everlog.engine.tables import argument_column
+from everlog.engine.tables import argument_name
 from everlog.ingest.tasks import work_directory
 from everlog.lang.syntax import Predicate
 
@@ -148,8 +148,8 @@ def tagged(parts: Sequence[tuple[DataFrame, int, int | None]], width: int) -> Da
     frames = []
     for frame, tag, key in parts:
         names = frame.columns
-        columns = [F.col(name).cast("long").alias(argument_column(i)) for i, name in enumerate(names)]
-        columns += [F.lit(0).cast("long").alias(argument_column(i)) for i in range(len(names), width)]
+        columns = [F.col(name).cast("long").alias(argument_name(i)) for i, name in enumerate(names)]
+        columns += [F.lit(0).cast("long").alias(argument_name(i)) for i in range(len(names), width)]
         keyed = [] if key is None else [F.col(names[key]).cast("long").alias("key")]
         frames.append(frame.select(F.lit(tag).cast("int").alias("tag"), *columns, *keyed))
     joined = frames[0]

@@ -7,10 +7,11 @@ from functools import lru_cache
 
 import numpy as np
 
+from everlog.engine.accounts import OverBudgetError
 from everlog.engine.factset import NONE, FactSet
 from everlog.engine.keys import Column
-from everlog.engine.match import OverBudgetError, RuleSet
 from everlog.engine.relation import Relation
+from everlog.engine.rules import RuleSet
 from everlog.lang.codes import Code
 from everlog.lang.errors import LimitError
 from everlog.lang.syntax import Atom, Constant, Predicate, Rule, Variable

@@ -9,8 +9,8 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
+from everlog.engine.accounts import Work
 from everlog.engine.keys import Column
-from everlog.engine.match import Work
 from everlog.lang.printer import print_term
 from everlog.lang.syntax import Atom, Constant
 from everlog.query.explain.alternatives import MORE, several

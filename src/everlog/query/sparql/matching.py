@@ -16,8 +16,9 @@ import numpy as np
 from everlog.engine.factset import NONE, FactSet
 from everlog.engine.keys import Column, columns_of
 from everlog.engine.limits import Limits
-from everlog.engine.match import Engine, RuleSet
+from everlog.engine.match import Engine
 from everlog.engine.relation import Relation
+from everlog.engine.rules import RuleSet
 from everlog.lang.codes import Code
 from everlog.lang.errors import LimitError
 from everlog.lang.syntax import Atom, Constant, Predicate, Rule, Variable
