@@ -1,4 +1,4 @@
-"""``stats``, ``verify``, ``compact``, ``vacuum`` on stores that are fine, and on stores that are not."""
+"""``stats``, ``verify``, ``compact``, ``vacuum`` on whole and on damaged stores."""
 
 from __future__ import annotations
 

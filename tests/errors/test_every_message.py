@@ -1,4 +1,4 @@
-"""Whatever the source can say to a user is in a golden text: a new message without one fails here."""
+"""Every message in the source is in a golden text."""
 
 from __future__ import annotations
 
@@ -101,7 +101,7 @@ NOT_FOR_USERS: Mapping[str, tuple[str, ...]] = {
         "... is outside the transaction's directory",
     ),
 }
-"""Texts without a golden case, by why nobody can be shown them or why they cannot be provoked here."""
+"""Texts without a golden case, by the reason why users never see them or why a test cannot provoke them."""
 
 NOT_IN_A_GOLDEN_TEXT = frozenset(
     {

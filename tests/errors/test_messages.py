@@ -1,4 +1,4 @@
-"""Every message is as the transcripts in ``cases/`` show it. ``EVERLOG_GOLDEN=write`` writes what is said now."""
+"""Every message equals the transcripts in ``cases/``. ``EVERLOG_GOLDEN=write`` writes the current messages."""
 
 from __future__ import annotations
 

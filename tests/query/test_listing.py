@@ -1,4 +1,4 @@
-"""The rows of compact relations as they are listed: in the same order as plain ones, a block at a time."""
+"""The rows of compact relations are listed in blocks, in the order of plain relations."""
 
 from __future__ import annotations
 

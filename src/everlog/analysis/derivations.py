@@ -1,4 +1,4 @@
-"""How the predicates of a program are derived, and which derivations a changed program shares.
+"""Derivations of the predicates of a program, and those that a changed program shares.
 
 Between a program and a changed one there are programs with *guards*: predicates of arity 0 in the bodies of the rules
 that are added or removed. A rule whose guard holds is equivalent to the rule without the guard, and a rule whose guard
@@ -38,7 +38,7 @@ def guarded(rule: Rule, guard: Predicate) -> Rule:
 
 @dataclass
 class Derivation:
-    """What derives a predicate: a multiset of rules, or a module."""
+    """The derivation of a predicate: a multiset of rules, or a module."""
 
     nonrecursive: list[Rule] = field(default_factory=list)
     recursive: list[Rule] = field(default_factory=list)

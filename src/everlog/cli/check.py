@@ -46,9 +46,9 @@ def command(
 
     A plan is the order in which the atoms of a rule are matched, here for relations of equal size;
     of a recursive rule there is one for each atom that may have changed. Rules that a module takes
-    are not matched; `NAME external` is what other rules and explicit facts give it. With
-    `--engine spark` there is instead for each stratum how Spark evaluates it, and why so; with
-    `--engine auto`, written out, also which strata are left to one task, for so much --memory.
+    are not matched; `NAME external` has the facts of other rules and the explicit facts. With
+    `--engine spark` it shows how Spark evaluates each stratum, and why; with
+    an explicit `--engine auto`, also the strata that are left to one task with this --memory.
     Thresholds are in parentheses, by their names.
     """
     progress = console.progress

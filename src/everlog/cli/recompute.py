@@ -34,10 +34,10 @@ def seen(store: Store, state: State) -> KnowledgeBase:
 
 def wrong_statistics(store: Store, state: State) -> list[str]:
     """Findings about statistics of the newest version that do not agree with its tables."""
-    said, findings = store.info().statistics, []
+    statistics, findings = store.info().statistics, []
     for name, found in (("facts", _facts(store, state).count), ("explicit", state.explicit.count)):
-        if said.get(name, found) != found:
-            findings.append(f"there are {found:,} {name}, the statistics say {said[name]:,}")
+        if statistics.get(name, found) != found:
+            findings.append(f"there are {found:,} {name}, the statistics say {statistics[name]:,}")
     return findings
 
 

@@ -33,9 +33,9 @@ def command(
 ) -> None:
     """Rules, queries, updates and explanations on a live knowledge base.
 
-    It begins with RULES (a rule file or an ontology), a STORE, or nothing. What is changed is in memory
-    until `:save`. Without a terminal, inputs are read from stdin: what goes wrong is said, the next
-    input is read, and the exit status is 1 in the end.
+    It begins with RULES (a rule file or an ontology), a STORE, or nothing. What is changed is in memory until `:save`.
+    Without a terminal, inputs are read from stdin: errors are shown, the next input is read, and the exit status is 1
+    in the end.
     """
     console.configure(quiet=not sys.stderr.isatty(), json_logs=False).shows_warnings = True
     from everlog.shell import loop

@@ -27,7 +27,7 @@ log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where in an input something is: a file (or another name of the input), line, column, the line itself.
+    """A place in an input: a file (or another name of the input), line, column, and the text of the line.
 
     Lines and columns count from 1. ``width`` is how many characters the caret underlines. ``text`` may be cut
     at its end.

@@ -120,7 +120,7 @@ def instead_of(tokens: Sequence[Token], at: int) -> str | None:
 
 
 def alternatives(tokens: Sequence[Token], at: int) -> str:
-    """How to write "or": the rules, one for each alternative, if the statement is simple enough to be cut."""
+    """The hint for "or": the rules, one for each alternative, if the statement is simple enough to be split."""
     implies = [place for place, token in enumerate(tokens) if token.type == "IMPLIES"]
     if len(implies) != 1 or implies[0] > at:
         return HINTS["or"]

@@ -1,4 +1,4 @@
-"""What each axiom says, as clauses."""
+"""Translation of axioms to clauses."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _Y, _Z = Variable("y"), Variable("z")
 
 
 def axiom_clauses(axiom: owl.Axiom) -> list[Clause]:
-    """The clauses of an axiom; none for assertions of facts and for what is not about individuals.
+    """The clauses of an axiom; none for assertions and for axioms that are not about individuals.
 
     >>> p = owl.Property("<p>")
     >>> [clause.heads[0] for clause in axiom_clauses(owl.Characteristic("Functional", p))]
@@ -107,7 +107,7 @@ def _characteristic(kind: owl.Kind, property: owl.Property) -> Clause:
 
 
 def _implication(rule: owl.Implication) -> Iterator[Clause]:
-    """A clause, or several, for each atom of the head of a rule."""
+    """The clauses of a rule, at least one for each atom of its head."""
     names = {name: Variable(f"v{number}") for number, name in enumerate(rule.variables, 1)}
 
     def terms(atom: owl.RuleAtom) -> list[Term]:
@@ -129,7 +129,7 @@ def _implication(rule: owl.Implication) -> Iterator[Clause]:
 
 
 def _head(clause: Clause, property: owl.Property, left: Term, right: Term) -> Iterator[Clause]:
-    """A clause with one more head, an equality, an inequality or a property."""
+    """A clause with one more head: an equality, an inequality or a property."""
     if property.name == SAME:
         yield Clause(clause.body, (*clause.heads, Equal(left, right)), clause.conditions)
     elif property.name == DIFFERENT:
@@ -141,6 +141,6 @@ def _head(clause: Clause, property: owl.Property, left: Term, right: Term) -> It
 
 
 def _unless_said(clause: Clause) -> Iterator[Clause]:
-    """The clause, unless its body has one of its heads."""
+    """The clause, unless it is trivial because its body has one of its heads."""
     if not any(head in clause.body for head in clause.heads):
         yield clause

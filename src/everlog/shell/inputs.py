@@ -1,4 +1,4 @@
-"""Carrying out what is typed: each input changes the knowledge base as a whole, or not at all."""
+"""Carrying out inputs: each changes the knowledge base as a whole, or not at all."""
 
 from __future__ import annotations
 

@@ -15,16 +15,16 @@ PROMPT, MORE = "everlog> ", "    ...> "
 INTERRUPTED = "interrupted: the knowledge base is as before"
 
 ReadLine = Callable[[str], str]
-"""Gives the next line for a prompt; raises EOFError after the last."""
+"""Returns the next line for a prompt; raises EOFError after the last."""
 
 
 def typed(prompt: str) -> str:
-    """The next line of a terminal."""
+    """Read the next line of a terminal."""
     return input(prompt)
 
 
 def piped(prompt: str) -> str:
-    """The next line of a pipe or a file."""
+    """Read the next line of a pipe or a file."""
     line = sys.stdin.readline()
     if not line:
         raise EOFError
@@ -32,9 +32,9 @@ def piped(prompt: str) -> str:
 
 
 def run(session: Session, read: ReadLine, complain: Callable[[str], None], *, on_terminal: bool) -> bool:
-    """Carry out inputs; what is wrong is said and the next one is read. Whether all went well.
+    """Carry out inputs; errors are shown and the next input is read. Returns whether there was no error.
 
-    On a terminal Ctrl-C cancels the input or the work that is going on; elsewhere it ends everything.
+    On a terminal Ctrl-C cancels the current input or the work on it; elsewhere it ends the shell.
     """
     well = True
     while not session.over:
@@ -67,7 +67,8 @@ def run(session: Session, read: ReadLine, complain: Callable[[str], None], *, on
 
 
 def next_input(read: ReadLine) -> str:
-    """Lines until they make an input; what the end of the lines leaves unfinished is an input, too."""
+    """Read lines until they form a complete input; an input that the end of the lines leaves unfinished is returned,
+    too."""
     lines = [read(PROMPT)]
     while not is_complete("\n".join(lines)):
         try:

@@ -1,4 +1,4 @@
-"""What is to be explained: the answers to a query, or facts given as rows."""
+"""The facts to explain: the answers to a query, or facts given as rows."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ from everlog.query.answers import Rows
 from everlog.query.explain.subject import ReasonedProgram
 
 ANSWER = "the answer"
-"""No predicate of a program has a space in its name."""
+"""The predicate of answers; no predicate of a program has a space in its name."""
 
 
 class Explained(Protocol):
-    """A knowledge base, as far as explanations need it."""
+    """The part of a knowledge base that explanations use."""
 
     @property
     def prefixes(self) -> Mapping[str, str]: ...
@@ -36,7 +36,7 @@ class Explained(Protocol):
     def state(self) -> State: ...
 
     def up_to_date(self) -> ReasonedProgram:
-        """What reasons, once all that is queued has happened."""
+        """The reasoner, after all queued changes are made."""
 
 
 @dataclass(frozen=True)
@@ -50,7 +50,7 @@ class FactTexts:
 
 @dataclass(frozen=True)
 class Goals:
-    """Facts of one predicate that hold, by their ids, and their places among all that was asked for."""
+    """Facts of one predicate that hold, by their ids, and their indexes among all requested facts."""
 
     predicate: Predicate
     columns: Sequence[Column]
@@ -60,21 +60,21 @@ class Goals:
         return len(self.places)
 
     def row(self, number: int) -> Goals:
-        """One of them."""
+        """The goal with a given number, alone."""
         one = slice(number, number + 1)
         return Goals(self.predicate, [column[one] for column in self.columns], self.places[one])
 
 
 @dataclass(frozen=True)
 class Asked:
-    """Facts that hold, and atoms that do not, each with its place; ``rule`` gives the answers of a query with several
+    """Facts that hold, and atoms that do not, each with its index; ``rule`` derives the answers to a query with several
     atoms as facts of a predicate of its own."""
 
     text: str
     goals: tuple[Goals, ...]
     missing: tuple[tuple[int, Atom], ...] = ()
     rule: tuple[Rule, Rule] | None = None
-    """Checked, and as written."""
+    """The rule of the query, checked and as written."""
 
     @property
     def count(self) -> int:
@@ -82,7 +82,7 @@ class Asked:
 
 
 def by_query(kb: Explained, text: str, most: int | None) -> Asked:
-    """The answers to a query, at most so many."""
+    """The answers to a query, at most ``most``."""
     parsed = parse_query(text, kb.prefixes)
     query = check_query(parsed, set(kb.predicates), kb.prefixes)
     answers, size = _columns(kb.query(text), most)
@@ -100,7 +100,7 @@ def by_query(kb: Explained, text: str, most: int | None) -> Asked:
 
 
 def _columns(rows: Rows, most: int | None) -> tuple[list[Column], int]:
-    """The answers as ids, in their order."""
+    """The answers as columns of ids in their order, and their number."""
     size = len(rows) if most is None else min(most, len(rows))
     if not rows.columns or not size:
         return [np.empty(0, np.int64)] * len(rows.columns), size
@@ -110,7 +110,7 @@ def _columns(rows: Rows, most: int | None) -> tuple[list[Column], int]:
 
 
 def by_rows(kb: Explained, facts: Sequence[FactTexts]) -> Asked:
-    """Facts, whether they hold or not."""
+    """Facts given as rows, whether they hold or not."""
     state, first = kb.state(), 0
     goals: list[Goals] = []
     missing: list[tuple[int, Atom]] = []

@@ -1,4 +1,4 @@
-"""Explanations as plain data, for JSON: each proof is a list of steps, each after those it follows from."""
+"""Explanations as plain data, for JSON: each proof is a list of steps, each after its premises."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from everlog.query.explain.proof import Proof, ProofStep
 
 
 def data(explanation: Content) -> dict[str, Any]:
-    """The whole explanation. Rules are numbered from 1, steps by their place in the proof from 0."""
+    """The whole explanation. Rules are numbered from 1, steps by their position in the proof from 0."""
     rules = [_rule(number, explanation) for number in explanation.used if number < len(explanation.written)]
     answers = [_answer(answer, explanation) for answer in explanation]
     return {"query": explanation.query, "answers": answers, "rules": rules}

@@ -20,14 +20,14 @@ from everlog.query.explain.subject import Subject
 from everlog.query.explain.table import Facts
 
 MOST_INSTANCES = 10_000_000
-"""A search with more instances is given up."""
+"""Maximum number of instances in a search; a search with more is given up."""
 
 Wanted = dict[Predicate, Column]
 """The numbers of facts to prove, by predicate."""
 
 
 def instances(subject: Subject, facts: Facts, wanted: Wanted, rules: Iterable[int]) -> Iterable[FoundSteps]:
-    """The instances of rules that derive wanted facts, all of them at once, rule by rule."""
+    """The instances of rules that derive wanted facts, rule by rule, for all facts at once."""
     asked = {_asked(p): _relation(facts, p, numbers) for p, numbers in wanted.items()}
     known = subject.facts.replaced(asked)
     for number in rules:

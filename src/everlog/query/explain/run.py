@@ -1,4 +1,4 @@
-"""Explain what is asked for: proofs of all that holds in one pass, and reasons for what does not."""
+"""Explaining requested facts: proofs of all that hold in one pass, and reasons for those that do not."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ from everlog.query.explain.subject import ReasonedProgram, Subject
 ONE_WAY = "that terms are equal is proved in one way only, so there may be more"
 
 CLOSEST = 3
-"""So many bindings are shown for a rule that does not derive a fact."""
+"""Maximum number of bindings shown for a rule that does not derive a fact."""
 
 
 @dataclass
 class Prepared:
-    """What explanations of one materialisation share."""
+    """Data shared by the explanations of one materialisation."""
 
     subject: Subject
     kept: object
@@ -64,7 +64,7 @@ def explain(
     limit: int = 10,
     answers: int | None = None,
 ) -> Explanation:
-    """The proofs of what is asked for, or why it does not hold; see :meth:`KnowledgeBase.explain`."""
+    """The proofs of requested facts, or reasons why they do not hold; see :meth:`KnowledgeBase.explain`."""
     if limit < 1:
         raise ValueError(f"limit={limit}: at least 1")
     asked = by_query(kb, what, answers) if isinstance(what, str) else by_rows(kb, what)
@@ -83,7 +83,7 @@ def _prepare(kb: Explained) -> Prepared:
 
 
 class _Explainer:
-    """Explains what is asked for; ``several`` is how many proofs of each fact there may be, 0 for the best one."""
+    """Explains requested facts; ``several`` is the maximum number of proofs of each fact, 0 for the best one only."""
 
     def __init__(self, prepared: Prepared, asked: Asked, prefixes: Mapping[str, str], several: int) -> None:
         self.rules = len(prepared.subject.rules)
@@ -91,7 +91,7 @@ class _Explainer:
         self.subject = prepared.subject if asked.rule is None else prepared.subject.with_rule(*asked.rule)
 
     def answers(self) -> list[Answer]:
-        """All answers, in the order asked for."""
+        """All answers, in the order of the request."""
         found = {place: self._missing(atom) for place, atom in self.asked.missing}
         search = Search(self.subject, self.prepared.paths)
         numbers = [search.facts.numbers(each.predicate, self._merged(each), len(each)) for each in self.asked.goals]
@@ -105,17 +105,17 @@ class _Explainer:
         return [found[place] for place in sorted(found)]
 
     def _merged(self, goals: Goals) -> Sequence[Column]:
-        """The terms of goals as proofs are searched for: over representatives."""
+        """The columns of goals over representatives, for which proofs are searched."""
         partition = self.subject.partition
         return goals.columns if partition is None else [partition.of[column] for column in goals.columns]
 
     def _shown(self, goals: Goals, proofs: list[Proof]) -> list[Proof]:
-        """The proofs with the terms that were asked for, and with why they are equal to others."""
+        """The proofs with the requested terms, and with proofs of the equalities they use."""
         equalities = self.prepared.equalities
         return proofs if equalities is None else equalities.proofs(self.subject, goals, proofs)
 
     def _several(self, goals: Goals, best: list[Proof]) -> Iterator[Answer]:
-        """The best proof of each goal, and others."""
+        """An answer for each goal: its best proof, and other proofs."""
         for row, first in enumerate(best):
             goal = goals.row(row)
             search = Search(self.subject, self.prepared.paths)
@@ -138,7 +138,7 @@ class _Explainer:
         return Answer(atom, (), tuple(found), True, tuple(self._notes(atom, classes)))
 
     def _notes(self, atom: Atom, classes: Classes | None) -> Iterator[str]:
-        """What is to be known of the terms of an atom that does not hold."""
+        """Notes on the terms of an atom that does not hold."""
         prefixes = self.prefixes
         for term in dict.fromkeys(atom.terms):
             if not isinstance(term, Constant):

@@ -1,4 +1,4 @@
-"""Solutions to triples: the templates of CONSTRUCT and of updates, and descriptions of terms."""
+"""From solutions to triples: the templates of CONSTRUCT and of updates, and descriptions of terms."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ GRAPH = "graph"
 
 
 def template_names(triples: Iterable[Triple]) -> Names:
-    """The variables of a template; its blank nodes are not."""
+    """The variables of a template, without its blank nodes."""
     return frozenset(name for triple in triples for name in triple.names if not name.startswith("_:"))
 
 
@@ -29,7 +29,7 @@ def has_blanks(triples: Iterable[Triple]) -> bool:
 
 
 class Filling:
-    """Puts solutions into templates. A blank node of a template is another one for each solution."""
+    """Instantiates templates with solutions. A blank node of a template is a new one for each solution."""
 
     def __init__(self, terms: TermPool, solutions: SolutionTable) -> None:
         self._terms = terms
@@ -50,7 +50,7 @@ class Filling:
         return self._blanks[term.name]
 
     def triple(self, triple: Triple, graph: Term | None = None, *, literal_subjects: bool = False) -> SolutionTable:
-        """The triples that solutions make of one triple of the template; what is no triple is left out.
+        """The instances of one triple of the template; those that are not triples are left out.
 
         With a graph there is a column for it, too.
         """
@@ -66,7 +66,7 @@ class Filling:
 
 
 def construct(terms: TermPool, template: Sequence[Triple], solutions: SolutionTable) -> SolutionTable:
-    """The different triples that solutions make of a template."""
+    """The distinct instances of the triples of a template."""
     filling = Filling(terms, solutions)
     return union([SolutionTable.empty(COLUMNS), *(filling.triple(triple) for triple in template)]).distinct()
 

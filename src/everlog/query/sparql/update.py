@@ -1,8 +1,8 @@
-"""SPARQL Update: what an operation deletes and inserts, as changes of explicit facts.
+"""SPARQL Update: operations as changes of explicit facts.
 
-The pattern of an operation is matched in everything that holds; what its templates make of the solutions is
-deleted from the explicit facts and added to them, in one update of each knowledge base. If an operation of a
-request fails, those before it are taken back.
+The pattern of an operation is matched in all facts; the instances of its templates are deleted from the explicit facts
+and inserted into them, in one update of each knowledge base. If an operation of a request fails, those before it are
+undone.
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ def _restore(kb: GraphBase, explicit: FactSet) -> None:
 
 
 Facts = tuple[GraphBase, FactSet, FactSet, int]
-"""A knowledge base, what to insert, what to delete, and how many facts to delete have unknown terms."""
+"""A knowledge base, facts to insert, facts to delete, and the number of facts to delete that have unknown terms."""
 
 
 def _facts(dataset: GraphSet[Any], operation: Operation) -> list[Facts]:
@@ -119,7 +119,7 @@ def _visible(kb: GraphBase) -> FactSet:
 
 
 def _triples(evaluation: Evaluation, operation: Modify) -> tuple[ByGraph, ByGraph]:
-    """What the templates make of the solutions."""
+    """The instances of the templates for the solutions: triples to delete, and triples to insert."""
     templates = [triple for _, triple in (*operation.delete, *operation.insert)]
     graphs = {graph.name for graph, _ in (*operation.delete, *operation.insert) if isinstance(graph, Variable)}
     names = template_names(templates) | graphs
@@ -143,7 +143,7 @@ def _filled(terms: TermPool, filling: Filling, quads: Sequence[Quad]) -> ByGraph
 
 
 def _encoded(kb: GraphBase, terms: TermPool, triples: SolutionTable | None, *, add: bool) -> tuple[FactSet, int]:
-    """Triples as facts over the dictionary of a knowledge base, and how many have terms that it does not know."""
+    """Triples as facts over the dictionary of a knowledge base, and the number of triples with terms that it lacks."""
     if triples is None or not triples.size:
         return NONE, 0
     dictionary = kb.state().dictionary
@@ -183,7 +183,7 @@ def _by_predicate(terms: TermPool, columns: dict[str, Column]) -> list[tuple[Pre
 
 
 def _predicate(text: str, arity: int) -> Predicate:
-    """The predicate that an IRI stands for."""
+    """The predicate of an IRI."""
     return Predicate(text[len(BARE) + 1 : -1] if text.startswith(f"<{BARE}") else text, arity)
 
 
