@@ -16,7 +16,6 @@ import numpy as np
 
 from bench.maintenance.workloads import Facts
 from everlog.analysis.check import check
-from everlog.analysis.modules import with_modules
 from everlog.analysis.stratify import stratify
 from everlog.engine.factset import NONE, FactSet
 from everlog.engine.limits import Limits
@@ -26,6 +25,7 @@ from everlog.lang.errors import LimitError
 from everlog.lang.parser import parse_program
 from everlog.lang.syntax import Predicate
 from everlog.reasoning.materialisation import Materialisation, with_counters
+from everlog.reasoning.modules.kinds import with_modules
 from everlog.reasoning.seminaive import seminaive
 from everlog.reasoning.update import update
 
@@ -135,8 +135,8 @@ class Setting:
         """The number of modules of each kind."""
         counts: dict[str, int] = {}
         for stratum in self.program.strata:
-            if stratum.module is not None:
-                kind: Any = getattr(stratum.module, "kind", "union")
+            if stratum.alone is not None:
+                kind: Any = getattr(stratum.alone, "kind", "union")
                 counts[kind] = counts.get(kind, 0) + 1
         return counts
 

@@ -6,11 +6,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from everlog.analysis.check import check
-from everlog.analysis.modules import with_modules
 from everlog.analysis.stratify import StratifiedProgram, Stratum, stratify
 from everlog.backends.spark.plans import PlanSettings, StratumPlan, close, membership_of, plan_of
 from everlog.lang.parser import parse_program
 from everlog.lang.syntax import Predicate
+from everlog.reasoning.modules.kinds import with_modules
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -47,9 +47,9 @@ def contracted(session: SparkSession, edges: DataFrame, work: Path) -> DataFrame
 
 def _membership(session: SparkSession, edges: DataFrame, work: Path, settings: PlanSettings) -> DataFrame:
     stratum = _program(SYMMETRIC, modules=True).strata[-1]
-    assert stratum.module is not None
-    sizes = {stratum.module.inputs[0]: edges.count()}
-    return membership_of(plan_of(stratum, sizes, settings), session, {stratum.module.inputs[0]: edges}, work)
+    assert stratum.alone is not None
+    sizes = {stratum.alone.inputs[0]: edges.count()}
+    return membership_of(plan_of(stratum, sizes, settings), session, {stratum.alone.inputs[0]: edges}, work)
 
 
 def finished(session: SparkSession, arcs: DataFrame, work: Path) -> DataFrame:

@@ -299,18 +299,18 @@ def test_a_store_remembers_whether_modules_are_wanted(tmp_path: Path, chosen: bo
     for add, remove in ((CLOSED, None), (None, CLOSED)):
         opened = everlog.open(path)
         opened.change_rules(add=add, remove=remove)
-        assert bool(opened.program.modules) == (chosen and remove is None)
+        assert bool(opened.program.special) == (chosen and remove is None)
         opened.save()
     opened = everlog.open(path)
     opened.change_rules(add=CLOSED)
-    assert bool(opened.program.modules) == chosen
+    assert bool(opened.program.special) == chosen
 
 
 def test_modules_that_are_refused_on_opening_stay_off(tmp_path: Path) -> None:
     KnowledgeBase("path(?x, ?y) :- edge(?x, ?y) . edge(a, b) .").save(tmp_path / "kb")
     opened = everlog.open(tmp_path / "kb", modules=False)
     opened.change_rules(add=CLOSED)
-    assert not opened.program.modules
+    assert not opened.program.special
     opened.save()
     assert Store.open(tmp_path / "kb").info().modules is False
 
@@ -325,4 +325,4 @@ def test_a_store_that_does_not_say_whether_modules_are_wanted_gets_them(
     assert Store.open(tmp_path / "kb").info().modules is None
     opened = everlog.open(tmp_path / "kb")
     opened.change_rules(add=CLOSED)
-    assert opened.program.modules
+    assert opened.program.special

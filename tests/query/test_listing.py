@@ -12,7 +12,7 @@ from everlog import KnowledgeBase
 from everlog.engine.closed import Closed
 from everlog.engine.relation import Relation
 from everlog.query import answers, ordered
-from everlog.reasoning.modules.union import United
+from everlog.reasoning.modules.union.united import United
 
 RULES = """
 path(?x, ?z) :- path(?x, ?y), path(?y, ?z) . path(?x, ?y) :- edge(?x, ?y) .

@@ -107,9 +107,9 @@ def parts_of(stratum: Stratum) -> tuple[Stratum, ...]:
     """The same rules in strata of which each is nonrecursive, decomposes, or has no component that does.
 
     They are to be evaluated in this order. Predicates that do not depend on each other stay
-    together, so that there are few. A stratum with modules is left as it is.
+    together, so that there are few. A stratum with special modules is left as it is.
     """
-    if stratum.modules or not stratum.recursive:
+    if stratum.special or not stratum.recursive:
         return (stratum,)
     graph, by_head = dependencies(stratum.rules), _by_head(stratum.rules)
     level: dict[Predicate, int] = {}
@@ -136,7 +136,7 @@ def _part(stratum: Stratum, place: Place, places: Mapping[Predicate, Place]) -> 
     rules = [rule for rule in stratum.rules if rule.head.predicate in inside]
     recursive = tuple(rule for rule in rules if _recursive_atoms(rule, inside))
     nonrecursive = tuple(rule for rule in rules if not _recursive_atoms(rule, inside))
-    return Stratum(stratum.index, recursive, nonrecursive, predicates)
+    return Stratum.of_rules(stratum.index, recursive, nonrecursive, predicates)
 
 
 def _components(stratum: Stratum) -> Iterator[tuple[tuple[Predicate, ...], list[Rule]]]:

@@ -8,13 +8,13 @@ hold is as good as no rule.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from types import MappingProxyType
 
 from everlog.analysis.dependencies import strong_components
-from everlog.analysis.modules.kinds import Closure, Module
+from everlog.analysis.modules.module import OrdinaryRules
 from everlog.analysis.stratify import StratifiedProgram, Stratum
 from everlog.lang.syntax import Atom, Predicate, Rule
 
@@ -85,8 +85,8 @@ class Derivations:
         found: dict[Predicate, Derivation] = {}
         for stratum in self.program.strata:
             found.update((predicate, Derivation()) for predicate in stratum.predicates)
-            for module in stratum.modules:
-                found.update((predicate, Derivation(module=_name(module))) for predicate in module.predicates)
+            for module in stratum.special:
+                found.update((predicate, Derivation(module=module.identity)) for predicate in module.predicates)
             for rule in self.in_force(stratum.nonrecursive):
                 found[rule.head.predicate].nonrecursive.append(rule)
             for rule in self.in_force(stratum.recursive):
@@ -118,35 +118,35 @@ class Derivations:
         return frozenset({*found, *lost, *(new.hidden - self.hidden)})
 
 
-def _name(module: Module) -> object:
-    if isinstance(module, Closure):
-        return module.kind, module.states, module.transitions, module.mirrored, module.closed
-    return module.predicate, module.parts
+@dataclass(frozen=True)
+class Start:
+    """A program for facts that another one derived.
 
-
-def started_from(old: Derivations, new: Derivations) -> StratifiedProgram:
-    """The new program, for facts that the old one derived.
-
-    Predicates that are derived otherwise than before are *afresh*: their facts are computed from nothing
-    whatever there is, in strata of their own. All other strata may be repaired.
+    The predicates ``afresh`` are derived otherwise than before: their facts are to be computed from nothing, whatever
+    facts of them there are. They are in strata of their own; the facts of all other strata may be repaired.
     """
+
+    program: StratifiedProgram
+    afresh: tuple[Predicate, ...] = ()
+
+
+def started_from(old: Derivations, new: Derivations) -> Start:
+    """The new program, for facts that the old one derived."""
     changed = old.changed_in(new)
     if not changed:
-        return new.program
-    strata = [part for stratum in new.program.strata for part in _marked(stratum, changed)]
+        return Start(new.program)
+    strata = [part for stratum in new.program.strata for part in _apart(stratum, changed)]
     unruled = tuple(sorted(changed.difference(new.by_predicate)))
     if unruled:
-        strata.insert(0, Stratum(UNRULED, (), (), unruled, afresh=True))
+        strata.insert(0, Stratum(UNRULED, unruled, ()))
     stratum_of = MappingProxyType({**new.program.stratum_of, **dict.fromkeys(unruled, UNRULED)})
-    return replace(new.program, strata=tuple(strata), stratum_of=stratum_of)
+    afresh = [p for stratum in strata if not changed.isdisjoint(stratum.predicates) for p in stratum.predicates]
+    return Start(replace(new.program, strata=tuple(strata), stratum_of=stratum_of), tuple(afresh))
 
 
-def _marked(stratum: Stratum, changed: frozenset[Predicate]) -> Iterator[Stratum]:
-    if changed.isdisjoint(stratum.predicates):
-        yield stratum
-        return
-    for part in split(stratum):
-        yield replace(part, afresh=not changed.isdisjoint(part.predicates))
+def _apart(stratum: Stratum, changed: frozenset[Predicate]) -> Iterable[Stratum]:
+    """The stratum, in parts if some of its predicates changed."""
+    return (stratum,) if changed.isdisjoint(stratum.predicates) else split(stratum)
 
 
 def split(stratum: Stratum) -> Iterator[Stratum]:
@@ -159,13 +159,13 @@ def split(stratum: Stratum) -> Iterator[Stratum]:
     >>> [len(part.rules) for stratum in stratify(check(program)).strata for part in split(stratum)]
     [1, 2]
     """
-    if stratum.module is not None:
+    if stratum.alone is not None:
         yield stratum
         return
     below: dict[Predicate, dict[Predicate, None]] = {predicate: {} for predicate in stratum.predicates}
     for rule in stratum.rules:
         below[rule.head.predicate].update((atom.predicate, None) for atom in rule.positive)
-    for module in stratum.inner:
+    for module in stratum.special:
         for predicate in module.predicates:
             below[predicate].update(dict.fromkeys((*module.inputs, *module.predicates)))
     for component in strong_components(below, lambda node: [other for other in below[node] if other in below]):
@@ -177,5 +177,6 @@ def _part(stratum: Stratum, component: tuple[Predicate, ...]) -> Stratum:
     rules = [rule for rule in stratum.rules if rule.head.predicate in own]
     recursive = tuple(rule for rule in rules if not own.isdisjoint(atom.predicate for atom in rule.positive))
     nonrecursive = tuple(rule for rule in rules if own.isdisjoint(atom.predicate for atom in rule.positive))
-    inner = tuple(module for module in stratum.inner if not own.isdisjoint(module.predicates))
-    return replace(stratum, recursive=recursive, nonrecursive=nonrecursive, predicates=component, inner=inner)
+    ordinary = (OrdinaryRules(recursive, nonrecursive),) if rules else ()
+    special = (module for module in stratum.special if not own.isdisjoint(module.predicates))
+    return Stratum(stratum.index, component, (*ordinary, *special))

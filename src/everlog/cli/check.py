@@ -53,9 +53,9 @@ def command(
     """
     progress = console.progress
     from everlog.analysis.check import check
-    from everlog.analysis.modules import with_modules
     from everlog.analysis.stratify import stratify
     from everlog.lang.parser import parse_file
+    from everlog.reasoning.modules.kinds import with_modules
 
     program = stratify(check(parse_file(rules)), stratification)
     asked = click.get_current_context().get_parameter_source("engine") is not ParameterSource.DEFAULT
@@ -85,7 +85,7 @@ def describe(
 ) -> Iterator[str]:
     """What there is to say about a program, line by line; with settings for Spark, its plans and not those of rules."""
     checked = program.program
-    modules = len(program.modules)
+    modules = len(program.special)
     of_which = f", {counted(modules, 'module')}" if modules else ""
     yield (
         f"{name}: {counted(len(checked.rules), 'rule')}, {counted(len(checked.facts), 'fact')}, "
@@ -132,7 +132,7 @@ def _describe_rules(stratum: Stratum, text_of: Callable[[Rule], str], plans: boo
 def _describe_module(stratum: Stratum, program: StratifiedProgram, text_of: Callable[[Rule], str]) -> Iterator[str]:
     from everlog.analysis.modules.printing import print_module
 
-    for module in stratum.modules:
+    for module in stratum.special:
         yield f"  module {print_module(module, program.program.prefixes)}"
         yield from (f"    {text_of(rule)}" for rule in module.rules)
 
@@ -140,12 +140,12 @@ def _describe_module(stratum: Stratum, program: StratifiedProgram, text_of: Call
 def _describe_on_spark(stratum: Stratum, program: StratifiedProgram, settings: SparkSettings) -> Iterator[str]:
     """How Spark evaluates the stratum, as a whole or part by part, for relations of equal size."""
     from everlog.analysis.decompose import parts_of
-    from everlog.backends.spark.local import without_modules
+    from everlog.analysis.modules.ordinary import without_modules
     from everlog.backends.spark.materialise import predicates_of
     from everlog.backends.spark.plans import plan_of
 
     sizes = dict.fromkeys(predicates_of(program), FACTS)
-    parts = parts_of(without_modules(stratum) if stratum.inner else stratum)
+    parts = parts_of(without_modules(stratum) if stratum.is_mixed else stratum)
     if plan_of(stratum, sizes, settings.plans).kind == "local":
         parts = (stratum,)
     for part in parts:

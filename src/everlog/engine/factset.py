@@ -90,8 +90,11 @@ class FactSet(Mapping[Predicate, Relation]):
             return self
         left = dict(self._relations)
         for predicate in shared:
-            left[predicate] = left[predicate] - other._relations[predicate]
-            if not left[predicate]:
+            mine, its = left[predicate], other._relations[predicate]
+            rest = None if mine is its else mine - its
+            if rest:
+                left[predicate] = rest
+            else:
                 del left[predicate]
         return FactSet._of(left)
 

@@ -66,12 +66,23 @@ class Plan:
         return "\n".join([*lines, f"head   {print_atom(self.rule.head)}{' (grouped)' if self.grouped else ''}"])
 
 
+@dataclass(frozen=True, slots=True)
+class _Candidates:
+    """The plans of a rule for relations of some sizes, and one that gives the heads in groups, if none of them does."""
+
+    plans: tuple[Plan, ...]
+    lead: int = 0
+    """The atom that leads in all of them, if there is a rival."""
+    rival: Plan | None = None
+
+
 class PlannedRule:
     """A rule with the plans made for it so far."""
 
     def __init__(self, rule: Rule) -> None:
         self.rule = rule
         self._plans: dict[tuple[int | None, tuple[int, ...], bool], Plan] = {}
+        self._candidates: dict[tuple[int | None, tuple[int, ...], bool, bool, bool], _Candidates] = {}
 
     @cached_property
     def positive(self) -> tuple[Atom, ...]:
@@ -115,29 +126,37 @@ class PlannedRule:
 
         With ``keep_all`` every variable is still bound at the end, for a condition on whole instances.
         With ``any_lead`` the cheapest atom leads, be it the pivot or not; with ``only_first`` the pivot in any case.
-        ``measure`` looks at the facts.
+        ``measure`` looks at the facts. The plans to choose from are made once for all sizes that have as many digits in
+        binary; the choice is made each time.
         """
+        key = (pivot, tuple(map(int.bit_length, sizes)), keep_all, any_lead, only_first)
+        found = self._candidates.get(key)
+        if found is None:
+            found = self._candidates[key] = self._to_choose_from(pivot, sizes, keep_all, any_lead, only_first)
+        plans, rival = found.plans, found.rival
+        plan = plans[0] if len(plans) == 1 else min(plans, key=lambda one: sum(_rows(one, sizes, measure)))
+        if plan.grouped or rival is None:
+            return plan
+        scanned = sizes[rival.steps[0].body]
+        quick = GROUPING_FACTOR * sizes[found.lead] >= scanned
+        return rival if quick or GROUPING_FACTOR * _rows(plan, sizes, measure)[-1] >= scanned else plan
+
+    def _to_choose_from(
+        self, pivot: int | None, sizes: Sequence[int], keep_all: bool, any_lead: bool, only_first: bool
+    ) -> _Candidates:
+        """The plans that may be best for relations of about these sizes."""
         first = pivot if pivot is not None else _smallest(self.positive, sizes)
         if first is None:
-            return self._plan(pivot, self._arranged((), pivot, sizes), keep_all)
-
-        def best(leads: Iterable[int]) -> Plan:
-            plans = [self._plan(pivot, a, keep_all) for lead in leads for a in self._arrangements(lead, pivot, sizes)]
-            return plans[0] if len(plans) == 1 else min(plans, key=lambda one: sum(_rows(one, sizes, measure)))
-
+            return _Candidates((self._plan(pivot, self._arranged((), pivot, sizes), keep_all),))
         others = sorted((i for i in range(len(self.positive)) if i != first), key=lambda i: sizes[i])
-        plan = best([first, *others][: self._ways] if any_lead else [first])
-        if plan.grouped or any_lead or keep_all or only_first:
-            return plan
+        leads = [first, *others][: self._ways] if any_lead else [first]
+        plans = [self._plan(pivot, a, keep_all) for lead in leads for a in self._arrangements(lead, pivot, sizes)]
+        if any_lead or keep_all or only_first or all(plan.grouped for plan in plans):
+            return _Candidates(tuple(plans))
         groups = set(_group_variables(self.rule.head))
         leads = [i for i in others if groups <= set(self.positive[i].variables())][: self._ways]
         rivals = (self._plan(pivot, self._arranged((lead,), pivot, sizes), keep_all) for lead in leads)
-        rival = next((rival for rival in rivals if rival.grouped), None)
-        if rival is None:
-            return plan
-        scanned = sizes[rival.steps[0].body]
-        quick = GROUPING_FACTOR * sizes[first] >= scanned
-        return rival if quick or GROUPING_FACTOR * _rows(plan, sizes, measure)[-1] >= scanned else plan
+        return _Candidates(tuple(plans), first, next((rival for rival in rivals if rival.grouped), None))
 
     @cached_property
     def _ways(self) -> int:

@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
+from everlog.analysis.modules.module import SpecialModule
 from everlog.analysis.modules.printing import print_module
 from everlog.engine.algebra import AnyEngine
 from everlog.engine.match import Engine
@@ -91,13 +92,12 @@ class Recorder(Watch):
         self._together = rules
         self._known += rules
 
-    def began_module(self, engine: AnyEngine, stratum: Stratum) -> None:
+    def began_module(self, engine: AnyEngine, stratum: Stratum, module: SpecialModule) -> None:
         """A module begins to derive its facts."""
-        assert stratum.module is not None
         self._begin(engine, stratum.index, MODULE)
-        key = (id(stratum.module), MODULE)
+        key = (id(module), MODULE)
         if key not in self.profile.work:
-            text = f"module {print_module(stratum.module, self._program.program.prefixes)}"
+            text = f"module {print_module(module, self._program.program.prefixes)}"
             self.profile.work[key] = RuleWork(text, "", stratum.index, MODULE)
 
     def matched(self, rule: Rule, phase: str, instances: int) -> None:

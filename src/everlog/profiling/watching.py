@@ -12,6 +12,7 @@ from everlog.engine.rules import RuleSet
 from everlog.lang.syntax import Rule
 
 if TYPE_CHECKING:
+    from everlog.analysis.modules.module import SpecialModule
     from everlog.analysis.stratify import Stratum
 
 
@@ -21,7 +22,7 @@ class PassRecorder(Protocol):
     def began(self, engine: AnyEngine, rules: RuleSet, phase: str) -> None:
         """An engine begins a pass over rules."""
 
-    def began_module(self, engine: AnyEngine, stratum: Stratum) -> None:
+    def began_module(self, engine: AnyEngine, stratum: Stratum, module: SpecialModule) -> None:
         """A module begins to derive its facts."""
 
     def matched(self, rule: Rule, phase: str, instances: int) -> None:
@@ -53,8 +54,8 @@ class WatchedEngine(Engine):
     def closed(
         self, stratum: Stratum, facts: AnyFactSet, delta: AnyFactSet, observer: Observer | None = None
     ) -> FactSet | None:
-        if stratum.module is not None:
-            self.watch.began_module(self, stratum)
+        if stratum.alone is not None:
+            self.watch.began_module(self, stratum, stratum.alone)
         return super().closed(stratum, facts, delta, observer)
 
     def note(self, rule: Rule, phase: str, instances: int) -> None:

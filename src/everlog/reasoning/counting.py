@@ -87,6 +87,8 @@ class Counting(Maintenance):
             N_n = N_o - lost + won
             if self.C_r is not None:
                 self.C_r = self.C_r - lost + won
+                self.rec_changed.minus.append(lost)
+                self.rec_changed.plus.append(won)
             return new()
 
         fixpoint(new(), step)
@@ -104,6 +106,8 @@ class Counting(Maintenance):
         won = explicit_won + self.matched(rules.nonrecursive, "added", I_n, I_n, [(I_no, I_on)])  # l. 24
         if self.C_nr is not None:
             self.C_nr = self.C_nr - lost + won
+            self.nr_changed.minus.append(lost)
+            self.nr_changed.plus.append(won)
         return N - lost + won
 
     def only(

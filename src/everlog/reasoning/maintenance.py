@@ -15,76 +15,27 @@ from __future__ import annotations
 import time
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Generic
 
-from everlog.analysis.modules import Module
+from everlog.analysis.modules.module import SpecialModule
 from everlog.analysis.stratify import StratifiedProgram, Stratum
 from everlog.engine.algebra import AnyCounts, AnyEngine, AnyFactSet, AnyMatches
 from everlog.engine.factset import NONE, as_local
 from everlog.engine.rules import RuleSet
-from everlog.lang.html import html_table
 from everlog.lang.syntax import Predicate
+from everlog.reasoning.change import AnySignedChange, SignedChange, Summands, explicit_change
 from everlog.reasoning.fixpoint import fixpoint
 from everlog.reasoning.materialisation import (
     AnyMaterialisation,
     AnyTrace,
-    C_co,
-    F_co,
     Materialisation,
     counted_anew,
 )
 from everlog.reasoning.modular import evaluate_again, maintain_together
-from everlog.reasoning.modules.derive import rederive
+from everlog.reasoning.modules.kinds import implementation
 from everlog.reasoning.modules.loops import NO_MODULES, Loops, Oracle
+from everlog.reasoning.rule_sets import RuleSets, rule_sets
 from everlog.reasoning.seminaive import close_stratum
-from everlog.reasoning.statistics import Listener
-
-
-@dataclass
-class UpdateStatistics:
-    """An update in the columns of the papers' tables.
-
-    Instances by phase: ``delete`` (overdeletion), ``backward`` (rederivation and backward chaining),
-    ``forward`` (insertion, and saturation); for Counting ``deleted`` and ``added``.
-    """
-
-    algorithm: str
-    reason: str = ""
-    instances: dict[str, int] = field(default_factory=dict)
-    overdeleted: int = 0
-    rederived: int = 0
-    checked: int = 0
-    proved: int = 0
-    blocked: int = 0
-    budget: int | None = None
-    """How many instances the algorithm might consider before another was tried."""
-    seconds: float = 0.0
-
-    @property
-    def total_instances(self) -> int:
-        return sum(self.instances.values())
-
-    def _repr_html_(self) -> str:
-        """What an update took, phase by phase."""
-        reason = f" ({self.reason})" if self.reason else ""
-        rows = _figures({f"instances, {phase}": number for phase, number in self.instances.items()})
-        names = ("overdeleted", "rederived", "checked", "proved", "blocked")
-        rows += _figures({name: getattr(self, name) for name in names})
-        caption = f"{self.algorithm}{reason}: {self.seconds:.3f} s"
-        return html_table(("", "number"), rows, caption=caption, numbers=(1,))
-
-
-@dataclass(frozen=True)
-class Update(Generic[F_co, C_co]):
-    """The result of an update: the new materialisation, and how the facts differ from the old ones."""
-
-    materialisation: Materialisation[F_co, C_co]
-    inserted: F_co
-    deleted: F_co
-    statistics: UpdateStatistics
-
-
-AnyUpdate = Update[AnyFactSet, AnyCounts]
+from everlog.reasoning.statistics import Listener, UpdateStatistics
 
 
 @dataclass(frozen=True)
@@ -93,24 +44,36 @@ class Rules:
 
     number: int
     """The position of the stratum among all, from 0."""
-    every: RuleSet
-    recursive: RuleSet
-    nonrecursive: RuleSet
+    sets: RuleSets
     predicates: frozenset[Predicate]
-    body: frozenset[Predicate]
 
     @classmethod
     def of(cls, number: int, stratum: Stratum) -> Rules:
-        return cls(
-            number,
-            RuleSet(stratum.rules),
-            RuleSet(stratum.recursive),
-            RuleSet(stratum.nonrecursive),
-            frozenset(stratum.predicates),
-            frozenset(atom.predicate for rule in stratum.rules for atom in rule.body).union(
-                *(module.inputs for module in stratum.inner)
-            ),
-        )
+        return cls(number, rule_sets(stratum), frozenset(stratum.predicates))
+
+    @property
+    def every(self) -> RuleSet:
+        return self.sets.every
+
+    @property
+    def recursive(self) -> RuleSet:
+        return self.sets.recursive
+
+    @property
+    def nonrecursive(self) -> RuleSet:
+        return self.sets.nonrecursive
+
+
+@dataclass
+class CounterLog:
+    """What an update has added to a counter and subtracted from it so far."""
+
+    plus: list[AnyCounts] = field(default_factory=list)
+    minus: list[AnyCounts] = field(default_factory=list)
+
+    @property
+    def summands(self) -> Summands[AnyCounts]:
+        return Summands(tuple(self.plus), tuple(self.minus))
 
 
 class Maintenance:
@@ -129,8 +92,7 @@ class Maintenance:
         self.engine = engine
         self.program = program
         self.old = old
-        self.E_minus = (delete & old.explicit) - insert
-        self.E_plus = insert - old.explicit
+        self.E_plus, self.E_minus = explicit_change(old.explicit, delete, insert)
         self.kept = old.explicit - self.E_minus
         self.I = old.facts
         self.D: AnyFactSet = NONE
@@ -140,39 +102,50 @@ class Maintenance:
         self.fresh: AnyFactSet = NONE
         self.C_nr = old.nr
         self.C_r = old.rec
+        self.nr_changed = CounterLog()
+        self.rec_changed = CounterLog()
         self.statistics = UpdateStatistics(self.name)
 
-    def run(self) -> AnyUpdate:
+    def run(self) -> AnySignedChange:
         """Repair the materialisation stratum by stratum; the old one stays as it is."""
         begin, before = time.perf_counter(), dict(self.engine.work.instances)
         self.engine.held = self.I.count
         self.change_unruled()
         for number, stratum in enumerate(self.program.strata):
-            if stratum.afresh:
+            if self.old.is_afresh(stratum):
                 self.derive_again(number, stratum)
                 continue
-            if stratum.module is not None:
-                self.maintain_module(stratum, stratum.module)
+            if stratum.alone is not None:
+                self.maintain_module(stratum, stratum.alone)
+                continue
+            if not self.is_affected(stratum):
                 continue
             rules = Rules.of(number, stratum)
-            if not self.is_affected(rules):
-                continue
-            if not stratum.inner:
+            if not stratum.special:
                 self.maintain(rules)
             elif not evaluate_again(self, stratum, rules):
-                maintain_together(self, rules, stratum.inner)
+                maintain_together(self, rules, stratum.special)
         explicit = self.kept | self.E_plus
         materialisation = Materialisation(explicit, self.new, self.C_nr, self.C_r, self.new_trace(), self.old.instances)
         work = self.engine.work.instances
         self.statistics.instances = {phase: n - before.get(phase, 0) for phase, n in work.items()}
         self.statistics.seconds = time.perf_counter() - begin
-        return Update(materialisation, self.fresh, self.gone, self.statistics)
+        return SignedChange(
+            materialisation,
+            self.fresh,
+            self.gone,
+            self.E_plus,
+            self.E_minus,
+            self.statistics,
+            None if self.C_nr is None else self.nr_changed.summands,
+            None if self.C_r is None else self.rec_changed.summands,
+        )
 
     def maintain(self, rules: Rules) -> None:
         """Bring D and A up to date for one stratum."""
         raise NotImplementedError
 
-    def maintain_module(self, stratum: Stratum, module: Module) -> None:
+    def maintain_module(self, stratum: Stratum, module: SpecialModule) -> None:
         """Bring the relations of a module up to date. Its facts are never overdeleted, so D and A do without them."""
         if {*self.gone, *self.fresh}.isdisjoint(module.inputs):
             return
@@ -184,7 +157,7 @@ class Maintenance:
             self.compare_closed(closed, module)
             return
         old, new, gone, fresh = map(as_local, (self.I, self.new, self.gone, self.fresh))
-        found = rederive(module, old, new, gone, fresh, lambda: engine.limits.check(engine.held))
+        found = implementation(module).repaired(old, new, gone, fresh, lambda: engine.limits.check(engine.held))
         self.new = new.replaced({p: change.relation for p, change in found.items()})
         self.engine.held = self.new.count
         self.engine.check(0)
@@ -194,7 +167,7 @@ class Maintenance:
         self.alive = as_local(self.alive).replaced({p: old.relation(p) - found[p].lost for p in matched})
         self.either = as_local(self.either).replaced({p: old.relation(p) | found[p].won for p in matched})
 
-    def compare_closed(self, closed: AnyFactSet, module: Module) -> None:
+    def compare_closed(self, closed: AnyFactSet, module: SpecialModule) -> None:
         """The same where the relations were derived again as a whole: ``closed`` has all facts."""
         before, after = self.I.restricted(module.predicates), closed.restricted(module.predicates)
         lost, won = before - after, after - before
@@ -214,10 +187,10 @@ class Maintenance:
         lost, won = before - after, after - before
         self.new, self.alive, self.either = closed, self.alive - lost, self.either | won
         self.gone, self.fresh = self.gone | lost, self.fresh | won
-        whole = replace(self.old, explicit=explicit, facts=closed, nr=self.C_nr, rec=self.C_r)
+        whole = replace(self.old, explicit=explicit, facts=closed, nr=self.C_nr, rec=self.C_r, afresh=frozenset())
         counted = counted_anew(self.engine, [stratum], whole, own)
-        self.C_nr, self.C_r = counted.nr, counted.rec
-        self.trace_again(number, replace(stratum, afresh=False), whole)
+        self.recount(counted.nr, counted.rec, own)
+        self.trace_again(number, stratum, whole)
 
     def trace_again(self, number: int, stratum: Stratum, new: AnyMaterialisation) -> None:
         """Compute the trace of a stratum anew; only Counting keeps it."""
@@ -240,10 +213,10 @@ class Maintenance:
         """The trace after the update; only Counting keeps it."""
         return None
 
-    def is_affected(self, rules: Rules) -> bool:
+    def is_affected(self, stratum: Stratum) -> bool:
         """Whether anything that the stratum depends on has changed."""
         changed = {*self.gone, *self.fresh, *self.E_minus, *self.E_plus}
-        return not changed.isdisjoint(rules.body) or not changed.isdisjoint(rules.predicates)
+        return not changed.isdisjoint(stratum.inputs) or not changed.isdisjoint(stratum.predicates)
 
     def change_unruled(self) -> None:
         """Facts of predicates without rules hold just if they are explicit."""
@@ -339,12 +312,22 @@ class Maintenance:
 
     # Counters. Where they are not kept, only the facts of the instances are collected. -------------
 
+    def recount(self, nr: AnyCounts | None, rec: AnyCounts | None, predicates: frozenset[Predicate]) -> None:
+        """Put others in the place of the counters, which differ from them for some predicates only."""
+        if self.C_nr is None or self.C_r is None or nr is None or rec is None:
+            return
+        for log, old, new in ((self.nr_changed, self.C_nr, nr), (self.rec_changed, self.C_r, rec)):
+            log.minus.append(old.restricted(predicates))
+            log.plus.append(new.restricted(predicates))
+        self.C_nr, self.C_r = nr, rec
+
     def lose_nr(self, matches: AnyMatches, explicit: AnyFactSet) -> AnyFactSet:
         """Nonrecursive instances, and explicit facts, that are no more."""
         if self.C_nr is None:
             return matches.facts() | explicit
         lost = matches.counts() + self.engine.once(explicit)
         self.C_nr = self.C_nr - lost
+        self.nr_changed.minus.append(lost)
         return lost.facts()
 
     def lose_rec(self, matches: AnyMatches) -> AnyFactSet:
@@ -353,6 +336,7 @@ class Maintenance:
             return matches.facts()
         lost = matches.counts()
         self.C_r = self.C_r - lost
+        self.rec_changed.minus.append(lost)
         return lost.facts()
 
     def gain_nr(self, matches: AnyMatches, explicit: AnyFactSet) -> AnyFactSet:
@@ -361,6 +345,7 @@ class Maintenance:
             return matches.facts(without=self.new) | explicit
         won = matches.counts() + self.engine.once(explicit)
         self.C_nr = self.C_nr + won
+        self.nr_changed.plus.append(won)
         return won.facts()
 
     def gain_rec(self, matches: AnyMatches) -> AnyFactSet:
@@ -369,8 +354,5 @@ class Maintenance:
             return matches.facts(without=self.new)
         won = matches.counts()
         self.C_r = self.C_r + won
+        self.rec_changed.plus.append(won)
         return won.facts()
-
-
-def _figures(found: dict[str, int]) -> list[tuple[str, str]]:
-    return [(name, f"{number:,}") for name, number in found.items() if number]

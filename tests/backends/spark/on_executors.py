@@ -23,7 +23,6 @@ from hypothesis import HealthCheck, Phase, assume, given, settings
 from hypothesis import strategies as st
 
 from everlog.analysis.check import check
-from everlog.analysis.modules import with_modules
 from everlog.analysis.stratify import stratify
 from everlog.backends.spark.plans import PlanSettings
 from everlog.backends.spark.settings import SparkSettings
@@ -42,6 +41,7 @@ from everlog.kb.stores import open as open_store
 from everlog.lang.parser import parse_program
 from everlog.lang.printer import print_program
 from everlog.lang.syntax import Atom, Constant, Predicate
+from everlog.reasoning.modules.kinds import with_modules
 from everlog.reasoning.seminaive import seminaive
 from everlog.reasoning.update import Algorithm
 from everlog.store import Store, begin

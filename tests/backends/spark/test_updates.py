@@ -12,7 +12,6 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from everlog.analysis.check import check
-from everlog.analysis.modules import with_modules
 from everlog.analysis.stratify import stratify
 from everlog.backends.spark import factset
 from everlog.backends.spark.plans import PlanSettings
@@ -20,6 +19,7 @@ from everlog.backends.spark.settings import SparkSettings
 from everlog.lang.parser import parse_program
 from everlog.lang.syntax import Atom, Predicate, Program, Rule
 from everlog.reasoning.materialisation import Materialisation, booked
+from everlog.reasoning.modules.kinds import with_modules
 from everlog.reasoning.seminaive import seminaive
 from everlog.reasoning.update import Algorithm, update
 from tests.backends.spark.reasoning import setup

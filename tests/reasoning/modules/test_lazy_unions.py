@@ -14,9 +14,9 @@ from everlog.engine.closed import Closed, ClosedDifference
 from everlog.engine.reach import Reach
 from everlog.engine.relation import Relation
 from everlog.kb.change import Change
-from everlog.reasoning.modules import union
-from everlog.reasoning.modules.apart import PairDifference
-from everlog.reasoning.modules.union import PairSource, United
+from everlog.reasoning.modules.union import united as union
+from everlog.reasoning.modules.union.difference import PairDifference
+from everlog.reasoning.modules.union.united import PairSource, United
 
 RULES = """
 path(?x, ?z) :- path(?x, ?y), path(?y, ?z) . path(?x, ?y) :- edge(?x, ?y) .

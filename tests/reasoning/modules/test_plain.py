@@ -19,7 +19,8 @@ from everlog.engine.reach import Reach
 from everlog.engine.relation import Relation
 from everlog.lang.parser import parse_program
 from everlog.lang.syntax import Predicate
-from everlog.reasoning.modules import graphs, plain
+from everlog.reasoning.modules.closure import plain
+from everlog.reasoning.modules.closure.implementation import ClosureImplementation
 from tests.reasoning.modules import test_stores
 from tests.reasoning.modules.test_updates import run
 from tests.reasoning.test_maintenance import ALGORITHMS
@@ -155,7 +156,7 @@ def test_opened_and_updated(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     def refuse(*_: Any) -> NoReturn:
         raise AssertionError("the closure is derived again")
 
-    monkeypatch.setattr(graphs, "derive", refuse)
+    monkeypatch.setattr(ClosureImplementation, "derive", refuse)
     again = everlog.open(tmp_path / "kb")
     change = again.update({"edge": [(2, 3)]}, {"edge": [(0, 1)]})
     assert len(change.deleted["path"]) == 2

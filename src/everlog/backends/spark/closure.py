@@ -18,7 +18,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pyarrow as pa
 
-from everlog.analysis.modules.kinds import Closure
 from everlog.backends.spark.sharing import (
     SENT_ROWS,
     Array,
@@ -36,7 +35,8 @@ from everlog.engine.reach import Reach
 from everlog.engine.tables import argument_names
 from everlog.ingest.tasks import work_directory
 from everlog.lang.syntax import Predicate
-from everlog.reasoning.modules.closure import ClosureGraph, closed
+from everlog.reasoning.modules.closure.description import Closure
+from everlog.reasoning.modules.closure.graph import ClosureGraph, closed
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

@@ -135,7 +135,7 @@ class CloseSlice:
         seeds = slice_facts.restricted(self.derived)
         around = slice_facts.restricted(p for p in slice_facts if p not in self.derived)
         facts = around.replaced(below.fitted(numbering.universe))
-        stratum = Stratum(1, self.rules, (), self.derived)
+        stratum = Stratum.of_rules(1, self.rules, (), self.derived)
         return as_local(close_stratum(engine, stratum, facts, seeds, 1, Listener())[0])
 
     def _batches(self, number: int, relation: Relation, numbering: SharedNumbering) -> Iterator[pa.RecordBatch]:

@@ -9,18 +9,19 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from everlog.analysis.decompose import parts_of
-from everlog.analysis.modules.kinds import VirtualUnion
+from everlog.analysis.modules.ordinary import without_modules
 from everlog.analysis.stratify import Stratum
 from everlog.backends.spark.accounts import SparkAccounts
 from everlog.backends.spark.factset import FrameSet, PendingFacts, SourcePart, framed
 from everlog.backends.spark.finish import finish, fits
-from everlog.backends.spark.local import evaluate, without_modules
+from everlog.backends.spark.local import evaluate
 from everlog.backends.spark.match import FrameMatches, FrameProofs
 from everlog.backends.spark.multiset import FrameCounts
 from everlog.backends.spark.plans import (
     PlanKind,
     PlanSettings,
     StratumPlan,
+    as_planned,
     close,
     decomposed,
     limit,
@@ -28,13 +29,14 @@ from everlog.backends.spark.plans import (
     reads,
     seeded,
 )
-from everlog.backends.spark.repair import repair_closure, repair_union
+from everlog.backends.spark.repair import ModuleChange, repair
 from everlog.backends.spark.rounds import close_in_rounds
 from everlog.backends.spark.settings import SparkSettings
 from everlog.backends.spark.tasks import parallelism
 from everlog.backends.spark.unlisted import ClosureListing, is_counted_first, listing
 from everlog.backends.spark.workspace import Workspace
 from everlog.engine.algebra import AnyChange, AnyFactSet, Observer
+from everlog.engine.factset import NONE
 from everlog.engine.limits import Limits
 from everlog.engine.rules import RuleSet
 from everlog.engine.tables import argument_name, argument_names
@@ -99,8 +101,11 @@ class SparkEngine(SparkAccounts):
         known, newest = framed(self.space, facts), framed(self.space, delta)
         if not known.possible:
             return known
-        if not (stratum.recursive or stratum.module):
+        if not (stratum.recursive or stratum.alone):
             return None
+        if (ordinary := as_planned(stratum)) is not stratum:
+            below = known.restricted(known.possible.difference(stratum.predicates))
+            return framed(self.space, close_stratum(self, ordinary, below, NONE, 1, Listener())[0])
         parts = parts_of(stratum)
         if len(parts) > 1:
             return self._closed_in_parts(stratum, parts, known, observer)
@@ -108,7 +113,7 @@ class SparkEngine(SparkAccounts):
         self._note(plan)
         if plan.kind not in ("rounds", "loop"):
             return self._closed_by(plan, known)
-        if stratum.module is not None:
+        if stratum.alone is not None:
             return self._closed_by_rules(plan, known)
         most = self.settings.local_finish
         if not newest.possible:
@@ -142,7 +147,7 @@ class SparkEngine(SparkAccounts):
         """In one task if the engine may choose and the facts are expected to fit there. Modules inside a stratum are
         for the local engine only: where it does not fit, rules take their place.
         """
-        if not stratum.rules and not stratum.inner:
+        if not stratum.rules and not stratum.is_mixed:
             return None
         below, given = framed(self.space, facts), framed(self.space, explicit)
         settings, sizes = self._plans, dict[Predicate, int]()
@@ -156,8 +161,8 @@ class SparkEngine(SparkAccounts):
             self._note(plan)
             if (found := self._evaluated(plan, below, given)) is not None:
                 return found
-        if stratum.inner:
-            plain, seen = without_modules(stratum), {h: p for m in stratum.inner for p, h in m.external.items()}
+        if stratum.is_mixed:
+            plain, seen = without_modules(stratum), {h: p for m in stratum.special for p, h in m.external.items()}
             closed, figures = close_stratum(self, plain, below, given.renamed(seen), 1, Listener())
             return framed(self.space, closed), figures.rounds
         if plan.kind == "nonrecursive":
@@ -182,13 +187,12 @@ class SparkEngine(SparkAccounts):
         self, stratum: Stratum, old: AnyFactSet, new: AnyFactSet, gone: AnyFactSet, fresh: AnyFactSet
     ) -> tuple[FrameSet, FrameSet] | None:
         """In one task if all that feeds a closure fits there; otherwise it is closed again and compared."""
-        before, after, lost, won = (framed(self.space, facts) for facts in (old, new, gone, fresh))
-        if isinstance(stratum.module, VirtualUnion):
-            return repair_union(self.space, stratum.module, before, after, lost, won)
-        assert stratum.module is not None
-        plans = self.settings.plans
-        edges, pairs = plans.condensed_edges, plans.shared_facts
-        found = repair_closure(self.space, stratum.module, before, lost, won, edges, pairs)
+        assert stratum.alone is not None
+        change, plans = (
+            ModuleChange(*(framed(self.space, facts) for facts in (old, new, gone, fresh))),
+            self.settings.plans,
+        )
+        found = repair(self.space, stratum.alone, change, plans.condensed_edges, plans.shared_facts)
         if found is None:
             much = f"more edges {limit(plans, 'condensed_edges')} or changed pairs {limit(plans, 'shared_facts')}"
             log.info("stratum %d: %s than fit one task, so it is closed again", stratum.index, much)
@@ -211,7 +215,7 @@ class SparkEngine(SparkAccounts):
         listener = Listener(heard)
         for part in parts:
             rules = tuple(rule for rule in part.nonrecursive if rule not in applied)
-            own = replace(part, nonrecursive=rules)
+            own = Stratum.of_rules(part.index, part.recursive, rules, part.predicates)
             closed, _ = close_stratum(self, own, found, given, len(parts), listener)
             found = framed(self.space, closed)
         return found
@@ -221,7 +225,7 @@ class SparkEngine(SparkAccounts):
         seeds = seeded(plan, {p: self._relation(facts, p) for p in facts.sizes})
         given = self._kept({p: seeds[p] for p in plan.seeds if p in seeds})
         around = facts.restricted(facts.possible.difference(plan.seeds))
-        linear = Stratum(plan.stratum.index, plan.rules, (), tuple(plan.seeds))
+        linear = Stratum.of_rules(plan.stratum.index, plan.rules, (), tuple(plan.seeds))
         closed, _ = close_stratum(self, linear, around, given, 1, Listener())
         found = framed(self.space, closed)
         return found.restricted(p for p in found if p not in plan.seeds or p in plan.stratum.predicates)

@@ -63,17 +63,17 @@ class WatchedSparkEngine(SparkEngine):
     def closed(
         self, stratum: Stratum, facts: AnyFactSet, delta: AnyFactSet, observer: Observer | None = None
     ) -> FrameSet | None:
-        if stratum.module is not None:
-            self.watch.began_module(self, stratum)
+        if stratum.alone is not None:
+            self.watch.began_module(self, stratum, stratum.alone)
         return super().closed(stratum, facts, delta, observer)
 
     @contextmanager
     def _told(self, stratum: Stratum, rules: Sequence[Rule]) -> Iterator[None]:
         """Rules are evaluated otherwise than by passes; those of a module were told of before."""
-        if stratum.module is None:
+        if stratum.alone is None:
             self.watch.began_together(self, stratum.index, rules, "forward")
         yield
-        if stratum.module is None:
+        if stratum.alone is None:
             self.watch.jobs_done({})
 
     def _evaluated(self, plan: StratumPlan, facts: FrameSet, explicit: FrameSet) -> tuple[FrameSet, int] | None:

@@ -10,10 +10,13 @@ from collections.abc import Sequence
 from dataclasses import replace
 from types import MappingProxyType
 
-from everlog.analysis.modules.kinds import Closure, Edge, Transition, hidden, inner
+from everlog.analysis.modules.edges import Edge
+from everlog.analysis.modules.hidden import hidden, inner
+from everlog.analysis.modules.module import Taken
 from everlog.analysis.modules.reading import Component, ReadRule, RuleReader
-from everlog.analysis.modules.shapes import Linear, Misfit, flaw_of, shape_of
 from everlog.lang.syntax import Atom, Constant, Predicate, Rule, Variable
+from everlog.reasoning.modules.closure.description import Closure, Transition
+from everlog.reasoning.modules.closure.shapes import Linear, Misfit, flaw_of, shape_of
 
 GOING_ON, ENDED = 1, 0
 
@@ -21,7 +24,7 @@ ANY = Variable(" any")
 """Takes the place of the constant; no variable of a program has this name."""
 
 
-def bound_closure(component: Component, reader: RuleReader) -> tuple[Closure, Rule] | None:
+def bound_closure(component: Component, reader: RuleReader) -> Taken | None:
     """The closure of a component whose recursive rules all keep the same constant, and the rule that gives its pairs
     that go on; None if there is no such closure."""
     if len(component.predicates) > 1 or component.predicates[0] in reader.aliases.others:
@@ -42,7 +45,7 @@ def bound_closure(component: Component, reader: RuleReader) -> tuple[Closure, Ru
     rules = tuple(read.rule for read in component.recursive)
     module = Closure("linear", (predicate, going), rules, external, transitions, mirrored=column == 1)
     terms = (Variable("y"), constant) if column else (constant, Variable("y"))
-    return module, Rule(Atom(hidden(going), terms), (Atom(hidden(predicate), terms),))
+    return Taken(module, (Rule(Atom(hidden(going), terms), (Atom(hidden(predicate), terms),)),))
 
 
 def _kept(rule: Rule, predicate: Predicate) -> tuple[int, Constant] | None:

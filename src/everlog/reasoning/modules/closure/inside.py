@@ -6,13 +6,14 @@ stratum even if the rest of the predicate's rules, or the edges, depend on the p
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Iterable
+from dataclasses import dataclass
 from typing import Literal
 
-from everlog.analysis.modules.kinds import Closure, Edge, Transition, hidden
-from everlog.analysis.stratify import Stratum, group_by_stratum
+from everlog.analysis.modules.edges import Edge
+from everlog.analysis.modules.hidden import hidden
 from everlog.lang.syntax import Atom, Predicate, Rule, Variable
+from everlog.reasoning.modules.closure.description import Closure, Transition
 
 Role = Literal["transitive", "symmetric", "left", "right"]
 
@@ -25,38 +26,8 @@ class Closing:
     edge: Edge | None = None
 
 
-def with_inner(stratum: Stratum, stratum_of: dict[Predicate, int]) -> Stratum:
-    """The stratum with its closures as modules; the hidden predicates they read are put into ``stratum_of``."""
-    if stratum.module is not None:
-        return stratum
-    by_head: dict[Predicate, list[Rule]] = {}
-    for rule in stratum.recursive:
-        by_head.setdefault(rule.head.predicate, []).append(rule)
-    modules = [m for p, rules in by_head.items() if p.arity == 2 and (m := _closure(p, rules)) is not None]
-    if not modules:
-        return stratum
-    external = {p: name for module in modules for p, name in module.external.items()}
-    stratum_of.update(dict.fromkeys(external.values(), stratum.index))
-    taken = {id(rule) for module in modules for rule in module.rules}
-    rules = [_fed(rule, external) for rule in stratum.rules if id(rule) not in taken]
-    numbers = {p: stratum_of.get(p, 0) for rule in rules for p in _predicates(rule)}
-    (found,) = group_by_stratum(rules, numbers) or (replace(stratum, recursive=(), nonrecursive=()),)
-    predicates = dict.fromkeys((*found.predicates, *stratum.predicates, *external.values()))
-    return replace(found, predicates=tuple(predicates), inner=tuple(modules))
-
-
-def _predicates(rule: Rule) -> Iterable[Predicate]:
-    return (atom.predicate for atom in (rule.head, *rule.body))
-
-
-def _fed(rule: Rule, external: Mapping[Predicate, Predicate]) -> Rule:
-    head = rule.head
-    if head.predicate not in external:
-        return rule
-    return replace(rule, head=replace(head, predicate=external[head.predicate]))
-
-
-def _closure(predicate: Predicate, recursive: Iterable[Rule]) -> Closure | None:
+def closure_inside(predicate: Predicate, recursive: Iterable[Rule]) -> Closure | None:
+    """The closure that some recursive rules of a predicate are."""
     found = [(rule, closing) for rule in recursive if (closing := _closing(rule, predicate)) is not None]
     roles = {closing.role for _, closing in found}
     if "transitive" in roles:

@@ -25,7 +25,7 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from typing import Literal
 
-from everlog.analysis.modules.kinds import Edge
+from everlog.analysis.modules.edges import Edge
 from everlog.analysis.modules.words import Word
 from everlog.lang.syntax import Predicate
 

@@ -12,18 +12,20 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from everlog.analysis.check import check
-from everlog.analysis.modules import Closure, Edge, Module, Transition, VirtualUnion, with_modules
 from everlog.analysis.modules.aliases import find_aliases
-from everlog.analysis.modules.build import MAX_GENERATORS
-from everlog.analysis.modules.kinds import hidden
+from everlog.analysis.modules.edges import Edge
+from everlog.analysis.modules.hidden import hidden
+from everlog.analysis.modules.module import SpecialModule
 from everlog.analysis.modules.printing import print_module
-from everlog.analysis.modules.rewrite import with_outer
-from everlog.analysis.modules.shapes import basis_of
 from everlog.analysis.modules.words import Word, single, word
 from everlog.analysis.stratify import Kind, StratifiedProgram, stratify
 from everlog.lang.parser import parse_program
 from everlog.lang.printer import print_rule
 from everlog.lang.syntax import Atom, Predicate, Program, Rule, Variable
+from everlog.reasoning.modules.closure.description import Closure, Transition
+from everlog.reasoning.modules.closure.shapes import basis_of
+from everlog.reasoning.modules.kinds import with_modules, with_outer
+from everlog.reasoning.modules.union.description import MAX_GENERATORS, VirtualUnion
 from tests.oracle import naive
 from tests.strategies import Case, cases, graph_cases
 
@@ -56,7 +58,7 @@ def along(edge: Edge, facts: naive.Facts) -> Pairs:
     return inverse(found) if edge.inverted else found
 
 
-def meaning(module: Module, facts: naive.Facts) -> dict[Predicate, Pairs]:
+def meaning(module: SpecialModule, facts: naive.Facts) -> dict[Predicate, Pairs]:
     """What a module derives from the facts below it."""
     if isinstance(module, VirtualUnion):
         return {module.predicate: frozenset(chain.from_iterable(along(part, facts) for part in module.parts))}
@@ -64,6 +66,7 @@ def meaning(module: Module, facts: naive.Facts) -> dict[Predicate, Pairs]:
         (predicate,) = module.predicates
         outside = pairs_of(module.external[predicate], facts)
         return {predicate: transitive(outside if module.kind == "transitive" else outside | inverse(outside))}
+    assert isinstance(module, Closure)
     return paths(module, facts)
 
 
@@ -107,8 +110,8 @@ def evaluate(program: StratifiedProgram, explicit: Iterable[naive.Fact]) -> dict
     """All facts by strata, rules naively and modules by their meaning; nothing is visited twice."""
     known = naive.grouped((program.external.get(predicate, predicate), row) for predicate, row in explicit)
     for stratum in program.strata:
-        if stratum.module is not None:
-            for predicate, pairs in meaning(stratum.module, known).items():
+        if stratum.alone is not None:
+            for predicate, pairs in meaning(stratum.alone, known).items():
                 assert predicate not in known
                 known[predicate] = set(pairs)
         while new := {
@@ -148,15 +151,15 @@ def assert_well_formed(program: StratifiedProgram) -> None:
             own = any(number[atom.predicate] == stratum.index for atom in rule.positive)
             assert (rule in stratum.recursive) == own
             assert (rule in stratum.nonrecursive) == (not own)
-        if stratum.module is not None:
+        if stratum.alone is not None:
             assert stratum.rules == ()
-            assert stratum.predicates == stratum.module.predicates
-            assert all(number[predicate] < stratum.index for predicate in stratum.module.inputs)
+            assert stratum.predicates == stratum.alone.predicates
+            assert all(number[predicate] < stratum.index for predicate in stratum.alone.inputs)
     assert_every_rule_is_somewhere(program)
 
 
 def assert_every_rule_is_somewhere(program: StratifiedProgram) -> None:
-    taken = [id(rule) for stratum in program.strata if stratum.module for rule in stratum.module.rules]
+    taken = [id(rule) for stratum in program.strata if stratum.alone for rule in stratum.alone.rules]
     assert len(taken) == len(set(taken))
     outside = [rule for stratum in program.strata for rule in stratum.rules]
     kept = {id(rule) for rule in outside}
@@ -186,13 +189,13 @@ def letters(predicates: Sequence[Predicate]) -> list[Edge]:
     return [Edge(predicate, inverted) for predicate in predicates for inverted in (False, True)]
 
 
-def modules_of(text: str, kind: Kind = "levels") -> list[Module]:
+def modules_of(text: str, kind: Kind = "levels") -> list[SpecialModule]:
     found = with_outer(stratify(check(parse_program(text)), kind))
-    return [stratum.module for stratum in found.strata if stratum.module is not None]
+    return [stratum.alone for stratum in found.strata if stratum.alone is not None]
 
 
-def kind_of(module: Module) -> str:
-    return module.kind if isinstance(module, Closure) else "union"
+def kind_of(module: SpecialModule) -> str:
+    return module.kind
 
 
 FEED = "p(?x, ?y) :- e(?x, ?y) . "
@@ -349,7 +352,7 @@ def test_transitivity_and_symmetry(text: str, kind: str) -> None:
 def test_not_taken(text: str) -> None:
     for kind in KINDS:
         program = with_outer(stratify(check(parse_program(FEED + text)), kind))
-        assert all(stratum.module is None for stratum in program.strata)
+        assert all(stratum.alone is None for stratum in program.strata)
         assert program.strata == stratify(program.program, kind).strata
         assert len({id(each.rule) for each in program.untaken}) == len(program.untaken) > 0
         assert all(each.reason for each in program.untaken)
@@ -391,7 +394,7 @@ def test_closed_takes_the_rule_for_the_edge(text: str) -> None:
     ],
 )  # fmt: skip
 def test_linear_from_a_constant(text: str, shown: str) -> None:
-    (module,) = with_modules(stratify(check(parse_program(text)))).modules
+    (module,) = with_modules(stratify(check(parse_program(text)))).special
     assert print_module(module) == f"linear: {shown}"
     assert module.predicates == (P,)
 
@@ -409,7 +412,7 @@ def test_linear_from_a_constant(text: str, shown: str) -> None:
     ],
 )
 def test_constants_that_are_not_taken(text: str) -> None:
-    assert not with_modules(stratify(check(parse_program(text)))).modules
+    assert not with_modules(stratify(check(parse_program(text)))).special
 
 
 def test_transitive_and_linear() -> None:
@@ -687,7 +690,7 @@ def test_taken_programs_mean_the_same(text: str) -> None:
         facts = {(rng.choice(predicates), (rng.choice(NODES), rng.choice(NODES))) for _ in range(size // 4)}
         found = assert_same(program, facts)
         assert found.untaken == ()
-        assert any(isinstance(stratum.module, Closure) for stratum in found.strata)
+        assert any(isinstance(stratum.alone, Closure) for stratum in found.strata)
 
 
 # ---- reasons, size
@@ -784,6 +787,6 @@ def test_time_is_linear(make: Callable[[int], Program], size: int) -> None:
         start = time.process_time()
         found = with_outer(stratified)
         seconds.append(time.process_time() - start)
-    modules = sum(stratum.module is not None for stratum in found.strata)
+    modules = sum(stratum.alone is not None for stratum in found.strata)
     print(f"{make.__name__}: {modules:,} modules of {size:,} rules in {seconds[1]:.2f} s")
     assert seconds[1] < 40 * max(seconds[0], 0.05)

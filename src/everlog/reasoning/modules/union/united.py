@@ -7,22 +7,16 @@ against what the parts take, what only they have is listed once the look-ups hav
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import ClassVar
 
 import numpy as np
 
-from everlog.analysis.modules import Edge, VirtualUnion
-from everlog.engine.closed import Closed, Listed
-from everlog.engine.factset import FactSet
+from everlog.engine.closed import Closed
 from everlog.engine.keys import BLOCK_ROWS, ID_BITS, Column, Keys, Layout, Mask, layout_for, sort_unique, swapped
 from everlog.engine.relation import Relation
-from everlog.engine.runs import Run
-from everlog.lang.syntax import Predicate
-from everlog.reasoning.modules.apart import PairDifference
-from everlog.reasoning.modules.changed import RelationChange
 
 PAIRS: Layout = layout_for(2, 0)
 
@@ -41,7 +35,7 @@ class PairSource:
     inverted: bool
 
     def contains(self, keys: Keys) -> Mask:
-        return self.relation.contains(_turned(keys) if self.inverted else keys)
+        return self.relation.contains(swapped(keys) if self.inverted else keys)
 
     def match_counts(self, column: int, terms: Column) -> Column:
         return self.relation.match_counts(self._own(column), terms)
@@ -57,7 +51,7 @@ class PairSource:
         base, own = self.relation.base, self._own(column)
         if not isinstance(base, Closed) or own == base.lead or self.relation.runs or self.relation.gone:
             return self.relation.blocks(own, block)
-        return (np.sort(_turned(keys)) for keys in base.blocks(base.lead, block))
+        return (np.sort(swapped(keys)) for keys in base.blocks(base.lead, block))
 
     def _own(self, column: int) -> int:
         return 1 - column if self.inverted else column
@@ -233,12 +227,12 @@ class United:
         """The pairs of the first two parts, which are listed only once."""
         for keys in self.parts[0].blocks(column, block):
             yield keys
-            turned = np.sort(_turned(keys))
-            yield turned if self._is_disjoint(1) else turned[~self.parts[0].contains(self._primary(turned, column))]
+            inverse = np.sort(swapped(keys))
+            yield inverse if self._is_disjoint(1) else inverse[~self.parts[0].contains(self._primary(inverse, column))]
 
     @staticmethod
     def _primary(keys: Keys, column: int) -> Keys:
-        return keys if column == 0 else _turned(keys)
+        return keys if column == 0 else swapped(keys)
 
     def _part_blocks(self, number: int, column: int, block: int) -> Iterator[Keys]:
         """Those of a part that no part before has."""
@@ -282,59 +276,3 @@ def _joined(pieces: list[tuple[Column, Column]]) -> tuple[Column, Column]:
     if len(pieces) == 1:
         return pieces[0]
     return np.concatenate([rows for rows, _ in pieces]), np.concatenate([others for _, others in pieces])
-
-
-def derive(module: VirtualUnion, facts: FactSet) -> dict[Predicate, Relation]:
-    """The relation of a union, from all facts below it."""
-    return {module.predicate: Relation.from_base(_united(module, facts))}
-
-
-def rederive(
-    module: VirtualUnion, old: FactSet, new: FactSet, gone: FactSet, fresh: FactSet
-) -> Mapping[Predicate, RelationChange]:
-    """The same after an update: what a part lost is lost unless another part has it, and likewise what it won.
-
-    The changed pairs are listed only if they are fewer than those that would have to be looked up to count the rest.
-    """
-    after = _united(module, new)
-    relation = Relation.from_base(after)
-    if len(module.parts) == 1:
-        lost, won = (_turned_as(module.parts[0], facts) for facts in (gone, fresh))
-        return {module.predicate: RelationChange(relation, lost, won)}
-    before = _united(module, old)
-    before.__dict__["_count"] = len(old.relation(module.predicate))
-    less, more = (_united(module, facts) for facts in (gone, fresh))
-    gone_pairs = PairDifference(before, after, less, less.most, one_way=not more)
-    new_pairs = PairDifference(after, before, more, more.most, one_way=not less)
-    if less.most + more.most < after.later:
-        after.__dict__["_count"] = len(before) - len(gone_pairs.pairs) + len(new_pairs.pairs)
-    return {module.predicate: RelationChange(relation, Relation.from_base(gone_pairs), Relation.from_base(new_pairs))}
-
-
-def changed_pairs(
-    module: VirtualUnion, old: FactSet, new: FactSet, gone: FactSet, fresh: FactSet
-) -> tuple[FactSet, FactSet]:
-    """What a union lost and won, listed, at the cost of looking up what its parts lost and won."""
-    before, after, less, more = (_united(module, facts) for facts in (old, new, gone, fresh))
-    lost, won = less.sorted_keys(), more.sorted_keys()
-    lost, won = lost[~after.contains(lost)], won[~before.contains(won)]
-    gone, fresh = (FactSet({module.predicate: Relation.from_run(Run.of(PAIRS, keys))}) for keys in (lost, won))
-    return gone, fresh
-
-
-def _turned_as(part: Edge, facts: FactSet) -> Relation:
-    """The facts of a single part; those of a closure are not listed for it."""
-    relation = facts.relation(part.predicate)
-    if isinstance(relation, Listed):
-        return relation.turned() if part.inverted else relation
-    return Relation.from_base(United((PairSource(relation, part.inverted),))).plain()
-
-
-def _united(module: VirtualUnion, facts: FactSet) -> United:
-    parts = [PairSource(facts.relation(edge.predicate), edge.inverted) for edge in module.parts]
-    parts = [inner for part in parts if part.relation for inner in part.flattened()]
-    return United(tuple(sorted(parts, key=lambda part: len(part.relation), reverse=True)))
-
-
-def _turned(keys: Keys) -> Keys:
-    return swapped(keys)
