@@ -140,7 +140,7 @@ def _describe_module(stratum: Stratum, program: StratifiedProgram, text_of: Call
 def _describe_on_spark(stratum: Stratum, program: StratifiedProgram, settings: SparkSettings) -> Iterator[str]:
     """How Spark evaluates the stratum, as a whole or part by part, for relations of equal size."""
     from everlog.analysis.decompose import parts_of
-    from everlog.analysis.modules.ordinary import without_modules
+    from everlog.analysis.ordinary import without_modules
     from everlog.backends.spark.materialise import predicates_of
     from everlog.backends.spark.plans import plan_of
 

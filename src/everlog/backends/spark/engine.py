@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from everlog.analysis.decompose import parts_of
-from everlog.analysis.modules.ordinary import without_modules
+from everlog.analysis.ordinary import without_modules
 from everlog.analysis.stratify import Stratum
 from everlog.backends.spark.accounts import SparkAccounts
 from everlog.backends.spark.factset import FrameSet, PendingFacts, SourcePart, framed

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import pyarrow as pa
 
-from everlog.analysis.modules.ordinary import shown
+from everlog.analysis.ordinary import shown
 from everlog.analysis.stratify import Stratum
 from everlog.backends.spark.factset import FrameSet
 from everlog.backends.spark.plans import reads

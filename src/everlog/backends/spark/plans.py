@@ -28,7 +28,7 @@ from everlog.analysis.linear import is_linear, read_beside
 from everlog.analysis.meeting import meeting
 from everlog.analysis.modules.edges import Edge
 from everlog.analysis.modules.module import SpecialModule
-from everlog.analysis.modules.ordinary import without_modules
+from everlog.analysis.ordinary import without_modules
 from everlog.analysis.stratify import Stratum
 from everlog.engine.hashing import hash_text
 from everlog.engine.tables import argument_name, argument_names

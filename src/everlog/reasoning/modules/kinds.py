@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from everlog.analysis.modules import rewrite
+from everlog.analysis import rewrite
 from everlog.analysis.modules.module import Detection, SpecialModule
 from everlog.analysis.stratify import StratifiedProgram
 from everlog.reasoning.modules.closure.description import Closure
