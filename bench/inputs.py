@@ -61,9 +61,15 @@ def write(tables: Mapping[str, Any], directory: Path) -> None:
     for name, table in tables.items():
         with pa.OSFile(str(directory / f"{name}.arrow"), "wb") as sink, pa.ipc.new_file(sink, table.schema) as writer:
             writer.write_table(table)
-        plain = pyarrow.csv.WriteOptions(include_header=False, delimiter="\t", quoting_style="none")
-        pyarrow.csv.write_csv(table, directory / f"{name}.tsv", plain)
+        write_tsv(table, directory / f"{name}.tsv")
         (directory / f"{name}.lp").write_text("\n".join(_ground_atoms(name, table).to_pylist()) + "\n")
+
+
+def write_tsv(table: Any, path: Path) -> Path:
+    """Write a table as tab-separated values without a header; return the path."""
+    plain = pyarrow.csv.WriteOptions(include_header=False, delimiter="\t", quoting_style="none")
+    pyarrow.csv.write_csv(table, path, plain)
+    return path
 
 
 def read(directory: Path) -> Inputs:

@@ -43,7 +43,7 @@ ADVISED_UNDERGRADUATES = 5
 """One undergraduate out of this number has an advisor."""
 TEACHING_ASSISTANTS: Range = (4, 5)
 RESEARCH_ASSISTANTS: Range = (3, 4)
-"""One graduate student out of a number in this range is an assistant."""
+"""One graduate student out of a number in these ranges is an assistant."""
 DEGREE_UNIVERSITIES = 1000
 RESEARCH_INTERESTS = 30
 

@@ -20,7 +20,18 @@ ROOT = Path(__file__).resolve().parents[1]
 RESULTS = Path(os.environ.get("EVERLOG_BENCH_RESULTS") or ROOT / "bench" / "results")
 """The directory of the result files."""
 
-SHOWN = ("workload", "system", "stratification", "n", "nodes", "form", "maintain")
+SHOWN = (
+    "workload",
+    "system",
+    "stratification",
+    "n",
+    "nodes",
+    "form",
+    "maintain",
+    "workloads",
+    "universities",
+    "master",
+)
 """Arguments of a task that progress lines show."""
 
 

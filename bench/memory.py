@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from bench.inputs import read
+from bench.machine import status_bytes
 from bench.programs import LINEAR
 
 
@@ -50,5 +51,4 @@ def resident_bytes() -> int:
     gc.collect()
     if sys.platform == "linux":
         ctypes.CDLL(None).malloc_trim(0)
-    status = Path("/proc/self/status").read_text()
-    return int(next(line for line in status.splitlines() if line.startswith("VmRSS:")).split()[1]) * 1024
+    return status_bytes("VmRSS")

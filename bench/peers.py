@@ -19,6 +19,7 @@ from time import perf_counter, process_time
 from typing import Any
 
 from bench.inputs import Inputs, read
+from bench.machine import status_bytes
 from bench.programs import PROGRAMS, Program
 
 DUCKDB_THREADS = 2
@@ -217,11 +218,8 @@ def peak_mb() -> float:
     The high-water mark of ``/proc`` starts anew with the program; ``ru_maxrss`` is inherited from
     the process that started it.
     """
-    status = Path("/proc/self/status")
-    if status.exists():
-        mark = next((line for line in status.read_text().splitlines() if line.startswith("VmHWM:")), None)
-        if mark is not None:
-            return int(mark.split()[1]) * 1024 / 1e6
+    if mark := status_bytes("VmHWM"):
+        return mark / 1e6
     import resource
 
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024 / 1e6

@@ -41,6 +41,20 @@ def number(value: float | None, form: str) -> str:
     return "-" if value is None else format(value, form)
 
 
+def count(value: float | None) -> str:
+    """A count as the papers print it, or a dash where there is none.
+
+    >>> count(950), count(16_590), count(19_095_288), count(None)
+    ('950', '16.6 k', '19.1 M', '-')
+    """
+    if value is None:
+        return "-"
+    for unit, size in (("G", 1e9), ("M", 1e6), ("k", 1e3)):
+        if value >= size:
+            return f"{value / size:.1f} {unit}"
+    return f"{value:.0f}"
+
+
 @dataclass(frozen=True)
 class Target:
     """A promise, the measured figure, and whether the promise is met; ``met`` is None if it was not measured."""

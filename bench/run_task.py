@@ -29,6 +29,10 @@ TASKS = {
     "iterate": "bench.ingest.iterate",
     "rdf_reasoner": "bench.rdf.reasoners.measure_reasoner",
     "rdf_queries": "bench.rdf.query_times.measure_queries",
+    "spark_compared": "bench.spark.tasks.compared",
+    "spark_joins": "bench.spark.tasks.joins",
+    "spark_limited": "bench.spark.tasks.limited",
+    "spark_updates": "bench.spark.tasks.updates",
 }
 """Maps each task to its function."""
 

@@ -1,7 +1,7 @@
 """Draw docs/architecture.svg: the floors of the package, in the order in which imports are checked.
 
-The floors are those of the import-linter contract in pyproject.toml, and the line on each is the one of the table in
-docs/architecture.md. ``python scripts/draw_floors.py`` writes the picture again; a test compares it.
+The floors are those of the import-linter contract in pyproject.toml, with the descriptions of the table in
+docs/architecture.md. ``python scripts/draw_floors.py`` writes the picture; a test compares it.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ GROUPS: Mapping[str, tuple[str, str, str]] = {
     "reasoning": ("query profiling reasoning engine", "#ebf5ee", "#3f7d58"),
     "ground": ("analysis host settings lang", "#f3f4f6", "#6b7280"),
 }
-"""The floors that stand together, with the colours of their boxes and borders."""
+"""Groups of adjacent floors, with the colours of their boxes and borders."""
 
 WAYS: Mapping[str, tuple[str, ...]] = {
     "jobs": ("small inputs and changes", "large inputs and streams"),
@@ -35,11 +35,11 @@ WAYS: Mapping[str, tuple[str, ...]] = {
     "engine": ("sorted columns, compiled kernels", "the same, inside executors"),
     "host": ("memory, interrupts, addresses", "the session"),
 }
-"""What a floor does in this process and on Spark; one text stands for both."""
+"""(role of a floor in this process, role on Spark), or one text for both."""
 
 LEFT, TOP, ROW, GAP = 56, 64, 44, 6
 FLOOR, LANE = 520, 240
-"""Widths of the box of a floor, and of what it does one way."""
+"""Widths in pixels of the box of a floor, and of the box of a role."""
 
 WIDTH = LEFT + FLOOR + 2 * LANE + 4 * GAP + 10
 STYLE = """
@@ -62,7 +62,7 @@ def floors() -> list[str]:
 
 
 def lines() -> dict[str, str]:
-    """What lives on each floor, as the table says."""
+    """The description of each floor in the table."""
     page = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
     rows = re.findall(r"^\| `(\w+)` \| (.*) \|$", page, re.MULTILINE)
     return {floor: text.replace("`", "") for floor, text in rows}
@@ -87,7 +87,7 @@ def drawing() -> str:
 
 
 def _heads(height: int) -> Iterator[str]:
-    """What stands above the floors, and a lane for each way behind them."""
+    """The headings, and the lanes of the two kinds of roles behind the floors."""
     yield f'  <text class="name" x="{LEFT}" y="32">Floors</text>'
     yield f'  <text class="note" x="{LEFT}" y="50">a floor imports only floors below it</text>'
     for number, (head, note, fill) in enumerate(
@@ -100,7 +100,7 @@ def _heads(height: int) -> Iterator[str]:
 
 
 def _groups(names: list[str]) -> Iterator[str]:
-    """The names of groups of floors, written upwards beside them."""
+    """The names of the groups, written upwards beside their floors."""
     for group, (members, fill, stroke) in GROUPS.items():
         rows = [names.index(member) for member in members.split()]
         first, size = min(rows), max(rows) - min(rows) + 1
@@ -114,7 +114,7 @@ def _groups(names: list[str]) -> Iterator[str]:
 
 
 def _floor(name: str, text: str, y: int) -> Iterator[str]:
-    """The box of a floor, and what it does each way."""
+    """The box of a floor, and the boxes of its roles."""
     ((fill, stroke),) = ((fill, stroke) for members, fill, stroke in GROUPS.values() if name in members.split())
     yield f'  <rect x="{LEFT}" y="{y}" width="{FLOOR}" height="{ROW}" rx="6" fill="{fill}" stroke="{stroke}"/>'
     yield f'  <text class="name" x="{LEFT + 14}" y="{y + 18}">{name}</text>'

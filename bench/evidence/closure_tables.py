@@ -1,4 +1,4 @@
-"""Closures: tables 1 and 2 of the modular paper (5.6 and 5.7 of the thesis), 1 to 3 of the storage paper."""
+"""Closures: tables 1 and 2 of the modular paper (5.6 and 5.7 of the thesis), tables 1 to 3 of the storage paper."""
 
 from __future__ import annotations
 

@@ -6,9 +6,9 @@ import argparse
 import subprocess
 import sys
 import time
-from pathlib import Path
 from typing import Any
 
+from bench.machine import status_bytes
 from bench.measure import ROOT
 from bench.progress import log_progress
 from bench.report import Report, table
@@ -54,22 +54,13 @@ def sampled(code: str) -> dict[str, Any]:
     process = subprocess.Popen([sys.executable, "-c", code], cwd=ROOT, stdout=subprocess.PIPE, text=True)
     samples: list[tuple[float, float]] = []
     while process.poll() is None and time.perf_counter() - began < LONGEST:
-        resident = _resident(process.pid)
+        resident = status_bytes("VmRSS", process.pid) / 1024e3
         if resident:
             samples.append((round(time.perf_counter() - began, 3), round(resident, 1)))
         time.sleep(INTERVAL)
     process.kill()
     out, _ = process.communicate()
     return {"seconds": time.perf_counter() - began, "samples": samples, "pairs": out.strip()}
-
-
-def _resident(pid: int) -> float:
-    try:
-        status = Path(f"/proc/{pid}/status").read_text()
-    except OSError:
-        return 0.0
-    lines = [line for line in status.splitlines() if line.startswith("VmRSS")]
-    return int(lines[0].split()[1]) / 1e3 if lines else 0.0
 
 
 def measure(options: argparse.Namespace) -> Report:

@@ -1,4 +1,4 @@
-"""``python -m bench evidence [NAMES...] [--kept | --quick]``: measure everything, or what is named, and report it."""
+"""``python -m bench evidence [NAMES...] [--kept | --quick]``: measure all or named benchmarks, write the report."""
 
 from __future__ import annotations
 

@@ -7,7 +7,7 @@ from statistics import mean, median
 from typing import Any
 
 from bench.evidence import paper_figures
-from bench.report import Results, table
+from bench.report import Results, count, table
 
 JOURNAL = ("counting", "dred", "fbf")
 NAMES = {"counting": "Counting", "dred": "DRed", "fbf": "FBF", "dredc": "DRed^c", "bfc": "B/F^c"}
@@ -100,7 +100,7 @@ def breakdown(results: Results) -> str:
     headings = ("input", "Counting added", "deleted", "DRed forward", "backward", "delete", "FBF forward", "backward",
                 "delete")  # fmt: skip
     rows = [
-        [f"paper: {name}", *(_count(x) for phase in phases for x in phase)]
+        [f"paper: {name}", *(count(x) for phase in phases for x in phase)]
         for name, phases in paper_figures.BREAKDOWN.items()
     ]
     phases = {"counting": ("added", "deleted"), "dred": ("forward", "backward", "delete"),
@@ -110,7 +110,7 @@ def breakdown(results: Results) -> str:
             records = {r["algorithm"]: r["figures"] for r in one["records"]
                        if r["kind"] == "delete" and r["sampling"] == "uniform"}  # fmt: skip
             counted = [records[a].get("instances", {}).get(p) for a, ps in phases.items() for p in ps]
-            rows.append([one["workload"], *map(_count, counted)])
+            rows.append([one["workload"], *map(count, counted)])
     return table(headings, rows)
 
 
@@ -154,7 +154,7 @@ def large_adding(results: Results) -> str:
     return table(SCORE, _score_rows("time", paper_figures.LARGE_ADDING, scores(inputs, JOURNAL)))
 
 
-OVERS = (("dred", "dredc"), ("fbf", "bfc"), ("dredc", "bfc"))
+COMPARED = (("dred", "dredc"), ("fbf", "bfc"), ("dredc", "bfc"))
 
 
 def _ratio_table(theirs: Mapping[str, tuple[float, ...]], inputs: Sequence[tuple[str, Mapping[str, float]]]) -> str:
@@ -162,11 +162,11 @@ def _ratio_table(theirs: Mapping[str, tuple[float, ...]], inputs: Sequence[tuple
     rows = []
     for name, row in theirs.items():
         by_name = dict(zip(paper_figures.COLUMNS, row, strict=True))
-        rows.append([f"paper: {name}", *(f"{by_name[a] / by_name[b]:,.2f}" for a, b in OVERS)])
+        rows.append([f"paper: {name}", *(f"{by_name[a] / by_name[b]:,.2f}" for a, b in COMPARED)])
     for name, figures in inputs:
-        cells = [f"{figures[a] / figures[b]:,.2f}" if figures.get(a) and figures.get(b) else "-" for a, b in OVERS]
+        cells = [f"{figures[a] / figures[b]:,.2f}" if figures.get(a) and figures.get(b) else "-" for a, b in COMPARED]
         rows.append([name, *cells])
-    return table(("input", *(f"{NAMES[a]} / {NAMES[b]}" for a, b in OVERS)), rows)
+    return table(("input", *(f"{NAMES[a]} / {NAMES[b]}" for a, b in COMPARED)), rows)
 
 
 def small_with_counters(results: Results) -> str:
@@ -195,16 +195,3 @@ def counters(results: Results) -> str:
             cells = [f"{(again + first[kept]) / again:.2f}" for kept in ("nonrecursive", "counters")]
             rows.append([one["workload"], *cells])
     return table(("input", "with the nonrecursive counter", "with both"), rows)
-
-
-def _count(value: float | None) -> str:
-    """
-    >>> _count(1234), _count(2.5e6), _count(None)
-    ('1.2 k', '2.5 M', '-')
-    """
-    if value is None:
-        return "-"
-    for size, unit in ((1e9, "G"), (1e6, "M"), (1e3, "k")):
-        if value >= size:
-            return f"{value / size:.1f} {unit}"
-    return f"{value:.0f}"

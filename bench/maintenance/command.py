@@ -10,16 +10,17 @@ from time import perf_counter
 from typing import Any
 
 import numpy as np
-import pyarrow.csv
 
-from bench.generators import Edges, forest
-from bench.inputs import table_of
+from bench.generators import forest
+from bench.inputs import table_of, write_tsv
 from bench.measure import ROOT
 from bench.small_updates import RULES
 
 CHANGED = 1_000
+"""Number of explicit facts that an update changes: half are deleted, half inserted."""
 RUNS = 3
 TIMEOUT = 300
+"""Maximum seconds of a command."""
 
 
 def command_update(trees: int, size: int) -> dict[str, Any]:
@@ -34,24 +35,18 @@ def command_update(trees: int, size: int) -> dict[str, Any]:
         folder = Path(scratch)
         rules, store = folder / "rules.rls", folder / "store"
         rules.write_text(RULES)
-        facts = f"parent={_written(present, folder / 'parent.tsv')}"
+        facts = f"parent={write_tsv(table_of(present), folder / 'parent.tsv')}"
         made = _timed("materialise", str(rules), "--facts", facts, "--store", str(store))
         sizes, runs = [_bytes(store / "facts")], []
         for number in range(RUNS):
             at = random.choice(len(present), CHANGED // 2, replace=False)
             deleted, present = present[at], np.delete(present, at, axis=0)
-            insert = f"parent={_written(absent, folder / f'insert{number}.tsv')}"
-            delete = f"parent={_written(deleted, folder / f'delete{number}.tsv')}"
+            insert = f"parent={write_tsv(table_of(absent), folder / f'insert{number}.tsv')}"
+            delete = f"parent={write_tsv(table_of(deleted), folder / f'delete{number}.tsv')}"
             runs.append(_timed("update", str(store), "--insert", insert, "--delete", delete))
             present, absent = np.concatenate([present, absent]), deleted
             sizes.append(_bytes(store / "facts"))
     return {"materialise": made, "updates": runs, "bytes": sizes, "changed": CHANGED}
-
-
-def _written(edges: Edges, path: Path) -> Path:
-    plain = pyarrow.csv.WriteOptions(include_header=False, delimiter="\t", quoting_style="none")
-    pyarrow.csv.write_csv(table_of(edges), path, plain)
-    return path
 
 
 def _bytes(directory: Path) -> int:

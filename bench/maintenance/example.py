@@ -16,6 +16,7 @@ from bench.maintenance.workloads import JOIN, join_facts
 HEADS_FIRST = "dred, heads first"
 COLUMNS = ("dredc", "bfc", "counting", "dred", "fbf", HEADS_FIRST)
 RUNS = 15
+"""Maximum number of runs of an algorithm."""
 
 
 def example(n: int, cut_off: float) -> dict[str, Any]:

@@ -47,11 +47,11 @@ def measure(options: argparse.Namespace) -> Report:
 
 def _robustness(workload: UpdateWorkload, options: argparse.Namespace) -> list[dict[str, Any]]:
     quick, records = options.quick, []
-    patience = QUICK_LIMITS if quick else FULL_LIMITS if options.full else LIMITS
+    limits = QUICK_LIMITS if quick else FULL_LIMITS if options.full else LIMITS
     for stratification in STRATIFICATIONS[:1] if quick else STRATIFICATIONS:
         job = {"workload": workload.name, "stratification": stratification}
         size = workload.quick if quick else workload.size
-        ran = task("robustness", {**job, "size": size, **patience}, 1_200 if options.full else 400)
+        ran = task("robustness", {**job, "size": size, **limits}, 1_200 if options.full else 400)
         records.append({**job, **ran})
         if ran.get("strata") == 1:
             log_progress(f"{workload.name} is one stratum either way")

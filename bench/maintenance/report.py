@@ -11,7 +11,7 @@ from bench.maintenance.example import COLUMNS as EXAMPLE_COLUMNS
 from bench.maintenance.setting import COLUMNS, REMATERIALISE, REMATERIALISE_COUNTED
 from bench.maintenance.targets import auto_ratios, medians, targets
 from bench.plots import figure, grouped_bars
-from bench.report import Report, Results, table
+from bench.report import Report, Results, count, table
 
 SHORT = {REMATERIALISE: "remat", REMATERIALISE_COUNTED: "remat+c"}
 STRATA = {"levels": "Y", "single": "N"}
@@ -102,7 +102,7 @@ def instances_text(robustness: Sequence[Results]) -> str:
     for one, sampling in _instances(robustness):
         records = {r["algorithm"]: r for r in one["records"] if r["sampling"] == sampling and r["kind"] == "delete"}
         cells = [
-            _count(
+            count(
                 records[algorithm]["figures"].get("instances", {}).get(phase, 0)
                 if records[algorithm]["seconds"]
                 else None
@@ -111,8 +111,8 @@ def instances_text(robustness: Sequence[Results]) -> str:
             for phase in phases
         ]
         extra = (("dred", "overdeleted"), ("dredc", "overdeleted"), ("bfc", "checked"))
-        cells += [_count(records[algorithm]["figures"].get(name)) for algorithm, name in extra]
-        rows.append([one["workload"], STRATA[one["stratification"]], sampling, *cells, _count(one["instances"])])
+        cells += [count(records[algorithm]["figures"].get(name)) for algorithm, name in extra]
+        rows.append([one["workload"], STRATA[one["stratification"]], sampling, *cells, count(one["instances"])])
     return table(headings, rows)
 
 
@@ -146,10 +146,10 @@ def break_even_text(searched: Sequence[Results]) -> str:
     rows = []
     for one in done:
         cells = [
-            f"{'' if point['exact'] else '~'}{_count(point['facts'])} ({point['share']:.1%})"
+            f"{'' if point['exact'] else '~'}{count(point['facts'])} ({point['share']:.1%})"
             for point in one["points"].values()
         ]
-        rows.append([one["workload"], _count(one["explicit"]), *cells])
+        rows.append([one["workload"], count(one["explicit"]), *cells])
     for name, average in (("average score", mean), ("median score", median), ("maximal score", max)):
         scores = [
             average(
@@ -194,20 +194,6 @@ def _seconds(record: Results) -> str:
     if record["cut_off"] is not None:
         return f">{record['cut_off']:.0f}"
     return "-" if record["median"] is None else f"{record['median']:.4f}"
-
-
-def _count(number: float | None) -> str:
-    """A count as the papers print it.
-
-    >>> _count(950), _count(16_590), _count(19_095_288)
-    ('950', '16.6 k', '19.1 M')
-    """
-    if number is None:
-        return "-"
-    for unit, size in (("G", 1e9), ("M", 1e6), ("k", 1e3)):
-        if number >= size:
-            return f"{number / size:.1f} {unit}"
-    return f"{number:,}"
 
 
 def plot(results: Results, path: Path) -> None:

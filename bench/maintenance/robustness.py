@@ -54,9 +54,9 @@ class Measured:
 class SampleLimits:
     """Limits of the measurement of one algorithm.
 
-    ``samples`` is the maximum number of samples of each kind. After ``seconds`` in total, only ``fewest`` samples are
-    run, and none once deleting and adding a sample take more than ``slow`` seconds. A single update is stopped after
-    ``cut_off`` seconds."""
+    ``samples`` is the maximum number of samples of each kind. After ``seconds`` in total, samples are run only until
+    there are ``fewest``, and only if deleting and adding one take less than ``slow`` seconds on average. A single
+    update is stopped after ``cut_off`` seconds."""
 
     samples: int
     fewest: int
@@ -66,15 +66,15 @@ class SampleLimits:
 
 
 def robustness(workload: str, size: int, stratification: Kind, **limits: Any) -> dict[str, Any]:
-    """All algorithms on both kinds of samples of one workload; ``limits`` are those of ``Patience``."""
-    chosen, patience = WORKLOADS[workload], SampleLimits(**limits)
+    """All algorithms on both kinds of samples of one workload; ``limits`` are the fields of ``SampleLimits``."""
+    chosen, sample_limits = WORKLOADS[workload], SampleLimits(**limits)
     facts = chosen.facts(size)
     setting, sampler = Setting(chosen.rules, facts, stratification), Sampler(facts)
     setting.prepare()
     changed = chosen.change(sampler.size)
     records = []
     for sampling in SAMPLINGS:
-        records += _sampled(setting, sampler, sampling, changed, patience)
+        records += _sampled(setting, sampler, sampling, changed, sample_limits)
     return {
         "workload": workload,
         "stratification": stratification,
@@ -91,25 +91,25 @@ def robustness(workload: str, size: int, stratification: Kind, **limits: Any) ->
 
 
 def _sampled(
-    setting: Setting, sampler: Sampler, sampling: Sampling, changed: int, patience: SampleLimits
+    setting: Setting, sampler: Sampler, sampling: Sampling, changed: int, sample_limits: SampleLimits
 ) -> list[dict[str, Any]]:
     """Measure all algorithms on samples of one kind. The first sample is not measured: it builds the sort orders that
     all later ones use."""
     measured = {(kind, c): Measured(sampling, kind, c) for kind in ("delete", "add") for c in COLUMNS}
-    for seed in range(patience.samples + 1):
+    for seed in range(sample_limits.samples + 1):
         sample = setting.encoded(sampler.draw(sampling, changed, seed))
         deleted_counts: set[int] = set()
         for column in COLUMNS:
             deleting, adding = measured["delete", column], measured["add", column]
             rematerialises = column.startswith(REMATERIALISE)
-            if (rematerialises and not seed) or not _is_wanted(deleting, adding, patience):
+            if (rematerialises and not seed) or not _is_wanted(deleting, adding, sample_limits):
                 continue
             gc.collect()
-            deleted = setting.run(column, setting.state(column), delete=sample, limit=patience.cut_off)
+            deleted = setting.run(column, setting.state(column), delete=sample, limit=sample_limits.cut_off)
             if deleted.done is not None:
                 deleted_counts.add(deleted.done.deleted.count)
                 added = setting.run(
-                    column, setting.state_after(column, deleted.done), insert=sample, limit=patience.cut_off
+                    column, setting.state_after(column, deleted.done), insert=sample, limit=sample_limits.cut_off
                 )
                 _require_restored(setting, added, column)
                 if seed:
@@ -121,12 +121,12 @@ def _sampled(
     return [each.finished() for each in measured.values()]
 
 
-def _is_wanted(deleting: Measured, adding: Measured, patience: SampleLimits) -> bool:
+def _is_wanted(deleting: Measured, adding: Measured, sample_limits: SampleLimits) -> bool:
     """Whether another sample is measured: no update was stopped, and the limits allow it."""
     if deleting.cut_off is not None or adding.cut_off is not None:
         return False
     runs, spent = len(deleting.seconds), sum(deleting.seconds) + sum(adding.seconds)
-    return spent < patience.seconds or (runs < patience.fewest and spent < patience.slow * max(1, runs))
+    return spent < sample_limits.seconds or (runs < sample_limits.fewest and spent < sample_limits.slow * max(1, runs))
 
 
 def _require_restored(setting: Setting, added: UpdateRun, column: str) -> None:

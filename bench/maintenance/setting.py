@@ -34,6 +34,23 @@ COUNTED = ("dredc", "bfc", "auto", REMATERIALISE_COUNTED)
 """The algorithms that start from both counters. Counting starts from its trace, the others from the facts alone."""
 
 
+def relations_of(facts: Facts, universe: int) -> FactSet:
+    """Facts as relations of the engine."""
+    return FactSet(
+        {
+            Predicate(name, rows.shape[1]): Relation.from_columns(
+                [np.ascontiguousarray(column) for column in rows.T], universe, len(rows)
+            )
+            for name, rows in facts.items()
+        }
+    )
+
+
+def limits_of(seconds: float | None) -> Limits:
+    """Limits that stop an engine after a number of seconds."""
+    return Limits(deadline=None if seconds is None else time.monotonic() + seconds)
+
+
 @dataclass(frozen=True)
 class UpdateRun:
     """One timed update; ``done`` is None if it was stopped at the time limit."""
@@ -79,18 +96,11 @@ class Setting:
 
     def encoded(self, facts: Facts) -> FactSet:
         """The facts as relations of the engine."""
-        return FactSet(
-            {
-                Predicate(name, rows.shape[1]): Relation.from_columns(
-                    [np.ascontiguousarray(column) for column in rows.T], self.universe, len(rows)
-                )
-                for name, rows in facts.items()
-            }
-        )
+        return relations_of(facts, self.universe)
 
     def engine(self, limit: float | None = None) -> Engine:
-        deadline = None if limit is None else time.monotonic() + limit
-        engine = Engine(self.universe, {}, limits=Limits(deadline=deadline))
+        """An engine that stops with an error after ``limit`` seconds."""
+        engine = Engine(self.universe, {}, limits=limits_of(limit))
         engine.heads_first = self.heads_first
         return engine
 

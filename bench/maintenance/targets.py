@@ -40,8 +40,8 @@ def medians(robustness: Sequence[Mapping[str, Any]]) -> dict[Instance, dict[str,
 
 def auto_ratios(instances: Mapping[Instance, Mapping[str, float]]) -> Iterator[tuple[Instance, float, str, bool]]:
     """For each instance: the time of auto divided by that of the best algorithm, the best algorithm, and whether auto
-    takes at most twice the best time plus 50 ms. The state of auto has counters, so rematerialising is compared with
-    counters, too."""
+    takes at most twice the best time plus 50 ms. The state of auto has counters, so it is not compared with
+    rematerialising without counters."""
     for instance, seconds in instances.items():
         others = {name: s for name, s in seconds.items() if name not in ("auto", REMATERIALISE)}
         if others:

@@ -6,20 +6,20 @@ from typing import Any
 
 from bench import generators
 from bench.maintenance.samples import Sampler
+from bench.maintenance.workloads import SYMMETRIC_TRANSITIVE
 from bench.modules.forms import FormLimits, changes
-from bench.modules.programs import SAME
 from bench.modules.setting import Form, Setting
 
 SURPLUS = 0.1
 """Number of additional edges for each edge of the spanning tree."""
 
 
-def component(nodes: int, form: Form, **patience: Any) -> dict[str, Any]:
+def component(nodes: int, form: Form, **options: Any) -> dict[str, Any]:
     """Seconds to materialise a component, and to delete and insert one edge."""
-    limits = FormLimits(**patience)
+    limits = FormLimits(**options)
     facts = {"link": generators.sparse_component(nodes, SURPLUS, seed=8)}
-    Setting(SAME, {"link": facts["link"][:10]}, form).materialised()
-    setting = Setting(SAME, facts, form)
+    Setting(SYMMETRIC_TRANSITIVE, {"link": facts["link"][:10]}, form).materialised()
+    setting = Setting(SYMMETRIC_TRANSITIVE, facts, form)
     results: dict[str, Any] = {"nodes": nodes, "form": form, "explicit": len(facts["link"])}
     step = setting.materialised(limits.longest)
     results["materialise"] = step.seconds

@@ -48,11 +48,11 @@ def measure(options: argparse.Namespace) -> Report:
 
 
 def _components(quick: bool) -> list[dict[str, Any]]:
-    patience = QUICK_LIMITS if quick else LIMITS
+    limits = QUICK_LIMITS if quick else LIMITS
     records = []
     for nodes, form in QUICK_COMPONENTS if quick else COMPONENTS:
-        singles = GENERAL_SINGLES if form == "standard" else patience["singles"]
-        records.append(_task("component", {"nodes": nodes, "form": form, **patience, "singles": singles}))
+        singles = GENERAL_SINGLES if form == "standard" else limits["singles"]
+        records.append(_task("component", {"nodes": nodes, "form": form, **limits, "singles": singles}))
     return records
 
 

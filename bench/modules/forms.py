@@ -80,9 +80,9 @@ class Timed:
         return {"median": middle, "runs": len(self.seconds), "facts": self.facts, "cut_off": self.cut_off}
 
 
-def measure_form(workload: str, size: int, form: Form, **patience: Any) -> dict[str, Any]:
+def measure_form(workload: str, size: int, form: Form, **options: Any) -> dict[str, Any]:
     """All measurements of a workload in one form; steps that were stopped, and those that need them, are missing."""
-    chosen, limits = WORKLOADS[workload], FormLimits(**patience)
+    chosen, limits = WORKLOADS[workload], FormLimits(**options)
     facts, more = chosen.inputs(size)
     warm_up(chosen, facts, more, form)
     setting = Setting(chosen.rules, {**facts, **more}, form)

@@ -57,12 +57,6 @@ within(?x, ?y) :- part_of(?x, ?y) .
 within(?x, ?z) :- within(?x, ?y), within(?y, ?z) .
 """
 
-SAME = """
-same(?x, ?y) :- link(?x, ?y) .
-same(?x, ?y) :- same(?y, ?x) .
-same(?x, ?z) :- same(?x, ?y), same(?y, ?z) .
-"""
-
 
 def property_parents(properties: int, roots: int, seed: int) -> list[int | None]:
     """A random hierarchy of properties: the parent of each property is an earlier one; the first ``roots`` have none.

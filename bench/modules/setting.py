@@ -12,13 +12,11 @@ from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Any, Literal, get_args
 
-import numpy as np
-
+from bench.maintenance.setting import limits_of, relations_of
 from bench.maintenance.workloads import Facts
 from everlog.analysis.check import check
 from everlog.analysis.stratify import stratify
 from everlog.engine.factset import NONE, FactSet
-from everlog.engine.limits import Limits
 from everlog.engine.match import Engine
 from everlog.engine.relation import Relation
 from everlog.lang.errors import LimitError
@@ -78,18 +76,11 @@ class Setting:
 
     def encoded(self, facts: Facts) -> FactSet:
         """The facts as relations of the engine; explicit facts of a module's predicate have a hidden predicate."""
-        relations = {
-            Predicate(name, rows.shape[1]): Relation.from_columns(
-                [np.ascontiguousarray(column) for column in rows.T], self.universe, len(rows)
-            )
-            for name, rows in facts.items()
-        }
-        return FactSet(relations).renamed(self.program.external)
+        return relations_of(facts, self.universe).renamed(self.program.external)
 
     def engine(self, limit: float | None = None, constants: Mapping[str, int] = MappingProxyType({})) -> Engine:
         """An engine that stops with an error after ``limit`` seconds."""
-        deadline = None if limit is None else time.monotonic() + limit
-        return Engine(self.universe, constants, limits=Limits(deadline=deadline))
+        return Engine(self.universe, constants, limits=limits_of(limit))
 
     def materialised(self, limit: float | None = None) -> Step:
         """Materialise in this form, without bookkeeping."""

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import os
-import re
 import threading
 from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
 from typing import Any
+
+from bench.machine import process_tree, status_bytes
 
 DRIVER, HEAP, WORKER, ADDRESSES = "driver, Python", "driver, live heap", "worker, Python", "worker, address space"
 
@@ -60,9 +61,9 @@ class Peaks:
 
     def _sample(self) -> None:
         for pid, role in family(os.getpid()).items():
-            self._note(role, peak(pid))
+            self._note(role, status_bytes("VmHWM", pid))
             if role == WORKER:
-                self._note(ADDRESSES, peak(pid, "VmPeak"))
+                self._note(ADDRESSES, status_bytes("VmPeak", pid))
 
     def _note(self, role: str, size: int) -> None:
         self.sizes[role] = max(self.sizes.get(role, 0), size)
@@ -77,18 +78,8 @@ def live_heap(session: Any) -> int:
 
 def family(root: int) -> dict[int, str]:
     """The roles of a driver and of its descendants that have one, by process id."""
-    parents: dict[int, int] = {}
-    for entry in Path("/proc").glob("[0-9]*/stat"):
-        with suppress(OSError):
-            parents[int(entry.parent.name)] = int(entry.read_text().rpartition(")")[2].split()[1])
-    roles = {root: DRIVER}
-    for pid in parents:
-        above = pid
-        while above in parents and above != root:
-            above = parents[above]
-        if above == root and pid != root and (role := _role(pid)):
-            roles[pid] = role
-    return roles
+    roles = {pid: _role(pid) for pid in process_tree(root)} | {root: DRIVER}
+    return {pid: role for pid, role in roles.items() if role}
 
 
 def _role(pid: int) -> str | None:
@@ -96,11 +87,3 @@ def _role(pid: int) -> str | None:
         command = Path(f"/proc/{pid}/cmdline").read_text()
         return next((role for part, role in ROLES.items() if part in command), None)
     return None
-
-
-def peak(pid: int, of: str = "VmHWM") -> int:
-    """Peak resident bytes of a process, or its largest address space (``VmPeak``); 0 if the process has ended."""
-    with suppress(OSError):
-        line = re.search(rf"{of}:\s+(\d+) kB", Path(f"/proc/{pid}/status").read_text())
-        return int(line[1]) * 1024 if line else 0
-    return 0

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from bench.measure import run_python
+from bench.measure import task
 from bench.progress import log_progress
 from bench.spark.workloads import WORKLOADS
 
@@ -77,9 +77,14 @@ def compare(sizes: Sizes) -> Record:
 
 
 def _compared(workloads: dict[str, list[str]], sizes: Sizes, one_core: bool = False) -> list[Record]:
-    job: Record = {"workloads": workloads, "limit": sizes.timeout / 2, "patience": sizes.limit, "partitions": SLICES}
-    job |= {"master": ONE, "one_core": True} if one_core else {"master": TWO}
-    results = run_spark_task("compared", job, sizes.timeout)
+    job: Record = {
+        "workloads": workloads,
+        "limit": sizes.timeout / 2,
+        "loop_seconds": sizes.limit,
+        "partitions": SLICES,
+    }
+    job["master"] = ONE if one_core else TWO
+    results = task("spark_compared", job, sizes.timeout, one_core=one_core)
     failed = {"seconds": 0.0, "failed": True, **results}
     whole: list[Record] = results.get("runs") or [
         {**failed, "workload": name, "system": system} for name, systems in workloads.items() for system in systems
@@ -94,8 +99,8 @@ def joins(sizes: Sizes) -> Record:
     for cores, times in ((2, sizes.times), (1, PINNED)):
         if cores in sizes.cores and times:
             job: Record = {"universities": [sizes.joins * n for n in times], "partitions": SLICES}
-            job |= {"master": ONE, "one_core": True} if cores == 1 else {"master": TWO, "stores": sizes.stores}
-            results = run_spark_task("joins", job, sizes.timeout)
+            job |= {"master": ONE} if cores == 1 else {"master": TWO, "stores": sizes.stores}
+            results = task("spark_joins", job, sizes.timeout, one_core=cores == 1)
             each = results.get("runs", [results] * len(times))
             runs += [{"times": n, "cores": cores, **run} for n, run in zip(times, each, strict=True)]
     return {"runs": runs}
@@ -104,14 +109,15 @@ def joins(sizes: Sizes) -> Record:
 def memory(sizes: Sizes) -> Record:
     """The largest processes with 1 GB for each executor and Python worker, at 1 and 8 times the size."""
     chosen = [times for times in sizes.times if times in (1, 8)]
-    runs = [run_spark_task("limited", {"universities": sizes.memory * times}, sizes.timeout) for times in chosen]
+    jobs = [{"universities": sizes.memory * times} for times in chosen]
+    runs = [task("spark_limited", job, sizes.timeout, one_core=False) for job in jobs]
     return {"runs": [{"times": times, **run} for times, run in zip(chosen, runs, strict=True)]}
 
 
 def updates(sizes: Sizes) -> Record:
     """Small updates of a store, compared with materialising it; a store that ``joins`` has left is reused."""
     job = {"universities": sizes.updates, "changed": sizes.changed, "runs": 2, "master": TWO, "stores": sizes.stores}
-    return run_spark_task("updates", job, sizes.timeout)
+    return task("spark_updates", job, sizes.timeout, one_core=False)
 
 
 PARTS: Mapping[str, Callable[[Sizes], Record]] = {
@@ -120,20 +126,6 @@ PARTS: Mapping[str, Callable[[Sizes], Record]] = {
     "memory": memory,
     "updates": updates,
 }
-
-
-def run_spark_task(task: str, job: Record, timeout: float) -> Record:
-    """Run a task of :mod:`bench.spark.run_task`; return its results, or its error."""
-    from json import dumps
-
-    shown = " ".join(str(value) for value in job.values())
-    log_progress(f"{task} {shown}")
-    results = run_python(["-m", "bench.spark.run_task", dumps({"task": task, **job})], timeout)
-    if results.result is None:
-        log_progress(f"{task} {shown}: {results.error}")
-        return {"error": results.error}
-    log_progress(f"  {dumps(results.result)[:400]}")
-    return results.result
 
 
 def errors(parts: Mapping[str, Any]) -> Iterator[str]:

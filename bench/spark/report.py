@@ -162,7 +162,7 @@ SECTIONS = {
 
 
 def plot(parts: Mapping[str, Results], path: Path) -> None:
-    """Seconds by system on a logarithmic scale, and by size beside a straight line."""
+    """Draw seconds by system on a logarithmic scale, and by size beside a straight line."""
     runs = [run for run in parts.get("compare", {}).get("runs", ()) if run["seconds"]]
     runs.sort(key=lambda run: run["workload"])
     sized = [run for run in parts.get("joins", {}).get("runs", ()) if "seconds" in run and run["cores"] == 2]

@@ -10,10 +10,22 @@ from bench.spark.workloads import OBVIOUS
 
 Runs = Mapping[tuple[str, str], Results]
 CLOSURES = {"dag-r": "DAG-R", "wiki-vote": "wiki-Vote", "gnp10K": "gnp10K"}
-FASTER, LINEAR, SPEED_UP, GROWTH, LEAST_SECONDS = 10.0, 1.2, 1.6, 1.1, 20.0
-UPDATE, ADDED, READ, DEFAULT = 0.2, 2, 0.25, "Spark"
-MILLION = 5_000_000
+FASTER = 10.0
+"""Minimum ratio of the obvious loop's seconds to Everlog's."""
+LINEAR = 1.2
+"""Maximum growth of the time, relative to linear growth."""
+SPEED_UP = 1.6
+"""Minimum ratio of the seconds on one core to those on two."""
+GROWTH = 1.1
+"""Maximum growth of the driver's peak."""
+LEAST_SECONDS = 20.0
+"""Minimum seconds of the smallest run for which growth is judged."""
+UPDATE, ADDED, READ = 0.2, 2, 0.25
+"""Maxima for an update: share of the time of materialising, rows written per changed fact, share of the rows read."""
+DEFAULT = "Spark"
+MANY_FACTS = 5_000_000
 TIMES = (1, 8)
+"""Multiples of the size that are compared."""
 
 
 def targets(parts: Results) -> list[Target]:
@@ -60,10 +72,8 @@ def _finished(runs: Runs, how: str) -> Target:
 def _linear(part: Results) -> Target:
     promise = f"time grows at most {LINEAR:g} times linearly from 1 to 8 times the facts, from {LEAST_SECONDS:g} s"
     runs = {run["times"]: run for run in part.get("runs", ()) if run["cores"] == 2}
-    if not {*TIMES} <= runs.keys():
-        return Target("joins", promise, "-", None)
-    if error := next((run["error"] for run in runs.values() if "error" in run), None):
-        return Target("joins", promise, error, False)
+    if target := _unjudged("joins", promise, runs):
+        return target
     first, last = (runs[times] for times in TIMES)
     ratio = last["seconds"] / first["seconds"] / (last["explicit"] / first["explicit"])
     measured = f"{ratio:.2f} times linearly ({first['seconds']:.1f} s, {last['seconds']:.1f} s)"
@@ -82,9 +92,7 @@ def _cores(part: Results) -> Target:
         return Target("cores", promise, "-", None)
     if error := one.get("error") or two.get("error"):
         return Target("cores", promise, error, False)
-    ratio = one["seconds"] / two["seconds"]
-    measured = f"{ratio:.2f} times ({one['seconds']:.1f} s, {two['seconds']:.1f} s)"
-    return Target("cores", promise, measured, ratio >= SPEED_UP)
+    return _speed_up(promise, one, two)
 
 
 def _pinned(runs: Runs, workload: str, system: str, shown: str) -> Target:
@@ -92,6 +100,18 @@ def _pinned(runs: Runs, workload: str, system: str, shown: str) -> Target:
     one, two = (runs.get((workload, name)) for name in (f"{system}, one core", system))
     if one is None or two is None or one.get("failed") or two.get("failed"):
         return Target("cores", promise, "-", None)
+    return _speed_up(promise, one, two)
+
+
+def _unjudged(topic: str, promise: str, runs: Mapping[int, Results]) -> Target | None:
+    """The target if a run of the compared sizes is missing or a run failed, otherwise None."""
+    if not {*TIMES} <= runs.keys():
+        return Target(topic, promise, "-", None)
+    error = next((run["error"] for run in runs.values() if "error" in run), None)
+    return Target(topic, promise, error, False) if error else None
+
+
+def _speed_up(promise: str, one: Results, two: Results) -> Target:
     ratio = one["seconds"] / two["seconds"]
     measured = f"{ratio:.2f} times ({one['seconds']:.1f} s, {two['seconds']:.1f} s)"
     return Target("cores", promise, measured, ratio >= SPEED_UP)
@@ -99,15 +119,11 @@ def _pinned(runs: Runs, workload: str, system: str, shown: str) -> Target:
 
 def _memory(part: Results) -> list[Target]:
     runs = {run["times"]: run for run in part.get("runs", ())}
-    runs = runs if {*TIMES} <= runs.keys() else {}
     results = []
     for shown, roles in (("resident", (DRIVER, "driver, Java")), ("alive in Java's heap", (HEAP,))):
         promise = f"the driver's peak grows by at most 10% from 1 to 8 times the facts: {shown}"
-        if not runs:
-            results.append(Target("memory", promise, "-", None))
-            continue
-        if error := next((run["error"] for run in runs.values() if "error" in run), None):
-            results.append(Target("memory", promise, error, False))
+        if target := _unjudged("memory", promise, runs):
+            results.append(target)
             continue
         sizes = [sum(runs[times]["peaks"].get(role, 0) for role in roles) for times in TIMES]
         measured = f"{sizes[1] / sizes[0] - 1:+.1%} ({sizes[0] / 1e6:.0f} MB, {sizes[1] / 1e6:.0f} MB)"
@@ -123,7 +139,7 @@ def _million(part: Results) -> Target:
     if "error" in run:
         return Target("memory", promise, run["error"], False)
     measured = f"{run['explicit']:,} facts, {run['facts']:,} with the derived ones, in {run['seconds']:.0f} s"
-    return Target("memory", promise, measured, True if run["explicit"] >= MILLION else None)
+    return Target("memory", promise, measured, True if run["explicit"] >= MANY_FACTS else None)
 
 
 def _updates(part: Results) -> list[Target]:

@@ -32,7 +32,7 @@ class SparkWorkload:
     shared: str | None = None
     promised: str | None = None
     """The Everlog system that must be ten times as fast as the obvious loop."""
-    patience: float = 0.0
+    loop_seconds: float = 0.0
     """Minimum seconds before the obvious loop is stopped, so that it can end."""
     pinned: tuple[str, ...] = ()
     """The systems that are also run on one core."""
@@ -93,7 +93,7 @@ WORKLOADS = {
             CLOSED,
         ),
         SparkWorkload("generations", lambda: generators.generations(400, 60), SAME_GENERATION, promised=FINISHED,
-                 patience=100.0, pinned=("loop",)),
+                 loop_seconds=100.0, pinned=("loop",)),
         SparkWorkload("generations-small", lambda: generators.generations(40, 6), SAME_GENERATION),
         SparkWorkload("components", lambda: random_graph(4_000_000, 5_000_000), COMPONENTS),
         SparkWorkload("components-small", lambda: random_graph(40_000, 50_000), COMPONENTS),

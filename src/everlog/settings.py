@@ -1,6 +1,6 @@
 """Settings: a flag counts before the environment, the environment before ``everlog.toml``.
 
-This is the one place that knows which settings there are, what they may be, and where they come
+This is the only module that knows the settings, their possible values, and where they come
 from. A setting ``on-error`` is the flag ``--on-error``, the variable ``EVERLOG_ON_ERROR`` and the
 key ``on-error`` of the ``everlog.toml`` in the working directory or the nearest one above it.
 """
@@ -24,7 +24,7 @@ FILE = "everlog.toml"
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """One setting. ``default`` is its value where nobody says anything."""
+    """One setting. ``default`` is its value if it is given nowhere."""
 
     name: str
     kind: type
@@ -45,11 +45,11 @@ class Setting:
 
     @property
     def parameter(self) -> str:
-        """The name as Python writes it."""
+        """The name as a Python parameter."""
         return self.name.replace("-", "_")
 
     def problem(self, value: object) -> str | None:
-        """What is wrong with a value from a file, None if nothing.
+        """A description of what is wrong with a value from a file, None if it is valid.
 
         >>> SETTINGS["salt"].problem("7"), SETTINGS["format"].problem("xml")
         ('is not an integer', 'is none of table, csv, json, parquet, arrow')
@@ -187,7 +187,7 @@ def read_file(path: Path) -> dict[str, Any]:
 
 
 def file_settings() -> dict[str, Any]:
-    """What the nearest ``everlog.toml`` says, by parameter name; nothing if there is none."""
+    """The settings in the nearest ``everlog.toml``, by parameter name; empty if there is none."""
     path = find_file(Path.cwd())
     return {} if path is None else read_file(path)
 
@@ -208,7 +208,7 @@ def _problems(key: str, value: object, path: Path, text: str) -> list[Diagnostic
 
 
 def _of_toml(message: str, path: Path, text: str) -> tuple[str, Place]:
-    """What the parser says and where."""
+    """The message of the TOML parser, and the place that it names."""
     found = re.fullmatch(r"(.*) \(at line (\d+), column (\d+)\)", message)
     if found is None:
         return message, Place(str(path))

@@ -1,4 +1,4 @@
-"""The bench of RDF reads what it is given and judges what it measured."""
+"""The RDF benchmark reads its data and judges its measurements."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def published(shared_data: Path, tmp_path_factory: pytest.TempPathFactory) -> Pa
     ("name", "triples", "employees"), [("everlog lower", 137_933, 540), ("everlog rl", 194_770, 1_087)]
 )
 def test_everlog(published: Path, name: str, triples: int, employees: int) -> None:
-    """By scm-svf1, 547 more individuals are employees."""
+    """With scm-svf1, 547 more individuals are employees."""
     outcome = REASONERS[name].run(published)
     assert (outcome.triples, outcome.employees) == (triples, employees)
 

@@ -1,14 +1,14 @@
-"""What the benchmark of Spark promises, from records made up."""
+"""The targets and the report of the Spark benchmark, computed from invented records."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from bench.machine import busy_cores
+from bench.machine import busy_cores, status_bytes
 from bench.report import Run
 from bench.spark.experiments import merged
 from bench.spark.measure import stopped_after
-from bench.spark.memory_peaks import DRIVER, HEAP, family, peak
+from bench.spark.memory_peaks import DRIVER, HEAP, family
 from bench.spark.report import report
 from bench.spark.targets import disagreements, targets
 
@@ -56,8 +56,8 @@ def test_growth_cores_and_memory() -> None:
         "joins": {"runs": [joins(1, 2, 20), joins(2, 2, 40), joins(8, 2, 200), joins(2, 1, 60)]},
         "memory": {"runs": [limited(1, 100), limited(8, 111)]},
     }
-    told = [met for met in measured(good).values() if met is not None]
-    assert told == [True] * 5
+    verdicts = [met for met in measured(good).values() if met is not None]
+    assert verdicts == [True] * 5
     assert [met for met in measured(bad).values() if met is not None] == [False] * 4 + [True]
     about = {"command_line": "x", "load": 0.0}
     assert "missed" in page({name: {**part, **about} for name, part in bad.items()})
@@ -123,6 +123,6 @@ def test_processes_are_seen() -> None:
     import os
 
     assert family(os.getpid())[os.getpid()] == DRIVER
-    assert peak(os.getpid()) > 1 << 20
-    assert peak(1 << 30) == 0
+    assert status_bytes("VmHWM", os.getpid()) > 1 << 20
+    assert status_bytes("VmHWM", 1 << 30) == 0
     assert busy_cores(0.1) >= 0

@@ -1,4 +1,4 @@
-"""The page of errors says what the registry says. ``EVERLOG_GOLDEN=write`` writes it."""
+"""The page of errors equals the registry. ``EVERLOG_GOLDEN=write`` writes the page."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def page() -> str:
 
 
 def section(topic: Topic) -> list[str]:
-    """The lines about one topic, its codes in the order of their names."""
+    """The lines about one topic, with its codes sorted by name."""
     codes = sorted(code for code in Code if code.topic is topic)
     rows = [f"| `{code}` | {' or '.join(code.severities)} | {code.meaning} | {code.remedy} |" for code in codes]
     return [f"## {topic}", "", "| code | | what it means | what to do |", "| --- | --- | --- | --- |", *rows, ""]

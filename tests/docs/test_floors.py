@@ -1,4 +1,4 @@
-"""The floors: the page and the picture show what imports are checked against, and packages are not in circles."""
+"""The page and the picture show the floors that imports are checked against, and packages have no import cycles."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def test_every_floor_of_the_picture_is_in_one_group() -> None:
 
 
 def test_no_file_imports_a_package_around_it_that_imports_it() -> None:
-    """The contract about circles compares packages and files that stand side by side."""
+    """No file imports an enclosing package that imports it; the contract about cycles only compares siblings."""
     graph = grimp.build_graph("everlog", cache_dir=None)
     outward = {
         (file, package)

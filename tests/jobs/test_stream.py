@@ -21,6 +21,7 @@ import everlog
 from everlog import follow, maintain
 from everlog.analysis.predicates import Names
 from everlog.ingest.operations import OperationReader, Resolved, resolved
+from everlog.jobs import batches
 from everlog.jobs.batches import read_batch
 from everlog.jobs.stream import Upkeep
 from everlog.jobs.update import UpdateJob
@@ -195,8 +196,10 @@ def test_large_batches_are_read_as_small_ones_are(spark: Any, tmp_path: Path) ->
     def read(rows: list[Row], most: int, on_error: str) -> Any:
         frame = spark.createDataFrame(rows, f"{CELLS}, seq long").coalesce(2)
         reader = OperationReader.of(dict(frame.dtypes), NAMES, PREFIXES)
-        options: Any = {"where": "batch 5 of s", "width": 2, "on_error": on_error, "in_process_rows": most}
-        return read_batch(frame, reader, tmp_path, **options)
+        options: Any = {"where": "batch 5 of s", "width": 2, "on_error": on_error}
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(batches, "IN_PROCESS_ROWS", most)
+            return read_batch(frame, reader, tmp_path, **options)
 
     small, large = read([*good, *wrong], 1000, "skip"), read([*good, *wrong], 0, "skip")
     for found in (small, large):

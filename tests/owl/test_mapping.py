@@ -1,4 +1,4 @@
-"""Axioms from RDF graphs: every construct of the mapping, and what is wrong in real files."""
+"""Axioms from RDF graphs: every construct of the mapping, and mistakes of real files."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Profiles: their numbers are those of the statistics, and looking changes nothing."""
+"""Profiles: their numbers equal those of the statistics, and profiling changes no result."""
 
 from __future__ import annotations
 

@@ -44,7 +44,7 @@ def with_and_without_modules(draw: st.DrawFn) -> Given:
     explicit = found.old.explicit.renamed(program.external)
     facts, _ = seminaive(found.ids.engine(), program, explicit)
     found = replace(found, program=program)
-    return replace(found, old=found.booked(Materialisation(explicit, facts)))
+    return replace(found, old=found.with_bookkeeping(Materialisation(explicit, facts)))
 
 
 def changed(data: st.DataObject, situation: Given, how: Any, old: Materialisation) -> SignedChange:

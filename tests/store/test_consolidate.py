@@ -1,4 +1,4 @@
-"""Any sequence of versions reads as a model that applies the changes one by one."""
+"""Any sequence of versions reads like a model that applies the changes one by one."""
 
 from __future__ import annotations
 

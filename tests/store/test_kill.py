@@ -21,7 +21,7 @@ AFTER = (steps.FACTS_COMMITTED, steps.STAGING_REMOVED, steps.SNAPSHOT_WRITTEN)
 
 
 def killed_at(step: str, path: Path) -> None:
-    """Run the job in a process of its own that is killed when it reaches the step."""
+    """Run the job in a process that is killed when it reaches the step."""
     code = f"from tests.store.small import job; job({str(path)!r})"
     environment = {**os.environ, "EVERLOG_STOP_AT": step, "PYTHONPATH": SOURCES}
     ended = subprocess.run([sys.executable, "-c", code], env=environment, check=False, capture_output=True)
@@ -80,7 +80,7 @@ def test_a_killed_creation_can_be_given_up(tmp_path: Path) -> None:
 
 
 def test_a_living_writer_is_left_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Others come, die, give up and vacuum while a writer is between its two commits."""
+    """Other writers start, are killed, give up and vacuum while a writer is between its two commits."""
     write(tmp_path, EDGES)
     living = begin(tmp_path)
     fill(living, MORE)
@@ -111,7 +111,7 @@ def test_a_snapshot_that_somebody_is_making_is_left_alone(tmp_path: Path, monkey
 
 @pytest.mark.parametrize("clean", ["write", "vacuum"])
 def test_staging_directories_of_nobody_go(tmp_path: Path, clean: str) -> None:
-    """Those of a killed writer whose helpers still wrote after the next writer had cleaned up."""
+    """Staging directories of a killed writer are removed, also those of helpers that wrote after the next clean-up."""
     write(tmp_path, EDGES)
     with begin(tmp_path) as living:
         (tmp_path / "work" / ("ab" * 16) / "facts").mkdir(parents=True)

@@ -1,4 +1,4 @@
-"""Other tools read the same facts, straight from the Delta tables."""
+"""Other tools read equal facts directly from the Delta tables."""
 
 from __future__ import annotations
 

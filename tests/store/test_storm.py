@@ -1,4 +1,4 @@
-"""Many kills at any moment: every version that was acknowledged is there and whole, and nothing is left behind."""
+"""Many kills at random moments: every acknowledged version exists completely, and no files are left behind."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ for step in range(1000):
 
 @pytest.mark.slow
 def test_a_storm_of_kills_loses_nothing_that_was_acknowledged(tmp_path: Path) -> None:
-    """One process after the other writes, compacts and vacuums until it is killed at a random moment."""
+    """Processes write, compact and vacuum one after the other, each until it is killed at a random moment."""
     path = tmp_path / "kb"
     made = everlog.KnowledgeBase("path(?x, ?y) :- edge(?x, ?y) . path(?x, ?z) :- path(?x, ?y), edge(?y, ?z) .")
     made.insert("edge", [("b", "a")])

@@ -1,4 +1,4 @@
-"""Several writers and readers of one store at the same time, each a process of its own."""
+"""Concurrent writers and readers of one store, each in a process of its own."""
 
 from __future__ import annotations
 

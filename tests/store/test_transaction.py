@@ -1,4 +1,4 @@
-"""Versions: written all or nothing, each readable as it was."""
+"""Versions are written completely or not at all, and each stays readable."""
 
 from __future__ import annotations
 
@@ -326,7 +326,7 @@ def test_a_directory_that_looks_a_little_like_a_store_is_refused(tmp_path: Path,
 
 
 def test_another_writer_that_has_just_begun_is_no_stranger(tmp_path: Path) -> None:
-    """Between making ``work/`` and its first file."""
+    """The other writer has made ``work/``, but not yet its first file."""
     (tmp_path / "work").mkdir()
     assert write(tmp_path, EDGES) == 0
 

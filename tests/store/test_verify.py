@@ -1,4 +1,4 @@
-"""Verify finds each kind of damage and says where it is."""
+"""Verify finds each kind of damage and reports its place."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def test_truncated_file(store: Store, table: str) -> None:
 
 @pytest.fixture
 def no_checks(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Data files as they were before their names had checksums."""
+    """Write data files without checksums in their names, like earlier versions."""
     monkeypatch.setattr("everlog.store.files.check_in", lambda _: None)
 
 
@@ -79,7 +79,7 @@ def test_wrong_statistics_in_the_log(store: Store) -> None:
     entry = store.path / "facts" / "_delta_log" / f"{0:020}.json"
     lines = [json.loads(line) for line in entry.read_text().splitlines()]
     for line in lines:
-        line.get("commitInfo", {}).pop("everlogCheck", None)  # as in stores that were made before there were checksums
+        line.get("commitInfo", {}).pop("everlogCheck", None)  # like stores of versions without checksums
         if "add" in line:
             stats = json.loads(line["add"]["stats"])
             stats["maxValues"]["c0"] += 1

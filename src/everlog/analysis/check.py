@@ -1,7 +1,7 @@
-"""Arity and safety: whether a program or a query means something. All mistakes are found at once.
+"""Checks of arity and safety for programs and queries. All mistakes are reported at once.
 
-In what passes, every positive wildcard is a fresh variable, so that whoever joins positive atoms
-meets variables and constants only. Wildcards remain in negated atoms, where they mean "no value".
+In a checked program, every positive wildcard is a fresh variable, so that positive atoms have variables and constants
+only. Wildcards remain in negated atoms, where they mean "no value".
 """
 
 from __future__ import annotations
@@ -37,12 +37,12 @@ class CheckedProgram:
 
     @property
     def data(self) -> tuple[Columns, ...]:
-        """Facts that are no part of the program's text."""
+        """Facts that came with the program but are not part of its text."""
         return self.written.data if self.written is not None else ()
 
     @cached_property
     def warnings(self) -> tuple[Diagnostic, ...]:
-        """What is allowed but probably not meant, in the order of the text."""
+        """Warnings about what is allowed but probably not meant, in the order of the text."""
         return tuple(sorted(warnings_about(self.written), key=position)) if self.written is not None else ()
 
     @property
@@ -70,7 +70,7 @@ class CheckedQuery:
 
 
 def check(program: Program) -> CheckedProgram:
-    """The program, checked; otherwise a :class:`RuleError` with everything that is wrong.
+    """The checked program; raises a :class:`RuleError` with every mistake.
 
     >>> from everlog.lang.parser import parse_program
     >>> check(parse_program("p(?x) :- q(?x, _) .")).rules[0].positive[0].terms
@@ -100,8 +100,7 @@ def check(program: Program) -> CheckedProgram:
 def check_query(query: Query, known: Collection[Predicate], prefixes: Mapping[str, str] = NO_PREFIXES) -> CheckedQuery:
     """The query, checked against the predicates that are known.
 
-    Raises :class:`UnknownPredicateError` if all that is wrong is predicates that are not known,
-    otherwise :class:`RuleError`.
+    Raises :class:`UnknownPredicateError` if unknown predicates are the only mistakes, otherwise :class:`RuleError`.
     """
     wrong: list[Diagnostic] = list(_unsafe_negation(query.positive, query.negative, prefixes))
     unknown: list[Diagnostic] = []
@@ -116,7 +115,7 @@ def check_query(query: Query, known: Collection[Predicate], prefixes: Mapping[st
 
 
 def unknown_predicate(predicate: Predicate, known: Iterable[Predicate], place: Place | None = None) -> Diagnostic:
-    """What to say about a predicate that is not among the known ones."""
+    """The diagnostic for a predicate that is not among the known ones."""
     same_name = sorted(other for other in known if other.name == predicate.name)
     if same_name and not _is_iri(predicate):
         arity = same_name[0].arity
@@ -136,7 +135,7 @@ _MOST_NAMED = 8
 
 
 def _some(known: Iterable[Predicate]) -> str:
-    """The predicates there are, or the first of them."""
+    """The names of the known predicates, or of the first of them, for a hint."""
     names = sorted({other.name for other in known})
     shown = ", ".join(f"`{name}`" for name in names[:_MOST_NAMED])
     more = f" and {len(names) - _MOST_NAMED:,} more" if len(names) > _MOST_NAMED else ""
@@ -213,7 +212,7 @@ def _unsafe_negation(
 
 
 def _with_another_predicate(atom: Atom, bound: set[Variable], prefixes: Mapping[str, str]) -> str:
-    """How to negate an atom with a variable that is nowhere else but there several times."""
+    """The hint for negating an atom with a variable that occurs several times there and nowhere else."""
     name = "some_" + re.sub(r"\W+", "_", local_part(atom.predicate.name)).strip("_")
     variables = tuple(dict.fromkeys(variable for variable in atom.variables() if variable in bound))
     other = Atom(Predicate(name, len(variables)), variables)

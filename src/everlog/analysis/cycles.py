@@ -1,4 +1,4 @@
-"""Negation through recursion: a predicate that depends on its own negation has no meaning in strata."""
+"""Negation through recursion: a program with a predicate that depends on its own negation cannot be stratified."""
 
 from __future__ import annotations
 

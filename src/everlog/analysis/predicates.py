@@ -1,4 +1,4 @@
-"""Finding a predicate by the ways a user may write it."""
+"""Finding predicates by the names that users write."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class Names:
     def with_program(self, predicates: Iterable[Predicate], prefixes: Mapping[str, str]) -> Names:
         """The names after a change of the rules: those of the program, and all that were known before.
 
-        Where the program has a bare name with another arity, nothing has the old one any more, and it is forgotten.
+        Where the program has a bare name with another arity, the predicate with the old arity is removed.
 
         >>> names = Names([Predicate("p", 1), Predicate("q", 1)], {}).with_program([Predicate("p", 2)], {})
         >>> [str(predicate) for predicate in names.all()]
@@ -77,7 +77,7 @@ class Names:
         raise UnknownPredicateError.of(Code.AMBIGUOUS_PREDICATE, f"`{name}` has the arities {arities}", None, hint)
 
     def for_data(self, key: Key, arity: int) -> Predicate:
-        """The predicate for rows of some arity, new or known."""
+        """The predicate for rows of a given arity, new or known."""
         name, wanted = self._split(key)
         if wanted is not None and wanted != arity:
             raise wrong_arity(name, wanted, arity)
@@ -87,7 +87,7 @@ class Names:
         return Predicate(name, arity)
 
     def name_of(self, key: Key) -> str:
-        """The name in a key, whether there is such a predicate or not."""
+        """The name in a key, whether or not there is such a predicate."""
         return self._split(key)[0]
 
     def arity_for(self, key: Key) -> int | None:
@@ -113,7 +113,7 @@ class Names:
 
 
 def refuse_two_arities(predicates: Iterable[Predicate], arities: Mapping[str, int]) -> None:
-    """A bare name has one arity, in rules and all data together; ``arities`` are those that are known.
+    """Raise an error if a bare name has two arities in rules and data; ``arities`` has those that are known.
 
     >>> refuse_two_arities([Predicate("<http://e.org/p>", 1), Predicate("<http://e.org/p>", 2)], {})
     >>> refuse_two_arities([Predicate("p", 1)], {"p": 2})

@@ -1,4 +1,4 @@
-"""Strata: the order in which rules can be evaluated so that what is negated is complete."""
+"""Stratification: the order in which rules are evaluated so that negated predicates are complete."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ NO_RULES = OrdinaryRules()
 
 @dataclass(frozen=True)
 class Stratum:
-    """The rules whose heads are in one stratum. Strata are numbered from 1; 0 is for what has no rules."""
+    """The rules whose heads are in one stratum. Strata are numbered from 1; predicates without rules have number 0."""
 
     index: int
     predicates: tuple[Predicate, ...]
-    """What the modules derive, and hidden predicates of the stratum that modules read."""
+    """The predicates that the modules derive, and hidden predicates of the stratum that modules read."""
     modules: tuple[Module, ...]
-    """What takes the rules, each of which is in one of them. Ordinary rules come first."""
+    """The modules that take the rules, each rule in one of them. Ordinary rules come first."""
 
     @classmethod
     def of_rules(
@@ -63,7 +63,7 @@ class Stratum:
 
     @cached_property
     def inputs(self) -> frozenset[Predicate]:
-        """What the modules read."""
+        """The predicates that the modules read."""
         return frozenset(predicate for module in self.modules for predicate in module.inputs)
 
     @property
@@ -95,9 +95,9 @@ class StratifiedProgram:
     kind: Kind
     strata: tuple[Stratum, ...]
     stratum_of: Mapping[Predicate, int]
-    """The stratum of each predicate of the program, and of each hidden one that modules read."""
+    """The stratum of each predicate of the program, and of each hidden predicate that modules read."""
     untaken: tuple[Untaken, ...] = ()
-    """The recursive rules that no special module takes, if such modules were asked for."""
+    """The recursive rules that no special module takes, if modules are on."""
 
     @property
     def special(self) -> tuple[SpecialModule, ...]:
@@ -115,7 +115,7 @@ def stratify(program: CheckedProgram, kind: Kind = "levels") -> StratifiedProgra
     """Put the rules into strata, in time linear in the size of the program.
 
     ``levels`` (section 10 of the journal paper): a predicate without rules is at level 0; those that
-    depend on each other are one above the highest that they depend on otherwise. ``single``: a
+    depend on each other are one level above the highest of the other predicates that they depend on. ``single``: a
     predicate is only above what it negates, which gives as few strata as possible.
 
     Negation through recursion is a :class:`RuleError` that shows the cycle, rule by rule.
@@ -138,13 +138,13 @@ def stratify(program: CheckedProgram, kind: Kind = "levels") -> StratifiedProgra
 
 
 def _level(component: Component, graph: Dependencies, number: Mapping[Predicate, int]) -> int:
-    """One above everything outside the component that it depends on."""
+    """The level of a component: one above everything outside the component that it depends on."""
     inside = set(component)
     return 1 + max((number[other] for each in component for other in graph.of(each) if other not in inside), default=0)
 
 
 def _height(component: Component, graph: Dependencies, number: Mapping[Predicate, int]) -> int:
-    """Not below what the component depends on, and above what it negates."""
+    """The lowest level of a component that is not below what it depends on, and above what it negates."""
     inside = set(component)
     beside = [number[other] for each in component for other in graph.positive[each] if other not in inside]
     below = [number[other] + 1 for each in component for other in graph.negative[each]]
@@ -152,7 +152,7 @@ def _height(component: Component, graph: Dependencies, number: Mapping[Predicate
 
 
 def group_by_stratum(rules: Iterable[Rule], number: Mapping[Predicate, int]) -> tuple[Stratum, ...]:
-    """The strata with these rules, given the stratum of each predicate."""
+    """The strata of these rules, given the stratum of each predicate."""
     recursive: dict[int, list[Rule]] = {}
     nonrecursive: dict[int, list[Rule]] = {}
     predicates: dict[int, dict[Predicate, None]] = {}

@@ -1,4 +1,4 @@
-"""What is allowed but probably not meant."""
+"""Warnings about programs: what is allowed but probably not meant."""
 
 from __future__ import annotations
 
@@ -39,10 +39,10 @@ def _as_written(rules: Iterable[Rule]) -> list[list[Rule]]:
 
 
 def _typos(program: Program) -> Iterator[Diagnostic]:
-    """Predicates that are read, have no rule and no fact, and are one slip away from another one.
+    """Warnings about predicates that are read, have no rule and no fact, and are one slip away from another one.
 
-    Of two such predicates that are both only read, as they come with the data, the one that fewer atoms have is taken
-    for the misspelt one, and of two that are as frequent the later one.
+    Of two such predicates that are both only read, since they come with the data, the one with fewer atoms is taken for
+    the misspelt one, and of two with equally many atoms the later one.
     """
     known = _known(program)
     read: dict[Predicate, list[Atom]] = {}
@@ -86,7 +86,7 @@ def _duplicates(rules: Iterable[Rule]) -> Iterator[Diagnostic]:
 
 
 def _up_to_names(rule: Rule) -> object:
-    """The rule with its variables numbered: equal for rules that differ in variable names only."""
+    """A key of a rule with its variables numbered: equal for rules that differ in variable names only."""
     numbers: dict[Variable, int] = {}
 
     def shape(term: Term) -> object:
@@ -110,7 +110,7 @@ def _used_once(rules: list[Rule]) -> Iterator[Diagnostic]:
 
 
 def _like_variables(rule: Rule) -> Iterator[Diagnostic]:
-    """Constants in several atoms of a rule that look like the variables of other Datalogs."""
+    """Warnings about constants in several atoms of a rule that look like the variables of other Datalog languages."""
     where: dict[Constant, Atom] = {}
     for atom in (rule.head, *rule.body):
         for term in dict.fromkeys(atom.terms):
@@ -124,7 +124,8 @@ def _like_variables(rule: Rule) -> Iterator[Diagnostic]:
 
 
 def _rdf_type(program: Program) -> Iterator[Diagnostic]:
-    """RDF types are unary predicates, so that nothing is ever in the binary one unless a rule puts it there."""
+    """Warnings about atoms with ``rdf:type``, which has no facts unless a rule derives them: RDF types are unary
+    predicates."""
     derived = _known(program)
     predicate = Predicate(RDF_TYPE, 2)
     if predicate in derived:

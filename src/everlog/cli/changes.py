@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from everlog.store import Store
 
 FOLLOW_SECONDS = 0.5
-"""So often new versions are looked for."""
+"""Seconds between two searches for new versions."""
 
 
 @click.command("changes")
@@ -78,7 +78,7 @@ def command(
 
 
 def _warn_of_unknown(store: Store, name: str, versions: set[int]) -> None:
-    """Warn of a bare name that neither rules nor facts have; of IRIs versions do not say whether facts have them."""
+    """Warn of a bare name that neither rules nor facts have; versions do not record whether facts have an IRI."""
     from everlog.analysis.check import unknown_predicate
     from everlog.kb.history import known_in
     from everlog.lang.characters import BARE_NAME
@@ -93,7 +93,7 @@ def _warn_of_unknown(store: Store, name: str, versions: set[int]) -> None:
 
 
 def _coming(store: Store) -> Iterator[int]:
-    """The versions that come after the newest one, as they come."""
+    """The versions after the newest one, each as soon as it is committed; does not end."""
     from everlog.store.log import newest_version
 
     while True:
@@ -107,7 +107,7 @@ Found = Iterator[tuple[str, str, "Rows", Mapping[str, str]]]
 
 
 def _changed(store: Store, version: int, predicates: tuple[str, ...], explicit: bool) -> Found:
-    """What a version added and removed: sign, predicate and rows, in the order of the predicates."""
+    """The facts that a version added and removed: sign, predicate and rows, in the order of the predicates."""
     from everlog.kb.history import changes_in, prefixes_of
     from everlog.lang.parser import resolve_predicate_name
 
@@ -135,7 +135,7 @@ class Writer:
         self.begin()
 
     def begin(self) -> None:
-        """What stands before the first row."""
+        """Write the text before the first row."""
 
     def write(self, version: int, sign: str, name: str, rows: Rows, prefixes: Mapping[str, str]) -> None:
         """Write the rows of one predicate that one version added or removed."""
@@ -150,12 +150,12 @@ class Writer:
                 self._file.write(("".join(pieces) + "\n").encode())
 
     def pieces(self, version: int, sign: str, name: str, texts: list[Any], prefixes: Mapping[str, str]) -> list[Any]:
-        """A line in pieces, columns and what stands between them."""
+        """The pieces of lines: columns, and the separators between them."""
         raise NotImplementedError
 
 
 class LineWriter(Writer):
-    """A line a fact: version, sign, and the fact as rules write it."""
+    """Writes one line for each fact: version, sign, and the fact as rules write it."""
 
     def pieces(self, version: int, sign: str, name: str, texts: list[Any], prefixes: Mapping[str, str]) -> list[Any]:
         from everlog.query.cells import table_cells
@@ -168,7 +168,8 @@ class LineWriter(Writer):
 
 
 class Csv(Writer):
-    """Columns ``version``, ``change``, ``predicate``, ``c0``, ...; cells beyond the arity are empty."""
+    """Writes CSV with the columns ``version``, ``change``, ``predicate``, ``c0``, ...; cells beyond the arity are
+    empty."""
 
     def begin(self) -> None:
         names = ["version", "change", "predicate", *argument_names(self._width)]
@@ -183,7 +184,7 @@ class Csv(Writer):
 
 
 class Json(Writer):
-    """An object a line: ``version``, ``change``, ``predicate``, ``arguments``."""
+    """Writes one object on each line: ``version``, ``change``, ``predicate``, ``arguments``."""
 
     def pieces(self, version: int, sign: str, name: str, texts: list[Any], prefixes: Mapping[str, str]) -> list[Any]:
         from everlog.query.cells import json_values

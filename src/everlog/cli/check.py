@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from everlog.lang.syntax import Predicate, Rule
 
 FACTS, CHANGED = 1_000_000, 1_000
-"""How many facts the plans assume in a relation, and in a round's change of one."""
+"""The numbers of facts that plans assume in a relation, and in the change of a relation in one round."""
 
 
 @click.command("check")
@@ -83,7 +83,7 @@ def _spark_settings(engine: str, memory: int | None, local_finish: int, expand_b
 def describe(
     name: str, program: StratifiedProgram, plans: bool = True, on_spark: SparkSettings | None = None
 ) -> Iterator[str]:
-    """What there is to say about a program, line by line; with settings for Spark, its plans and not those of rules."""
+    """The lines that describe a program; with settings for Spark, Spark's plans instead of those of the rules."""
     checked = program.program
     modules = len(program.special)
     of_which = f", {counted(modules, 'module')}" if modules else ""
@@ -112,7 +112,7 @@ def describe(
 
 
 def _as_written(program: StratifiedProgram) -> Callable[[Rule], str]:
-    """The text of a rule as it was before it was checked, if it was written at all."""
+    """A function that returns the text of a rule as it was written, if it was written."""
     from everlog.lang.printer import print_rule
 
     checked = program.program
@@ -138,7 +138,7 @@ def _describe_module(stratum: Stratum, program: StratifiedProgram, text_of: Call
 
 
 def _describe_on_spark(stratum: Stratum, program: StratifiedProgram, settings: SparkSettings) -> Iterator[str]:
-    """How Spark evaluates the stratum, as a whole or part by part, for relations of equal size."""
+    """The lines that describe how Spark evaluates the stratum, as a whole or in parts, for relations of equal size."""
     from everlog.analysis.decompose import parts_of
     from everlog.analysis.ordinary import without_modules
     from everlog.backends.spark.materialise import predicates_of
@@ -156,7 +156,7 @@ def _describe_on_spark(stratum: Stratum, program: StratifiedProgram, settings: S
 
 
 def _describe_updates(settings: SparkSettings) -> Iterator[str]:
-    """How Spark updates stores, whatever the rules."""
+    """The lines that describe how Spark updates stores, which does not depend on the rules."""
     from everlog.backends.spark.plans import limit
 
     small = limit(settings.plans, "local_facts") if settings.plans.local_facts else settings.finishing
@@ -191,7 +191,7 @@ def _describe_plans(rule: Rule, kind: str, stratum: Stratum) -> Iterator[str]:
 
 
 def _plans(rule: Rule, recursive: bool, stratum: Stratum) -> Iterator[Plan]:
-    """The plan of a nonrecursive rule, or those of a recursive one, one a changed atom."""
+    """The plan of a nonrecursive rule, or the plans of a recursive one, one for each atom that may change."""
     from everlog.engine.plan import PlannedRule
 
     planned, sizes = PlannedRule(rule), [FACTS] * len(rule.body)

@@ -74,9 +74,10 @@ def command(
 
 
 def _chosen(kb: KnowledgeBase, names: tuple[str, ...], form: str) -> list[Predicate]:
-    """The predicates with one of the names, of every arity.
+    """The predicates with one of the names, with any arity.
 
-    Without names they are all predicates, for triples but for those that the program of a profile has for itself.
+    Without names they are all predicates; for triples, those that the program of a profile uses internally are left
+    out.
     """
     from everlog.analysis.predicates import Names
     from everlog.lang.internal import is_internal

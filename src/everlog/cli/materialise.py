@@ -10,7 +10,7 @@ import click
 from everlog.cli.console import Console
 from everlog.cli.options import logging_options, report_skipped, setting, spark_options
 from everlog.cli.profile import ProfiledCommand, profile_options, profiled
-from everlog.cli.reporting import told
+from everlog.cli.reporting import report_for
 from everlog.cli.terminal import echo
 from everlog.host.memory import bytes_of
 from everlog.lang.layout import counted, violations_line
@@ -75,7 +75,7 @@ def command(
     options.update(modules=modules == "on", memory=bytes_of(memory), local_finish=spark_local_finish)
     job = MaterialiseJob(rules=rules, **options)
     with profiled(show_profile, profile_report, progress, f"everlog materialise {store}") as times:
-        result = materialise(job, told(progress, times))
+        result = materialise(job, report_for(progress, times))
         progress.close()
         report_skipped(result.bad, result.bad_count)
         for line in describe(store, result):
@@ -87,7 +87,7 @@ def command(
 
 
 def describe(store: str, result: Result) -> Iterator[str]:
-    """A materialisation as people read it, line by line."""
+    """The lines that describe a materialisation."""
     figures = result.statistics
     seconds = ", ".join(f"{name} {taken:.1f}" for name, taken in result.seconds.items())
     skipped = f", {result.bad_count:,} skipped" if result.bad_count else ""

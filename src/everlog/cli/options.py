@@ -24,7 +24,7 @@ Decorator = Callable[[F], F]
 
 
 def setting(*names: str) -> Decorator[Any]:
-    """Options for settings: flag over environment over ``everlog.toml`` over the default."""
+    """Options for settings: the flag takes precedence over the environment, ``everlog.toml`` and the default."""
 
     def decorate(function: F) -> F:
         for name in reversed(names):
@@ -50,8 +50,8 @@ def _option(found: Setting) -> Decorator[Any]:
 
 
 def logging_options(function: F) -> F:
-    """``--quiet`` and ``--json-logs``; the command gets the console, whose display they have chosen. ``--warnings`` is
-    heeded, too, where a command has it.
+    """``--quiet`` and ``--json-logs``; the command gets the console, whose display they choose. ``--warnings`` is
+    used, too, if the command has it.
     """
 
     @click.pass_obj
@@ -65,7 +65,7 @@ def logging_options(function: F) -> F:
 
 
 def limit_options(function: F) -> F:
-    """``--max-facts``, ``--timeout`` and ``--memory``; the command gets ``limits``, as a knowledge base takes them."""
+    """``--max-facts``, ``--timeout`` and ``--memory``; the command gets ``limits``, the options of a knowledge base."""
 
     @functools.wraps(function)
     def command(
@@ -113,7 +113,7 @@ def report_skipped(bad: Sequence[BadRow], count: int) -> None:
 
 
 def spark_options(function: F) -> F:
-    """``--master``, ``--spark-memory`` and ``--spark-log``; the last two are left to what starts Spark."""
+    """``--master``, ``--spark-memory`` and ``--spark-log``; the last two become environment variables."""
 
     @functools.wraps(function)
     def command(*arguments: Any, spark_memory: str | None, spark_log: str | None, **options: Any) -> None:

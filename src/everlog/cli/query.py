@@ -57,6 +57,6 @@ def command(
 
 
 def refuse_terminal(form: str, output: str | None) -> None:
-    """Wrong usage if a binary format would go to a terminal."""
+    """Raise an error of usage if a binary format would be written to a terminal."""
     if form in ("parquet", "arrow") and output is None and sys.stdout.isatty():
         raise click.UsageError(f"{form} is no format for a terminal: add --output FILE, or redirect stdout")

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from everlog.store import Version
 
 SHOWN = 10
-"""How many rules are listed."""
+"""Maximum number of rules listed."""
 
 
 @click.command("rules", cls=ProfiledCommand)
@@ -87,7 +87,7 @@ def _print_rules(store: str, at: Version | None, progress: Progress) -> None:
 
 
 def _described(store: str, result: RulesResult, dry_run: bool) -> Iterator[str]:
-    """A change of the rules as people read it, line by line."""
+    """The lines that describe a change of the rules."""
     change = result.change
     known = len(change.rules_known)
     there = f"; {known:,} {'was' if known == 1 else 'were'} there already" if known else ""

@@ -1,4 +1,4 @@
-"""Running a command: what went wrong becomes a message and an exit status, never a traceback.
+"""Running a command: errors become a message and an exit status, never a traceback.
 
 0 done, 1 the data or the rules are wrong (or the machine: a full disk, no Java), 2 wrong usage,
 130 interrupted.
@@ -63,7 +63,7 @@ def run(arguments: Sequence[str]) -> int:
 
 
 def _forget_stdout() -> None:
-    """Whoever read the output has enough: leave nothing that the interpreter would flush at its end."""
+    """Discard the rest of stdout, whose reader has closed it, so that the interpreter does not flush it at its end."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 

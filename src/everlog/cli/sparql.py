@@ -101,7 +101,7 @@ def _asked(kb: KnowledgeBase, query: str, base: str) -> Result:
 
 
 def _write(answer: Result, form: str, output: str | None, limit: int | None, prefixes: Any) -> int:
-    """Write an answer and return how many rows of it."""
+    """Write an answer and return the number of rows written."""
     from everlog.cli.writers import sink, write_answers
     from everlog.query.sparql.formats import write
     from everlog.query.sparql.results import Triples, Truth
@@ -122,7 +122,7 @@ def _write(answer: Result, form: str, output: str | None, limit: int | None, pre
 
 
 class _Shown:
-    """Solutions for people: an unbound variable is an empty cell."""
+    """Solutions as rows of a table: an unbound variable is an empty cell."""
 
     def __init__(self, solutions: Solutions) -> None:
         self._solutions = solutions

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from everlog.store.store import Store
 
 SHOWN = 25
-"""How many predicates are listed without ``--all``."""
+"""Maximum number of predicates listed without ``--all``."""
 
 
 @click.command("stats")
@@ -79,7 +79,7 @@ def _predicate_figures(name: str, facts: int, explicit: int) -> dict[str, Any]:
 
 
 def describe(figures: dict[str, Any], shown: int | None) -> Iterator[str]:
-    """The figures as people read them, line by line."""
+    """The lines that describe the figures."""
     from everlog.lang.layout import aligned, bytes_text, violations_line
 
     disk = figures["bytes_on_disk"]

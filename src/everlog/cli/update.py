@@ -79,7 +79,7 @@ def command(
 
 
 def _described(store: str, result: UpdateResult, dry_run: bool) -> Iterator[str]:
-    """An update as people read it, line by line; what was left out is listed on stderr before."""
+    """The lines that describe an update; rows that were left out are listed on stderr before."""
     report_skipped(result.bad, result.bad_count)
     skipped = f", {result.bad_count:,} skipped" if result.bad_count else ""
     yield version_line(store, result, dry_run)

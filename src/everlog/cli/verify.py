@@ -68,7 +68,7 @@ def command(
 
 
 def _remove(store: Store) -> str:
-    """What to do about a snapshot, which is never the truth."""
+    """The hint about a wrong snapshot, which can always be made again from the tables."""
     return f"remove {store.layout.snapshots}: it is made again from the tables, in which nothing wrong was found so far"
 
 

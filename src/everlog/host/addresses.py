@@ -1,4 +1,4 @@
-"""Addresses of places: paths of a file system, or with a scheme."""
+"""Addresses of files and directories: paths of a file system, or addresses with a scheme."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def scheme_of(place: Path | str) -> str | None:
 
 
 def local_path(place: Path | str) -> Path:
-    """The path of a path or ``file://`` address; an error for any other address.
+    """The local path of a path or ``file://`` address; an error for any other address.
 
     >>> local_path("file:///data/kb").as_posix(), local_path("kb").as_posix()
     ('/data/kb', 'kb')

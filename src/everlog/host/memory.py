@@ -1,4 +1,4 @@
-"""How much memory there is, and how people write it."""
+"""Measuring memory, and sizes of memory as texts."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def bytes_of(size: str | None) -> int | None:
 
 
 def free_memory() -> int:
-    """What this process may still take, in bytes: what the machine has to give, or its container."""
+    """The number of bytes that this process can still allocate, by the limits of the machine and its container."""
     free = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_AVPHYS_PAGES")
     meminfo = Path("/proc/meminfo")
     if meminfo.exists() and (line := re.search(r"MemAvailable:\s+(\d+) kB", meminfo.read_text())):
@@ -41,7 +41,7 @@ def free_memory() -> int:
 
 
 def held_memory() -> int:
-    """What this process holds and could not drop, in bytes: without pages of files that are only mapped."""
+    """The number of bytes that this process holds, without pages of files that are only mapped."""
     statm = Path("/proc/self/statm")
     if statm.exists():
         resident, shared = map(int, statm.read_text().split()[1:3])
@@ -52,7 +52,7 @@ def held_memory() -> int:
 
 
 def size_text(size: int) -> str:
-    """A size as people write it for :func:`bytes_of`, in the units it has.
+    """A size as a text that :func:`bytes_of` reads, with the largest unit that fits.
 
     >>> size_text(3 << 30), size_text(1_500_000), size_text(900)
     ('3.0 GB', '1.4 MB', '0.9 kB')

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 SUBMITTED = "PYSPARK_GATEWAY_PORT"
-"""The variable by which spark-submit tells Python where the JVM is."""
+"""The environment variable in which spark-submit passes the port of the JVM."""
 
 OLDEST_JAVA = 17
 JAVA_REMEDY = (
@@ -54,12 +54,12 @@ WORKER_LIMIT = "spark.executor.pyspark.memory"
 """The option that limits the address space of Python workers."""
 
 LEAN = {"ARROW_DEFAULT_MEMORY_POOL": "system", "MALLOC_ARENA_MAX": "1", "OPENBLAS_NUM_THREADS": "1"}
-"""The environment of workers with such a limit: Arrow's own allocator reserves a gigabyte beforehand, and that of C
-64 to 128 MB for every arena after the first, which threads take."""
+"""The environment of workers with such a limit: Arrow's own allocator reserves a gigabyte at the start, and that of C
+64 to 128 MB for each arena after the first, of which each thread has one."""
 
 
 BROADCAST = "2m"
-"""The smaller side of a join goes through the driver to all executors up to this size; by Spark's default, 10 MB, such
+"""The smaller side of a join is broadcast through the driver up to this size; by Spark's default, 10 MB, such
 rows are a tenth of what the driver holds."""
 
 REMEMBERED = {
@@ -68,7 +68,7 @@ REMEMBERED = {
     "spark.ui.retainedTasks": "3000",
     "spark.sql.ui.retainedExecutions": "50",
 }
-"""What the driver remembers of what was run, for a user interface that is off: by Spark's defaults 100,000 tasks."""
+"""Maximum number of jobs, stages and tasks that the driver remembers for the user interface, which is off."""
 
 
 def session(master: str | None = None, app: str = "everlog", **conf: object) -> SparkSession:
@@ -79,8 +79,8 @@ def session(master: str | None = None, app: str = "everlog", **conf: object) -> 
     shared with this process. ``conf`` sets Spark's options; write ``_`` twice for a dot
     (``spark__sql__shuffle__partitions=4``) or pass a mapping with ``**``.
 
-    An active session is returned as it is, whoever started it. In a process that spark-submit started, what
-    that was told goes before the defaults here. Takes 3 to 10 seconds otherwise.
+    An active session is returned unchanged. In a process that spark-submit started, its options take precedence over
+    the defaults here. Otherwise starting a session takes 3 to 10 seconds.
     """
     require_pyspark()
     from pyspark import SparkContext
@@ -100,12 +100,12 @@ def session(master: str | None = None, app: str = "everlog", **conf: object) -> 
 
 
 def _lean(options: Mapping[str, str]) -> dict[str, str]:
-    """What lets workers do with little address space, if they are limited."""
+    """The environment variables that let workers run with a limited address space; empty without a limit."""
     return {f"spark.executorEnv.{name}": value for name, value in LEAN.items()} if WORKER_LIMIT in options else {}
 
 
 def _submitted(given: dict[str, str], app: str) -> SparkSession:
-    """The session of a process that spark-submit started, with the options that it was given."""
+    """The session of a process that spark-submit started, with the options given to spark-submit."""
     from pyspark import SparkConf, SparkContext
     from pyspark.sql import SparkSession
 
@@ -138,7 +138,7 @@ def require_pyspark() -> None:
 
 
 def require_java() -> None:
-    """Raise an error with the remedy unless a Java that Spark can use is there."""
+    """Raise an error with the remedy unless a Java version that Spark can use is installed."""
     home = os.environ.get("JAVA_HOME")
     command = str(Path(home, "bin", "java")) if home else "java"
     path = shutil.which(command)
@@ -165,7 +165,7 @@ def _option(value: object) -> str:
 
 
 def _defaults(master: str) -> dict[str, str]:
-    """Options for a laptop. Those of a cluster's own configuration are left alone where that matters."""
+    """The default options, chosen for one machine; those that a cluster's own configuration should set are left out."""
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     own = _own_directory()
     logging = own / "log4j2.properties"
@@ -198,7 +198,7 @@ def _defaults(master: str) -> dict[str, str]:
 
 
 def _heap_megabytes() -> int:
-    """A quarter of the machine for the JVM, 1 to 8 GB: the rest is for Python workers and the local engine."""
+    """The heap of the JVM in megabytes: a quarter of the machine's memory, 1 to 8 GB."""
     total = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     limit = Path("/sys/fs/cgroup/memory.max")
     if limit.exists() and (text := limit.read_text().strip()).isdigit():
@@ -208,7 +208,7 @@ def _heap_megabytes() -> int:
 
 @cache
 def _own_directory() -> Path:
-    """A directory for this process's sessions, removed when it ends."""
+    """A directory for the sessions of this process, removed when the process ends."""
     path = Path(tempfile.mkdtemp(prefix="everlog-spark-"))
     atexit.register(shutil.rmtree, path, ignore_errors=True)
     return path
@@ -233,8 +233,8 @@ def _start(master: str, app: str, options: dict[str, str]) -> SparkSession:
 def _launch(conf: SparkConf, log: Path) -> object:
     """Start the JVM with its output in a file: it prints lines that no logging option silences.
 
-    The options of file systems are left for later, since they may be secrets and everybody can see the
-    command that starts it. A JVM whose start is interrupted would wait for a driver for ever, so it is ended.
+    The options of file systems are set later, since they may be secrets and all users can see the
+    command that starts it. A JVM whose start is interrupted would wait for a driver forever, so it is ended.
     """
     from pyspark import SparkConf
     from pyspark.java_gateway import launch_gateway
@@ -253,7 +253,7 @@ def _launch(conf: SparkConf, log: Path) -> object:
 
 
 def _children() -> set[int]:
-    """The processes this one has started and that still run, where the system tells."""
+    """The running child processes of this process; empty on systems without ``/proc``."""
     return {int(child) for tasks in Path("/proc/self/task").glob("*/children") for child in tasks.read_text().split()}
 
 

@@ -25,16 +25,14 @@ REASONS = {
 }
 
 
-def read_delimited(
-    split: Split, options: ReadOptions, bad: list[BadRow], block: int = BLOCK
-) -> Iterator[pa.RecordBatch]:
+def read_delimited(split: Split, options: ReadOptions, bad: list[BadRow]) -> Iterator[pa.RecordBatch]:
     """The facts of a range of a comma- or tab-separated file."""
     assert split.source.predicate is not None
     assert split.width is not None
     predicate = Predicate(split.source.predicate, len(split.order))
     rules = CellRules.of(options.types, options.prefixes)
     skip = options.header and split.start == 0
-    with Blocks(split.path, split.source.compressed, split.start, split.end, block) as blocks:
+    with Blocks(split.path, split.source.compressed, split.start, split.end, BLOCK) as blocks:
         while blocks.read():
             tokens = _tokenise(blocks, split.source, split.width)
             row_starts, _, status, _, _ = tokens

@@ -41,8 +41,7 @@ class Encoder:
     (2, ['predicate', 'c0', 'c1'], ['p/2', '1', '2'])
     """
 
-    def __init__(self, bits: int = 64, salt: int = 0) -> None:
-        self.bits = bits
+    def __init__(self, salt: int = 0) -> None:
         self.salt = salt
         self._seen = _Seen()
 
@@ -58,7 +57,7 @@ class Encoder:
         """A column of ids (null where the text is) and the new terms in it as ids and texts."""
         if texts.null_count == len(texts):
             return pa.nulls(len(texts), pa.int64()), np.empty(0, np.int64), pa.array([], pa.string())
-        ids = hash_texts(texts, self.bits, self.salt)
+        ids = hash_texts(texts, self.salt)
         if texts.null_count == 0:
             column = pa.array(ids)
         else:

@@ -68,11 +68,11 @@ class UnsupportedTermError(ValueError):
     """A term of RDF 1.2 that cannot be a constant."""
 
 
-def read_lines(split: Split, options: ReadOptions, bad: list[BadRow], block: int = BLOCK) -> Iterator[pa.RecordBatch]:
+def read_lines(split: Split, options: ReadOptions, bad: list[BadRow]) -> Iterator[pa.RecordBatch]:
     """The facts of a range of an N-Triples or N-Quads file."""
     blank = blank_prefix(split.source.name)
     default = DEFAULT_GRAPH if options.graphs else ""
-    with Blocks(split.path, split.source.compressed, split.start, split.end, block) as blocks:
+    with Blocks(split.path, split.source.compressed, split.start, split.end, BLOCK) as blocks:
         while blocks.read():
             size = len(blocks.data) if blocks.final else _whole_lines(blocks.data)
             if size == 0:

@@ -274,10 +274,8 @@ def _source_name(relative: str, path: Path, options: ReadOptions) -> str:
 
 
 def _with_distinct_names(sources: list[FactSource]) -> list[FactSource]:
-    """The sources, of which those with the same name are named by their paths, so that they do not share blank
-    nodes.
-    """
-    names = Counter(source.name for source in sources)
+    """The sources; those with the same name are named by their paths, so that they do not share blank nodes."""
+    names = Counter(source.name for source in sources if source.predicate is None)
     return [
         replace(source, name=source.shown(source.path))
         if source.predicate is None and names[source.name] > 1

@@ -31,7 +31,7 @@ class Spill:
     in the result. With ``literals`` there is a fact for each literal, too (see :mod:`everlog.engine.literals`).
     """
 
-    def __init__(self, work: Path, width: int, bits: int = 64, salt: int = 0, *, literals: bool = False) -> None:
+    def __init__(self, work: Path, width: int, salt: int = 0, *, literals: bool = False) -> None:
         self.fact_files: list[str] = []
         self.term_files: list[str] = []
         self.rows = 0
@@ -39,8 +39,8 @@ class Spill:
         """The kinds of terms in the columns of each predicate."""
         self._work = work
         self._schema = fact_ids(width)
-        self._encoder = Encoder(bits, salt)
-        self._literal = hash_text(str(LITERAL), bits, salt) if literals else None
+        self._encoder = Encoder(salt)
+        self._literal = hash_text(str(LITERAL), salt) if literals else None
         self._facts: list[pa.RecordBatch] = []
         self._terms: list[pa.RecordBatch] = []
         self._held_rows = self._held_bytes = 0

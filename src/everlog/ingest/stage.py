@@ -60,7 +60,6 @@ def stage(
     *,
     width: int | None = None,
     on_error: str = "stop",
-    hash_bits: int = 64,
     salt: int = 0,
     told: Told | None = None,
     literals: bool = False,
@@ -73,7 +72,7 @@ def stage(
     """
     width = widest(splits, options) if width is None else width
     tasks = pack(list(map(_absolute, splits)), wanted=runner.parallelism)
-    task = _ReadTask(options, _Target(work_directory(work), width, hash_bits, salt, literals))
+    task = _ReadTask(options, _Target(work_directory(work), width, salt, literals))
     tally = None if told is None else Tally([sum(map(bytes_in, task)) for task in tasks], told)
     given = {os.path.abspath(split.path): split.shown for split in splits}
     try:
@@ -139,13 +138,12 @@ class _Target:
 
     work: Path
     width: int
-    bits: int
     salt: int
     literals: bool = False
 
     def write(self, batches: Iterable[pa.RecordBatch], bad: list[BadRow]) -> _StagedPart:
         """Write batches of texts, and take along the bad rows that were found on the way."""
-        part, spill = _StagedPart(), Spill(self.work, self.width, self.bits, self.salt, literals=self.literals)
+        part, spill = _StagedPart(), Spill(self.work, self.width, self.salt, literals=self.literals)
         for batch in batches:
             spill.add(batch)
             part.take_bad(bad)

@@ -81,25 +81,6 @@ def texts_of(array: pa.Array | pa.ChunkedArray, column: str = "values", before: 
     )
 
 
-def text_columns(
-    data: Any, arity: int | None = None, predicate: str | None = None
-) -> tuple[list[pa.LargeStringArray], int]:
-    """The columns of texts of whatever holds rows in memory, and how many rows there are.
-
-    Takes rows (tuples of Python values), a mapping from names to columns, pandas, Polars, Arrow,
-    NumPy (one or two dimensions, or structured), and anything with the Arrow stream protocol.
-    With ``arity``, data of another width is an error about ``predicate``, and no rows at all have that many columns.
-
-    >>> columns, rows = text_columns([("a", 1), ("b", 2.5)])
-    >>> [column.to_pylist() for column in columns], rows
-    ([['"a"', '"b"'], ['1', '2.5E0']], 2)
-    >>> text_columns([()])
-    ([], 1)
-    """
-    columns, rows, _ = argument_columns(data, arity, predicate)
-    return columns, rows
-
-
 def argument_columns(
     data: Any,
     arity: int | None = None,
@@ -107,11 +88,21 @@ def argument_columns(
     picked: Sequence[str] | None = None,
     headers: Mapping[tuple[str, int], Header] = MappingProxyType({}),
 ) -> tuple[list[pa.LargeStringArray], int, Header | None]:
-    """The columns of texts in the order of the arguments, their number of rows, and the names of the columns if they
-    have any.
+    """The columns of texts of rows in memory, the number of rows, and the names of the columns.
 
-    ``picked`` are the names of the columns that become arguments, by default all; ``headers`` has the names of the
-    columns of earlier data, by predicate and number of columns (see :mod:`everlog.ingest.columns`).
+    Takes rows (tuples of Python values), a mapping from names to columns, pandas, Polars, Arrow,
+    NumPy (one or two dimensions, or structured), and anything with the Arrow stream protocol; columns without names
+    have none. With ``arity``, data of another width is an error about ``predicate``, and no rows at all have that many
+    columns.
+
+    ``picked`` are the names of the columns that become arguments, by default all; ``headers`` are the names that
+    earlier data had, by predicate and number of columns (see :mod:`everlog.ingest.columns`).
+
+    >>> columns, rows, names = argument_columns([("a", 1), ("b", 2.5)])
+    >>> [column.to_pylist() for column in columns], rows, names
+    ([['"a"', '"b"'], ['1', '2.5E0']], 2, None)
+    >>> argument_columns([()])
+    ([], 1, None)
     """
     given = _columns(data)
     width = len(given.columns)
@@ -478,4 +469,4 @@ def constant_column(text: str, rows: int) -> pa.StringArray:
     return pa.repeat(pa.scalar(text, pa.string()), rows)
 
 
-__all__ = ["TEXT", "argument_columns", "constant_column", "large_strings", "text_columns", "texts_of"]
+__all__ = ["TEXT", "argument_columns", "constant_column", "large_strings", "texts_of"]

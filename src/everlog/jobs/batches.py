@@ -51,7 +51,6 @@ def read_batch(
     width: int,
     salt: int = 0,
     on_error: str = "stop",
-    in_process_rows: int = IN_PROCESS_ROWS,
 ) -> ChangeSet:
     """Read the operations in a DataFrame into files in ``work``, a directory that all workers share.
 
@@ -60,8 +59,8 @@ def read_batch(
     """
     rows = frame.select(*reader.columns)
     task = _WriteOperations(work_directory(work), width, salt, where, reader.names.knows(LITERAL))
-    small = rows.limit(in_process_rows + 1).toArrow()
-    if small.num_rows <= in_process_rows:
+    small = rows.limit(IN_PROCESS_ROWS + 1).toArrow()
+    if small.num_rows <= IN_PROCESS_ROWS:
         parts = opened([attempt(lambda: task.write(_numbered(reader, small)))])
     else:
         read = rows.mapInArrow(_Read(reader), f"{SCHEMA}, seq {dict(rows.dtypes).get('seq', 'tinyint')}")

@@ -20,7 +20,7 @@ from everlog.analysis.stratify import StratifiedProgram
 from everlog.host.locations import spark_uri
 from everlog.ingest.facts import facts_in
 from everlog.ingest.operations import OperationReader
-from everlog.jobs.batches import IN_PROCESS_ROWS, ChangeSet, read_batch
+from everlog.jobs.batches import ChangeSet, read_batch
 from everlog.jobs.update import UpdateJob, reasons_on_spark
 from everlog.kb.change import Change
 from everlog.kb.knowledge_base import KnowledgeBase
@@ -37,7 +37,7 @@ from everlog.store.layout import StoreLayout
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
-    from pyspark.sql.streaming import StreamingQuery
+    from pyspark.sql.streaming.query import StreamingQuery
 
 LONGEST_NAME = 255
 """Characters that file systems allow in a file name."""
@@ -71,7 +71,6 @@ def maintain(
     memory: int | None = None,
     types: str = "auto",
     on_error: str = "stop",
-    in_process_rows: int = IN_PROCESS_ROWS,
     progress: Callable[[Applied], None] = lambda applied: None,
 ) -> StreamingQuery:
     """Apply every micro-batch of a stream of insertions and deletions to a store; returns the running query.
@@ -98,7 +97,7 @@ def maintain(
     job = UpdateJob(
         str(opened.path.absolute()), algorithm=algorithm, engine=engine, memory=memory, types=types, on_error=on_error
     )
-    upkeep = Upkeep(job, name, restart, in_process_rows, progress)
+    upkeep = Upkeep(job, name, restart, progress)
     place = spark_uri(opened.layout.checkpoint(name) if checkpoint is None else checkpoint)
     writer = stream.writeStream.queryName(name).option("checkpointLocation", place).foreachBatch(upkeep)
     query = (writer.trigger(**trigger) if trigger else writer).start()
@@ -137,7 +136,6 @@ class Upkeep:
     """The store, and how it is updated."""
     name: str
     restart: bool = False
-    in_process_rows: int = IN_PROCESS_ROWS
     progress: Callable[[Applied], None] = lambda applied: None
     checkpoint: Future[str] = field(default_factory=Future)
     """Spark's own identity of the checkpoint, which a copy at another place shares and a new one does not."""
@@ -230,7 +228,6 @@ class Upkeep:
             width=max([2, *(predicate.arity for predicate in known)]),
             salt=salt,
             on_error=self.job.on_error,
-            in_process_rows=self.in_process_rows,
         )
 
     def refuse_other_checkpoint(self, positions: Mapping[str, Any], checkpoint: str) -> None:

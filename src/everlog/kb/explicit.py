@@ -22,7 +22,7 @@ from everlog.lang.kinds import Kinds
 from everlog.lang.syntax import Constant, Predicate
 
 Rows = Any
-"""Rows in any form that ``everlog.ingest.values.text_columns`` takes."""
+"""Rows in any form that ``everlog.ingest.values.argument_columns`` takes."""
 
 ByPredicate = Iterable[tuple[Key, Rows]]
 

@@ -56,7 +56,7 @@ if TYPE_CHECKING:
     from everlog.query.sparql.results import Result
 
 Rows_ = Any
-"""Rows in any form that ``everlog.ingest.values.text_columns`` takes."""
+"""Rows in any form that ``everlog.ingest.values.argument_columns`` takes."""
 
 
 DECODED = 100_000

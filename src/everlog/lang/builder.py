@@ -1,6 +1,6 @@
 """From the syntax tree of a statement to atoms and rules, with prefixes resolved.
 
-What is wrong is reported and replaced by something that lets the rest be looked at; ``finish`` raises.
+A mistake is reported and replaced by a stand-in, so that the rest of the text is checked too; ``finish`` raises.
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ WELL_KNOWN = {
     "skos": "http://www.w3.org/2004/02/skos/core#",
     "xsd": "http://www.w3.org/2001/XMLSchema#",
 }
-"""Prefixes that a message can spell out."""
+"""Well-known prefixes and their IRIs, which a message can suggest to declare."""
 
 _NEGATED = "nothing is derived not to hold: derive another predicate, such as `not_p(?x)`, or negate in the body"
 _TOO_LARGE = 'write it as an integer or a decimal, or infinity as `"INF"^^xsd:double`'
 
 
 MOST_MISTAKES = 100
-"""Reading ends after this number of mistakes in one text."""
+"""Maximum number of mistakes reported for one text; reading ends there."""
 
 
 class ProgramBuilder:
@@ -50,7 +50,7 @@ class ProgramBuilder:
         self._predicates: dict[Token, str] = {}
 
     def report(self, diagnostic: Diagnostic) -> None:
-        """Note a mistake; with as many as a person can use, all are raised, and reading ends."""
+        """Note a mistake; at ``MOST_MISTAKES`` all are raised, and reading ends."""
         self.diagnostics.append(diagnostic)
         if len(self.diagnostics) >= MOST_MISTAKES:
             hint = "correct these mistakes first"
@@ -82,7 +82,7 @@ class ProgramBuilder:
             yield Rule(head, positive, negative, span)
 
     def query(self, tree: Tree[Token]) -> Query:
-        """The query that a conjunction says."""
+        """The query that a conjunction stands for."""
         literals = self._literals(tree.children)
         return Query(
             tuple(atom for atom, negated in literals if not negated),
@@ -92,7 +92,7 @@ class ProgramBuilder:
         )
 
     def predicate_named(self, text: str) -> str:
-        """The predicate name that a text of one token says."""
+        """The predicate name in a text of one token."""
         tokens = list(grammar().lex(text))
         if len(tokens) == 1 and str(tokens[0]) == text:
             return self._predicate(tokens[0])
@@ -158,7 +158,7 @@ class ProgramBuilder:
         return Span(self.source, first.span.line, first.span.column, last.span.end_line, last.span.end_column)
 
     def _triple(self, nodes: Sequence[Node], span: Span) -> Atom:
-        """``[s, p, o]`` is ``p(s, o)``, and ``[s, a, C]`` is ``C(s)``."""
+        """The atom of a triple: ``p(s, o)`` for ``[s, p, o]``, and ``C(s)`` for ``[s, a, C]``."""
         subject, verb, object_ = nodes
         is_type = isinstance(verb, Token) and (
             (verb.type == "NAME" and verb == "a")

@@ -17,17 +17,17 @@ from everlog.lang.codes import Code, Severity
 from everlog.lang.visible import masked, visible
 
 LONGEST_LINE = 160
-"""The most characters of a line that are shown; of a longer line, those around the column."""
+"""Maximum number of characters shown of a source line; of a longer one, those around the column are shown."""
 
 LONGEST_TEXT = 2000
-"""The most characters of a message, a note or a hint that are shown."""
+"""Maximum number of characters shown of a message, a note or a hint."""
 
 log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where in an input something is: a file (or what stands for one), line, column, the line itself.
+    """Where in an input something is: a file (or another name of the input), line, column, the line itself.
 
     Lines and columns count from 1. ``width`` is how many characters the caret underlines. ``text`` may be cut
     at its end.
@@ -46,7 +46,7 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class Diagnostic:
-    """One thing that is wrong: a code of the registry, what, where, and what to do about it.
+    """One mistake or warning: its code in the registry, what is wrong, where, and what to do about it.
 
     >>> place = Place("r.rls", 1, 6, "p(?x, ?y) :- q(?x) .", 2)
     >>> print(Diagnostic(Code.UNSAFE_VARIABLE, "?y is not bound", place, "use ?y in a positive atom"))
@@ -75,7 +75,7 @@ class Diagnostic:
 
 
 def _shown(text: str) -> str:
-    """A text for people: not too long, without secrets and control characters."""
+    """A text as messages show it: cut if it is too long, without secrets and control characters."""
     text = masked(text)
     if len(text) > LONGEST_TEXT:
         text = f"{text[: LONGEST_TEXT // 2]} ... {text[-LONGEST_TEXT // 2 :]}"
@@ -83,7 +83,7 @@ def _shown(text: str) -> str:
 
 
 def _excerpt(place: Place | None) -> list[str]:
-    """The place, and the line around its column with the caret below."""
+    """The lines that show a place: its name, and the source line around its column with the caret below."""
     if place is None:
         return []
     lines = [f"  --> {place}"]
@@ -98,7 +98,7 @@ def _excerpt(place: Place | None) -> list[str]:
 
 
 def _around(text: str, column: int, width: int) -> tuple[str, str, str]:
-    """What is shown of a line before, at and after a column."""
+    """The parts of a line that are shown before, at and after a column."""
     at = column - 1
     start = 0 if len(text) <= LONGEST_LINE else max(0, min(at - LONGEST_LINE // 2, len(text) - LONGEST_LINE))
     end = min(len(text), start + LONGEST_LINE)
@@ -109,7 +109,7 @@ def _around(text: str, column: int, width: int) -> tuple[str, str, str]:
 
 
 class EverlogError(Exception):
-    """Something the user can fix. Holds every diagnostic that was found at once."""
+    """An error that the user can fix. Holds every diagnostic that was found at once."""
 
     def __init__(self, diagnostics: Diagnostic | Iterable[Diagnostic]) -> None:
         found = (diagnostics,) if isinstance(diagnostics, Diagnostic) else tuple(diagnostics)
@@ -134,11 +134,11 @@ class DataError(EverlogError):
 
 
 class TermError(DataError, ValueError):
-    """A value that no term can be: an IRI, a blank node or a literal with characters that it cannot have."""
+    """A value that cannot be a term: an IRI, a blank node or a literal with characters that it cannot have."""
 
 
 class StoreError(EverlogError):
-    """A store cannot be used as asked."""
+    """A store cannot be read, written or changed in the requested way."""
 
 
 class AnotherWriterError(StoreError):
@@ -162,7 +162,7 @@ class FactLimitError(LimitError):
 
 
 class EverlogWarning(UserWarning):
-    """Something that is allowed but probably not meant, or that went wrong without harm.
+    """A warning: an input that is allowed but probably not meant, or a failure that did no harm.
 
     Everlog passes it to Python's ``warnings``; the command line shows it as a diagnostic on stderr.
     """
@@ -176,11 +176,11 @@ class EverlogWarning(UserWarning):
 
 
 MOST_ALIKE = 10
-"""How many warnings with one code are said at once."""
+"""Maximum number of warnings with one code that are shown at once."""
 
 
 def few(found: Iterable[Diagnostic]) -> Iterator[Diagnostic]:
-    """Warnings, of those with one code the first 10 and how many more there are.
+    """At most the first ``MOST_ALIKE`` warnings of each code, then one warning with the number of the others.
 
     >>> many = [Diagnostic(Code.SINGLE_USE, f"the variable `?{name}` is used once") for name in "abcdefghijkl"]
     >>> [each.message for each in few(many)][9:]

@@ -23,7 +23,7 @@ NO_PREFIXES: Mapping[str, str] = MappingProxyType({})
 
 
 def parse_program(text: str, name: str = "<program>", prefixes: Mapping[str, str] = NO_PREFIXES) -> Program:
-    """The program that a text says, or a :class:`RuleError` with every mistake in it.
+    """The program in a text; raises a :class:`RuleError` with every mistake in it.
 
     ``name`` is what messages call the text; ``prefixes`` hold unless it declares others.
     """
@@ -72,7 +72,7 @@ def parse_file(path: str | Path, prefixes: Mapping[str, str] = NO_PREFIXES) -> P
 
 
 _OTHER_LANGUAGES = {".dl": "Soufflé", ".lp": "clingo", ".pl": "Prolog"}
-"""Languages that look alike, by the extension of their files."""
+"""Languages with similar syntax, by the extension of their files."""
 
 _HYPHENATED = re.compile(r'"(?:[^"\\]|\\.)*"|<[^<>]*>|(?P<variable>\?[A-Za-z_][A-Za-z0-9_]*-[A-Za-z0-9_-]*)')
 
@@ -80,7 +80,7 @@ _HYPHENATED = re.compile(r'"(?:[^"\\]|\\.)*"|<[^<>]*>|(?P<variable>\?[A-Za-z_][A
 def parse_stored(text: str, name: str) -> Program:
     """The program that a store keeps, as :func:`~everlog.lang.printer.print_program` wrote it.
 
-    Names of variables used to have hyphens; in a program of that time `·` takes their place.
+    Older stores have variables with hyphens in their names; each hyphen is read as `·`.
 
     >>> parse_stored('p(?a-b) :- q(?a-b, "?a-b") .', "rules").rules[0].head.terms
     (Variable(name='a·b'),)
@@ -93,7 +93,7 @@ def parse_stored(text: str, name: str) -> Program:
 
 
 def parse_query(text: str, prefixes: Mapping[str, str] = NO_PREFIXES) -> Query:
-    """The query that a text says; a dot at its end is optional.
+    """The query in a text; a dot at its end is optional.
 
     >>> [v.name for v in parse_query("ancestor(alice, ?x), ~orphan(?x)").variables]
     ['x']
@@ -106,7 +106,7 @@ def parse_query(text: str, prefixes: Mapping[str, str] = NO_PREFIXES) -> Query:
 
 
 def parse_fact(text: str, prefixes: Mapping[str, str] = NO_PREFIXES) -> Atom:
-    """The fact that a text says; a dot at its end is optional.
+    """The fact in a text; a dot at its end is optional.
 
     >>> parse_fact("age(alice, 42)").terms
     (Constant(text='"alice"'), Constant(text='42'))
@@ -123,7 +123,7 @@ def parse_fact(text: str, prefixes: Mapping[str, str] = NO_PREFIXES) -> Atom:
 
 
 def _source(name: str, text: str) -> SourceText:
-    """A text to read; an error if it has halves of characters, as arguments of a command that are not UTF-8 do."""
+    """A text to read; an error if it has lone surrogates, as command line arguments that are not UTF-8 do."""
     source = SourceText(name, text)
     try:
         text.encode()
@@ -137,7 +137,7 @@ def _source(name: str, text: str) -> SourceText:
 
 
 def resolve_predicate_name(text: str, prefixes: Mapping[str, str] = NO_PREFIXES) -> str:
-    """The name of the predicate that a person calls by a bare name, a prefixed name or ``<iri>``.
+    """The name of the predicate that a user gives as a bare name, a prefixed name or ``<iri>``.
 
     >>> resolve_predicate_name("ex:p", {"ex": "http://example.org/"})
     '<http://example.org/p>'

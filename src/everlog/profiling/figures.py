@@ -1,4 +1,4 @@
-"""The figures of a profile: what reasoning took, round by round and rule by rule."""
+"""The figures of a profile: time and instances of each round and each rule."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from typing import Any
 class Round:
     """One pass over the rules of a stratum, or one run of a module.
 
-    ``number`` counts within stratum and phase. ``matching`` are the seconds in which rules met facts; in the
-    others the new facts were merged with those there, and derivations counted. ``new_facts`` is negative
-    where facts are removed.
+    ``number`` counts within stratum and phase. ``matching`` are the seconds in which rules were matched with facts; in
+    the others the new facts were merged with the known ones, and derivations counted. ``new_facts`` is negative where
+    facts are removed.
     """
 
     stratum: int
@@ -29,10 +29,11 @@ class Round:
 
 @dataclass(slots=True)
 class RuleWork:
-    """What matching one rule, or running one module, took in one phase.
+    """Time and instances of one rule, or of one module, in one phase.
 
-    ``passes`` is how often it was matched: in each round once for each body atom whose facts had changed. On Spark the
-    rules that one job evaluates are not told apart; ``rules`` is how many there are, and ``passes`` that of rounds.
+    ``passes`` is the number of matches: in each round one for each body atom whose facts had changed. On Spark the
+    rules that one job evaluates have one entry together; ``rules`` is their number, and ``passes`` the number of
+    rounds.
     """
 
     rule: str
@@ -47,7 +48,7 @@ class RuleWork:
 
 @dataclass(frozen=True, slots=True)
 class StratumWork:
-    """What a stratum took: its rounds together."""
+    """The sums over the rounds of a stratum."""
 
     stratum: int
     derives: str
@@ -60,37 +61,37 @@ class StratumWork:
 
 @dataclass
 class Figures:
-    """What reasoning took; what tables and pages are made of."""
+    """All figures of a profile, from which tables and pages are made."""
 
     rounds: list[Round] = field(default_factory=list)
     work: dict[tuple[int, str], RuleWork] = field(default_factory=dict, repr=False)
     derives: dict[int, str] = field(default_factory=dict)
     """The predicates of each stratum."""
     memory: list[tuple[float, int]] = field(default_factory=list)
-    """Seconds since the beginning, and the bytes that the process held then."""
+    """Samples of memory: seconds since the beginning, and the bytes that the process held then."""
     phases: dict[str, float] = field(default_factory=dict)
-    """The seconds of a command by its phases, reasoning being one of them."""
+    """The seconds of each phase of a command, of which reasoning is one."""
     seconds: float = 0.0
-    told: Callable[[Round], None] | None = field(default=None, repr=False)
-    """Who hears of each round as it ends."""
+    observer: Callable[[Round], None] | None = field(default=None, repr=False)
+    """Called with each round when it ends."""
 
     @property
     def rules(self) -> list[RuleWork]:
-        """The rules, the one that took longest first."""
+        """The rules by time, the slowest first."""
         return sorted(self.work.values(), key=lambda work: (-work.seconds, -work.instances, work.rule))
 
     @property
     def heaviest_rounds(self) -> list[Round]:
-        """The rounds, the one that took longest first."""
+        """The rounds by time, the slowest first."""
         return sorted(self.rounds, key=lambda each: (-each.seconds, each.begun))
 
     @property
     def strata(self) -> list[StratumWork]:
-        """The strata in their order."""
+        """The strata in the order of evaluation."""
         found: dict[int, list[Round]] = {}
         for each in self.rounds:
             found.setdefault(each.stratum, []).append(each)
-        return [self._together(stratum, found[stratum]) for stratum in sorted(found)]
+        return [self._sum(stratum, found[stratum]) for stratum in sorted(found)]
 
     @property
     def instances(self) -> int:
@@ -98,11 +99,11 @@ class Figures:
 
     @property
     def matching(self) -> float:
-        """The seconds in which rules met facts."""
+        """The seconds in which rules were matched with facts."""
         return sum(each.matching for each in self.rounds)
 
     def as_dict(self) -> dict[str, Any]:
-        """The figures as plain data, rounds and memory left out."""
+        """The figures as plain data, without rounds and memory."""
         return {
             "seconds": self.seconds,
             "matching": self.matching,
@@ -112,7 +113,7 @@ class Figures:
             "phases": dict(self.phases),
         }
 
-    def _together(self, stratum: int, rounds: Iterable[Round]) -> StratumWork:
+    def _sum(self, stratum: int, rounds: Iterable[Round]) -> StratumWork:
         rounds = list(rounds)
         return StratumWork(
             stratum,

@@ -1,4 +1,4 @@
-"""A profile: figures of what reasoning took, which show themselves as text and as a page."""
+"""A profile: figures of reasoning, shown as text or as a page."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from everlog.profiling.tables import text_lines
 
 
 class Profile(Figures):
-    """What reasoning took. ``str`` of it is a few tables; :meth:`write` makes a page with plots.
+    """A profile of reasoning. ``str`` of it is a few tables; :meth:`write` makes a page with plots.
 
     >>> import everlog
     >>> kb = everlog.KnowledgeBase("path(?x, ?y) :- edge(?x, ?y) . edge(a, b) . edge(b, c) .", maintain="none")
@@ -21,7 +21,7 @@ class Profile(Figures):
     """
 
     def write(self, path: str | Path, title: str = "Everlog profile") -> None:
-        """Write a page with tables and plots, which needs nothing else to be shown."""
+        """Write a self-contained page with tables and plots."""
         Path(path).write_text(page(self, title), encoding="utf-8")
 
     def __str__(self) -> str:

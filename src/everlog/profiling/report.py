@@ -1,4 +1,4 @@
-"""A profile as a page: tables and plots in one file that needs no network."""
+"""A profile as a page: tables and plots in one self-contained file."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from everlog.profiling.plots import bars, lines
 from everlog.profiling.tables import PHASES, summary, tables
 
 BARS = 20
-"""How many rules have a bar."""
+"""Maximum number of rules in the plot of bars."""
 
 ROWS = 50
-"""How many rows a table has."""
+"""Maximum number of rows in a table."""
 
 STYLE = """
 .everlog-profile { font: 14px/1.45 system-ui, sans-serif; max-width: 60rem; color: #1c2430; }
@@ -37,7 +37,7 @@ STYLE = """
 
 
 def page(profile: Figures, title: str) -> str:
-    """A whole page."""
+    """The text of the whole page."""
     made = datetime.now().astimezone().isoformat(timespec="seconds")
     return (
         f'<!doctype html>\n<html lang="en"><head><meta charset="utf-8"><title>{escape(title)}</title></head>\n'
@@ -47,7 +47,7 @@ def page(profile: Figures, title: str) -> str:
 
 
 def body(profile: Figures) -> str:
-    """The tables and plots, as a notebook shows them, too."""
+    """The tables and plots of the page, which notebooks show, too."""
     parts = [f"<style>{STYLE}</style>", f"<p>{escape(summary(profile))}</p>"]
     for title, note, drawn in _plots(profile):
         if drawn:
@@ -60,7 +60,7 @@ def body(profile: Figures) -> str:
 
 
 def _plots(profile: Figures) -> Iterator[tuple[str, str, str]]:
-    """Each plot with its title and how to read it."""
+    """Each plot with its title and an explanation."""
     if profile.phases:
         yield "Time of the command", "Seconds by phase.", bars(list(profile.phases.items()), _seconds)
     rules = [(f"{each.rule} [{PHASES.get(each.phase, each.phase)}]", each) for each in profile.rules[:BARS]]

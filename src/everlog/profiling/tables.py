@@ -1,4 +1,4 @@
-"""A profile as tables: the same for text and for a page."""
+"""The tables of a profile, for text and for the page."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from typing import Any
 from everlog.profiling.figures import Figures
 
 SHOWN = 12
-"""How many strata, rules and rounds are listed as text."""
+"""Maximum number of strata, rules and rounds listed as text."""
 
 NOTABLE = 1.0
-"""Time outside all rounds is told if there are so many seconds of it."""
+"""Minimum number of seconds outside all rounds that is shown."""
 
 WIDEST = 100
-"""Rules are cut at so many characters as text."""
+"""Maximum number of characters of a rule as text."""
 
 PHASES = {
     "forward": "derive",
@@ -26,12 +26,12 @@ PHASES = {
     "added": "derivations won",
     "module": "module",
 }
-"""What phases are called."""
+"""The names of phases in tables."""
 
 
 @dataclass(frozen=True)
 class ProfileTable:
-    """A table with its title; ``note`` says how to read it. Columns from ``left`` on are texts, the others numbers."""
+    """A table with its title; ``note`` explains it. Columns from ``left`` on are texts, the others numbers."""
 
     title: str
     columns: Sequence[str]
@@ -39,7 +39,7 @@ class ProfileTable:
     left: int
     note: str = ""
     more: int = 0
-    """How many rows are not shown."""
+    """The number of rows that are not shown."""
 
 
 def tables(profile: Figures, shown: int = SHOWN) -> Iterator[ProfileTable]:
@@ -50,7 +50,7 @@ def tables(profile: Figures, shown: int = SHOWN) -> Iterator[ProfileTable]:
 
 
 def summary(profile: Figures) -> str:
-    """A profile in one line."""
+    """A summary of a profile in one line."""
     rounds = sum(each.seconds for each in profile.rounds)
     outside = profile.seconds - rounds
     return (
@@ -61,7 +61,7 @@ def summary(profile: Figures) -> str:
 
 
 def text_lines(profile: Figures) -> Iterator[str]:
-    """The tables as people read them in a terminal."""
+    """The lines of the tables for a terminal."""
     yield f"profile    {summary(profile)}"
     for table in tables(profile):
         if table.rows:

@@ -1,4 +1,4 @@
-"""Who makes the engines of a piece of reasoning, and may look at what they do."""
+"""Watches: they make the engines of reasoning, and may record what these do."""
 
 from __future__ import annotations
 
@@ -9,18 +9,18 @@ from everlog.reasoning.statistics import Listener
 
 
 class Watch:
-    """Makes engines and does not look at them; :class:`everlog.profiling.recorder.Recorder` does."""
+    """Makes engines and records nothing; :class:`everlog.profiling.recorder.Recorder` records."""
 
     def engine(self, *arguments: Any, **options: Any) -> Engine:
         """A local engine."""
         return Engine(*arguments, **options)
 
     def listener(self, other: Listener | None = None) -> Listener | None:
-        """Whom to tell about rounds, if the other wants to hear of them."""
+        """The listener for rounds, which passes them on to another one if given."""
         return other
 
     def close(self) -> None:
-        """Reasoning is over."""
+        """End recording; called when reasoning is over."""
 
 
 UNWATCHED = Watch()

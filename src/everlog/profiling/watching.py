@@ -1,4 +1,4 @@
-"""Engines that say what they do."""
+"""Engines that report what they do to a recorder."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class PassRecorder(Protocol):
-    """What a watched engine reports to."""
+    """The events that a watched engine reports."""
 
     def began(self, engine: AnyEngine, rules: RuleSet, phase: str) -> None:
         """An engine begins a pass over rules."""
@@ -30,7 +30,7 @@ class PassRecorder(Protocol):
 
 
 class WatchedEngine(Engine):
-    """The local engine, reporting to a recorder when it begins with rules and when it is done with one."""
+    """The local engine, which reports to a recorder when it begins with rules and when it has matched one."""
 
     watch: PassRecorder
 

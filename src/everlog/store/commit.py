@@ -265,7 +265,7 @@ def _create(table: Path, schema: pa.Schema, change: _TableChange) -> int:
         create_table_with_add_actions(
             str(table.absolute()),
             Schema.from_arrow(schema),
-            change.actions,
+            list(change.added),
             mode="error",
             name=table.name,
             configuration=CONFIGURATION,

@@ -42,6 +42,7 @@ def main(victim: str, work: Path) -> None:
         told |= kill_in_the_middle(spark.sparkContext.statusTracker(), victim)
         told["disturbed"] = running.result()
     stage = spark.sparkContext.statusTracker().getStageInfo(told["stage"])
+    assert stage is not None
     told["failed"] = stage.numFailedTasks
     print(json.dumps(told))
     stop()

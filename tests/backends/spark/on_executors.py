@@ -49,11 +49,10 @@ from everlog.store.codec import COUNTED
 from everlog.store.verify import verify
 from tests.backends.spark.reasoning import setup
 from tests.backends.spark.test_known import STEPS, loop_facts
-from tests.backends.spark.test_updates import together
 from tests.oracle import naive
 from tests.oracle.naive import Fact
 from tests.reasoning.test_cases import CASES, facts_of, program_of
-from tests.strategies import Case, Change, cases, graph_cases
+from tests.strategies import Case, Change, cases, graph_cases, side_by_side
 
 ROUNDS = 1
 """So many times random programs are drawn, and as many as below at a time."""
@@ -73,7 +72,7 @@ def main(master: str, work: Path) -> None:
     def run(cases: list[Case], algorithms: Sequence[Algorithm]) -> None:
         number = len(told["compared"])
         print(f"{number}: {len(cases)} programs", file=sys.stderr)
-        steps = Run(spark, together(cases), work / str(number), number).steps(algorithms)
+        steps = Run(spark, side_by_side(cases), work / str(number), number).steps(algorithms)
         told["compared"].append([])
         for step in steps:
             told["compared"][-1].append(step)

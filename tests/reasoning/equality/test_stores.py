@@ -79,7 +79,7 @@ def mothers(count: int) -> Rows:
 def test_reading_computes_nothing_and_updates_stay_incremental(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """Classes are found again for the first update of what was opened, and not for those after it."""
+    """The first update of an opened store computes the classes again; later updates do not."""
     kb = everlog.KnowledgeBase(OWL + FUNCTIONAL + "r(?x, ?z) :- p(?x, ?y), q(?y, ?z) .", equality="representatives")
     kb.update(insert={**mothers(200), "q": [("eva7", "here")]})
     kb.save(tmp_path / "kb")
@@ -151,7 +151,7 @@ def test_a_limit_is_on_the_facts_that_are_seen(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("which", ["live", "opened"])
 def test_layouts_that_grow(tmp_path: Path, which: str) -> None:
-    """More terms than three columns of a word hold, when classes are there already."""
+    """New terms exceed the ids that three columns of a packed key can hold, while classes exist."""
     kb = everlog.KnowledgeBase(OWL + FUNCTIONAL + "c(?x) :- t(?x, _, _) .", equality="representatives")
     kb.update(insert={"p": [("u", "v"), ("u", "w")], "t": [("v", "w", "z")]})
     if which == "opened":

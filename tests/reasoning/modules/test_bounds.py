@@ -1,4 +1,4 @@
-"""The functions of a module keep within the bounds of the thesis (table 5.2), along whole histories of calls."""
+"""The functions of a module stay within the bounds of the thesis (table 5.2), for whole sequences of calls."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ def rows(found: FactSet) -> set[Pair]:
 def test_one_history(
     name: str, external: set[Pair], edges: set[Pair], more: list[tuple[set[Pair], set[Pair]]], gone: tuple[Any, Any]
 ) -> None:
-    """Add several times, then Del for some of the facts, then Red."""
+    """Call Add several times, then Del for some of the facts, then Red."""
     state = implementation(MODULES[name]).in_fixpoint(FactSet({X: relation(external), E: relation(edges)}))
     if name in ("transitive", "symmetric-transitive"):
         edges, more = set(), [(x, set()) for x, _ in more]
@@ -148,7 +148,7 @@ def test_every_order_of_modules(data: st.DataObject) -> None:
 
 
 def test_support_in_a_circle_does_not_last() -> None:
-    """A pair and the outside fact that only follows from it go together."""
+    """A pair and the outside fact that only follows from it are both deleted."""
     rules = (
         "p(?x, ?z) :- p(?x, ?y), p(?y, ?z) . p(?x, ?y) :- e(?x, ?y) . p(?x, ?y) :- q(?x, ?y) . q(?x, ?y) :- p(?x, ?y) ."
     )

@@ -1,4 +1,4 @@
-"""Closures of real relations have the sizes that others published, and are counted without listing their pairs."""
+"""Closures of real relations have the published sizes, and are counted without listing their pairs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Stores that do not list the pairs of closures have the same to say as stores that do, at every version."""
+"""Stores with and without listed pairs of closures give equal results at every version."""
 
 from __future__ import annotations
 
@@ -96,7 +96,7 @@ def test_many_same_as_listed(tmp_path_factory: pytest.TempPathFactory, case: Cas
 
 
 def check_same(place: Path, case: Case, data: st.DataObject) -> None:
-    """Updates of a store that lists no pairs of closures, one that lists some, and one that lists all."""
+    """Update a store that lists no pairs of closures, one that lists some, and one that lists all; compare them."""
     maintain = data.draw(st.sampled_from(["dredc", "none"]))
     limits = {"none": 0, "some": data.draw(st.integers(1, 9)), "listed": NEVER}
     kbs = {name: knowledge_base(print_program(case.program), case.facts, maintain=maintain) for name in limits}

@@ -1,4 +1,4 @@
-"""Unions that contain a closure and its inverse: shared, counted and updated without listing the closure."""
+"""Unions of a closure and its inverse: shared, counted and updated without listing the closure."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Modules derive what their rules do, and follow updates, whichever algorithm repairs the rest."""
+"""Modules derive the facts of their rules, also after updates by any algorithm."""
 
 from __future__ import annotations
 

@@ -38,6 +38,7 @@ from everlog.engine.keys import ID_BITS, ID_MASK, Column
 from everlog.ingest.tasks import work_directory
 
 if TYPE_CHECKING:
+    from pyspark.sql import Column as SparkColumn
     from pyspark.sql import DataFrame, SparkSession
 
 MEMBERS = "vertex long, representative long"
@@ -148,7 +149,7 @@ def representatives(edges: DataFrame, seed: int) -> DataFrame:
     """For each vertex the first of its neighbours and itself, in an order that the seed draws."""
     from pyspark.sql import functions as F
 
-    def place(name: str) -> object:
+    def place(name: str) -> SparkColumn:
         return F.struct(F.xxhash64(F.lit(seed), F.col(name)).alias("place"), F.col(name).alias("vertex"))
 
     nearest = edges.groupBy("u").agg(F.min(place("v")).alias("least"))

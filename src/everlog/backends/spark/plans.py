@@ -22,13 +22,13 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal
 
-from everlog.analysis.binary import Unconnected, in_twos
+from everlog.analysis.binary import Unconnected, binarise
 from everlog.analysis.decompose import Decomposition, decompose
 from everlog.analysis.linear import is_linear, read_beside
-from everlog.analysis.meeting import meeting
 from everlog.analysis.modules.edges import Edge
 from everlog.analysis.modules.module import SpecialModule
 from everlog.analysis.ordinary import without_modules
+from everlog.analysis.partitioning import partitioned
 from everlog.analysis.stratify import Stratum
 from everlog.engine.hashing import hash_text
 from everlog.engine.tables import argument_name, argument_names
@@ -76,7 +76,6 @@ class PlanSettings:
     """A slice of a closure has so many pairs at least: a task costs more than to list fewer."""
     salt: int = 0
     """Of the ids of terms, as in the store."""
-    hash_bits: int = 64
 
     def within(self, memory: int) -> PlanSettings:
         """The same for Python workers of so many bytes each.
@@ -232,7 +231,7 @@ def decomposed(
     from everlog.backends.spark.decomposed import close_decomposed
 
     assert plan.decomposition is not None
-    constants = {text: hash_text(text, plan.settings.hash_bits, plan.settings.salt) for text in _constants(plan.rules)}
+    constants = {text: hash_text(text, plan.settings.salt) for text in _constants(plan.rules)}
     return close_decomposed(
         session,
         plan.rules,
@@ -347,7 +346,7 @@ def _rounds_plan(loop: StratumPlan, predicates: tuple[Predicate, ...]) -> Stratu
     bare = next((predicate for predicate in predicates if not predicate.arity), None)
     if bare is not None:
         return replace(loop, reasons=(*loop.reasons, f"no rounds over slices: {bare.name} has no arguments"))
-    steps = in_twos(loop.rules, predicates)
+    steps = binarise(loop.rules, predicates)
     if isinstance(steps, Unconnected):
         why = f"nothing connects the recursive atoms of {print_rule(steps.rule)}"
         return replace(loop, reasons=(*loop.reasons, f"no rounds over slices: {why}"))
@@ -363,7 +362,7 @@ def _in_slices(rules: Sequence[Rule], steps: Sequence[Rule], predicates: tuple[P
     """Where the facts of rounds are, in words."""
     if is_linear(rules, predicates):
         return ["one recursive atom a rule, so known facts stay in their slices"]
-    copies = [copy for each in meeting(steps, predicates).copies.values() for copy in each]
+    copies = [copy for each in partitioned(steps, predicates).partitionings.values() for copy in each]
     said = ["facts that a rule joins are in the same slice, so known facts stay there"]
     said += [f"applies {print_rule(step)}" for step in steps if step not in rules]
     return [*said, f"spreads {', '.join(map(str, copies))}"]

@@ -58,7 +58,7 @@ class WatchedSparkEngine(SparkEngine):
 
     def _began(self, rules: RuleSet, phase: str) -> None:
         self._heads = ()
-        self.watch.began(self, rules, phase, together=True)
+        self.watch.began(self, rules, phase, as_one=True)
 
     def closed(
         self, stratum: Stratum, facts: AnyFactSet, delta: AnyFactSet, observer: Observer | None = None
@@ -71,7 +71,7 @@ class WatchedSparkEngine(SparkEngine):
     def _told(self, stratum: Stratum, rules: Sequence[Rule]) -> Iterator[None]:
         """Rules are evaluated otherwise than by passes; those of a module were told of before."""
         if stratum.alone is None:
-            self.watch.began_together(self, stratum.index, rules, "forward")
+            self.watch.began_group(self, stratum.index, rules, "forward")
         yield
         if stratum.alone is None:
             self.watch.jobs_done({})

@@ -1,16 +1,11 @@
-"""Runs one part of the Spark benchmark in this process: ``python -m bench.spark.run_task JOB``.
-
-The result is printed as a JSON object.
-"""
+"""The tasks of the Spark benchmark, each run in a process of its own by :mod:`bench.run_task`."""
 
 from __future__ import annotations
 
-import json
-import os
-import sys
 import tempfile
 from collections.abc import Callable
 from dataclasses import asdict
+from functools import wraps
 from pathlib import Path
 from typing import Any
 
@@ -33,31 +28,33 @@ CLUSTER = "local-cluster[2,1,1024]"
 DRIVER_MEMORY = "512m"
 
 
-def main() -> None:
-    """Run the task given as JSON: ``task`` names it, ``one_core`` pins the process and its children to one core, and
-    the other keys are the task's arguments."""
-    job = json.loads(sys.argv[1])
-    if job.pop("one_core", False):
-        os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
-    with tempfile.TemporaryDirectory(prefix="everlog-bench-") as scratch:
-        print(json.dumps(TASKS[job.pop("task")](scratch=Path(scratch), **job)))
-
-
 STOP_FACTOR = 11.0
 """An obvious loop is stopped after this multiple of Everlog's seconds; the promise is a factor of ten."""
 
 
+def in_scratch(task: Callable[..., dict[str, Any]]) -> Callable[..., dict[str, Any]]:
+    """Run a task with a temporary directory as ``scratch``."""
+
+    @wraps(task)
+    def run(**arguments: Any) -> dict[str, Any]:
+        with tempfile.TemporaryDirectory(prefix="everlog-bench-") as scratch:
+            return task(scratch=Path(scratch), **arguments)
+
+    return run
+
+
+@in_scratch
 def compared(
     scratch: Path,
     workloads: dict[str, list[str]],
     limit: float,
-    patience: float,
+    loop_seconds: float,
     master: str,
     partitions: int | None = None,
 ) -> dict[str, Any]:
     """Run systems on workloads, one after the other: Everlog first, stopped after ``limit`` seconds, the loop last.
 
-    So the loop runs in a warm session. It has at least ``patience`` seconds.
+    So the loop runs in a warm session. It has at least ``loop_seconds`` seconds.
     """
     from bench.spark.measure import measured, prepared
     from bench.spark.workloads import OBVIOUS, WORKLOADS
@@ -67,7 +64,7 @@ def compared(
     runs = []
     for name, systems in workloads.items():
         chosen = WORKLOADS[name]
-        edges, enough = prepared(spark, chosen, scratch), max(patience, chosen.patience)
+        edges, enough = prepared(spark, chosen, scratch), max(loop_seconds, chosen.loop_seconds)
         for system in sorted(systems, key=OBVIOUS.__eq__):
             runs.append(measured(spark, chosen, system, edges, scratch, enough if system == OBVIOUS else limit))
             if system == chosen.promised:
@@ -76,6 +73,7 @@ def compared(
     return {"runs": [asdict(run) for run in runs]}
 
 
+@in_scratch
 def joins(
     scratch: Path, universities: list[int], master: str, partitions: int | None = None, stores: str | None = None
 ) -> dict[str, Any]:
@@ -94,6 +92,7 @@ def _slices(partitions: int | None) -> dict[str, Any]:
     return {} if partitions is None else {"spark.sql.shuffle.partitions": partitions}
 
 
+@in_scratch
 def limited(scratch: Path, universities: int) -> dict[str, Any]:
     """Materialise universities on executors of 1 GB with Python workers of 1 GB; measure the largest process of each
     kind."""
@@ -116,6 +115,7 @@ def write_inputs_in_child(universities: int, directory: Path) -> Any:
         return pool.submit(write_inputs, universities, directory).result()
 
 
+@in_scratch
 def updates(scratch: Path, universities: int, changed: int, runs: int, master: str, stores: str) -> dict[str, Any]:
     """Run small updates of a store in each of the :data:`WAYS`, each after a warm-up."""
     from bench.spark.rows_read import Reading
@@ -159,15 +159,3 @@ WAYS: dict[str, tuple[int, dict[str, Any]]] = {
     "Spark, in one task with the whole store": (1, {"engine": "spark", "local_finish": 1 << 62, "look_up_rows": 0}),
     "this machine, without Spark": (1, {"engine": "local"}),
 }
-
-
-TASKS: dict[str, Callable[..., dict[str, Any]]] = {
-    "compared": compared,
-    "joins": joins,
-    "limited": limited,
-    "updates": updates,
-}
-
-
-if __name__ == "__main__":
-    main()
