@@ -21,7 +21,11 @@ from everlog.lang.codes import Code
 from everlog.lang.errors import DataError, Diagnostic, Place
 
 MOST_SHOWN = 5
+"""Most blank nodes that an error names."""
+
 PREFIX = len(blank_prefix(""))
+"""Characters of the prefix of a blank node."""
+
 HINT = (
     "give --source NAME with the name that the file was loaded under (by default its path below the argument), "
     "or write the labels that the store has, as `everlog query` and `everlog export` show them, in N-Triples or N-Quads"

@@ -20,9 +20,17 @@ from everlog.lang.codes import Code
 from everlog.lang.errors import DataError, Place
 
 BLOCK = 8 << 20
+"""Bytes that are read at a time."""
+
 MAX_ROW = 256 << 20
+"""Most bytes of a row."""
+
 SHOWN = 200
+"""Most characters of a row in a message."""
+
 NEWLINE = 10
+"""The byte of a newline."""
+
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
 

@@ -19,7 +19,10 @@ from everlog.ingest.room import own_share
 from everlog.store.schema import TERMS
 
 _CHECK_SALT = 0x5EED
+"""The salt of the second hash, which tells texts with the same id apart."""
+
 _MOST_REMEMBERED = 1 << 22
+"""Terms after which an encoder forgets what it has seen."""
 
 
 class EncodedBlock(NamedTuple):

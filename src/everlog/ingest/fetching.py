@@ -34,7 +34,11 @@ log = logging.getLogger(__name__)
 AT_A_TIME = 8
 """Number of files that are copied at the same time."""
 CHUNK = 8 << 20
+"""Bytes that are copied at a time."""
+
 LOG = "_delta_log"
+"""The directory of a Delta table's log."""
+
 _DELETED = re.compile(r"(?:^|/)deletion_vector_[^/]*\.bin$")
 """The files of a Delta table that say which rows of other files are deleted."""
 _COLOUR = re.compile(r"\x1b\[\d+m")

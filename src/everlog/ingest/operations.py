@@ -32,10 +32,17 @@ from everlog.lang.codes import Code
 from everlog.lang.errors import DataError, Diagnostic, EverlogError
 
 OPERATIONS = {"insert": True, "+": True, "delete": False, "-": False}
+"""Whether a value of ``op`` inserts."""
 
 KINDS = {"op": ("string",), "predicate": ("string",), "arguments": ("array<string>",)}
+"""The types that columns may have, by Spark's names."""
+
 MOST_SHOWN = 10
+"""Most facts or rows that an error names."""
+
 LONGEST_SHOWN = 300
+"""Most characters of a row in a message."""
+
 _ARGUMENT = re.compile(r"c(0|[1-9][0-9]*)")
 
 

@@ -34,6 +34,8 @@ from everlog.lang.errors import DataError, Diagnostic, Place
 from everlog.lang.terms import RDF_TYPE, literal_text
 
 BATCH_TRIPLES = 1 << 16
+"""Triples of a document in a batch."""
+
 BATCH_CHARACTERS = 1 << 26
 """Most characters of the texts in a batch of a document, not counting the last triple."""
 

@@ -19,8 +19,13 @@ from everlog.lang.internal import LITERAL
 from everlog.store.schema import TERMS, fact_ids
 
 FLUSH_ROWS = 2_000_000
+"""Rows that are held before files are written."""
+
 FLUSH_TEXT_BYTES = 128 << 20
+"""Bytes of terms that are held before files are written."""
+
 _MULTIPLIER = np.int64(-7046029254386353131)
+"""An odd number that mixes the columns of a row into one hash."""
 
 
 class Spill:

@@ -23,6 +23,8 @@ from everlog.lang.errors import DataError, Diagnostic, Place
 TARGET = 64 << 20
 """Bytes of a split, of files that can be cut."""
 RANGED = frozenset({"csv", "tsv", "nt", "nq"})
+"""The kinds of files that are read in ranges of bytes."""
+
 LARGE_GZ = 64
 """Megabytes of a compressed file above which there is a warning."""
 

@@ -55,7 +55,7 @@ def texts_of(array: pa.Array | pa.ChunkedArray, column: str = "values", before: 
             return pa.concat_arrays([texts_of(chunk, column) for chunk in array.chunks])
     kind = array.type
     if pa.types.is_dictionary(kind) and pa.types.is_temporal(kind.value_type):
-        return texts_of(array.dictionary_decode(), column, before)  # a value without a text is told by its row
+        return texts_of(array.dictionary_decode(), column, before)  # the error names the row of a value without a text
     if pa.types.is_dictionary(kind):
         return texts_of(array.dictionary, column).take(array.indices)
     if pa.types.is_run_end_encoded(kind):
@@ -221,7 +221,7 @@ def _object_texts(values: Sequence[Any], column: str) -> pa.LargeStringArray:
         try:
             return texts_of(pa.array(values, arrow_type), column)
         except (pa.ArrowInvalid, OverflowError, UnicodeEncodeError):
-            pass  # an integer over 64 bits, or a string that is not Unicode: found or told apart one by one
+            pass  # an integer over 64 bits, or a string that is not Unicode: converted or refused one by one
     texts = []
     for row, value in enumerate(values, 1):
         try:
