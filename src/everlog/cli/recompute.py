@@ -18,7 +18,7 @@ from everlog.lang.printer import print_atom
 from everlog.lang.syntax import Atom, Constant, Predicate
 from everlog.reasoning.materialisation import Maintain
 from everlog.reasoning.statistics import Listener
-from everlog.store.states import SnapshotState, kept_in
+from everlog.store.states import SnapshotState, mapped_state
 from everlog.store.store import Store
 
 SHOWN = 5
@@ -52,7 +52,7 @@ def wrong_snapshot(store: Store, state: State) -> list[str]:
     kept = store.snapshot()
     if kept is None:
         return findings
-    held = kept_in(kept)
+    held = mapped_state(kept)
     if held is None:
         return ["the snapshot has places or ids that are out of bounds"]
     snapshot = _renumbered(held.state.ranked(), state.dictionary)

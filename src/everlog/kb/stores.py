@@ -37,7 +37,7 @@ from everlog.store.commit import conflict
 from everlog.store.compaction import compact_if_worth
 from everlog.store.errors import after_commit
 from everlog.store.loading import load, stored_counts
-from everlog.store.states import SnapshotState, keep_change, keep_whole, kept_nowhere
+from everlog.store.states import SnapshotState, without_snapshot, write_change, write_whole
 
 KEEPING = "making a snapshot"
 """What is done after a commit, in words."""
@@ -160,10 +160,10 @@ def keep_whole_version(
 
     What fails is a warning.
     """
-    kept = kept_nowhere(state)
+    kept = without_snapshot(state)
     with after_commit(version, KEEPING, path, warning):
         store = Store.open(path)
-        kept = keep_whole(store, version, state) if store.version == version else kept
+        kept = write_whole(store, version, state) if store.version == version else kept
     kb.adopt(kept.state, StoreHandle.at(Path(path), version, writer, kept, kb.program))
 
 
@@ -214,7 +214,7 @@ def append(
         closures=closures_of(kb.program, new.generated),
         modules=wants_modules(kb),
     )
-    kept = kept_nowhere(new)
+    kept = without_snapshot(new)
     with after_commit(version, KEEPING, saved.path):
         kept = _keep_update(saved, version, new, kb.program)
     kb.adopt(kept.state, StoreHandle.at(saved.path, version, transaction.writer, kept, kb.program))
@@ -281,10 +281,10 @@ def stored_change(store: Store, old: State, new: State, change: Difference) -> D
 def _keep_update(saved: StoreHandle, version: int, new: State, program: StratifiedProgram) -> SnapshotState:
     store = Store.open(saved.path)
     if store.version != version:
-        return kept_nowhere(new)
+        return without_snapshot(new)
     if not saved.has_closures_of(program):
-        return keep_whole(store, version, new)
-    return keep_change(store, version, saved.kept, new)
+        return write_whole(store, version, new)
+    return write_change(store, version, saved.kept, new)
 
 
 def open(path: str | Path, version: Version | None = None, **options: Any) -> KnowledgeBase:
@@ -322,7 +322,9 @@ def open(path: str | Path, version: Version | None = None, **options: Any) -> Kn
     state = kept.state
     listed = KnowledgeBase.restored(program, state, statistics, **how).listed() if state.generated else state
     kb = KnowledgeBase.restored(program, listed.uncounted(), statistics, info.statistics, **options)
-    kb.saved = StoreHandle.at(store.path, info.version, info.writer, kept_nowhere(kept.state.uncounted()), kb.program)
+    kb.saved = StoreHandle.at(
+        store.path, info.version, info.writer, without_snapshot(kept.state.uncounted()), kb.program
+    )
     kb.declare(info.prefixes)
     return kb
 
