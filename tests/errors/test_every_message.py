@@ -30,7 +30,6 @@ NOT_FOR_USERS: Mapping[str, tuple[str, ...]] = {
         "the last attempt has no budget",
         "numbers that are looked up cannot be listed",
         "numbers over different bases cannot be compared",
-        "several conditions at once are matched on one machine only",
         "a plan of the kind ... is not closed at once",
         "... ids of new facts are not among the terms; the first is ...",
     ),

@@ -222,7 +222,7 @@ class AnyEngine(Protocol):
         """The instances of the rules with positive body atoms in ``pos``, negated ones outside ``neg``, and for each
         (P, N) of ``changed`` a positive atom in P or a negated one in N; see :mod:`everlog.engine.match`.
 
-        Only Counting gives more than one (P, N); Spark's engine takes at most one, and its jobs refuse Counting.
+        Only Counting gives more than one (P, N).
         """
 
     def prove(
