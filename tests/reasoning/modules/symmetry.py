@@ -1,4 +1,4 @@
-"""A kind of modules in one file, as CONTRIBUTING.md asks for it: symmetry without transitivity.
+"""A kind of modules in one file (docs/decisions/modules-are-objects.md): symmetry without transitivity.
 
 ``p(?x, ?y) :- p(?y, ?x) .`` makes p the union of what comes from elsewhere and its inverse. Only what a kind has to
 have is here; all else is by default. :data:`SYMMETRY` is the line of registration.
