@@ -28,7 +28,8 @@ KINDS: Sequence[ModuleKind] = (
 
 def implementation(module: SpecialModule) -> ModuleImplementation[Any]:
     """What is done with the facts of a module."""
-    return next(kind.implementation(module) for kind in KINDS if kind.description is type(module))
+    (kind,) = (kind for kind in KINDS if kind.description is type(module))
+    return kind.implementation(module)
 
 
 def with_modules(program: StratifiedProgram) -> StratifiedProgram:
