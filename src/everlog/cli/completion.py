@@ -23,14 +23,14 @@ class Bash(BashComplete):
 
     def get_completion_args(self) -> tuple[list[str], str]:
         args, incomplete = super().get_completion_args()
-        *whole, last = together([*args, incomplete])
+        *whole, last = rejoined([*args, incomplete])
         return whole, last
 
 
-def together(words: Sequence[str]) -> list[str]:
+def rejoined(words: Sequence[str]) -> list[str]:
     """The words of a command line that bash has split at ``=`` and ``:``.
 
-    >>> together(["update", "kb", "--insert", "edge", "=", "s3", ":", "//bucket/e", "--engine", "="])
+    >>> rejoined(["update", "kb", "--insert", "edge", "=", "s3", ":", "//bucket/e", "--engine", "="])
     ['update', 'kb', '--insert', 'edge=s3://bucket/e', '--engine=']
     """
     whole: list[str] = []

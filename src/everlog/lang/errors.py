@@ -90,14 +90,14 @@ def _excerpt(place: Place | None) -> list[str]:
     if place.text is not None and place.line is not None:
         gutter = " " * len(str(place.line))
         column = place.column if place.column is not None and place.column <= len(place.text) + 1 else None
-        before, marked, after = _around(place.text.replace("\t", " "), column or 1, place.width)
+        before, marked, after = _cut_around(place.text.replace("\t", " "), column or 1, place.width)
         lines += [f" {gutter} |", f" {place.line} | {before}{marked}{after}"]
         if column is not None:
             lines.append(f" {gutter} | {' ' * len(before)}{'^' * max(1, len(marked))}")
     return lines
 
 
-def _around(text: str, column: int, width: int) -> tuple[str, str, str]:
+def _cut_around(text: str, column: int, width: int) -> tuple[str, str, str]:
     """The parts of a line that are shown before, at and after a column."""
     at = column - 1
     start = 0 if len(text) <= LONGEST_LINE else max(0, min(at - LONGEST_LINE // 2, len(text) - LONGEST_LINE))

@@ -93,7 +93,9 @@ def program_of(
     document = read_document(ontologies, base) if ontologies else Document()
     how: Equality = equality if isinstance(equality, str) else "rules" if equality else "off"
     made = (
-        _shipped_translation(document, profile, how) if profile in SHIPPED else _bound(document, profile, how, schema)
+        _shipped_translation(document, profile, how)
+        if profile in SHIPPED
+        else _bound_translation(document, profile, how, schema)
     )
     return _with_rules(made, rules)
 
@@ -148,7 +150,7 @@ def _replaces_equals(rule: Rule) -> bool:
     return rule.head.predicate == TRIPLE and any(atom.predicate == SAME_NODES for atom in rule.positive)
 
 
-def _bound(document: Document, profile: Profile, equality: Equality, schema: Schema) -> Translation:
+def _bound_translation(document: Document, profile: Profile, equality: Equality, schema: Schema) -> Translation:
     assert profile in ("lower", "upper")
     found = separated(document)
     ontology = ontology_of(found.graph)

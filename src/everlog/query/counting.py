@@ -66,7 +66,7 @@ def count(query: CheckedQuery, facts: FactSet, engine: Engine) -> int | None:
     for variable in split.counted.keys() - joined_variables:
         if any(variable in atom.variables() for atom in query.negative):
             return None
-        split.factor *= _alone(split.counted.pop(variable), engine)
+        split.factor *= _shared_count(split.counted.pop(variable), engine)
     if not split.factor or not (split.joined or query.negative):
         return split.factor
     found = _joined(split, query.negative, facts, engine)
@@ -102,7 +102,7 @@ def _count_by(counted: CountedAtom, split: SplitQuery, engine: Engine) -> None:
         split.factor *= int(counted.weights(ids)[0]) if counted.relation else 0
 
 
-def _alone(group: Sequence[CountedAtom], engine: Engine) -> int:
+def _shared_count(group: Sequence[CountedAtom], engine: Engine) -> int:
     """The number of answers to atoms that share a variable which no other atom has."""
     if not all(each.relation for each in group):
         return 0

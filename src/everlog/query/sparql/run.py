@@ -11,14 +11,14 @@ from everlog.query.sparql.algebra import Ask, Construct, Describe, Select
 from everlog.query.sparql.dataset import GraphSet
 from everlog.query.sparql.evaluation import Evaluation
 from everlog.query.sparql.hints import warn_of
-from everlog.query.sparql.parsing import answering, parse_query
+from everlog.query.sparql.parsing import parse_query, refusing_deep_queries
 from everlog.query.sparql.results import Result, Solutions, Triples, Truth
 from everlog.query.sparql.templates import COLUMNS, construct, describe, has_blanks, template_names
 
 
 def query(dataset: GraphSet[Any], text: str, *, base: str = "") -> Result:
     """The answer to a SPARQL query."""
-    with answering():
+    with refusing_deep_queries():
         return _answer(dataset, text, base)
 
 
