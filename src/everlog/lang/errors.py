@@ -179,11 +179,11 @@ MOST_ALIKE = 10
 """Maximum number of warnings with one code that are shown at once."""
 
 
-def few(found: Iterable[Diagnostic]) -> Iterator[Diagnostic]:
+def abridged(found: Iterable[Diagnostic]) -> Iterator[Diagnostic]:
     """At most the first ``MOST_ALIKE`` warnings of each code, then one warning with the number of the others.
 
     >>> many = [Diagnostic(Code.SINGLE_USE, f"the variable `?{name}` is used once") for name in "abcdefghijkl"]
-    >>> [each.message for each in few(many)][9:]
+    >>> [each.message for each in abridged(many)][9:]
     ['the variable `?j` is used once', '2 more warnings like these']
     """
     counts: dict[Code, int] = {}

@@ -22,7 +22,7 @@ from everlog.lang.syntax import Atom, Predicate, Rule
 
 NO_FACTS: Mapping[Predicate, Kinds] = MappingProxyType({})
 EMPTY = "load facts for it; if it is to be empty, give it an empty file, or in Python insert no rows"
-MOST_APART = 3
+MOST_SINGLE = 3
 """Maximum number of separate warnings about predicates without facts; more are put into one warning."""
 MOST_SHOWN = 10
 
@@ -135,7 +135,7 @@ def _without_facts(
             hint = f"there are facts of `{name}` with another number of arguments, {other.arity}"
         yield _no_facts(program, missing[predicate], hint)
     others = [predicate for predicate in missing if predicate not in meant] if given.whole else []
-    if len(others) <= MOST_APART:
+    if len(others) <= MOST_SINGLE:
         known = [*given.kinds, *program.derived]
         yield from (_no_facts(program, missing[each], _similar_hint(program, each, known, EMPTY)) for each in others)
         return
