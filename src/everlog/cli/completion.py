@@ -47,5 +47,5 @@ def rejoined(words: Sequence[str]) -> list[str]:
 
 def complete(command: click.Command) -> int | None:
     """Answer a request of a shell for completions, and return the exit status; None if there is no request."""
-    asked = os.environ.get(VARIABLE)
-    return None if asked is None else shell_complete(command, {}, "everlog", VARIABLE, asked)
+    instruction = os.environ.get(VARIABLE)
+    return None if instruction is None else shell_complete(command, {}, "everlog", VARIABLE, instruction)

@@ -36,7 +36,7 @@ class CountedAtom:
     atom: Atom
     relation: Relation
     column: int
-    asked: bool
+    in_answer: bool
 
     @property
     def term(self) -> Term:
@@ -45,7 +45,7 @@ class CountedAtom:
     def weights(self, ids: Column) -> Column:
         """For each value of the term, the number of values of the free column."""
         counts = self.relation.match_counts(self.column, np.maximum(ids, 0))
-        return np.where(ids < 0, 0, counts if self.asked else np.minimum(counts, 1))
+        return np.where(ids < 0, 0, counts if self.in_answer else np.minimum(counts, 1))
 
 
 @dataclass
@@ -75,12 +75,12 @@ def count(query: CheckedQuery, facts: FactSet, engine: Engine) -> int | None:
 
 def _split(query: CheckedQuery, facts: FactSet, engine: Engine) -> SplitQuery | None:
     uses = Counter(variable for atom in query.body for variable in atom.variables())
-    asked = set(query.variables)
+    answer_variables = set(query.variables)
     split = SplitQuery()
     for atom in query.positive:
         relation = facts.relation(atom.predicate)
         free = [c for c, term in enumerate(atom.terms) if not isinstance(term, Constant) and uses[term] < 2]  # type: ignore[index]
-        hidden = [c for c in free if atom.terms[c] not in asked]
+        hidden = [c for c in free if atom.terms[c] not in answer_variables]
         if len(free) == len(atom.terms) and len(hidden) in (0, len(free)):
             split.factor *= len(relation) if not hidden else bool(relation)
         elif len(atom.terms) == 2 and free:

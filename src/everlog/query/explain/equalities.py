@@ -92,12 +92,12 @@ class Equalities:
     def edges(self) -> Edges:
         return Edges.of(self.subjects[:-1], self.same)
 
-    def proofs(self, subject: Subject, asked: Goals, found: Sequence[Proof]) -> list[Proof]:
+    def proofs(self, subject: Subject, goals: Goals, found: Sequence[Proof]) -> list[Proof]:
         """Proofs of requested facts, made of proofs over representatives."""
-        columns = [self.terms.constants(column.tolist()) for column in asked.columns]
-        rows: Iterable[tuple[Constant, ...]] = zip(*columns, strict=True) if columns else [()] * len(asked)
+        columns = [self.terms.constants(column.tolist()) for column in goals.columns]
+        rows: Iterable[tuple[Constant, ...]] = zip(*columns, strict=True) if columns else [()] * len(goals)
         drafts = [
-            in_terms(self.top, subject.written, proof, Atom(asked.predicate, row))
+            in_terms(self.top, subject.written, proof, Atom(goals.predicate, row))
             for proof, row in zip(found, rows, strict=True)
         ]
         self._prove(drafts)

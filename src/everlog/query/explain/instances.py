@@ -28,11 +28,11 @@ Wanted = dict[Predicate, Column]
 
 def instances(subject: Subject, facts: Facts, wanted: Wanted, rules: Iterable[int]) -> Iterable[FoundSteps]:
     """The instances of rules that derive wanted facts, rule by rule, for all facts at once."""
-    asked = {_goal_predicate(p): _relation(facts, p, numbers) for p, numbers in wanted.items()}
-    known = subject.facts.replaced(asked)
+    goals = {_goal_predicate(p): _relation(facts, p, numbers) for p, numbers in wanted.items()}
+    known = subject.facts.replaced(goals)
     for number in rules:
         rule = subject.rules[number]
-        columns, size = _matched(subject, known, _goal_predicate(rule.head.predicate), asked, rule)
+        columns, size = _matched(subject, known, _goal_predicate(rule.head.predicate), goals, rule)
         if size:
             yield _found(subject, facts, number, columns, size)
 
@@ -68,10 +68,10 @@ def _goal_rule(rule: Rule) -> tuple[RuleSet, Predicate]:
 
 
 def _matched(
-    subject: Subject, known: FactSet, asked: Predicate, wanted: dict[Predicate, Relation], rule: Rule
+    subject: Subject, known: FactSet, goal: Predicate, wanted: dict[Predicate, Relation], rule: Rule
 ) -> tuple[Sequence[Column], int]:
     rules, head = _goal_rule(rule)
-    changed = [(FactSet({asked: wanted[asked]}), NONE)]
+    changed = [(FactSet({goal: wanted[goal]}), NONE)]
     engine = subject.engine
     engine.budget = MOST_INSTANCES
     try:

@@ -48,9 +48,9 @@ def _constructed(evaluation: Evaluation, form: Construct) -> Triples:
 def _described(evaluation: Evaluation, form: Describe) -> Triples:
     names = frozenset(term.name for term in form.terms if isinstance(term, Variable))
     ids = [evaluation.terms.add(term.text) for term in form.terms if isinstance(term, Constant)]
-    asked = [np.array(ids, np.int64)]
+    columns = [np.array(ids, np.int64)]
     if names:
         found = evaluation.solutions(form.pattern, names, distinct=True)
-        asked += [found.column(name) for name in sorted(names)]
-    triples = describe(evaluation.matcher, evaluation.graphs.default, np.concatenate(asked))
+        columns += [found.column(name) for name in sorted(names)]
+    triples = describe(evaluation.matcher, evaluation.graphs.default, np.concatenate(columns))
     return Triples(evaluation.terms, triples, COLUMNS)

@@ -74,14 +74,14 @@ def construct(terms: TermPool, template: Sequence[Triple], solutions: SolutionTa
 def describe(matcher: Matcher, graph: TripleGraph, ids: Column) -> SolutionTable:
     """The triples about terms, and about the blank nodes in these, and so on (a concise bounded description)."""
     pattern = Basic((Triple(Variable(SUBJECT), Variable(PREDICATE), Variable(OBJECT)),))
-    found, asked = SolutionTable.empty(COLUMNS), np.unique(ids[ids >= 0])
-    waiting = asked
+    found, described = SolutionTable.empty(COLUMNS), np.unique(ids[ids >= 0])
+    waiting = described
     while len(waiting):
         given = SolutionTable({SUBJECT: waiting}, len(waiting))
         new = matcher.basic(graph, pattern, Need(frozenset(COLUMNS), True), given, None)
         found = union([found, new])
         objects = np.unique(new.columns[OBJECT])
-        waiting = np.setdiff1d(objects[with_beginning(matcher.terms, objects, "_")], asked)
-        asked = np.concatenate([asked, waiting])
+        waiting = np.setdiff1d(objects[with_beginning(matcher.terms, objects, "_")], described)
+        described = np.concatenate([described, waiting])
     subjects = with_beginning(matcher.terms, found.columns[SUBJECT], "<", "_")
     return found.where(subjects).distinct()
