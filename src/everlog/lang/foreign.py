@@ -1,7 +1,7 @@
 """Hints for syntax that other languages have and this one does not: "or", comparisons, arithmetic, aggregates.
 
-Each is answered with how to say the same here. Where that takes another tool, such as a SPARQL query, the answer
-names it; none of them changes what the rule means.
+Each hint shows how to express the same condition in this language, or names the tool that can, such as a SPARQL query.
+No hint changes the meaning of the rule.
 """
 
 from __future__ import annotations

@@ -76,14 +76,13 @@ def program_of(
 ) -> Translation:
     """The program of ontologies, in any serialisation of RDF, and of rule files (``.rls``) among them.
 
-    Several files make one program. An ``owl:imports`` is not followed: give the imported file too,
-    otherwise a note says that it is missing. With ``equality="rules"`` the lower and upper programs also
-    derive what follows to be equal, and what follows from that for the predicates they have; the
-    profile ``rl`` does so in any case. With ``equality="representatives"`` they leave the latter to a knowledge
-    base with that option. With ``schema="keep"`` they also have the triples about classes and properties as facts:
-    ``rdfs:subClassOf(:A, :B)``, ``rdfs:label(:A, "a")``, ``owl:Class(:A)``, but for those with blank nodes, which are
-    parts of class expressions, lists and annotations of axioms. Otherwise a note says how many of them are left out.
-    The other profiles have all triples.
+    Several files make one program. An ``owl:imports`` is not followed: give the imported file too, otherwise a note
+    says that it is missing. With ``equality="rules"`` the lower and upper programs also derive equalities, and their
+    consequences for the predicates of the program; the profile ``rl`` always does. With ``equality="representatives"``
+    they leave the consequences to a knowledge base with that option. With ``schema="keep"`` they also have the triples
+    about classes and properties as facts: ``rdfs:subClassOf(:A, :B)``, ``rdfs:label(:A, "a")``, ``owl:Class(:A)``,
+    except those with blank nodes, which are parts of class expressions, lists and annotations of axioms. Otherwise a
+    note says how many of them are left out. The other profiles have all triples.
     """
     if profile not in PROFILES:
         raise ValueError(f"profile={profile!r}: choose one of {', '.join(PROFILES)}")
