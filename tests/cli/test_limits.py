@@ -16,7 +16,7 @@ import pytest
 import everlog
 from everlog.cli.progress import Progress
 from everlog.cli.reporting import report_for
-from everlog.host.interrupts import as_interrupts, remembered
+from everlog.host.interrupts import as_interrupts, remember_interrupts
 from everlog.store import Store
 from tests.cli.running import CommandLine, saved
 
@@ -152,13 +152,13 @@ def test_an_interrupt_before_anything_happens(files: Path) -> None:
 def test_an_interrupt_that_a_library_swallows_ends_the_phase() -> None:
     """Nothing is committed after an interrupt, even if a library caught it."""
     report = report_for(Progress(), None)
-    with remembered():
+    with remember_interrupts():
         report.phase("read")
         with suppress(KeyboardInterrupt):
             signal.raise_signal(signal.SIGINT)
         with pytest.raises(KeyboardInterrupt):
             report.phase("commit")
-    with remembered():
+    with remember_interrupts():
         report.phase("read")
 
 
@@ -168,10 +168,10 @@ def test_what_goes_wrong_after_an_interrupt_is_the_interrupt() -> None:
     def fail() -> None:
         raise SystemError("returned a result with an exception set")
 
-    with remembered():
+    with remember_interrupts():
         with suppress(KeyboardInterrupt):
             signal.raise_signal(signal.SIGINT)
         with pytest.raises(KeyboardInterrupt), as_interrupts():
             fail()
-    with remembered(), pytest.raises(SystemError), as_interrupts():
+    with remember_interrupts(), pytest.raises(SystemError), as_interrupts():
         fail()

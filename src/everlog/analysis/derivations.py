@@ -135,7 +135,7 @@ def started_from(old: Derivations, new: Derivations) -> Start:
     changed = old.changed_in(new)
     if not changed:
         return Start(new.program)
-    strata = [part for stratum in new.program.strata for part in _apart(stratum, changed)]
+    strata = [part for stratum in new.program.strata for part in _divided(stratum, changed)]
     unruled = tuple(sorted(changed.difference(new.by_predicate)))
     if unruled:
         strata.insert(0, Stratum(UNRULED, unruled, ()))
@@ -144,7 +144,7 @@ def started_from(old: Derivations, new: Derivations) -> Start:
     return Start(replace(new.program, strata=tuple(strata), stratum_of=stratum_of), tuple(afresh))
 
 
-def _apart(stratum: Stratum, changed: frozenset[Predicate]) -> Iterable[Stratum]:
+def _divided(stratum: Stratum, changed: frozenset[Predicate]) -> Iterable[Stratum]:
     """The stratum, in parts if some of its predicates changed."""
     return (stratum,) if changed.isdisjoint(stratum.predicates) else split(stratum)
 

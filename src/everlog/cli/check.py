@@ -58,11 +58,11 @@ def command(
     from everlog.reasoning.modules.kinds import with_modules
 
     program = stratify(check(parse_file(rules)), stratification)
-    asked = click.get_current_context().get_parameter_source("engine") is not ParameterSource.DEFAULT
+    is_given = click.get_current_context().get_parameter_source("engine") is not ParameterSource.DEFAULT
     if modules == "on":
         program = with_modules(program)
     settings = None
-    if asked and engine != "local":
+    if is_given and engine != "local":
         settings = _spark_settings(engine, bytes_of(memory), spark_local_finish, expand_below)
     for line in describe(rules, program, plans, settings):
         echo(line)

@@ -48,7 +48,7 @@ from everlog.jobs.reports import Clock, Report
 from everlog.jobs.update_task import UpdateTask, run_update
 from everlog.kb.change import Change, ChangedNumbers
 from everlog.lang.codes import Code
-from everlog.lang.errors import EverlogError, Place, few
+from everlog.lang.errors import EverlogError, Place, abridged
 from everlog.lang.internal import LITERAL
 from everlog.lang.parser import parse_stored
 from everlog.lang.syntax import Predicate
@@ -98,7 +98,7 @@ def update(job: UpdateJob, report: Report | None = None) -> UpdateResult:
             given = given_in(info, program)
             given.add(with_empty(inserted.kinds, named), _bare(named, info))
             deletions = _bare(named_predicates(sources[0], parts[0], options), info)
-            for warning in few([*given.unknown(deletions), *given.news(program.program, whole=False)]):
+            for warning in abridged([*given.unknown(deletions), *given.news(program.program, whole=False)]):
                 clock.report.warning(warning)
             clock.report.loaded()
         with clock.phase("reason"):

@@ -27,7 +27,7 @@ from everlog.kb.knowledge_base import KnowledgeBase
 from everlog.kb.stores import append, is_saved_in
 from everlog.kb.stores import open as open_store
 from everlog.lang.codes import Code
-from everlog.lang.errors import AnotherWriterError, DataError, few, warn
+from everlog.lang.errors import AnotherWriterError, DataError, abridged, warn
 from everlog.lang.syntax import Predicate
 from everlog.reasoning.update import Algorithm
 from everlog.store import Store, Transaction, begin, steps
@@ -196,7 +196,7 @@ class Upkeep:
         repair = Repair(frame.sparkSession, self.job, program, store, info, transaction.work, change)
         given = given_in(info, program)
         given.add(changes.insert.kinds, {})
-        for warning in few(given.news(program.program, whole=False)):
+        for warning in abridged(given.news(program.program, whole=False)):
             warn(warning)
         terms, found = repair.new_terms(), repair.done()
         figures = {**_figures(changes), KINDS: given.stored(program.program)}

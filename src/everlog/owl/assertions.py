@@ -48,7 +48,7 @@ class Separated:
 
 
 def separated(document: Document) -> Separated:
-    """Separate the axioms and assertions of a document; each triple belongs to at least one of the two."""
+    """Separate the axioms of a document from its assertions about individuals."""
     first = [_by_kind(batch) for batch in document.batches]
     axioms = [triple for kinds in first for triple in triples_in(kinds[_Kind.AXIOM])]
     known = entities(OntologyGraph.of(axioms))

@@ -70,17 +70,17 @@ def _property_clauses(axiom: owl.Axiom) -> Iterator[Clause]:
         case owl.SubPropertyOf(chain, sup):
             terms = [ROOT, *(Variable(f"y{number}") for number in range(1, len(chain) + 1))]
             body = tuple(property_atom(p, terms[i], terms[i + 1]) for i, p in enumerate(chain))
-            yield from _unless_said(Clause(body, (property_atom(sup, terms[0], terms[-1]),)))
+            yield from _unless_trivial(Clause(body, (property_atom(sup, terms[0], terms[-1]),)))
         case owl.EquivalentProperties(properties):
             for one, other in permutations(properties, 2):
-                yield from _unless_said(Clause((property_atom(one, ROOT, _Y),), (property_atom(other, ROOT, _Y),)))
+                yield from _unless_trivial(Clause((property_atom(one, ROOT, _Y),), (property_atom(other, ROOT, _Y),)))
         case owl.DisjointProperties(properties):
             for one, other in combinations(properties, 2):
                 yield Clause((property_atom(one, ROOT, _Y), property_atom(other, ROOT, _Y)), ())
         case owl.InverseProperties(first, second):
             here, there = property_atom(first, ROOT, _Y), property_atom(second, _Y, ROOT)
-            yield from _unless_said(Clause((here,), (there,)))
-            yield from _unless_said(Clause((there,), (here,)))
+            yield from _unless_trivial(Clause((here,), (there,)))
+            yield from _unless_trivial(Clause((there,), (here,)))
         case owl.Characteristic(kind, property):
             yield _characteristic(kind, property)
 
@@ -137,10 +137,10 @@ def _head(clause: Clause, property: owl.Property, left: Term, right: Term) -> It
         yield Clause((*clause.body, same), clause.heads, clause.conditions)
     else:
         head = property_atom(property, left, right)
-        yield from _unless_said(Clause(clause.body, (*clause.heads, head), clause.conditions))
+        yield from _unless_trivial(Clause(clause.body, (*clause.heads, head), clause.conditions))
 
 
-def _unless_said(clause: Clause) -> Iterator[Clause]:
+def _unless_trivial(clause: Clause) -> Iterator[Clause]:
     """The clause, unless it is trivial because its body has one of its heads."""
     if not any(head in clause.body for head in clause.heads):
         yield clause

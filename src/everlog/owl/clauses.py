@@ -101,7 +101,7 @@ def clauses(signed: Sequence[Signed], body: Sequence[Atom] = ()) -> list[Clause]
     ['<p> <A>', '<p> <B>']
     """
     found: dict[Clause, None] = {}
-    for clause in _Search().run(_State(tuple(signed), tuple(body))):
+    for clause in _Decomposition().run(_PartialClause(tuple(signed), tuple(body))):
         found[clause] = None
         if len(found) > MOST_CLAUSES:
             raise TooManyClausesError(f"it would take more than {MOST_CLAUSES:,} rules")
@@ -120,7 +120,7 @@ def property_atom(property: Property, subject: Term, value: Term) -> Atom:
 
 
 @dataclass(frozen=True, slots=True)
-class _State:
+class _PartialClause:
     """A partial clause: the expressions that are still to be decomposed, and the finished parts."""
 
     waiting: tuple[Signed, ...]
@@ -128,16 +128,16 @@ class _State:
     heads: tuple[Head, ...] = ()
     conditions: tuple[InRange, ...] = ()
 
-    def more(self, *signed: Signed) -> _State:
+    def more(self, *signed: Signed) -> _PartialClause:
         return replace(self, waiting=(*signed, *self.waiting))
 
-    def given(self, *atoms: Atom) -> _State:
+    def given(self, *atoms: Atom) -> _PartialClause:
         return replace(self, body=(*self.body, *atoms))
 
-    def or_(self, *heads: Head) -> _State:
+    def or_(self, *heads: Head) -> _PartialClause:
         return replace(self, heads=(*self.heads, *heads))
 
-    def where(self, variable: Variable, value: Constant) -> _State:
+    def where(self, variable: Variable, value: Constant) -> _PartialClause:
         """The clause for one value of a variable."""
 
         def term(old: Term) -> Term:
@@ -158,7 +158,7 @@ class _State:
         def atom(old: Atom) -> Atom:
             return Atom(old.predicate, tuple(map(term, old.terms)))
 
-        return _State(
+        return _PartialClause(
             tuple(replace(signed, term=term(signed.term)) for signed in self.waiting),
             tuple(map(atom, self.body)),
             tuple(map(head, self.heads)),
@@ -167,12 +167,12 @@ class _State:
 
 
 @dataclass(frozen=True)
-class _Search:
+class _Decomposition:
     """Decomposes expressions, from the left."""
 
     fresh: Iterator[int] = field(default_factory=lambda: count(1))
 
-    def run(self, state: _State) -> Iterator[Clause]:
+    def run(self, state: _PartialClause) -> Iterator[Clause]:
         if not state.waiting:
             yield from _finished(state)
             return
@@ -184,7 +184,7 @@ class _Search:
     def _variable(self) -> Variable:
         return Variable(f"y{next(self.fresh)}")
 
-    def _positive(self, expression: Expression, term: Term, state: _State) -> Iterator[_State]:
+    def _positive(self, expression: Expression, term: Term, state: _PartialClause) -> Iterator[_PartialClause]:
         """The states in which the expression holds of the term, or another part of the clause holds."""
         match expression:
             case Class(name):
@@ -220,7 +220,7 @@ class _Search:
                 if expression != Datatype(LITERAL):
                     yield state.or_(InRange(expression, term))
 
-    def _negative(self, expression: Expression, term: Term, state: _State) -> Iterator[_State]:
+    def _negative(self, expression: Expression, term: Term, state: _PartialClause) -> Iterator[_PartialClause]:
         """The states in which the expression does not hold of the term, or another part of the clause holds."""
         match expression:
             case Class(name):
@@ -263,14 +263,16 @@ class _Search:
                 else:
                     yield replace(state, conditions=(*state.conditions, InRange(expression, term)))
 
-    def _all(self, property: Property, filler: Expression, holds: bool, term: Term, state: _State) -> Iterator[_State]:
+    def _all(
+        self, property: Property, filler: Expression, holds: bool, term: Term, state: _PartialClause
+    ) -> Iterator[_PartialClause]:
         """The states in which every value (or no value) of the property is in the filler."""
         value = self._variable()
         yield from _given(state.more(Signed(filler, value, holds)), [property_atom(property, term, value)])
 
     def _some(
-        self, number: int, property: Property, filler: Expression, holds: bool, term: Term, state: _State
-    ) -> Iterator[_State]:
+        self, number: int, property: Property, filler: Expression, holds: bool, term: Term, state: _PartialClause
+    ) -> Iterator[_PartialClause]:
         """The states in which at least ``number`` values of the property are in the filler, or outside of it."""
         if number == 0 or (filler == Class(NOTHING) and holds):
             yield from [state] if number else []
@@ -282,8 +284,8 @@ class _Search:
             yield state
 
     def _at_most(
-        self, number: int, property: Property, filler: Expression, term: Term, state: _State
-    ) -> Iterator[_State]:
+        self, number: int, property: Property, filler: Expression, term: Term, state: _PartialClause
+    ) -> Iterator[_PartialClause]:
         """The states in which, of ``number + 1`` values of the property, two are equal or one is outside of the filler.
 
         Three values stand for more than three: the clause is a disjunction in any case, and if it is
@@ -296,20 +298,20 @@ class _Search:
         yield from _given(state.more(*outside).or_(*equal), atoms)
 
 
-def _either(state: _State, atoms: Sequence[Atom]) -> Iterator[_State]:
+def _either(state: _PartialClause, atoms: Sequence[Atom]) -> Iterator[_PartialClause]:
     """The state in which one of the atoms holds, or another part of the clause; none if the clause is trivial then."""
     names = {atom.predicate.name for atom in atoms}
     if not names & TOP_PROPERTIES:
         yield state.or_(*(atom for atom in atoms if atom.predicate.name not in BOTTOM_PROPERTIES))
 
 
-def _given(state: _State, atoms: Sequence[Atom]) -> Iterator[_State]:
+def _given(state: _PartialClause, atoms: Sequence[Atom]) -> Iterator[_PartialClause]:
     """The state with the atoms in the body; none if one of them never holds."""
     if not any(atom.predicate.name in BOTTOM_PROPERTIES for atom in atoms):
         yield state.given(*atoms)
 
 
-def _is(term: Term, member: Constant, state: _State) -> Iterator[_State]:
+def _is(term: Term, member: Constant, state: _PartialClause) -> Iterator[_PartialClause]:
     """The state with the condition that the term is a given constant."""
     if isinstance(term, Variable):
         yield state.where(term, member)
@@ -319,7 +321,7 @@ def _is(term: Term, member: Constant, state: _State) -> Iterator[_State]:
         yield state.given(property_atom(Property(SAME), term, member))
 
 
-def _finished(state: _State) -> Iterator[Clause]:
+def _finished(state: _PartialClause) -> Iterator[Clause]:
     """The clause, each atom once, unless it is trivial."""
     body, heads = tuple(dict.fromkeys(state.body)), tuple(dict.fromkeys(state.heads))
     always = any(isinstance(head, Equal) and head.left == head.right for head in heads)

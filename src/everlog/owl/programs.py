@@ -76,14 +76,13 @@ def program_of(
 ) -> Translation:
     """The program of ontologies, in any serialisation of RDF, and of rule files (``.rls``) among them.
 
-    Several files make one program. An ``owl:imports`` is not followed: give the imported file too,
-    otherwise a note says that it is missing. With ``equality="rules"`` the lower and upper programs also
-    derive what follows to be equal, and what follows from that for the predicates they have; the
-    profile ``rl`` does so in any case. With ``equality="representatives"`` they leave the latter to a knowledge
-    base with that option. With ``schema="keep"`` they also have the triples about classes and properties as facts:
-    ``rdfs:subClassOf(:A, :B)``, ``rdfs:label(:A, "a")``, ``owl:Class(:A)``, but for those with blank nodes, which are
-    parts of class expressions, lists and annotations of axioms. Otherwise a note says how many of them are left out.
-    The other profiles have all triples.
+    Several files make one program. An ``owl:imports`` is not followed: give the imported file too, otherwise a note
+    says that it is missing. With ``equality="rules"`` the lower and upper programs also derive equalities, and their
+    consequences for the predicates of the program; the profile ``rl`` always does. With ``equality="representatives"``
+    they leave the consequences to a knowledge base with that option. With ``schema="keep"`` they also have the triples
+    about classes and properties as facts: ``rdfs:subClassOf(:A, :B)``, ``rdfs:label(:A, "a")``, ``owl:Class(:A)``,
+    except those with blank nodes, which are parts of class expressions, lists and annotations of axioms. Otherwise a
+    note says how many of them are left out. The other profiles have all triples.
     """
     if profile not in PROFILES:
         raise ValueError(f"profile={profile!r}: choose one of {', '.join(PROFILES)}")
@@ -93,7 +92,9 @@ def program_of(
     document = read_document(ontologies, base) if ontologies else Document()
     how: Equality = equality if isinstance(equality, str) else "rules" if equality else "off"
     made = (
-        _shipped_translation(document, profile, how) if profile in SHIPPED else _bound(document, profile, how, schema)
+        _shipped_translation(document, profile, how)
+        if profile in SHIPPED
+        else _bound_translation(document, profile, how, schema)
     )
     return _with_rules(made, rules)
 
@@ -148,7 +149,7 @@ def _replaces_equals(rule: Rule) -> bool:
     return rule.head.predicate == TRIPLE and any(atom.predicate == SAME_NODES for atom in rule.positive)
 
 
-def _bound(document: Document, profile: Profile, equality: Equality, schema: Schema) -> Translation:
+def _bound_translation(document: Document, profile: Profile, equality: Equality, schema: Schema) -> Translation:
     assert profile in ("lower", "upper")
     found = separated(document)
     ontology = ontology_of(found.graph)

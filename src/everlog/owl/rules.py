@@ -145,13 +145,13 @@ class Translator:
         except TooManyClausesError as error:
             output.reasons[str(error)] = None
             return
-        making = _Making(self, axiom, output)
+        making = _AxiomTranslation(self, axiom, output)
         for clause in found:
             making.clause(clause)
 
 
 @dataclass(frozen=True)
-class _Making:
+class _AxiomTranslation:
     """Translates one axiom to rules."""
 
     translator: Translator

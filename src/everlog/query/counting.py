@@ -36,7 +36,7 @@ class CountedAtom:
     atom: Atom
     relation: Relation
     column: int
-    asked: bool
+    in_answer: bool
 
     @property
     def term(self) -> Term:
@@ -45,7 +45,7 @@ class CountedAtom:
     def weights(self, ids: Column) -> Column:
         """For each value of the term, the number of values of the free column."""
         counts = self.relation.match_counts(self.column, np.maximum(ids, 0))
-        return np.where(ids < 0, 0, counts if self.asked else np.minimum(counts, 1))
+        return np.where(ids < 0, 0, counts if self.in_answer else np.minimum(counts, 1))
 
 
 @dataclass
@@ -66,7 +66,7 @@ def count(query: CheckedQuery, facts: FactSet, engine: Engine) -> int | None:
     for variable in split.counted.keys() - joined_variables:
         if any(variable in atom.variables() for atom in query.negative):
             return None
-        split.factor *= _alone(split.counted.pop(variable), engine)
+        split.factor *= _shared_count(split.counted.pop(variable), engine)
     if not split.factor or not (split.joined or query.negative):
         return split.factor
     found = _joined(split, query.negative, facts, engine)
@@ -75,12 +75,12 @@ def count(query: CheckedQuery, facts: FactSet, engine: Engine) -> int | None:
 
 def _split(query: CheckedQuery, facts: FactSet, engine: Engine) -> SplitQuery | None:
     uses = Counter(variable for atom in query.body for variable in atom.variables())
-    asked = set(query.variables)
+    answer_variables = set(query.variables)
     split = SplitQuery()
     for atom in query.positive:
         relation = facts.relation(atom.predicate)
         free = [c for c, term in enumerate(atom.terms) if not isinstance(term, Constant) and uses[term] < 2]  # type: ignore[index]
-        hidden = [c for c in free if atom.terms[c] not in asked]
+        hidden = [c for c in free if atom.terms[c] not in answer_variables]
         if len(free) == len(atom.terms) and len(hidden) in (0, len(free)):
             split.factor *= len(relation) if not hidden else bool(relation)
         elif len(atom.terms) == 2 and free:
@@ -102,7 +102,7 @@ def _count_by(counted: CountedAtom, split: SplitQuery, engine: Engine) -> None:
         split.factor *= int(counted.weights(ids)[0]) if counted.relation else 0
 
 
-def _alone(group: Sequence[CountedAtom], engine: Engine) -> int:
+def _shared_count(group: Sequence[CountedAtom], engine: Engine) -> int:
     """The number of answers to atoms that share a variable which no other atom has."""
     if not all(each.relation for each in group):
         return 0

@@ -24,7 +24,7 @@ class Command:
     files: bool = False
 
 
-def carry_out(session: Session, text: str) -> None:
+def run_command(session: Session, text: str) -> None:
     """Find the command that a text begins with, and run it."""
     name, _, rest = text.strip().partition(" ") if " " in text.strip().split("\n")[0] else _first_line(text)
     found = COMMANDS.get(ALIASES.get(name, name))

@@ -31,7 +31,7 @@ def piped(prompt: str) -> str:
     return line.rstrip("\n")
 
 
-def run(session: Session, read: ReadLine, complain: Callable[[str], None], *, on_terminal: bool) -> bool:
+def run(session: Session, read: ReadLine, show_error: Callable[[str], None], *, on_terminal: bool) -> bool:
     """Carry out inputs; errors are shown and the next input is read. Returns whether there was no error.
 
     On a terminal Ctrl-C cancels the current input or the work on it; elsewhere it ends the shell.
@@ -57,12 +57,12 @@ def run(session: Session, read: ReadLine, complain: Callable[[str], None], *, on
                 run_input(session, text)
         except EverlogError as error:
             well = False
-            complain(str(error))
+            show_error(str(error))
         except KeyboardInterrupt:
             if not on_terminal:
                 raise
             forget()
-            complain(INTERRUPTED)
+            show_error(INTERRUPTED)
     return well
 
 

@@ -53,7 +53,7 @@ class Session:
 
     def change(self, program: Program, *, remove: bool = False) -> None:
         """Add or remove rules and facts, and show what that changed."""
-        self._see(program.facts)
+        self._remember_constants(program.facts)
         if not remove and program.prefixes != self.kb.program.program.prefixes:
             self.kb.change_rules(add=Program((), prefixes=program.prefixes))
         if program.rules:
@@ -90,7 +90,7 @@ class Session:
 
         query = parse_query(text, self.prefixes)
         answers = self.kb.query(text)
-        self._see((*query.positive, *query.negative))
+        self._remember_constants((*query.positive, *query.negative))
         if not answers.columns:
             self.write("true" if answers else "false")
             return
@@ -102,7 +102,7 @@ class Session:
         explanation = self.kb.explain(print_query(parse_query(text, self.prefixes)), answers=self.limit)
         self.write(str(explanation).rstrip("\n"))
 
-    def _see(self, atoms: Iterable[Atom]) -> None:
+    def _remember_constants(self, atoms: Iterable[Atom]) -> None:
         from everlog.lang.printer import print_term
 
         terms = (term for atom in atoms for term in atom.terms if isinstance(term, Constant))

@@ -25,7 +25,7 @@ def history_file() -> Path | None:
 
 
 @contextmanager
-def comfort(session: Session) -> Iterator[None]:
+def completion_and_history(session: Session) -> Iterator[None]:
     """Completion and history for ``input``, if this Python has readline."""
     try:
         import readline

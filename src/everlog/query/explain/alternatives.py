@@ -25,7 +25,7 @@ MOST_COMBINED = 10_000
 """Maximum number of combinations of proofs of the body of one step that are considered at each height."""
 
 SPARE = 20
-"""The factor by which more proofs are kept of a fact than are requested of the goal."""
+"""Number of proofs kept of a fact other than the goal, as a multiple of the number requested of the goal."""
 
 
 MORE = "there are more; a higher limit shows them"

@@ -8,9 +8,9 @@ from typing import overload
 
 from everlog.lang.printer import print_atom, print_rule
 from everlog.lang.syntax import Atom, Rule
-from everlog.query.explain.asked import ANSWER
 from everlog.query.explain.missing import Reason
 from everlog.query.explain.proof import Proof
+from everlog.query.explain.requested import ANSWER
 
 
 @dataclass(frozen=True)

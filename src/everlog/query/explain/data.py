@@ -27,8 +27,8 @@ def _rule(number: int, explanation: Content) -> dict[str, Any]:
 def _answer(answer: Answer, explanation: Content) -> dict[str, Any]:
     found: dict[str, Any] = {"fact": explanation.shown(answer.fact), "holds": answer.holds}
     if answer.holds:
-        asked = {} if answer.complete is None else {"complete": answer.complete, "notes": list(answer.notes)}
-        return {**found, "proofs": [_proof(proof, explanation) for proof in answer.proofs], **asked}
+        completeness = {} if answer.complete is None else {"complete": answer.complete, "notes": list(answer.notes)}
+        return {**found, "proofs": [_proof(proof, explanation) for proof in answer.proofs], **completeness}
     return {
         **found,
         "reasons": [_reason(reason, explanation) for reason in answer.reasons],

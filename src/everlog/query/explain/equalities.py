@@ -20,13 +20,13 @@ from everlog.engine.kernels import paths
 from everlog.engine.keys import Column
 from everlog.engine.reach import Reach
 from everlog.lang.syntax import Atom, Constant, Predicate
-from everlog.query.explain.asked import Goals
 from everlog.query.explain.assembled import Pair, assembled
 from everlog.query.explain.build import ProofBuilder
 from everlog.query.explain.classes import Classes, TermCache
 from everlog.query.explain.forms import in_terms
 from everlog.query.explain.paths import adjacent
 from everlog.query.explain.proof import Proof
+from everlog.query.explain.requested import Goals
 from everlog.query.explain.search import Search
 from everlog.query.explain.subject import ReasonedProgram, Subject
 from everlog.reasoning.merging import Level
@@ -92,12 +92,12 @@ class Equalities:
     def edges(self) -> Edges:
         return Edges.of(self.subjects[:-1], self.same)
 
-    def proofs(self, subject: Subject, asked: Goals, found: Sequence[Proof]) -> list[Proof]:
+    def proofs(self, subject: Subject, goals: Goals, found: Sequence[Proof]) -> list[Proof]:
         """Proofs of requested facts, made of proofs over representatives."""
-        columns = [self.terms.constants(column.tolist()) for column in asked.columns]
-        rows: Iterable[tuple[Constant, ...]] = zip(*columns, strict=True) if columns else [()] * len(asked)
+        columns = [self.terms.constants(column.tolist()) for column in goals.columns]
+        rows: Iterable[tuple[Constant, ...]] = zip(*columns, strict=True) if columns else [()] * len(goals)
         drafts = [
-            in_terms(self.top, subject.written, proof, Atom(asked.predicate, row))
+            in_terms(self.top, subject.written, proof, Atom(goals.predicate, row))
             for proof, row in zip(found, rows, strict=True)
         ]
         self._prove(drafts)

@@ -15,7 +15,7 @@ from everlog.query.explain.classes import Classes
 from everlog.query.explain.proof import Proof, ProofStep
 
 
-def in_terms(classes: Classes, written: Sequence[Rule], proof: Proof, asked: Atom) -> Proof:
+def in_terms(classes: Classes, written: Sequence[Rule], proof: Proof, goal: Atom) -> Proof:
     """The proof of the requested fact. Its ``equal`` steps have the one premise that they change, and its ``same``
     steps, which say that two terms are equal, have none.
 
@@ -23,7 +23,7 @@ def in_terms(classes: Classes, written: Sequence[Rule], proof: Proof, asked: Ato
     """
     if not any(classes.is_shared(term) for step in proof.steps for term in step.fact.terms):
         return proof
-    return _TermChooser(classes, written, proof).proof(asked)
+    return _TermChooser(classes, written, proof).proof(goal)
 
 
 class _TermChooser:
@@ -38,8 +38,8 @@ class _TermChooser:
         self._made: list[ProofStep] = []
         self._place: dict[Atom, int] = {}
 
-    def proof(self, asked: Atom) -> Proof:
-        self._wanted[-1][asked] = None
+    def proof(self, goal: Atom) -> Proof:
+        self._wanted[-1][goal] = None
         for at in reversed(range(len(self._steps))):
             if self._wanted[at] and self._by_rule(at):
                 self._choose(at)
@@ -58,9 +58,9 @@ class _TermChooser:
     def _choose(self, at: int) -> None:
         """Choose the terms to which a rule is applied, and with them the forms of its body."""
         step = self._steps[at]
-        rule, asked = self._rule(step), next(iter(self._wanted[at]))
+        rule, form = self._rule(step), next(iter(self._wanted[at]))
         values: dict[Term, Constant] = {}
-        _bind(values, rule.head, asked)
+        _bind(values, rule.head, form)
         body = [
             (atom, self._steps[premise], premise) for atom, premise in zip(rule.positive, step.premises, strict=True)
         ]

@@ -14,7 +14,6 @@ from everlog.engine.keys import Column
 from everlog.lang.printer import print_term
 from everlog.lang.syntax import Atom, Constant
 from everlog.query.explain.alternatives import MORE, several
-from everlog.query.explain.asked import Asked, Explained, FactTexts, Goals, by_query, by_rows
 from everlog.query.explain.build import ProofBuilder
 from everlog.query.explain.classes import Classes
 from everlog.query.explain.content import Answer
@@ -23,6 +22,7 @@ from everlog.query.explain.explanation import Explanation
 from everlog.query.explain.missing import reasons
 from everlog.query.explain.paths import Paths
 from everlog.query.explain.proof import Proof
+from everlog.query.explain.requested import ExplainedBase, FactTexts, Goals, Requested, by_query, by_rows
 from everlog.query.explain.search import Search
 from everlog.query.explain.subject import ReasonedProgram, Subject
 
@@ -53,11 +53,11 @@ class Prepared:
         return [self.subject] if self.equalities is None else self.equalities.subjects
 
 
-_prepared: WeakKeyDictionary[Explained, Prepared] = WeakKeyDictionary()
+_prepared: WeakKeyDictionary[ExplainedBase, Prepared] = WeakKeyDictionary()
 
 
 def explain(
-    kb: Explained,
+    kb: ExplainedBase,
     what: str | Sequence[FactTexts],
     *,
     all: bool = False,
@@ -67,13 +67,13 @@ def explain(
     """The proofs of requested facts, or reasons why they do not hold; see :meth:`KnowledgeBase.explain`."""
     if limit < 1:
         raise ValueError(f"limit={limit}: at least 1")
-    asked = by_query(kb, what, answers) if isinstance(what, str) else by_rows(kb, what)
+    requested = by_query(kb, what, answers) if isinstance(what, str) else by_rows(kb, what)
     prepared = _prepare(kb)
-    explainer = _Explainer(prepared, asked, kb.prefixes, limit if all else 0)
-    return Explanation(asked.text, tuple(explainer.answers()), prepared.subject.written, kb.prefixes)
+    explainer = _Explainer(prepared, requested, kb.prefixes, limit if all else 0)
+    return Explanation(requested.text, tuple(explainer.answers()), prepared.subject.written, kb.prefixes)
 
 
-def _prepare(kb: Explained) -> Prepared:
+def _prepare(kb: ExplainedBase) -> Prepared:
     reasoner, known = kb.up_to_date(), _prepared.get(kb)
     if known is None or known.kept is not reasoner.inner() or known.program is not reasoner.program:
         known = _prepared[kb] = Prepared.of(reasoner)
@@ -85,20 +85,20 @@ def _prepare(kb: Explained) -> Prepared:
 class _Explainer:
     """Explains requested facts; ``several`` is the maximum number of proofs of each fact, 0 for the best one only."""
 
-    def __init__(self, prepared: Prepared, asked: Asked, prefixes: Mapping[str, str], several: int) -> None:
+    def __init__(self, prepared: Prepared, requested: Requested, prefixes: Mapping[str, str], several: int) -> None:
         self.rules = len(prepared.subject.rules)
-        self.prepared, self.asked, self.prefixes, self.limit = prepared, asked, prefixes, several
-        self.subject = prepared.subject if asked.rule is None else prepared.subject.with_rule(*asked.rule)
+        self.prepared, self.requested, self.prefixes, self.limit = prepared, requested, prefixes, several
+        self.subject = prepared.subject if requested.rule is None else prepared.subject.with_rule(*requested.rule)
 
     def answers(self) -> list[Answer]:
         """All answers, in the order of the request."""
-        found = {place: self._missing(atom) for place, atom in self.asked.missing}
+        found = {place: self._missing(atom) for place, atom in self.requested.missing}
         search = Search(self.subject, self.prepared.paths)
-        numbers = [search.facts.numbers(each.predicate, self._merged(each), len(each)) for each in self.asked.goals]
+        numbers = [search.facts.numbers(each.predicate, self._merged(each), len(each)) for each in self.requested.goals]
         if numbers:
             search.run(np.unique(np.concatenate(numbers)))
         builder = ProofBuilder(search, self.rules)
-        for goals, mine in zip(self.asked.goals, numbers, strict=True):
+        for goals, mine in zip(self.requested.goals, numbers, strict=True):
             proofs = self._shown(goals, builder.proofs(mine.tolist()))
             answered = self._several(goals, proofs) if self.limit else (Answer(p.fact, (p,)) for p in proofs)
             found.update(zip(goals.places.tolist(), answered, strict=True))

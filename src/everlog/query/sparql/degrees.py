@@ -35,7 +35,7 @@ def dangling(graph: TripleGraph, options: Sequence[Sequence[Option]], needed: Na
         relation = graph.facts.relation(choice[0].atom.predicate)
         if len(choice) > 1 or relation.base is None:
             continue
-        for column, (term, free) in enumerate(_turned(choice[0])):
+        for column, (term, free) in enumerate(_both_directions(choice[0])):
             if not isinstance(free, Variable) or free == term or uses[free] > 1 or free.name in needed | known:
                 continue
             if not isinstance(term, Variable) or uses[term] > 1 or term.name in known:
@@ -44,7 +44,7 @@ def dangling(graph: TripleGraph, options: Sequence[Sequence[Option]], needed: Na
     return _independent(found, options, known)
 
 
-def _turned(option: Option) -> tuple[tuple[Term, Term], tuple[Term, Term]]:
+def _both_directions(option: Option) -> tuple[tuple[Term, Term], tuple[Term, Term]]:
     first, second = option.atom.terms
     return (first, second), (second, first)  # type: ignore[return-value]
 

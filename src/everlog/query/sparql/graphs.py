@@ -22,7 +22,7 @@ from everlog.lang.internal import EVERLOG, TRIPLE, is_internal
 from everlog.lang.syntax import Atom, Constant, Predicate, Variable
 from everlog.lang.terms import RDF_TYPE
 from everlog.query.sparql.algebra import Term, Triple
-from everlog.query.sparql.pool import TermPool, starting
+from everlog.query.sparql.pool import TermPool, with_beginning
 
 BARE = EVERLOG
 """The prefix that turns a bare name into an IRI."""
@@ -185,5 +185,5 @@ def _rdf_triples(relation: Relation, terms: TermPool) -> Relation:
 def _generalised(relation: Relation, terms: TermPool) -> Relation:
     """The facts of ``triple`` that RDF does not allow: with a literal as subject, or a predicate that is not an IRI."""
     subjects, predicates, _ = relation.columns()
-    allowed = starting(terms, subjects, "<", "_") & starting(terms, predicates, "<")
+    allowed = with_beginning(terms, subjects, "<", "_") & with_beginning(terms, predicates, "<")
     return Relation.from_keys(relation.layout, relation.keys()[~allowed])

@@ -105,7 +105,7 @@ def _namespaces(prefixes: Mapping[str, str] | None) -> dict[str, str]:
 
 
 @contextmanager
-def answering() -> Iterator[None]:
+def refusing_deep_queries() -> Iterator[None]:
     """Turns the recursion error for a deeply nested query into an error for the user."""
     try:
         yield
@@ -137,7 +137,7 @@ def _reading(text: str, limits: Limits) -> Iterator[str]:
         silent, _rdflib_log.disabled = _rdflib_log.disabled, True
         source = text
         try:
-            _refuse_halves(text)
+            _refuse_surrogates(text)
             source = _unescaped(text)
             yield source
         except EverlogError:
@@ -179,7 +179,7 @@ def _character(text: str, token: re.Match[str], escape: re.Match[str]) -> str:
     return escape[0] if token[0][0] in "\"'" else chr(number)
 
 
-def _refuse_halves(source: str) -> None:
+def _refuse_surrogates(source: str) -> None:
     """Raise an error for a text with lone surrogates."""
     try:
         source.encode()
@@ -221,12 +221,12 @@ def _repair_grammar() -> None:
     _name_inverse_properties()
     _keep_signs()
     _complete_escapes()
-    _look_at_limits()
+    _check_limits_of_terms()
     service: Any = rdflib_parser.ServiceGraphPattern
     service.set_name(SERVICE)
 
 
-def _look_at_limits() -> None:
+def _check_limits_of_terms() -> None:
     """Check the limits with each term that is read."""
     for name in ("Var", "iri", "NumericLiteral", "RDFLiteral", "BooleanLiteral"):
         element: Any = getattr(rdflib_parser, name)

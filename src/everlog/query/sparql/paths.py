@@ -38,7 +38,7 @@ def solve(matcher: Matcher, graph: TripleGraph, pattern: PathPattern, hint: Solu
     """The pairs of terms that a path connects. ``hint`` is a table that they will be joined with later."""
     start, end = _ends(matcher, pattern, hint)
     pairs = _pairs(matcher, graph, pattern, start, end)
-    subject, value = (_kept(column, ids) for column, ids in zip(pairs, (start, end), strict=True))
+    subject, value = (_is_allowed(column, ids) for column, ids in zip(pairs, (start, end), strict=True))
     kept = subject & value
     columns = {}
     if isinstance(pattern.subject, Variable):
@@ -64,7 +64,7 @@ def _ends(matcher: Matcher, pattern: PathPattern, hint: SolutionTable | None) ->
     return found[0], found[1]
 
 
-def _kept(column: Column, ids: Column | None) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
+def _is_allowed(column: Column, ids: Column | None) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
     return np.ones(len(column), np.bool_) if ids is None else contained(column, ids)
 
 
@@ -90,7 +90,7 @@ def _pairs(
     subjects, objects = rules.pairs(reached)
     if path.least:
         return subjects, objects
-    same = _unmoved(matcher, graph, pattern, start, end)
+    same = _zero_length(matcher, graph, pattern, start, end)
     both = SolutionTable(
         {"x": np.concatenate([subjects, same]), "y": np.concatenate([objects, same])}, len(subjects) + len(same)
     )
@@ -98,7 +98,7 @@ def _pairs(
     return once.columns["x"], once.columns["y"]
 
 
-def _unmoved(
+def _zero_length(
     matcher: Matcher, graph: TripleGraph, pattern: PathPattern, start: Column | None, end: Column | None
 ) -> Column:
     """The terms at both ends of a path of length zero: those of the pattern, or any of the graph."""

@@ -120,7 +120,7 @@ class TermPool(Mapping[str, int]):
             yield item
 
 
-def starting(terms: TermPool, ids: Column, *beginnings: str) -> Mask:
+def with_beginning(terms: TermPool, ids: Column, *beginnings: str) -> Mask:
     """A mask of the terms whose texts have one of the beginnings: ``<`` for IRIs, ``_`` for blank nodes."""
     different, places = distinct_ids(ids)
     texts = terms.texts(different)

@@ -12,7 +12,7 @@ from everlog.lang.syntax import Constant, Variable
 from everlog.query.sparql.algebra import Basic, Names, Term, Triple
 from everlog.query.sparql.graphs import TripleGraph
 from everlog.query.sparql.matching import Matcher, Need
-from everlog.query.sparql.pool import TermPool, starting
+from everlog.query.sparql.pool import TermPool, with_beginning
 from everlog.query.sparql.table import SolutionTable, union
 
 SUBJECT, PREDICATE, OBJECT = COLUMNS = ("subject", "predicate", "object")
@@ -59,9 +59,9 @@ class Filling:
             columns[GRAPH] = self.column(graph)
         kept = np.logical_and.reduce([column >= 0 for column in columns.values()])
         for name in columns.keys() & {PREDICATE, GRAPH}:
-            kept[kept] &= starting(self._terms, columns[name][kept], "<")
+            kept[kept] &= with_beginning(self._terms, columns[name][kept], "<")
         if not literal_subjects:
-            kept[kept] &= starting(self._terms, columns[SUBJECT][kept], "<", "_")
+            kept[kept] &= with_beginning(self._terms, columns[SUBJECT][kept], "<", "_")
         return SolutionTable(columns, len(kept)).where(kept)
 
 
@@ -74,14 +74,14 @@ def construct(terms: TermPool, template: Sequence[Triple], solutions: SolutionTa
 def describe(matcher: Matcher, graph: TripleGraph, ids: Column) -> SolutionTable:
     """The triples about terms, and about the blank nodes in these, and so on (a concise bounded description)."""
     pattern = Basic((Triple(Variable(SUBJECT), Variable(PREDICATE), Variable(OBJECT)),))
-    found, asked = SolutionTable.empty(COLUMNS), np.unique(ids[ids >= 0])
-    waiting = asked
+    found, described = SolutionTable.empty(COLUMNS), np.unique(ids[ids >= 0])
+    waiting = described
     while len(waiting):
         given = SolutionTable({SUBJECT: waiting}, len(waiting))
         new = matcher.basic(graph, pattern, Need(frozenset(COLUMNS), True), given, None)
         found = union([found, new])
         objects = np.unique(new.columns[OBJECT])
-        waiting = np.setdiff1d(objects[starting(matcher.terms, objects, "_")], asked)
-        asked = np.concatenate([asked, waiting])
-    subjects = starting(matcher.terms, found.columns[SUBJECT], "<", "_")
+        waiting = np.setdiff1d(objects[with_beginning(matcher.terms, objects, "_")], described)
+        described = np.concatenate([described, waiting])
+    subjects = with_beginning(matcher.terms, found.columns[SUBJECT], "<", "_")
     return found.where(subjects).distinct()

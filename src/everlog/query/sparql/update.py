@@ -27,8 +27,8 @@ from everlog.query.sparql.dataset import GraphBase, GraphSet
 from everlog.query.sparql.evaluation import Evaluation
 from everlog.query.sparql.graphs import BARE, is_seen
 from everlog.query.sparql.hints import missing_graph, warn_of
-from everlog.query.sparql.parsing import answering, parse_update
-from everlog.query.sparql.pool import TermPool, distinct_ids, starting
+from everlog.query.sparql.parsing import parse_update, refusing_deep_queries
+from everlog.query.sparql.pool import TermPool, distinct_ids, with_beginning
 from everlog.query.sparql.table import SolutionTable, union
 from everlog.query.sparql.templates import (
     COLUMNS,
@@ -47,7 +47,7 @@ ByGraph = dict[str | None, SolutionTable]
 
 def update(dataset: GraphSet[Any], text: str, *, base: str = "") -> tuple[Any, ...]:
     """Carry out a request; returns the changes, one for each knowledge base that an operation is about."""
-    with answering():
+    with refusing_deep_queries():
         return _updated(dataset, text, base)
 
 
@@ -151,7 +151,7 @@ def _encoded(kb: GraphBase, terms: TermPool, triples: SolutionTable | None, *, a
     relations: dict[Predicate, list[list[Column]]] = {}
     if TRIPLE in kb.predicates:
         if add:  # a template makes no triple that RDF does not allow (SPARQL 1.1 Update, section 4.3.2)
-            allowed = starting(terms, columns[SUBJECT], "<", "_")
+            allowed = with_beginning(terms, columns[SUBJECT], "<", "_")
             columns = {name: column[allowed] for name, column in columns.items()}
         relations[TRIPLE] = [list(columns.values())]
     else:
@@ -171,7 +171,7 @@ def _by_predicate(terms: TermPool, columns: dict[str, Column]) -> list[tuple[Pre
     """The columns of the facts of each predicate."""
     found: list[tuple[Predicate, list[Column]]] = []
     subjects, predicates, objects = columns[SUBJECT], columns[PREDICATE], columns[OBJECT]
-    typing = (predicates == terms[RDF_TYPE]) & starting(terms, objects, "<")
+    typing = (predicates == terms[RDF_TYPE]) & with_beginning(terms, objects, "<")
     for mask, names, arity in ((typing, objects, 1), (~typing, predicates, 2)):
         rows = np.flatnonzero(mask)
         different, places = distinct_ids(names[rows])

@@ -22,7 +22,7 @@ ANSWER = "the answer"
 """The predicate of answers; no predicate of a program has a space in its name."""
 
 
-class Explained(Protocol):
+class ExplainedBase(Protocol):
     """The part of a knowledge base that explanations use."""
 
     @property
@@ -66,7 +66,7 @@ class Goals:
 
 
 @dataclass(frozen=True)
-class Asked:
+class Requested:
     """Facts that hold, and atoms that do not, each with its index; ``rule`` derives the answers to a query with several
     atoms as facts of a predicate of its own."""
 
@@ -81,7 +81,7 @@ class Asked:
         return sum(map(len, self.goals)) + len(self.missing)
 
 
-def by_query(kb: Explained, text: str, most: int | None) -> Asked:
+def by_query(kb: ExplainedBase, text: str, most: int | None) -> Requested:
     """The answers to a query, at most ``most``."""
     parsed = parse_query(text, kb.prefixes)
     query = check_query(parsed, set(kb.predicates), kb.prefixes)
@@ -93,10 +93,10 @@ def by_query(kb: Explained, text: str, most: int | None) -> Asked:
     rule = None if own else (Rule(head, query.positive, query.negative), Rule(head, parsed.positive, parsed.negative))
     shown = print_query(parsed, kb.prefixes)
     if not size:
-        return Asked(shown, (), ((0, head),), rule)
+        return Requested(shown, (), ((0, head),), rule)
     find = kb.state().dictionary.find
     columns = [np.full(size, find(t.text)) if isinstance(t, Constant) else values[t] for t in head.terms]  # type: ignore[index]
-    return Asked(shown, (Goals(head.predicate, columns, np.arange(size)),), (), rule)
+    return Requested(shown, (Goals(head.predicate, columns, np.arange(size)),), (), rule)
 
 
 def _columns(rows: Rows, most: int | None) -> tuple[list[Column], int]:
@@ -109,7 +109,7 @@ def _columns(rows: Rows, most: int | None) -> tuple[list[Column], int]:
     return [terms[each] for terms, each in zip(rows._ordered.terms, numbers, strict=True)], size
 
 
-def by_rows(kb: Explained, facts: Sequence[FactTexts]) -> Asked:
+def by_rows(kb: ExplainedBase, facts: Sequence[FactTexts]) -> Requested:
     """Facts given as rows, whether they hold or not."""
     state, first = kb.state(), 0
     goals: list[Goals] = []
@@ -124,7 +124,7 @@ def by_rows(kb: Explained, facts: Sequence[FactTexts]) -> Asked:
         for row in np.flatnonzero(~held).tolist():
             missing.append((first + row, Atom(predicate, tuple(Constant(_text(c, row)) for c in texts))))
         first += size
-    return Asked(f"{first:,} facts", tuple(goals), tuple(missing))
+    return Requested(f"{first:,} facts", tuple(goals), tuple(missing))
 
 
 def _held(relation: Any, columns: Sequence[Column], size: int) -> Mask:
