@@ -20,9 +20,9 @@ settings.register_profile("long", deadline=None, max_examples=10_000, suppress_h
 settings.load_profile(os.environ.get("EVERLOG_HYPOTHESIS", "default"))
 
 
-@pytest.fixture(autouse=True, scope="session")
-def small_closures_in_their_graphs() -> Iterator[None]:
-    """Closures are kept in their graphs however small they are; the tests of plain pairs say so."""
+@pytest.fixture(scope="module")
+def closures_in_graphs() -> Iterator[None]:
+    """Closures are kept in their graphs however small they are, in the modules of tests that use this."""
     from everlog.reasoning.modules import plain
 
     with pytest.MonkeyPatch.context() as patch:
