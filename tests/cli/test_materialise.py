@@ -91,6 +91,7 @@ def test_what_is_refused_before_spark_starts(
     assert not (files / "kb").exists()
 
 
+@pytest.mark.spark
 def test_an_interrupt_leaves_no_store(files: Path) -> None:
     """An interrupt while Spark starts or works ends the command."""
     command = [sys.executable, "-m", "everlog.cli", "materialise", "r.rls", "--facts", "edge.csv", "--store", "kb"]

@@ -14,6 +14,8 @@ from everlog.engine.relation import Relation
 from everlog.query import answers, ordered
 from everlog.reasoning.modules.union.united import United
 
+pytestmark = pytest.mark.usefixtures("closures_in_graphs")
+
 RULES = """
 path(?x, ?z) :- path(?x, ?y), path(?y, ?z) . path(?x, ?y) :- edge(?x, ?y) .
 from(?x, ?z) :- from(?x, ?y), edge(?y, ?z) . from(?x, ?y) :- start(?x, ?y) .
