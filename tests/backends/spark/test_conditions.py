@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from everlog.engine.keys import columns_of
-from everlog.engine.match import RuleSet
 from everlog.engine.multiset import Counts
+from everlog.engine.rules import RuleSet
 from everlog.lang.parser import parse_program
 from everlog.lang.syntax import Predicate
 from tests.backends.spark.reasoning import setup
