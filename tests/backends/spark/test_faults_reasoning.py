@@ -21,6 +21,8 @@ from everlog.backends.spark.sharing import new_directory
 from everlog.store import Store
 from tests.backends.spark.struck import ALONE, POINTS, STORES, UPDATED
 
+pytestmark = pytest.mark.spark
+
 RULES = {
     "made": """
         two(?x, ?z) :- e(?x, ?y), e(?y, ?z) .
