@@ -18,7 +18,12 @@ WRITE = os.environ.get("EVERLOG_GOLDEN") == "write"
 
 def all_sections() -> list[pytest.param]:  # type: ignore[valid-type]
     return [
-        pytest.param(path, section, id=f"{path.stem}: {section.title}")
+        pytest.param(
+            path,
+            section,
+            id=f"{path.stem}: {section.title}",
+            marks=[pytest.mark.spark] if path.stem == "spark" else [],
+        )
         for path in sorted(CASES.glob("*.txt"))
         for section in sections(path)
     ]
