@@ -10,9 +10,10 @@ import pytest
 
 import everlog
 from everlog.backends.spark import write
+from everlog.jobs.changing import reasons_on_spark
 from everlog.jobs.materialise import MaterialiseJob, materialise
 from everlog.jobs.rules import RulesJob, change_rules
-from everlog.jobs.update import UpdateJob, reasons_on_spark, update
+from everlog.jobs.update import UpdateJob, update
 from everlog.kb.stores import open as open_store
 from everlog.lang.errors import DataError
 from everlog.store import Store

@@ -3,85 +3,63 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass, field
 from itertools import chain
 from types import MappingProxyType
+from typing import Any
 
+from everlog.jobs.change_job import ChangeJob, ChangeResult, RowsRead
+from everlog.jobs.changing import Made, carry_out
 from everlog.jobs.reports import Clock, Report
+from everlog.kb.knowledge_base import KnowledgeBase
 from everlog.kb.rule_edits import RulesChanged
-from everlog.kb.stores import append
-from everlog.kb.stores import open as open_store
+from everlog.lang.errors import EverlogError
 from everlog.lang.syntax import Program
 from everlog.owl.reading import load_program, refuse_ontology
 from everlog.reasoning.equality import Equality
-from everlog.reasoning.update import Algorithm, Strategy
-from everlog.settings import EXPAND_BELOW, WAIT
-from everlog.store import Store, begin
-from everlog.store.compaction import compact_if_worth
+from everlog.store import Transaction
+
+RulesResult = ChangeResult[RulesChanged]
 
 
 @dataclass(frozen=True)
-class RulesJob:
+class RulesJob(ChangeJob):
     """What ``everlog rules`` is asked to do: rule files or ontologies whose rules come, and others whose rules go."""
 
-    store: str
     add: tuple[str, ...] = ()
     remove: tuple[str, ...] = ()
-    algorithm: Algorithm = "auto"
-    strategy: Strategy = "never"
-    expand_below: int = EXPAND_BELOW
-    max_facts: int | None = None
-    timeout: float | None = None
-    memory: int | None = None
-    dry_run: bool = False
-    compact: bool = True
-    wait: float = WAIT
-    """Seconds to wait for another writer of the store."""
-
-
-@dataclass(frozen=True)
-class RulesResult:
-    """What it did: ``version`` is the one it made, or the old one if nothing changed.
-
-    ``compacted`` is the version that a compaction made after it, if there was one.
-    """
-
-    version: int
-    change: RulesChanged
-    seconds: dict[str, float]
-    compacted: int | None = None
-    violations: int = 0
-    """How many facts say that something contradicts an ontology."""
+    engine: str = field(default="local", kw_only=True)
 
 
 def change_rules(job: RulesJob, report: Report | None = None) -> RulesResult:
-    """Change the rules of a store, repair what follows, and commit the difference; all or nothing."""
-    clock = Clock(report or Report())
-    with clock.phase("check"):
-        Store.open(job.store)
-    with begin(job.store, wait=job.wait) as transaction:
-        with clock.phase("load"):
-            limits = {"max_facts": job.max_facts, "timeout": job.timeout, "max_memory": job.memory}
-            kb = open_store(job.store, transaction.base_version, **limits)
+    """Change the rules of a store, repair what follows, and commit the difference."""
+    return carry_out(job, AskedRules(job), report or Report())
+
+
+@dataclass(frozen=True)
+class AskedRules:
+    """Rules in files that come, and others that go."""
+
+    job: RulesJob
+
+    def here(self, kb: KnowledgeBase, transaction: Transaction, clock: Clock) -> tuple[RulesChanged, RowsRead]:
+        """Read the rules and change those of a knowledge base."""
+        job, report = self.job, clock.report
         with clock.phase("read"):
             prefixes = kb.program.program.prefixes
             for path in (*job.add, *job.remove):
                 refuse_ontology(path, kb.predicates)
             add, remove = (_read(paths, prefixes, kb.equality) for paths in (job.add, job.remove))
         with clock.phase("reason"):
-            kb.warning = clock.report.warning
-            profile = clock.report.profile or False
-            change = kb.change_rules(add, remove, algorithm=job.algorithm, strategy=job.strategy, profile=profile)
-            clock.report.loaded()
-        assert transaction.base_version is not None
-        version, compacted = transaction.base_version, None
-        if not job.dry_run:
-            with clock.phase("commit"):
-                version = append(kb, transaction, {"update": asdict(change.stats)}, expand_below=job.expand_below)
-    if job.compact and version != transaction.base_version:
-        with clock.phase("compact"):
-            compacted = compact_if_worth(job.store, version, clock.report.warning)
-    return RulesResult(version, change, clock.seconds, compacted, kb.statistics.violations)
+            how: dict[str, Any] = {"algorithm": job.algorithm, "strategy": job.strategy}
+            change = kb.change_rules(add, remove, **how, profile=report.profile or False)
+            report.loaded()
+        return change, RowsRead()
+
+    def there(self, transaction: Transaction, clock: Clock) -> Made[RulesChanged]:
+        """Refuse: rules are changed by this process."""
+        hint = "use --engine local"
+        raise EverlogError.of("no-such-engine", "Spark cannot change rules", None, hint)
 
 
 def _read(paths: Iterable[str], prefixes: Mapping[str, str], equality: Equality) -> Program:

@@ -1,4 +1,4 @@
-"""The job of an update of a store that stays where it is: of its facts only those are read that are needed.
+"""The repair of a store that stays where it is: of its facts only those are read that are needed.
 
 One task repairs it, by the local engine, with what it looks up in the store, unless that is more than ``look-up-rows``
 rows or ``spark-local-finish`` facts. Otherwise a store of at most ``spark-local-finish`` rows is repaired in one task
@@ -9,8 +9,8 @@ large changes, and where look-ups do not do, and what is looked up before is loo
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import chain
 from pathlib import Path
@@ -31,112 +31,44 @@ from everlog.backends.spark.tasks import runner_of
 from everlog.backends.spark.update import StagedChange, update_on_spark
 from everlog.engine.limits import Limits
 from everlog.host.session import session
-from everlog.ingest.columns import Headers
 from everlog.ingest.dictionary import NewTerms, new_terms
-from everlog.ingest.named import named_predicates, with_empty
-from everlog.ingest.prefixes import declared_prefixes
-from everlog.ingest.rdf import merged_graphs
-from everlog.ingest.sources import ReadOptions, resolve
 from everlog.ingest.split import Split
-from everlog.ingest.splits import large_files, splits
-from everlog.ingest.stage import Staged, stage, widest
+from everlog.ingest.stage import Staged
 from everlog.ingest.stored_labels import with_stored_labels
 from everlog.ingest.tasks import Runner, work_directory
-from everlog.ingest.triples import refuse_graphs
+from everlog.jobs.change_job import ChangeJob, RowsRead
 from everlog.jobs.materialise import no_representatives_on_spark
-from everlog.jobs.reports import Clock, Report
+from everlog.jobs.reports import Clock
 from everlog.jobs.update_task import UpdateTask, run_update
 from everlog.kb.change import Change, ChangedNumbers
-from everlog.lang.errors import EverlogError, Place, few
-from everlog.lang.internal import LITERAL
+from everlog.lang.errors import EverlogError
 from everlog.lang.parser import parse_stored
 from everlog.lang.syntax import Predicate
-from everlog.store import Store, Transaction, VersionInfo, begin
+from everlog.store import Store, Transaction, VersionInfo
 from everlog.store.codec import COUNTED
-from everlog.store.compaction import compact_if_worth
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-    from everlog.jobs.update import UpdateJob, UpdateResult
     from everlog.profiling.profile import Profile
 
 log = logging.getLogger(__name__)
 
 
-def update(job: UpdateJob, report: Report | None = None) -> UpdateResult:
-    """The same as :func:`everlog.jobs.update.update`, without opening the store as a whole."""
-    from everlog.jobs.update import UpdateResult, needs_spark
-
-    clock = Clock(report or Report())
-    Store.open(job.store)
-    with begin(job.store, wait=job.wait) as transaction:
-        store, info = Store.open(job.store), transaction.base
-        assert info is not None
-        with clock.phase("check"):
-            program = updatable(job, info)
-            options = _options(job, program)
-            refuse_graphs(options)
-            headers: Headers = {}
-            sources = [resolve(paths, options, transaction.work) for paths in (job.delete, job.insert)]
-            transaction.declare(declared_prefixes(sources[1]))
-            parts = [splits(each, options, headers=headers) for each in sources]
-            both = [*parts[0], *parts[1]]
-            for warning in (*large_files(both, job.large_gz), *merged_graphs(both, options)):
-                clock.report.warning(warning)
-        spark = _started(job, clock) if needs_spark(job.engine, [*parts[0], *parts[1]]) else None
-        with clock.phase("read"):
-            deleted, inserted = (
-                _stage(spark, job, options, part, program, transaction.work, info, inserted=part is parts[1])
-                for part in parts
-            )
-            change = StagedUpdate(deleted, inserted, tuple(parts[0]))
-            repair = Repair(spark, job, program, store, info, transaction.work, change)
-            terms = repair.new_terms()
-            named = named_predicates(sources[1], parts[1], options)
-            given = given_in(info, program)
-            given.add(with_empty(inserted.kinds, named), _bare(named, info))
-            deletions = _bare(named_predicates(sources[0], parts[0], options), info)
-            for warning in few([*given.unknown(deletions), *given.news(program.program, whole=False)]):
-                clock.report.warning(warning)
-            clock.report.loaded()
-        with clock.phase("reason"):
-            found = repair.looked_up()
-        if found is None:
-            repair = replace(repair, spark=spark or _started(job, clock))
-            with clock.phase("reason"):
-                found = repair.otherwise(clock.report.profile)
-        version, compacted = info.version, None
-        if found and not job.dry_run:
-            with clock.phase("commit"):
-                version = commit(transaction, info, found, terms, {KINDS: given.stored(program.program)})
-    if job.compact and version != info.version:
-        with clock.phase("compact"):
-            compacted = compact_if_worth(job.store, version, clock.report.warning)
-    return UpdateResult(
-        version,
-        change_of(found, program),
-        deleted.rows + inserted.rows,
-        (*deleted.bad, *inserted.bad),
-        deleted.bad_count + inserted.bad_count,
-        clock.seconds,
-        compacted,
-        found.figures["violations"],
-    )
-
-
-def _started(job: UpdateJob, clock: Clock) -> SparkSession:
+def started(job: ChangeJob, clock: Clock) -> SparkSession:
+    """A session of Spark."""
     with clock.phase("start Spark"):
         return session(job.master)
 
 
 @dataclass(frozen=True)
 class StagedUpdate:
-    """Facts to delete, with the files that they were read from, and to insert."""
+    """Facts to delete, with the files that they were read from, and to insert; ``read`` is how many rows they were."""
 
     delete: Staged
     insert: Staged
     deleted_from: tuple[Split, ...] = ()
+    read: RowsRead = field(default_factory=RowsRead)
 
     @property
     def rows(self) -> int:
@@ -151,7 +83,7 @@ class Repair:
     """
 
     spark: SparkSession | None
-    job: UpdateJob
+    job: ChangeJob
     program: StratifiedProgram
     store: Store
     info: VersionInfo
@@ -311,12 +243,7 @@ def given_in(info: VersionInfo, program: StratifiedProgram) -> GivenFacts:
     return GivenFacts.from_store(info.statistics, said, known)
 
 
-def _bare(named: Mapping[Predicate, Place], info: VersionInfo) -> dict[Predicate, Place | None]:
-    """Of named predicates those of which a version says whether it has them."""
-    return {p: place for p, place in named.items() if KINDS in info.statistics and not p.name.startswith("<")}
-
-
-def updatable(job: UpdateJob, info: VersionInfo) -> StratifiedProgram:
+def updatable(job: ChangeJob, info: VersionInfo) -> StratifiedProgram:
     """The program of a version; an error if only this machine can do the update."""
     if info.statistics.get("equality") == "representatives":
         raise no_representatives_on_spark()
@@ -327,37 +254,6 @@ def updatable(job: UpdateJob, info: VersionInfo) -> StratifiedProgram:
     program = stratify(check(parse_stored(info.rules, f"{job.store} (rules of version {info.version})")), kind)
     program_of(program, info)
     return program
-
-
-def _options(job: UpdateJob, program: StratifiedProgram) -> ReadOptions:
-    return ReadOptions(
-        header=job.header,
-        types=job.types,
-        prefixes=dict(program.program.prefixes),
-        base=job.base,
-        source=job.source,
-        arities=program.program.arities,
-        graphs=job.graphs,
-    )
-
-
-def _stage(
-    spark: SparkSession | None,
-    job: UpdateJob,
-    options: ReadOptions,
-    parts: Sequence[Split],
-    program: StratifiedProgram,
-    work: Path,
-    info: VersionInfo,
-    inserted: bool,
-) -> Staged:
-    if not parts:
-        return Staged(2)
-    width = max([widest(parts, options), *(p.arity for p in program.program.predicates)])
-    literals = inserted and LITERAL in program.program.predicates
-    return stage(
-        runner_of(spark), parts, options, work, width=width, on_error=job.on_error, salt=info.salt, literals=literals
-    )
 
 
 def change_of(found: Repaired, program: StratifiedProgram) -> Change:
