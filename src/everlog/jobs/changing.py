@@ -16,7 +16,7 @@ from everlog.jobs.reports import Clock, Report
 from everlog.jobs.spark_updates import updatable
 from everlog.kb.change import Change
 from everlog.kb.knowledge_base import KnowledgeBase
-from everlog.kb.stores import append, is_saved_in
+from everlog.kb.saving import append, is_saved_in
 from everlog.kb.stores import open as open_store
 from everlog.lang.errors import EverlogError
 from everlog.store import Store, Transaction, VersionInfo, begin

@@ -55,8 +55,8 @@ class UpdateTask:
 
     def _repaired(self, max_facts: int | None) -> Repaired:
         from everlog.ingest.facts import facts_in
+        from everlog.kb.saving import stored_change
         from everlog.kb.stores import open as open_store
-        from everlog.kb.stores import stored_change
 
         kb = open_store(self.store, self.version, max_facts=max_facts, timeout=self.timeout)
         assert kb.saved is not None

@@ -49,7 +49,7 @@ from everlog.reasoning.update import Algorithm, Strategy
 from everlog.settings import EXPAND_BELOW, WAIT
 
 if TYPE_CHECKING:
-    from everlog.kb.stores import StoreHandle
+    from everlog.kb.saving import StoreHandle
     from everlog.profiling.profile import Profile
     from everlog.query.explain import Explanation
     from everlog.query.sparql.results import Result
@@ -652,7 +652,7 @@ class KnowledgeBase:
         facts are not listed, only what they follow from. With ``equality="representatives"`` a store
         has the facts of all members of each class.
         """
-        from everlog.kb.stores import save
+        from everlog.kb.saving import save
 
         return save(self, path, overwrite=overwrite, expand_below=expand_below, wait=wait)
 
