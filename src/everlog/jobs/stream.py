@@ -23,7 +23,7 @@ from everlog.ingest.in_process import FactsRead
 from everlog.ingest.operations import OperationReader
 from everlog.ingest.tasks import Runner
 from everlog.jobs.asked_facts import AskedFacts
-from everlog.jobs.batches import IN_PROCESS_ROWS, ChangeSet, read_batch
+from everlog.jobs.batches import IN_PROCESS_ROWS, ChangeSet, read_batch, read_small_batch, small_batch
 from everlog.jobs.change_job import RowsRead
 from everlog.jobs.changing import MadeHere, made_in
 from everlog.jobs.reports import Clock, Report
@@ -228,7 +228,10 @@ class AskedBatch(AskedFacts):
         return {}
 
     def read(self, kb: KnowledgeBase, work: Path, told: Told | None) -> tuple[FactsRead, FactsRead]:
-        dictionary = kb.dictionary
+        dictionary, on_error = kb.dictionary, self.job.on_error
+        small = small_batch(self.frame, self.reader, self.in_process_rows)
+        if small is not None:
+            return read_small_batch(small, self.reader, dictionary, where=self.where, on_error=on_error)
         changes = self._changes(dictionary.salt, work)
         delete, unknown = facts_in(changes.delete, dictionary, add=False)
         insert, _ = facts_in(changes.insert, dictionary, add=True)
