@@ -21,7 +21,7 @@ from everlog.engine.relation import Relation
 from everlog.lang.errors import LimitError
 from everlog.lang.parser import parse_program
 from everlog.lang.syntax import Predicate
-from everlog.reasoning.maintenance import Update
+from everlog.reasoning.change import SignedChange
 from everlog.reasoning.materialisation import Materialisation, nonrecursive_counts, recursive_counts, with_trace
 from everlog.reasoning.seminaive import seminaive
 from everlog.reasoning.update import Algorithm, update
@@ -39,7 +39,7 @@ class Run:
     """One update: ``done`` is None if it was cut off."""
 
     seconds: float
-    done: Update | None
+    done: SignedChange | None
 
     def figures(self) -> dict[str, Any]:
         """Its statistics, as far as they are counts."""
@@ -116,7 +116,7 @@ class Setting:
             return Run(time.perf_counter() - began, None)
         return Run(time.perf_counter() - began, done)
 
-    def again(self, column: str, done: Update) -> Materialisation:
+    def again(self, column: str, done: SignedChange) -> Materialisation:
         """The state after an update with all that the next one by the same algorithm needs."""
         new = done.materialisation
         return replace(new, nr=None, rec=None) if column not in COUNTED else new

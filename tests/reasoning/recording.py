@@ -12,7 +12,7 @@ from everlog.engine.collect import Collector
 from everlog.engine.factset import FactSet, as_local
 from everlog.engine.match import Change, Engine, Matches, Proofs, RuleSet, local_changes
 from everlog.lang.syntax import Predicate, Rule
-from everlog.reasoning.maintenance import Update
+from everlog.reasoning.change import SignedChange
 from everlog.reasoning.materialisation import Materialisation
 from everlog.reasoning.update import Algorithm, Strategy, update
 from tests.engine.test_match import spelled
@@ -112,7 +112,7 @@ class RecordedProofs(Proofs):
 class Recorded:
     """An update with all the instances that it considered, and those of the facts before and after."""
 
-    done: Update
+    done: SignedChange
     engine: Recorder
     old: set[Instance]
     new: set[Instance]

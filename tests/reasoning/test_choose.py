@@ -14,8 +14,8 @@ from everlog.engine.match import Engine, OverBudgetError
 from everlog.lang.errors import LimitError
 from everlog.lang.syntax import Program
 from everlog.reasoning import choose
-from everlog.reasoning.maintenance import UpdateStatistics
 from everlog.reasoning.materialisation import with_counters, with_trace
+from everlog.reasoning.statistics import UpdateStatistics
 from everlog.reasoning.update import update
 from tests.reasoning.test_maintenance import check_update, start
 from tests.strategies import EDGE, MARK, Case, cases, graph_cases, rule_from, updates

@@ -6,7 +6,7 @@ from pathlib import Path
 import everlog.reasoning
 
 ROOT = Path(everlog.reasoning.__file__).parent
-BELOW_MODULES = {"fixpoint", "materialisation", "statistics"}
+BELOW_MODULES = {"fixpoint", "materialisation", "observers", "statistics"}
 
 
 def imports_of(path: Path) -> set[str]:

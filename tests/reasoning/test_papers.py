@@ -28,6 +28,7 @@ from everlog.reasoning.dredc import DRedC
 from everlog.reasoning.fbf import FBF
 from everlog.reasoning.maintenance import Maintenance, Rules
 from everlog.reasoning.materialisation import AnyMaterialisation, Materialisation, with_counters, with_trace
+from everlog.reasoning.modules.loops import NO_MODULES, Loops
 from tests.oracle.naive import Fact
 from tests.reasoning.recording import Recorder, rows
 from tests.reasoning.test_maintenance import Ids, start
@@ -469,11 +470,11 @@ class Snapshot(DRedC):
 
     after_deletion: tuple[AnyCounts, AnyCounts] = (NO_COUNTS, NO_COUNTS)
 
-    def insert(self, rules: Rules, rederived: AnyFactSet) -> None:
+    def insert(self, rules: Rules, rederived: AnyFactSet, modules: Loops = NO_MODULES) -> None:
         assert self.C_nr is not None
         assert self.C_r is not None
         self.after_deletion = self.C_nr, self.C_r
-        super().insert(rules, rederived)
+        super().insert(rules, rederived, modules)
 
 
 def test_thesis_example_3() -> None:

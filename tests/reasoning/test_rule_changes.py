@@ -17,6 +17,7 @@ from everlog.kb.reasoner import arranged
 from everlog.lang.parser import parse_program
 from everlog.lang.syntax import Program, Rule
 from everlog.reasoning.materialisation import Materialisation, with_counters, with_trace
+from everlog.reasoning.modules.boundary import outward
 from everlog.reasoning.rule_changes import RuleChange, change_rules
 from everlog.reasoning.seminaive import seminaive
 from everlog.reasoning.update import update
@@ -94,7 +95,14 @@ class Run:
         arrange = partial(arranged, kind=self.kind, modules=self.modules)
         change = RuleChange(self.program, program, frozenset(removed), frozenset(added), arrange)
         facts = (delete & self.explicit) - insert, insert - self.explicit
+        before = outward(self.program, self.state)
         done = change_rules(self.ids.engine(), change, self.state, *facts, *how)
+        after = outward(program, done.materialisation)
+        assert same(done.explicit_inserted, after.explicit - before.explicit)
+        assert same(done.explicit_deleted, before.explicit - after.explicit)
+        for changed, old, now in ((done.nr, before.nr, after.nr), (done.rec, before.rec, after.rec)):
+            assert (changed is None) == (old is None or now is None)
+            assert changed is None or (old is not None and old + changed == now)
         self.program, self.rules = program, new
         self.check(done, delete, insert)
 

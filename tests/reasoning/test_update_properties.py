@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from everlog.analysis.stratify import StratifiedProgram
 from everlog.engine.factset import NONE, FactSet
-from everlog.reasoning.maintenance import Update
+from everlog.reasoning.change import SignedChange
 from everlog.reasoning.materialisation import Materialisation, with_counters, with_trace
 from everlog.reasoning.seminaive import seminaive
 from everlog.reasoning.update import Algorithm, Strategy, update
@@ -37,7 +37,7 @@ class Given:
     explicit: tuple[Fact, ...]
     others: tuple[Fact, ...]
 
-    def update(self, state: Materialisation, delete: FactSet, insert: FactSet, how: How) -> Update:
+    def update(self, state: Materialisation, delete: FactSet, insert: FactSet, how: How) -> SignedChange:
         return update(self.ids.engine(), self.program, state, delete, insert, *how)
 
     def fresh(self, explicit: FactSet) -> Materialisation:

@@ -27,7 +27,7 @@ from everlog.lang.syntax import Predicate
 if TYPE_CHECKING:
     from everlog.analysis.stratify import Stratum
     from everlog.engine.limits import Limits
-    from everlog.engine.match import RuleSet, Told, Work
+    from everlog.engine.match import RuleSet, Work
 
 
 class AnyFactSet(Protocol):
@@ -126,6 +126,16 @@ class AnyProofs(Protocol):
         """The positive body atoms of all these instances that are facts of the given predicates."""
 
 
+class Observer(Protocol):
+    """Hears how a fixpoint gets on: limits, progress and profiles are observers, and no part of an algorithm."""
+
+    def __call__(self, new: int, rounds: int = 1) -> None:
+        """Hear that so many rounds found ``new`` facts, which are known from now on. Raising ends the fixpoint.
+
+        It is called at least every 100 ms, not necessarily in each round.
+        """
+
+
 class AnyEngine(Protocol):
     """What matches rules in facts, counts the work, and keeps to limits."""
 
@@ -171,7 +181,9 @@ class AnyEngine(Protocol):
         step by step.
         """
 
-    def closed(self, stratum: Stratum, facts: AnyFactSet, delta: AnyFactSet, told: Told = ...) -> AnyFactSet | None:
+    def closed(
+        self, stratum: Stratum, facts: AnyFactSet, delta: AnyFactSet, observer: Observer | None = None
+    ) -> AnyFactSet | None:
         """All facts once a stratum is closed, given all so far and the newest of them; None if matching round by round
         is the only way.
         """

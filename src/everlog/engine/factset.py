@@ -73,8 +73,10 @@ class FactSet(Mapping[Predicate, Relation]):
     def __or__(self, other: FactSet) -> FactSet:
         if not self._relations:
             return other
+        if not as_local(other)._relations:
+            return self
         joined = dict(self._relations)
-        for predicate, relation in as_local(other).items():
+        for predicate, relation in other.items():
             joined[predicate] = joined[predicate] | relation if predicate in joined else relation
         return FactSet._of(joined)
 
@@ -86,8 +88,11 @@ class FactSet(Mapping[Predicate, Relation]):
             return self
         left = dict(self._relations)
         for predicate in shared:
-            left[predicate] = left[predicate] - other._relations[predicate]
-            if not left[predicate]:
+            mine, its = left[predicate], other._relations[predicate]
+            rest = None if mine is its else mine - its
+            if rest:
+                left[predicate] = rest
+            else:
                 del left[predicate]
         return FactSet._of(left)
 

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from everlog.engine.algebra import AnyChange, AnyFactSet
+from everlog.engine.algebra import AnyChange, AnyFactSet, Observer
 from everlog.engine.collect import Collector, CountCollector, EnoughError, FactCollector, ListCollector
 from everlog.engine.execute import Execution
 from everlog.engine.factset import NONE, FactSet, as_local
@@ -51,14 +51,6 @@ Change = tuple[FactSet, FactSet]
 def local_changes(changed: Sequence[AnyChange]) -> tuple[Change, ...]:
     """Changes of local sets; those of another implementation are an error."""
     return tuple((as_local(inside), as_local(outside)) for inside, outside in changed)
-
-
-Told = Callable[[int, int], None]
-"""Hears after a round how many facts are new, and how many there are."""
-
-
-def untold(new: int, known: int) -> None:
-    """Nobody wants to know."""
 
 
 class OverBudgetError(Exception):
@@ -214,9 +206,11 @@ class Engine(Accounts):
         """
         return None
 
-    def closed(self, stratum: Stratum, facts: AnyFactSet, delta: AnyFactSet, told: Told = untold) -> FactSet | None:
+    def closed(
+        self, stratum: Stratum, facts: AnyFactSet, delta: AnyFactSet, observer: Observer | None = None
+    ) -> FactSet | None:
         """All facts once a stratum is closed, given all so far and the newest of them, if there is a quicker way than
-        matching round by round. If that has rounds of its own, these are told. On one machine there is none.
+        matching round by round. If that has rounds of its own, the observer hears of them. Here there is none.
         """
         return None
 

@@ -14,7 +14,7 @@ from everlog.lang.errors import UnknownPredicateError
 from everlog.lang.html import SHOWN, html_table
 from everlog.lang.syntax import Predicate
 from everlog.query.answers import Rows
-from everlog.reasoning.maintenance import UpdateStatistics
+from everlog.reasoning.statistics import UpdateStatistics
 
 Held = TypeVar("Held", bound=Sized)
 

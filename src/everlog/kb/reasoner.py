@@ -26,16 +26,15 @@ from everlog.kb.rule_edits import Edit
 from everlog.lang.internal import LITERAL, VIOLATION
 from everlog.lang.syntax import Constant, Predicate
 from everlog.profiling.watch import UNWATCHED, Watch
+from everlog.reasoning.change import SignedChange
 from everlog.reasoning.equality import Equality
-from everlog.reasoning.equality.expansion import difference
 from everlog.reasoning.equality.partition import NormalisedConstants, Partition
-from everlog.reasoning.maintenance import Update, UpdateStatistics
 from everlog.reasoning.materialisation import Maintain, Materialisation, booked
 from everlog.reasoning.merging import Merged, Merging
 from everlog.reasoning.modules.boundary import UserView, outward, stored
 from everlog.reasoning.rule_changes import RuleChange, change_rules
 from everlog.reasoning.seminaive import seminaive
-from everlog.reasoning.statistics import Listener, Statistics
+from everlog.reasoning.statistics import Listener, Statistics, UpdateStatistics
 from everlog.reasoning.update import Algorithm, Strategy, update
 
 log = logging.getLogger(__name__)
@@ -192,13 +191,13 @@ class Reasoner:
         )
         return self.statistics
 
-    def repair(self, changed: ExplicitChange, algorithm: Algorithm, strategy: Strategy) -> Update:
+    def repair(self, changed: ExplicitChange, algorithm: Algorithm, strategy: Strategy) -> SignedChange:
         """Bring the materialisation up to date with changed explicit facts."""
         old = self.inner().fitted(len(self.dictionary))
         deleted, inserted = (facts.renamed(self.program.external) for facts in (changed.deleted, changed.inserted))
         merged, before = self._merge(changed.explicit, self.merged, algorithm), self.merged
         if merged is not None:
-            deleted, inserted = difference(old.explicit, merged.normal), difference(merged.normal, old.explicit)
+            deleted, inserted = old.explicit - merged.normal, merged.normal - old.explicit
             algorithm = algorithm if merged.has_rules_of(before) else "rematerialise"
         done = update(
             self.engine(None if merged is None else merged.partition),
@@ -212,7 +211,7 @@ class Reasoner:
         kept = done.materialisation
         self._limit_seen(merged, kept)
         if merged is not None:
-            done = merged.seen_change(done, before, self._kept)
+            done = merged.seen_change(done, before, self._kept, (changed.inserted, changed.deleted))
             self.merged = merged
         self._repaired(done, kept, changed.explicit)
         return done
@@ -235,7 +234,7 @@ class Reasoner:
 
     def derive_from(
         self, old: Reasoner, edit: Edit, changed: ExplicitChange, algorithm: Algorithm, strategy: Strategy
-    ) -> Update:
+    ) -> SignedChange:
         """Derive everything after an edit of the rules; the old reasoner has what those before derived."""
         if self.merging is None and algorithm != "rematerialise":
             return self._repair_rules(old, edit, changed, algorithm, strategy)
@@ -243,7 +242,7 @@ class Reasoner:
 
     def _repair_rules(
         self, old: Reasoner, edit: Edit, changed: ExplicitChange, algorithm: Algorithm, strategy: Strategy
-    ) -> Update:
+    ) -> SignedChange:
         """Derive everything from what other rules derived."""
         arrange = partial(arranged, kind=self.program.kind, modules=self.modules)
         removed, added = frozenset(edit.removed), frozenset(edit.added)
@@ -253,14 +252,16 @@ class Reasoner:
         self._repaired(done, done.materialisation, changed.explicit)
         return done
 
-    def _compare_rules(self, old: Reasoner, changed: ExplicitChange) -> Update:
+    def _compare_rules(self, old: Reasoner, changed: ExplicitChange) -> SignedChange:
         """Derive everything from nothing, and compare with what other rules derived."""
         before = old.seen().facts.fitted(len(self.dictionary))
         statistics = self.compute(changed.explicit)
         reason = "" if self.merging is None else "equality by representatives is computed anew for other rules"
         figures = UpdateStatistics("rematerialise", reason, {"forward": statistics.instances})
         after = self.seen().facts
-        return Update(self._kept, after - before, before - after, replace(figures, seconds=statistics.seconds))
+        figures.seconds = statistics.seconds
+        sides = after - before, before - after, changed.inserted, changed.deleted
+        return SignedChange(self._kept, *sides, figures)
 
     # inner workings -----------------------------------------------------------------------------
 
@@ -317,7 +318,7 @@ class Reasoner:
     def _keep(self, kept: Materialisation) -> None:
         self._kept, self._opened = kept, None
 
-    def _repaired(self, done: Update, kept: Materialisation, explicit: FactSet) -> None:
+    def _repaired(self, done: SignedChange, kept: Materialisation, explicit: FactSet) -> None:
         """Keep what an update has made."""
         self._keep(kept)
         pairs = self._pairs.restricted(self.program.external)
@@ -336,7 +337,7 @@ class Reasoner:
         )
 
 
-def _followed(pairs: Relation, predicate: Predicate, done: Update) -> Relation:
+def _followed(pairs: Relation, predicate: Predicate, done: SignedChange) -> Relation:
     """Listed pairs after an update."""
     return pairs.shrunk(done.deleted.relation(predicate).run()).extended(done.inserted.relation(predicate).run())
 

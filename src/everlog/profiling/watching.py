@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from everlog.engine.algebra import AnyChange, AnyFactSet
+from everlog.engine.algebra import AnyChange, AnyFactSet, Observer
 from everlog.engine.factset import FactSet
-from everlog.engine.match import Engine, Matches, Proofs, RuleSet, Told, untold
+from everlog.engine.match import Engine, Matches, Proofs, RuleSet
 from everlog.lang.syntax import Rule
 
 if TYPE_CHECKING:
@@ -37,10 +37,12 @@ class WatchedEngine(Engine):
         self.watch.began(self, rules, phase)
         return super().prove(rules, facts, pos, neg, phase)
 
-    def closed(self, stratum: Stratum, facts: AnyFactSet, delta: AnyFactSet, told: Told = untold) -> FactSet | None:
+    def closed(
+        self, stratum: Stratum, facts: AnyFactSet, delta: AnyFactSet, observer: Observer | None = None
+    ) -> FactSet | None:
         if stratum.module is not None:
             self.watch.began_module(self, stratum)
-        return super().closed(stratum, facts, delta, told)
+        return super().closed(stratum, facts, delta, observer)
 
     def note(self, rule: Rule, phase: str, instances: int) -> None:
         self.watch.matched(rule, phase, instances)

@@ -15,9 +15,12 @@ considered before a proof is found.
 
 from __future__ import annotations
 
+from functools import partial
+
 from everlog.analysis.stratify import StratifiedProgram
 from everlog.engine.algebra import AnyEngine, AnyFactSet
 from everlog.engine.factset import NONE
+from everlog.reasoning.fixpoint import fixpoint
 from everlog.reasoning.maintenance import Maintenance, Rules
 from everlog.reasoning.materialisation import AnyMaterialisation
 
@@ -49,7 +52,7 @@ class BackwardChaining(Maintenance):
         self.P: AnyFactSet = NONE
         self.Y: AnyFactSet = NONE
         self.B: AnyFactSet = NONE
-        deleted = self.delete_unproved(rules)  # l. 62; thesis l. 100
+        deleted = self.overdelete(rules, partial(self.unproved, rules))  # l. 62; thesis l. 100
         self.statistics.overdeleted += deleted.count
         self.statistics.checked += self.C.count
         self.statistics.proved += self.P.count
@@ -62,53 +65,44 @@ class BackwardChaining(Maintenance):
         """Those of the deleted facts to start from again, if a search was given up."""
         raise NotImplementedError
 
-    def delete_unproved(self, rules: Rules) -> AnyFactSet:
-        """Remove the facts of the stratum that have no proof any more (DELETEUNPROVED)."""
-        engine, changed = self.engine, [(self.gone, self.fresh)]
-        explicit = self.E_minus.restricted(rules.predicates)
-        lost = self.lose_nr(engine.match(rules.nonrecursive, self.I, self.I, changed, "delete"), explicit)  # l. 68
-        lost |= self.lose_rec(engine.match(rules.recursive, self.I, self.I, changed, "delete"))
-        deleted: AnyFactSet = NONE
-        while delta := self.unproved(rules, lost - self.D):  # l. 71 to 74
-            lost = self.lose_rec(
-                engine.match(rules.recursive, self.alive, self.either, [(delta, NONE)], "delete")
-            )  # l. 75
-            self.delete(delta)  # l. 76
-            deleted = deleted.extended(delta)
-        return deleted
-
     def unproved(self, rules: Rules, asked: AnyFactSet) -> AnyFactSet:
         """Those of the facts that cannot be proved, or are blocked from being (CHECK)."""
-        depth, level = 0, asked - self.C
-        while level and asked - self.P:
+        depth = 0
+
+        def step(level: AnyFactSet) -> AnyFactSet:
+            nonlocal depth
             if self.max_depth is not None and depth >= self.max_depth:  # l. 79
                 self.B = self.B | level
-                break
+                return NONE
             self.C = self.C.extended(level)  # l. 87
             self.saturate(rules, self.proved_at_once(rules, level))  # l. 88
             if not asked - self.P:
-                break
-            support = self.alive | (self.D & self.B) if self.B else self.alive
-            found = self.engine.prove(
-                rules.recursive, self.with_instances(level - self.P), support, self.either
-            )  # l. 81
-            level = found.bodies(rules.predicates) - self.C  # l. 82
+                return NONE
             depth += 1
+            support = self.alive | (self.D & self.B) if self.B else self.alive
+            left = self.with_instances(level - self.P)
+            found = self.engine.prove(rules.recursive, left, support, self.either)  # l. 81
+            return found.bodies(rules.predicates) - self.C  # l. 82
+
+        if asked - self.P:
+            fixpoint(asked - self.C, step)
         return asked - self.P
 
     def saturate(self, rules: Rules, proved: AnyFactSet) -> None:
         """Add to P what follows from it among the checked facts; what is not checked is delayed (SATURATE)."""
         lower = self.alive.restricted(p for p in self.alive if p not in rules.predicates)
-        found = proved
-        while True:
-            checked = found & self.C
-            self.Y = self.Y | (found - checked)  # l. 91
-            delta = checked - self.P
-            if not delta:
-                return
+
+        def checked(found: AnyFactSet) -> AnyFactSet:
+            known = found & self.C
+            self.Y = self.Y | (found - known)  # l. 91
+            return known - self.P
+
+        def step(delta: AnyFactSet) -> AnyFactSet:
             self.P = self.P.extended(delta)  # l. 93
             known = lower.extended(self.P)
-            found = self.engine.match(rules.recursive, known, self.either, [(delta, NONE)]).facts()  # l. 94
+            return checked(self.engine.match(rules.recursive, known, self.either, [(delta, NONE)]).facts())  # l. 94
+
+        fixpoint(checked(proved), step)
 
     def proved_at_once(self, rules: Rules, facts: AnyFactSet) -> AnyFactSet:
         """The facts that are delayed, explicit, or derived by a nonrecursive rule."""

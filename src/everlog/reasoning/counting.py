@@ -2,13 +2,31 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from everlog.analysis.stratify import StratifiedProgram, Stratum
 from everlog.engine.algebra import AnyCounts, AnyEngine, AnyFactSet
 from everlog.engine.factset import NONE
 from everlog.engine.match import RuleSet
 from everlog.engine.multiset import NO_COUNTS
+from everlog.reasoning.fixpoint import fixpoint
 from everlog.reasoning.maintenance import Maintenance, Rules
 from everlog.reasoning.materialisation import AnyMaterialisation, AnyTrace, trace_of, trimmed
+
+
+@dataclass(frozen=True)
+class Both:
+    """What a round makes new in the old evaluation, and in the new one."""
+
+    old: AnyFactSet
+    new: AnyFactSet
+
+    @property
+    def count(self) -> int:
+        return self.old.count + self.new.count
+
+    def __bool__(self) -> bool:
+        return bool(self.old) or bool(self.new)
 
 
 class Counting(Maintenance):
@@ -50,22 +68,30 @@ class Counting(Maintenance):
         old, rounds = list(self.traces[rules.number]), []
         N_o: AnyCounts = old[0] if old else NO_COUNTS
         N_n = self.change_nr(rules, N_o, I_o, I_n, I_on, I_no)  # l. 22 to 25
-        while True:
+
+        def new() -> Both:
             rounds.append(N_n)
-            delta_o, delta_n = N_o.facts() - I_o, N_n.facts() - I_n  # l. 27
-            if not delta_o and not delta_n:
-                break
-            I_o, I_n = I_o.extended(delta_o), I_n.extended(delta_n)  # l. 29
-            I_on, I_no = (I_on - delta_n) | (delta_o - I_n), (I_no - delta_o) | (delta_n - I_o)  # l. 30
-            if not I_on and not I_no and not delta_o - delta_n and not delta_n - delta_o:  # l. 31
-                rounds += old[len(rounds) :]
-                break
+            return Both(N_o.facts() - I_o, N_n.facts() - I_n)  # l. 27
+
+        def step(delta: Both) -> Both:
+            nonlocal I_o, I_n, I_on, I_no, N_o, N_n
+            I_o, I_n = I_o.extended(delta.old), I_n.extended(delta.new)  # l. 29
+            I_on = (I_on - delta.new) | (delta.old - I_n)  # l. 30
+            I_no = (I_no - delta.old) | (delta.new - I_o)
+            if not I_on and not I_no and not delta.old - delta.new and not delta.new - delta.old:  # l. 31
+                rounds.extend(old[len(rounds) :])
+                return Both(NONE, NONE)
             N_o = old[len(rounds)] if len(rounds) < len(old) else NO_COUNTS  # l. 35
-            lost = self.only(rules, "deleted", I_o, I_n, delta_o, delta_n, I_on, I_no)  # l. 36
-            won = self.only(rules, "added", I_n, I_o, delta_n, delta_o, I_no, I_on)  # l. 37
+            lost = self.only(rules, "deleted", I_o, I_n, delta.old, delta.new, I_on, I_no)  # l. 36
+            won = self.only(rules, "added", I_n, I_o, delta.new, delta.old, I_no, I_on)  # l. 37
             N_n = N_o - lost + won
             if self.C_r is not None:
                 self.C_r = self.C_r - lost + won
+                self.rec_changed.minus.append(lost)
+                self.rec_changed.plus.append(won)
+            return new()
+
+        fixpoint(new(), step)
         self.traces[rules.number] = trimmed(rounds)
         self.delete(I_on.restricted(rules.predicates))
         self.add(I_no.restricted(rules.predicates))
@@ -80,6 +106,8 @@ class Counting(Maintenance):
         won = explicit_won + self.matched(rules.nonrecursive, "added", I_n, I_n, [(I_no, I_on)])  # l. 24
         if self.C_nr is not None:
             self.C_nr = self.C_nr - lost + won
+            self.nr_changed.minus.append(lost)
+            self.nr_changed.plus.append(won)
         return N - lost + won
 
     def only(

@@ -26,11 +26,9 @@ class FBF(BackwardChaining):
         back = deleted & self.P
         self.add(back)
         unknown = deleted - back
-        known = (unknown & self.kept) | (unknown & self.Y)
-        proofs = self.engine.prove(rules.every, unknown - known, self.alive, self.either)
-        return known.extended(proofs.facts())
+        delayed = unknown & self.Y
+        return delayed | self.provable(rules.every, unknown - delayed)
 
     def proved_at_once(self, rules: Rules, facts: AnyFactSet) -> AnyFactSet:
-        known = (facts & self.Y) | (facts & self.kept)
-        proofs = self.engine.prove(rules.nonrecursive, facts - known, self.alive, self.either)
-        return known.extended(proofs.facts())  # l. 88
+        delayed = facts & self.Y
+        return delayed | self.provable(rules.nonrecursive, facts - delayed)  # l. 88

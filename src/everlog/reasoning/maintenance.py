@@ -15,74 +15,26 @@ from __future__ import annotations
 import time
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Generic
 
 from everlog.analysis.modules import Module
 from everlog.analysis.stratify import StratifiedProgram, Stratum
 from everlog.engine.algebra import AnyCounts, AnyEngine, AnyFactSet, AnyMatches
 from everlog.engine.factset import NONE, as_local
 from everlog.engine.match import RuleSet
-from everlog.lang.html import html_table
 from everlog.lang.syntax import Predicate
+from everlog.reasoning.change import AnySignedChange, SignedChange, Summands, explicit_change
+from everlog.reasoning.fixpoint import fixpoint
 from everlog.reasoning.materialisation import (
     AnyMaterialisation,
     AnyTrace,
-    C_co,
-    F_co,
     Materialisation,
     counted_anew,
 )
 from everlog.reasoning.modular import evaluate_again, maintain_together
 from everlog.reasoning.modules.derive import rederive
+from everlog.reasoning.modules.loops import NO_MODULES, Loops, Oracle
 from everlog.reasoning.seminaive import close_stratum
-from everlog.reasoning.statistics import Listener
-
-
-@dataclass
-class UpdateStatistics:
-    """An update in the columns of the papers' tables.
-
-    Instances by phase: ``delete`` (overdeletion), ``backward`` (rederivation and backward chaining),
-    ``forward`` (insertion, and saturation); for Counting ``deleted`` and ``added``.
-    """
-
-    algorithm: str
-    reason: str = ""
-    instances: dict[str, int] = field(default_factory=dict)
-    overdeleted: int = 0
-    rederived: int = 0
-    checked: int = 0
-    proved: int = 0
-    blocked: int = 0
-    budget: int | None = None
-    """How many instances the algorithm might consider before another was tried."""
-    seconds: float = 0.0
-
-    @property
-    def total_instances(self) -> int:
-        return sum(self.instances.values())
-
-    def _repr_html_(self) -> str:
-        """What an update took, phase by phase."""
-        reason = f" ({self.reason})" if self.reason else ""
-        rows = _figures({f"instances, {phase}": number for phase, number in self.instances.items()})
-        names = ("overdeleted", "rederived", "checked", "proved", "blocked")
-        rows += _figures({name: getattr(self, name) for name in names})
-        caption = f"{self.algorithm}{reason}: {self.seconds:.3f} s"
-        return html_table(("", "number"), rows, caption=caption, numbers=(1,))
-
-
-@dataclass(frozen=True)
-class Update(Generic[F_co, C_co]):
-    """The result of an update: the new materialisation, and how the facts differ from the old ones."""
-
-    materialisation: Materialisation[F_co, C_co]
-    inserted: F_co
-    deleted: F_co
-    statistics: UpdateStatistics
-
-
-AnyUpdate = Update[AnyFactSet, AnyCounts]
+from everlog.reasoning.statistics import Listener, UpdateStatistics
 
 
 @dataclass(frozen=True)
@@ -111,6 +63,18 @@ class Rules:
         )
 
 
+@dataclass
+class CounterLog:
+    """What an update has added to a counter and subtracted from it so far."""
+
+    plus: list[AnyCounts] = field(default_factory=list)
+    minus: list[AnyCounts] = field(default_factory=list)
+
+    @property
+    def summands(self) -> Summands[AnyCounts]:
+        return Summands(tuple(self.plus), tuple(self.minus))
+
+
 class Maintenance:
     """The sets of one update; see the module. Subclasses are the algorithms and implement ``maintain``."""
 
@@ -127,8 +91,7 @@ class Maintenance:
         self.engine = engine
         self.program = program
         self.old = old
-        self.E_minus = (delete & old.explicit) - insert
-        self.E_plus = insert - old.explicit
+        self.E_plus, self.E_minus = explicit_change(old.explicit, delete, insert)
         self.kept = old.explicit - self.E_minus
         self.I = old.facts
         self.D: AnyFactSet = NONE
@@ -138,9 +101,11 @@ class Maintenance:
         self.fresh: AnyFactSet = NONE
         self.C_nr = old.nr
         self.C_r = old.rec
+        self.nr_changed = CounterLog()
+        self.rec_changed = CounterLog()
         self.statistics = UpdateStatistics(self.name)
 
-    def run(self) -> AnyUpdate:
+    def run(self) -> AnySignedChange:
         """Repair the materialisation stratum by stratum; the old one stays as it is."""
         begin, before = time.perf_counter(), dict(self.engine.work.instances)
         self.engine.held = self.I.count
@@ -164,7 +129,16 @@ class Maintenance:
         work = self.engine.work.instances
         self.statistics.instances = {phase: n - before.get(phase, 0) for phase, n in work.items()}
         self.statistics.seconds = time.perf_counter() - begin
-        return Update(materialisation, self.fresh, self.gone, self.statistics)
+        return SignedChange(
+            materialisation,
+            self.fresh,
+            self.gone,
+            self.E_plus,
+            self.E_minus,
+            self.statistics,
+            None if self.C_nr is None else self.nr_changed.summands,
+            None if self.C_r is None else self.rec_changed.summands,
+        )
 
     def maintain(self, rules: Rules) -> None:
         """Bring D and A up to date for one stratum."""
@@ -214,7 +188,7 @@ class Maintenance:
         self.gone, self.fresh = self.gone | lost, self.fresh | won
         whole = replace(self.old, explicit=explicit, facts=closed, nr=self.C_nr, rec=self.C_r)
         counted = counted_anew(self.engine, [stratum], whole, own)
-        self.C_nr, self.C_r = counted.nr, counted.rec
+        self.recount(counted.nr, counted.rec, own)
         self.trace_again(number, replace(stratum, afresh=False), whole)
 
     def trace_again(self, number: int, stratum: Stratum, new: AnyMaterialisation) -> None:
@@ -272,23 +246,79 @@ class Maintenance:
         self.new = self.new.extended(facts)
         self.either = self.new if same else self.either.extended(brand_new)
 
-    def insert(self, rules: Rules, rederived: AnyFactSet) -> None:
+    def overdelete(self, rules: Rules, unsupported: Oracle, modules: Loops = NO_MODULES) -> AnyFactSet:
+        """Remove the facts of a stratum that may have lost their support, and return them.
+
+        These are the facts that an instance with a changed body derives, and from there on those that an instance with
+        a deleted fact in its body derives, but for facts of which the oracle knows that they hold: ``unsupported``
+        returns the others. That is OVERDELETE of DRed (journal paper, Algorithm 4) and of DRed^c (thesis, Algorithm 4),
+        DELETEUNPROVED of FBF and B/F^c (Algorithm 5), where the oracle looks for proofs, and lines 162 to 173 of
+        DRed^c-MOD (thesis, Algorithm 7), where the modules of the stratum say what they may have lost. The line numbers
+        are those of the thesis's Algorithm 4.
+
+        Each instance of the old materialisation is considered at most once. The counters that are kept are decremented
+        on the way, and those of nonrecursive rules are right before the oracle is asked.
+        """
+        engine, changed = self.engine, [(self.gone, self.fresh)]
+        explicit = self.E_minus.restricted(rules.predicates)
+        lost = self.lose_nr(engine.match(rules.nonrecursive, self.I, self.I, changed, "delete"), explicit)  # l. 75
+        lost |= self.lose_rec(engine.match(rules.recursive, self.I, self.I, changed, "delete"))  # l. 77
+        lost |= modules.deleted(self.gone, unsupported)
+        overdeleted: AnyFactSet = NONE
+
+        def step(delta: AnyFactSet) -> AnyFactSet:
+            nonlocal overdeleted
+            matched = engine.match(rules.recursive, self.alive, self.either, [(delta, NONE)], "delete")
+            lost = self.lose_rec(matched) | modules.deleted(delta, unsupported)  # l. 82
+            self.delete(delta)  # l. 84
+            overdeleted = overdeleted.extended(delta)
+            return unsupported(lost - self.D)  # l. 80
+
+        fixpoint(unsupported(lost - self.D), step)
+        return overdeleted
+
+    def insert(self, rules: Rules, rederived: AnyFactSet, modules: Loops = NO_MODULES) -> None:
         """Derive what follows from new facts, and from rederived ones (journal paper, Algorithm 4, INSERT).
 
-        The counters that are kept are incremented on the way (thesis, Algorithm 4).
+        The counters that are kept are incremented on the way (thesis, Algorithm 4). Modules of the stratum derive their
+        part in each round (thesis, Algorithm 7, lines 177 to 190).
         """
-        changed = [(self.fresh, self.gone)]
+        engine, changed = self.engine, [(self.fresh, self.gone)]
         explicit = self.E_plus.restricted(rules.predicates)
         found = rederived | explicit  # l. 53
-        found |= self.gain_nr(self.engine.match(rules.nonrecursive, self.new, self.new, changed), explicit)
-        found |= self.gain_rec(self.engine.match(rules.recursive, self.new, self.new, changed))
-        while delta := found - self.new:  # l. 55
+        found |= self.gain_nr(engine.match(rules.nonrecursive, self.new, self.new, changed), explicit)
+        found |= self.gain_rec(engine.match(rules.recursive, self.new, self.new, changed))
+        found |= modules.added(self.fresh)
+
+        def step(delta: AnyFactSet) -> AnyFactSet:
             self.add(delta)  # l. 57
-            found = self.gain_rec(
-                self.engine.match(rules.recursive, self.new, self.new, changed=[(delta, NONE)])
-            )  # l. 58
+            matched = engine.match(rules.recursive, self.new, self.new, [(delta, NONE)])
+            return (self.gain_rec(matched) | modules.added(delta)) - self.new  # l. 58 and 55
+
+        fixpoint(found - self.new, step)
+
+    def provable(self, rules: RuleSet, facts: AnyFactSet) -> AnyFactSet:
+        """Those of some deleted facts that are explicit or follow in one step from facts that survived."""
+        explicit = facts & self.kept
+        return explicit.extended(self.engine.prove(rules, facts - explicit, self.alive, self.either).facts())
+
+    def unsupported(self, facts: AnyFactSet) -> AnyFactSet:
+        """The facts that are neither explicit nor have an instance of a nonrecursive rule left; all, without counters.
+
+        A fact whose nonrecursive counter is above zero holds, since the counter is right when this is asked.
+        """
+        return facts if self.C_nr is None else facts - self.C_nr.counted(facts)
 
     # Counters. Where they are not kept, only the facts of the instances are collected. -------------
+
+    def recount(self, nr: AnyCounts | None, rec: AnyCounts | None, predicates: frozenset[Predicate]) -> None:
+        """Put others in the place of the counters, which differ from them for some predicates only."""
+        if self.C_nr is None or self.C_r is None or nr is None or rec is None:
+            return
+        for log, old, new in ((self.nr_changed, self.C_nr, nr), (self.rec_changed, self.C_r, rec)):
+            log.minus.append(old.restricted(predicates))
+            log.plus.append(new.restricted(predicates))
+        self.C_nr, self.C_r = nr, rec
 
     def lose_nr(self, matches: AnyMatches, explicit: AnyFactSet) -> AnyFactSet:
         """Nonrecursive instances, and explicit facts, that are no more."""
@@ -296,6 +326,7 @@ class Maintenance:
             return matches.facts() | explicit
         lost = matches.counts() + self.engine.once(explicit)
         self.C_nr = self.C_nr - lost
+        self.nr_changed.minus.append(lost)
         return lost.facts()
 
     def lose_rec(self, matches: AnyMatches) -> AnyFactSet:
@@ -304,6 +335,7 @@ class Maintenance:
             return matches.facts()
         lost = matches.counts()
         self.C_r = self.C_r - lost
+        self.rec_changed.minus.append(lost)
         return lost.facts()
 
     def gain_nr(self, matches: AnyMatches, explicit: AnyFactSet) -> AnyFactSet:
@@ -312,6 +344,7 @@ class Maintenance:
             return matches.facts(without=self.new) | explicit
         won = matches.counts() + self.engine.once(explicit)
         self.C_nr = self.C_nr + won
+        self.nr_changed.plus.append(won)
         return won.facts()
 
     def gain_rec(self, matches: AnyMatches) -> AnyFactSet:
@@ -320,8 +353,5 @@ class Maintenance:
             return matches.facts(without=self.new)
         won = matches.counts()
         self.C_r = self.C_r + won
+        self.rec_changed.plus.append(won)
         return won.facts()
-
-
-def _figures(found: dict[str, int]) -> list[tuple[str, str]]:
-    return [(name, f"{number:,}") for name, number in found.items() if number]

@@ -12,6 +12,7 @@ from everlog.engine.factset import NONE, FactSet
 from everlog.engine.match import RuleSet
 from everlog.engine.multiset import NO_COUNTS, Counts
 from everlog.lang.syntax import Predicate
+from everlog.reasoning.fixpoint import fixpoint
 
 Maintain = Literal["dredc", "bfc", "counting", "none"]
 """For which algorithm the bookkeeping is kept."""
@@ -146,13 +147,18 @@ def trace_of(engine: AnyEngine, stratum: Stratum, old: Materialisation[F, C]) ->
         return ()
     own = frozenset(stratum.predicates)
     facts: AnyFactSet = old.facts.restricted(predicate for predicate in old.facts if predicate not in own)
-    recursive, rounds = RuleSet(stratum.recursive), []
+    recursive, rounds = RuleSet(stratum.recursive), list[AnyCounts]()
     counts = engine.once(old.explicit.restricted(stratum.predicates))
     counts += engine.match(RuleSet(stratum.nonrecursive), facts, facts, phase="bookkeeping").counts()  # l. 12
-    while delta := counts.facts() - facts:  # l. 14
+
+    def step(delta: AnyFactSet) -> AnyFactSet:
+        nonlocal facts, counts
         rounds.append(counts)
         facts = facts.extended(delta)  # l. 16
         counts = engine.match(recursive, facts, facts, [(delta, NONE)], phase="bookkeeping").counts()  # l. 18
+        return counts.facts() - facts  # l. 14
+
+    fixpoint(counts.facts() - facts, step)
     return cast("tuple[C, ...]", trimmed([*rounds, counts]))
 
 

@@ -39,9 +39,9 @@ from everlog.engine.match import Engine
 from everlog.lang.errors import RuleError
 from everlog.lang.internal import LITERAL, SAME_NODES
 from everlog.lang.syntax import Predicate, Program
-from everlog.reasoning.equality.expansion import difference, expanded, expanded_count, mentioning, normalised
+from everlog.reasoning.change import SignedChange
+from everlog.reasoning.equality.expansion import expanded, expanded_count, mentioning, normalised
 from everlog.reasoning.equality.partition import Partition
-from everlog.reasoning.maintenance import Update
 from everlog.reasoning.materialisation import Materialisation
 from everlog.reasoning.update import Algorithm, update
 
@@ -102,8 +102,12 @@ class Merged:
         """How many facts users see, without listing them."""
         return expanded_count(kept.facts, self.partition)
 
-    def seen_change(self, done: Update, before: Merged, kept: Materialisation) -> Update:
+    def seen_change(
+        self, done: SignedChange, before: Merged, kept: Materialisation, explicit: tuple[FactSet, FactSet]
+    ) -> SignedChange:
         """An update of normalised facts as users see it, who before it saw what was kept then.
+
+        ``explicit`` are the given facts that became explicit, and that ceased to be.
 
         What was lost or won is among the changed normalised facts and those that mention a class that changed.
         """
@@ -116,7 +120,9 @@ class Merged:
         deleted, inserted = lost - won, won - lost
         seen = before.seen(kept, universe).facts.fitted(universe)
         self._last[:] = [(new, (seen - deleted).extended(inserted))]
-        return replace(done, deleted=deleted, inserted=inserted)
+        more, less = explicit
+        seen_change = replace(done, inserted=inserted, deleted=deleted, explicit_inserted=more, explicit_deleted=less)
+        return seen_change.without_counters()
 
     def has_rules_of(self, other: Merged) -> bool:
         """Whether the constants of the rules have the same representatives."""
@@ -194,7 +200,7 @@ class Merging:
             done = update(engine, self.program, Materialisation(NONE, NONE), NONE, source, "rematerialise")
             return Level(partition, source, ids, done.materialisation)
         given = _normalised(source, partition, before.source, before.partition, before.kept.explicit)
-        deleted, inserted = difference(before.kept.explicit, given), difference(given, before.kept.explicit)
+        deleted, inserted = before.kept.explicit - given, given - before.kept.explicit
         same_rules = np.array_equal(ids, before.constants)
         kept = before.kept
         if deleted or inserted or not same_rules:

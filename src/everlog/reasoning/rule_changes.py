@@ -13,20 +13,25 @@ afresh and compared with what there was; so is every predicate that another prog
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 
 from everlog.analysis.check import CheckedProgram
 from everlog.analysis.derivations import Derivations, guarded, started_from
 from everlog.analysis.modules import Module
 from everlog.analysis.stratify import StratifiedProgram, Stratum
+from everlog.engine.difference import counts_changed
 from everlog.engine.factset import NONE, FactSet
 from everlog.engine.match import Engine, RuleSet
+from everlog.engine.multiset import Counts
 from everlog.engine.relation import Relation
 from everlog.lang.syntax import Predicate, Rule
-from everlog.reasoning.maintenance import Update, UpdateStatistics
+from everlog.reasoning.change import SignedChange, Summands, followed
+from everlog.reasoning.fixpoint import fixpoint
 from everlog.reasoning.materialisation import Materialisation, Trace, counted_anew, trace_of
+from everlog.reasoning.modules.boundary import outward
 from everlog.reasoning.modules.graphs import derived_together
+from everlog.reasoning.statistics import UpdateStatistics
 from everlog.reasoning.update import Algorithm, Strategy, update
 
 REMOVED = Predicate("removed rules", 0)
@@ -80,11 +85,12 @@ def change_rules(
     insert: FactSet,
     algorithm: Algorithm,
     strategy: Strategy = "never",
-) -> Update:
+) -> SignedChange:
     """The materialisation by the new rules of (E \\ delete) u insert; the facts are under the names that users see.
 
     The counters stay right; those of predicates whose rules are recursive in one program and not in the
-    other are computed anew. Facts of hidden predicates are not in the difference.
+    other are computed anew. The change is under the names that users see, since hidden ones differ from program to
+    program, and facts of hidden predicates are not in it; the materialisation is under those of the new program.
     """
     run = _Run(engine, algorithm, strategy, Derivations(change.old), kept)
     if change.removed:
@@ -92,7 +98,7 @@ def change_rules(
         delete = NONE
     if change.added or delete or insert:
         run.step(change.adding(), ADDED, delete, insert, holds=False)
-    return run.finish(change.new)
+    return run.finish(change.old, change.new)
 
 
 class _Run:
@@ -111,8 +117,9 @@ class _Run:
         self.strategy = strategy
         self.derived = derived
         self.kept = kept
-        self.inserted: FactSet = NONE
-        self.deleted: FactSet = NONE
+        self.before_rules = kept
+        self.facts: tuple[FactSet, FactSet] = (NONE, NONE)
+        self.explicit: tuple[FactSet, FactSet] = (NONE, NONE)
         self.afresh: dict[Predicate, None] = {}
         self.done: list[UpdateStatistics] = []
         self.begin = time.perf_counter()
@@ -170,24 +177,32 @@ class _Run:
             for outline, stratum in zip(outlines, new.program.strata, strict=True)
         )
 
-    def _note(self, program: StratifiedProgram, done: Update, guard: Predicate) -> None:
-        """Add to the difference what an update changed."""
-        hidden = {guard, *program.external.values(), *self.derived.hidden}
-        won, lost = (facts.restricted(p for p in facts if p not in hidden) for facts in (done.inserted, done.deleted))
-        self.inserted, self.deleted = (
-            (self.inserted - lost) | (won - self.deleted),
-            (self.deleted - won) | (lost - self.inserted),
-        )
+    def _note(self, program: StratifiedProgram, done: SignedChange, guard: Predicate) -> None:
+        """Add to the change what an update changed."""
+        seen = {hidden: predicate for predicate, hidden in program.external.items()}
+        hidden = {guard, *seen, *self.derived.hidden}
+        sides = done.inserted, done.deleted, done.explicit_inserted.renamed(seen), done.explicit_deleted.renamed(seen)
+        won, lost, more, less = (facts.restricted(p for p in facts if p not in hidden) for facts in sides)
+        self.facts = followed(self.facts, (won, lost))
+        self.explicit = followed(self.explicit, (more, less))
         afresh = (p for stratum in program.strata if stratum.afresh for p in stratum.predicates if p not in hidden)
         self.afresh.update(dict.fromkeys(afresh))
 
-    def finish(self, program: StratifiedProgram) -> Update:
+    def finish(self, before: StratifiedProgram, program: StratifiedProgram) -> SignedChange:
         """Do without guards; no fact changes any more."""
         new = Derivations(program)
         kept = self._renamed(program, NONE)
         facts = _Forms(self.engine, self.derived, new, kept.explicit).converted(kept.facts)
         kept = self._booked(new, program.strata, replace(kept, facts=facts))
-        return Update(kept, self.inserted, self.deleted, self._statistics())
+        counters = self._counters(outward(before, self.before_rules), outward(program, kept))
+        return SignedChange(kept, *self.facts, *self.explicit, self._statistics(), *counters)
+
+    @staticmethod
+    def _counters(old: Materialisation, new: Materialisation) -> Iterator[Summands[Counts] | None]:
+        """How the counters differ: some were computed anew, and all others share their pieces with the old ones."""
+        for before, after in ((old.nr, new.nr), (old.rec, new.rec)):
+            is_known = before is not None and after is not None
+            yield Summands((counts_changed(before, after),)) if is_known else None
 
     def _statistics(self) -> UpdateStatistics:
         done, work = self.done, self.engine.work.instances
@@ -268,8 +283,13 @@ class _Forms:
         self.remade |= stale
         facts = facts.replaced({predicate: self.explicit.relation(predicate) for predicate in stale})
         feeding = RuleSet([rule for rule in rules if rule.head.predicate in stale])
-        while found := self.engine.match(feeding, facts, facts, phase="bookkeeping").facts(without=facts):
-            facts = facts | found
+
+        def step(delta: FactSet) -> FactSet:
+            nonlocal facts
+            facts = facts.extended(delta)
+            return self.engine.match(feeding, facts, facts, [(delta, NONE)], phase="bookkeeping").facts(without=facts)
+
+        fixpoint(self.engine.match(feeding, facts, facts, phase="bookkeeping").facts(without=facts), step)
         return facts
 
     def _rederived(self, facts: FactSet, stratum: Stratum) -> FactSet:

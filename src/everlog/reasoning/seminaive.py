@@ -6,13 +6,15 @@ import time
 from typing import cast
 
 from everlog.analysis.stratify import StratifiedProgram, Stratum
-from everlog.engine.algebra import AnyEngine, AnyFactSet
+from everlog.engine.algebra import AnyEngine, AnyFactSet, Observer
 from everlog.engine.factset import NONE, as_local
 from everlog.engine.match import RuleSet
+from everlog.reasoning.fixpoint import fixpoint
 from everlog.reasoning.materialisation import F
 from everlog.reasoning.modules.derive import derive
 from everlog.reasoning.modules.loops import close_together
-from everlog.reasoning.statistics import Listener, RoundEvent, Statistics, StratumStatistics
+from everlog.reasoning.observers import StratumProgress
+from everlog.reasoning.statistics import Listener, Statistics, StratumStatistics
 
 
 def seminaive(
@@ -49,71 +51,56 @@ def close_stratum(
     engine: AnyEngine, stratum: Stratum, facts: AnyFactSet, explicit: AnyFactSet, strata: int, listener: Listener
 ) -> tuple[AnyFactSet, StratumStatistics]:
     """Adds to ``facts`` what the rules of one stratum derive, its explicit facts included."""
-    begin, before = time.perf_counter(), engine.work.instances["forward"]
+    begin = time.perf_counter()
+    progress = StratumProgress(engine, facts, stratum.index, strata, listener)
     if stratum.module is not None:
-        return close_module(engine, stratum, facts, strata, listener)
-    if (whole := engine.whole(stratum, facts, explicit)) is not None:
+        facts = close_module(engine, stratum, facts, progress)
+    elif (whole := engine.whole(stratum, facts, explicit)) is not None:
         facts, rounds = whole
-        figures = _figures(engine, stratum, facts, rounds, before, begin)
-        engine.held = facts.count
-        engine.limits.check(engine.held)
-        listener.round_done(RoundEvent(stratum.index, strata, rounds, figures.facts, facts.count, figures.instances))
-        return facts, figures
-    recursive, rounds = RuleSet(stratum.recursive), 0
-    given = explicit.restricted(stratum.predicates)
-    delta = given.extended(engine.match(RuleSet(stratum.nonrecursive), facts, facts).facts(without=given))  # l. 3
-    if stratum.inner:
-        facts, delta = close_together(engine, stratum.inner, recursive, as_local(facts), as_local(delta)), NONE
-
-    def told(new: int, known: int) -> None:
-        nonlocal rounds
-        rounds, engine.held = rounds + 1, known
-        engine.limits.check(known)
-        instances = engine.work.instances["forward"] - before
-        listener.round_done(RoundEvent(stratum.index, strata, rounds, new, known, instances))
-
-    while delta:  # l. 6
-        facts = facts.extended(delta)  # l. 7
-        told(delta.count, facts.count)
-        if (closed := engine.closed(stratum, facts, delta, told)) is not None:
-            facts = closed
-            break
-        delta = engine.match(recursive, facts, facts, changed=[(delta, NONE)]).facts(without=facts)  # l. 8 and 5
-    return facts, _figures(engine, stratum, facts, rounds, before, begin)
-
-
-def _figures(
-    engine: AnyEngine, stratum: Stratum, facts: AnyFactSet, rounds: int, before: int, begin: float
-) -> StratumStatistics:
-    """What a stratum took, given the instances and the time at its beginning."""
-    return StratumStatistics(
+        progress(facts.restricted(stratum.predicates).count, rounds)
+    else:
+        facts = close_rules(engine, stratum, facts, explicit.restricted(stratum.predicates), progress)
+    figures = StratumStatistics(
         index=stratum.index,
-        rules=len(stratum.rules),
-        recursive=len(stratum.recursive),
+        rules=len(stratum.rules) if stratum.module is None else len(stratum.module.rules),
+        recursive=len(stratum.recursive) if stratum.module is None else len(stratum.module.rules),
         facts=facts.restricted(stratum.predicates).count,
-        instances=engine.work.instances["forward"] - before,
-        rounds=rounds,
+        instances=progress.instances,
+        rounds=progress.rounds,
         seconds=time.perf_counter() - begin,
         plan=engine.plans.get(stratum.index, ""),
     )
+    return facts, figures
 
 
-def close_module(
-    engine: AnyEngine, stratum: Stratum, facts: AnyFactSet, strata: int, listener: Listener
-) -> tuple[AnyFactSet, StratumStatistics]:
+def close_rules(
+    engine: AnyEngine, stratum: Stratum, facts: AnyFactSet, explicit: AnyFactSet, observer: Observer
+) -> AnyFactSet:
+    """The rounds of a stratum of rules, the first of which are the explicit facts and the nonrecursive rules (l. 3)."""
+    recursive = RuleSet(stratum.recursive)
+    new = explicit.extended(engine.match(RuleSet(stratum.nonrecursive), facts, facts).facts(without=explicit))  # l. 3
+    if stratum.inner:
+        return close_together(engine, stratum.inner, recursive, as_local(facts), as_local(new), observer)
+
+    def step(delta: AnyFactSet) -> AnyFactSet:
+        nonlocal facts
+        facts = facts.extended(delta)  # l. 7
+        if (closed := engine.closed(stratum, facts, delta, observer)) is not None:
+            facts = closed
+            return NONE
+        return engine.match(recursive, facts, facts, changed=[(delta, NONE)]).facts(without=facts)  # l. 8 and 5
+
+    fixpoint(new, step, observer)  # l. 6
+    return facts
+
+
+def close_module(engine: AnyEngine, stratum: Stratum, facts: AnyFactSet, observer: Observer) -> AnyFactSet:
     """Adds to ``facts`` what a module derives."""
-    begin = time.perf_counter()
     assert stratum.module is not None
     closed = engine.closed(stratum, facts, NONE)
     if closed is None:
         closed = as_local(facts).replaced(
             derive(stratum.module, as_local(facts), lambda: engine.limits.check(engine.held))
         )
-    facts = closed
-    count = facts.restricted(stratum.predicates).count
-    engine.held = facts.count
-    engine.limits.check(engine.held)
-    listener.round_done(RoundEvent(stratum.index, strata, 1, count, facts.count, 0))
-    rules, seconds = len(stratum.module.rules), time.perf_counter() - begin
-    plan = engine.plans.get(stratum.index, "")
-    return facts, StratumStatistics(stratum.index, rules, rules, count, 0, 1, seconds, plan)
+    observer(closed.restricted(stratum.predicates).count)
+    return closed

@@ -86,3 +86,54 @@ class Listener:
     """Who is told how reasoning gets on."""
 
     round_done: Callable[[RoundEvent], None] = field(default=lambda event: None)
+
+
+@dataclass
+class UpdateStatistics:
+    """An update in the columns of the papers' tables.
+
+    Instances by phase: ``delete`` (overdeletion), ``backward`` (rederivation and backward chaining),
+    ``forward`` (insertion, and saturation); for Counting ``deleted`` and ``added``.
+    """
+
+    algorithm: str
+    reason: str = ""
+    instances: dict[str, int] = field(default_factory=dict)
+    overdeleted: int = 0
+    rederived: int = 0
+    checked: int = 0
+    proved: int = 0
+    blocked: int = 0
+    budget: int | None = None
+    """How many instances the algorithm might consider before another was tried."""
+    seconds: float = 0.0
+
+    @property
+    def total_instances(self) -> int:
+        return sum(self.instances.values())
+
+    def then(self, later: UpdateStatistics) -> UpdateStatistics:
+        """What this update and a later one took together."""
+        phases = dict.fromkeys((*self.instances, *later.instances))
+        names = ("overdeleted", "rederived", "checked", "proved", "blocked", "seconds")
+        budgets = [budget for budget in (self.budget, later.budget) if budget is not None]
+        return UpdateStatistics(
+            ", ".join(dict.fromkeys((*self.algorithm.split(", "), *later.algorithm.split(", ")))),
+            "; ".join(dict.fromkeys(filter(None, (*self.reason.split("; "), *later.reason.split("; "))))),
+            {phase: self.instances.get(phase, 0) + later.instances.get(phase, 0) for phase in phases},
+            **{name: getattr(self, name) + getattr(later, name) for name in names},
+            budget=sum(budgets) if budgets else None,
+        )
+
+    def _repr_html_(self) -> str:
+        """What an update took, phase by phase."""
+        reason = f" ({self.reason})" if self.reason else ""
+        rows = _figures({f"instances, {phase}": number for phase, number in self.instances.items()})
+        names = ("overdeleted", "rederived", "checked", "proved", "blocked")
+        rows += _figures({name: getattr(self, name) for name in names})
+        caption = f"{self.algorithm}{reason}: {self.seconds:.3f} s"
+        return html_table(("", "number"), rows, caption=caption, numbers=(1,))
+
+
+def _figures(found: dict[str, int]) -> list[tuple[str, str]]:
+    return [(name, f"{number:,}") for name, number in found.items() if number]

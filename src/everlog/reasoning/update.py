@@ -10,14 +10,16 @@ from everlog.analysis.stratify import StratifiedProgram
 from everlog.engine.algebra import AnyEngine
 from everlog.engine.match import OverBudgetError
 from everlog.reasoning.bfc import BFC
+from everlog.reasoning.change import SignedChange, explicit_change, replaced
 from everlog.reasoning.choose import attempts
 from everlog.reasoning.counting import Counting
 from everlog.reasoning.dred import DRed
 from everlog.reasoning.dredc import DRedC
 from everlog.reasoning.fbf import FBF
-from everlog.reasoning.maintenance import Maintenance, Update, UpdateStatistics
+from everlog.reasoning.maintenance import Maintenance
 from everlog.reasoning.materialisation import C, F, Maintain, Materialisation, booked, with_counters, with_trace
 from everlog.reasoning.seminaive import seminaive
+from everlog.reasoning.statistics import UpdateStatistics
 
 Algorithm = Literal["auto", "dredc", "bfc", "fbf", "dred", "counting", "rematerialise"]
 Strategy = Literal["never", "always"] | int
@@ -34,7 +36,7 @@ def update(
     insert: F,
     algorithm: Algorithm,
     strategy: Strategy = "never",
-) -> Update[F, C]:
+) -> SignedChange[F, C]:
     """The materialisation of (E \\ delete) ∪ insert, by one of the algorithms.
 
     Bookkeeping that the algorithm needs and an earlier update did not keep is computed first.
@@ -60,12 +62,13 @@ def update(
         run = DRed(engine, program, old, delete, insert)
     else:
         run = FBF(engine, program, old, delete, insert, depth)
-    return cast("Update[F, C]", run.run())
+    done = cast("SignedChange[F, C]", run.run())
+    return done.without_counters() if old.nr is None or old.rec is None else done
 
 
 def best_update(
     engine: AnyEngine, program: StratifiedProgram, old: Materialisation[F, C], delete: F, insert: F
-) -> Update[F, C]:
+) -> SignedChange[F, C]:
     """The same by what seems cheapest; see :mod:`everlog.reasoning.choose`."""
     tried: list[str] = []
     for attempt in attempts(program, old, delete, insert):
@@ -86,16 +89,19 @@ def best_update(
 
 def rematerialise(
     engine: AnyEngine, program: StratifiedProgram, old: Materialisation[F, C], delete: F, insert: F
-) -> Update[F, C]:
-    """Compute everything again, with the bookkeeping there was, and compare."""
+) -> SignedChange[F, C]:
+    """Compute everything again, with the bookkeeping that was kept, and compare it with what was there."""
     engine.renew()
     begin = time.perf_counter()
     program = program.repairable
-    explicit = (old.explicit - delete) | insert
+    more, less = explicit_change(old.explicit, delete, insert)
+    explicit = (old.explicit - less).extended(more)
     facts, statistics = seminaive(engine, program, explicit)
     figures = UpdateStatistics("rematerialise", instances={"forward": statistics.instances})
     inserted, deleted = facts - old.facts, old.facts - facts
     figures.seconds = time.perf_counter() - begin
     maintain: Maintain = "counting" if old.trace is not None else "none" if old.nr is None else "dredc"
     fresh: Materialisation[F, C] = Materialisation(explicit, facts, instances=statistics.instances)
-    return Update(booked(engine, program, fresh, maintain), inserted, deleted, figures)
+    new = booked(engine, program, fresh, maintain)
+    counters = replaced(old.nr, new.nr), replaced(old.rec, new.rec)
+    return SignedChange(new, inserted, deleted, more, less, figures, *counters)

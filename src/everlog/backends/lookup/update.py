@@ -26,7 +26,7 @@ from everlog.backends.spark.opening import program_of
 from everlog.backends.spark.outcome import Outcome, Repaired, Sizes
 from everlog.backends.spark.write import write_change
 from everlog.engine.algebra import AnyFactSet
-from everlog.engine.difference import Difference, counts_changed
+from everlog.engine.difference import Difference
 from everlog.engine.distant import is_distant
 from everlog.engine.factset import NONE, FactSet, as_local
 from everlog.engine.limits import Limits
@@ -104,8 +104,8 @@ class LookUpTask:
         removed, added = removed.renamed(program.external), added.renamed(program.external)
         engine = LookUpEngine(excerpt, _constants(program, names, excerpt), info.statistics["facts"], self._limits)
         done = update(engine, program, old, removed, added, self.algorithm, self.strategy)
-        outcome = Outcome(program, generated_in(info), old.explicit, removed, added, done)
-        change = _difference(outcome, old)
+        outcome = Outcome(program, generated_in(info), old.explicit, removed, done)
+        change = _difference(outcome)
 
         def write(sizes: Sizes) -> list[Path]:
             return write_change(changed_rows(change, excerpt.numbering.ids, info.salt), Path(self.work))
@@ -166,12 +166,11 @@ def _refuse_two_arities(
     refuse_two_arities([*there, *insert], {})
 
 
-def _difference(outcome: Outcome, old: Materialisation) -> Difference:
+def _difference(outcome: Outcome) -> Difference:
     """The change of the rows of a store; counters that are not kept stay as they are."""
-    new = outcome.done.materialisation
     nr, rec = (
-        NO_COUNTS if after is None or before is None else outcome.seen(counts_changed(before, counts_as_local(after)))
-        for before, after in ((old.nr, new.nr), (old.rec, new.rec))
+        NO_COUNTS if changed is None else outcome.seen(counts_as_local(changed))
+        for changed in (outcome.done.nr, outcome.done.rec)
     )
     return Difference(_signed(outcome.listed, outcome.unlisted), _signed(outcome.won, outcome.lost), nr, rec)
 

@@ -34,12 +34,12 @@ from everlog.backends.spark.settings import SparkSettings
 from everlog.backends.spark.tasks import parallelism
 from everlog.backends.spark.unlisted import ClosureListing, is_counted_first, listing
 from everlog.backends.spark.workspace import WEIGHT, Workspace
-from everlog.engine.algebra import AnyChange, AnyFactSet
+from everlog.engine.algebra import AnyChange, AnyFactSet, Observer
 from everlog.engine.limits import Limits
-from everlog.engine.match import Accounts, RuleSet, Told, untold
+from everlog.engine.match import Accounts, RuleSet
 from everlog.lang.syntax import Predicate, Rule
 from everlog.reasoning.seminaive import close_stratum
-from everlog.reasoning.statistics import Listener
+from everlog.reasoning.statistics import Listener, RoundEvent
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, Observation
@@ -119,7 +119,9 @@ class SparkEngine(Accounts):
         self._joins.add(join)
         return again
 
-    def closed(self, stratum: Stratum, facts: AnyFactSet, delta: AnyFactSet, told: Told = untold) -> FrameSet | None:
+    def closed(
+        self, stratum: Stratum, facts: AnyFactSet, delta: AnyFactSet, observer: Observer | None = None
+    ) -> FrameSet | None:
         """By a plan that needs no loop if there is one, otherwise in one task if what is left fits there."""
         known, newest = framed(self.space, facts), framed(self.space, delta)
         if not known.possible:
@@ -128,7 +130,7 @@ class SparkEngine(Accounts):
             return None
         parts = parts_of(stratum)
         if len(parts) > 1:
-            return self._closed_in_parts(stratum, parts, known, told)
+            return self._closed_in_parts(stratum, parts, known, observer)
         plan = plan_of(stratum, known.sizes, replace(self._plans, local_facts=0))
         self._note(plan)
         if plan.kind not in ("rounds", "loop"):
@@ -142,7 +144,7 @@ class SparkEngine(Accounts):
             found = self._finished(stratum, known, newest, most)
             if found is not None:
                 return found
-        return self._closed_in_rounds(plan, known, told) if plan.kind == "rounds" else None
+        return self._closed_in_rounds(plan, known, observer) if plan.kind == "rounds" else None
 
     @property
     def _plans(self) -> PlanSettings:
@@ -219,11 +221,21 @@ class SparkEngine(Accounts):
             log.info("stratum %d: %s than fit one task, so it is closed again", stratum.index, much)
         return found
 
-    def _closed_in_parts(self, stratum: Stratum, parts: Sequence[Stratum], facts: FrameSet, told: Told) -> FrameSet:
+    def _closed_in_parts(
+        self, stratum: Stratum, parts: Sequence[Stratum], facts: FrameSet, observer: Observer | None
+    ) -> FrameSet:
         """The parts of a stratum one after the other; its nonrecursive rules have been applied before."""
         given, applied = facts.restricted(stratum.predicates), frozenset(stratum.nonrecursive)
         found = facts.restricted(facts.possible.difference(stratum.predicates))
-        listener = Listener(lambda event: told(event.new_facts, event.facts))
+        known = facts.count
+
+        def heard(event: RoundEvent) -> None:
+            nonlocal known
+            if observer is not None:
+                observer(max(0, event.facts - known))
+            known = max(known, event.facts)
+
+        listener = Listener(heard)
         for part in parts:
             rules = tuple(rule for rule in part.nonrecursive if rule not in applied)
             own = replace(part, nonrecursive=rules)
@@ -258,7 +270,7 @@ class SparkEngine(Accounts):
         stage = decomposed(plan, self.space.spark, given, self.space.directory, ids)
         return FrameSet(self.space) if stage is None else FrameSet.of(self.space, self.space.store(self._filled(stage)))
 
-    def _closed_in_rounds(self, plan: StratumPlan, facts: FrameSet, told: Told) -> FrameSet:
+    def _closed_in_rounds(self, plan: StratumPlan, facts: FrameSet, observer: Observer | None) -> FrameSet:
         """The same for recursion that does not decompose, over facts that stay in their slices."""
         derived = plan.stratum.predicates
         others, known = facts.restricted(facts.possible.difference(derived)), facts.restricted(derived).count
@@ -268,7 +280,8 @@ class SparkEngine(Accounts):
             self.work.instances["forward"] += instances
             self.limits.check(others.count + held)
             if held > known:
-                told(held - known, others.count + held)
+                if observer is not None:
+                    observer(held - known)
                 known = held
 
         slices = parallelism(self.space.spark)

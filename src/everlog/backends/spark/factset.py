@@ -321,8 +321,11 @@ class FrameSet:
     # Operations ----------------------------------------------------------------------------------
 
     def __or__(self, other: AnyFactSet) -> FrameSet:
+        new = framed(self.space, other)
+        if not new.possible:
+            return self
         self.settle()
-        return self._joined(framed(self.space, other) - self)
+        return self._joined(new - self)
 
     def extended(self, new: AnyFactSet) -> FrameSet:
         """The union with facts that are not in the set, in few files."""

@@ -17,6 +17,8 @@ from everlog.engine.limits import Limits
 from everlog.engine.match import Engine, RuleSet
 from everlog.lang.errors import LimitError
 from everlog.lang.syntax import Predicate, Rule
+from everlog.reasoning.fixpoint import fixpoint
+from everlog.reasoning.observers import WithinLimits
 
 
 @dataclass(frozen=True)
@@ -73,12 +75,14 @@ class _Finish:
 
 def _closed(engine: Engine, rules: RuleSet, facts: FactSet, delta: FactSet) -> list[FactSet]:
     """What follows and is not there yet, round by round."""
-    facts, found = facts | delta, list[FactSet]()
-    while True:
-        engine.held = facts.count
-        engine.limits.check(engine.held)
-        delta = engine.match(rules, facts, facts, changed=[(delta, NONE)]).facts(without=facts)
-        if not delta:
-            return found
+    facts, found = facts - delta, list[FactSet]()
+
+    def step(delta: FactSet) -> FactSet:
+        nonlocal facts
         facts = facts.extended(delta)
-        found.append(delta)
+        new = engine.match(rules, facts, facts, changed=[(delta, NONE)]).facts(without=facts)
+        found.extend([new] if new else [])
+        return new
+
+    fixpoint(delta, step, WithinLimits(engine, facts))
+    return found

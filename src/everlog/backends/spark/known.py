@@ -70,7 +70,7 @@ def joined(parts: Iterable[Slices]) -> Slices:
     """The pieces of several sets, slice by slice.
 
     >>> joined([{0: (RowGroupRange("a", 0, 2),)}, {0: (RowGroupRange("b", 0, 1),), 3: (RowGroupRange("b", 1, 2),)}])[0]
-    (Piece(file='a', first=0, end=2), Piece(file='b', first=0, end=1))
+    (RowGroupRange(file='a', first=0, end=2), RowGroupRange(file='b', first=0, end=1))
     """
     found: dict[int, tuple[RowGroupRange, ...]] = {}
     for part in parts:
@@ -152,7 +152,7 @@ def _pieces(path: str, numbers: Sequence[int]) -> Slices:
     """The slices of a file, given that of each row group, ascending.
 
     >>> _pieces("a", [0, 0, 3])
-    {0: (Piece(file='a', first=0, end=2),), 3: (Piece(file='a', first=2, end=3),)}
+    {0: (RowGroupRange(file='a', first=0, end=2),), 3: (RowGroupRange(file='a', first=2, end=3),)}
     """
     found: dict[int, tuple[RowGroupRange, ...]] = {}
     for number, groups in itertools.groupby(enumerate(numbers), key=lambda each: each[1]):

@@ -1,7 +1,7 @@
 """Facts with a number each, in DataFrames; they implement :class:`everlog.engine.algebra.AnyCounts`.
 
 A multiset is a list of signed pieces, and the number of a fact is the sum over them; so adding and
-subtracting cost nothing, and what was added since an older value are the pieces that it does not have.
+subtracting cost nothing.
 """
 
 from __future__ import annotations
@@ -175,15 +175,6 @@ class FrameCounts:
         wanted = frozenset(predicates)
         kept = [piece for piece in self.pieces if piece.rows.predicates & wanted]
         return FrameCounts(self.space, [replace(piece, rows=_restricted(piece.rows, wanted)) for piece in kept])
-
-    def is_made_of(self, old: FrameCounts) -> bool:
-        """Whether this is an older value with something added; otherwise it was computed anew."""
-        return bool(old.pieces) and any(piece.rows is old.pieces[0].rows for piece in self.pieces)
-
-    def since(self, old: FrameCounts) -> FrameCounts:
-        """What was added to an older value of which this is made."""
-        known = {(id(piece.rows), piece.sign) for piece in old.pieces}
-        return FrameCounts(self.space, [piece for piece in self.pieces if (id(piece.rows), piece.sign) not in known])
 
     def _step(self, chosen: Callable[[DataFrame], DataFrame]) -> PendingFacts:
         def frame() -> DataFrame:

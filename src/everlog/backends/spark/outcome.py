@@ -12,9 +12,10 @@ from everlog.analysis.stratify import StratifiedProgram
 from everlog.engine.algebra import AnyFactSet
 from everlog.lang.internal import VIOLATION
 from everlog.lang.syntax import Predicate
-from everlog.reasoning.maintenance import AnyUpdate, UpdateStatistics
+from everlog.reasoning.change import AnySignedChange
 from everlog.reasoning.materialisation import C
 from everlog.reasoning.modules.boundary import bridged
+from everlog.reasoning.statistics import UpdateStatistics
 
 Sizes = Mapping[Predicate, int]
 
@@ -42,25 +43,24 @@ class Outcome:
     """An update that was computed, under the names that users see.
 
     ``generated`` are the predicates of which a store lists only what feeds their modules, ``explicit`` the explicit
-    facts before.
+    facts before, and ``delete`` what was to be deleted.
     """
 
     program: StratifiedProgram
     generated: frozenset[Predicate]
     explicit: AnyFactSet
     delete: AnyFactSet
-    insert: AnyFactSet
-    done: AnyUpdate
+    done: AnySignedChange
 
     @cached_property
     def lost(self) -> AnyFactSet:
         """What is no longer explicit."""
-        return ((self.delete & self.explicit) - self.insert).renamed(self._shown)
+        return self.done.explicit_deleted.renamed(self._shown)
 
     @cached_property
     def won(self) -> AnyFactSet:
         """What has become explicit."""
-        return (self.insert - self.explicit).renamed(self._shown)
+        return self.done.explicit_inserted.renamed(self._shown)
 
     @cached_property
     def went(self) -> AnyFactSet:

@@ -91,7 +91,7 @@ def update_on_spark(
             engine = spark_engine(watch, space, limits=limits, settings=settings)
             done = update(engine, program, old.kept, delete, insert, algorithm, strategy)
         log.info("updated in %d jobs", space.jobs)
-        outcome = Outcome(program, old.generated, old.kept.explicit, delete, insert, done)
+        outcome = Outcome(program, old.generated, old.kept.explicit, delete, done)
         return _UpdateOutput(space, old, outcome).written(staged.work, info.statistics)
 
 
@@ -119,28 +119,29 @@ class _UpdateOutput:
         return self.outcome.repaired(said, sizes_of, lambda sizes: self._files(work, sizes))
 
     def _files(self, work: Path, sizes: Sizes) -> list[Path]:
-        outcome, new, old = self.outcome, self.outcome.done.materialisation, self.old.kept
+        outcome, done = self.outcome, self.outcome.done
+        new = done.materialisation
         weights: dict[str, Signed] = {
             "holds": [(framed(self.space, outcome.listed), 1), (framed(self.space, outcome.unlisted), -1)],
             "explicit": [(framed(self.space, outcome.won), 1), (framed(self.space, outcome.lost), -1)],
-            "nr": self._changed(new.nr, old.nr, self.old.counters[0]),
-            "rec": self._changed(new.rec, old.rec, self.old.counters[1]),
+            "nr": self._changed(done.nr, new.nr, self.old.counters[0]),
+            "rec": self._changed(done.rec, new.rec, self.old.counters[1]),
         }
         rows = rows_of(self.space, weights)
         return [] if rows is None else write_rows(self.space, rows, sizes, work)
 
-    def _changed(self, new: AnyCounts | None, old: AnyCounts | None, stored: FrameCounts) -> Signed:
-        """What to add to a counter. One that is not kept stays as it is in the rows, until it is kept again.
+    def _changed(self, change: AnyCounts | None, new: AnyCounts | None, stored: FrameCounts) -> Signed:
+        """What to add to the rows of a counter, given how it changed, its new value, and what the rows say.
 
-        One that is kept and was computed anew may have come to nothing; then all of it is taken away.
+        One that is not kept any more stays as it is in the rows, until it is kept again. One that is kept only now
+        takes the place of what the rows say, which is of an earlier version.
         """
         if new is None:
             return []
-        seen, after = self.outcome.seen, framed_counts(self.space, new)
-        before = None if old is None else framed_counts(self.space, old)
-        if before is not None and after.is_made_of(before):
-            return [(seen(after.since(before)), 1)]
-        return [(seen(after), 1), (seen(stored), -1)]
+        seen = self.outcome.seen
+        if change is not None:
+            return [(seen(framed_counts(self.space, change)), 1)]
+        return [(seen(framed_counts(self.space, new)), 1), (seen(stored), -1)]
 
 
 def _sizes(space: Workspace, facts: AnyFactSet) -> Sizes:

@@ -15,8 +15,8 @@ from everlog.backends.spark.factset import FrameSet
 from everlog.backends.spark.match import FrameMatches, FrameProofs
 from everlog.backends.spark.plans import StratumPlan
 from everlog.backends.spark.workspace import WEIGHT
-from everlog.engine.algebra import AnyChange, AnyFactSet
-from everlog.engine.match import RuleSet, Told, untold
+from everlog.engine.algebra import AnyChange, AnyFactSet, Observer
+from everlog.engine.match import RuleSet
 from everlog.lang.syntax import Predicate, Rule
 from everlog.profiling.recorder import Recorder
 from everlog.profiling.watch import Watch
@@ -60,10 +60,12 @@ class WatchedSparkEngine(SparkEngine):
         self._heads = ()
         self.watch.began(self, rules, phase, together=True)
 
-    def closed(self, stratum: Stratum, facts: AnyFactSet, delta: AnyFactSet, told: Told = untold) -> FrameSet | None:
+    def closed(
+        self, stratum: Stratum, facts: AnyFactSet, delta: AnyFactSet, observer: Observer | None = None
+    ) -> FrameSet | None:
         if stratum.module is not None:
             self.watch.began_module(self, stratum)
-        return super().closed(stratum, facts, delta, told)
+        return super().closed(stratum, facts, delta, observer)
 
     @contextmanager
     def _told(self, stratum: Stratum, rules: Sequence[Rule]) -> Iterator[None]:
@@ -82,9 +84,9 @@ class WatchedSparkEngine(SparkEngine):
         with self._told(plan.stratum, plan.stratum.recursive):
             return super()._closed_by(plan, facts)
 
-    def _closed_in_rounds(self, plan: StratumPlan, facts: FrameSet, told: Told) -> FrameSet:
+    def _closed_in_rounds(self, plan: StratumPlan, facts: FrameSet, observer: Observer | None) -> FrameSet:
         with self._told(plan.stratum, plan.stratum.recursive):
-            return super()._closed_in_rounds(plan, facts, told)
+            return super()._closed_in_rounds(plan, facts, observer)
 
     def _finished(self, stratum: Stratum, facts: FrameSet, delta: FrameSet, most: int) -> FrameSet | None:
         with self._told(stratum, stratum.recursive):

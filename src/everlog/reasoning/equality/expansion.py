@@ -38,12 +38,6 @@ def mentioning(facts: FactSet, terms: Mask) -> FactSet:
     return FactSet({predicate: _with_terms(relation, terms) for predicate, relation in facts.items()})
 
 
-def difference(one: FactSet, other: FactSet) -> FactSet:
-    """The facts of one that are not in the other; relations that both share cost nothing."""
-    mine = {predicate: relation for predicate, relation in one.items() if other.get(predicate) is not relation}
-    return FactSet(mine) - other
-
-
 def _with_terms(relation: Relation, terms: Mask) -> Relation:
     keys, columns = relation.keys(), relation.columns()
     mask = np.zeros(len(keys), np.bool_)

@@ -25,6 +25,7 @@ from everlog.reasoning.modules.changed import RelationChange
 from everlog.reasoning.modules.closure import known_graph, listed_pairs, restored
 from everlog.reasoning.modules.derive import derive, rederive
 from everlog.reasoning.modules.loops import close_together
+from everlog.reasoning.observers import WithinLimits
 
 NOTHING: Mapping[str, Reach] = MappingProxyType({})
 
@@ -81,7 +82,7 @@ def derived_together(
         kept = listed_pairs(closures[0], facts, listed) if closures else None
         return derive(modules[0], facts) if kept is None else kept
     predicates = [predicate for module in closures for predicate in module.predicates]
-    closed = close_together(engine, closures, RuleSet(()), facts, NONE)
+    closed = close_together(engine, closures, RuleSet(()), facts, NONE, WithinLimits(engine, facts))
     return {predicate: closed.relation(predicate) for predicate in predicates}
 
 

@@ -10,13 +10,14 @@ must go further than what is really lost, or pairs and inputs that only support 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
 from everlog.analysis.modules import Closure
-from everlog.engine.algebra import AnyEngine
+from everlog.engine.algebra import AnyEngine, AnyFactSet, Observer
 from everlog.engine.closed import STATE, TERM, Closed, Listed
 from everlog.engine.factset import NONE, FactSet, as_local
 from everlog.engine.keys import Keys
@@ -24,6 +25,7 @@ from everlog.engine.match import RuleSet
 from everlog.engine.reach import Reach
 from everlog.engine.relation import Relation
 from everlog.lang.syntax import Predicate
+from everlog.reasoning.fixpoint import fixpoint
 from everlog.reasoning.modules.closure import ClosureGraph, closed, known_graph
 
 NO_EDGES = (np.empty(0, np.int64), np.empty(0, np.int64))
@@ -89,28 +91,88 @@ class Loop:
         return FactSet(found)
 
 
+Oracle = Callable[[AnyFactSet], AnyFactSet]
+"""Returns those of some facts of which it is not known that they hold after an update."""
+
+
+@dataclass(frozen=True)
+class Loops:
+    """The modules inside a stratum while its fixpoint is computed: what they add to each round.
+
+    Without modules every function returns no facts, at no cost.
+    """
+
+    loops: tuple[Loop, ...] = ()
+
+    @classmethod
+    def of(cls, modules: Iterable[Closure], facts: AnyFactSet) -> Loops:
+        """The modules with the facts that feed them."""
+        return cls(tuple(Loop.of(module, as_local(facts)) for module in modules))
+
+    @cached_property
+    def predicates(self) -> frozenset[Predicate]:
+        """What the modules derive."""
+        return frozenset(predicate for loop in self.loops for predicate in loop.module.predicates)
+
+    def relations(self) -> FactSet:
+        """All that the modules derive from what they were given."""
+        return FactSet({p: relation for loop in self.loops for p, relation in loop.relations().items()})
+
+    def within(self, facts: FactSet) -> FactSet:
+        """The facts with what the modules derive by now."""
+        return facts.replaced({p: relation for loop in self.loops for p, relation in loop.relations().items()})
+
+    def added(self, new: AnyFactSet) -> AnyFactSet:
+        """Add: take in new facts; the pairs that follow only now."""
+        return together(loop.added(as_local(new)) for loop in self.loops) if self.loops else NONE
+
+    def deleted(self, gone: AnyFactSet, unsupported: Oracle) -> AnyFactSet:
+        """Del: the pairs that may be lost with facts that are gone, but for those that the oracle knows to hold.
+
+        The oracle knows a pair that is explicit or derived outside the module under the hidden name that feeds it.
+        """
+        if not self.loops:
+            return NONE
+        external = {p: hidden for loop in self.loops for p, hidden in loop.module.external.items()}
+        inside = {hidden: p for p, hidden in external.items()}
+        doomed: AnyFactSet = together(loop.doomed(as_local(gone)) for loop in self.loops)
+        return unsupported(doomed.renamed(external)).renamed(inside)
+
+    def forget(self, gone: AnyFactSet, left: AnyFactSet) -> None:
+        """Forget facts that are gone, unless those that are left stand for the same edges."""
+        for loop in self.loops:
+            loop.without(as_local(gone), as_local(left))
+
+    def rederived(self, deleted: AnyFactSet) -> AnyFactSet:
+        """Red: those of the deleted pairs that the facts left still connect."""
+        return together(loop.rederived(as_local(deleted)) for loop in self.loops) if self.loops else NONE
+
+
+NO_MODULES = Loops()
+
+
 def close_together(
-    engine: AnyEngine, modules: Sequence[Closure], rules: RuleSet, facts: FactSet, delta: FactSet
+    engine: AnyEngine,
+    modules: Sequence[Closure],
+    rules: RuleSet,
+    facts: FactSet,
+    delta: FactSet,
+    observer: Observer | None = None,
 ) -> FactSet:
     """All that follows from ``facts`` and the new facts ``delta`` (MAT-MOD, lines 146 to 155)."""
     facts = facts.extended(delta)
-    loops = [Loop.of(module, facts) for module in modules]  # l. 147
-    won = FactSet({p: r for loop in loops for p, r in loop.relations().items()})
-    while delta or won:  # l. 150
-        facts = _with(facts, loops)  # l. 151
-        engine.held = facts.count
-        engine.limits.check(engine.held)
-        arrived = FactSet({**delta, **won})
-        found = engine.match(rules, facts, facts, changed=[(arrived, NONE)]).facts(without=facts)  # l. 155
-        delta = as_local(found)
-        won = together([loop.added(FactSet({**delta, **won})) for loop in loops])
-        facts = facts.extended(delta)
-    return _with(facts, loops)
+    loops = Loops.of(modules, facts)  # l. 147
 
+    def step(delta: FactSet) -> FactSet:
+        nonlocal facts
+        facts = loops.within(facts)  # l. 151
+        found = as_local(engine.match(rules, facts, facts, changed=[(delta, NONE)]).facts(without=facts))  # l. 155
+        facts = facts.extended(found)
+        pairs = delta.restricted(loops.predicates)
+        return FactSet({**found, **as_local(loops.added(FactSet({**found, **pairs})))})
 
-def _with(facts: FactSet, loops: Sequence[Loop]) -> FactSet:
-    """The facts with what the modules derive by now."""
-    return facts.replaced({predicate: relation for loop in loops for predicate, relation in loop.relations().items()})
+    fixpoint(FactSet({**delta, **loops.relations()}), step, observer)  # l. 150
+    return loops.within(facts)
 
 
 def together(parts: Iterable[FactSet]) -> FactSet:

@@ -1,0 +1,145 @@
+"""What an update changes: the one value that maintenance returns, and that whoever writes or shows a change reads.
+
+A change has signs, as the rows of a store have: facts that came to hold and that no longer do, facts that became
+explicit and that ceased to be, and by how much the two counters of each fact differ. Each is known to the algorithm
+that made it, so a difference of two materialisations is computed only where everything was derived again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Generic, TypeVar, cast
+
+from everlog.engine.algebra import AnyCounts, AnyFactSet
+from everlog.engine.multiset import NO_COUNTS
+from everlog.reasoning.materialisation import C_co, F, F_co, Materialisation
+from everlog.reasoning.statistics import UpdateStatistics
+
+C = TypeVar("C", bound=AnyCounts)
+
+
+@dataclass(frozen=True, eq=False)
+class Summands(Generic[C_co]):
+    """The numbers that were added to a counter and those that were subtracted, in no order.
+
+    They are summed up when the sum is asked for: most updates in memory never ask.
+    """
+
+    plus: tuple[C_co, ...] = ()
+    minus: tuple[C_co, ...] = ()
+
+    @cached_property
+    def total(self) -> C_co:
+        """The sum. Costs what all summands have together, times the logarithm of their number."""
+        return cast("C_co", _sum(self.plus) - _sum(self.minus))
+
+    def fitted(self: Summands, universe: int) -> Summands:
+        """The same in layouts that hold ids below ``universe``."""
+        return Summands(*(tuple(counts.fitted(universe) for counts in part) for part in (self.plus, self.minus)))
+
+
+def replaced(old: C | None, new: C | None) -> Summands[C] | None:
+    """What makes a counter of another one that it was not made of; None if one of the two is not kept."""
+    return None if old is None or new is None else Summands((new,), (old,))
+
+
+@dataclass(frozen=True, eq=False)
+class SignedChange(Generic[F_co, C_co]):
+    """The result of an update: the new materialisation, and how it differs from the old one.
+
+    Invariants: what is inserted was not there and is now, what is deleted was there and no longer is, both for all
+    facts and for explicit ones; the old counters plus ``nr`` and ``rec`` are the new ones. All sets are under the names
+    that the program has for its predicates, hidden ones among them.
+    """
+
+    materialisation: Materialisation[F_co, C_co]
+    inserted: F_co
+    """Facts that hold now and did not before."""
+    deleted: F_co
+    """Facts that held before and do not now."""
+    explicit_inserted: F_co
+    """The papers' E+: facts that are explicit now and were not before."""
+    explicit_deleted: F_co
+    """The papers' E-: facts that were explicit before and are not now."""
+    statistics: UpdateStatistics
+    nr_summands: Summands[C_co] | None = None
+    """What was added to C_nr and subtracted from it; None if the counter is not kept, or was not kept before."""
+    rec_summands: Summands[C_co] | None = None
+    """The same of C_r."""
+
+    @property
+    def nr(self) -> C_co | None:
+        """What added to the old C_nr gives the new one; None if there is no old or no new one."""
+        return None if self.nr_summands is None else self.nr_summands.total
+
+    @property
+    def rec(self) -> C_co | None:
+        """What added to the old C_r gives the new one; None if there is no old or no new one."""
+        return None if self.rec_summands is None else self.rec_summands.total
+
+    def without_counters(self) -> SignedChange[F_co, C_co]:
+        """The same where the old counters were not kept, so that nothing is known of how the new ones differ."""
+        return replace(self, nr_summands=None, rec_summands=None)
+
+    def fitted(self: SignedChange, universe: int) -> SignedChange:
+        """The same change in layouts that hold ids below ``universe``."""
+        return SignedChange(
+            self.materialisation.fitted(universe),
+            self.inserted.fitted(universe),
+            self.deleted.fitted(universe),
+            self.explicit_inserted.fitted(universe),
+            self.explicit_deleted.fitted(universe),
+            self.statistics,
+            None if self.nr_summands is None else self.nr_summands.fitted(universe),
+            None if self.rec_summands is None else self.rec_summands.fitted(universe),
+        )
+
+    def then(self, later: SignedChange[F_co, C_co]) -> SignedChange[F_co, C_co]:
+        """This change and one of its result as one change. Costs the two changes."""
+        inserted, deleted = followed((self.inserted, self.deleted), (later.inserted, later.deleted))
+        explicit = followed(
+            (self.explicit_inserted, self.explicit_deleted), (later.explicit_inserted, later.explicit_deleted)
+        )
+        return SignedChange(
+            later.materialisation,
+            inserted,
+            deleted,
+            explicit[0],
+            explicit[1],
+            self.statistics.then(later.statistics),
+            _both(self.nr_summands, later.nr_summands),
+            _both(self.rec_summands, later.rec_summands),
+        )
+
+
+AnySignedChange = SignedChange[AnyFactSet, AnyCounts]
+
+Sides = tuple[F, F]
+"""What was inserted, and what was deleted."""
+
+
+def explicit_change(explicit: F, delete: F, insert: F) -> tuple[F, F]:
+    """E+ and E-: what becomes explicit and what ceases to be, if (E \\ delete) u insert is explicit from now on."""
+    return insert - explicit, (delete & explicit) - insert
+
+
+def followed(first: Sides[F], later: Sides[F]) -> Sides[F]:
+    """What two changes of the same set, one after the other, insert and delete together."""
+    (inserted, deleted), (more, less) = first, later
+    return (inserted - less) | (more - deleted), (deleted - more) | (less - inserted)
+
+
+def _both(first: Summands[C] | None, later: Summands[C] | None) -> Summands[C] | None:
+    if first is None or later is None:
+        return None
+    return Summands((*first.plus, *later.plus), (*first.minus, *later.minus))
+
+
+def _sum(counts: Sequence[AnyCounts]) -> AnyCounts:
+    """The sum, of halves, so that no number is moved more often than the logarithm of how many summands there are."""
+    if len(counts) <= 1:
+        return counts[0] if counts else NO_COUNTS
+    half = len(counts) // 2
+    return _sum(counts[:half]) + _sum(counts[half:])

@@ -1,0 +1,49 @@
+"""Observers of fixpoints (:class:`everlog.engine.algebra.Observer`): they keep to limits and show progress."""
+
+from __future__ import annotations
+
+from everlog.engine.algebra import AnyEngine, AnyFactSet
+from everlog.reasoning.statistics import Listener, RoundEvent
+
+
+class WithinLimits:
+    """Keeps an engine's number of held facts up to date, and a fixpoint within the engine's limits.
+
+    ``facts`` are those that are known before the first round.
+    """
+
+    def __init__(self, engine: AnyEngine, facts: AnyFactSet) -> None:
+        self.engine = engine
+        self.rounds = 0
+        self.known = 0
+        """The number of known facts, once there was a round."""
+        self._before = facts
+
+    def __call__(self, new: int, rounds: int = 1) -> None:
+        if not self.rounds:
+            self.known = self._before.count
+        self.rounds += rounds
+        self.known += new
+        self.engine.held = self.known
+        self.engine.limits.check(self.known)
+
+
+class StratumProgress(WithinLimits):
+    """Counts the rounds of a stratum, one of ``strata``, and tells a listener about them."""
+
+    def __init__(self, engine: AnyEngine, facts: AnyFactSet, index: int, strata: int, listener: Listener) -> None:
+        super().__init__(engine, facts)
+        self._index = index
+        self._strata = strata
+        self._listener = listener
+        self._instances = engine.work.instances["forward"]
+
+    @property
+    def instances(self) -> int:
+        """The number of instances considered since the stratum began."""
+        return self.engine.work.instances["forward"] - self._instances
+
+    def __call__(self, new: int, rounds: int = 1) -> None:
+        super().__call__(new, rounds)
+        event = RoundEvent(self._index, self._strata, self.rounds, new, self.known, self.instances)
+        self._listener.round_done(event)
