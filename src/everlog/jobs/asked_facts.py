@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from everlog.analysis.check import CheckedProgram
 from everlog.analysis.given import KINDS, GivenFacts
-from everlog.backends.spark.outcome import Repaired
+from everlog.backends.repaired import Repaired
 from everlog.backends.spark.tasks import runner_of
 from everlog.ingest.amounts import Told
 from everlog.ingest.dictionary import NewTerms

@@ -23,8 +23,8 @@ from everlog.analysis.predicates import Names
 from everlog.analysis.stratify import Kind, StratifiedProgram, stratify
 from everlog.backends.engines import plan_settings
 from everlog.backends.lookup.update import LOOKED_UP, GivenUp, LookUpTask, look_up
+from everlog.backends.repaired import Repaired
 from everlog.backends.spark.opening import program_of
-from everlog.backends.spark.outcome import Repaired
 from everlog.backends.spark.plans import PlanSettings
 from everlog.backends.spark.settings import SparkSettings
 from everlog.backends.spark.tasks import runner_of

@@ -7,9 +7,8 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from everlog.backends.spark.outcome import Repaired, Sizes
+from everlog.backends.repaired import Repaired, Sizes
 from everlog.backends.spark.write import write_change
-from everlog.engine.difference import difference
 from everlog.ingest.blanks import StoredBlanks
 from everlog.ingest.split import Split
 from everlog.ingest.stage import Staged
@@ -55,7 +54,7 @@ class UpdateTask:
 
     def _repaired(self, max_facts: int | None) -> Repaired:
         from everlog.ingest.facts import facts_in
-        from everlog.kb.saving import stored_change
+        from everlog.kb.saving import changed_rows
         from everlog.kb.stores import open as open_store
 
         kb = open_store(self.store, self.version, max_facts=max_facts, timeout=self.timeout)
@@ -67,7 +66,7 @@ class UpdateTask:
         how: dict[str, Any] = {"algorithm": self.algorithm, "strategy": self.strategy}
         change = kb.update_facts(insert, delete, kinds={}, unknown=unknown, **how)
         new = kb.stored(old.generated)
-        signed = stored_change(Store.open(self.store), old, new, difference(old, new))
+        signed = changed_rows(kb, Store.open(self.store), old, new)
         files = write_change(change_batches(signed, new.dictionary), Path(self.work)) if change else []
         statistics = dataclasses.replace(kb.statistics, instances=kb.work).as_dict()
         figures = {**statistics, "listed": new.rows.count, "update": asdict(change.stats)}

@@ -14,8 +14,8 @@ import pyarrow as pa
 from everlog.analysis.given import KINDS
 from everlog.analysis.stratify import StratifiedProgram
 from everlog.engine.dictionary import Dictionary
-from everlog.engine.difference import Difference, counts_changed, difference
-from everlog.engine.multiset import NO_COUNTS
+from everlog.engine.difference import Difference, counts_changed, difference, facts_changed
+from everlog.engine.multiset import NO_COUNTS, Counts
 from everlog.engine.state import State
 from everlog.ingest.amounts import Told, counted
 from everlog.ingest.dictionary import collision_error
@@ -184,7 +184,7 @@ def append(
     same_rules = saved.has_rules_of(kb.program)
     new = kb.stored(old.generated if same_rules else old.generated | _outgrown(kb, old, expand_below))
     dictionary = new.dictionary
-    change = difference(old, new)
+    change = changed_rows(kb, store, old, new)
     if same_rules and not change.holds and not change.explicit and positions is None:
         assert transaction.base_version is not None
         return transaction.base_version
@@ -193,7 +193,7 @@ def append(
     _refuse_collisions(dictionary, saved.terms)
     transaction.declare(kb.data_prefixes)
     transaction.add_terms([added_terms(dictionary, saved.terms)] if len(dictionary) > saved.terms else [])
-    transaction.add_facts(change_batches(stored_change(store, old, new, change), dictionary))
+    transaction.add_facts(change_batches(change, dictionary))
     statistics = dataclasses.replace(kb.statistics, instances=kb.work)
     version = transaction.commit(
         rules=kb.rules,
@@ -236,16 +236,31 @@ def is_saved_in(saved: StoreHandle, store: Store, version: int | None) -> bool:
     return all(store.info(v).operation in ("compact", "widen") for v in range(saved.version + 1, version + 1))
 
 
-def stored_change(store: Store, old: State, new: State, change: Difference) -> Difference:
-    """The change of the newest version's rows.
+def changed_rows(kb: KnowledgeBase, store: Store, old: State, new: State) -> Difference:
+    """What a knowledge base adds to the rows of the newest version, which has the old state, so that it has the new.
 
-    Counters that are not kept stay as they are in the rows, until they are kept again.
+    That is what changed since. States are compared only where that is not known: where everything was derived again,
+    where a predicate is listed in another way, and where counters are kept again that were not kept for a while.
+    Counters that are not kept stay as they are in the rows.
     """
+    since = kb.since
+    if since is None:
+        change = difference(old, new)
+    else:
+        change = since.rows(old.generated, len(new.dictionary))
+        otherwise = old.generated | new.generated if since.by_rules else old.generated ^ new.generated
+        if otherwise:
+            holds = facts_changed(old.rows.restricted(otherwise), new.rows.restricted(otherwise))
+            kept = change.holds.restricted([p for p in change.holds if p not in otherwise])
+            change = dataclasses.replace(change, holds=Counts({**kept, **holds}))
     if new.nr is None or new.rec is None:
         return dataclasses.replace(change, nr=NO_COUNTS, rec=NO_COUNTS)
     if old.nr is None:
         nr, rec = stored_counts(store, new.dictionary)
         return dataclasses.replace(change, nr=counts_changed(nr, new.nr), rec=counts_changed(rec, new.rec))
+    if since is not None and not since.counters_known():
+        nr, rec = counts_changed(old.nr, new.nr), counts_changed(old.rec, new.rec)
+        return dataclasses.replace(change, nr=nr, rec=rec)
     return change
 
 

@@ -56,7 +56,7 @@ def open(path: str | Path, version: Version | None = None, **options: Any) -> Kn
     state = kept.state
     listed = KnowledgeBase.restored(program, state, statistics, **how).listed() if state.generated else state
     kb = KnowledgeBase.restored(program, listed.uncounted(), statistics, info.statistics, **options)
-    kb.saved = StoreHandle.at(store.path, info.version, info.writer, kept_nowhere(kept.state.uncounted()), kb.program)
+    kb.is_saved(StoreHandle.at(store.path, info.version, info.writer, kept_nowhere(kept.state.uncounted()), kb.program))
     kb.declare(info.prefixes)
     return kb
 
