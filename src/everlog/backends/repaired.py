@@ -2,18 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 from everlog.engine.algebra import AnyFactSet
+from everlog.lang.errors import Diagnostic
 from everlog.lang.internal import VIOLATION
 from everlog.lang.syntax import Predicate
 from everlog.reasoning.seen_change import SeenChange
 from everlog.reasoning.statistics import UpdateStatistics
 
 Sizes = Mapping[Predicate, int]
+
+
+@dataclass(frozen=True)
+class NewRules:
+    """The rules of a version after a change of them, and what goes with them.
+
+    ``texts`` are the rules added, removed and there already, as they are written, ``terms`` files of new terms.
+    """
+
+    rules: str
+    bookkeeping: str
+    closures: Sequence[dict[str, Any]]
+    modules: bool
+    terms: tuple[str, ...]
+    texts: tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]
+    warnings: tuple[Diagnostic, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -29,8 +46,12 @@ class Repaired:
     stats: UpdateStatistics
     figures: dict[str, Any]
     counted: bool
+    rules: NewRules | None = None
+    """Of a change of the rules."""
 
     def __bool__(self) -> bool:
+        if self.rules is not None and any(self.rules.texts[:2]):
+            return True
         return bool(self.inserted or self.deleted or self.explicit_inserted or self.explicit_deleted)
 
 

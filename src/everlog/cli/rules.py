@@ -9,7 +9,7 @@ import click
 
 from everlog.cli.changed import described_change
 from everlog.cli.console import Console
-from everlog.cli.options import at_option, logging_options, setting, store_argument
+from everlog.cli.options import at_option, logging_options, set_spark, setting, store_argument
 from everlog.cli.profile import ProfiledCommand, profile_options
 from everlog.cli.progress import Progress
 from everlog.cli.repairing import repair, repair_options, version_line
@@ -32,7 +32,8 @@ SHOWN = 10
 )
 @click.option("--remove", multiple=True, type=click.Path(), metavar="FILE", help="Rules to remove. May be repeated.")
 @repair_options
-@setting("expand-below", "max-facts", "timeout", "memory", "wait")
+@setting("engine", "expand-below", "max-facts", "timeout", "memory", "wait")
+@setting("spark-local-finish", "master", "spark-memory", "spark-log")
 @at_option
 @profile_options
 @setting("warnings")
@@ -46,6 +47,9 @@ def command(
     remove: tuple[str, ...],
     no_compact: bool,
     memory: str | None,
+    spark_local_finish: int,
+    spark_memory: str | None,
+    spark_log: str | None,
     at: Version | None,
     show_profile: bool,
     profile_report: str | None,
@@ -59,7 +63,8 @@ def command(
     Without --add and --remove the rules are printed, those of an earlier version with --at. Names of variables and the
     order of a rule's body do not matter. A fact in a file that is added becomes explicit, one in a file that is
     removed ceases to be. Removing a rule that is not there is an error; adding one that is there changes nothing.
-    Earlier versions keep their rules. After an error the store is as before.
+    Earlier versions keep their rules. With --engine spark one of its tasks opens the store and does it, and with
+    --engine auto if the store does not fit --memory. After an error the store is as before.
     """
     progress = console.configure(quiet, json_logs, warnings)
     if not add and not remove:
@@ -70,7 +75,8 @@ def command(
     from everlog.jobs.rules import RulesJob, change_rules
 
     console.watch_compilation()
-    options.update(compact=not no_compact, memory=bytes_of(memory))
+    set_spark(spark_memory, spark_log)
+    options.update(compact=not no_compact, memory=bytes_of(memory), local_finish=spark_local_finish)
     job = RulesJob(store, add, remove, **options)
     repair(
         lambda report: change_rules(job, report),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -12,6 +13,7 @@ from everlog.analysis.check import CheckedProgram
 from everlog.analysis.given import KINDS, GivenFacts
 from everlog.backends.repaired import Repaired
 from everlog.backends.spark.tasks import runner_of
+from everlog.backends.too_much import TooMuchError
 from everlog.ingest.amounts import Told
 from everlog.ingest.dictionary import NewTerms
 from everlog.ingest.in_process import FactsRead
@@ -32,6 +34,8 @@ if TYPE_CHECKING:
     from typing import Any
 
     from pyspark.sql import SparkSession
+
+log = logging.getLogger(__name__)
 
 Named = Mapping[Predicate, Place]
 
@@ -111,9 +115,11 @@ class AskedFacts(ABC):
             for warning in few([*given.unknown(_bare(gone, info)), *given.news(checked, whole=False)]):
                 report.warning(warning)
             report.loaded()
-        with clock.phase("reason"):
-            found = repair.looked_up()
-        if found is None:
+        try:
+            with clock.phase("reason"):
+                found = repair.looked_up()
+        except TooMuchError as error:
+            log.info("%s", error)
             repair = replace(repair, spark=spark or started(job, clock))
             with clock.phase("reason"):
                 found = repair.otherwise(report.profile)
@@ -131,7 +137,8 @@ class MadeThere:
 
     @property
     def change(self) -> Change:
-        return change_of(self.found, self.repair.program)
+        program = self.repair.program.program
+        return change_of(self.found, program.predicates, program.prefixes)
 
     @property
     def read(self) -> RowsRead:

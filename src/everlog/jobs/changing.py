@@ -11,6 +11,7 @@ from dataclasses import asdict, dataclass
 from typing import Any, Generic, Protocol, TypeVar
 
 from everlog.backends.engines import needs_spark_to_update
+from everlog.backends.too_much import TooMuchError
 from everlog.jobs.change_job import ChangeJob, ChangeResult, RowsRead
 from everlog.jobs.reports import Clock, Report
 from everlog.jobs.spark_updates import updatable
@@ -104,7 +105,14 @@ def made_in(
 ) -> Made[C]:
     """What is asked for, computed; ``kb`` is one that may have the facts of the version already."""
     if kb is None and reasons_on_spark(job):
-        return request.there(transaction, clock)
+        try:
+            return request.there(transaction, clock)
+        except TooMuchError as error:
+            if job.engine == "spark":
+                hint = "use --engine local, or allow tasks more facts with --spark-local-finish"
+                message = f"that is too much for one task of Spark, and cannot be distributed ({error})"
+                raise EverlogError.of("too-much-for-spark", message, None, hint) from None
+            log.info("engine auto: local all the same: %s", error)
     with clock.phase("load"):
         kb = _opened(job, kb, transaction)
         kb.warning = clock.report.warning

@@ -9,7 +9,7 @@ large changes, and where look-ups do not do, and what is looked up before is loo
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import chain
@@ -22,13 +22,15 @@ from everlog.analysis.given import KINDS, GivenFacts
 from everlog.analysis.predicates import Names
 from everlog.analysis.stratify import Kind, StratifiedProgram, stratify
 from everlog.backends.engines import plan_settings
-from everlog.backends.lookup.update import LOOKED_UP, GivenUp, LookUpTask, look_up
+from everlog.backends.lookup.update import LOOKED_UP, LookUpTask, look_up
 from everlog.backends.repaired import Repaired
 from everlog.backends.spark.opening import program_of
 from everlog.backends.spark.plans import PlanSettings
 from everlog.backends.spark.settings import SparkSettings
 from everlog.backends.spark.tasks import runner_of
 from everlog.backends.spark.update import StagedChange, update_on_spark
+from everlog.backends.spark.whole import AskedOfWhole, StagedFacts, WholeTask, change_whole
+from everlog.backends.too_much import TooMuchError, taken
 from everlog.engine.limits import Limits
 from everlog.host.session import session
 from everlog.ingest.dictionary import NewTerms, new_terms
@@ -39,7 +41,6 @@ from everlog.ingest.tasks import Runner, work_directory
 from everlog.jobs.change_job import ChangeJob, RowsRead
 from everlog.jobs.materialise import no_representatives_on_spark
 from everlog.jobs.reports import Clock
-from everlog.jobs.update_task import UpdateTask, run_update
 from everlog.kb.change import Change, ChangedNumbers
 from everlog.lang.errors import EverlogError
 from everlog.lang.parser import parse_stored
@@ -100,10 +101,13 @@ class Repair:
     def _runner(self) -> Runner:
         return runner_of(self.spark)
 
-    def done(self) -> Repaired:
-        """In one task if what the update needs fits there, or all there is, otherwise distributed."""
-        found = self.looked_up()
-        return self.otherwise() if found is None else found
+    def done(self, profile: Profile | None = None) -> Repaired:
+        """By look-ups, or in the other ways if that is too much."""
+        try:
+            return self.looked_up()
+        except TooMuchError as error:
+            log.info("%s", error)
+            return self.otherwise(profile)
 
     @cached_property
     def _plans(self) -> PlanSettings:
@@ -112,7 +116,7 @@ class Repair:
     @property
     def _most(self) -> int:
         """How many facts one task may hold."""
-        return self._plans.local_facts if self.job.engine == "auto" else self.job.local_finish
+        return most_in_one_task(self.job, self._plans)
 
     @cached_property
     def _deleted(self) -> Staged:
@@ -123,11 +127,11 @@ class Repair:
             runner_of(self.spark), change.delete, change.deleted_from, self._terms, self.work, **how
         )
 
-    def looked_up(self) -> Repaired | None:
-        """In one task, by what it looks up in the store; None if that is too much."""
+    def looked_up(self) -> Repaired:
+        """In one task, by what it looks up in the store."""
         job, most = self.job, self._most
         if self.change.rows > min(job.look_up_rows, most) or job.algorithm == "rematerialise":
-            return None
+            raise TooMuchError("not by look-ups: the change is large, or everything is to be derived again")
         deleted, inserted = self._deleted, self.change.insert
         task = LookUpTask(
             str(Path(job.store).absolute()),
@@ -144,10 +148,7 @@ class Repair:
             job.max_facts,
             job.timeout,
         )
-        found = self._runner.run(look_up, [task])[0]
-        if isinstance(found, GivenUp):
-            log.info("not by look-ups: %s", found.reason)
-            return None
+        found = taken(self._runner.run(look_up, [task])[0], "not by look-ups")
         read = found.figures["update"][LOOKED_UP]
         log.info("updated in one task: %d rows looked up of %d (look-up-rows %d)", read, self._rows, job.look_up_rows)
         return found
@@ -162,35 +163,19 @@ class Repair:
 
     def otherwise(self, profile: Profile | None = None) -> Repaired:
         """In one task that opens the whole store if that fits there, otherwise distributed."""
-        found = self._in_one_task()
-        return self._distributed(profile) if found is None else found
+        try:
+            return self._in_one_task()
+        except TooMuchError as error:
+            log.info("%s, so the update is distributed", error)
+            return self._distributed(profile)
 
-    def _in_one_task(self) -> Repaired | None:
-        """None if there is too much for one task."""
-        job, rows, most = self.job, self._rows, self._most
-        if rows + self.change.rows > most:
-            return None
-        task = UpdateTask(
-            str(Path(job.store).absolute()),
-            self.info.version,
-            self.change.delete,
-            self.change.insert,
-            self.change.deleted_from,
-            str(work_directory(self.work)),
-            most,
-            job.on_error,
-            job.algorithm,
-            job.strategy,
-            job.max_facts,
-            job.timeout,
+    def _in_one_task(self) -> Repaired:
+        """In one task that opens the whole store."""
+        job, change = self.job, self.change
+        facts = StagedFacts(
+            change.delete, change.insert, change.deleted_from, job.on_error, job.algorithm, job.strategy
         )
-        found = self._runner.run(run_update, [task])[0]
-        if found is None:
-            log.info("more than %d facts, so the update is distributed", most)
-        else:
-            limit = "local-facts" if job.engine == "auto" else "spark-local-finish"
-            log.info("updated in one task: %d rows (%s %d)", rows, limit, most)
-        return found
+        return in_one_task(self._runner, job, self.store, self.info, facts, self.work, self._most, change.rows)
 
     def _distributed(self, profile: Profile | None) -> Repaired:
         """Through the algebra on DataFrames."""
@@ -211,11 +196,44 @@ class Repair:
         )
 
 
+def most_in_one_task(job: ChangeJob, plans: PlanSettings) -> int:
+    """How many facts one task may hold."""
+    return plans.local_facts if job.engine == "auto" else job.local_finish
+
+
+def require_one_task(store: Store, info: VersionInfo, most: int, more: int = 0) -> int:
+    """The rows of a version; an error if that and ``more`` are too many for one task, which may hold ``most``."""
+    rows = sum(file.rows or 0 for file in store.files(info.version))
+    if rows + more > most:
+        raise TooMuchError(f"not in one task: {rows + more:,} rows")
+    return rows
+
+
+def in_one_task(
+    runner: Runner,
+    job: ChangeJob,
+    store: Store,
+    info: VersionInfo,
+    asked: AskedOfWhole,
+    work: Path,
+    most: int,
+    more: int = 0,
+) -> Repaired:
+    """A change by one task that opens the whole store, which may hold ``most`` rows, the ``more`` changed ones too."""
+    rows = require_one_task(store, info, most, more)
+    place, directory = str(Path(job.store).absolute()), str(work_directory(work))
+    task = WholeTask(place, info.version, asked, directory, most, job.max_facts, job.timeout, job.expand_below)
+    found = taken(runner.run(change_whole, [task])[0], "not in one task")
+    limit = "local-facts" if job.engine == "auto" else "spark-local-finish"
+    log.info("updated in one task: %d rows (%s %d)", rows, limit, most)
+    return found
+
+
 def commit(
     transaction: Transaction,
     info: VersionInfo,
     found: Repaired,
-    terms: NewTerms,
+    terms: NewTerms | None = None,
     figures: Mapping[str, Any] = MappingProxyType({}),
     positions: dict[str, Any] | None = None,
 ) -> int:
@@ -223,9 +241,21 @@ def commit(
 
     One that changed nothing has no rows, so the counters are those that there were.
     """
-    bookkeeping = info.bookkeeping if not found else COUNTED if found.counted else "none"
-    transaction.add_term_files(terms.files)
     transaction.add_fact_files(found.files)
+    if found.rules is not None:
+        transaction.add_term_files(found.rules.terms)
+        return transaction.commit(
+            rules=found.rules.rules,
+            statistics={**found.figures, **figures},
+            bookkeeping=found.rules.bookkeeping,
+            operation="rules",
+            salt=info.salt,
+            closures=found.rules.closures,
+            modules=found.rules.modules,
+        )
+    bookkeeping = info.bookkeeping if not found else COUNTED if found.counted else "none"
+    if terms is not None:
+        transaction.add_term_files(terms.files)
     return transaction.commit(
         rules=info.rules,
         statistics={**found.figures, **figures},
@@ -256,11 +286,11 @@ def updatable(job: ChangeJob, info: VersionInfo) -> StratifiedProgram:
     return program
 
 
-def change_of(found: Repaired, program: StratifiedProgram) -> Change:
-    """What changed, as far as the driver knows: numbers, no rows."""
+def change_of(found: Repaired, predicates: Iterable[Predicate], prefixes: Mapping[str, str]) -> Change:
+    """What changed, as far as the driver knows: numbers, no rows. ``predicates`` are known, changed or not."""
     sizes = (found.inserted, found.deleted, found.explicit_inserted, found.explicit_deleted)
     changed = chain.from_iterable(sizes)
-    names = Names([*program.program.predicates, *changed], program.program.prefixes)
+    names = Names([*predicates, *changed], prefixes)
     numbers: list[Any] = [ChangedNumbers(names, each) for each in sizes]
     inserted, deleted, won, lost = numbers
     return Change(inserted, deleted, won, lost, found.not_explicit, found.stats)

@@ -178,43 +178,74 @@ def append(
     """
     saved = kb.saved
     assert saved is not None
-    store = Store.open(saved.path)
-    _refuse_newer(store, transaction.base_version, saved)
+    _refuse_newer(Store.open(saved.path), transaction.base_version, saved)
+    made = next_version(kb, expand_below)
+    if made.is_same and positions is None:
+        assert transaction.base_version is not None
+        return transaction.base_version
+    transaction.declare(kb.data_prefixes)
+    transaction.add_terms([] if made.terms is None else [made.terms])
+    transaction.add_facts(change_batches(made.rows, kb.dictionary))
+    version = transaction.commit(
+        rules=made.rules_text,
+        statistics={**made.statistics, **(figures or {})},
+        bookkeeping=made.bookkeeping,
+        operation="update" if made.same_rules else "rules",
+        salt=kb.dictionary.salt,
+        positions=positions,
+        closures=made.closures,
+        modules=made.modules,
+    )
+    kept = kept_nowhere(made.new)
+    with after_commit(version, KEEPING, saved.path):
+        kept = _keep_update(saved, version, made.new, kb.program)
+    kb.adopt(kept.state, StoreHandle.at(saved.path, version, transaction.writer, kept, kb.program))
+    return version
+
+
+@dataclass(frozen=True)
+class NextVersion:
+    """What a knowledge base adds to the version that it comes from: rows, and terms that the store does not have."""
+
+    new: State
+    rows: Difference
+    terms: pa.RecordBatch | None
+    same_rules: bool
+    rules_text: str
+    statistics: dict[str, Any]
+    bookkeeping: str
+    closures: Sequence[dict[str, Any]]
+    modules: bool
+
+    @property
+    def is_same(self) -> bool:
+        """Whether nothing changed."""
+        return self.same_rules and not self.rows.holds and not self.rows.explicit
+
+
+def next_version(kb: KnowledgeBase, expand_below: int = EXPAND_BELOW) -> NextVersion:
+    """What changed in a knowledge base since it was opened or saved; see :func:`append`."""
+    saved = kb.saved
+    assert saved is not None
     old = saved.kept.state
     same_rules = saved.has_rules_of(kb.program)
     new = kb.stored(old.generated if same_rules else old.generated | _outgrown(kb, old, expand_below))
-    dictionary = new.dictionary
-    change = changed_rows(kb, store, old, new)
-    if same_rules and not change.holds and not change.explicit and positions is None:
-        assert transaction.base_version is not None
-        return transaction.base_version
+    dictionary, rows = new.dictionary, changed_rows(kb, Store.open(saved.path), old, new)
     # Executors derive what has a name, so other rules bring the names of all their predicates.
-    name_predicates(dictionary, {*change.predicates, *(() if same_rules else kb.predicates)})
+    name_predicates(dictionary, {*rows.predicates, *(() if same_rules else kb.predicates)})
     _refuse_collisions(dictionary, saved.terms)
-    transaction.declare(kb.data_prefixes)
-    transaction.add_terms([added_terms(dictionary, saved.terms)] if len(dictionary) > saved.terms else [])
-    transaction.add_facts(change_batches(change, dictionary))
-    statistics = dataclasses.replace(kb.statistics, instances=kb.work)
-    version = transaction.commit(
-        rules=kb.rules,
-        statistics={
-            **statistics.as_dict(),
-            "listed": new.rows.count,
-            KINDS: kb.given.stored(kb.program.program),
-            **(figures or {}),
-        },
-        bookkeeping=bookkeeping_of(new, kb.maintain),
-        operation="update" if same_rules else "rules",
-        salt=dictionary.salt,
-        positions=positions,
-        closures=closures_of(kb.program, new.generated),
-        modules=wants_modules(kb),
+    statistics = dataclasses.replace(kb.statistics, instances=kb.work).as_dict()
+    return NextVersion(
+        new,
+        rows,
+        added_terms(dictionary, saved.terms) if len(dictionary) > saved.terms else None,
+        same_rules,
+        kb.rules,
+        {**statistics, "listed": new.rows.count, KINDS: kb.given.stored(kb.program.program)},
+        bookkeeping_of(new, kb.maintain),
+        closures_of(kb.program, new.generated),
+        wants_modules(kb),
     )
-    kept = kept_nowhere(new)
-    with after_commit(version, KEEPING, saved.path):
-        kept = _keep_update(saved, version, new, kb.program)
-    kb.adopt(kept.state, StoreHandle.at(saved.path, version, transaction.writer, kept, kb.program))
-    return version
 
 
 def _outgrown(kb: KnowledgeBase, old: State, most: int) -> frozenset[Predicate]:

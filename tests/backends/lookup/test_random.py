@@ -12,7 +12,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from everlog.backends.lookup.update import GivenUp
+from everlog.backends.too_much import GivenUp
 from everlog.kb.stores import open as open_store
 from everlog.lang.errors import EverlogError
 from everlog.lang.terms import value_of

@@ -11,7 +11,7 @@ import pytest
 
 import everlog
 from everlog.backends.lookup import facts, rows
-from everlog.backends.lookup.update import GivenUp
+from everlog.backends.too_much import GivenUp
 from everlog.jobs import changing, spark_updates
 from everlog.jobs.update import UpdateJob, update
 from everlog.kb.stores import open as open_store

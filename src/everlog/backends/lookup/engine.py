@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from everlog.analysis.modules.kinds import VirtualUnion
 from everlog.analysis.stratify import Stratum
 from everlog.backends.lookup.facts import UNIVERSE, LookedUpFacts
-from everlog.backends.lookup.rows import TooMuchError
+from everlog.backends.too_much import TooMuchError
 from everlog.engine.algebra import AnyFactSet
 from everlog.engine.collect import Collector
 from everlog.engine.factset import FactSet, as_local

@@ -14,6 +14,7 @@ import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from everlog.backends.spark.groups import Chosen, Groups
+from everlog.backends.too_much import TooMuchError
 from everlog.engine.keys import Column
 from everlog.store import schema
 from everlog.store.blooms import Bloom, read_bloom
@@ -28,10 +29,6 @@ FILTER_ROWS = 100
 Values = NDArray[Any]
 Place = tuple[int, int]
 """The number of a file, and of a row group in it."""
-
-
-class TooMuchError(Exception):
-    """More than one task should take on."""
 
 
 @dataclass(frozen=True)

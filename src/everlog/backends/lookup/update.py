@@ -17,7 +17,7 @@ from everlog.analysis.stratify import StratifiedProgram
 from everlog.backends.lookup.engine import LookUpEngine
 from everlog.backends.lookup.facts import UNIVERSE, LookedUpFacts
 from everlog.backends.lookup.opening import opened
-from everlog.backends.lookup.rows import REMEMBERED_ROWS, RowReader, TooMuchError
+from everlog.backends.lookup.rows import REMEMBERED_ROWS, RowReader
 from everlog.backends.repaired import Repaired, Sizes, repaired
 from everlog.backends.spark.encoded import learn_names
 from everlog.backends.spark.groups import Groups
@@ -25,6 +25,7 @@ from everlog.backends.spark.materialise import predicates_of
 from everlog.backends.spark.names import HashedNames, namesakes
 from everlog.backends.spark.opening import program_of
 from everlog.backends.spark.write import write_change
+from everlog.backends.too_much import GivenUp, attempted
 from everlog.engine.algebra import AnyFactSet
 from everlog.engine.distant import is_distant
 from everlog.engine.factset import NONE, FactSet, as_local
@@ -42,13 +43,6 @@ from everlog.store.loading import generated_in
 
 LOOKED_UP = "looked_up"
 """Among the figures of an update, how many rows of the store were read."""
-
-
-@dataclass(frozen=True)
-class GivenUp:
-    """Why a task did not do it."""
-
-    reason: str
 
 
 @dataclass(frozen=True)
@@ -76,12 +70,7 @@ class LookUpTask:
 
     def run(self) -> Repaired | GivenUp:
         """Do it; the data file goes into the work directory. The figures tell how many rows were read."""
-        try:
-            return self._repaired()
-        except TooMuchError as error:
-            return GivenUp(str(error))
-        except MemoryError:
-            return GivenUp("the worker's memory is used up")
+        return attempted(self._repaired)
 
     def _repaired(self) -> Repaired:
         store = Store.open(self.store)
