@@ -23,8 +23,8 @@ demo: setup
 	$(BIN)/python -m everlog.demo
 
 test: setup
-	$(BIN)/ruff check src tests bench
-	$(BIN)/ruff format --check src tests bench
+	$(BIN)/ruff check src tests bench scripts
+	$(BIN)/ruff format --check src tests bench scripts
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 	$(BIN)/pytest -m "not slow" -n 2 --dist loadfile --timeout 300

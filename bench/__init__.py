@@ -1,1 +1,1 @@
-"""Benchmarks: seeded workloads, a hand-written yardstick, the peers, and the targets they are held to."""
+"""Benchmarks: seeded workloads, hand-written reference kernels, the compared systems, and the targets."""

@@ -9,12 +9,12 @@ import argparse
 import sys
 from collections.abc import Sequence
 
-from bench.evidence.everything import main as everything
+from bench.evidence.run_all import main as everything
 from bench.suites import SUITES
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run what is named; 1 if something is wrong with it."""
+    """Run the named benchmark; return 1 if it has problems."""
     parser = argparse.ArgumentParser(prog="python -m bench", description=__doc__)
     parser.add_argument("name", nargs="?", choices=["evidence", *SUITES], default="evidence")
     name, *rest = list(sys.argv[1:] if arguments is None else arguments) or ["evidence"]

@@ -1,4 +1,4 @@
-"""Runs one workload by all of its systems and keeps each one's best run."""
+"""Runs a workload with all of its systems and keeps the best run of each."""
 
 from __future__ import annotations
 
@@ -8,18 +8,18 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from bench.inputs import write
-from bench.measure import Ended, start
+from bench.measure import ProcessResult, start
 from bench.peers import EVERLOG, SORT_KERNEL, SYSTEMS, Outcome
-from bench.progress import tell
+from bench.progress import log_progress
 from bench.workloads import OURS, Workload
 
-PATIENCE = 10.0
-"""A system is run again while its runs so far took less than so many seconds together."""
+REPEAT_SECONDS = 10.0
+"""A system is run again until its runs have taken this number of seconds in total."""
 
 
 @dataclass(frozen=True)
 class Row:
-    """One system's best run of a workload, or the reason why there is none."""
+    """The best run of a system on a workload, or the error if all runs failed."""
 
     system: str
     outcome: Outcome | None
@@ -30,7 +30,7 @@ class Row:
 
 @dataclass(frozen=True)
 class Comparison:
-    """All systems on one workload."""
+    """The runs of all systems on one workload."""
 
     workload: str
     program: str
@@ -39,7 +39,7 @@ class Comparison:
     skipped: str | None = None
 
     def row(self, system: str) -> Row | None:
-        """How a system did, if it took part."""
+        """The row of a system, if it took part."""
         return next((row for row in self.rows if row.system == system), None)
 
     def outcome(self, system: str) -> Outcome | None:
@@ -49,23 +49,23 @@ class Comparison:
 
 
 def compare(workload: Workload, runs: int | None = None, only: Collection[str] = ()) -> Comparison:
-    """Measure the systems in turns, so that a slow minute of the machine meets all of them."""
+    """Measure the systems in turns, so that a slow phase of the machine affects all of them."""
     if not workload.available():
         return Comparison(workload.name, workload.program.name, (), (), f"{workload.shared} is not there")
     systems = [name for name in workload.systems if SYSTEMS[name].available() and (not only or name in only)]
-    reports: dict[str, list[Ended]] = {name: [] for name in systems}
+    reports: dict[str, list[ProcessResult]] = {name: [] for name in systems}
     with tempfile.TemporaryDirectory(prefix="everlog-bench-") as scratch:
         write(workload.tables(), Path(scratch))
         for turn in range(runs or workload.runs):
             for name in systems:
                 if turn == 0 or _worth_repeating(reports[name]):
-                    tell(f"{workload.name}: {name}, run {turn + 1}")
+                    log_progress(f"{workload.name}: {name}, run {turn + 1}")
                     reports[name].append(_measure(workload, name, scratch))
     rows = tuple(_best(name, reports[name]) for name in systems)
     return Comparison(workload.name, workload.program.name, rows, tuple(disagreements(workload, rows)))
 
 
-def _measure(workload: Workload, system: str, directory: str) -> Ended:
+def _measure(workload: Workload, system: str, directory: str) -> ProcessResult:
     job = {
         "task": "run",
         "system": system,
@@ -76,11 +76,11 @@ def _measure(workload: Workload, system: str, directory: str) -> Ended:
     return start(job, workload.timeout)
 
 
-def _worth_repeating(reports: list[Ended]) -> bool:
-    return all(report.error is None for report in reports) and sum(report.wall for report in reports) < PATIENCE
+def _worth_repeating(reports: list[ProcessResult]) -> bool:
+    return all(report.error is None for report in reports) and sum(report.wall for report in reports) < REPEAT_SECONDS
 
 
-def _best(system: str, reports: list[Ended]) -> Row:
+def _best(system: str, reports: list[ProcessResult]) -> Row:
     outcomes = [Outcome(**report.result) for report in reports if report.result]
     if not outcomes:
         last = reports[-1]
@@ -89,24 +89,25 @@ def _best(system: str, reports: list[Ended]) -> Row:
 
 
 def disagreements(workload: Workload, rows: tuple[Row, ...]) -> list[str]:
-    """Counts of answers, and of instances where two systems count them, that differ from what is
-    known from elsewhere, or from what a peer says where nothing is."""
+    """Numbers of answers and of rule instances that differ from the expected ones.
+
+    The expected number of answers is that of the workload, otherwise that of a peer; the expected number of instances
+    is that of the sort kernel, otherwise that of the first system that counts them."""
     outcomes = {row.system: row.outcome for row in rows if row.outcome is not None}
     facts = {name: outcome.facts for name, outcome in outcomes.items() if outcome.facts is not None}
     instances = {name: outcome.instances for name, outcome in outcomes.items() if outcome.instances is not None}
     peers = [count for name, count in facts.items() if name not in OURS]
     expected = workload.facts if workload.facts is not None else next(iter([*peers, *facts.values()]), None)
-    told = [f"{name}: {count:,} facts, not {expected:,}" for name, count in facts.items() if count != expected]
-    yardstick = instances.get(SORT_KERNEL, next(iter(instances.values()), None))
+    problems = [f"{name}: {count:,} facts, not {expected:,}" for name, count in facts.items() if count != expected]
+    expected_instances = instances.get(SORT_KERNEL, next(iter(instances.values()), None))
     for name, count in instances.items():
-        if count != yardstick:
-            told.append(f"{name}: {count:,} rule instances, not {yardstick:,}")
-    return told
+        if count != expected_instances:
+            problems.append(f"{name}: {count:,} rule instances, not {expected_instances:,}")
+    return problems
 
 
 def ratio(comparison: Comparison, system: str, against: str = EVERLOG) -> float | None:
-    """How many times longer a system takes than another, by the whole work; of a system that was
-    stopped, how many times longer it takes at least."""
+    """The total seconds of a system divided by those of another; a lower bound for a system that was stopped."""
     mine, other = comparison.row(system), comparison.outcome(against)
     if mine is None or other is None:
         return None

@@ -1,4 +1,4 @@
-"""How many different terms a second the dictionary encodes and decodes."""
+"""The number of distinct terms that the dictionary encodes and decodes per second."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 
-def terms_a_second(terms: int) -> dict[str, Any]:
-    """Millions of new terms encoded, and of terms decoded in the order of their ids, a second on one core."""
+def terms_per_second(terms: int) -> dict[str, Any]:
+    """Millions of terms per second on one core: new terms encoded, and terms decoded in the order of their ids."""
     import pyarrow as pa
     import pyarrow.compute as pc
 

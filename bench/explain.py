@@ -1,8 +1,8 @@
 """Explain random derived facts and check every proof.
 
-The time is that of ``kb.explain`` for all facts at once, with all proofs as objects; loading, materialising, and one
-call before, which compiles and prepares what all calls share, are not part of it. Proofs are checked by the checker of
-the tests, which knows the rules as written; which facts were given it is told by the knowledge base.
+The time is that of ``kb.explain`` for all facts at once, with all proofs as objects. It excludes loading,
+materialising, and a first call that compiles code. The proofs are checked by the checker of the tests against the rules
+as written; the knowledge base says which facts are explicit.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ import numpy as np
 import everlog
 from bench import generators
 from bench.maintenance import lubm as universities
-from bench.progress import tell
-from bench.rdf.data import ONTOLOGY, Workload
+from bench.progress import log_progress
+from bench.rdf.data import ONTOLOGY, RdfWorkload
 from bench.report import Report, Target, table
 from bench.suites import Benchmark
 from everlog.analysis.predicates import Key
@@ -32,6 +32,7 @@ from everlog.query.explain import Explanation
 from tests.query.explain.checker import check_explanation
 
 SAMPLE, RUNS = 1_000, 5
+"""Number of facts explained at once, and of timed calls."""
 CLOSURE = "path(?x, ?y) :- edge(?x, ?y) . path(?x, ?z) :- path(?x, ?y), path(?y, ?z) ."
 LINEAR = "path(?x, ?y) :- edge(?x, ?y) . path(?x, ?z) :- path(?x, ?y), edge(?y, ?z) ."
 SAME = f"{CLOSURE} path(?x, ?y) :- path(?y, ?x) ."
@@ -42,13 +43,13 @@ Facts = Mapping[Key, Any]
 
 @dataclass(frozen=True)
 class Task:
-    """A knowledge base: what it is, and how to make it in full or quickly."""
+    """A knowledge base to explain; ``make(True)`` builds a small one, ``make(False)`` the full one."""
 
     name: str
     about: str
     make: Callable[[bool], everlog.KnowledgeBase]
     checked: int = SAMPLE
-    """So many proofs are checked; long paths take the checker long."""
+    """Maximum number of proofs that are checked: the checker is slow for long paths."""
 
 
 def _graph(rules: str, full: Callable[[], Any], quick: Callable[[], Any]) -> Callable[[bool], everlog.KnowledgeBase]:
@@ -71,7 +72,7 @@ def _lubm(small: bool) -> everlog.KnowledgeBase:
     from bench.rdf.reasoners import program
 
     with tempfile.TemporaryDirectory() as scratch:
-        Workload("lubm", 2 if small else 10).write(Path(scratch))
+        RdfWorkload("lubm", 2 if small else 10).write(Path(scratch))
         return everlog.KnowledgeBase(program(Path(scratch), "lower", "data.nt"), maintain="none")
 
 
@@ -98,23 +99,23 @@ TASKS = (
 
 
 def measure(options: argparse.Namespace) -> Report:
-    """Explain a sample of each knowledge base that is named, or of all."""
-    found = []
+    """Explain a sample of each named knowledge base, or of all."""
+    results = []
     for task in TASKS:
         if options.names and task.name not in options.names:
             continue
         if task.name.startswith("lubm") and not ONTOLOGY.exists():
-            tell(f"{task.name} skipped: its ontology is not here")
+            log_progress(f"{task.name} skipped: its ontology is not here")
             continue
-        tell(task.name)
-        found.append(measured(task, options.quick))
-    wrong = [f"{each['task']}: {each['checked']} of {each['asked']} proofs check" for each in found
+        log_progress(task.name)
+        results.append(explain_sample(task, options.quick))
+    wrong = [f"{each['task']}: {each['checked']} of {each['asked']} proofs check" for each in results
              if each["checked"] != each["asked"]]  # fmt: skip
-    return Report({"tasks": found}, targets(found), ["## Random derived facts", SAYS, tasks_text(found)], wrong)
+    return Report({"tasks": results}, targets(results), ["## Random derived facts", SAYS, tasks_text(results)], wrong)
 
 
-def measured(task: Task, quick: bool) -> dict[str, Any]:
-    """Explain a sample of what a knowledge base has derived."""
+def explain_sample(task: Task, quick: bool) -> dict[str, Any]:
+    """Explain a sample of the derived facts of a knowledge base."""
     began = perf_counter()
     kb = task.make(quick)
     statistics = kb.materialise()
@@ -139,7 +140,7 @@ def measured(task: Task, quick: bool) -> dict[str, Any]:
         "seconds": seconds,
         "cpu": processor,
         "asked": min(task.checked, len(explanation)),
-        "checked": checked(kb, replace(explanation, answers=explanation.answers[: task.checked])),
+        "checked": count_correct_proofs(kb, replace(explanation, answers=explanation.answers[: task.checked])),
         "mean_size": float(np.mean(sizes)),
         "largest": max(sizes),
         "highest": max(proof.height for proof in explanation.proofs),
@@ -147,25 +148,25 @@ def measured(task: Task, quick: bool) -> dict[str, Any]:
 
 
 def sample(kb: everlog.KnowledgeBase, size: int, seed: int = 1) -> Facts:
-    """Random facts that were not given, drawn from all of them alike."""
+    """Random derived facts, drawn uniformly from all predicates."""
     state, random = kb.state(), np.random.default_rng(seed)
     counts = {p: len(r) - len(state.explicit.relation(p) & r) for p, r in state.facts.items()}
     predicates = sorted(predicate for predicate, count in counts.items() if count)
     weights = np.array([counts[predicate] for predicate in predicates], np.float64)
     drawn = random.multinomial(size, weights / weights.sum())
     return {
-        (predicate.name, predicate.arity): _drawn(kb, predicate, int(count), random)
+        (predicate.name, predicate.arity): _draw_facts(kb, predicate, int(count), random)
         for predicate, count in zip(predicates, drawn, strict=True)
         if count
     }
 
 
-def _drawn(kb: everlog.KnowledgeBase, predicate: Predicate, size: int, random: np.random.Generator) -> list[Any]:
-    """Derived facts of a predicate, all different if there are enough. Large closures are not listed for it."""
+def _draw_facts(kb: everlog.KnowledgeBase, predicate: Predicate, size: int, random: np.random.Generator) -> list[Any]:
+    """Random derived facts of a predicate, distinct if there are enough. Large closures are not listed."""
     state = kb.state()
     relation, given = state.facts.relation(predicate), state.explicit.relation(predicate)
     if len(relation) > 1_000_000 and predicate.arity == 2:
-        columns = _drawn_pairs(relation, given, size, random)
+        columns = _draw_pairs(relation, given, size, random)
     else:
         every = (relation - given).columns()
         places = random.choice(len(every[0]), min(size, len(every[0])), replace=False)
@@ -174,18 +175,18 @@ def _drawn(kb: everlog.KnowledgeBase, predicate: Predicate, size: int, random: n
     return [tuple(map(value_of, row)) for row in zip(*texts, strict=True)]
 
 
-def _drawn_pairs(relation: Any, given: Any, size: int, random: np.random.Generator) -> list[Any]:
-    found: dict[int, None] = {}
+def _draw_pairs(relation: Any, given: Any, size: int, random: np.random.Generator) -> list[Any]:
+    results: dict[int, None] = {}
     first, second = relation.terms(0), relation.terms(1)
-    while len(found) < size:
+    while len(results) < size:
         keys = random.choice(first, 4 * size) << 32 | random.choice(second, 4 * size)
-        found.update(dict.fromkeys(keys[relation.contains(keys) & ~given.contains(keys)].tolist()))
-    keys = np.array(list(found)[:size])
+        results.update(dict.fromkeys(keys[relation.contains(keys) & ~given.contains(keys)].tolist()))
+    keys = np.array(list(results)[:size])
     return [keys >> 32, keys & ((1 << 32) - 1)]
 
 
-def checked(kb: everlog.KnowledgeBase, explanation: Explanation) -> int:
-    """How many proofs are right, all of them or an error."""
+def count_correct_proofs(kb: everlog.KnowledgeBase, explanation: Explanation) -> int:
+    """The number of proofs, all of them correct: a wrong proof raises an error."""
     program = kb.program.program.written
     assert program is not None
     rest = {(a.predicate, _texts(a)) for proof in explanation.proofs for a in proof.given()}
@@ -194,7 +195,7 @@ def checked(kb: everlog.KnowledgeBase, explanation: Explanation) -> int:
 
 
 def _no_facts(program: Program) -> dict[Predicate, set[tuple[str, ...]]]:
-    """What negated atoms are looked up in: these programs have none."""
+    """The facts for negated atoms: none, since these programs have no negation."""
     assert not any(rule.negative for rule in program.rules)
     return {}
 
@@ -207,7 +208,7 @@ SAYS = "Median of five calls that explain all of them at once. The first call ex
 
 
 def tasks_text(tasks: Iterable[dict[str, Any]]) -> str:
-    """A line for each knowledge base."""
+    """The results as a table with one line for each knowledge base."""
     headings = (
         "knowledge base",
         "facts",
@@ -239,21 +240,21 @@ def tasks_text(tasks: Iterable[dict[str, Any]]) -> str:
 
 
 def targets(tasks: Iterable[dict[str, Any]]) -> list[Target]:
-    """1,000 random derived facts in under a second, and every proof checks."""
+    """The targets: 1,000 random derived facts explained in under a second, and every proof correct."""
     by_name = {each["task"]: each for each in tasks}
-    found = []
+    results = []
     for name in PROMISED:
         promise = f"1,000 random derived facts of {name} explained in under a second, every proof checks"
         each = by_name.get(name)
         if each is None:
-            found.append(Target("explain", promise, "-", None))
+            results.append(Target("explain", promise, "-", None))
             continue
         seconds, right = median(each["seconds"]), each["checked"] == each["asked"]
         shown = (
             f"{seconds:.2f} s ({median(each['cpu']):.2f} s cpu) of {each['facts']:,} facts, {each['checked']:,} checked"
         )
-        found.append(Target("explain", promise, shown, seconds < 1 and right))
-    return found
+        results.append(Target("explain", promise, shown, seconds < 1 and right))
+    return results
 
 
 BENCHMARK = Benchmark(measure, tuple(task.name for task in TASKS))

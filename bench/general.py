@@ -1,4 +1,4 @@
-"""General rules and the peers: closures by every system, the start, memory, small updates, the dictionary."""
+"""General rules and the compared systems: closures, start-up, memory, small updates, and the dictionary."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from bench.workloads import OURS, WORKLOADS, chosen, dag_r
 BOOKKEEPING = ("none", "dredc")
 EXTRAS = ("start", "memory", "updates", "dictionary")
 FOREST = {"trees": 1_350, "size": 1_000}
-"""About ten million facts."""
+"""Size of the forest for small updates: about ten million facts."""
 
 TERMS = 5_000_000
 HEADINGS = ("system", "seconds", "closure", "cpu", "peak MB", "facts", "M instances/s", "x everlog", "x sort kernel")
@@ -32,19 +32,19 @@ HEADINGS = ("system", "seconds", "closure", "cpu", "peak MB", "facts", "M instan
 
 def measure(options: argparse.Namespace) -> Report:
     """Compare the systems on each workload, then measure the extras."""
-    strangers = [name for name in options.systems or () if name not in SYSTEMS]
-    if strangers:
-        raise SystemExit(f"no system {strangers[0]}; there are {', '.join(SYSTEMS)}")
+    unknown = [name for name in options.systems or () if name not in SYSTEMS]
+    if unknown:
+        raise SystemExit(f"no system {unknown[0]}; there are {', '.join(SYSTEMS)}")
     named = [name for name in options.names if name in WORKLOADS]
     workloads = chosen(named, options.quick, bool(options.full)) if named or not options.names else []
     runs = 1 if options.quick else options.runs
     comparisons = [compare(workload, runs, options.systems or ()) for workload in workloads]
     extras = options.names or (EXTRAS[:1] if options.quick else EXTRAS)
-    began = startup(first_runs=not options.quick) if "start" in extras else None
+    start_times = startup(first_runs=not options.quick) if "start" in extras else None
     held = _memory() if "memory" in extras else {}
     updated = task("updates", FOREST, 600) if "updates" in extras else {}
     terms = task("dictionary", {"terms": TERMS}, 600) if "dictionary" in extras else {}
-    return report(comparisons, began, held, updated, terms)
+    return report(comparisons, start_times, held, updated, terms)
 
 
 def _memory() -> dict[str, Any]:
@@ -59,15 +59,15 @@ def _memory() -> dict[str, Any]:
 
 def report(
     comparisons: Sequence[Comparison],
-    began: Startup | None,
+    start_times: Startup | None,
     held: Mapping[str, Any],
     updated: Mapping[str, Any],
     terms: Mapping[str, Any],
 ) -> Report:
-    """What was measured, as tables."""
+    """The results as tables."""
     sections = []
-    if began:
-        sections += ["## Start", startup_text(began)]
+    if start_times:
+        sections += ["## Start", startup_text(start_times)]
     if held:
         sections += ["## Memory held by the closure of DAG-R", held_text(held)]
     if updated:
@@ -75,36 +75,36 @@ def report(
         sections += [f"## {changed:,} facts changed of {facts:,}, in memory", updates_text(updated)]
     sections += ["## Workloads", "Best of the runs; `x everlog` above 1 is slower than Everlog on one core."]
     sections += [comparison_text(comparison) for comparison in comparisons]
-    found = {
+    results = {
         "comparisons": [asdict(comparison) for comparison in comparisons],
         "held": held,
-        "startup": asdict(began) if began else None,
+        "startup": asdict(start_times) if start_times else None,
         "updated": updated,
         "terms": terms,
     }
-    verdicts = targets({each.workload: each for each in comparisons}, held, began, updated, terms)
+    verdicts = targets({each.workload: each for each in comparisons}, held, start_times, updated, terms)
     measured = [each for each in comparisons if any(row.outcome for row in each.rows)]
     draw = partial(plot, measured) if measured else None
-    return Report(found, verdicts, sections, wrong(comparisons), draw)
+    return Report(results, verdicts, sections, wrong(comparisons), draw)
 
 
 def wrong(comparisons: Sequence[Comparison]) -> list[str]:
-    """Where two systems disagree, and where Everlog fails."""
-    found = [told for comparison in comparisons for told in comparison.disagreements]
+    """The workloads on which two systems disagree, and those on which Everlog fails."""
+    problems = [problem for comparison in comparisons for problem in comparison.disagreements]
     for comparison in comparisons:
         failed = [row for row in comparison.rows if row.system in OURS and row.outcome is None]
-        found += [f"{comparison.workload}: {row.system}: {row.error}" for row in failed]
-    return found
+        problems += [f"{comparison.workload}: {row.system}: {row.error}" for row in failed]
+    return problems
 
 
 def comparison_text(comparison: Comparison) -> str:
-    """One workload as a table; ratios are of the whole work, over 1 is slower."""
+    """One workload as a table. Ratios are of total seconds; above 1 is slower."""
     if comparison.skipped:
         return f"### {comparison.workload}\n\nskipped: {comparison.skipped}"
     rows = [_cells(comparison, row) for row in comparison.rows]
     text = f"### {comparison.workload} ({comparison.program})\n\n{table(HEADINGS, rows)}"
     notes = [f"{row.system}: {row.error}" for row in comparison.rows if row.error and row.stopped_after is None]
-    notes += [f"DISAGREEMENT {told}" for told in comparison.disagreements]
+    notes += [f"DISAGREEMENT {problem}" for problem in comparison.disagreements]
     return "\n".join([text, *(f"\n{note}" for note in notes)])
 
 
@@ -130,15 +130,15 @@ def _cells(comparison: Comparison, row: Row) -> list[str]:
     ]
 
 
-def startup_text(began: Startup) -> str:
-    """Seconds of whole processes."""
-    measured = [(name.replace("_", " "), value) for name, value in asdict(began).items() if name != "error"]
+def startup_text(start_times: Startup) -> str:
+    """The seconds of whole processes as a table."""
+    measured = [(name.replace("_", " "), value) for name, value in asdict(start_times).items() if name != "error"]
     rows = [(name, number(value, ".3f") if not isinstance(value, bool) else str(value)) for name, value in measured]
-    return table(("start", "seconds"), rows) + (f"\n\nfirst run: {began.error}" if began.error else "")
+    return table(("start", "seconds"), rows) + (f"\n\nfirst run: {start_times.error}" if start_times.error else "")
 
 
 def held_text(held: Mapping[str, Any]) -> str:
-    """Bytes per fact of the closure of DAG-R, by kind of bookkeeping."""
+    """Bytes per fact of the closure of DAG-R as a table by kind of bookkeeping."""
     columns = ("accounted", "resident_one_order", "resident")
     rows = [
         (maintain, figures["error"], "-", "-")
@@ -152,7 +152,7 @@ def held_text(held: Mapping[str, Any]) -> str:
 
 
 def updates_text(updated: Mapping[str, Any]) -> str:
-    """The median of small updates by algorithm, beside computing everything again."""
+    """The median of small updates by algorithm, compared with rematerialising."""
     if "error" in updated:
         return f"updates: {updated['error']}"
     again = updated["rematerialise"]
@@ -165,7 +165,7 @@ def updates_text(updated: Mapping[str, Any]) -> str:
 
 
 def plot(comparisons: Sequence[Comparison], path: Path) -> None:
-    """Seconds of every system on every workload."""
+    """Draw the seconds of every system on every workload."""
     groups = {
         each.workload: {row.system: row.outcome.seconds if row.outcome else None for row in each.rows}
         for each in comparisons

@@ -1,4 +1,4 @@
-"""Seeded graphs: every generator gives its edges as an ``(n, 2)`` array of int64."""
+"""Seeded graphs: every generator returns its edges as an ``(n, 2)`` array of int64."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def random_dag(nodes: int, edges: int, seed: int = 0) -> Edges:
 
 
 def chain(edges: int) -> Edges:
-    """A path of so many edges; its closure has ``edges * (edges + 1) / 2`` pairs.
+    """A path with a number of edges; its closure has ``edges * (edges + 1) / 2`` pairs.
 
     >>> chain(2).tolist()
     [[0, 1], [1, 2]]
@@ -51,8 +51,7 @@ def grid(side: int) -> Edges:
 
 
 def tree(height: int, fewest: int = 2, most: int = 6, seed: int = 0, limit: int = 1 << 20) -> Edges:
-    """A tree of that height whose inner nodes have between ``fewest`` and ``most`` children, grown
-    until ``limit`` edges.
+    """A tree whose inner nodes have between ``fewest`` and ``most`` children; at most ``limit`` edges.
 
     >>> tree(2, 2, 2).tolist()
     [[0, 1], [0, 2], [1, 3], [1, 4], [2, 5], [2, 6]]
@@ -83,7 +82,7 @@ def generations(width: int, depth: int, parents: int = 2, seed: int = 0) -> Edge
 
 
 def forest(trees: int, size: int, seed: int) -> Edges:
-    """Random recursive trees: every node but a tree's first has one of the nodes before it as parent."""
+    """Random recursive trees: every node except a tree's first has an earlier node of the tree as parent."""
     random = np.random.default_rng(seed)
     children = np.tile(np.arange(1, size), trees)
     parents = (random.random(len(children)) * children).astype(np.int64)
@@ -92,7 +91,7 @@ def forest(trees: int, size: int, seed: int) -> Edges:
 
 
 def sparse_component(nodes: int, surplus: float, seed: int) -> Edges:
-    """A connected graph: a random spanning tree, and a share of as many edges again between random nodes.
+    """A connected graph: a random spanning tree, and random edges numbering ``surplus`` times those of the tree.
 
     >>> len(sparse_component(11, 0.1, seed=1))
     11
@@ -108,7 +107,7 @@ def sparse_component(nodes: int, surplus: float, seed: int) -> Edges:
 
 
 def random_graph(nodes: int, edges: int, seed: int) -> Edges:
-    """So many directed edges between random nodes, fewer where one is drawn twice.
+    """At most ``edges`` directed edges between random nodes; an edge that is drawn twice counts once.
 
     >>> random_graph(100, 20, seed=1).shape[1]
     2
@@ -117,7 +116,7 @@ def random_graph(nodes: int, edges: int, seed: int) -> Edges:
 
 
 def distinct(rows: Edges) -> Edges:
-    """The different rows of one or two columns, in order.
+    """The distinct rows of one or two columns, sorted.
 
     >>> distinct(np.array([[2, 1], [1, 5], [2, 1]])).tolist()
     [[1, 5], [2, 1]]
@@ -129,11 +128,11 @@ def distinct(rows: Edges) -> Edges:
 
 
 def category_graph(nodes: int, edges: int, levels: int = 18, spread: float = 0.005, seed: int = 0) -> Edges:
-    """Categories with their broader ones, as an encyclopedia has them: about so many edges (child, parent).
+    """Categories and their broader categories, as in an encyclopedia: about ``edges`` edges (child, parent).
 
-    Most categories are in the middle levels. Each has a place among the topics of its level and one or more
-    parents near that place, mostly one level up, one in a hundred anywhere above and further off. In some topics more
-    than in others a parent is below one of its children too, which makes small components.
+    Most categories are in the middle levels. Each has a position among the topics of its level and one or more
+    parents near that position, mostly one level up; one parent in a hundred is further away, on any level above. In
+    some topics, a parent is also below one of its children, which makes small components.
 
     >>> graph = category_graph(10_000, 40_000)
     >>> bool(36_000 < len(graph) < 41_000), int(graph.max())
@@ -162,7 +161,7 @@ def category_graph(nodes: int, edges: int, levels: int = 18, spread: float = 0.0
 
 
 def clustered_dag(nodes: int, edges: int, cluster: int, seed: int) -> Edges:
-    """Edges to smaller numbers, between nodes of the same cluster of so many; fewer where one is drawn twice.
+    """At most ``edges`` edges to smaller nodes of the same cluster; a cluster has ``cluster`` nodes.
 
     >>> drawn = clustered_dag(100, 50, 10, seed=1)
     >>> bool((drawn[:, 0] > drawn[:, 1]).all()), bool((drawn[:, 0] // 10 == drawn[:, 1] // 10).all())

@@ -1,8 +1,8 @@
-"""How many N-Triples a second go into a committed store.
+"""The number of N-Triples per second that are read into a committed store.
 
-The data are those of the Lehigh University Benchmark, every triple once. They are read by ``everlog
-materialise`` on Spark with a program that derives nothing; the seconds are those from the started
-session to the committed version. Beside it, in the same run, pyoxigraph iterates the same file.
+The data are those of the Lehigh University Benchmark, every triple once. ``everlog materialise`` reads them on Spark
+with a program that derives nothing; the seconds are those from the started session to the committed version. For
+comparison, pyoxigraph iterates the file in the same run.
 """
 
 from __future__ import annotations
@@ -18,25 +18,27 @@ from time import perf_counter
 from typing import Any
 
 from bench.lubm import TYPE, university
-from bench.machine import busy_cores
+from bench.machine import busy_cores, process_tree
 from bench.measure import start
-from bench.progress import tell
+from bench.progress import log_progress
 from bench.report import Report, Target, table
 from bench.suites import Benchmark
 
-TRIPLES = 10_000_000
+TRIPLES, QUICK_TRIPLES = 10_000_000, 200_000
 RUNS = 3
-QUICK = 200_000
 RATE, STRETCH = 200_000, 300_000
+"""Promised rate and stretch goal, in triples per second."""
 MASTER = "local[2]"
 RULES = "seen(?x) :- unseen(?x) .\n"
 EXCLUDED = ("start Spark",)
+"""Phases whose seconds do not count."""
 PHASES = ("read", "load", "reason", "commit", "snapshot")
 TIMEOUT = 1200.0
+"""Maximum seconds of a run."""
 
 
 def triples() -> Iterator[str]:
-    """Lines of N-Triples about universities, each once, without an end.
+    """An endless iterator over lines of N-Triples about universities, without repetitions.
 
     >>> first = list(islice(triples(), 200_000))
     >>> len(set(first)), first == list(islice(triples(), 200_000))
@@ -48,7 +50,7 @@ def triples() -> Iterator[str]:
         own: set[str] = set()
         for subject, predicate, value in university(number):
             line = f"{subject} {predicate} {value} .\n"
-            # Only types of universities are said by other universities, too.
+            # Other universities repeat only the types of universities.
             known = shared if predicate == TYPE and subject.startswith("<http://www.University") else own
             if line not in known:
                 known.add(line)
@@ -57,13 +59,13 @@ def triples() -> Iterator[str]:
 
 
 def write(count: int, path: Path) -> None:
-    """Write so many triples, all different."""
+    """Write ``count`` distinct triples."""
     with path.open("w", encoding="utf-8") as file:
         file.writelines(islice(triples(), count))
 
 
 def ingest(path: str, directory: str) -> dict[str, Any]:
-    """Seconds by phase and processor seconds of all processes together, the start of the session left out."""
+    """Seconds by phase, and total processor seconds of all processes without the start of the session."""
     from everlog.jobs.materialise import MaterialiseJob, materialise
     from everlog.jobs.reports import Report
 
@@ -86,86 +88,70 @@ def ingest(path: str, directory: str) -> dict[str, Any]:
 
 
 def iterate(path: str) -> dict[str, Any]:
-    """Seconds in which pyoxigraph iterates a file, on one core."""
+    """The seconds that pyoxigraph takes to iterate a file on one core."""
     import pyoxigraph
 
     began = perf_counter()
     with Path(path).open("rb") as file:
-        found = sum(1 for _ in pyoxigraph.parse(file, pyoxigraph.RdfFormat.N_TRIPLES))
-    return {"facts": found, "seconds": perf_counter() - began}
+        results = sum(1 for _ in pyoxigraph.parse(file, pyoxigraph.RdfFormat.N_TRIPLES))
+    return {"facts": results, "seconds": perf_counter() - began}
 
 
 def tree_seconds() -> float:
-    """Processor seconds so far of this process and all that it started, as far as they still run."""
-    parents: dict[int, int] = {}
-    ticks: dict[int, int] = {}
-    for stat in Path("/proc").glob("[0-9]*/stat"):
-        try:
-            fields = stat.read_text().rpartition(")")[2].split()
-        except OSError:
-            continue
-        parents[int(stat.parent.name)] = int(fields[1])
-        ticks[int(stat.parent.name)] = sum(map(int, fields[11:15]))
-    me = os.getpid()
-    mine = [pid for pid in parents if me in _ancestors(pid, parents)]
-    return sum(ticks[pid] for pid in mine) / os.sysconf("SC_CLK_TCK")
-
-
-def _ancestors(pid: int, parents: dict[int, int]) -> Iterator[int]:
-    while pid in parents:
-        yield pid
-        pid = parents[pid]
+    """Processor seconds of this process and of its running descendants."""
+    ticks = (sum(map(int, fields[11:15])) for fields in process_tree(os.getpid()).values())
+    return sum(ticks) / os.sysconf("SC_CLK_TCK")
 
 
 def seconds_of(run: dict[str, Any]) -> float:
-    """From the started session to the committed version and its snapshot."""
+    """Seconds from the started session to the committed version and its snapshot."""
     return sum(taken for phase, taken in run["seconds"].items() if phase not in EXCLUDED)
 
 
-def targets(found: dict[str, Any]) -> list[Target]:
-    """The promise and its stretch."""
-    runs = found["runs"]
-    whole = found["triples"] >= TRIPLES and runs
-    best = max((found["triples"] / seconds_of(run) for run in runs), default=0.0)
-    told = f"{best:,.0f} a second, the best of {len(runs)}" if whole else "-"
+def targets(results: dict[str, Any]) -> list[Target]:
+    """The targets: the promised rate and the stretch goal."""
+    runs = results["runs"]
+    whole = results["triples"] >= TRIPLES and runs
+    best = max((results["triples"] / seconds_of(run) for run in runs), default=0.0)
+    shown = f"{best:,.0f} a second, the best of {len(runs)}" if whole else "-"
     promises = ((RATE, "N-Triples a second into the committed store"), (STRETCH, "a second, the stretch"))
     return [
-        Target("ingest", f"{rate:,} {what}, {TRIPLES:,} on {MASTER}", told, best >= rate if whole else None)
+        Target("ingest", f"{rate:,} {what}, {TRIPLES:,} on {MASTER}", shown, best >= rate if whole else None)
         for rate, what in promises
     ]
 
 
-def report(found: dict[str, Any], wanted: int) -> Report:
-    """What was measured, as a table; wrong if one of the wanted runs failed or lost triples."""
-    intro = f"{found['triples']:,} different triples, {found['bytes'] / 1e6:,.0f} MB of N-Triples. {EXPLAINED}"
-    measured = [*found["runs"], *found["iterated"]]
-    wrong = [f"{run['facts']:,} triples, not {found['triples']:,}" for run in measured
-             if run["facts"] != found["triples"]]  # fmt: skip
+def report(results: dict[str, Any], wanted: int) -> Report:
+    """The results as a table; the run fails if one of the ``wanted`` runs failed or lost triples."""
+    intro = f"{results['triples']:,} different triples, {results['bytes'] / 1e6:,.0f} MB of N-Triples. {EXPLAINED}"
+    measured = [*results["runs"], *results["iterated"]]
+    wrong = [f"{run['facts']:,} triples, not {results['triples']:,}" for run in measured
+             if run["facts"] != results["triples"]]  # fmt: skip
     wrong += ["a run failed"] * (wanted - len(measured))
-    return Report(found, targets(found), [intro, runs_text(found)], wrong)
+    return Report(results, targets(results), [intro, runs_text(results)], wrong)
 
 
 EXPLAINED = (
-    "`seconds` leaves the start of the session out; `cpu` are the processor seconds of all processes from there on; "
-    "`load` is the number of cores busy before the run. pyoxigraph only iterates the triples, on one core."
+    "`seconds` excludes the start of the session; `cpu` are the processor seconds of all processes after it; `load` is "
+    "the number of cores busy before the run. pyoxigraph only iterates the triples, on one core."
 )
 
 
-def runs_text(found: dict[str, Any]) -> str:
-    """A line for each run, and one for pyoxigraph."""
+def runs_text(results: dict[str, Any]) -> str:
+    """The runs as a table with one line each, and one for pyoxigraph."""
     headings = ("what", "load", "seconds", "triples/s", "x pyoxigraph", "cpu", "session", *PHASES)
-    plain = median(run["seconds"] for run in found["iterated"]) if found["iterated"] else None
+    plain = median(run["seconds"] for run in results["iterated"]) if results["iterated"] else None
     rows = []
-    for run in found["runs"]:
+    for run in results["runs"]:
         taken = seconds_of(run)
         beside = f"{taken / plain:.2f}" if plain else "-"
         phases = [f"{run['seconds'].get(phase, 0.0):.1f}" for phase in PHASES]
         rows.append(
-            ["everlog materialise", f"{run['load']:.1f}", f"{taken:.1f}", f"{found['triples'] / taken:,.0f}", beside,
+            ["everlog materialise", f"{run['load']:.1f}", f"{taken:.1f}", f"{results['triples'] / taken:,.0f}", beside,
              f"{run['cpu']:.1f}", f"{run['seconds']['start Spark']:.1f}", *phases]
         )  # fmt: skip
-    for run in found["iterated"]:
-        rate = f"{found['triples'] / run['seconds']:,.0f}"
+    for run in results["iterated"]:
+        rate = f"{results['triples'] / run['seconds']:,.0f}"
         row = ["pyoxigraph iterates", f"{run['load']:.1f}", f"{run['seconds']:.1f}", rate, "1.00"]
         rows.append([*row, *["-"] * (len(headings) - len(row))])
     return table(headings, rows)
@@ -173,18 +159,18 @@ def runs_text(found: dict[str, Any]) -> str:
 
 def measure(options: argparse.Namespace) -> Report:
     """Write the triples, iterate them by pyoxigraph, and read them into stores."""
-    count, runs = (QUICK, 1) if options.quick else (TRIPLES, options.runs or RUNS)
-    found: dict[str, Any] = {"triples": count}
+    count, runs = (QUICK_TRIPLES, 1) if options.quick else (TRIPLES, options.runs or RUNS)
+    results: dict[str, Any] = {"triples": count}
     with tempfile.TemporaryDirectory(prefix="everlog-bench-") as scratch:
         path = Path(scratch, "universities.nt")
-        tell(f"writing {count:,} triples")
+        log_progress(f"writing {count:,} triples")
         write(count, path)
-        found["bytes"] = path.stat().st_size
-        found["iterated"] = _measured(1, lambda _: {"task": "iterate", "path": str(path)})
-        found["runs"] = _measured(
+        results["bytes"] = path.stat().st_size
+        results["iterated"] = _measured(1, lambda _: {"task": "iterate", "path": str(path)})
+        results["runs"] = _measured(
             runs, lambda directory: {"task": "ingest", "path": str(path), "directory": str(directory)}
         )
-    return report(found, runs + 1)
+    return report(results, runs + 1)
 
 
 def _measured(runs: int, job: Callable[[Path], dict[str, Any]]) -> list[dict[str, Any]]:
@@ -193,10 +179,10 @@ def _measured(runs: int, job: Callable[[Path], dict[str, Any]]) -> list[dict[str
         with tempfile.TemporaryDirectory(prefix="everlog-bench-") as directory:
             load = busy_cores()
             asked = job(Path(directory))
-            tell(f"{asked['task']} {number + 1}, load {load:.1f}")
+            log_progress(f"{asked['task']} {number + 1}, load {load:.1f}")
             ran = start(asked, TIMEOUT)
             if ran.result is None:
-                tell(f"{asked['task']}: {ran.error}")
+                log_progress(f"{asked['task']}: {ran.error}")
             else:
                 done.append({**ran.result, "load": load})
     return done

@@ -1,7 +1,7 @@
-"""The facts of a workload, prepared once as files that every measured process reads.
+"""The facts of a workload, written once to files that every measured process reads.
 
-Each relation lies in a directory as ``NAME.arrow`` (for whoever takes columns), ``NAME.tsv`` (for
-whoever reads tables) and ``NAME.lp`` (for clingo). Columns are ``x`` and ``y``, int64 or string.
+Each relation is written as ``NAME.arrow`` (for systems that take columns), ``NAME.tsv`` (for systems that read text)
+and ``NAME.lp`` (for clingo). Columns are ``x`` and ``y``, int64 or string.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ import pyarrow.csv
 from bench.generators import Edges
 
 SHARED = Path(__file__).resolve().parents[2] / "shared" / "data"
-"""Real graphs and hierarchies, beside the repository where they are there at all."""
+"""The directory of real graphs and hierarchies beside the repository; it may be missing."""
 
 
 @dataclass(frozen=True)
@@ -35,7 +35,7 @@ class Inputs:
         return any(table.schema.field("x").type == pa.string() for table in self.tables.values())
 
     def head(self, rows: int) -> Inputs:
-        """The first rows of every relation, for a run that only warms up."""
+        """The first rows of every relation, for a warm-up run."""
         return Inputs(self.directory, {name: table.slice(0, rows) for name, table in self.tables.items()})
 
 
@@ -46,7 +46,7 @@ def table_of(edges: Edges) -> Any:
 
 
 def read_shared(path: str) -> Any:
-    """A tab-separated graph of the shared data, integers if all its cells are; repetitions dropped."""
+    """Read a tab-separated graph of the shared data without duplicates; columns are integers if all cells are."""
     names = pyarrow.csv.ReadOptions(column_names=["x", "y"])
     parse = pyarrow.csv.ParseOptions(delimiter="\t", quote_char=False)
     table = pyarrow.csv.read_csv(SHARED / path, read_options=names, parse_options=parse)
@@ -56,18 +56,24 @@ def read_shared(path: str) -> Any:
 
 
 def write(tables: Mapping[str, Any], directory: Path) -> None:
-    """Prepare the files of a workload."""
+    """Write the files of a workload."""
     directory.mkdir(parents=True, exist_ok=True)
     for name, table in tables.items():
         with pa.OSFile(str(directory / f"{name}.arrow"), "wb") as sink, pa.ipc.new_file(sink, table.schema) as writer:
             writer.write_table(table)
-        plain = pyarrow.csv.WriteOptions(include_header=False, delimiter="\t", quoting_style="none")
-        pyarrow.csv.write_csv(table, directory / f"{name}.tsv", plain)
+        write_tsv(table, directory / f"{name}.tsv")
         (directory / f"{name}.lp").write_text("\n".join(_ground_atoms(name, table).to_pylist()) + "\n")
 
 
+def write_tsv(table: Any, path: Path) -> Path:
+    """Write a table as tab-separated values without a header; return the path."""
+    plain = pyarrow.csv.WriteOptions(include_header=False, delimiter="\t", quoting_style="none")
+    pyarrow.csv.write_csv(table, path, plain)
+    return path
+
+
 def read(directory: Path) -> Inputs:
-    """The relations of a prepared directory."""
+    """Read the relations of a directory that :func:`write` has filled."""
     tables = {}
     for path in sorted(directory.glob("*.arrow")):
         with pa.OSFile(str(path), "rb") as source:

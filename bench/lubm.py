@@ -3,8 +3,7 @@
 Classes, properties and ranges follow the published profile (Guo, Pan and Heflin, 2005): how many
 departments a university has, how many professors, courses and students a department, how many
 courses a student takes. Names are those of the original generator, so that its ontology and its
-queries fit. A university depends on its number and the seed alone: the first ten are the same,
-whether ten or a hundred are made.
+queries fit. A university depends only on its number and the seed, not on the number of universities.
 """
 
 from __future__ import annotations
@@ -41,16 +40,16 @@ GRADUATES_PER_FACULTY: Range = (3, 4)
 UNDERGRADUATE_COURSES: Range = (2, 4)
 GRADUATE_COURSES: Range = (1, 3)
 ADVISED_UNDERGRADUATES = 5
-"""One undergraduate in so many has an advisor."""
+"""One undergraduate out of this number has an advisor."""
 TEACHING_ASSISTANTS: Range = (4, 5)
 RESEARCH_ASSISTANTS: Range = (3, 4)
-"""One graduate student in so many is an assistant."""
+"""One graduate student out of a number in these ranges is an assistant."""
 DEGREE_UNIVERSITIES = 1000
 RESEARCH_INTERESTS = 30
 
 
 def universities(count: int, seed: int = 0) -> Iterator[Triple]:
-    """The triples about so many universities as N-Triples terms; a few, such as types, come more than once.
+    """The triples about ``count`` universities as N-Triples terms. A few, such as types, are repeated.
 
     >>> first = list(universities(1))
     >>> first == list(universities(1)), 80_000 < len(first) < 180_000
@@ -92,12 +91,12 @@ def _university(number: int) -> str:
 
 @dataclass
 class _Department:
-    """Makes one department; its courses, publications and people have names within it."""
+    """Generates the triples of one department; names of courses, publications and people start with its name."""
 
     random: Random
     university: int
     number: int
-    found: list[Triple] = field(default_factory=list)
+    triples_made: list[Triple] = field(default_factory=list)
     publications: dict[str, list[str]] = field(default_factory=dict)
     courses: list[str] = field(default_factory=list)
     graduate_courses: list[str] = field(default_factory=list)
@@ -111,64 +110,64 @@ class _Department:
         return f"<http://www.{self.host}>"
 
     def triples(self) -> list[Triple]:
-        self._is(self.name, "Department", f"Department{self.number}")
-        self._say(self.name, "subOrganizationOf", _university(self.university))
+        self._add_type(self.name, "Department", f"Department{self.number}")
+        self._add(self.name, "subOrganizationOf", _university(self.university))
         faculty = self._faculty()
         professors = [person for person in faculty if "Professor" in person]
         graduates = self._graduates(len(faculty), professors)
         self._undergraduates(len(faculty), professors)
         self._assistants(graduates)
         for group in range(self.random.randint(*RESEARCH_GROUPS)):
-            self._is(self._local(f"ResearchGroup{group}"), "ResearchGroup")
-            self._say(self._local(f"ResearchGroup{group}"), "subOrganizationOf", self.name)
-        return self.found
+            self._add_type(self._local(f"ResearchGroup{group}"), "ResearchGroup")
+            self._add(self._local(f"ResearchGroup{group}"), "subOrganizationOf", self.name)
+        return self.triples_made
 
     def _local(self, name: str) -> str:
         return f"<http://www.{self.host}/{name}>"
 
-    def _say(self, subject: str, property: str, value: str) -> None:
-        self.found.append((subject, _term(property), value))
+    def _add(self, subject: str, property: str, value: str) -> None:
+        self.triples_made.append((subject, _term(property), value))
 
-    def _is(self, subject: str, kind: str, name: str | None = None) -> None:
-        self.found.append((subject, TYPE, _term(kind)))
+    def _add_type(self, subject: str, kind: str, name: str | None = None) -> None:
+        self.triples_made.append((subject, TYPE, _term(kind)))
         if name is not None:
-            self._say(subject, "name", f'"{name}"')
+            self._add(subject, "name", f'"{name}"')
 
     def _person(self, kind: str, number: int) -> str:
         name = f"{kind}{number}"
         person = self._local(name)
-        self._is(person, kind, name)
-        self._say(person, "emailAddress", f'"{name}@{self.host}"')
-        self._say(person, "telephone", '"xxx-xxx-xxxx"')
+        self._add_type(person, kind, name)
+        self._add(person, "emailAddress", f'"{name}@{self.host}"')
+        self._add(person, "telephone", '"xxx-xxx-xxxx"')
         return person
 
     def _degree(self, person: str, property: str) -> None:
         other = _university(self.random.randrange(DEGREE_UNIVERSITIES))
-        self._is(other, "University")
-        self._say(person, property, other)
+        self._add_type(other, "University")
+        self._add(person, property, other)
 
     def _faculty(self) -> list[str]:
-        found = []
+        faculty = []
         for rank, size in RANKS.items():
             people = [self._member_of_faculty(rank, number) for number in range(self.random.randint(*size))]
             if rank == "FullProfessor":
-                self._say(self.random.choice(people), "headOf", self.name)
-            found += people
-        return found
+                self._add(self.random.choice(people), "headOf", self.name)
+            faculty += people
+        return faculty
 
     def _member_of_faculty(self, rank: str, number: int) -> str:
         person = self._person(rank, number)
-        self._say(person, "worksFor", self.name)
+        self._add(person, "worksFor", self.name)
         for property in ("undergraduateDegreeFrom", "mastersDegreeFrom", "doctoralDegreeFrom"):
             self._degree(person, property)
         if rank != "Lecturer":
-            self._say(person, "researchInterest", f'"Research{self.random.randrange(RESEARCH_INTERESTS)}"')
+            self._add(person, "researchInterest", f'"Research{self.random.randrange(RESEARCH_INTERESTS)}"')
         for kind, courses in (("Course", self.courses), ("GraduateCourse", self.graduate_courses)):
             for _ in range(self.random.randint(*COURSES_TAUGHT)):
                 course = f"{kind}{len(courses)}"
                 courses.append(self._local(course))
-                self._is(courses[-1], kind, course)
-                self._say(person, "teacherOf", courses[-1])
+                self._add_type(courses[-1], kind, course)
+                self._add(person, "teacherOf", courses[-1])
         self._publish(person, f"{rank}{number}", self.random.randint(*PUBLICATIONS[rank]))
         return person
 
@@ -176,44 +175,44 @@ class _Department:
         mine = self.publications.setdefault(person, [])
         for number in range(count):
             mine.append(self._local(f"{name}/Publication{number}"))
-            self._is(mine[-1], "Publication", f"Publication{number}")
-            self._say(mine[-1], "publicationAuthor", person)
+            self._add_type(mine[-1], "Publication", f"Publication{number}")
+            self._add(mine[-1], "publicationAuthor", person)
 
     def _graduates(self, faculty: int, professors: Sequence[str]) -> list[str]:
-        found = []
+        students = []
         for number in range(faculty * self.random.randint(*GRADUATES_PER_FACULTY)):
             student = self._student("GraduateStudent", number, self.graduate_courses, GRADUATE_COURSES)
             self._degree(student, "undergraduateDegreeFrom")
             advisor = self.random.choice(professors)
-            self._say(student, "advisor", advisor)
+            self._add(student, "advisor", advisor)
             theirs = self.publications[advisor]
             for paper in self.random.sample(
                 theirs, min(len(theirs), self.random.randint(*PUBLICATIONS["GraduateStudent"]))
             ):
-                self._say(paper, "publicationAuthor", student)
-            found.append(student)
-        return found
+                self._add(paper, "publicationAuthor", student)
+            students.append(student)
+        return students
 
     def _undergraduates(self, faculty: int, professors: Sequence[str]) -> None:
         for number in range(faculty * self.random.randint(*UNDERGRADUATES_PER_FACULTY)):
             student = self._student("UndergraduateStudent", number, self.courses, UNDERGRADUATE_COURSES)
             if self.random.randrange(ADVISED_UNDERGRADUATES) == 0:
-                self._say(student, "advisor", self.random.choice(professors))
+                self._add(student, "advisor", self.random.choice(professors))
 
     def _student(self, kind: str, number: int, courses: Sequence[str], size: Range) -> str:
         student = self._person(kind, number)
-        self._say(student, "memberOf", self.name)
+        self._add(student, "memberOf", self.name)
         for course in self.random.sample(courses, self.random.randint(*size)):
-            self._say(student, "takesCourse", course)
+            self._add(student, "takesCourse", course)
         return student
 
     def _assistants(self, graduates: Sequence[str]) -> None:
-        """Some graduates teach, each another course; some others do research."""
+        """Make some graduates teaching assistants, each of a different course, and some others research assistants."""
         teaching = min(len(graduates) // self.random.randint(*TEACHING_ASSISTANTS), len(self.courses))
         research = len(graduates) // self.random.randint(*RESEARCH_ASSISTANTS)
         chosen = self.random.sample(graduates, teaching + research)
         for assistant, course in zip(chosen[:teaching], self.random.sample(self.courses, teaching), strict=True):
-            self._is(assistant, "TeachingAssistant")
-            self._say(assistant, "teachingAssistantOf", course)
+            self._add_type(assistant, "TeachingAssistant")
+            self._add(assistant, "teachingAssistantOf", course)
         for assistant in chosen[teaching:]:
-            self._is(assistant, "ResearchAssistant")
+            self._add_type(assistant, "ResearchAssistant")

@@ -1,10 +1,12 @@
-"""What the figures were measured on."""
+"""The machine and the package versions of a measurement, and what the system says about processes."""
 
 from __future__ import annotations
 
 import os
 import platform
+import re
 import time
+from contextlib import suppress
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
@@ -27,14 +29,14 @@ def machine() -> dict[str, str]:
 
 
 def versions() -> dict[str, str]:
-    """The packages that took part, as far as they are installed."""
-    found = {}
+    """The versions of the measured packages that are installed."""
+    installed = {}
     for package in PACKAGES:
         try:
-            found[package] = version(package)
+            installed[package] = version(package)
         except PackageNotFoundError:
             continue
-    return found
+    return installed
 
 
 def _processor() -> str:
@@ -47,14 +49,38 @@ def _processor() -> str:
 
 
 def busy_cores(seconds: float = 1.5) -> float:
-    """The number of cores that other work keeps busy, watched for some seconds."""
+    """The number of cores that other work keeps busy, measured for some seconds."""
     before = _spent()
     time.sleep(seconds)
     total, idle = (now - then for now, then in zip(_spent(), before, strict=True))
     return (os.cpu_count() or 1) * (1 - idle / max(total, 1))
 
 
+def status_bytes(field: str, pid: int | str = "self") -> int:
+    """A size in the status of a process, such as ``VmRSS`` or ``VmHWM``, in bytes; 0 if the process has ended."""
+    with suppress(OSError):
+        line = re.search(rf"^{field}:\s+(\d+) kB", Path(f"/proc/{pid}/status").read_text(), re.MULTILINE)
+        return int(line[1]) * 1024 if line else 0
+    return 0
+
+
+def process_tree(root: int) -> dict[int, list[str]]:
+    """A process and its running descendants, each with the fields of its ``/proc/PID/stat`` after the name."""
+    stats: dict[int, list[str]] = {}
+    for path in Path("/proc").glob("[0-9]*/stat"):
+        with suppress(OSError):
+            stats[int(path.parent.name)] = path.read_text().rpartition(")")[2].split()
+    tree = {}
+    for pid, fields in stats.items():
+        ancestor = pid
+        while ancestor in stats and ancestor != root:
+            ancestor = int(stats[ancestor][1])
+        if ancestor == root:
+            tree[pid] = fields
+    return tree
+
+
 def _spent() -> tuple[int, int]:
-    """The processors' time in all and idle, in ticks."""
+    """Total and idle time of all processors, in ticks."""
     times = [int(number) for number in Path("/proc/stat").read_text().split("\n", 1)[0].split()[1:]]
     return sum(times), times[3] + times[4]

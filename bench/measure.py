@@ -1,4 +1,4 @@
-"""Starts measured processes and collects what they report."""
+"""Starts measured processes and collects their results."""
 
 from __future__ import annotations
 
@@ -14,19 +14,30 @@ from pathlib import Path
 from time import perf_counter
 from typing import Any
 
-from bench.progress import tell
+from bench.progress import log_progress
 
 ROOT = Path(__file__).resolve().parents[1]
 RESULTS = Path(os.environ.get("EVERLOG_BENCH_RESULTS") or ROOT / "bench" / "results")
-"""Where benchmarks write what they found."""
+"""The directory of the result files."""
 
-SHOWN = ("workload", "system", "stratification", "n", "nodes", "form", "maintain")
-"""Arguments of a task that progress lines name."""
+SHOWN = (
+    "workload",
+    "system",
+    "stratification",
+    "n",
+    "nodes",
+    "form",
+    "maintain",
+    "workloads",
+    "universities",
+    "master",
+)
+"""Arguments of a task that progress lines show."""
 
 
 @dataclass(frozen=True)
-class Ended:
-    """A task's own report, or why there is none; ``wall`` is the process from start to end."""
+class ProcessResult:
+    """The result that a process printed, or the error; ``wall`` are the seconds from its start to its end."""
 
     result: dict[str, Any] | None
     wall: float
@@ -35,24 +46,24 @@ class Ended:
     timed_out: bool = False
 
 
-def start(job: Mapping[str, Any], timeout: float, environment: Mapping[str, str] | None = None) -> Ended:
-    """Run a task of :mod:`bench.child` to its end or to the timeout."""
-    return run_python(["-m", "bench.child", json.dumps(dict(job))], timeout, environment)
+def start(job: Mapping[str, Any], timeout: float, environment: Mapping[str, str] | None = None) -> ProcessResult:
+    """Run a task of :mod:`bench.run_task` in a new process, until its end or the timeout."""
+    return run_python(["-m", "bench.run_task", json.dumps(dict(job))], timeout, environment)
 
 
 def task(name: str, arguments: Mapping[str, Any], timeout: float, *, one_core: bool = True) -> dict[str, Any]:
-    """Run a task of :mod:`bench.child` and say so; what it found, or its error."""
+    """Run a task of :mod:`bench.run_task`, with progress lines; return its result, or its error."""
     shown = " ".join([name, *(str(arguments[key]) for key in SHOWN if key in arguments)])
-    tell(shown)
+    log_progress(shown)
     ended = start({"task": name, **arguments, "one_core": one_core}, timeout)
     if ended.result is None:
-        tell(f"{shown}: {ended.error}")
+        log_progress(f"{shown}: {ended.error}")
         return {"error": ended.error}
     return ended.result
 
 
-def run_python(arguments: list[str], timeout: float, environment: Mapping[str, str] | None = None) -> Ended:
-    """Run this interpreter; the last line it prints, if any, is the report."""
+def run_python(arguments: list[str], timeout: float, environment: Mapping[str, str] | None = None) -> ProcessResult:
+    """Run this Python interpreter; the last line that it prints, if any, is the result as JSON."""
     began = perf_counter()
     process = subprocess.Popen(
         [sys.executable, *arguments],
@@ -67,25 +78,25 @@ def run_python(arguments: list[str], timeout: float, environment: Mapping[str, s
         out, err = process.communicate(timeout=timeout)
     except subprocess.TimeoutExpired:
         _end(process)
-        return Ended(None, timeout, f">{timeout:g} s", timed_out=True)
+        return ProcessResult(None, timeout, f">{timeout:g} s", timed_out=True)
     except BaseException:
         _end(process)
         raise
     wall = perf_counter() - began
     if process.returncode:
-        return Ended(None, wall, _reason(err, process.returncode), err)
+        return ProcessResult(None, wall, _reason(err, process.returncode), err)
     lines = out.strip().splitlines()
-    return Ended(json.loads(lines[-1]) if lines else {}, wall, stderr=err)
+    return ProcessResult(json.loads(lines[-1]) if lines else {}, wall, stderr=err)
 
 
 def _end(process: subprocess.Popen[str]) -> None:
-    """End a process and all that it started."""
+    """Kill a process and its descendants."""
     os.killpg(process.pid, signal.SIGKILL)
     process.communicate()
 
 
 def _reason(err: str, status: int) -> str:
-    """The line that names the exception; a message may go on below it."""
+    """The line of standard error that names the exception; its message may have further lines."""
     lines = [line.strip() for line in err.splitlines() if line.strip()]
     named = [line for line in lines if re.match(r"[\w.]+(Error|Exception|Exit|Interrupt)\b", line)]
     return next(reversed(named or lines), f"ended with status {status}")

@@ -1,4 +1,4 @@
-"""What a materialisation takes while it is held."""
+"""The memory of a materialisation."""
 
 from __future__ import annotations
 
@@ -9,13 +9,15 @@ from pathlib import Path
 from typing import Any
 
 from bench.inputs import read
+from bench.machine import status_bytes
 from bench.programs import LINEAR
 
 
-def held_in_two_orders(directory: str, maintain: Any) -> dict[str, Any]:
-    """Close the graph, match the pairs by their second argument too, and give bytes per fact: by the
-    relation's own account if it has one, and by the growth of the resident process, which also
-    counts the dictionary, the edges and what the allocator keeps."""
+def bytes_per_fact(directory: str, maintain: Any) -> dict[str, Any]:
+    """Bytes per fact of a closure, before and after a query that needs a second sort order.
+
+    ``accounted`` is the figure reported by the relation, if it has one. The ``resident`` figures are the growth of
+    the process, which includes the dictionary, the edges and the allocator's reserve."""
     from everlog import KnowledgeBase
 
     warm: Any = KnowledgeBase(LINEAR.rules, maintain=maintain, modules=False)
@@ -45,9 +47,8 @@ def held_in_two_orders(directory: str, maintain: Any) -> dict[str, Any]:
 
 
 def resident_bytes() -> int:
-    """Resident memory after everything that can be given back has been."""
+    """Resident memory of this process, after garbage collection and returning free memory to the system."""
     gc.collect()
     if sys.platform == "linux":
         ctypes.CDLL(None).malloc_trim(0)
-    status = Path("/proc/self/status").read_text()
-    return int(next(line for line in status.splitlines() if line.startswith("VmRSS:")).split()[1]) * 1024
+    return status_bytes("VmRSS")

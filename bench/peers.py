@@ -1,8 +1,8 @@
-"""The systems that are compared, each as a function from a program and its inputs to an outcome.
+"""The compared systems, each a function from a program and its inputs to an outcome.
 
-``seconds`` is the whole work, from facts in the system's usual form (Arrow columns for Everlog, the
-yardstick and DuckDB; text files for clingo, Nemo and Souffle) to the last derived fact; ``closure``
-is the reasoning alone where the system lets the two be told apart. Counting the answers is outside.
+``seconds`` is the total time, from facts in the system's usual form (Arrow columns for Everlog, the reference kernels
+and DuckDB; text files for clingo, Nemo and Souffle) to the last derived fact. ``closure`` is the time of the reasoning
+alone, for systems that separate it from loading. Counting the answers is not timed.
 """
 
 from __future__ import annotations
@@ -19,11 +19,12 @@ from time import perf_counter, process_time
 from typing import Any
 
 from bench.inputs import Inputs, read
+from bench.machine import status_bytes
 from bench.programs import PROGRAMS, Program
 
 DUCKDB_THREADS = 2
 COUNTED_ROWS = 30_000_000
-"""Nemo gives its answers only one by one; more of them than this are not counted."""
+"""Maximum number of Nemo's answers that are counted: Nemo returns them one by one."""
 
 
 class NotExpressibleError(Exception):
@@ -32,9 +33,10 @@ class NotExpressibleError(Exception):
 
 @dataclass(frozen=True)
 class Outcome:
-    """What one system did with one workload. ``peak_mb`` is given by a system that knows better than
-    the measured process; ``cpu`` is the processor time of the work, on all cores, by which systems
-    can be compared on a busy machine."""
+    """The measurements of one system on one workload.
+
+    ``peak_mb`` is set by a system that runs outside the measured process. ``cpu`` is the processor time on all cores;
+    other work on the machine hardly changes it."""
 
     facts: int | None
     seconds: float
@@ -46,7 +48,7 @@ class Outcome:
 
 
 def everlog(program: Program, inputs: Inputs) -> Outcome:
-    """Everlog's general rules in memory, without bookkeeping for updates and without modules."""
+    """Everlog in memory: general rules without modules, without bookkeeping for updates."""
     from everlog import KnowledgeBase
 
     start = perf_counter()
@@ -62,23 +64,23 @@ def everlog(program: Program, inputs: Inputs) -> Outcome:
 
 def sort_kernel(program: Program, inputs: Inputs) -> Outcome:
     """The hand-written sort kernel."""
-    from bench.yardstick import sort_closure
+    from bench.reference_kernels import sort_closure
 
-    return _yardstick(program, inputs, sort_closure)
+    return _reference(program, inputs, sort_closure)
 
 
 def stamp_kernel(program: Program, inputs: Inputs) -> Outcome:
     """The hand-written stamp kernel, which counts the pairs but does not keep them."""
-    from bench.yardstick import stamp_closure
+    from bench.reference_kernels import stamp_closure
 
-    return _yardstick(program, inputs, stamp_closure)
+    return _reference(program, inputs, stamp_closure)
 
 
-def _yardstick(program: Program, inputs: Inputs, close: Callable[[Any], Any]) -> Outcome:
-    from bench.yardstick import adjacency
+def _reference(program: Program, inputs: Inputs, close: Callable[[Any], Any]) -> Outcome:
+    from bench.reference_kernels import adjacency
 
     if program.name != "linear":
-        raise NotExpressibleError("the yardstick is for linear closure")
+        raise NotExpressibleError("the reference kernels are for linear closure")
     start = perf_counter()
     graph = adjacency(*_integers(inputs.tables["edge"]))
     loaded = perf_counter()
@@ -88,7 +90,7 @@ def _yardstick(program: Program, inputs: Inputs, close: Callable[[Any], Any]) ->
 
 
 def _integers(table: Any) -> tuple[Any, Any]:
-    """The two columns as integers; strings are numbered."""
+    """The two columns as integers; strings are replaced by numbers."""
     import pyarrow as pa
 
     x, y = (table.column(name).combine_chunks() for name in ("x", "y"))
@@ -99,7 +101,7 @@ def _integers(table: Any) -> tuple[Any, Any]:
 
 
 def duckdb_recursive(program: Program, inputs: Inputs) -> Outcome:
-    """DuckDB's recursive SQL; the answers are kept as a table."""
+    """DuckDB's recursive SQL; the answers are written to a table."""
     if program.recursive_sql is None:
         raise NotExpressibleError("not a linear recursion")
     start = perf_counter()
@@ -169,7 +171,7 @@ def clingo(program: Program, inputs: Inputs) -> Outcome:
 
 
 def nemo(program: Program, inputs: Inputs) -> Outcome:
-    """Nemo through its Python package; it loads and reasons in one step."""
+    """Nemo's Python package, which loads and reasons in one step."""
     import nmo_python
 
     kind = "string" if inputs.textual else "int"
@@ -211,16 +213,13 @@ def souffle(program: Program, inputs: Inputs) -> Outcome:
 
 
 def peak_mb() -> float:
-    """The most memory this process has held, in millions of bytes.
+    """The peak resident memory of this process, in millions of bytes.
 
     The high-water mark of ``/proc`` starts anew with the program; ``ru_maxrss`` is inherited from
     the process that started it.
     """
-    status = Path("/proc/self/status")
-    if status.exists():
-        mark = next((line for line in status.read_text().splitlines() if line.startswith("VmHWM:")), None)
-        if mark is not None:
-            return int(mark.split()[1]) * 1024 / 1e6
+    if mark := status_bytes("VmHWM"):
+        return mark / 1e6
     import resource
 
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024 / 1e6
@@ -228,9 +227,8 @@ def peak_mb() -> float:
 
 @dataclass(frozen=True)
 class System:
-    """A way to run a program. ``package`` is the module it needs, ``tool`` the executable;
-    ``one_core`` pins its process; ``warmed`` runs a few rows first in the same process, so that
-    loading compiled kernels is not measured."""
+    """A way to run a program. ``package`` is the module that it needs, ``tool`` the executable. ``one_core`` pins its
+    process to one core. ``warmed`` runs a few rows first, so that loading compiled kernels is not measured."""
 
     name: str
     run: Callable[[Program, Inputs], Outcome]
@@ -240,7 +238,7 @@ class System:
     warmed: bool = False
 
     def available(self) -> bool:
-        """Whether it is installed here."""
+        """Whether it is installed."""
         if self.package is not None and find_spec(self.package) is None:
             return False
         return self.tool is None or shutil.which(self.tool) is not None
@@ -265,8 +263,8 @@ SYSTEMS = {
 }
 
 
-def measured(system: str, program: str, directory: str) -> dict[str, Any]:
-    """Run a program on prepared inputs by one system, in this process."""
+def measure_system(system: str, program: str, directory: str) -> dict[str, Any]:
+    """Run a program on prepared inputs with one system in this process."""
     chosen, inputs = SYSTEMS[system], read(Path(directory))
     if chosen.warmed:
         chosen.run(PROGRAMS[program], inputs.head(10))

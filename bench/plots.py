@@ -24,7 +24,7 @@ def figure(path: Path, rows: int = 1, columns: int = 1, **options: Any) -> Itera
 
 
 def grouped_bars(axes: Any, groups: Mapping[str, Mapping[str, float | None]], label: str, **legend: Any) -> None:
-    """A group of bars for each key, with one bar for each name, on a logarithmic scale; None draws no bar."""
+    """Draw a group of bars for each key, with one bar for each name, on a logarithmic scale; None draws no bar."""
     names = list(dict.fromkeys(name for group in groups.values() for name, value in group.items() if value))
     width = 0.85 / max(1, len(names))
     for index, name in enumerate(names):

@@ -1,7 +1,7 @@
-"""The programs that are measured: rules for the Datalog systems, SQL for DuckDB.
+"""The measured programs: rules for the Datalog systems, SQL for DuckDB.
 
-One rule text serves every Datalog system: Everlog and Nemo read it as it stands, clingo and Souffle
-after a change of how variables are written.
+All Datalog systems run one rule text: Everlog and Nemo read it unchanged, clingo and Souffle with variables in their
+own syntax.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ class Loop:
 
 @dataclass(frozen=True)
 class Program:
-    """Rules over binary relations ``inputs``; the answers that are counted are those of ``goal``."""
+    """Rules over the binary relations ``inputs``; the answers are the facts of ``goal``."""
 
     name: str
     goal: str
@@ -35,7 +35,7 @@ class Program:
         >>> LINEAR.clingo().splitlines()[0]
         'path(X, Y) :- edge(X, Y) .'
         """
-        return re.sub(r"\?(\w+)", lambda found: found[1].upper(), self.rules)
+        return re.sub(r"\?(\w+)", lambda match: match[1].upper(), self.rules)
 
     def souffle(self, kind: str) -> str:
         """The rules with declarations; ``kind`` is the type of all columns, number or symbol."""

@@ -1,4 +1,4 @@
-"""How a benchmark gets on, with the time since it began."""
+"""Progress lines of a benchmark, with the time since the run began."""
 
 from __future__ import annotations
 
@@ -7,23 +7,24 @@ import sys
 import time
 
 BEGAN = "EVERLOG_BENCH_BEGAN"
-"""The environment variable that says when the whole run began, in seconds since 1970."""
+"""The environment variable with the start of the whole run, in seconds since 1970."""
 
-_here = time.time()
+_process_began = time.time()
 
 
-def tell(line: str) -> None:
-    """Say something at once, with the time since the whole run began."""
+def log_progress(line: str) -> None:
+    """Print a line to standard error at once, with the time since the whole run began."""
     print(f"[{elapsed()}] {line}", file=sys.stderr, flush=True)
 
 
 def elapsed() -> str:
-    """The time since the whole run began, or since this process did if there is no whole."""
-    return shown(time.time() - float(os.environ.get(BEGAN, _here)))
+    """The time since the whole run began; without one, since this process began."""
+    return shown(time.time() - float(os.environ.get(BEGAN, _process_began)))
 
 
 def shown(seconds: float) -> str:
-    """
+    """Seconds as minutes and seconds.
+
     >>> shown(7), shown(725.4), shown(3700)
     ('0:07', '12:05', '61:40')
     """

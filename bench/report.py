@@ -1,4 +1,4 @@
-"""How every benchmark reports: a page of tables, a file for machines and a figure, with the machine and the date."""
+"""The report of a benchmark: a Markdown page, a JSON file and a figure, with the machine and the date."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from typing import Any
 
 from bench.machine import machine, versions
 
-Found = Mapping[str, Any]
+Results = Mapping[str, Any]
 BUSY = 0.5
-"""Number of cores busy with other work above which times say little."""
+"""Maximum number of cores busy with other work; above it, the verdicts are marked provisional."""
 
 
 def table(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
@@ -41,9 +41,23 @@ def number(value: float | None, form: str) -> str:
     return "-" if value is None else format(value, form)
 
 
+def count(value: float | None) -> str:
+    """A count as the papers print it, or a dash where there is none.
+
+    >>> count(950), count(16_590), count(19_095_288), count(None)
+    ('950', '16.6 k', '19.1 M', '-')
+    """
+    if value is None:
+        return "-"
+    for unit, size in (("G", 1e9), ("M", 1e6), ("k", 1e3)):
+        if value >= size:
+            return f"{value / size:.1f} {unit}"
+    return f"{value:.0f}"
+
+
 @dataclass(frozen=True)
 class Target:
-    """A promise, what was measured, and whether it was kept; None if it was not measured."""
+    """A promise, the measured figure, and whether the promise is met; ``met`` is None if it was not measured."""
 
     topic: str
     promise: str
@@ -52,7 +66,7 @@ class Target:
 
     @property
     def verdict(self) -> str:
-        """In words."""
+        """The verdict as a word."""
         return {True: "met", False: "missed", None: "not measured"}[self.met]
 
 
@@ -78,10 +92,10 @@ class Run:
 
 @dataclass(frozen=True)
 class Report:
-    """What a benchmark found: the figures for machines, its targets, the sections of its page, what makes the run a
-    failure, and what draws its figure."""
+    """The outcome of a benchmark: its results as JSON data, its targets, the sections of its page, the problems that
+    make the run a failure, and the function that draws its figure."""
 
-    found: Found
+    results: Results
     targets: Sequence[Target] = ()
     sections: Sequence[str] = ()
     wrong: Sequence[str] = ()
@@ -98,11 +112,11 @@ class Report:
         return "\n\n".join([*parts, *self.sections]) + "\n"
 
     def write(self, path: Path, title: str, run: Run) -> str:
-        """Write the page, the figures and the plot to ``PATH`` with ``.md``, ``.json`` and ``.png``; give the page."""
+        """Write the page (``.md``), the results (``.json``) and the figure (``.png``); return the page."""
         path.parent.mkdir(parents=True, exist_ok=True)
         page = self.page(title, run)
         about = {"command_line": run.command, "date": run.date, "load": run.load, "machine": machine()}
-        data = {**about, "versions": versions(), "targets": list(map(asdict, self.targets)), **self.found}
+        data = {**about, "versions": versions(), "targets": list(map(asdict, self.targets)), **self.results}
         path.with_suffix(".md").write_text(page)
         path.with_suffix(".json").write_text(json.dumps(data, indent=1) + "\n")
         if self.plot is not None:

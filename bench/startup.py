@@ -1,4 +1,4 @@
-"""How long a person waits: the import, a small program, the first run of a fresh installation."""
+"""Start-up times: the import, a small program, and the first run after installation."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from time import perf_counter
 from typing import Any
 
 from bench.inputs import table_of, write
-from bench.measure import Ended, run_python, start
+from bench.measure import ProcessResult, run_python, start
 from bench.peers import EVERLOG
 from bench.programs import LINEAR
 from bench.workloads import dag_s
@@ -19,7 +19,7 @@ TEN_FACTS = "ancestor(?x, ?y) :- parent(?x, ?y) .\nancestor(?x, ?z) :- ancestor(
 
 @dataclass(frozen=True)
 class Startup:
-    """Seconds of whole processes; None where the run failed, with the reason in ``error``."""
+    """Seconds of whole processes; None for a run that failed, with the reason in ``error``."""
 
     interpreter: float | None
     imported: float | None
@@ -32,7 +32,7 @@ class Startup:
 
 
 def answer_ten_facts() -> dict[str, Any]:
-    """Materialise and query ten facts, in the process that calls it."""
+    """Materialise and query ten facts in this process."""
     from everlog import KnowledgeBase
 
     began = perf_counter()
@@ -45,15 +45,15 @@ def answer_ten_facts() -> dict[str, Any]:
 
 
 def startup(first_runs: bool = True) -> Startup:
-    """Best of five imports, best of three small programs; with an empty kernel cache, one small
-    program and one closure of DAG-S."""
+    """The best of five imports and the best of three small programs; with ``first_runs`` also one small program and
+    one closure of DAG-S with an empty kernel cache."""
     bare = [run_python(["-c", "pass"], 60) for _ in range(5)]
     imports = [run_python(["-c", "import everlog"], 60) for _ in range(5)]
     attributes = [run_python(["-c", "import everlog; everlog.KnowledgeBase"], 60) for _ in range(5)]
     with tempfile.TemporaryDirectory(prefix="everlog-bench-") as cache:
         environment = {"NUMBA_CACHE_DIR": cache} if first_runs else {}
         first = start({"task": "ten_facts"}, 300, environment)
-        said = first_command(cache) if first_runs else None
+        printed = first_command(cache) if first_runs else None
         small = [start({"task": "ten_facts"}, 300, environment) for _ in range(3)]
     closure = first_closure() if first_runs else None
     return Startup(
@@ -63,13 +63,13 @@ def startup(first_runs: bool = True) -> Startup:
         _best(small),
         _best([first]) if first_runs else None,
         _best([closure]) if closure else None,
-        said,
+        printed,
         first.error or (closure.error if closure else None),
     )
 
 
 def first_command(cache: str) -> bool:
-    """Whether the first command after installation says that kernels are being compiled."""
+    """Whether the first command after installation prints that kernels are being compiled."""
     from everlog import KnowledgeBase
 
     store = Path(cache, "store")
@@ -79,7 +79,7 @@ def first_command(cache: str) -> bool:
     return "compil" in ran.stderr
 
 
-def first_closure() -> Ended:
+def first_closure() -> ProcessResult:
     """The linear closure of DAG-S with an empty kernel cache."""
     with tempfile.TemporaryDirectory(prefix="everlog-bench-") as scratch:
         write({"edge": table_of(dag_s())}, Path(scratch, "dag-s"))
@@ -87,5 +87,5 @@ def first_closure() -> Ended:
         return start(job, 300, {"NUMBA_CACHE_DIR": str(Path(scratch, "cache"))})
 
 
-def _best(reports: list[Ended]) -> float | None:
+def _best(reports: list[ProcessResult]) -> float | None:
     return min((report.wall for report in reports if report.error is None), default=None)

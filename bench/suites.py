@@ -1,4 +1,4 @@
-"""The benchmarks by name: where each is, how to run it again, and where its results are."""
+"""The benchmarks by name: the module of each, its command, and its result files."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from typing import Any
 
 from bench.machine import busy_cores
 from bench.measure import RESULTS, ROOT
-from bench.progress import tell
+from bench.progress import log_progress
 from bench.report import Report, Run
 
 
 @dataclass(frozen=True)
-class Ran:
-    """How a benchmark went: its seconds, how its process ended, and whether it wrote results."""
+class SuiteRun:
+    """One run of a benchmark: its seconds, the exit status of its process, and whether it wrote results."""
 
     seconds: float
     status: int
@@ -30,7 +30,7 @@ class Ran:
 
     @property
     def failed(self) -> bool:
-        """Whether something was wrong: it stopped, or what it found is not as it must be."""
+        """Whether its process failed or wrote no results."""
         return bool(self.status) or not self.wrote
 
     def __str__(self) -> str:
@@ -40,8 +40,8 @@ class Ran:
 
 @dataclass(frozen=True)
 class Benchmark:
-    """What a benchmark's module offers: the function that measures, the parts that can be named, and which options
-    (of :data:`OPTIONS`) it has besides ``--quick``."""
+    """A benchmark: the function that measures, the parts that can be selected, and its options (of :data:`OPTIONS`)
+    besides ``--quick``."""
 
     measure: Callable[[argparse.Namespace], Report]
     parts: Collection[str] = ()
@@ -59,7 +59,7 @@ OPTIONS: Mapping[str, dict[str, Any]] = {
 
 @dataclass(frozen=True)
 class Suite:
-    """One benchmark: its module, and its arguments when everything is measured."""
+    """A named benchmark: its title, its module, and its arguments when everything is measured."""
 
     name: str
     title: str
@@ -68,13 +68,13 @@ class Suite:
 
     @property
     def command(self) -> str:
-        """How to run it again."""
+        """The command that runs it."""
         return " ".join(["python -m bench", self.name, *self.arguments])
 
     def benchmark(self) -> Benchmark:
         """Import the benchmark."""
-        found: Benchmark = import_module(self.module).BENCHMARK
-        return found
+        benchmark: Benchmark = import_module(self.module).BENCHMARK
+        return benchmark
 
     def options(self, arguments: Sequence[str]) -> argparse.Namespace:
         """Parse the arguments; options that the benchmark does not have are None."""
@@ -92,7 +92,7 @@ class Suite:
         return options
 
     def measure(self, arguments: Sequence[str], results: Path = RESULTS) -> int:
-        """Run the benchmark in this process, print and write its report; 1 if something is wrong."""
+        """Run the benchmark in this process, print and write its report; return 1 if it has problems."""
         options = self.options(arguments)
         run = Run(" ".join(["python -m bench", self.name, *arguments]), busy_cores())
         report = self.benchmark().measure(options)
@@ -101,11 +101,11 @@ class Suite:
         print(report.write(path, self.title, run))
         print(f"written to {path.parent.name}/{path.stem}")
         for line in report.wrong:
-            tell(line)
+            log_progress(line)
         return int(bool(report.wrong))
 
-    def run(self, names: Sequence[str] = (), *, quick: bool = False, results: Path = RESULTS) -> Ran:
-        """Run the benchmark, or a part of it, or quickly with small sizes, in a process of its own."""
+    def run(self, names: Sequence[str] = (), *, quick: bool = False, results: Path = RESULTS) -> SuiteRun:
+        """Run the benchmark, or the named parts of it, in a new process; ``quick`` selects small sizes."""
         arguments = ("--quick",) if quick else names or self.arguments
         path = self.path(results, part=bool(names), quick=quick)
         before = _written(path)
@@ -113,15 +113,15 @@ class Suite:
         command = [sys.executable, "-m", "bench", self.name, *arguments]
         began = perf_counter()
         done = subprocess.run(command, cwd=ROOT, check=False, env=environment)
-        return Ran(perf_counter() - began, done.returncode, _written(path) != before)
+        return SuiteRun(perf_counter() - began, done.returncode, _written(path) != before)
 
-    def found(self, part: bool = False, *, quick: bool = False, results: Path = RESULTS) -> dict[str, Any]:
-        """What it wrote last; nothing if it never ran."""
+    def last_results(self, part: bool = False, *, quick: bool = False, results: Path = RESULTS) -> dict[str, Any]:
+        """The results of its last run; empty if it never ran."""
         path = self.path(results, part=part, quick=quick)
         return json.loads(path.read_text()) if path.exists() else {}
 
     def path(self, results: Path, *, part: bool = False, quick: bool = False, full: bool = False) -> Path:
-        """The file for machines that a run writes."""
+        """The JSON file that a run writes."""
         effort = "selected-" if part else "quick-" if quick else "full-" if full else ""
         return results / f"{effort}{self.name}.json"
 

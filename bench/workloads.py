@@ -1,4 +1,4 @@
-"""The table of workloads: a program, its facts, who runs it."""
+"""The workloads: for each a program, its facts, and the systems that run it."""
 
 from __future__ import annotations
 
@@ -20,9 +20,11 @@ FAST_PEERS = (*OURS, *KERNELS, "duckdb", "souffle")
 
 @dataclass(frozen=True)
 class Workload:
-    """``facts`` is the number of answers if it is known from elsewhere; ``shared`` the file of the
-    shared data it needs; a ``long`` one runs only when named or with ``--full``. A system is stopped after
-    ``timeout`` seconds, and run up to ``runs`` times: twice where no promise hangs on the figures."""
+    """A program, its facts and the systems that run it.
+
+    ``facts`` is the expected number of answers, if known; ``shared`` the file of the shared data that it needs. A
+    ``long`` workload runs only if it is named or with ``--full``. A system is stopped
+    after ``timeout`` seconds, and run at most ``runs`` times: twice for workloads without a target."""
 
     name: str
     program: Program
@@ -36,7 +38,7 @@ class Workload:
     runs: int = 3
 
     def available(self) -> bool:
-        """Whether its data is here."""
+        """Whether its data is on this machine."""
         return self.shared is None or (SHARED / self.shared).exists()
 
 
@@ -93,7 +95,7 @@ WORKLOADS = {
 
 
 def chosen(names: list[str], quick: bool, full: bool) -> list[Workload]:
-    """The workloads to run: those named, or the quick ones, or all but the long ones, or all."""
+    """The workloads to run: the named ones, otherwise the quick ones, all except the long ones, or all."""
     if names:
         return [WORKLOADS[name] for name in names]
     return [workload for workload in WORKLOADS.values() if (workload.quick if quick else full or not workload.long)]

@@ -23,7 +23,7 @@ settings.load_profile(os.environ.get("EVERLOG_HYPOTHESIS", "default"))
 @pytest.fixture(autouse=True, scope="session")
 def small_closures_in_their_graphs() -> Iterator[None]:
     """Closures are kept in their graphs however small they are; the tests of plain pairs say so."""
-    from everlog.reasoning.modules import plain
+    from everlog.reasoning.modules.closure import plain
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(plain, "PAIRS_BY_EDGE", 0)

@@ -17,7 +17,7 @@ from tests.oracle.naive import Fact, Row, grouped
 
 ROOT = Path(__file__).resolve().parents[1]
 SOURCES = os.pathsep.join(map(str, (ROOT / "src", ROOT)))
-"""The path by which another process imports these sources and tests."""
+"""The Python path with which another process imports these sources and tests."""
 
 
 def knowledge_base(program: Program | str, facts: Iterable[Fact] = (), **options: Any) -> everlog.KnowledgeBase:
@@ -29,7 +29,7 @@ def knowledge_base(program: Program | str, facts: Iterable[Fact] = (), **options
 
 
 def relation(kb: everlog.KnowledgeBase, predicate: Predicate) -> set[Row]:
-    """The facts of one predicate; that none is listed twice is checked."""
+    """The facts of one predicate; checks that none is listed twice."""
     found = kb[predicate.name, predicate.arity]
     rows = [tuple(map(text_of, row)) for row in found]
     assert len(rows) == len(set(rows)) == len(found)
@@ -39,14 +39,14 @@ def relation(kb: everlog.KnowledgeBase, predicate: Predicate) -> set[Row]:
 def materialised(
     program: Program | str, facts: Iterable[Fact], predicates: Iterable[Predicate], **options: Any
 ) -> dict[Predicate, set[Row]]:
-    """What holds of each predicate; those without facts are left out, as the oracle does."""
+    """The facts of each predicate, without predicates that have none, like the oracle."""
     kb = knowledge_base(program, facts, **options)
     found = {predicate: relation(kb, predicate) for predicate in known(program, facts, predicates)}
     return {predicate: rows for predicate, rows in found.items() if rows}
 
 
 def known(program: Program | str, facts: Iterable[Fact], predicates: Iterable[Predicate]) -> list[Predicate]:
-    """Those of the predicates that the knowledge base has heard of; asking for others is an error."""
+    """The predicates that the knowledge base knows; looking up others is an error."""
     if isinstance(program, str):
         return list(predicates)
     mentioned = {atom.predicate for rule in program.rules for atom in (rule.head, *rule.body)}

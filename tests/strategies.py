@@ -4,14 +4,14 @@ Stratifiable by construction: each predicate has a level, a rule's positive atom
 level of its head and its negative atoms less. Everything is drawn as small integers and lists, so
 a failing case shrinks to few predicates, rules and facts over the first constants of the pool.
 
-Domains are tiny on purpose: joins, duplicates and deletions should collide. ``cases`` draws
+Domains are tiny, so that joins, duplicates and deletions collide. ``cases`` draws
 arbitrary rules; ``graph_cases`` draws recursions that go many rounds deep.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from itertools import product
 from typing import TypeVar
 
@@ -40,19 +40,19 @@ CONSTANTS = (
     '"two words, ünïcode"',
     "-12345678901234567890",
 )
-"""Kinds that other systems confuse: the same lexical form as several kinds, and odd strings."""
+"""Constants that other systems confuse: one lexical form as several kinds, and unusual strings."""
 
 ARITIES = (2, 1, 2, 3, 0, 2, 1, 4)
 SHARED_IRI = "<http://example.org/p>"
 """A predicate name that may be used with several arities, as only IRIs may."""
 VARIABLES = tuple(map(Variable, "xyzw"))
 MAX_SLOTS = 5
-"""At most so many variables and wildcards in a positive body: the oracle is a nested loop."""
+"""Maximum number of variables and wildcards in a positive body: the oracle is a nested loop."""
 
 
 @dataclass(frozen=True)
 class Case:
-    """A program, the facts to insert beside its own, and the constants they are made of."""
+    """A program, facts to insert in addition to its own, and the constants in them."""
 
     program: Program
     facts: frozenset[Fact]
@@ -73,7 +73,7 @@ class Change:
 
 
 def show(rule: Rule) -> str:
-    """The rule as it is written, except for prefixes."""
+    """The text of the rule, without prefixes."""
     body = [*map(_shown, rule.positive), *("~" + _shown(atom) for atom in rule.negative)]
     return f"{_shown(rule.head)} :- {', '.join(body)} ."
 
@@ -106,7 +106,7 @@ def cases(draw: st.DrawFn, *, empty_bodies: bool = False, max_rules: int = 8, ma
 def lists(
     elements: st.SearchStrategy[Element], *, min_size: int = 0, max_size: int
 ) -> st.SearchStrategy[list[Element]]:
-    """Lists of every size alike; hypothesis' own are mostly short, which derives too little."""
+    """Lists of uniformly distributed size; hypothesis' own lists are mostly short, and derive too little."""
     return st.integers(min_size, max_size).flatmap(lambda size: st.lists(elements, min_size=size, max_size=size))
 
 
@@ -163,7 +163,7 @@ def rules(
 
 @st.composite
 def queries(draw: st.DrawFn, predicates: Sequence[Predicate], domain: Sequence[str]) -> Query:
-    """Safe conjunctive queries over the predicates, without variables now and then."""
+    """Safe conjunctive queries over the predicates, some of them without variables."""
     positive = _capped(draw(st.lists(atoms(predicates, body_terms(domain)), min_size=1, max_size=3)))
     bound = list(dict.fromkeys(variable for atom in positive for variable in atom.variables()))
     term = st.one_of(bound_terms(bound, domain), st.just(Wildcard()))
@@ -172,7 +172,7 @@ def queries(draw: st.DrawFn, predicates: Sequence[Predicate], domain: Sequence[s
 
 
 def _capped(body: Sequence[Atom]) -> list[Atom]:
-    """The body with all but the first few variables and wildcards turned into the first variable."""
+    """The body with all except the first few variables and wildcards replaced by the first variable."""
     seen: set[Variable] = set()
     wildcards = 0
     capped = []
@@ -207,7 +207,7 @@ def body_terms(domain: Sequence[str]) -> st.SearchStrategy[Term]:
 
 
 def bound_terms(bound: Sequence[Variable], domain: Sequence[str]) -> st.SearchStrategy[Term]:
-    """Variables bound by the positive body, or constants, now and then one from outside the domain."""
+    """Variables bound by the positive body, or constants, some of them from outside the domain."""
     constants = st.sampled_from([*map(Constant, domain), Constant("42")])
     if not bound:
         return constants
@@ -225,7 +225,7 @@ def facts(predicates: Sequence[Predicate], domain: Sequence[str]) -> st.SearchSt
 
 
 def ground_atoms(predicates: Sequence[Predicate], domain: Sequence[str]) -> st.SearchStrategy[Atom]:
-    """Facts as they stand in a program."""
+    """Facts in the syntax of a program."""
     return facts(predicates, domain).map(lambda fact: Atom(fact[0], tuple(map(Constant, fact[1]))))
 
 
@@ -237,7 +237,7 @@ def fact_sets(draw: st.DrawFn, predicates: Sequence[Predicate], domain: Sequence
 
 @st.composite
 def updates(draw: st.DrawFn, case: Case, max_size: int = 4) -> list[Change]:
-    """A sequence of changes to the explicit facts; deletions are mostly of facts that were there."""
+    """A sequence of changes to the explicit facts; most deletions are of existing facts."""
     present = sorted({*case.facts, *((atom.predicate, _texts(atom)) for atom in case.program.facts)})
     fact = facts(case.predicates, case.domain)
     changes: list[Change] = []
@@ -316,3 +316,28 @@ def graph_cases(draw: st.DrawFn, max_nodes: int = 9) -> Case:
     written = tuple(dict.fromkeys(rule_from(text) for group in groups for text in group))
     predicates = tuple(sorted({atom.predicate for rule in written for atom in (rule.head, *rule.body)} | {EDGE, MARK}))
     return Case(Program(written), frozenset(found), predicates, domain)
+
+
+def side_by_side(found: Sequence[Case]) -> Case:
+    """Several programs with predicates of their own."""
+    rules: list[Rule] = []
+    written: list[Atom] = []
+    facts: set[Fact] = set()
+    predicates: list[Predicate] = []
+    for number, case in enumerate(found):
+
+        def own(predicate: Predicate, number: int = number) -> Predicate:
+            name = predicate.name
+            return replace(predicate, name=f"{name[:-1]}{number}>" if name[0] == "<" else f"{name}of{number}")
+
+        def renamed(atom: Atom, own: Callable[[Predicate], Predicate] = own) -> Atom:
+            return replace(atom, predicate=own(atom.predicate))
+
+        for rule in case.program.rules:
+            positive, negative = (tuple(map(renamed, atoms)) for atoms in (rule.positive, rule.negative))
+            rules.append(Rule(renamed(rule.head), positive, negative))
+        written += map(renamed, case.program.facts)
+        facts |= {(own(p), row) for p, row in case.facts}
+        predicates += map(own, case.predicates)
+    domain = tuple(dict.fromkeys(text for case in found for text in case.domain))
+    return Case(Program(tuple(rules), tuple(written)), frozenset(facts), tuple(predicates), domain)

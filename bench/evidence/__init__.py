@@ -1,1 +1,1 @@
-"""All of it in one report: the papers' tables beside ours, the peers, and where we lose."""
+"""The report of all benchmarks: the papers' tables beside ours, the peers, and the cases where Everlog is slower."""

@@ -6,16 +6,18 @@ import argparse
 import subprocess
 import sys
 import time
-from pathlib import Path
 from typing import Any
 
+from bench.machine import status_bytes
 from bench.measure import ROOT
-from bench.progress import tell
+from bench.progress import log_progress
 from bench.report import Report, table
 from bench.suites import Benchmark
 
-EVERY = 0.02
+INTERVAL = 0.02
+"""Seconds between two samples."""
 LONGEST = 120.0
+"""Maximum seconds of a process; a longer one is killed."""
 
 START = """
 import sys, numpy as np
@@ -47,42 +49,33 @@ SYSTEMS = {
 
 
 def sampled(code: str) -> dict[str, Any]:
-    """Run a program; the seconds since its start and its resident megabytes, again and again, and what it printed."""
+    """Run a program and sample it: (seconds since its start, resident megabytes) at intervals, and its output."""
     began = time.perf_counter()
     process = subprocess.Popen([sys.executable, "-c", code], cwd=ROOT, stdout=subprocess.PIPE, text=True)
     samples: list[tuple[float, float]] = []
     while process.poll() is None and time.perf_counter() - began < LONGEST:
-        resident = _resident(process.pid)
+        resident = status_bytes("VmRSS", process.pid) / 1024e3
         if resident:
             samples.append((round(time.perf_counter() - began, 3), round(resident, 1)))
-        time.sleep(EVERY)
+        time.sleep(INTERVAL)
     process.kill()
     out, _ = process.communicate()
     return {"seconds": time.perf_counter() - began, "samples": samples, "pairs": out.strip()}
 
 
-def _resident(pid: int) -> float:
-    try:
-        status = Path(f"/proc/{pid}/status").read_text()
-    except OSError:
-        return 0.0
-    lines = [line for line in status.splitlines() if line.startswith("VmRSS")]
-    return int(lines[0].split()[1]) / 1e3 if lines else 0.0
-
-
 def measure(options: argparse.Namespace) -> Report:
-    """Sample each system; wrong if they disagree or one was cut off."""
-    found = {}
+    """Sample each system; the run fails if the numbers of pairs differ or a system was stopped."""
+    results = {}
     for name, code in SYSTEMS.items():
-        tell(name)
-        found[name] = sampled(code.replace("import dag_r", "import dag_s") if options.quick else code)
+        log_progress(name)
+        results[name] = sampled(code.replace("import dag_r", "import dag_s") if options.quick else code)
     rows = []
-    for name, one in found.items():
+    for name, one in results.items():
         peak = max((megabytes for _, megabytes in one["samples"]), default=0)
         rows.append([name, one["pairs"] or "cut off", f"{one['seconds']:.1f}", f"{peak:,.0f}"])
     wrong = ["the systems have different numbers of pairs"] if len({row[1] for row in rows}) > 1 else []
     sections = [table(("system", "pairs", "seconds", "peak MB"), rows)]
-    return Report({"systems": found}, sections=sections, wrong=wrong)
+    return Report({"systems": results}, sections=sections, wrong=wrong)
 
 
 BENCHMARK = Benchmark(measure)

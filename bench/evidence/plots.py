@@ -1,4 +1,4 @@
-"""The pictures of the report."""
+"""The figures of the report."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from bench.plots import figure
-from bench.report import Found
+from bench.report import Results
 
 OURS, OTHERS = "#1f6feb", "#9aa4b2"
 
@@ -24,10 +24,10 @@ def _bars(axes: Any, bars: Sequence[tuple[str, float, bool]], label: str) -> Non
     axes.margins(x=0.15)
 
 
-def closure_bars(general: Found, modules: Found, path: Path) -> bool:
-    """Closing DAG-R, all systems."""
-    found = {one["workload"]: one for one in general.get("comparisons", ())}
-    linear = found.get("dag-r-linear")
+def closure_bars(general: Results, modules: Results, path: Path) -> bool:
+    """Seconds of all systems to close DAG-R; False if they were not measured."""
+    results = {one["workload"]: one for one in general.get("comparisons", ())}
+    linear = results.get("dag-r-linear")
     if not linear:
         return False
     bars = [(row["system"], row["outcome"]["seconds"], row["system"].startswith("everlog")) for row in linear["rows"]
@@ -38,8 +38,8 @@ def closure_bars(general: Found, modules: Found, path: Path) -> bool:
     return _save_bars(sorted(bars, key=lambda bar: bar[1]), "seconds, linear closure of DAG-R (22.4 M pairs)", path)
 
 
-def update_bars(general: Found, path: Path) -> bool:
-    """A small update by each algorithm, beside computing all again."""
+def update_bars(general: Results, path: Path) -> bool:
+    """Milliseconds of a small update by each algorithm, and of rematerialising; False if they were not measured."""
     updated = general.get("updated") or {}
     if "updates" not in updated:
         return False
@@ -54,8 +54,8 @@ def _save_bars(bars: Sequence[tuple[str, float, bool]], label: str, path: Path) 
     return True
 
 
-def memory_over_time(memory: Found, path: Path) -> bool:
-    """Resident memory since the process was started."""
+def memory_over_time(memory: Results, path: Path) -> bool:
+    """Resident memory since the start of each process; False if it was not measured."""
     systems = memory.get("systems")
     if not systems:
         return False
@@ -64,8 +64,9 @@ def memory_over_time(memory: Found, path: Path) -> bool:
     return True
 
 
-def scaling_curves(maintenance: Found, spark: Found, path: Path) -> bool:
-    """Thesis Example 1 by n, and joins on Spark by the size of the data, both relative to the smallest."""
+def scaling_curves(maintenance: Results, spark: Results, path: Path) -> bool:
+    """Seconds of thesis Example 1 by n, and of joins on Spark by size, both relative to the smallest run; False if
+    they were not measured."""
     curves = []
     for algorithm in ("dredc", "bfc", "dred", "dred, heads first"):
         points = [(one["n"], one["columns"][algorithm]["seconds"]) for one in maintenance.get("example", ())
@@ -81,7 +82,7 @@ def scaling_curves(maintenance: Found, spark: Found, path: Path) -> bool:
     return True
 
 
-def _spark_points(spark: Found) -> list[tuple[float, float]]:
+def _spark_points(spark: Results) -> list[tuple[float, float]]:
     runs = spark.get("parts", {}).get("joins", {}).get("runs", ())
     return sorted((one["times"], one["seconds"]) for one in runs if one.get("cores") == 2 and one.get("seconds"))
 

@@ -1,4 +1,4 @@
-"""``bench/results/REPORT.md``: everything that was measured, and where we lose."""
+"""``bench/results/REPORT.md``: all measurements, and the cases where Everlog is slower."""
 
 from __future__ import annotations
 
@@ -11,31 +11,35 @@ from bench.evidence import plots, theory
 from bench.evidence.tables import TABLES
 from bench.measure import RESULTS
 from bench.progress import shown
-from bench.report import Found, about, now, table
-from bench.suites import SUITES, Ran
+from bench.report import Results, about, now, table
+from bench.suites import SUITES, SuiteRun
 
 SLOWER = 1.5
-"""So many times slower than listed pairs a query on a compact relation counts as lost."""
+"""A query on a compact relation counts as lost above this multiple of its time on listed pairs."""
 
 
-def write(ran: Mapping[str, Ran], *, results: Path = RESULTS, quick: bool = False) -> Path:
-    """Write the report and its plots from what the benchmarks wrote; ``ran`` are those that ran just now."""
-    found = {name: suite.found(quick=quick, results=results) for name, suite in SUITES.items()}
+def write(ran: Mapping[str, SuiteRun], *, results: Path = RESULTS, quick: bool = False) -> Path:
+    """Write the report and its plots from the result files; ``ran`` are the benchmarks of this run."""
+    by_suite = {name: suite.last_results(quick=quick, results=results) for name, suite in SUITES.items()}
     parts = [
         "# What was measured",
         QUICK_SAYS if quick else "",
         _preface(ran, results),
         about(now()),
-        *_pictures(found, results),
+        *_pictures(by_suite, results),
     ]
-    parts += ["## Promises", _targets(found), "## Where we lose", _losses(found)]
+    parts += ["## Promises", _targets(by_suite), "## Where we lose", _losses(by_suite)]
     parts += ["## The papers' tables", TABLES_SAY]
     for each in TABLES.values():
         parts += [f"### {each.name}: {each.title}", f"`python -m bench evidence {each.name}`"]
-        parts.append(each.text(found[each.suite]))
-    if found["theory"].get("counts"):
-        parts += ["## Counts against theory", f"`{SUITES['theory'].command}`", theory.text(found["theory"]["counts"])]
-    parts += ["## Peers", "Seconds from facts to the last derived fact, best of the runs.", _peers(found["general"])]
+        parts.append(each.text(by_suite[each.suite]))
+    if by_suite["theory"].get("counts"):
+        parts += [
+            "## Counts against theory",
+            f"`{SUITES['theory'].command}`",
+            theory.text(by_suite["theory"]["counts"]),
+        ]
+    parts += ["## Peers", "Seconds from facts to the last derived fact, best of the runs.", _peers(by_suite["general"])]
     parts += ["## Everything else", _links(results, quick)]
     path = results / "REPORT.md"
     path.write_text("\n\n".join(part for part in parts if part) + "\n")
@@ -51,50 +55,55 @@ TABLES_SAY = (
 QUICK_SAYS = "Small sizes: this tells whether everything works, and nothing about speed."
 
 
-def _preface(ran: Mapping[str, Ran], results: Path) -> str:
-    """What this run was, and what failed in it; or how the last whole one went."""
+def _preface(ran: Mapping[str, SuiteRun], results: Path) -> str:
+    """How this run ended or, if nothing ran, how the last complete run ended."""
     whole = results / "run.json"
     if ran.keys() == SUITES.keys():
         whole.write_text(json.dumps({name: asdict(each) for name, each in ran.items()}, indent=1) + "\n")
         return f"`make bench` measured all of it in {_minutes(ran)} minutes.\n\n{_endings(ran)}"
     if ran:
-        said = (
+        preface = (
             f"Of these, {', '.join(ran)} ran now, for {_minutes(ran)} minutes; the others are those of their last run."
         )
-        return f"{said}\n\n{_endings(ran)}"
+        return f"{preface}\n\n{_endings(ran)}"
     if not whole.exists():
         return "Put together from the last run of each benchmark. `make bench` measures everything again."
-    last = {name: Ran(**each) for name, each in json.loads(whole.read_text()).items()}
-    said = f"`make bench` measured all of it in {_minutes(last)} minutes. Some parts were measured again since."
+    last = {name: SuiteRun(**each) for name, each in json.loads(whole.read_text()).items()}
+    preface = f"`make bench` measured all of it in {_minutes(last)} minutes. Some parts were measured again since."
     pages = "The pages of the benchmarks name the command and the machine of each part; below is that of the last."
-    return f"{said} {pages}\n\n{_endings(last)}"
+    return f"{preface} {pages}\n\n{_endings(last)}"
 
 
-def _minutes(ran: Mapping[str, Ran]) -> str:
+def _minutes(ran: Mapping[str, SuiteRun]) -> str:
     return shown(sum(each.seconds for each in ran.values()))
 
 
-def _endings(ran: Mapping[str, Ran]) -> str:
+def _endings(ran: Mapping[str, SuiteRun]) -> str:
     rows = [
         (SUITES[name].title, f"`{SUITES[name].command}`", shown(each.seconds), str(each)) for name, each in ran.items()
     ]
     return table(("part", "command", "minutes", "how it ended"), rows)
 
 
-def _pictures(found: Mapping[str, Found], results: Path) -> Iterator[str]:
-    general, modules = found["general"], found["modules"]
+def _pictures(by_suite: Mapping[str, Results], results: Path) -> Iterator[str]:
+    general, modules = by_suite["general"], by_suite["modules"]
+    maintenance, spark = by_suite["maintenance"], by_suite["spark"]
     made = (
         ("closure.png", "Closing DAG-R", plots.closure_bars(general, modules, results / "closure.png")),
         ("update.png", "A small update", plots.update_bars(general, results / "update.png")),
-        ("memory.png", "Memory over time", plots.memory_over_time(found["memory"], results / "memory.png")),
-        ("scaling.png", "Scaling", plots.scaling_curves(found["maintenance"], found["spark"], results / "scaling.png")),
+        ("memory.png", "Memory over time", plots.memory_over_time(by_suite["memory"], results / "memory.png")),
+        (
+            "scaling.png",
+            "Scaling",
+            plots.scaling_curves(maintenance, spark, results / "scaling.png"),
+        ),
     )
     return (f"![{title}]({name})" for name, title, done in made if done)
 
 
-def _targets(found: Mapping[str, Found]) -> str:
+def _targets(by_suite: Mapping[str, Results]) -> str:
     rows = []
-    for name, one in found.items():
+    for name, one in by_suite.items():
         for target in one.get("targets", ()):
             verdict = {True: "met", False: "**missed**", None: "not measured"}[target["met"]]
             rows.append((name, target["promise"], target["measured"], verdict))
@@ -102,14 +111,14 @@ def _targets(found: Mapping[str, Found]) -> str:
     return f"{met} of {len(rows)} are met.\n\n" + table(("part", "promise", "measured", "verdict"), rows)
 
 
-def _losses(found: Mapping[str, Found]) -> str:
-    """Whatever was quicker than we are, by any benchmark."""
-    lines = [f"- {line}" for line in (*_lost_to_peers(found["general"]), *_lost_queries(found["modules"]),
-                                      *_lost_rdf(found["rdf"]), *_missed(found))]  # fmt: skip
+def _losses(by_suite: Mapping[str, Results]) -> str:
+    """All measurements in which another system or form is faster, and all missed targets."""
+    lines = [f"- {line}" for line in (*_lost_to_peers(by_suite["general"]), *_lost_queries(by_suite["modules"]),
+                                      *_lost_rdf(by_suite["rdf"]), *_missed(by_suite))]  # fmt: skip
     return "\n".join(lines) if lines else "Nowhere in what was measured."
 
 
-def _lost_to_peers(general: Found) -> Iterator[str]:
+def _lost_to_peers(general: Results) -> Iterator[str]:
     for comparison in general.get("comparisons", ()):
         outcomes = {row["system"]: row["outcome"]["seconds"] for row in comparison["rows"] if row["outcome"]}
         ours = min((s for name, s in outcomes.items() if name.startswith("everlog")), default=None)
@@ -119,7 +128,7 @@ def _lost_to_peers(general: Found) -> Iterator[str]:
                 yield f"{comparison['workload']}: {name} is {shown}."
 
 
-def _lost_queries(modules: Found) -> Iterator[str]:
+def _lost_queries(modules: Results) -> Iterator[str]:
     for one in modules.get("forms", ()):
         asked = [q for family in one.get("queries", {}).values() for q in family if q.get("rows_ratio", 0) > SLOWER]
         if one["form"] == "compact" and asked:
@@ -128,7 +137,7 @@ def _lost_queries(modules: Found) -> Iterator[str]:
             yield f"{one['workload']}, compact: {slow}; {worst['query']} is the worst, {worst['rows_ratio']:.1f} times."
 
 
-def _lost_rdf(rdf: Found) -> Iterator[str]:
+def _lost_rdf(rdf: Results) -> Iterator[str]:
     for one in rdf.get("asked", ()):
         ours, theirs = ((one.get(name) or {}).get("queries", {}) for name in ("everlog", "pyoxigraph"))
         ratios = {q: ours[q]["best"] / theirs[q]["best"] for q in ours.keys() & theirs.keys()}
@@ -138,14 +147,14 @@ def _lost_rdf(rdf: Found) -> Iterator[str]:
             yield f"{one['workload']}: pyoxigraph answers {len(slower)} of {len(ratios)} queries faster; {worst}."
 
 
-def _missed(found: Mapping[str, Found]) -> Iterator[str]:
-    for name, one in found.items():
+def _missed(by_suite: Mapping[str, Results]) -> Iterator[str]:
+    for name, one in by_suite.items():
         for target in one.get("targets", ()):
             if target["met"] is False:
                 yield f"{name}: missed: {target['promise']} ({target['measured']})."
 
 
-def _peers(general: Found) -> str:
+def _peers(general: Results) -> str:
     compared = [one for one in general.get("comparisons", ()) if one["rows"]]
     systems = list(dict.fromkeys(row["system"] for one in compared for row in one["rows"]))
     rows = []
@@ -155,7 +164,7 @@ def _peers(general: Found) -> str:
     return table(("workload", *systems), rows) if rows else "not measured"
 
 
-def _cell(row: Found | None) -> str:
+def _cell(row: Results | None) -> str:
     if row is None:
         return "-"
     if row["outcome"]:

@@ -1,7 +1,7 @@
-"""The tables of the papers: their ratios beside ours, from what the benchmarks wrote.
+"""The tables of the papers: their ratios beside ours, computed from the result files of the benchmarks.
 
-Their data is not to be had here, and their machines had many cores and much memory, so seconds say nothing. What is
-compared is how many times one algorithm takes what another does. Our instances stand for theirs by kind.
+The papers' data is not available and their machines were larger, so seconds are not compared. The tables compare
+ratios: the time of one algorithm divided by that of another. Our inputs are of the same kind as theirs.
 """
 
 from __future__ import annotations
@@ -10,12 +10,14 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from bench.evidence import closures, updates
+from bench.evidence import closure_tables as closures
+from bench.evidence import update_tables as updates
 
 
 @dataclass(frozen=True)
 class PaperTable:
-    """One table: what it shows, the benchmark that measures it, which parts of that, and how to write it."""
+    """One table of a paper: its name and title, the benchmark and the parts that measure it, and the function that
+    formats it."""
 
     name: str
     title: str

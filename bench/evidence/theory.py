@@ -1,4 +1,4 @@
-"""Rule instances that papers prove and sizes that others publish."""
+"""Counts of rule instances that the papers prove, and published closure sizes, compared with ours."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import numpy as np
 
 from bench.maintenance.setting import Setting
 from bench.maintenance.workloads import Facts
-from bench.modules.sizes import sizes as closure_sizes
+from bench.modules.closure_sizes import closure_sizes
 from bench.report import Report, table
 from bench.suites import Benchmark
 from everlog.engine.factset import NONE, FactSet
@@ -20,12 +20,12 @@ CHAIN = "b(?y) :- t(?x, ?y), b(?x) ."
 JOIN = "u(?x, ?z) :- r(?x, ?y), r(?y, ?z) . v(?x) :- u(?x, ?y), ~r(?x, ?y) ."
 LENGTHS = (10, 100, 1_000)
 PLACES = (4, 2)
-"""Fractions of a chain."""
+"""Divisors of the chain's length that give the positions of the deleted mark."""
 
 
 @dataclass(frozen=True)
 class Count:
-    """Something counted, and what it should be."""
+    """A count and its expected value."""
 
     topic: str
     instance: str
@@ -34,15 +34,16 @@ class Count:
 
 
 def counts(quick: bool = False) -> list[Count]:
-    """Everything that is counted here, or small instances of what the papers prove."""
+    """All counts; with ``quick``, only small instances of what the papers prove."""
     if quick:
         return [*chains(LENGTHS[:2]), *without_recursion((1_000,))]
     return [*chains(), *without_recursion(), *closures()]
 
 
 def chains(lengths: Sequence[int] = LENGTHS) -> Iterator[Count]:
-    """Journal, Proposition 29: on a chain of n nodes whose first is marked, the mark of node i is taken away, which
-    changes nothing. Instances are matches of bodies; DRed^c and B/F^c are as their counters let expect."""
+    """Journal, Proposition 29: on a chain of n nodes whose first is marked, the explicit mark of node i is deleted,
+    which changes no derived fact. Instances are matches of bodies. The proposition does not cover DRed^c and B/F^c;
+    their counts are those that follow from their counters."""
     for n in lengths:
         for i in (n // part for part in PLACES):
             setting = _chain(n, i)
@@ -50,8 +51,8 @@ def chains(lengths: Sequence[int] = LENGTHS) -> Iterator[Count]:
             expected = {"counting": 2 * (n - i), "dred": 2 * (n - i) + 1, "fbf": 2 * i - 1,
                         "dredc": 2 * (n - i), "bfc": 2 * i - 1}  # fmt: skip
             for algorithm, number in expected.items():
-                found = _instances(setting, algorithm, delete)
-                yield Count(f"journal, Proposition 29: {algorithm}", f"n = {n:,}, i = {i:,}", number, found)
+                results = _instances(setting, algorithm, delete)
+                yield Count(f"journal, Proposition 29: {algorithm}", f"n = {n:,}, i = {i:,}", number, results)
 
 
 def _chain(n: int, i: int) -> Setting:
@@ -63,7 +64,7 @@ def _chain(n: int, i: int) -> Setting:
 
 
 def without_recursion(sizes: Sequence[int] = (1_000, 100_000)) -> Iterator[Count]:
-    """Journal, section 8: without recursion Counting considers exactly the instances that come or go."""
+    """Journal, section 8: without recursion, Counting considers exactly the inserted and deleted instances."""
     random = np.random.default_rng(7)
     for size in sizes:
         edges = np.unique(random.integers(0, size // 4, (size, 2)), axis=0)
@@ -71,13 +72,13 @@ def without_recursion(sizes: Sequence[int] = (1_000, 100_000)) -> Iterator[Count
         old, new = (Setting(JOIN, {"r": rows}, "levels") for rows in (edges, _less(edges, gone)))
         old.prepare()
         expected = _changed_instances(edges, gone)
-        found = _instances(old, "counting", old.encoded({"r": gone}))
+        results = _instances(old, "counting", old.encoded({"r": gone}))
         assert new.bare.facts.count < old.bare.facts.count
-        yield Count("journal, section 8: counting without recursion", f"{size:,} edges", expected, found)
+        yield Count("journal, section 8: counting without recursion", f"{size:,} edges", expected, results)
 
 
 def _changed_instances(edges: Any, gone: Any) -> int:
-    """How many instances of the two rules hold only before or only after, by sets of tuples."""
+    """The number of instances of the two rules that hold only before or only after, computed with sets of tuples."""
     return len(_all_instances(edges) ^ _all_instances(_less(edges, gone)))
 
 
@@ -102,17 +103,17 @@ def _instances(setting: Setting, algorithm: str, delete: FactSet = NONE) -> int:
 
 
 def closures() -> Iterator[Count]:
-    """Sizes of closures that others published, by the linear and the nonlinear rule."""
+    """Published closure sizes, by the linear and the nonlinear rule."""
     for one in closure_sizes()["sizes"]:
         for rule, pairs in one["pairs"].items():
             yield Count(f"closure of {one['name']}", f"{rule} rule", one["published"], pairs)
 
 
-def text(found: list[dict[str, Any]]) -> str:
-    """As a table; equal counts of several instances in one line."""
+def text(results: list[dict[str, Any]]) -> str:
+    """The counts as a table with one line for each topic."""
     rows = []
-    for topic in dict.fromkeys(one["topic"] for one in found):
-        ones = [one for one in found if one["topic"] == topic]
+    for topic in dict.fromkeys(one["topic"] for one in results):
+        ones = [one for one in results if one["topic"] == topic]
         wrong = [one for one in ones if one["expected"] != one["counted"]]
         shown = ", ".join(f"{one['instance']}: {one['counted']:,}" for one in (wrong or ones)[:3])
         rows.append([topic, str(len(ones)), shown, "equal" if not wrong else f"{len(wrong)} differ"])
@@ -120,11 +121,11 @@ def text(found: list[dict[str, Any]]) -> str:
 
 
 def measure(options: argparse.Namespace) -> Report:
-    """Count; wrong if something is not as it should be."""
-    found = [asdict(count) for count in counts(options.quick)]
-    differ = [one for one in found if one["expected"] != one["counted"]]
+    """Compute all counts; the run fails if one differs from its expected value."""
+    results = [asdict(count) for count in counts(options.quick)]
+    differ = [one for one in results if one["expected"] != one["counted"]]
     wrong = [f"{one['topic']}, {one['instance']}: {one['counted']:,}, not {one['expected']:,}" for one in differ]
-    return Report({"counts": found}, sections=[text(found)], wrong=wrong)
+    return Report({"counts": results}, sections=[text(results)], wrong=wrong)
 
 
 BENCHMARK = Benchmark(measure)

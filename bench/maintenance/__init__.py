@@ -1,1 +1,1 @@
-"""How updates compare: the papers' experiments on every maintenance algorithm. ``python -m bench.maintenance``."""
+"""The papers' experiments with every maintenance algorithm: ``python -m bench maintenance``."""

@@ -1,4 +1,4 @@
-"""A small update of a large store by the command line, beside making the store."""
+"""A small update of a large store by the command line, compared with materialising the store."""
 
 from __future__ import annotations
 
@@ -10,52 +10,47 @@ from time import perf_counter
 from typing import Any
 
 import numpy as np
-import pyarrow.csv
 
-from bench.generators import Edges, forest
-from bench.inputs import table_of
+from bench.generators import forest
+from bench.inputs import table_of, write_tsv
 from bench.measure import ROOT
-from bench.updates import RULES
+from bench.small_updates import RULES
 
 CHANGED = 1_000
+"""Number of explicit facts that an update changes: half are deleted, half inserted."""
 RUNS = 3
 TIMEOUT = 300
+"""Maximum seconds of a command."""
 
 
 def command_update(trees: int, size: int) -> dict[str, Any]:
-    """Seconds of ``everlog materialise`` of a forest's ancestors and of ``everlog update`` of 500 edges that go and 500
-    that come, whole processes; or why they were not measured."""
+    """Seconds of whole processes: ``everlog materialise`` of a forest's ancestors, and ``everlog update`` that deletes
+    500 edges and inserts 500; or the reason why they were not measured."""
     if _everlog("update", "--help")[1] != 0:
         return {"skipped": "there is no command `everlog update`"}
     edges = forest(trees, size, seed=1)
     random = np.random.default_rng(3)
-    away, present = edges[: CHANGED // 2], edges[CHANGED // 2 :]
+    absent, present = edges[: CHANGED // 2], edges[CHANGED // 2 :]
     with tempfile.TemporaryDirectory(prefix="everlog-bench-") as scratch:
         folder = Path(scratch)
         rules, store = folder / "rules.rls", folder / "store"
         rules.write_text(RULES)
-        facts = f"parent={_written(present, folder / 'parent.tsv')}"
+        facts = f"parent={write_tsv(table_of(present), folder / 'parent.tsv')}"
         made = _timed("materialise", str(rules), "--facts", facts, "--store", str(store))
         sizes, runs = [_bytes(store / "facts")], []
         for number in range(RUNS):
             at = random.choice(len(present), CHANGED // 2, replace=False)
-            leaving, present = present[at], np.delete(present, at, axis=0)
-            insert = f"parent={_written(away, folder / f'insert{number}.tsv')}"
-            delete = f"parent={_written(leaving, folder / f'delete{number}.tsv')}"
+            deleted, present = present[at], np.delete(present, at, axis=0)
+            insert = f"parent={write_tsv(table_of(absent), folder / f'insert{number}.tsv')}"
+            delete = f"parent={write_tsv(table_of(deleted), folder / f'delete{number}.tsv')}"
             runs.append(_timed("update", str(store), "--insert", insert, "--delete", delete))
-            present, away = np.concatenate([present, away]), leaving
+            present, absent = np.concatenate([present, absent]), deleted
             sizes.append(_bytes(store / "facts"))
     return {"materialise": made, "updates": runs, "bytes": sizes, "changed": CHANGED}
 
 
-def _written(edges: Edges, path: Path) -> Path:
-    plain = pyarrow.csv.WriteOptions(include_header=False, delimiter="\t", quoting_style="none")
-    pyarrow.csv.write_csv(table_of(edges), path, plain)
-    return path
-
-
 def _bytes(directory: Path) -> int:
-    """All files of a table, those that are no longer read too."""
+    """The size of all files below a directory, including those that are no longer read."""
     return sum(path.stat().st_size for path in directory.rglob("*") if path.is_file())
 
 

@@ -1,7 +1,7 @@
 """Example 1 of the thesis (section 4.1): a join that is linear forwards and quadratic backwards.
 
-S(y, z) follows from R(x, y) and R(x, z), there are R(a_i, b) and R(a_i, c_i), and all R(a_i, c_i) are deleted.
-Whoever proves the deleted S(b, c_i) by beginning with them meets all R(a_i, b) for each.
+S(y, z) follows from R(x, y) and R(x, z). The explicit facts are R(a_i, b) and R(a_i, c_i), and all R(a_i, c_i) are
+deleted. A proof of a deleted S(b, c_i) that begins with the head visits all R(a_i, b).
 """
 
 from __future__ import annotations
@@ -10,21 +10,22 @@ from typing import Any
 
 import numpy as np
 
-from bench.maintenance.setting import Run, Setting
+from bench.maintenance.setting import Setting, UpdateRun
 from bench.maintenance.workloads import JOIN, join_facts
 
 HEADS_FIRST = "dred, heads first"
 COLUMNS = ("dredc", "bfc", "counting", "dred", "fbf", HEADS_FIRST)
 RUNS = 15
+"""Maximum number of runs of an algorithm."""
 
 
 def example(n: int, cut_off: float) -> dict[str, Any]:
-    """The best of some runs of each algorithm, by turns, or None for one that was cut off."""
+    """The best run of each algorithm; ``seconds`` is None if it was stopped. The algorithms run alternately."""
     facts = join_facts(n)
     setting = Setting(JOIN, facts, "levels")
     setting.prepare()
     delete = setting.encoded({"r": facts["r"][n:].astype(np.int64)})
-    runs: dict[str, list[Run]] = {column: [] for column in COLUMNS}
+    runs: dict[str, list[UpdateRun]] = {column: [] for column in COLUMNS}
     for _ in range(RUNS):
         for column, done in runs.items():
             if all(run.done for run in done) and sum(run.seconds for run in done) < cut_off / 2:
@@ -32,8 +33,8 @@ def example(n: int, cut_off: float) -> dict[str, Any]:
                 setting.heads_first = column == HEADS_FIRST
                 done.append(setting.run(algorithm, setting.state(algorithm), delete=delete, limit=cut_off))
     best = {column: min(done, key=lambda run: run.seconds) for column, done in runs.items()}
-    found = {
+    columns = {
         column: {"seconds": run.seconds if run.done else None, "spent": run.seconds, **run.figures()}
         for column, run in best.items()
     }
-    return {"n": n, "cut_off": cut_off, "columns": found}
+    return {"n": n, "cut_off": cut_off, "columns": columns}

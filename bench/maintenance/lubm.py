@@ -1,6 +1,6 @@
-"""Universities in the spirit of LUBM: departments, staff, students, courses, publications, and an ontology in rules.
+"""Universities modelled on LUBM: departments, staff, students, courses, publications, and an ontology as rules.
 
-Counts per department follow the Lehigh University Benchmark; individuals are numbers, drawn with a seed. The rules are
+Counts per department follow the Lehigh University Benchmark. Individuals are numbers, drawn with a seed. The rules are
 the datalog part of such an ontology: classes, properties with domains, ranges and inverses, the transitive
 ``subOrganizationOf``, definitions such as that of Chair, and a few joins.
 """
@@ -97,29 +97,29 @@ class Generator:
     facts: dict[str, list[npt.NDArray[np.int64]]] = field(default_factory=dict)
 
     def each(self, owners: Column, fewest: int, most: int) -> tuple[Column, Column]:
-        """Between so many new individuals for each owner: them, and their owners."""
+        """New individuals, between ``fewest`` and ``most`` for each owner, and the owner of each."""
         owned = np.repeat(owners, self.random.integers(fewest, most + 1, size=len(owners)))
         self.individuals += len(owned)
         return np.arange(self.individuals - len(owned), self.individuals), owned
 
     def drawn(self, groups: Column, members: Column, member_groups: Column) -> Column:
-        """For each entry a random member of its group; members are given in the order of their groups."""
+        """For each entry of ``groups`` a random member of that group; ``members`` is sorted by group."""
         starts = np.searchsorted(member_groups, groups)
         sizes = np.searchsorted(member_groups, groups, side="right") - starts
         return members[starts + (self.random.random(len(groups)) * sizes).astype(np.int64)]
 
     def some(self, share: float, *columns: Column) -> tuple[Column, ...]:
-        """A random share of rows."""
+        """A random share of the rows."""
         kept = self.random.random(len(columns[0])) < share
         return tuple(column[kept] for column in columns)
 
-    def say(self, predicate: str, *columns: Column) -> None:
-        """Facts of a predicate."""
+    def add_facts(self, predicate: str, *columns: Column) -> None:
+        """Add facts of a predicate."""
         self.facts.setdefault(predicate, []).append(np.stack(columns, axis=1))
 
 
 def universities(count: int, seed: int) -> dict[str, npt.NDArray[np.int64]]:
-    """The explicit facts about so many universities, about 66,000 for each.
+    """The explicit facts about a number of universities, about 66,000 for each.
 
     >>> facts = universities(1, seed=1)
     >>> 50_000 < sum(map(len, facts.values())) < 90_000
@@ -129,49 +129,49 @@ def universities(count: int, seed: int) -> dict[str, npt.NDArray[np.int64]]:
     all_universities = np.arange(count)
     departments, university = g.each(all_universities, 15, 25)
     groups, group_department = g.each(departments, 10, 20)
-    g.say("University", all_universities)
-    g.say("Department", departments)
-    g.say("ResearchGroup", groups)
-    g.say("subOrganizationOf", departments, university)
-    g.say("subOrganizationOf", groups, group_department)
+    g.add_facts("University", all_universities)
+    g.add_facts("Department", departments)
+    g.add_facts("ResearchGroup", groups)
+    g.add_facts("subOrganizationOf", departments, university)
+    g.add_facts("subOrganizationOf", groups, group_department)
     professors, professor_department = _professors(g, departments)
     lecturers, lecturer_department = g.each(departments, 5, 7)
-    g.say("Lecturer", lecturers)
+    g.add_facts("Lecturer", lecturers)
     staff, staff_department = _by_department((professors, professor_department), (lecturers, lecturer_department))
-    g.say("worksFor", staff, staff_department)
+    g.add_facts("worksFor", staff, staff_department)
     for degree in ("undergraduateDegreeFrom", "mastersDegreeFrom", "doctoralDegreeFrom"):
-        g.say(degree, staff, g.random.integers(0, count, size=len(staff)))
+        g.add_facts(degree, staff, g.random.integers(0, count, size=len(staff)))
     courses, graduate_courses = _courses(g, staff, staff_department)
     _students(g, staff_department, (professors, professor_department), courses, graduate_courses, count)
     papers, author = g.each(professors, 5, 18)
-    g.say("JournalArticle", papers)
-    g.say("publicationAuthor", papers, author)
+    g.add_facts("JournalArticle", papers)
+    g.add_facts("publicationAuthor", papers, author)
     return {predicate: distinct(np.concatenate(parts)) for predicate, parts in g.facts.items()}
 
 
 def _professors(g: Generator, departments: Column) -> tuple[Column, Column]:
     ranks = {"FullProfessor": (7, 10), "AssociateProfessor": (10, 14), "AssistantProfessor": (8, 11)}
-    found = []
+    results = []
     for rank, (fewest, most) in ranks.items():
         professors, department = g.each(departments, fewest, most)
-        g.say(rank, professors)
+        g.add_facts(rank, professors)
         if rank == "FullProfessor":
-            g.say(
+            g.add_facts(
                 "headOf", *(column[np.unique(department, return_index=True)[1]] for column in (professors, department))
             )
-        found.append((professors, department))
-    return _by_department(*found)
+        results.append((professors, department))
+    return _by_department(*results)
 
 
 def _courses(g: Generator, staff: Column, staff_department: Column) -> tuple[tuple[Column, Column], ...]:
-    """Courses and graduate courses, each with its department."""
-    found = []
+    """The courses and the graduate courses, each with their departments."""
+    results = []
     for kind in ("Course", "GraduateCourse"):
         courses, at = g.each(np.arange(len(staff)), 1, 2)
-        g.say(kind, courses)
-        g.say("teacherOf", staff[at], courses)
-        found.append((courses, staff_department[at]))
-    return tuple(found)
+        g.add_facts(kind, courses)
+        g.add_facts("teacherOf", staff[at], courses)
+        results.append((courses, staff_department[at]))
+    return tuple(results)
 
 
 def _students(
@@ -185,18 +185,18 @@ def _students(
     kinds = (("UndergraduateStudent", 8, 14, 4, courses, 0.2), ("GraduateStudent", 3, 4, 3, graduate_courses, 1.0))
     for kind, fewest, most, at_most, offered, advised in kinds:
         students, department = g.each(staff_department, fewest, most)
-        g.say(kind, students)
-        g.say("memberOf", students, department)
+        g.add_facts(kind, students)
+        g.add_facts("memberOf", students, department)
         for number in range(at_most):
             takers, where = (students, department) if number < 2 else g.some(0.5, students, department)
-            g.say("takesCourse", takers, g.drawn(where, *offered))
+            g.add_facts("takesCourse", takers, g.drawn(where, *offered))
         advisees, where = g.some(advised, students, department)
-        g.say("advisor", advisees, g.drawn(where, *professors))
+        g.add_facts("advisor", advisees, g.drawn(where, *professors))
         if kind == "GraduateStudent":
-            g.say("undergraduateDegreeFrom", students, g.random.integers(0, universities, size=len(students)))
+            g.add_facts("undergraduateDegreeFrom", students, g.random.integers(0, universities, size=len(students)))
             assistants, where = g.some(0.2, students, department)
-            g.say("teachingAssistantOf", assistants, g.drawn(where, *courses))
-            g.say("ResearchAssistant", *g.some(0.3, students))
+            g.add_facts("teachingAssistantOf", assistants, g.drawn(where, *courses))
+            g.add_facts("ResearchAssistant", *g.some(0.3, students))
 
 
 def _by_department(*parts: tuple[Column, Column]) -> tuple[Column, Column]:

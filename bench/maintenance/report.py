@@ -1,4 +1,4 @@
-"""The maintenance experiments as tables in the papers' columns, and a figure."""
+"""The maintenance experiments as tables with the papers' columns, and a figure."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from bench.maintenance.example import COLUMNS as EXAMPLE_COLUMNS
 from bench.maintenance.setting import COLUMNS, REMATERIALISE, REMATERIALISE_COUNTED
 from bench.maintenance.targets import auto_ratios, medians, targets
 from bench.plots import figure, grouped_bars
-from bench.report import Found, Report, table
+from bench.report import Report, Results, count, table
 
 SHORT = {REMATERIALISE: "remat", REMATERIALISE_COUNTED: "remat+c"}
 STRATA = {"levels": "Y", "single": "N"}
@@ -24,30 +24,30 @@ PHASES = {
 }
 
 
-def report(found: Found) -> Report:
-    """What was measured, as tables in the papers' columns."""
+def report(results: Results) -> Report:
+    """The results as tables with the papers' columns."""
     parts: list[str] = []
-    if found["robustness"]:
-        parts += ["## Workloads", workloads_text(found["robustness"])]
+    if results["robustness"]:
+        parts += ["## Workloads", workloads_text(results["robustness"])]
         for kind in ("delete", "add"):
-            parts += [f"## Robustness: {kind} a sample (median seconds)", robustness_text(found["robustness"], kind)]
-        parts += ["## Rematerialising with counters (seconds)", counters_text(found["robustness"])]
-        parts += ["## Instances by phase, deleting", instances_text(found["robustness"])]
-        parts += ["## Auto beside the best", auto_text(found["robustness"])]
-    if found["break_even"]:
-        parts += ["## Break-even points", break_even_text(found["break_even"])]
-        parts += ["## Large deletions (seconds)", large_text(found["break_even"])]
-    if found["example"]:
-        parts += ["## Example 1 of the thesis (seconds)", example_text(found["example"])]
-    measured = [*found["robustness"], *found["break_even"], *found["example"], found["command"]]
+            parts += [f"## Robustness: {kind} a sample (median seconds)", robustness_text(results["robustness"], kind)]
+        parts += ["## Rematerialising with counters (seconds)", counters_text(results["robustness"])]
+        parts += ["## Instances by phase, deleting", instances_text(results["robustness"])]
+        parts += ["## Auto beside the best", auto_text(results["robustness"])]
+    if results["break_even"]:
+        parts += ["## Break-even points", break_even_text(results["break_even"])]
+        parts += ["## Large deletions (seconds)", large_text(results["break_even"])]
+    if results["example"]:
+        parts += ["## Example 1 of the thesis (seconds)", example_text(results["example"])]
+    measured = [*results["robustness"], *results["break_even"], *results["example"], results["command"]]
     wrong = [one["error"] for one in measured if "error" in one]
-    draw = partial(plot, found) if found["robustness"] or found["example"] else None
-    return Report(found, targets(found), parts, wrong, draw)
+    draw = partial(plot, results) if results["robustness"] or results["example"] else None
+    return Report(results, targets(results), parts, wrong, draw)
 
 
-def workloads_text(robustness: Sequence[Found]) -> str:
-    """Sizes, and the seconds of materialising the first time and of the bookkeeping. A program that is one stratum by
-    levels is the same without stratification, and not measured twice."""
+def workloads_text(robustness: Sequence[Results]) -> str:
+    """Sizes, and the seconds of the first materialisation and of the bookkeeping. A program with one stratum by levels
+    is not measured again without stratification."""
     headings = ("workload", "strat", "strata", "rules (recursive)", "explicit", "facts", "instances", "changed",
                 "first", "counters", "trace")  # fmt: skip
     rows = []
@@ -62,8 +62,8 @@ def workloads_text(robustness: Sequence[Found]) -> str:
     return table(headings, rows)
 
 
-def counters_text(robustness: Sequence[Found]) -> str:
-    """Rematerialising without counters, with the nonrecursive one, and with both (thesis, table 4.4)."""
+def counters_text(robustness: Sequence[Results]) -> str:
+    """Seconds of rematerialising without counters, with the nonrecursive counter, and with both (thesis, table 4.4)."""
     rows = []
     for one in robustness:
         if "error" in one:
@@ -75,8 +75,9 @@ def counters_text(robustness: Sequence[Found]) -> str:
     return table(("workload", "strat", "remat", "remat-1C", "remat-2C", "1C / remat", "2C / remat"), rows)
 
 
-def robustness_text(robustness: Sequence[Found], kind: str) -> str:
-    """Median seconds by algorithm, then the scores: how many times the best on an instance (journal, section 10.2)."""
+def robustness_text(robustness: Sequence[Results], kind: str) -> str:
+    """Median seconds by algorithm, then the scores: an algorithm's time divided by the best time on an instance
+    (journal, section 10.2)."""
     headings = ("workload", "strat", "sample", "runs", *(SHORT.get(c, c) for c in COLUMNS))
     rows, scores = [], {column: [] for column in COLUMNS}  # type: ignore[var-annotated]
     for one, sampling in _instances(robustness):
@@ -92,8 +93,8 @@ def robustness_text(robustness: Sequence[Found], kind: str) -> str:
     return table(headings, rows)
 
 
-def instances_text(robustness: Sequence[Found]) -> str:
-    """Rule instances of the median run, by phase (journal, table 4), and what was deleted and checked needlessly."""
+def instances_text(robustness: Sequence[Results]) -> str:
+    """Rule instances of the median run by phase (journal, table 4), and numbers of overdeleted and checked facts."""
     headings = ["workload", "strat", "sample"]
     headings += [f"{algorithm} {phase}" for algorithm, phases in PHASES.items() for phase in phases]
     headings += ["dred overdeleted", "dredc overdeleted", "bfc checked", "remat"]
@@ -101,7 +102,7 @@ def instances_text(robustness: Sequence[Found]) -> str:
     for one, sampling in _instances(robustness):
         records = {r["algorithm"]: r for r in one["records"] if r["sampling"] == sampling and r["kind"] == "delete"}
         cells = [
-            _count(
+            count(
                 records[algorithm]["figures"].get("instances", {}).get(phase, 0)
                 if records[algorithm]["seconds"]
                 else None
@@ -110,13 +111,13 @@ def instances_text(robustness: Sequence[Found]) -> str:
             for phase in phases
         ]
         extra = (("dred", "overdeleted"), ("dredc", "overdeleted"), ("bfc", "checked"))
-        cells += [_count(records[algorithm]["figures"].get(name)) for algorithm, name in extra]
-        rows.append([one["workload"], STRATA[one["stratification"]], sampling, *cells, _count(one["instances"])])
+        cells += [count(records[algorithm]["figures"].get(name)) for algorithm, name in extra]
+        rows.append([one["workload"], STRATA[one["stratification"]], sampling, *cells, count(one["instances"])])
     return table(headings, rows)
 
 
-def auto_text(robustness: Sequence[Found]) -> str:
-    """What auto chose, and how many times the best it took."""
+def auto_text(robustness: Sequence[Results]) -> str:
+    """The algorithm that auto chose, and its time divided by the best time."""
     rows = []
     chosen = {
         (one["workload"], one["stratification"], r["sampling"], r["kind"]): r["figures"].get("algorithm", "-")
@@ -135,8 +136,8 @@ def auto_text(robustness: Sequence[Found]) -> str:
     )
 
 
-def break_even_text(searched: Sequence[Found]) -> str:
-    """How many facts may be deleted before rematerialising is quicker (journal, table 7); ``~`` where the search ended
+def break_even_text(searched: Sequence[Results]) -> str:
+    """The number of deleted facts from which rematerialising is faster (journal, table 7); ``~`` where the search ended
     before the times were equal."""
     done = [one for one in searched if "points" in one]
     if not done:
@@ -145,10 +146,10 @@ def break_even_text(searched: Sequence[Found]) -> str:
     rows = []
     for one in done:
         cells = [
-            f"{'' if point['exact'] else '~'}{_count(point['facts'])} ({point['share']:.1%})"
+            f"{'' if point['exact'] else '~'}{count(point['facts'])} ({point['share']:.1%})"
             for point in one["points"].values()
         ]
-        rows.append([one["workload"], _count(one["explicit"]), *cells])
+        rows.append([one["workload"], count(one["explicit"]), *cells])
     for name, average in (("average score", mean), ("median score", median), ("maximal score", max)):
         scores = [
             average(
@@ -163,7 +164,7 @@ def break_even_text(searched: Sequence[Found]) -> str:
     return table(("workload", "explicit", *algorithms), rows)
 
 
-def large_text(searched: Sequence[Found]) -> str:
+def large_text(searched: Sequence[Results]) -> str:
     """All algorithms at the larger break-even point of dredc and bfc (thesis, table 4.3)."""
     rows = [
         [one["workload"], f"{one['largest'] / one['explicit']:.1%}",
@@ -173,8 +174,8 @@ def large_text(searched: Sequence[Found]) -> str:
     return table(("workload", "deleted", *(SHORT.get(c, c) for c in COLUMNS)), rows)
 
 
-def example_text(scaling: Sequence[Found]) -> str:
-    """Seconds by n."""
+def example_text(scaling: Sequence[Results]) -> str:
+    """Seconds of Example 1 of the thesis by n."""
     rows = []
     for one in scaling:
         if "columns" in one:
@@ -185,38 +186,24 @@ def example_text(scaling: Sequence[Found]) -> str:
     return table(("n", *EXAMPLE_COLUMNS), rows)
 
 
-def _instances(robustness: Sequence[Found]) -> list[tuple[Found, str]]:
+def _instances(robustness: Sequence[Results]) -> list[tuple[Results, str]]:
     return [(one, sampling) for one in robustness if "records" in one for sampling in ("uniform", "walk")]
 
 
-def _seconds(record: Found) -> str:
+def _seconds(record: Results) -> str:
     if record["cut_off"] is not None:
         return f">{record['cut_off']:.0f}"
     return "-" if record["median"] is None else f"{record['median']:.4f}"
 
 
-def _count(number: float | None) -> str:
-    """A count as the papers print it.
-
-    >>> _count(950), _count(16_590), _count(19_095_288)
-    ('950', '16.6 k', '19.1 M')
-    """
-    if number is None:
-        return "-"
-    for unit, size in (("G", 1e9), ("M", 1e6), ("k", 1e3)):
-        if number >= size:
-            return f"{number / size:.1f} {unit}"
-    return f"{number:,}"
-
-
-def plot(found: Found, path: Path) -> None:
-    """Median seconds of deleting a uniform sample, and the growth of Example 1, both on logarithmic scales."""
+def plot(results: Results, path: Path) -> None:
+    """Draw median seconds of deleting a uniform sample, and the growth of Example 1, both on logarithmic scales."""
     shown = {
         key[0]: {column: seconds.get(column) for column in COLUMNS}
-        for key, seconds in medians(found["robustness"]).items()
+        for key, seconds in medians(results["robustness"]).items()
         if key[1:] == ("levels", "uniform", "delete")
     }
-    done = [one for one in found["example"] if "columns" in one]
+    done = [one for one in results["example"] if "columns" in one]
     with figure(path, 1, 2, figsize=(15, 5), width_ratios=(2, 1)) as (bars, lines):
         label = "seconds to delete a uniform sample (median)"
         grouped_bars(bars, shown, label, ncols=4, loc="lower center", bbox_to_anchor=(0.5, 1.0))

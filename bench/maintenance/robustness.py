@@ -1,7 +1,7 @@
 """The robustness experiment (journal paper, section 10.3): delete a sample of the explicit facts and add it again.
 
-Each sample is deleted from the materialisation of all facts and added to that of the others, by every algorithm, and
-the results are compared. An algorithm that takes longer than the limit is cut off and not asked again.
+Every algorithm deletes each sample from the materialisation and adds it again, and the results are compared. An
+algorithm that exceeds the time limit is stopped and not run again.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from statistics import median
 from typing import Any
 
 from bench.maintenance.samples import Sampler, Sampling
-from bench.maintenance.setting import COLUMNS, REMATERIALISE, Run, Setting
+from bench.maintenance.setting import COLUMNS, REMATERIALISE, Setting, UpdateRun
 from bench.maintenance.workloads import WORKLOADS
 from everlog.analysis.stratify import Kind
 
@@ -21,7 +21,8 @@ SAMPLINGS: tuple[Sampling, ...] = ("uniform", "walk")
 
 @dataclass
 class Measured:
-    """One algorithm on one kind of update: the seconds of all samples, the statistics of the median one."""
+    """The measurements of an algorithm on one kind of update: the seconds of all samples, and the statistics of the
+    median one."""
 
     sampling: Sampling
     kind: str
@@ -31,8 +32,8 @@ class Measured:
     cut_off: float | None = None
     all_figures: list[dict[str, Any]] = field(default_factory=list, repr=False)
 
-    def note(self, run: Run) -> None:
-        """Take in a run."""
+    def note(self, run: UpdateRun) -> None:
+        """Record a run."""
         if run.done is None:
             self.cut_off = run.seconds
             return
@@ -40,7 +41,7 @@ class Measured:
         self.all_figures.append(run.figures())
 
     def finished(self) -> dict[str, Any]:
-        """As a record of the report."""
+        """The record for the report."""
         if self.seconds:
             ranked = sorted(range(len(self.seconds)), key=self.seconds.__getitem__)
             self.figures = self.all_figures[ranked[len(ranked) // 2]]
@@ -50,9 +51,12 @@ class Measured:
 
 
 @dataclass(frozen=True)
-class Patience:
-    """How long is measured: ``samples`` of each kind, fewer once an algorithm has had ``seconds``, but at least
-    ``fewest`` unless deleting and adding take more than ``slow`` seconds; ``cut_off`` ends a single update."""
+class SampleLimits:
+    """Limits of the measurement of one algorithm.
+
+    ``samples`` is the maximum number of samples of each kind. After ``seconds`` in total, samples are run only until
+    there are ``fewest``, and only if deleting and adding one take less than ``slow`` seconds on average. A single
+    update is stopped after ``cut_off`` seconds."""
 
     samples: int
     fewest: int
@@ -62,15 +66,15 @@ class Patience:
 
 
 def robustness(workload: str, size: int, stratification: Kind, **limits: Any) -> dict[str, Any]:
-    """All algorithms on both kinds of samples of one workload; ``limits`` are those of ``Patience``."""
-    chosen, patience = WORKLOADS[workload], Patience(**limits)
+    """All algorithms on both kinds of samples of one workload; ``limits`` are the fields of ``SampleLimits``."""
+    chosen, sample_limits = WORKLOADS[workload], SampleLimits(**limits)
     facts = chosen.facts(size)
     setting, sampler = Setting(chosen.rules, facts, stratification), Sampler(facts)
     setting.prepare()
     changed = chosen.change(sampler.size)
     records = []
     for sampling in SAMPLINGS:
-        records += _sampled(setting, sampler, sampling, changed, patience)
+        records += _sampled(setting, sampler, sampling, changed, sample_limits)
     return {
         "workload": workload,
         "stratification": stratification,
@@ -87,42 +91,45 @@ def robustness(workload: str, size: int, stratification: Kind, **limits: Any) ->
 
 
 def _sampled(
-    setting: Setting, sampler: Sampler, sampling: Sampling, changed: int, patience: Patience
+    setting: Setting, sampler: Sampler, sampling: Sampling, changed: int, sample_limits: SampleLimits
 ) -> list[dict[str, Any]]:
-    """The first sample is not measured: it builds the sort orders that all later ones share."""
+    """Measure all algorithms on samples of one kind. The first sample is not measured: it builds the sort orders that
+    all later ones use."""
     measured = {(kind, c): Measured(sampling, kind, c) for kind in ("delete", "add") for c in COLUMNS}
-    for seed in range(patience.samples + 1):
+    for seed in range(sample_limits.samples + 1):
         sample = setting.encoded(sampler.draw(sampling, changed, seed))
-        found: set[int] = set()
+        deleted_counts: set[int] = set()
         for column in COLUMNS:
             deleting, adding = measured["delete", column], measured["add", column]
-            again = column.startswith(REMATERIALISE)
-            if (again and not seed) or not _is_wanted(deleting, adding, patience):
+            rematerialises = column.startswith(REMATERIALISE)
+            if (rematerialises and not seed) or not _is_wanted(deleting, adding, sample_limits):
                 continue
             gc.collect()
-            deleted = setting.run(column, setting.state(column), delete=sample, limit=patience.cut_off)
+            deleted = setting.run(column, setting.state(column), delete=sample, limit=sample_limits.cut_off)
             if deleted.done is not None:
-                found.add(deleted.done.deleted.count)
-                added = setting.run(column, setting.again(column, deleted.done), insert=sample, limit=patience.cut_off)
+                deleted_counts.add(deleted.done.deleted.count)
+                added = setting.run(
+                    column, setting.state_after(column, deleted.done), insert=sample, limit=sample_limits.cut_off
+                )
                 _require_restored(setting, added, column)
                 if seed:
                     adding.note(added)
             if seed or deleted.done is None:
                 deleting.note(deleted)
-        if len(found) > 1:
-            raise RuntimeError(f"the algorithms deleted {sorted(found)} facts")
+        if len(deleted_counts) > 1:
+            raise RuntimeError(f"the algorithms deleted {sorted(deleted_counts)} facts")
     return [each.finished() for each in measured.values()]
 
 
-def _is_wanted(deleting: Measured, adding: Measured, patience: Patience) -> bool:
-    """Whether another sample is worth its time; one update in a row that is cut off is enough."""
+def _is_wanted(deleting: Measured, adding: Measured, sample_limits: SampleLimits) -> bool:
+    """Whether another sample is measured: no update was stopped, and the limits allow it."""
     if deleting.cut_off is not None or adding.cut_off is not None:
         return False
     runs, spent = len(deleting.seconds), sum(deleting.seconds) + sum(adding.seconds)
-    return spent < patience.seconds or (runs < patience.fewest and spent < patience.slow * max(1, runs))
+    return spent < sample_limits.seconds or (runs < sample_limits.fewest and spent < sample_limits.slow * max(1, runs))
 
 
-def _require_restored(setting: Setting, added: Run, column: str) -> None:
-    """Adding what was deleted gives the old facts."""
+def _require_restored(setting: Setting, added: UpdateRun, column: str) -> None:
+    """Raise an error if adding the deleted facts did not restore all facts."""
     if added.done is not None and added.done.materialisation.facts.count != setting.bare.facts.count:
         raise RuntimeError(f"{column} did not bring the facts back")

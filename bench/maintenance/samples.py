@@ -1,6 +1,6 @@
-"""Which explicit facts an update changes: the two sampling methods of the journal paper (section 10.1).
+"""The explicit facts that an update changes, drawn by the two sampling methods of the journal paper (section 10.1).
 
-Both are stable: with one seed, a smaller sample is the beginning of a larger one.
+Both are stable: for a given seed, a smaller sample is the beginning of a larger one.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from bench.maintenance.workloads import Facts
 Sampling = Literal["uniform", "walk"]
 Positions = npt.NDArray[np.int64]
 MAX_TRIES = 20
-"""How many steps in a row may find only facts that are drawn already."""
+"""Maximum number of consecutive steps of a walk that draw no new fact."""
 
 
 class Sampler:
@@ -31,14 +31,14 @@ class Sampler:
         self.starts = np.searchsorted(first[self.by_first], np.arange(nodes + 1))
 
     def draw(self, sampling: Sampling, count: int, seed: int) -> Facts:
-        """So many different explicit facts."""
+        """Draw ``count`` distinct explicit facts."""
         random = np.random.default_rng(seed)
         if sampling == "uniform":
             return self._at(random.permutation(self.size)[:count])
         return self._at(self._walk(count, random))
 
     def _walk(self, count: int, random: np.random.Generator) -> Positions:
-        """Random transitions along the edges, from somewhere else whenever there is no way on."""
+        """A random walk along the edges, continued from a random fact where it is stuck."""
         drawn: dict[int, None] = {}
         node, idle = -1, 0
         while len(drawn) < min(count, self.size):

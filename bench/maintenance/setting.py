@@ -1,6 +1,6 @@
-"""A materialised workload and one update of it, on the engine itself: what is timed is the algorithm.
+"""A materialised workload and its updates, run directly on the engine, so that only the algorithm is timed.
 
-States are values, so every update starts from the same one and nothing has to be undone.
+States are immutable, so every update starts from the initial state and nothing has to be undone.
 """
 
 from __future__ import annotations
@@ -31,18 +31,35 @@ REMATERIALISE = "rematerialise"
 REMATERIALISE_COUNTED = "rematerialise with counters"
 COLUMNS = (*ALGORITHMS, REMATERIALISE_COUNTED, REMATERIALISE)
 COUNTED = ("dredc", "bfc", "auto", REMATERIALISE_COUNTED)
-"""They start from both counters; Counting starts from its trace, and the others from the facts alone."""
+"""The algorithms that start from both counters. Counting starts from its trace, the others from the facts alone."""
+
+
+def relations_of(facts: Facts, universe: int) -> FactSet:
+    """Facts as relations of the engine."""
+    return FactSet(
+        {
+            Predicate(name, rows.shape[1]): Relation.from_columns(
+                [np.ascontiguousarray(column) for column in rows.T], universe, len(rows)
+            )
+            for name, rows in facts.items()
+        }
+    )
+
+
+def limits_of(seconds: float | None) -> Limits:
+    """Limits that stop an engine after a number of seconds."""
+    return Limits(deadline=None if seconds is None else time.monotonic() + seconds)
 
 
 @dataclass(frozen=True)
-class Run:
-    """One update: ``done`` is None if it was cut off."""
+class UpdateRun:
+    """One timed update; ``done`` is None if it was stopped at the time limit."""
 
     seconds: float
     done: SignedChange | None
 
     def figures(self) -> dict[str, Any]:
-        """Its statistics, as far as they are counts."""
+        """Its statistics that are counts or names."""
         if self.done is None:
             return {}
         stats = self.done.statistics
@@ -51,7 +68,7 @@ class Run:
 
 
 class Setting:
-    """A program with its materialisation in the three forms that the algorithms start from."""
+    """A program with its materialisation in the three forms that algorithms start from: bare, counted and traced."""
 
     def __init__(self, rules: str, facts: Facts, stratification: Kind, heads_first: bool = False) -> None:
         self.program = stratify(check(parse_program(rules)), stratification)
@@ -60,12 +77,12 @@ class Setting:
         self.seconds: dict[str, float] = {}
         explicit = self.encoded(facts)
         began = time.perf_counter()
-        found, statistics = seminaive(self.engine(), self.program, explicit)
-        self.bare = Materialisation(explicit, found.settled(), instances=statistics.instances)
+        results, statistics = seminaive(self.engine(), self.program, explicit)
+        self.bare = Materialisation(explicit, results.settled(), instances=statistics.instances)
         self.seconds["first"] = time.perf_counter() - began
 
     def prepare(self, traced: bool = True) -> None:
-        """Compute the bookkeeping."""
+        """Compute the counters and, if ``traced``, the trace."""
         began = time.perf_counter()
         nr = nonrecursive_counts(self.engine(), self.program, self.bare)
         self.seconds["nonrecursive"] = time.perf_counter() - began
@@ -78,24 +95,17 @@ class Setting:
             self.seconds["trace"] = time.perf_counter() - began
 
     def encoded(self, facts: Facts) -> FactSet:
-        """Facts as the engine has them."""
-        return FactSet(
-            {
-                Predicate(name, rows.shape[1]): Relation.from_columns(
-                    [np.ascontiguousarray(column) for column in rows.T], self.universe, len(rows)
-                )
-                for name, rows in facts.items()
-            }
-        )
+        """The facts as relations of the engine."""
+        return relations_of(facts, self.universe)
 
     def engine(self, limit: float | None = None) -> Engine:
-        deadline = None if limit is None else time.monotonic() + limit
-        engine = Engine(self.universe, {}, limits=Limits(deadline=deadline))
+        """An engine that stops with an error after ``limit`` seconds."""
+        engine = Engine(self.universe, {}, limits=limits_of(limit))
         engine.heads_first = self.heads_first
         return engine
 
     def state(self, column: str) -> Materialisation:
-        """What an algorithm starts from."""
+        """The state that an algorithm starts from."""
         return self.traced if column == "counting" else self.counted if column in COUNTED else self.bare
 
     def run(
@@ -105,18 +115,18 @@ class Setting:
         delete: FactSet = NONE,
         insert: FactSet = NONE,
         limit: float | None = None,
-    ) -> Run:
-        """One timed update, stopped after ``limit`` seconds."""
+    ) -> UpdateRun:
+        """Time one update, stopped after ``limit`` seconds."""
         algorithm: Any = REMATERIALISE if column.startswith(REMATERIALISE) else column
         engine = self.engine(limit)
         began = time.perf_counter()
         try:
             done = update(engine, self.program, old, delete, insert, algorithm)
         except LimitError:
-            return Run(time.perf_counter() - began, None)
-        return Run(time.perf_counter() - began, done)
+            return UpdateRun(time.perf_counter() - began, None)
+        return UpdateRun(time.perf_counter() - began, done)
 
-    def again(self, column: str, done: SignedChange) -> Materialisation:
-        """The state after an update with all that the next one by the same algorithm needs."""
+    def state_after(self, column: str, done: SignedChange) -> Materialisation:
+        """The state after an update, with the bookkeeping that the next update by this algorithm starts from."""
         new = done.materialisation
         return replace(new, nr=None, rec=None) if column not in COUNTED else new

@@ -1,4 +1,4 @@
-"""What the maintenance algorithms promise, and whether it was kept."""
+"""The promises about the maintenance algorithms, and whether they are met."""
 
 from __future__ import annotations
 
@@ -11,36 +11,37 @@ from bench.maintenance.setting import REMATERIALISE
 from bench.report import Target
 
 SLACK = 0.05
-"""Seconds that auto may lose in any case."""
+"""Seconds that auto may always take longer than the best algorithm."""
 
 Instance = tuple[str, str, str, str]
-"""Workload, stratification, sampling, deleting or adding."""
+"""(workload, stratification, sampling, "delete" or "add")."""
 
 
-def targets(found: Mapping[str, Any]) -> list[Target]:
-    """All targets, from whatever was measured."""
+def targets(results: Mapping[str, Any]) -> list[Target]:
+    """All targets, judged by the results that were measured."""
     return [
-        *_auto(found["robustness"]),
-        *_small(found["robustness"]),
-        *_example(found["example"]),
-        _command(found["command"]),
+        *_auto(results["robustness"]),
+        *_small(results["robustness"]),
+        *_example(results["example"]),
+        _command(results["command"]),
     ]
 
 
 def medians(robustness: Sequence[Mapping[str, Any]]) -> dict[Instance, dict[str, float]]:
-    """For each instance the median of each algorithm that was not cut off."""
-    found: dict[Instance, dict[str, float]] = {}
+    """For each instance, the median seconds of each algorithm that was not stopped."""
+    results: dict[Instance, dict[str, float]] = {}
     for one in robustness:
         for record in one.get("records", ()):
             if record["median"] is not None and record["cut_off"] is None:
                 key = (one["workload"], one["stratification"], record["sampling"], record["kind"])
-                found.setdefault(key, {})[record["algorithm"]] = record["median"]
-    return found
+                results.setdefault(key, {})[record["algorithm"]] = record["median"]
+    return results
 
 
 def auto_ratios(instances: Mapping[Instance, Mapping[str, float]]) -> Iterator[tuple[Instance, float, str, bool]]:
-    """Per instance how many times the best algorithm auto takes, which that is, and whether it is within twice that
-    and 50 ms. What auto keeps has counters, so it is compared with rematerialising that counts too."""
+    """For each instance: the time of auto divided by that of the best algorithm, the best algorithm, and whether auto
+    takes at most twice the best time plus 50 ms. The state of auto has counters, so it is not compared with
+    rematerialising without counters."""
     for instance, seconds in instances.items():
         others = {name: s for name, s in seconds.items() if name not in ("auto", REMATERIALISE)}
         if others:
@@ -72,7 +73,7 @@ def _auto(robustness: Sequence[Mapping[str, Any]]) -> list[Target]:
 
 
 def _small(robustness: Sequence[Mapping[str, Any]]) -> list[Target]:
-    """Deleting and adding 1,000 facts of ten million (the forest), by each algorithm with counters."""
+    """The targets of deleting and adding 1,000 facts of ten million (the forest), by each algorithm with counters."""
     promise = "{} changes 1,000 facts of 10 million in under 1% of rematerialising or 50 ms"
     instances = {key: s for key, s in medians(robustness).items() if key[0] == "forest" and key[1] == "levels"}
     large = any(one["workload"] == "forest" and one.get("facts", 0) > 9_000_000 for one in robustness)
@@ -100,7 +101,7 @@ def _example(scaling: Sequence[Mapping[str, Any]]) -> list[Target]:
     first, last = done[0], done[-1]
     growth = last["n"] / first["n"]
     factors = {a: last["columns"][a]["seconds"] / first["columns"][a]["seconds"] for a in ("dredc", "bfc")}
-    told = ", ".join(f"{a} {factor:.1f} times" for a, factor in factors.items())
+    growth_shown = ", ".join(f"{a} {factor:.1f} times" for a, factor in factors.items())
     rivals = {a: last["columns"][a]["spent"] for a in ("dred", HEADS_FIRST)}
     slower = max(last["columns"][a]["seconds"] for a in ("dredc", "bfc"))
     least = {a: seconds / slower for a, seconds in rivals.items()}
@@ -108,7 +109,9 @@ def _example(scaling: Sequence[Mapping[str, Any]]) -> list[Target]:
     ratio = rivals[HEADS_FIRST] / last["columns"]["dredc"]["seconds"]
     beside = ", ".join(f"{a} takes {r:.2f} times ours" for a, r in least.items())
     return [
-        Target("backward", promises[0], f"{told} for {growth:g} times n", max(factors.values()) <= 1.5 * growth),
+        Target(
+            "backward", promises[0], f"{growth_shown} for {growth:g} times n", max(factors.values()) <= 1.5 * growth
+        ),
         Target("backward", promises[1], beside, min(least.values()) >= 1),
         Target("backward", promises[2], f"{'cut off at ' if cut else ''}{ratio:,.0f} times", cut or ratio >= 100),
     ]

@@ -1,4 +1,4 @@
-"""What is updated: programs with their explicit facts, all drawn with a seed or read from the shared data."""
+"""The workloads that are updated: programs and explicit facts, drawn with a seed or read from the shared data."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import numpy.typing as npt
 from bench import generators
 from bench.inputs import SHARED, read_shared
 from bench.maintenance import lubm
-from bench.updates import RULES as ANCESTORS
+from bench.small_updates import RULES as ANCESTORS
 
 Facts = dict[str, npt.NDArray[np.int64]]
 """Explicit facts: for each predicate an ``(n, arity)`` array of numbers."""
@@ -32,10 +32,11 @@ GO = ("hierarchies/go-2023-is_a.tsv.gz", "hierarchies/go-2023-part_of.tsv.gz")
 
 
 @dataclass(frozen=True)
-class Workload:
-    """A program and its facts; ``facts(size)`` makes them, and ``size`` is that of a full run, ``quick`` that of a
-    quick one. ``changed`` facts are deleted and added again, unless that is more than one in a hundred. ``middle``
-    is the size for the search of the break-even point, which computes the workload many times."""
+class UpdateWorkload:
+    """A program and its facts: ``facts(size)`` generates them.
+
+    ``size`` is that of a full run, ``quick`` that of a quick one, ``middle`` that of the search for the break-even
+    point, which computes the workload many times. An update changes ``changed`` facts, at most one in a hundred."""
 
     name: str
     rules: str
@@ -47,11 +48,11 @@ class Workload:
     shared: tuple[str, ...] = ()
 
     def available(self) -> bool:
-        """Whether its data is here."""
+        """Whether its data is on this machine."""
         return all((SHARED / path).exists() for path in self.shared)
 
     def change(self, explicit: int) -> int:
-        """How many facts an update of the robustness experiment changes."""
+        """The number of facts that an update of the robustness experiment changes."""
         return max(1, min(self.changed, explicit // 100))
 
 
@@ -102,13 +103,14 @@ def join_facts(n: int) -> Facts:
 WORKLOADS = {
     workload.name: workload
     for workload in (
-        Workload("lubm", lubm.rules(), lambda n: lubm.universities(n, seed=5), size=64, middle=10, quick=1),
-        Workload("mutual", _mutual_rules(CLASSES, MUTUAL_RULES, RELATIONS, seed=7), _mutual_facts, 20_000, 5_000, 200),
-        Workload("symmetric-transitive", SYMMETRIC_TRANSITIVE,
+        UpdateWorkload("lubm", lubm.rules(), lambda n: lubm.universities(n, seed=5), size=64, middle=10, quick=1),
+        UpdateWorkload("mutual", _mutual_rules(CLASSES, MUTUAL_RULES, RELATIONS, seed=7), _mutual_facts,
+                       size=20_000, middle=5_000, quick=200),
+        UpdateWorkload("symmetric-transitive", SYMMETRIC_TRANSITIVE,
                  lambda n: {"link": generators.sparse_component(n, 0.1, seed=8)}, size=500, middle=250, quick=60),
-        Workload("forest", ANCESTORS, lambda n: {"parent": generators.forest(n, 1_000, seed=1)},
+        UpdateWorkload("forest", ANCESTORS, lambda n: {"parent": generators.forest(n, 1_000, seed=1)},
                  size=1_350, middle=150, quick=10),
-        Workload("gene-ontology", HIERARCHY, _hierarchy, size=1 << 40, middle=1 << 40, quick=10_000, shared=GO),
-        Workload("thesis-example-1", JOIN, join_facts, size=100_000, middle=100_000, quick=2_000),
+        UpdateWorkload("gene-ontology", HIERARCHY, _hierarchy, size=1 << 40, middle=1 << 40, quick=10_000, shared=GO),
+        UpdateWorkload("thesis-example-1", JOIN, join_facts, size=100_000, middle=100_000, quick=2_000),
     )
 }  # fmt: skip

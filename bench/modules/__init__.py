@@ -1,1 +1,1 @@
-"""Closures and unions as modules, plain and compact, beside general rules. ``python -m bench.modules``."""
+"""Closures and unions as modules, plain and compact, compared with general rules: ``python -m bench modules``."""

@@ -1,4 +1,4 @@
-"""All pairs of a compact relation as dictionary-encoded Arrow columns, the way users take them."""
+"""All pairs of a compact relation as dictionary-encoded Arrow columns, as users read them."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from everlog.query.answers import Rows
 
 
 def columns(workload: str, size: int) -> dict[str, Any]:
-    """Seconds of counting the pairs, and of listing them with the nodes' names in a dictionary."""
+    """Seconds to count the pairs, and to list them with the nodes' names in a dictionary."""
     chosen = WORKLOADS[workload]
     setting = Setting(chosen.rules, chosen.facts(size), "compact")
     step = setting.materialised()

@@ -1,4 +1,4 @@
-"""Components of a symmetric-transitive relation that lose single edges of the sparse graph they come from."""
+"""Components of a symmetric-transitive relation, from whose sparse graph single edges are deleted."""
 
 from __future__ import annotations
 
@@ -6,28 +6,28 @@ from typing import Any
 
 from bench import generators
 from bench.maintenance.samples import Sampler
-from bench.modules.forms import Patience, changes
-from bench.modules.programs import SAME
+from bench.maintenance.workloads import SYMMETRIC_TRANSITIVE
+from bench.modules.forms import FormLimits, changes
 from bench.modules.setting import Form, Setting
 
 SURPLUS = 0.1
-"""So many edges for each of a spanning tree are there beside it."""
+"""Number of additional edges for each edge of the spanning tree."""
 
 
-def component(nodes: int, form: Form, **patience: Any) -> dict[str, Any]:
-    """Seconds of materialising a component and of deleting and inserting one edge."""
-    limits = Patience(**patience)
+def component(nodes: int, form: Form, **options: Any) -> dict[str, Any]:
+    """Seconds to materialise a component, and to delete and insert one edge."""
+    limits = FormLimits(**options)
     facts = {"link": generators.sparse_component(nodes, SURPLUS, seed=8)}
-    Setting(SAME, {"link": facts["link"][:10]}, form).materialised()
-    setting = Setting(SAME, facts, form)
-    found: dict[str, Any] = {"nodes": nodes, "form": form, "explicit": len(facts["link"])}
+    Setting(SYMMETRIC_TRANSITIVE, {"link": facts["link"][:10]}, form).materialised()
+    setting = Setting(SYMMETRIC_TRANSITIVE, facts, form)
+    results: dict[str, Any] = {"nodes": nodes, "form": form, "explicit": len(facts["link"])}
     step = setting.materialised(limits.longest)
-    found["materialise"] = step.seconds
+    results["materialise"] = step.seconds
     if step.state is None:
-        return {**found, "error": f"cut off after {step.seconds:.0f} s"}
-    found["facts"], found["held"] = step.state.facts.count, step.state.nbytes
+        return {**results, "error": f"cut off after {step.seconds:.0f} s"}
+    results["facts"], results["held"] = step.state.facts.count, step.state.nbytes
     state = setting.counted(step.state, limits.longest).state
     if state is None:
-        return {**found, "error": "the counters were cut off"}
-    found["delete"], found["insert"] = changes(setting, state, Sampler(facts), 1, limits.singles, limits)
-    return found
+        return {**results, "error": "the counters were cut off"}
+    results["delete"], results["insert"] = changes(setting, state, Sampler(facts), 1, limits.singles, limits)
+    return results

@@ -1,4 +1,4 @@
-"""Real relations with their terms numbered: tab-separated graphs and hierarchies, and predicates of RDF files."""
+"""Real relations with numbered terms: tab-separated graphs and hierarchies, and predicates of RDF files."""
 
 from __future__ import annotations
 
@@ -20,28 +20,29 @@ FORMATS = {".ttl": "TURTLE", ".rdf": "RDF_XML", ".owl": "RDF_XML", ".nt": "N_TRI
 
 
 def read_tables(paths: Mapping[str, str]) -> Facts:
-    """Tab-separated files of the shared data, one a predicate."""
+    """Read tab-separated files of the shared data, one for each predicate."""
     return numbered({name: read_shared(path) for name, path in paths.items()})
 
 
 def read_rdf(path: str, predicates: Mapping[str, Sequence[str]]) -> Facts:
-    """Predicates of an RDF file of the shared data, each the union of some IRIs; ^ before one means its inverse."""
+    """Read predicates of an RDF file of the shared data, each the union of some IRIs; ^ before an IRI means its
+    inverse."""
     import pyoxigraph
 
     wanted = {iri.lstrip("^"): (name, iri[0] == "^") for name, iris in predicates.items() for iri in iris}
-    found: dict[str, list[tuple[str, str]]] = {name: [] for name in predicates}
+    pairs: dict[str, list[tuple[str, str]]] = {name: [] for name in predicates}
     kind = getattr(pyoxigraph.RdfFormat, FORMATS[Path(path.removesuffix(".gz")).suffix])
     text = gzip.decompress((SHARED / path).read_bytes())
     for triple in pyoxigraph.parse(text, format=kind, base_iri="http://example.org/"):
         at = wanted.get(triple.predicate.value)
         if at is not None:
             ends = str(triple.subject), str(triple.object)
-            found[at[0]].append(ends[::-1] if at[1] else ends)
-    return numbered({name: pa.table(list(zip(*rows, strict=True)), ["x", "y"]) for name, rows in found.items() if rows})
+            pairs[at[0]].append(ends[::-1] if at[1] else ends)
+    return numbered({name: pa.table(list(zip(*rows, strict=True)), ["x", "y"]) for name, rows in pairs.items() if rows})
 
 
 def numbered(tables: Mapping[str, Any]) -> Facts:
-    """Pairs of terms as pairs of numbers, the same number for the same term in all tables.
+    """Pairs of terms as pairs of numbers; a term has one number in all tables.
 
     >>> numbered({"e": pa.table({"x": ["b", "a"], "y": ["a", "a"]})})["e"].tolist()
     [[0, 1], [1, 1]]

@@ -1,4 +1,4 @@
-"""Closures and unions by general rules, by modules, and in compact relations."""
+"""The experiments on closures and unions: general rules, modules, and compact relations."""
 
 from __future__ import annotations
 
@@ -8,30 +8,30 @@ from typing import Any
 
 from bench.measure import task
 from bench.modules.report import report
-from bench.modules.workloads import WORKLOADS, Workload
-from bench.progress import tell
+from bench.modules.workloads import WORKLOADS, ModuleWorkload
+from bench.progress import log_progress
 from bench.report import Report
 from bench.suites import Benchmark
 
 EXTRAS = ("sizes", "components", "columns", "held")
-PATIENCE = {"samples": 10, "singles": 100, "seconds": 2.0, "longest": 30.0, "cut_off": 5.0}
-QUICK_PATIENCE = {"samples": 2, "singles": 5, "seconds": 0.1, "longest": 5.0, "cut_off": 2.0}
+LIMITS = {"samples": 10, "singles": 100, "seconds": 2.0, "longest": 30.0, "cut_off": 5.0}
+QUICK_LIMITS = {"samples": 2, "singles": 5, "seconds": 0.1, "longest": 5.0, "cut_off": 2.0}
 COMPONENTS = ((500, "standard"), (500, "compact"), (2_270, "compact"))
 QUICK_COMPONENTS = ((50, "standard"), (50, "compact"))
 QUICK = ("dag-r-nonlinear", "gene-ontology", "gemet", "relations", "categories-small", "categories")
 GENERAL_SINGLES = 2
-"""So many single edges are deleted by general rules."""
+"""Number of single edges that are deleted with general rules."""
 
 LISTED = "dag-r-nonlinear"
 _task = partial(task, timeout=240.0)
 
 
 def measure(options: argparse.Namespace) -> Report:
-    """Run the experiments that are named, or all."""
+    """Run the named experiments, or all."""
     quick, names = options.quick, options.names
     wanted = names or [*EXTRAS, *(QUICK if quick else WORKLOADS)]
     size = WORKLOADS[LISTED].quick if quick else WORKLOADS[LISTED].size
-    found: dict[str, Any] = {
+    results: dict[str, Any] = {
         "sizes": _task("closure_sizes", {}) if "sizes" in wanted else {},
         "components": _components(quick) if "components" in wanted else [],
         "columns": _task("columns", {"workload": LISTED, "size": size}) if "columns" in wanted else {},
@@ -41,26 +41,26 @@ def measure(options: argparse.Namespace) -> Report:
     for workload in WORKLOADS.values():
         if workload.name in wanted:
             if not workload.available():
-                tell(f"{workload.name} skipped: its data is not here")
+                log_progress(f"{workload.name} skipped: its data is not here")
                 continue
-            found["forms"] += _forms(workload, quick)
-    return report(found)
+            results["forms"] += _forms(workload, quick)
+    return report(results)
 
 
 def _components(quick: bool) -> list[dict[str, Any]]:
-    patience = QUICK_PATIENCE if quick else PATIENCE
+    limits = QUICK_LIMITS if quick else LIMITS
     records = []
     for nodes, form in QUICK_COMPONENTS if quick else COMPONENTS:
-        singles = GENERAL_SINGLES if form == "standard" else patience["singles"]
-        records.append(_task("component", {"nodes": nodes, "form": form, **patience, "singles": singles}))
+        singles = GENERAL_SINGLES if form == "standard" else limits["singles"]
+        records.append(_task("component", {"nodes": nodes, "form": form, **limits, "singles": singles}))
     return records
 
 
-def _forms(workload: Workload, quick: bool) -> list[dict[str, Any]]:
+def _forms(workload: ModuleWorkload, quick: bool) -> list[dict[str, Any]]:
     records = []
     for form in workload.forms:
         job = {"workload": workload.name, "size": workload.quick if quick else workload.size, "form": form}
-        ran = _task("module_form", {**job, **(QUICK_PATIENCE if quick else PATIENCE)})
+        ran = _task("module_form", {**job, **(QUICK_LIMITS if quick else LIMITS)})
         records.append({**job, **ran})
     return records
 

@@ -1,6 +1,6 @@
-"""One workload in one form: materialised, held, updated, asked.
+"""One workload in one form: seconds of materialising, memory, updates and queries.
 
-These are tables 1 and 2 of the modular paper and 1 to 3 of the storage paper.
+These are tables 1 and 2 of the modular paper and tables 1 to 3 of the storage paper.
 """
 
 from __future__ import annotations
@@ -16,31 +16,36 @@ import numpy as np
 from bench.maintenance.samples import Sampler
 from bench.maintenance.workloads import Facts
 from bench.memory import resident_bytes
-from bench.modules.queries import asked
+from bench.modules.queries import time_queries
 from bench.modules.setting import Form, Setting, State, Step
-from bench.modules.workloads import WORKLOADS, Workload
+from bench.modules.workloads import WORKLOADS, ModuleWorkload
 from bench.peers import peak_mb
 from everlog.engine.keys import pack
 from everlog.engine.relation import Relation
 from everlog.lang.syntax import Predicate
 
-RUNS, SHORT = 9, 1.0
-"""Materialising is repeated so often while it has taken less than so many seconds."""
+RUNS = 9
+"""Maximum number of runs of materialising."""
+
+REPEAT_SECONDS = 1.0
+"""Materialising is repeated until its runs have taken this number of seconds in total."""
 
 LOOK_UPS = 1_000_000
 
 COUNTING = 2
-"""Computing the counters may take so many times as long as an update until it is cut off."""
+"""Time limit for computing the counters, as a multiple of that for an update."""
 
 LARGE = 0.25
-"""The share of the facts that a large deletion takes away."""
+"""The share of the explicit facts that a large deletion deletes."""
 
 
 @dataclass(frozen=True)
-class Patience:
-    """``samples`` of small changes, fewer once they took ``seconds`` together; ``singles`` edges one by one.
-    ``longest`` is for materialising, and for updates of modules, which are only stopped between strata; ``cut_off`` is
-    for everything else."""
+class FormLimits:
+    """Limits of the measurement of a workload in one form.
+
+    ``samples`` is the maximum number of small changes, ``seconds`` the total time after which no further sample is
+    run, and ``singles`` the number of single edges that are changed. ``longest`` limits materialising, and updates of
+    modules, which are only stopped between strata; ``cut_off`` limits everything else, in seconds."""
 
     samples: int
     singles: int
@@ -49,60 +54,60 @@ class Patience:
     cut_off: float
 
     def of_update(self, form: Form) -> float:
-        """When an update is cut off."""
+        """Maximum seconds of an update."""
         return self.cut_off if form == "standard" else self.longest
 
 
 @dataclass
 class Timed:
-    """Seconds of the same thing done several times; ``cut_off`` are those after which one was stopped."""
+    """Seconds of the runs of one operation; ``cut_off`` are the seconds after which a run was stopped."""
 
     seconds: list[float] = field(default_factory=list)
     facts: int = 0
     cut_off: float | None = None
 
     def note(self, step: Step) -> None:
-        """Take in a step."""
+        """Record a run."""
         if step.state is None:
             self.cut_off = step.seconds
         else:
             self.seconds.append(step.seconds)
-            self.facts = step.lost + step.won
+            self.facts = step.deleted + step.inserted
 
     def record(self) -> dict[str, Any]:
-        """As part of the report; ``facts`` is how many the last one changed."""
+        """The record for the report; ``facts`` is the number of facts that the last run changed."""
         middle = median(self.seconds) if self.seconds else None
         return {"median": middle, "runs": len(self.seconds), "facts": self.facts, "cut_off": self.cut_off}
 
 
-def measured(workload: str, size: int, form: Form, **patience: Any) -> dict[str, Any]:
-    """All that is measured of a workload in one form; what was cut off, and what needs it, is missing."""
-    chosen, limits = WORKLOADS[workload], Patience(**patience)
+def measure_form(workload: str, size: int, form: Form, **options: Any) -> dict[str, Any]:
+    """All measurements of a workload in one form; steps that were stopped, and those that need them, are missing."""
+    chosen, limits = WORKLOADS[workload], FormLimits(**options)
     facts, more = chosen.inputs(size)
     warm_up(chosen, facts, more, form)
     setting = Setting(chosen.rules, {**facts, **more}, form)
-    found: dict[str, Any] = {"workload": workload, "form": form, "modules": setting.modules()}
-    found["rules"] = len(setting.program.program.rules)
-    found["explicit"] = setting.explicit.count
-    state = _materialised(setting, chosen, limits, found)
+    results: dict[str, Any] = {"workload": workload, "form": form, "modules": setting.modules()}
+    results["rules"] = len(setting.program.program.rules)
+    results["explicit"] = setting.explicit.count
+    state = _materialised(setting, chosen, limits, results)
     if state is None:
-        return found
-    booked = setting.counted(state, COUNTING * limits.cut_off)
-    found["counters"] = {"seconds": booked.seconds, "cut_off": booked.state is None}
-    if booked.state is not None:
-        found["held_counted"] = booked.state.nbytes
-        _updated(setting, booked.state, Sampler(facts), chosen, limits, found)
-    found["contains"] = looked_up(state.facts.relation(Predicate(chosen.closure, 2)), setting.universe)
+        return results
+    counted = setting.counted(state, COUNTING * limits.cut_off)
+    results["counters"] = {"seconds": counted.seconds, "cut_off": counted.state is None}
+    if counted.state is not None:
+        results["held_counted"] = counted.state.nbytes
+        _updated(setting, counted.state, Sampler(facts), chosen, limits, results)
+    results["contains"] = looked_up(state.facts.relation(Predicate(chosen.closure, 2)), setting.universe)
     if chosen.asked:
         wanted = {"closure": chosen.closure, "union": chosen.union}
         seen = state.facts
-        found["queries"] = {family: asked(setting, seen, name) for family, name in wanted.items() if name}
-        found["held_asked"] = state.nbytes
-    return found
+        results["queries"] = {family: time_queries(setting, seen, name) for family, name in wanted.items() if name}
+        results["held_asked"] = state.nbytes
+    return results
 
 
-def warm_up(workload: Workload, facts: Facts, more: Facts, form: Form) -> None:
-    """Run a few of the facts through everything, so that compiled code is loaded."""
+def warm_up(workload: ModuleWorkload, facts: Facts, more: Facts, form: Form) -> None:
+    """Run all steps on a few of the facts, so that compiled code is loaded."""
     few = {name: rows[:10] for name, rows in facts.items()}
     setting = Setting(workload.rules, {**few, **more}, form)
     step = setting.materialised()
@@ -114,29 +119,31 @@ def warm_up(workload: Workload, facts: Facts, more: Facts, form: Form) -> None:
     assert less.state is not None
     setting.updated(less.state, insert=one)
     if more:
-        asked(setting, state.facts, workload.closure)
+        time_queries(setting, state.facts, workload.closure)
 
 
-def _materialised(setting: Setting, workload: Workload, limits: Patience, found: dict[str, Any]) -> State | None:
+def _materialised(
+    setting: Setting, workload: ModuleWorkload, limits: FormLimits, results: dict[str, Any]
+) -> State | None:
     before = resident_bytes()
     step = setting.materialised(limits.longest)
-    found["peak_mb"] = peak_mb()
+    results["peak_mb"] = peak_mb()
     if step.state is None:
-        found["materialise"] = {"seconds": None, "cut_off": step.seconds}
+        results["materialise"] = {"seconds": None, "cut_off": step.seconds}
         return None
-    found["resident"] = resident_bytes() - before
-    found["held"] = step.state.nbytes
-    found["facts"] = setting.visible(step.state.facts).count
-    found["pairs"] = len(step.state.facts.relation(Predicate(workload.closure, 2)))
+    results["resident"] = resident_bytes() - before
+    results["held"] = step.state.nbytes
+    results["facts"] = setting.visible(step.state.facts).count
+    results["pairs"] = len(step.state.facts.relation(Predicate(workload.closure, 2)))
     seconds = [step.seconds]
-    while len(seconds) < RUNS and sum(seconds) < SHORT:
+    while len(seconds) < RUNS and sum(seconds) < REPEAT_SECONDS:
         seconds.append(setting.materialised().seconds)
-    found["materialise"] = {"seconds": min(seconds), "cut_off": None, "runs": len(seconds)}
+    results["materialise"] = {"seconds": min(seconds), "cut_off": None, "runs": len(seconds)}
     return step.state
 
 
 def looked_up(relation: Relation, universe: int) -> float:
-    """The seconds of looking up a million random pairs, the second time."""
+    """Seconds of the second run of looking up a million random pairs."""
     random = np.random.default_rng(1)
     for _ in range(2):
         terms = random.integers(0, universe, size=(2, LOOK_UPS))
@@ -148,25 +155,31 @@ def looked_up(relation: Relation, universe: int) -> float:
 
 
 def _updated(
-    setting: Setting, state: State, sampler: Sampler, workload: Workload, limits: Patience, found: dict[str, Any]
+    setting: Setting,
+    state: State,
+    sampler: Sampler,
+    workload: ModuleWorkload,
+    limits: FormLimits,
+    results: dict[str, Any],
 ) -> None:
-    """The first small change is not measured: it makes the sort orders that later ones share."""
+    """Measure small changes, single edges and a large deletion."""
     changed = workload.change(sampler.size)
-    found["changed"] = changed
-    found["delete"], found["insert"] = changes(setting, state, sampler, changed, limits.samples, limits)
+    results["changed"] = changed
+    results["delete"], results["insert"] = changes(setting, state, sampler, changed, limits.samples, limits)
     if workload.single and setting.form == "compact":
-        found["delete_one"], found["insert_one"] = changes(setting, state, sampler, 1, limits.singles, limits)
+        results["delete_one"], results["insert_one"] = changes(setting, state, sampler, 1, limits.singles, limits)
     large = Timed()
     gc.collect()
     sample = setting.encoded(sampler.draw("uniform", round(LARGE * sampler.size), seed=0))
     large.note(setting.updated(state, delete=sample, limit=limits.of_update(setting.form)))
-    found["large"] = large.record()
+    results["large"] = large.record()
 
 
 def changes(
-    setting: Setting, state: State, sampler: Sampler, changed: int, samples: int, limits: Patience
+    setting: Setting, state: State, sampler: Sampler, changed: int, samples: int, limits: FormLimits
 ) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Samples of the explicit facts deleted, and inserted again."""
+    """Delete samples of the explicit facts, and insert them again. The first sample is not measured: it builds the
+    sort orders that later ones use."""
     deleting, inserting = Timed(), Timed()
     full, seconds, limit = state.facts.count, 0.0, limits.of_update(setting.form)
     for seed in range(samples + 1):

@@ -10,7 +10,7 @@ broaderTransitive(?x, ?z) :- broaderTransitive(?x, ?y), broaderTransitive(?y, ?z
 narrowerTransitive(?x, ?y) :- broaderTransitive(?y, ?x) .
 broaderTransitive(?x, ?y) :- narrowerTransitive(?y, ?x) .
 """
-"""The transitive part of SKOS."""
+"""The rules of SKOS about transitive properties."""
 
 SEMANTIC_RELATION = """
 semanticRelation(?x, ?y) :- broaderTransitive(?x, ?y) .
@@ -57,15 +57,9 @@ within(?x, ?y) :- part_of(?x, ?y) .
 within(?x, ?z) :- within(?x, ?y), within(?y, ?z) .
 """
 
-SAME = """
-same(?x, ?y) :- link(?x, ?y) .
-same(?x, ?y) :- same(?y, ?x) .
-same(?x, ?z) :- same(?x, ?y), same(?y, ?z) .
-"""
-
 
 def property_parents(properties: int, roots: int, seed: int) -> list[int | None]:
-    """A hierarchy of properties: none for the first ones, for every other one of those before it.
+    """A random hierarchy of properties: the parent of each property is an earlier one; the first ``roots`` have none.
 
     >>> property_parents(4, 2, seed=1)[:2]
     [None, None]
@@ -75,8 +69,10 @@ def property_parents(properties: int, roots: int, seed: int) -> list[int | None]
 
 
 def relations_rules(properties: int, transitive: int, seed: int) -> str:
-    """Properties ``r0, r1, ...``, for all but the first ones a union rule into a property above, swapped in one of
-    ten, and as many of these transitive as there are first ones, in the manner of the Relations Ontology.
+    """Rules about properties ``r0, r1, ...`` in the manner of the Relations Ontology.
+
+    The first ``transitive`` properties are roots. Each other property has a rule into its parent, inverted for one in
+    ten. A number ``transitive`` of them are transitive.
 
     >>> relations_rules(3, 1, seed=2).count(":-")
     3

@@ -1,9 +1,8 @@
 """The queries Q0 to Q10 on a closure and on a union (storage paper, appendix, tables 4 and 5).
 
 Q0 asks for all pairs; Q1 for those whose first node is a concept, Q2 to Q5 for those whose first node has one of four
-topics; Q6 and Q7 to Q10 say the same of the second node. The paper counts answers; here they are found, too.
-Compact relations are asked beside the same pairs listed, by turns, since only what is measured together can be
-compared.
+topics; Q6 to Q10 put these conditions on the second node. The paper counts answers; here they are also listed. Queries
+run alternately on compact relations and on their listed pairs, since only times of one run can be compared.
 """
 
 from __future__ import annotations
@@ -19,26 +18,28 @@ from bench.modules.setting import Setting
 from bench.modules.workloads import CONCEPT, SUBJECT, TOPICS
 from everlog.analysis.check import CheckedQuery
 from everlog.engine.factset import FactSet
-from everlog.engine.match import Engine, RuleSet
+from everlog.engine.match import Engine
+from everlog.engine.rules import RuleSet
 from everlog.lang.parser import parse_program
 from everlog.lang.syntax import Predicate
 from everlog.query.counting import count
 
 MOST_ROWS = 40_000_000
-"""Queries with more answers are only counted."""
+"""Maximum number of answers that are listed; above it, answers are only counted."""
 
 REPEATS = 25
+"""Maximum number of timed repetitions of a query after the first run."""
+
 SECONDS = 1.0
-"""So often a query is asked after the first time, less often if that takes longer, but twice, or once if even that
-takes longer."""
+"""Maximum total seconds of the repetitions. There are at least two, or one if that exceeds the maximum."""
 
 SHORTEST = 0.001
-"""What takes less is done so often at a time that it takes as long."""
+"""Minimum seconds of a timed repetition: shorter queries are run several times in one."""
 
 
 @dataclass(frozen=True)
 class Query:
-    """All pairs of a predicate, or those with a node of another one in a column."""
+    """A query for all pairs of a predicate, or for those whose node in ``column`` is a concept or has a topic."""
 
     name: str
     predicate: str
@@ -47,11 +48,11 @@ class Query:
 
     @property
     def is_bound(self) -> bool:
-        """Whether only a few nodes may be in one of the columns."""
+        """Whether one of the columns is restricted to a few nodes."""
         return self.topic is not None
 
     def rule(self) -> str:
-        """As a rule."""
+        """The query as a rule."""
         pairs = f"{self.predicate}(?x, ?y)"
         if self.column is None:
             return f"answer(?x, ?y) :- {pairs} ."
@@ -60,27 +61,27 @@ class Query:
         return f"answer(?x, ?y) :- {narrowing}, {pairs} ."
 
     def checked(self) -> CheckedQuery:
-        """As a query for counting."""
+        """The query in the form that is counted."""
         (rule,) = parse_program(self.rule()).rules
         return CheckedQuery(rule.positive, (), tuple(rule.head.variables()))
 
 
 def queries(predicate: str, first_topic: int) -> list[Query]:
-    """Q0 to Q10."""
-    found = [Query("Q0", predicate)]
+    """The queries Q0 to Q10 on a predicate."""
+    results = [Query("Q0", predicate)]
     for column, number in ((0, 1), (1, 6)):
-        found.append(Query(f"Q{number}", predicate, column))
-        found += [
+        results.append(Query(f"Q{number}", predicate, column))
+        results += [
             Query(f"Q{number + 1 + topic}", predicate, column, first_topic + topic) for topic in range(len(TOPICS))
         ]
-    return found
+    return results
 
 
-def asked(setting: Setting, facts: FactSet, predicate: str) -> list[dict[str, Any]]:
-    """Every query: the number of its answers, and the seconds of counting them and of finding them, the first time,
-    when a sort order or the reversed graph may have to be made, and in the middle of later ones.
+def time_queries(setting: Setting, facts: FactSet, predicate: str) -> list[dict[str, Any]]:
+    """Time every query: the number of its answers, and the seconds to count and to list them.
 
-    For a compact relation these are followed by the ratios to the same in plain pairs."""
+    There are the seconds of the first run, which may build a sort order or the reversed graph, and the median of later
+    runs. For a compact relation, the ratios to the times on listed pairs are added."""
     first_topic = int(facts[Predicate(SUBJECT, 2)].columns()[1].min())
     constants = {str(first_topic + topic): first_topic + topic for topic in range(len(TOPICS))}
     asked_in = [facts, *_listed(facts, Predicate(predicate, 2))]
@@ -92,15 +93,15 @@ def asked(setting: Setting, facts: FactSet, predicate: str) -> list[dict[str, An
         record["answers"] = _timed(record, "count", counting)
         if record["answers"] <= MOST_ROWS:
             rules = RuleSet(parse_program(query.rule()).rules)
-            found = _timed(record, "rows", [partial(answered, engine, rules, each) for each in asked_in])
-            if found != record["answers"]:
-                raise RuntimeError(f"{query.rule()} has {found} answers, counted {record['answers']}")
+            results = _timed(record, "rows", [partial(answered, engine, rules, each) for each in asked_in])
+            if results != record["answers"]:
+                raise RuntimeError(f"{query.rule()} has {results} answers, counted {record['answers']}")
         records.append(record)
     return records
 
 
 def _listed(facts: FactSet, predicate: Predicate) -> list[FactSet]:
-    """The facts with the pairs of a compact relation listed, if they are not too many."""
+    """The facts with the pairs of a compact relation listed, unless there are too many."""
     relation = facts.relation(predicate)
     if relation.base is None or len(relation) > MOST_ROWS:
         return []
@@ -108,40 +109,42 @@ def _listed(facts: FactSet, predicate: Predicate) -> list[FactSet]:
 
 
 def answered(engine: Engine, rules: RuleSet, facts: FactSet) -> int:
-    """Find the answers of a query."""
+    """The number of answers of a query, found by listing them."""
     return engine.match(rules, facts, facts, phase="query").facts().count
 
 
 def counted(engine: Engine, query: CheckedQuery, facts: FactSet) -> int:
-    """How many answers a query has, which need not be found for it."""
-    found = count(query, facts, engine)
-    if found is None:
+    """The number of answers of a query, counted without listing them."""
+    results = count(query, facts, engine)
+    if results is None:
         raise RuntimeError(f"{query} is not counted")
-    return found
+    return results
 
 
 def _timed(record: dict[str, Any], name: str, works: Sequence[Callable[[], int]]) -> int:
-    """Does the same in several ways by turns. Notes the seconds of the first way, the first time and the median of
-    later ones, and the median of the ratios to the second way; returns what the first way gives."""
-    first = [_each(work, 1) for work in works]
-    if len({found for _, found in first}) > 1:
-        raise RuntimeError(f"{[found for _, found in first]} answers to the same query")
-    again = [_each(work, 1)[0] for work in works]
+    """Run equivalent functions alternately, and return the result of the first.
+
+    Records the first function's seconds, those of the first run and the median of later ones, and the median of the
+    ratios to the second function's seconds."""
+    first = [_seconds_per_call(work, 1) for work in works]
+    if len({results for _, results in first}) > 1:
+        raise RuntimeError(f"{[results for _, results in first]} answers to the same query")
+    again = [_seconds_per_call(work, 1)[0] for work in works]
     number = 1 + int(SHORTEST / max(again))
     seconds = [again] if number == 1 else []
     while len(seconds) < 2 or (len(seconds) < REPEATS and number * sum(map(sum, seconds)) < SECONDS):
         if seconds and sum(again) > SECONDS:
             break
-        seconds.append([_each(work, number)[0] for work in works])
+        seconds.append([_seconds_per_call(work, number)[0] for work in works])
     record[f"{name}_first"], record[name] = first[0][0], median(turn[0] for turn in seconds)
     if len(works) > 1:
         record[f"{name}_ratio"] = median(turn[0] / turn[1] for turn in seconds)
     return first[0][1]
 
 
-def _each(work: Callable[[], int], number: int) -> tuple[float, int]:
-    """The seconds that a work takes if it is done so many times, and its result."""
+def _seconds_per_call(work: Callable[[], int], number: int) -> tuple[float, int]:
+    """The mean seconds of ``number`` calls, and the result."""
     began = perf_counter()
     for _ in range(number):
-        found = work()
-    return (perf_counter() - began) / number, found
+        results = work()
+    return (perf_counter() - began) / number, results

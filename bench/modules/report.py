@@ -1,4 +1,4 @@
-"""The module experiments as tables in the papers' columns, and a figure."""
+"""The module experiments as tables with the papers' columns, and a figure."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from pathlib import Path
 from bench.modules.setting import FORMS
 from bench.modules.targets import targets
 from bench.plots import figure, grouped_bars
-from bench.report import Found, Report, number, table
+from bench.report import Report, Results, number, table
 
 
-def report(found: Found) -> Report:
-    """What was measured, as tables in the papers' columns."""
+def report(results: Results) -> Report:
+    """The results as tables with the papers' columns."""
     parts: list[str] = []
-    forms = found["forms"]
+    forms = results["forms"]
     if forms:
         parts += ["## Materialising (seconds)", FORMS_EXPLAINED, materialising_text(forms)]
         parts += ["## Memory (MB)", MEMORY_EXPLAINED, memory_text(forms)]
@@ -23,34 +23,34 @@ def report(found: Found) -> Report:
         parts += ["## Single edges on compact relations", singles_text(forms)]
         for family in ("closure", "union"):
             parts += [f"## Queries on a {family} (milliseconds)", QUERIES_EXPLAINED, queries_text(forms, family)]
-    if "dredc" in found["held"]:
-        parts += ["## A knowledge base that holds DAG-R (MB)", held_text(found["held"])]
-    if found["components"]:
-        parts += ["## Components that lose single edges", components_text(found["components"])]
-    if found["sizes"]:
-        parts += ["## Closure sizes", sizes_text(found["sizes"])]
-    measured = [*forms, *found["components"], found["sizes"], found["columns"], found["held"]]
+    if "dredc" in results["held"]:
+        parts += ["## A knowledge base that holds DAG-R (MB)", held_text(results["held"])]
+    if results["components"]:
+        parts += ["## Components that lose single edges", components_text(results["components"])]
+    if results["sizes"]:
+        parts += ["## Closure sizes", sizes_text(results["sizes"])]
+    measured = [*forms, *results["components"], results["sizes"], results["columns"], results["held"]]
     wrong = [one["error"] for one in measured if "error" in one]
     draw = partial(plot, forms) if any("held" in one for one in forms) else None
-    return Report(found, targets(found), parts, wrong, draw)
+    return Report(results, targets(results), parts, wrong, draw)
 
 
 FORMS_EXPLAINED = (
-    "`standard` is general rules, `plain` computes modules and lists their pairs, `compact` keeps them as they are. "
-    "Seconds are those of the reasoning, from facts in memory; > where it was cut off."
+    "`standard` is general rules, `plain` computes modules and lists their pairs, `compact` keeps their compact form. "
+    "Seconds are those of the reasoning, from facts in memory; > marks runs that were stopped."
 )
 MEMORY_EXPLAINED = (
-    "`peak` is the high-water mark of the process after materialising, `held` what facts and explicit facts take by "
-    "their own account, `counted` that with the counters for updates, `asked` after queries by either argument."
+    "`peak` is the high-water mark of the process after materialising, `held` the reported size of facts and explicit "
+    "facts, `counted` that size with the counters for updates, `asked` that size after queries by either argument."
 )
 UPDATES_EXPLAINED = "The median of samples that are deleted and inserted again; a quarter of the facts deleted once."
 QUERIES_EXPLAINED = (
-    "Finding and counting the answers in compact relations, and how many times the seconds of the same pairs listed, "
-    "asked by turns in one process, that takes: medians."
+    "Finding and counting the answers in compact relations, and the ratio to the times on listed pairs, run "
+    "alternately in one process: medians."
 )
 
 
-def materialising_text(forms: Sequence[Found]) -> str:
+def materialising_text(forms: Sequence[Results]) -> str:
     """Sizes and seconds (modular paper, table 1; storage paper, tables 1 and 2)."""
     headings = ("workload", "rules", "modules", "explicit", "facts", "closure", *FORMS, "standard / compact")
     rows = []
@@ -67,7 +67,7 @@ def materialising_text(forms: Sequence[Found]) -> str:
     return table(headings, rows)
 
 
-def memory_text(forms: Sequence[Found]) -> str:
+def memory_text(forms: Sequence[Results]) -> str:
     """Megabytes (storage paper, tables 1 and 2)."""
     columns = ("peak", "held", "counted", "asked")
     headings = ("workload", *(f"{form} {column}" for form in FORMS for column in columns), "plain / compact")
@@ -83,7 +83,7 @@ def memory_text(forms: Sequence[Found]) -> str:
     return table(headings, rows)
 
 
-def updates_text(forms: Sequence[Found]) -> str:
+def updates_text(forms: Sequence[Results]) -> str:
     """Milliseconds (modular paper, table 2)."""
     kinds = {"delete": "delete", "insert": "insert", "large": "25%"}
     headings = ("workload", "changed", *(f"{form} {shown}" for shown in kinds.values() for form in FORMS))
@@ -95,8 +95,8 @@ def updates_text(forms: Sequence[Found]) -> str:
     return table(headings, rows)
 
 
-def singles_text(forms: Sequence[Found]) -> str:
-    """One edge deleted and inserted, beside materialising everything."""
+def singles_text(forms: Sequence[Results]) -> str:
+    """Milliseconds to delete and insert one edge, compared with materialising everything."""
     rows = []
     for one in forms:
         if "delete_one" in one:
@@ -109,7 +109,7 @@ def singles_text(forms: Sequence[Found]) -> str:
     return table(("workload", "edges", "delete ms", "of materialising", "insert ms", "of materialising"), rows)
 
 
-def queries_text(forms: Sequence[Found], family: str) -> str:
+def queries_text(forms: Sequence[Results], family: str) -> str:
     """Every query (storage paper, table 3, and table 3 of its appendix)."""
     headings = ("workload", "query", "answers", "found", "of plain", "counted", "of plain")
     rows = []
@@ -121,12 +121,12 @@ def queries_text(forms: Sequence[Found], family: str) -> str:
     return table(headings, rows)
 
 
-def _times(one: Found, key: str) -> str:
+def _times(one: Results, key: str) -> str:
     return f"{one[key]:.2f}" if key in one else "-"
 
 
-def components_text(components: Sequence[Found]) -> str:
-    """Components by size and form."""
+def components_text(components: Sequence[Results]) -> str:
+    """Seconds and memory of components by size and form."""
     headings = ("nodes", "form", "explicit", "facts", "materialise s", "held MB", "delete ms", "insert ms", "edges")
     rows = []
     for one in components:
@@ -139,8 +139,8 @@ def components_text(components: Sequence[Found]) -> str:
     return table(headings, rows) if rows else ""
 
 
-def held_text(held: Found) -> str:
-    """A knowledge base by bookkeeping, with and without modules."""
+def held_text(held: Results) -> str:
+    """The memory of a knowledge base by kind of bookkeeping, with and without modules."""
     parts = ("facts", "bookkeeping", "dictionary", "bytes")
     rows = [
         [maintain, name, *(_megabytes(one, part) for part in parts)]
@@ -150,8 +150,8 @@ def held_text(held: Found) -> str:
     return table(("maintain", "rules", "facts", "bookkeeping", "dictionary", "all"), rows)
 
 
-def sizes_text(sizes: Found) -> str:
-    """Published and counted closure sizes."""
+def sizes_text(sizes: Results) -> str:
+    """Published and computed closure sizes."""
     if "sizes" not in sizes:
         return str(sizes.get("error", ""))
     rows = [
@@ -163,21 +163,21 @@ def sizes_text(sizes: Found) -> str:
     return table(("relation", "edges", "published", "linear", "nonlinear", "linear ms", "nonlinear ms"), rows)
 
 
-def _by_workload(forms: Sequence[Found]) -> Iterable[tuple[str, dict[str, Found]]]:
-    found: dict[str, dict[str, Found]] = {}
+def _by_workload(forms: Sequence[Results]) -> Iterable[tuple[str, dict[str, Results]]]:
+    results: dict[str, dict[str, Results]] = {}
     for one in forms:
-        found.setdefault(one["workload"], {})[one["form"]] = one
-    return found.items()
+        results.setdefault(one["workload"], {})[one["form"]] = one
+    return results.items()
 
 
-def _made(record: Found) -> str:
+def _made(record: Results) -> str:
     made = record.get("materialise")
     if made is None:
         return "-"
     return f">{made['cut_off']:.0f}" if made["seconds"] is None else f"{made['seconds']:.4f}"
 
 
-def _ratio(by_form: Mapping[str, Found]) -> str:
+def _ratio(by_form: Mapping[str, Results]) -> str:
     standard, compact = (by_form.get(form, {}).get("materialise") for form in ("standard", "compact"))
     if standard is None or compact is None:
         return "-"
@@ -185,7 +185,7 @@ def _ratio(by_form: Mapping[str, Found]) -> str:
     return f"{sign}{slow / compact['seconds']:,.1f}"
 
 
-def _change(record: Found, kind: str) -> str:
+def _change(record: Results, kind: str) -> str:
     change = record.get(kind)
     if change is None:
         return "-"
@@ -204,14 +204,14 @@ def _milliseconds(seconds: float | None) -> str:
     return f"{seconds * 1000:,.0f}" if seconds >= 0.1 else f"{seconds * 1000:.3g}"
 
 
-def _megabytes(record: Found, key: str) -> str:
+def _megabytes(record: Results, key: str) -> str:
     return f"{record[key] / 1e6:,.1f}" if key in record else "-"
 
 
-def plot(forms: Sequence[Found], path: Path) -> None:
-    """Seconds of materialising and memory held, as bars on logarithmic scales."""
+def plot(forms: Sequence[Results], path: Path) -> None:
+    """Draw seconds of materialising and memory held as bars on logarithmic scales."""
     workloads = dict(_by_workload(forms))
-    shown: Mapping[str, Callable[[Found], float | None]] = {
+    shown: Mapping[str, Callable[[Results], float | None]] = {
         "seconds to materialise": lambda one: (one.get("materialise") or {}).get("seconds"),
         "MB held": lambda one: one["held"] / 1e6 if "held" in one else None,
     }

@@ -1,7 +1,7 @@
-"""A program with its facts in one of three forms, materialised and updated on the engine itself.
+"""A program with its facts in one of three forms, materialised and updated directly on the engine.
 
-*standard* is general rules; *plain* computes closures and unions as modules and lists their pairs; *compact* is modules
-that keep their own form. States are values, so every update starts from the same one.
+*standard* is general rules; *plain* computes closures and unions as modules and lists their pairs; *compact* keeps
+modules in their compact form. States are immutable, so every update can start from any of them.
 """
 
 from __future__ import annotations
@@ -12,20 +12,18 @@ from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Any, Literal, get_args
 
-import numpy as np
-
+from bench.maintenance.setting import limits_of, relations_of
 from bench.maintenance.workloads import Facts
 from everlog.analysis.check import check
-from everlog.analysis.modules import with_modules
 from everlog.analysis.stratify import stratify
 from everlog.engine.factset import NONE, FactSet
-from everlog.engine.limits import Limits
 from everlog.engine.match import Engine
 from everlog.engine.relation import Relation
 from everlog.lang.errors import LimitError
 from everlog.lang.parser import parse_program
 from everlog.lang.syntax import Predicate
 from everlog.reasoning.materialisation import Materialisation, with_counters
+from everlog.reasoning.modules.kinds import with_modules
 from everlog.reasoning.seminaive import seminaive
 from everlog.reasoning.update import update
 
@@ -35,19 +33,19 @@ FORMS: tuple[Form, ...] = get_args(Form)
 
 @dataclass(frozen=True)
 class State:
-    """What is kept between updates; ``listed`` are the pairs of the modules in the plain form."""
+    """The state between updates; ``listed`` are the pairs of the modules in the plain form."""
 
     kept: Materialisation
     listed: FactSet = field(default_factory=FactSet)
 
     @property
     def facts(self) -> FactSet:
-        """All facts in the form that queries see."""
+        """All facts in the form that queries read."""
         return self.kept.facts.replaced(self.listed)
 
     @property
     def nbytes(self) -> int:
-        """The memory of facts, explicit facts and bookkeeping; what several relations share is counted once."""
+        """The memory of facts, explicit facts and bookkeeping; arrays that relations share are counted once."""
         held: dict[int, int] = {}
         for relation in (*self.facts.values(), *self.kept.explicit.values()):
             held.update((id(run), run.nbytes) for run in relation.runs + relation.gone)
@@ -58,16 +56,16 @@ class State:
 
 @dataclass(frozen=True)
 class Step:
-    """Something timed; ``state`` is None if it was cut off."""
+    """A timed step with numbers of deleted and inserted facts; ``state`` is None if it was stopped at the limit."""
 
     seconds: float
     state: State | None
-    lost: int = 0
-    won: int = 0
+    deleted: int = 0
+    inserted: int = 0
 
 
 class Setting:
-    """A program and its explicit facts."""
+    """A program and its explicit facts in one form."""
 
     def __init__(self, rules: str, facts: Facts, form: Form) -> None:
         plain = stratify(check(parse_program(rules)))
@@ -77,22 +75,15 @@ class Setting:
         self.explicit = self.encoded(facts)
 
     def encoded(self, facts: Facts) -> FactSet:
-        """Facts as the engine has them; explicit facts of a module's predicate are under a hidden one."""
-        relations = {
-            Predicate(name, rows.shape[1]): Relation.from_columns(
-                [np.ascontiguousarray(column) for column in rows.T], self.universe, len(rows)
-            )
-            for name, rows in facts.items()
-        }
-        return FactSet(relations).renamed(self.program.external)
+        """The facts as relations of the engine; explicit facts of a module's predicate have a hidden predicate."""
+        return relations_of(facts, self.universe).renamed(self.program.external)
 
     def engine(self, limit: float | None = None, constants: Mapping[str, int] = MappingProxyType({})) -> Engine:
-        """An engine that gives up after so many seconds."""
-        deadline = None if limit is None else time.monotonic() + limit
-        return Engine(self.universe, constants, limits=Limits(deadline=deadline))
+        """An engine that stops with an error after ``limit`` seconds."""
+        return Engine(self.universe, constants, limits=limits_of(limit))
 
     def materialised(self, limit: float | None = None) -> Step:
-        """Everything that follows, computed in this form, without bookkeeping."""
+        """Materialise in this form, without bookkeeping."""
         engine, began = self.engine(limit), time.perf_counter()
         try:
             facts, statistics = seminaive(engine, self.program, self.explicit)
@@ -112,7 +103,7 @@ class Setting:
         return Step(time.perf_counter() - began, replace(state, kept=kept))
 
     def updated(self, state: State, delete: FactSet = NONE, insert: FactSet = NONE, limit: float | None = None) -> Step:
-        """An update by DRed^c, the modules by their own algorithms."""
+        """Update by DRed^c, and modules by their own algorithms."""
         engine, began = self.engine(limit), time.perf_counter()
         try:
             done = update(engine, self.program, state.kept, delete, insert, "dredc")
@@ -132,13 +123,13 @@ class Setting:
         return facts.restricted(predicate for predicate in facts if predicate not in hidden)
 
     def modules(self) -> dict[str, int]:
-        """How many modules of each kind there are."""
-        found: dict[str, int] = {}
+        """The number of modules of each kind."""
+        counts: dict[str, int] = {}
         for stratum in self.program.strata:
-            if stratum.module is not None:
-                kind: Any = getattr(stratum.module, "kind", "union")
-                found[kind] = found.get(kind, 0) + 1
-        return found
+            if stratum.alone is not None:
+                kind: Any = getattr(stratum.alone, "kind", "union")
+                counts[kind] = counts.get(kind, 0) + 1
+        return counts
 
 
 def _listed(relations: Iterable[tuple[Predicate, Relation]]) -> dict[Predicate, Relation]:

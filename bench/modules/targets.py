@@ -1,31 +1,31 @@
-"""What modules and compact relations promise, and whether it was kept."""
+"""The promises about modules and compact relations, and whether they are met."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from bench.report import Found, Target
+from bench.report import Results, Target
 
 DAG = "dag-r-nonlinear"
 CATEGORIES = "categories"
 
-Records = Mapping[tuple[str, str], Found]
+Records = Mapping[tuple[str, str], Results]
 
 
-def targets(found: Found) -> list[Target]:
-    """All targets, from whatever was measured."""
-    records = {(one["workload"], one["form"]): one for one in found["forms"]}
+def targets(results: Results) -> list[Target]:
+    """All targets, judged by the results that were measured."""
+    records = {(one["workload"], one["form"]): one for one in results["forms"]}
     return [
-        *_dag(records, found["held"]),
-        _listing(found["columns"]),
+        *_dag(records, results["held"]),
+        _listing(results["columns"]),
         *_categories(records),
-        _component(found["components"]),
+        _component(results["components"]),
         *_queries(records),
-        _sizes(found["sizes"]),
+        _sizes(results["sizes"]),
     ]
 
 
-def _dag(records: Records, held: Found) -> list[Target]:
+def _dag(records: Records, held: Results) -> list[Target]:
     general, compact = records.get((DAG, "standard"), {}), records.get((DAG, "compact"), {})
     return [
         _faster(general, compact),
@@ -35,7 +35,7 @@ def _dag(records: Records, held: Found) -> list[Target]:
     ]
 
 
-def _faster(general: Found, compact: Found) -> Target:
+def _faster(general: Results, compact: Results) -> Target:
     promise = "nonlinear DAG-R with modules at least 1,000 times faster than seminaive evaluation"
     slow, fast = seconds_of(general), seconds_of(compact)
     if slow is None or fast is None or not is_full(compact):
@@ -45,9 +45,9 @@ def _faster(general: Found, compact: Found) -> Target:
                   slow / fast >= 1_000)  # fmt: skip
 
 
-def _smaller(held: Found) -> Target:
-    """Judged by what a knowledge base holds by default; without bookkeeping for updates, which is then the larger part,
-    the pairs are held in one order only."""
+def _smaller(held: Results) -> Target:
+    """The target of memory, judged by a knowledge base with default bookkeeping. Without bookkeeping, which is the
+    larger part, the pairs have one sort order only."""
     promise = "DAG-R with modules in 20 times less held memory than plain, everything included"
     if "dredc" not in held or held["dredc"]["modules"]["pairs"] < 20_000_000:
         return _failed("DAG-R", promise, held)
@@ -59,7 +59,7 @@ def _smaller(held: Found) -> Target:
     return Target("DAG-R", promise, shown, ratios["dredc"] >= 20)
 
 
-def _changed(what: str, compact: Found, kind: str) -> Target:
+def _changed(what: str, compact: Results, kind: str) -> Target:
     promise = f"1,000 random edges of DAG-R {what} in less than 20 times materialising it"
     made, taken = seconds_of(compact), compact.get(kind, {}).get("median")
     if made is None or taken is None or not is_full(compact):
@@ -67,7 +67,7 @@ def _changed(what: str, compact: Found, kind: str) -> Target:
     return Target("DAG-R", promise, f"{taken / made:.1f} times ({taken * 1000:.0f} ms)", taken < 20 * made)
 
 
-def _listing(columns: Found) -> Target:
+def _listing(columns: Results) -> Target:
     promise = "the pairs of DAG-R listed as dictionary-encoded Arrow columns in under 2 s, counted without listing"
     if "list" not in columns or columns["pairs"] < 20_000_000:
         return _failed("DAG-R", promise, columns)
@@ -99,7 +99,7 @@ def _categories(records: Records) -> Iterator[Target]:
             yield Target("categories", promises[kind], shown, one["median"] < 0.01 * made)
 
 
-def _component(components: Sequence[Found]) -> Target:
+def _component(components: Sequence[Results]) -> Target:
     promise = "one edge of a 500-node component deleted 100 times cheaper than by dredc on general rules"
     by_form = {one["form"]: one for one in components if one.get("nodes") == 500 and "delete" in one}
     if by_form.keys() < {"standard", "compact"}:
@@ -136,7 +136,7 @@ def _worst(promise: str, ratios: Mapping[str, float], limit: float) -> Target:
     return Target("queries", promise, shown, kept == len(ratios))
 
 
-def _sizes(sizes: Found) -> Target:
+def _sizes(sizes: Results) -> Target:
     promise = "all published closure sizes come out, for the linear and the nonlinear rule"
     if not sizes.get("sizes"):
         return _failed("sizes", promise, sizes)
@@ -144,20 +144,20 @@ def _sizes(sizes: Found) -> Target:
     return Target("sizes", promise, f"not {', '.join(wrong)}" if wrong else f"{len(sizes['sizes'])} of them", not wrong)
 
 
-def seconds_of(record: Found) -> float | None:
-    """The seconds of materialising, at least those after which it was cut off."""
+def seconds_of(record: Results) -> float | None:
+    """The seconds of materialising, or those after which it was stopped."""
     made = record.get("materialise")
     if made is None:
         return None
     return made["cut_off"] if made["seconds"] is None else made["seconds"]
 
 
-def is_full(record: Found) -> bool:
-    """Whether DAG-R was measured in its full size."""
+def is_full(record: Results) -> bool:
+    """Whether DAG-R was measured at full size."""
     return record.get("pairs", 0) > 20_000_000
 
 
-def _failed(topic: str, promise: str, *records: Found) -> Target:
-    """A target that is missed because Everlog failed, or that was not measured."""
+def _failed(topic: str, promise: str, *records: Results) -> Target:
+    """A missed target if Everlog failed, otherwise one that was not measured."""
     errors = [one["error"] for one in records if "error" in one]
     return Target(topic, promise, f"everlog: {errors[0]}" if errors else "-", False if errors else None)

@@ -1,4 +1,4 @@
-"""What is closed: programs with their explicit facts, and the predicates that queries ask for."""
+"""The workloads of the module experiments: programs, explicit facts, and the predicates that are queried."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from bench.workloads import dag_r
 
 CONCEPT, SUBJECT = "concept", "subject"
 TOPICS = (8, 6, 4, 2)
-"""How many nodes each of the four topics has that queries are about."""
+"""Number of nodes of each of the four topics in queries."""
 
 PROPERTIES, TRANSITIVE = 130, 30
 WORDNET = "hierarchies/wordnet-3.1-hypernym.tsv.gz"
@@ -30,13 +30,13 @@ SKOS_PREDICATES = (
 
 
 @dataclass(frozen=True)
-class Workload:
-    """A program and its facts; ``facts(size)`` makes them, and ``size`` is that of a full run, ``quick`` that of a
+class ModuleWorkload:
+    """A program and its facts: ``facts(size)`` generates them; ``size`` is that of a full run, ``quick`` that of a
     quick one.
 
-    ``closure`` is the closed predicate that queries are about if they are ``asked``, ``union`` the one that is a
-    virtual union. ``forms`` are those that are measured; ``single`` says that facts are deleted and inserted one by
-    one too. ``changed`` facts are deleted and inserted at once, unless that is more than one in a hundred."""
+    Queries run if ``asked`` is set, on the predicate ``closure`` and, if there is one, the virtual union ``union``.
+    ``forms`` are measured. An update changes ``changed`` facts, at most one in a hundred; with ``single``, facts are
+    also deleted and inserted one by one."""
 
     name: str
     rules: str
@@ -52,21 +52,21 @@ class Workload:
     shared: tuple[str, ...] = ()
 
     def available(self) -> bool:
-        """Whether its data is here."""
+        """Whether its data is on this machine."""
         return all((SHARED / path).exists() for path in self.shared)
 
     def inputs(self, size: int) -> tuple[Facts, Facts]:
-        """The facts that are sampled for updates, and those that only queries need."""
+        """The facts that updates sample, and the facts that only queries need."""
         facts = self.facts(size)
         return facts, topics(facts) if self.asked else {}
 
     def change(self, explicit: int) -> int:
-        """How many facts a small update changes."""
+        """The number of facts that a small update changes."""
         return max(1, min(self.changed, explicit // 100))
 
 
 def topics(facts: Facts) -> Facts:
-    """Every node as a concept, and a few random ones as those that have one of the topics, which are numbered on."""
+    """Facts that make every node a concept, and give topics to a few random nodes. Topics are numbered after nodes."""
     nodes = np.unique(np.concatenate([rows.ravel() for rows in facts.values()]))
     random, first = np.random.default_rng(17), int(nodes[-1]) + 1
     pairs = [(node, first + topic) for topic, few in enumerate(TOPICS) for node in random.choice(nodes, few)]
@@ -78,7 +78,7 @@ def _edges(make: Callable[[int], Edges], name: str = "edge") -> Callable[[int], 
 
 
 def _first(paths: dict[str, str]) -> Callable[[int], Facts]:
-    """The first rows of files of the shared data."""
+    """A function that reads the first rows of files of the shared data."""
     return lambda size: {name: rows[:size] for name, rows in read_tables(paths).items()}
 
 
@@ -100,43 +100,43 @@ def _related(nodes: int) -> Facts:
 
 
 def _relations(nodes: int) -> Facts:
-    """A third of the properties have most of the facts."""
+    """Random facts of the properties; a third of the properties have most of them."""
     return {
         f"r{i}": generators.clustered_dag(nodes, 3 * nodes if i % 3 == 1 else nodes // 8, nodes // 4, seed=i)
         for i in range(PROPERTIES)
     }
 
 
-def _graph(name: str) -> Workload:
+def _graph(name: str) -> ModuleWorkload:
     path = f"graphs/{name}.tsv.gz"
-    return Workload(name, LINEAR.rules, _first({"edge": path}), 1 << 40, 500, "path", shared=(path,))
+    return ModuleWorkload(name, LINEAR.rules, _first({"edge": path}), 1 << 40, 500, "path", shared=(path,))
 
 
-def _thesaurus(name: str, path: str) -> Workload:
-    return Workload(name, programs.SKOS, _skos(path), 1 << 40, 300, "narrowerTransitive", "semanticRelation",
+def _thesaurus(name: str, path: str) -> ModuleWorkload:
+    return ModuleWorkload(name, programs.SKOS, _skos(path), 1 << 40, 300, "narrowerTransitive", "semanticRelation",
                     asked=True, shared=(path,))  # fmt: skip
 
 
 WORKLOADS = {
     workload.name: workload
     for workload in (
-        Workload("dag-r-nonlinear", NONLINEAR.rules, _edges(_dag), 10_000, 200, "path", asked=True, single=True),
-        Workload("dag-r-linear", LINEAR.rules, _edges(_dag), 10_000, 200, "path"),
+        ModuleWorkload("dag-r-nonlinear", NONLINEAR.rules, _edges(_dag), 10_000, 200, "path", asked=True, single=True),
+        ModuleWorkload("dag-r-linear", LINEAR.rules, _edges(_dag), 10_000, 200, "path"),
         _graph("grid150"),
         _graph("gnp10K"),
         _graph("g26013"),
-        Workload("gene-ontology", programs.HIERARCHY, _first({"is_a": GO[0], "part_of": GO[1]}), 1 << 40, 500,
+        ModuleWorkload("gene-ontology", programs.HIERARCHY, _first({"is_a": GO[0], "part_of": GO[1]}), 1 << 40, 500,
                  "within", asked=True, shared=GO),
-        Workload("wordnet", NONLINEAR.rules, _first({"edge": WORDNET}), 1 << 40, 500, "path", asked=True,
+        ModuleWorkload("wordnet", NONLINEAR.rules, _first({"edge": WORDNET}), 1 << 40, 500, "path", asked=True,
                  shared=(WORDNET,)),
         _thesaurus("stw", "skos/stw-skos.ttl.gz"),
         _thesaurus("gemet", "skos/gemet-de.rdf.gz"),
         _thesaurus("uat", "skos/UAT-5.1.0.rdf.gz"),
-        Workload("relations", programs.relations_rules(PROPERTIES, TRANSITIVE, seed=5), _relations, 8_000, 100,
+        ModuleWorkload("relations", programs.relations_rules(PROPERTIES, TRANSITIVE, seed=5), _relations, 8_000, 100,
                  "r31", "r24", asked=True),
-        Workload("categories-small", programs.CATEGORIES + programs.SEMANTIC_RELATION, _related, 30_000, 300,
+        ModuleWorkload("categories-small", programs.CATEGORIES + programs.SEMANTIC_RELATION, _related, 30_000, 300,
                  "narrowerTransitive", "semanticRelation", asked=True),
-        Workload("categories", programs.CATEGORIES, _categories, 300_000, 400, "narrowerTransitive", asked=True,
+        ModuleWorkload("categories", programs.CATEGORIES, _categories, 300_000, 400, "narrowerTransitive", asked=True,
                  single=True, forms=("compact",)),
     )
 }  # fmt: skip

@@ -1,1 +1,1 @@
-"""RDF with an ontology: reading, materialising and asking, beside reasonable, owlrl and pyoxigraph."""
+"""RDF with an ontology: reading, materialising and queries, compared with reasonable, owlrl and pyoxigraph."""

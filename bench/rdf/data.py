@@ -1,4 +1,4 @@
-"""The universities that are read: one as published, more of them by the generator, always with LUBM's ontology."""
+"""The data sets: one university as published, or a number of generated ones, always with LUBM's ontology."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ _BASE = "http://www.Department0.University0.edu/"
 
 
 @dataclass(frozen=True)
-class Workload:
-    """So many universities; one is the published one."""
+class RdfWorkload:
+    """A number of universities; if it is one, that is the published university."""
 
     name: str
     universities: int
 
     def write(self, directory: Path) -> int:
-        """Write ``data.nt``, the same as ``data.ttl`` for who goes by extensions, and ``ontology.ttl``; returns the
-        number of lines."""
+        """Write ``data.nt``, a hard link ``data.ttl`` for systems that go by extension, and ``ontology.ttl``; return
+        the number of lines."""
         directory.mkdir(parents=True, exist_ok=True)
         (directory / "ontology.ttl").write_bytes(ONTOLOGY.read_bytes())
         data, count = directory / "data.nt", 0
@@ -39,21 +39,23 @@ class Workload:
 def _published() -> dict[str, None]:
     import pyoxigraph as ox
 
-    found: dict[str, None] = {}
+    results: dict[str, None] = {}
     for path in sorted((SHARED / "lubm" / "data").glob("*.rdf.gz")):
         for quad in ox.parse(gzip.decompress(path.read_bytes()), ox.RdfFormat.RDF_XML, base_iri=_BASE):
-            found[f"{quad.triple} .\n"] = None
-    return found
+            results[f"{quad.triple} .\n"] = None
+    return results
 
 
 def _generated(number: int) -> dict[str, None]:
-    """One university; a few triples, such as types of others, are about another one and come with that, too."""
+    """The triples of one university. A few of them, such as types of other universities, are repeated there."""
     return dict.fromkeys(f"{' '.join(triple)} .\n" for triple in lubm.university(number))
 
 
 def queries() -> dict[str, str]:
-    """The 14 queries."""
+    """The text of the 14 queries by name."""
     return {f"Q{number}": (SHARED / "lubm" / "queries" / f"q{number}.rq").read_text() for number in range(1, 15)}
 
 
-WORKLOADS = {each.name: each for each in (Workload("lubm-1", 1), Workload("lubm-10", 10), Workload("lubm-50", 50))}
+WORKLOADS = {
+    each.name: each for each in (RdfWorkload("lubm-1", 1), RdfWorkload("lubm-10", 10), RdfWorkload("lubm-50", 50))
+}

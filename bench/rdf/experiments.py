@@ -7,54 +7,57 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from bench.measure import Ended, start, task
-from bench.progress import tell
-from bench.rdf.asking import ASKING
-from bench.rdf.data import ONTOLOGY, WORKLOADS, Workload
+from bench.measure import ProcessResult, start, task
+from bench.progress import log_progress
+from bench.rdf.data import ONTOLOGY, WORKLOADS, RdfWorkload
+from bench.rdf.query_times import ASKING
 from bench.rdf.reasoners import REASONERS, Reasoner
 from bench.rdf.report import report
 from bench.report import Report
 from bench.suites import Benchmark
 
 TIMEOUT = 400.0
-PATIENCE = 10.0
-"""A system is run again, three times at most, while its runs so far took less than so many seconds."""
+REPEAT_SECONDS = 10.0
+"""A system is run again until its runs have taken this number of seconds in total."""
 
 RUNS = 3
+"""Maximum number of runs of a system."""
 QUICK, USUAL = ("lubm-1",), ("lubm-1", "lubm-10")
 
 
 def measure(options: argparse.Namespace) -> Report:
     """Read, materialise and query each workload by every system."""
     if not ONTOLOGY.exists():
-        tell("LUBM's ontology is not here")
+        log_progress("LUBM's ontology is not here")
         return Report({})
-    found: dict[str, Any] = {"reasoned": [], "asked": []}
+    results: dict[str, Any] = {"reasoned": [], "asked": []}
     for name in options.names or (QUICK if options.quick else WORKLOADS if options.full else USUAL):
         workload = WORKLOADS[name]
         with tempfile.TemporaryDirectory(prefix="everlog-bench-") as scratch:
-            tell(f"{name}: writing")
+            log_progress(f"{name}: writing")
             given = workload.write(Path(scratch))
             for reasoner in REASONERS.values():
                 skipped = options.quick and reasoner.name == "owlrl"
                 if reasoner.available() and workload.universities <= reasoner.most and not skipped:
                     about = {"workload": name, "system": reasoner.name, "given": given}
-                    found["reasoned"].append({**about, **_best(reasoner, workload, scratch)})
-            asked = {system: task("rdf_asking", {"system": system, "directory": scratch}, TIMEOUT) for system in ASKING}
-            found["asked"].append({"workload": name, **asked})
-    return report(found)
+                    results["reasoned"].append({**about, **_best(reasoner, workload, scratch)})
+            asked = {
+                system: task("rdf_queries", {"system": system, "directory": scratch}, TIMEOUT) for system in ASKING
+            }
+            results["asked"].append({"workload": name, **asked})
+    return report(results)
 
 
-def _run(reasoner: Reasoner, workload: Workload, directory: str) -> Ended:
-    tell(f"{workload.name}: {reasoner.name}")
+def _run(reasoner: Reasoner, workload: RdfWorkload, directory: str) -> ProcessResult:
+    log_progress(f"{workload.name}: {reasoner.name}")
     job = {"task": "rdf_reasoner", "system": reasoner.name, "directory": directory}
     return start({**job, "one_core": reasoner.one_core}, TIMEOUT)
 
 
-def _best(reasoner: Reasoner, workload: Workload, directory: str) -> dict[str, Any]:
-    """The best of a few runs, by reasoning, and the best reading."""
+def _best(reasoner: Reasoner, workload: RdfWorkload, directory: str) -> dict[str, Any]:
+    """The run with the fastest reasoning out of a few, with the fastest reading of all runs."""
     ran = [_run(reasoner, workload, directory)]
-    while len(ran) < RUNS and ran[-1].result is not None and sum(each.wall for each in ran) < PATIENCE:
+    while len(ran) < RUNS and ran[-1].result is not None and sum(each.wall for each in ran) < REPEAT_SECONDS:
         ran.append(_run(reasoner, workload, directory))
     results = [each.result for each in ran if each.result is not None]
     if not results:

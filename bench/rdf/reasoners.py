@@ -1,8 +1,8 @@
 """The reasoners, each as a function from a directory of data to seconds and counts.
 
-``read`` is from files to the system's own form, ``reason`` from there to the last derived triple. ``employees`` is
-how many individuals are found to be employees, by which the systems can be compared: some of them follow only by
-scm-svf1, and systems differ in what they add besides (each thing is the same as itself, vocabulary of OWL).
+``read`` is the time from files to the system's own form, ``reason`` from there to the last derived triple. The number
+of individuals found to be employees is used to compare the systems: some follow only by the rule scm-svf1. Total
+numbers of triples differ, since some systems also derive ``x owl:sameAs x`` and facts about OWL's vocabulary.
 """
 
 from __future__ import annotations
@@ -24,10 +24,10 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Outcome:
-    """What a system did: seconds of reading and of reasoning, and how many triples and employees there are then.
+class ReasonerOutcome:
+    """The measurements of a system: seconds of reading and of reasoning, and numbers of triples and employees.
 
-    ``cpu`` is the processor time of the reasoning, by which systems can be compared on a busy machine."""
+    ``cpu`` is the processor time of the reasoning; other work on the machine hardly changes it."""
 
     read: float
     reason: float
@@ -38,7 +38,7 @@ class Outcome:
 
 
 class Clock:
-    """Seconds since it was asked last, and the processor's."""
+    """A stopwatch: ``lap`` returns wall and processor seconds since the previous call."""
 
     def __init__(self) -> None:
         self._wall, self._cpu = perf_counter(), process_time()
@@ -50,8 +50,8 @@ class Clock:
         return spent
 
 
-def everlog(directory: Path, profile: Profile) -> Outcome:
-    """Everlog in memory, without bookkeeping for updates; compiled code is loaded before."""
+def everlog(directory: Path, profile: Profile) -> ReasonerOutcome:
+    """Everlog in memory, without bookkeeping for updates; compiled code is loaded before measuring."""
     from everlog import IRI, KnowledgeBase
 
     KnowledgeBase(program(directory, profile, "ontology.ttl"), maintain="none").materialise()
@@ -62,12 +62,12 @@ def everlog(directory: Path, profile: Profile) -> Outcome:
     reason, cpu = clock.lap()
     if profile == "rl":
         employees = len(kb.query(f"triple(?x, <{TYPE}>, <{EMPLOYEE}>)"))
-        return Outcome(read, reason, cpu, len(kb["triple"]), employees, peak_mb())
-    return Outcome(read, reason, cpu, statistics.facts, len(kb[(IRI(EMPLOYEE), 1)]), peak_mb())
+        return ReasonerOutcome(read, reason, cpu, len(kb["triple"]), employees, peak_mb())
+    return ReasonerOutcome(read, reason, cpu, statistics.facts, len(kb[(IRI(EMPLOYEE), 1)]), peak_mb())
 
 
 def program(directory: Path, profile: Profile, data: str) -> Program:
-    """The program of the ontology with data as facts; by the RL rules the ontology is facts, too."""
+    """The program of the ontology, with the data as facts; under the RL rules the ontology's triples are facts, too."""
     from everlog.owl import program_of
 
     if profile == "rl":
@@ -76,8 +76,8 @@ def program(directory: Path, profile: Profile, data: str) -> Program:
     return replace(program_of(directory / "ontology.ttl", profile).program, data=facts)
 
 
-def reasonable(directory: Path) -> Outcome:
-    """reasonable, in Rust; it gives its triples as Python objects, which is part of its time."""
+def reasonable(directory: Path) -> ReasonerOutcome:
+    """reasonable, written in Rust; its time includes making its triples Python objects."""
     from reasonable import PyReasoner
 
     clock = Clock()
@@ -86,11 +86,11 @@ def reasonable(directory: Path) -> Outcome:
         reasoner.load_file(str(directory / name))
     read, _ = clock.lap()
     triples = reasoner.reason()
-    return Outcome(read, *clock.lap(), len(triples), _employees(triples), peak_mb())
+    return ReasonerOutcome(read, *clock.lap(), len(triples), _employees(triples), peak_mb())
 
 
-def owlrl(directory: Path) -> Outcome:
-    """owlrl, over a graph of rdflib."""
+def owlrl(directory: Path) -> ReasonerOutcome:
+    """owlrl, on a graph of rdflib."""
     from owlrl import DeductiveClosure, OWLRL_Semantics
     from rdflib import Graph
 
@@ -100,11 +100,11 @@ def owlrl(directory: Path) -> Outcome:
     graph.parse(directory / "data.nt", format="nt")
     read, _ = clock.lap()
     DeductiveClosure(OWLRL_Semantics).expand(graph)
-    return Outcome(read, *clock.lap(), len(graph), _employees(graph), peak_mb())
+    return ReasonerOutcome(read, *clock.lap(), len(graph), _employees(graph), peak_mb())
 
 
-def pyoxigraph(directory: Path) -> Outcome:
-    """pyoxigraph's store in memory, which reads and does not reason."""
+def pyoxigraph(directory: Path) -> ReasonerOutcome:
+    """pyoxigraph's store in memory, which reads but does not reason."""
     import pyoxigraph as ox
 
     clock = Clock()
@@ -112,7 +112,7 @@ def pyoxigraph(directory: Path) -> Outcome:
     store.bulk_load(path=str(directory / "ontology.ttl"), format=ox.RdfFormat.TURTLE)
     store.bulk_load(path=str(directory / "data.nt"), format=ox.RdfFormat.N_TRIPLES)
     read, _ = clock.lap()
-    return Outcome(read, 0.0, 0.0, len(store), 0, peak_mb())
+    return ReasonerOutcome(read, 0.0, 0.0, len(store), 0, peak_mb())
 
 
 def _employees(triples: Any) -> int:
@@ -121,19 +121,19 @@ def _employees(triples: Any) -> int:
 
 @dataclass(frozen=True)
 class Reasoner:
-    """A system; ``most`` is the largest number of universities it is given, ``note`` what to know of it.
+    """A system; ``most`` is its maximum number of universities, ``note`` a remark for the table.
 
-    reasonable takes 3.5 GB for ten universities, owlrl more than a minute for one."""
+    reasonable needs 3.5 GB for ten universities, owlrl more than a minute for one."""
 
     name: str
-    run: Callable[[Path], Outcome]
+    run: Callable[[Path], ReasonerOutcome]
     package: str
     most: int
     note: str = ""
     one_core: bool = False
 
     def available(self) -> bool:
-        """Whether it is installed here."""
+        """Whether it is installed."""
         return find_spec(self.package) is not None
 
 
@@ -149,6 +149,6 @@ REASONERS = {
 }
 
 
-def measured(system: str, directory: str) -> dict[str, Any]:
+def measure_reasoner(system: str, directory: str) -> dict[str, Any]:
     """Run one of the reasoners in this process."""
     return asdict(REASONERS[system].run(Path(directory)))

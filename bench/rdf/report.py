@@ -9,46 +9,46 @@ from pathlib import Path
 from bench.plots import figure, grouped_bars
 from bench.rdf.reasoners import REASONERS
 from bench.rdf.targets import targets
-from bench.report import Found, Report, table
+from bench.report import Report, Results, table
 
 READ = (
     "Seconds from files (N-Triples, with the ontology) to the system's own form in memory, and from there to the "
     "last derived triple. `x everlog rl` compares the latter. Everlog runs on one core, the others on as many as "
-    "they use. reasonable gives its triples as Python objects, which is part of its time. `employees` are the "
-    "individuals found to be employees: reasonable has no scm-svf1 and finds fewer. The numbers of triples differ in "
-    "what is added about vocabulary, and in that Everlog's and owlrl's rules make each term the same as itself. "
+    "they use. reasonable's time includes making its triples Python objects. `employees` are the individuals found to "
+    "be employees: reasonable has no scm-svf1 and finds fewer. The numbers of triples differ because Everlog and owlrl "
+    "derive `x owl:sameAs x` for each term, and because systems add different facts about vocabulary. "
     "`everlog lower` is the datalog part of the ontology over unary and binary predicates."
 )
 ASK = (
-    "The materialisation of the lower program in memory; milliseconds of the best of several times, all answers taken "
-    "as Python objects, the first time in brackets."
+    "The materialisation of the lower program in memory; milliseconds of the best of several runs, with all answers "
+    "taken as Python objects; the first run in brackets."
 )
 
 
-def report(found: Found) -> Report:
-    """What was measured, as tables; wrong if Everlog fails or answers differ."""
+def report(results: Results) -> Report:
+    """The results as tables; the run fails if Everlog fails or answers differ."""
     parts = ["## Reading and materialising", READ]
-    parts += [f"### {name}\n\n{reasoned_text(records)}" for name, records in by_workload(found["reasoned"]).items()]
+    parts += [f"### {name}\n\n{reasoned_text(records)}" for name, records in by_workload(results["reasoned"]).items()]
     parts += ["## The 14 queries of LUBM", ASK]
-    parts += [f"### {one['workload']}\n\n{asked_text(one)}" for one in found["asked"]]
-    verdicts = targets(found["reasoned"], found["asked"])
-    ours = [*(one for one in found["reasoned"] if one["system"].startswith("everlog")),
-            *(one["everlog"] for one in found["asked"])]  # fmt: skip
+    parts += [f"### {one['workload']}\n\n{asked_text(one)}" for one in results["asked"]]
+    verdicts = targets(results["reasoned"], results["asked"])
+    ours = [*(one for one in results["reasoned"] if one["system"].startswith("everlog")),
+            *(one["everlog"] for one in results["asked"])]  # fmt: skip
     wrong = [one["error"] for one in ours if "error" in one]
     wrong += [each.promise for each in verdicts if each.met is False and each.topic.startswith(("queries", "facts"))]
-    return Report(found, verdicts, parts, wrong, partial(plot, found))
+    return Report(results, verdicts, parts, wrong, partial(plot, results))
 
 
-def by_workload(records: Sequence[Found]) -> dict[str, list[Found]]:
+def by_workload(records: Sequence[Results]) -> dict[str, list[Results]]:
     """The records of each workload."""
-    found: dict[str, list[Found]] = {}
+    results: dict[str, list[Results]] = {}
     for one in records:
-        found.setdefault(one["workload"], []).append(one)
-    return found
+        results.setdefault(one["workload"], []).append(one)
+    return results
 
 
-def reasoned_text(records: Sequence[Found]) -> str:
-    """All systems on one workload."""
+def reasoned_text(records: Sequence[Results]) -> str:
+    """The results of all systems on one workload."""
     headings = ("system", "read s", "triples read/s", "reason s", "cpu s", "x everlog rl", "triples", "triples/s",
                 "employees", "peak MB", "note")  # fmt: skip
     ours = next((one["reason"] for one in records if one["system"] == "everlog rl" and "reason" in one), None)
@@ -73,8 +73,8 @@ def reasoned_text(records: Sequence[Found]) -> str:
     return table(headings, rows)
 
 
-def asked_text(one: Found) -> str:
-    """The queries of one workload by both systems."""
+def asked_text(one: Results) -> str:
+    """The query times of both systems on one workload."""
     ours, theirs = one["everlog"], one["pyoxigraph"]
     if "queries" not in ours:
         return f"everlog: {ours['error']}"
@@ -88,16 +88,16 @@ def asked_text(one: Found) -> str:
     return table(("query", "answers", "everlog ms", "pyoxigraph ms", "pyoxigraph / everlog"), rows)
 
 
-def _milliseconds(one: Found) -> str:
+def _milliseconds(one: Results) -> str:
     return f"{one['best'] * 1000:,.1f} ({one['first'] * 1000:,.1f})"
 
 
-def plot(found: Found, path: Path) -> None:
-    """Seconds of reasoning by system, and of each query by both, on logarithmic scales."""
-    asked = [one for one in found["asked"] if "queries" in one["everlog"] and "queries" in one["pyoxigraph"]]
+def plot(results: Results, path: Path) -> None:
+    """Draw seconds of reasoning by system, and of each query by both systems, on logarithmic scales."""
+    asked = [one for one in results["asked"] if "queries" in one["everlog"] and "queries" in one["pyoxigraph"]]
     reasoned = {
         name: {one["system"]: one.get("reason") for one in records}
-        for name, records in by_workload(found["reasoned"]).items()
+        for name, records in by_workload(results["reasoned"]).items()
     }
     options = {"figsize": (6 + 5 * len(asked), 4.5), "squeeze": False}
     with figure(path, 1, 1 + len(asked), **options) as ((first, *others),):

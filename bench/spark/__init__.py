@@ -1,1 +1,1 @@
-"""Reasoning on Spark against the DataFrame loops that a user would write."""
+"""Reasoning on Spark, compared with the DataFrame loops that a user would write."""

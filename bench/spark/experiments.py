@@ -1,4 +1,4 @@
-"""Reasoning on Spark: against obvious loops, by size and cores, in limited memory, and small updates."""
+"""Reasoning on Spark: compared with DataFrame loops, by size and cores, in limited memory, and small updates."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from time import perf_counter
 from typing import Any
 
 from bench.machine import busy_cores
-from bench.progress import shown, tell
+from bench.progress import log_progress, shown
 from bench.report import Report
 from bench.spark.parts import FULL, PARTS, QUICK, Sizes
 from bench.spark.report import report
@@ -20,23 +20,23 @@ from bench.suites import SUITES, Benchmark
 
 
 def measure(options: argparse.Namespace) -> Report:
-    """Run the parts that are named, or all; ``--merge`` keeps what the last run found of the others."""
-    parts = SUITES["spark"].found(quick=options.quick).get("parts", {}) if options.merge else {}
+    """Run the named parts, or all; ``--merge`` keeps the last results of the other parts."""
+    parts = SUITES["spark"].last_results(quick=options.quick).get("parts", {}) if options.merge else {}
     command = " ".join(["python -m bench", *sys.argv[1:]])
     with tempfile.TemporaryDirectory(prefix="everlog-bench-") as stores:
         sizes = replace(_sizes(options), stores=stores)
         for chosen in _parts(options.names):
             about: dict[str, Any] = {"command_line": command, "load": busy_cores()}
             began = perf_counter()
-            found = PARTS[chosen](sizes)
+            results = PARTS[chosen](sizes)
             about["took"] = perf_counter() - began
-            tell(f"{chosen}: {shown(about['took'])} minutes")
-            parts[chosen] = merged(parts.get(chosen, {}), {**found, **about})
+            log_progress(f"{chosen}: {shown(about['took'])} minutes")
+            parts[chosen] = merged(parts.get(chosen, {}), {**results, **about})
     return report(parts)
 
 
 def _parts(names: Sequence[str]) -> list[str]:
-    """The parts that are asked for; a workload is one of the first."""
+    """The selected parts; the name of a workload selects the part ``compare``."""
     wanted = {name if name in PARTS else "compare" for name in names} or set(PARTS)
     return [name for name in PARTS if name in wanted]
 
@@ -50,13 +50,13 @@ def _sizes(options: argparse.Namespace) -> Sizes:
 
 
 def merged(old: dict[str, Any], new: dict[str, Any]) -> dict[str, Any]:
-    """A part with those of its runs that were not measured again."""
-    again = {_of(run) for run in new.get("runs", ())}
-    kept = [run for run in old.get("runs", ()) if _of(run) not in again]
-    return {**new, "runs": [*kept, *new["runs"]]} if kept else new
+    """The new results of a part, with the old runs that were not measured again."""
+    measured = {_identity(run) for run in new.get("runs", ())}
+    materialise_once = [run for run in old.get("runs", ()) if _identity(run) not in measured]
+    return {**new, "runs": [*materialise_once, *new["runs"]]} if materialise_once else new
 
 
-def _of(run: dict[str, Any]) -> tuple[Any, ...]:
+def _identity(run: dict[str, Any]) -> tuple[Any, ...]:
     return run.get("workload"), run.get("system"), run.get("times"), run.get("cores")
 
 

@@ -1,4 +1,4 @@
-"""The parts of the benchmark: what each runs, in processes of their own, and in what sizes."""
+"""The parts of the Spark benchmark, each run in processes of its own, and their sizes."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from bench.measure import run_python
-from bench.progress import tell
+from bench.measure import task
+from bench.progress import log_progress
 from bench.spark.workloads import WORKLOADS
 
 Record = dict[str, Any]
@@ -16,13 +16,14 @@ TWO, ONE = "local[2,4]", "local[1,4]"
 ON_ONE = ", one core"
 SLICES = 2 * (os.cpu_count() or 2)
 PINNED = (1, 8)
-"""So many times the size one core is compared with two; the small one first, since what comes first in a session is
-slower."""
+"""Multiples of the size at which one core is compared with two; the small one first, since the first run of a session
+is slower."""
 
 
 @dataclass(frozen=True)
 class Sizes:
-    """How much is done; an obvious loop has ``limit`` seconds at least, a process ``timeout``."""
+    """The sizes of the parts. ``limit`` is the minimum of seconds before an obvious loop is stopped, ``timeout`` the
+    maximum of seconds for a process."""
 
     compared: tuple[str, ...]
     joins: int
@@ -31,7 +32,7 @@ class Sizes:
     changed: int
     limit: float
     stores: str = ""
-    """The directory where joins leave their stores, and updates look for theirs."""
+    """The directory in which ``joins`` leaves its stores and ``updates`` looks for one."""
     times: tuple[int, ...] = (1, 2, 4, 8)
     cores: tuple[int, ...] = (1, 2)
     timeout: float = 900.0
@@ -58,14 +59,14 @@ QUICK = Sizes(
 
 
 def compare(sizes: Sizes) -> Record:
-    """Closures, same-generation and components against the loops that a user would write: a session for each
-    workload, and one for all that run with one core."""
+    """Closures, same-generation and components, compared with the loops that a user would write: a session for each
+    workload, and one session for all runs on one core."""
     runs: list[Record] = []
     pinned: dict[str, list[str]] = {}
     for name in sizes.compared:
         workload = WORKLOADS[name]
         if not workload.available():
-            tell(f"{name} skipped: its data is not here")
+            log_progress(f"{name} skipped: its data is not here")
             continue
         runs += _compared({name: list(workload.systems)}, sizes)
         if workload.pinned:
@@ -76,40 +77,47 @@ def compare(sizes: Sizes) -> Record:
 
 
 def _compared(workloads: dict[str, list[str]], sizes: Sizes, one_core: bool = False) -> list[Record]:
-    job: Record = {"workloads": workloads, "limit": sizes.timeout / 2, "patience": sizes.limit, "partitions": SLICES}
-    job |= {"master": ONE, "one_core": True} if one_core else {"master": TWO}
-    found = ran("compared", job, sizes.timeout)
-    failed = {"seconds": 0.0, "failed": True, **found}
-    whole: list[Record] = found.get("runs") or [
+    job: Record = {
+        "workloads": workloads,
+        "limit": sizes.timeout / 2,
+        "loop_seconds": sizes.limit,
+        "partitions": SLICES,
+    }
+    job["master"] = ONE if one_core else TWO
+    results = task("spark_compared", job, sizes.timeout, one_core=one_core)
+    failed = {"seconds": 0.0, "failed": True, **results}
+    whole: list[Record] = results.get("runs") or [
         {**failed, "workload": name, "system": system} for name, systems in workloads.items() for system in systems
     ]
     return whole
 
 
 def joins(sizes: Sizes) -> Record:
-    """Universities at 1, 2, 4 and 8 times the size with two cores, and at 1 and 8 pinned to one, in as many slices."""
+    """Universities at 1, 2, 4 and 8 times the size on two cores, and at 1 and 8 times pinned to one core, with an equal
+    number of partitions."""
     runs: list[Record] = []
     for cores, times in ((2, sizes.times), (1, PINNED)):
         if cores in sizes.cores and times:
             job: Record = {"universities": [sizes.joins * n for n in times], "partitions": SLICES}
-            job |= {"master": ONE, "one_core": True} if cores == 1 else {"master": TWO, "stores": sizes.stores}
-            found = ran("joins", job, sizes.timeout)
-            each = found.get("runs", [found] * len(times))
+            job |= {"master": ONE} if cores == 1 else {"master": TWO, "stores": sizes.stores}
+            results = task("spark_joins", job, sizes.timeout, one_core=cores == 1)
+            each = results.get("runs", [results] * len(times))
             runs += [{"times": n, "cores": cores, **run} for n, run in zip(times, each, strict=True)]
     return {"runs": runs}
 
 
 def memory(sizes: Sizes) -> Record:
-    """The largest processes with 1 GB for each executor and each Python worker, at 1 and at 8 times the facts."""
+    """The largest processes with 1 GB for each executor and Python worker, at 1 and 8 times the size."""
     chosen = [times for times in sizes.times if times in (1, 8)]
-    runs = [ran("limited", {"universities": sizes.memory * times}, sizes.timeout) for times in chosen]
+    jobs = [{"universities": sizes.memory * times} for times in chosen]
+    runs = [task("spark_limited", job, sizes.timeout, one_core=False) for job in jobs]
     return {"runs": [{"times": times, **run} for times, run in zip(chosen, runs, strict=True)]}
 
 
 def updates(sizes: Sizes) -> Record:
-    """Small updates of a store, beside materialising it: of one that the joins have left, if they have."""
+    """Small updates of a store, compared with materialising it; a store that ``joins`` has left is reused."""
     job = {"universities": sizes.updates, "changed": sizes.changed, "runs": 2, "master": TWO, "stores": sizes.stores}
-    return ran("updates", job, sizes.timeout)
+    return task("spark_updates", job, sizes.timeout, one_core=False)
 
 
 PARTS: Mapping[str, Callable[[Sizes], Record]] = {
@@ -120,23 +128,9 @@ PARTS: Mapping[str, Callable[[Sizes], Record]] = {
 }
 
 
-def ran(task: str, job: Record, timeout: float) -> Record:
-    """What a task reports, or its error."""
-    from json import dumps
-
-    shown = " ".join(str(value) for value in job.values())
-    tell(f"{task} {shown}")
-    found = run_python(["-m", "bench.spark.child", dumps({"task": task, **job})], timeout)
-    if found.result is None:
-        tell(f"{task} {shown}: {found.error}")
-        return {"error": found.error}
-    tell(f"  {dumps(found.result)[:400]}")
-    return found.result
-
-
 def errors(parts: Mapping[str, Any]) -> Iterator[str]:
-    """All that failed, but for loops that were stopped."""
+    """The errors of all runs, without those of loops that were stopped."""
     for name, part in parts.items():
-        for found in (part, *part.get("runs", ())):
-            if found.get("error") and (found.get("failed", True) or "workload" not in found):
-                yield f"{name}: {found['error']}"
+        for results in (part, *part.get("runs", ())):
+            if results.get("error") and (results.get("failed", True) or "workload" not in results):
+                yield f"{name}: {results['error']}"

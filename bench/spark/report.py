@@ -7,8 +7,8 @@ from functools import partial
 from pathlib import Path
 
 from bench.plots import figure
-from bench.report import Found, Report, table
-from bench.spark.ours import IN_ONE_TASK
+from bench.report import Report, Results, table
+from bench.spark.everlog_plans import IN_ONE_TASK
 from bench.spark.parts import errors
 from bench.spark.targets import disagreements, targets
 from bench.spark.workloads import OBVIOUS, WORKLOADS
@@ -16,8 +16,8 @@ from everlog.settings import LOCAL_FINISH
 
 COMPARED = (
     "Seconds from edges in Parquet files until every answer has been counted and hashed, after a small run that warms "
-    "up, two cores unless it says one. The obvious loop is stopped when its time is up; then ours is at least so many "
-    "times as fast. `loop` is same-generation without the local finish: rounds over slices whose facts stay there; "
+    "up, on two cores unless it says one. `>` marks a lower bound, where the obvious loop was stopped at its time "
+    "limit. `loop` is same-generation without the local finish: rounds over slices whose facts stay in place; "
     f"with it, one task may hold {IN_ONE_TASK:,} facts (`spark-local-finish`, by default {LOCAL_FINISH:,})."
 )
 JOINS = (
@@ -31,17 +31,17 @@ MEMORY = (
     "heap after collections. Spark limits the address space of workers, so that is beside what is resident."
 )
 UPDATES = (
-    "Some students take other courses. Seconds of whole jobs, from files of changes to the next version of the store, "
-    "in a session that is warm, the better of two, beside materialising the same. By default one task looks up what it "
-    "needs. `rows read` is what that task read of the store, or what the tasks of Spark read from files, several times "
-    "where several stages read them, and with what stages wrote for each other; always without rows of skipped row "
-    "groups, and beside the rows of the store. The last is the local engine in the same process, which maps the "
-    "snapshot of the store that it left before."
+    "Some students change courses. Seconds of whole jobs, from files of changes to the next version of the store, in a "
+    "warm session, the better of two runs, beside materialising the store. By default one task looks up the rows it "
+    "needs. `rows read` are the rows that this task read from the store, or that the tasks of Spark read from files: "
+    "rows that several stages read count several times, and files that stages write for later stages count, too. Rows "
+    "of skipped row groups never count. The percentage is that of the store's rows. The last line is the local engine "
+    "in this process, which maps the snapshot that its previous run wrote."
 )
 
 
-def report(parts: Mapping[str, Found]) -> Report:
-    """What was measured, as tables; wrong if two systems disagree or one of ours fails."""
+def report(parts: Mapping[str, Results]) -> Report:
+    """The results as tables; the run fails if two systems disagree or Everlog fails."""
     texts = []
     for name, (title, intro, shown) in SECTIONS.items():
         if name in parts:
@@ -50,14 +50,14 @@ def report(parts: Mapping[str, Found]) -> Report:
     return Report({"parts": parts}, targets(parts), texts, wrong, partial(plot, parts))
 
 
-def _measured(part: Found) -> str:
+def _measured(part: Results) -> str:
     load = "not looked at" if part["load"] is None else f"{part['load']:.1f}"
     lines = [f"`{part['command_line']}`, cores busy with other work before: {load}", part.get("note", "")]
     return "\n\n".join(line for line in lines if line)
 
 
-def compare_text(part: Found) -> str:
-    """All runs, with how many times as fast as the loop they are."""
+def compare_text(part: Results) -> str:
+    """All runs, each with its speed relative to the obvious loop."""
     loops = {run["workload"]: run for run in part["runs"] if run["system"] == OBVIOUS}
     rows = []
     order = list(WORKLOADS)
@@ -70,15 +70,15 @@ def compare_text(part: Found) -> str:
     return "\n\n".join([table(headings, rows), *notes, *disagreements(part["runs"])])
 
 
-def _times(run: Found, loop: Found | None) -> str:
-    """How many times as fast as the loop; at least so many if that was stopped."""
+def _times(run: Results, loop: Results | None) -> str:
+    """The speed relative to the loop; a lower bound, marked with >, if the loop was stopped."""
     if loop is None or run is loop or run.get("answers") is None or loop.get("failed"):
         return "-"
     return f"{'>' if loop.get('answers') is None else ''}{loop['seconds'] / run['seconds']:.1f}"
 
 
-def joins_text(part: Found) -> str:
-    """Seconds by size and cores."""
+def joins_text(part: Results) -> str:
+    """Seconds of the joins by size and cores."""
     runs = sorted(part["runs"], key=lambda run: (-int(run["cores"]), int(run["times"])))
     first = next((run for run in runs if "seconds" in run and run["cores"] == 2), None)
     rows = []
@@ -96,8 +96,8 @@ def joins_text(part: Found) -> str:
     return "\n\n".join([text, *_fixed([run for run in runs if "seconds" in run and run["cores"] == 2])])
 
 
-def _fixed(runs: Sequence[Found]) -> list[str]:
-    """What does not grow with the facts, by the two largest runs."""
+def _fixed(runs: Sequence[Results]) -> list[str]:
+    """The fixed seconds and the seconds per million facts, computed from the two largest runs."""
     if len(runs) < 2:
         return []
     (few, short), (many, long) = ((run["explicit"] / 1e6, run["seconds"]) for run in runs[-2:])
@@ -105,8 +105,8 @@ def _fixed(runs: Sequence[Found]) -> list[str]:
     return [f"By the two largest, {long - rate * many:.0f} s and {rate:.0f} s for each million explicit facts."]
 
 
-def memory_text(part: Found) -> str:
-    """Peaks by role, a line a run."""
+def memory_text(part: Results) -> str:
+    """Peaks by role, one line for each run."""
     runs = sorted(part["runs"], key=lambda run: int(run["times"]))
     roles = list(dict.fromkeys(role for run in runs for role in run.get("peaks", ())))
     rows = [
@@ -123,8 +123,8 @@ def memory_text(part: Found) -> str:
     return table(("times", "explicit", "seconds", *roles), rows)
 
 
-def updates_text(part: Found) -> str:
-    """Updates beside materialising."""
+def updates_text(part: Results) -> str:
+    """Seconds of updates beside those of materialising."""
     made, local, store = part["materialise"], part.get("local"), part["store"]
     rows = [("materialise, Spark", f"{made['seconds']:.1f}", "100%", *["-"] * 5)]
     if local is not None:
@@ -161,8 +161,8 @@ SECTIONS = {
 }
 
 
-def plot(parts: Mapping[str, Found], path: Path) -> None:
-    """Seconds by system on a logarithmic scale, and by size beside a straight line."""
+def plot(parts: Mapping[str, Results], path: Path) -> None:
+    """Draw seconds by system on a logarithmic scale, and by size beside a straight line."""
     runs = [run for run in parts.get("compare", {}).get("runs", ()) if run["seconds"]]
     runs.sort(key=lambda run: run["workload"])
     sized = [run for run in parts.get("joins", {}).get("runs", ()) if "seconds" in run and run["cores"] == 2]

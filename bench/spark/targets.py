@@ -1,36 +1,48 @@
-"""What is promised about reasoning on Spark, and whether it was kept."""
+"""The promises about reasoning on Spark, and whether they are met."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from bench.report import Found, Target
-from bench.spark.processes import DRIVER, HEAP
+from bench.report import Results, Target
+from bench.spark.memory_peaks import DRIVER, HEAP
 from bench.spark.workloads import OBVIOUS
 
-Runs = Mapping[tuple[str, str], Found]
+Runs = Mapping[tuple[str, str], Results]
 CLOSURES = {"dag-r": "DAG-R", "wiki-vote": "wiki-Vote", "gnp10K": "gnp10K"}
-FASTER, LINEAR, SPEED_UP, GROWTH, LEAST_SECONDS = 10.0, 1.2, 1.6, 1.1, 20.0
-UPDATE, ADDED, READ, DEFAULT = 0.2, 2, 0.25, "Spark"
-MILLION = 5_000_000
+FASTER = 10.0
+"""Minimum ratio of the obvious loop's seconds to Everlog's."""
+LINEAR = 1.2
+"""Maximum growth of the time, relative to linear growth."""
+SPEED_UP = 1.6
+"""Minimum ratio of the seconds on one core to those on two."""
+GROWTH = 1.1
+"""Maximum growth of the driver's peak."""
+LEAST_SECONDS = 20.0
+"""Minimum seconds of the smallest run for which growth is judged."""
+UPDATE, ADDED, READ = 0.2, 2, 0.25
+"""Maxima for an update: share of the time of materialising, rows written per changed fact, share of the rows read."""
+DEFAULT = "Spark"
+MANY_FACTS = 5_000_000
 TIMES = (1, 8)
+"""Multiples of the size that are compared."""
 
 
-def targets(parts: Found) -> list[Target]:
-    """All targets, from whatever was measured."""
+def targets(parts: Results) -> list[Target]:
+    """All targets, judged by the parts that were measured."""
     runs = {(run["workload"], run["system"]): run for run in parts.get("compare", {}).get("runs", ())}
-    found = [_faster(runs, name, shown, "reachability", FASTER) for name, shown in CLOSURES.items()]
-    found.append(_faster(runs, "generations", "same-generation without the local finish", "loop", 3.0))
-    found.append(_faster(runs, "generations", "same-generation with it", "loop with local finish", FASTER))
-    found += [_finished(runs, how) for how in ("one task", "rounds")]
-    found.append(_linear(parts.get("joins", {})))
-    found.append(_cores(parts.get("joins", {})))
-    found.append(_pinned(runs, "dag-r", "decomposed", "DAG-R's closure in slices"))
-    found.append(_pinned(runs, "generations", "loop", "same-generation in rounds"))
-    found += _memory(parts.get("memory", {}))
-    found.append(_million(parts.get("memory", {})))
-    found += _updates(parts.get("updates", {}))
-    return found
+    results = [_faster(runs, name, shown, "reachability", FASTER) for name, shown in CLOSURES.items()]
+    results.append(_faster(runs, "generations", "same-generation without the local finish", "loop", 3.0))
+    results.append(_faster(runs, "generations", "same-generation with it", "loop with local finish", FASTER))
+    results += [_finished(runs, how) for how in ("one task", "rounds")]
+    results.append(_linear(parts.get("joins", {})))
+    results.append(_cores(parts.get("joins", {})))
+    results.append(_pinned(runs, "dag-r", "decomposed", "DAG-R's closure in slices"))
+    results.append(_pinned(runs, "generations", "loop", "same-generation in rounds"))
+    results += _memory(parts.get("memory", {}))
+    results.append(_million(parts.get("memory", {})))
+    results += _updates(parts.get("updates", {}))
+    return results
 
 
 def _faster(runs: Runs, workload: str, shown: str, system: str, least: float) -> Target:
@@ -42,9 +54,9 @@ def _faster(runs: Runs, workload: str, shown: str, system: str, least: float) ->
         return Target("compared", promise, str(ours["error"]), False)
     ratio = loop["seconds"] / ours["seconds"]
     stopped = "" if loop["answers"] is not None else "more than "
-    told = f"{stopped}{ratio:.1f} times ({ours['seconds']:.1f} s, {stopped}{loop['seconds']:.0f} s)"
+    measured = f"{stopped}{ratio:.1f} times ({ours['seconds']:.1f} s, {stopped}{loop['seconds']:.0f} s)"
     met = True if ratio >= least else None if stopped else False
-    return Target("compared", promise, told, met)
+    return Target("compared", promise, measured, met)
 
 
 def _finished(runs: Runs, how: str) -> Target:
@@ -53,26 +65,24 @@ def _finished(runs: Runs, how: str) -> Target:
     if run is None:
         return Target("compared", promise, "-", None)
     done = run.get("answers") is not None
-    told = f"{run['seconds']:.1f} s, {run['answers']:,} vertices" if done else str(run["error"])
-    return Target("compared", promise, told, done)
+    measured = f"{run['seconds']:.1f} s, {run['answers']:,} vertices" if done else str(run["error"])
+    return Target("compared", promise, measured, done)
 
 
-def _linear(part: Found) -> Target:
+def _linear(part: Results) -> Target:
     promise = f"time grows at most {LINEAR:g} times linearly from 1 to 8 times the facts, from {LEAST_SECONDS:g} s"
     runs = {run["times"]: run for run in part.get("runs", ()) if run["cores"] == 2}
-    if not {*TIMES} <= runs.keys():
-        return Target("joins", promise, "-", None)
-    if error := next((run["error"] for run in runs.values() if "error" in run), None):
-        return Target("joins", promise, error, False)
+    if target := _unjudged("joins", promise, runs):
+        return target
     first, last = (runs[times] for times in TIMES)
     ratio = last["seconds"] / first["seconds"] / (last["explicit"] / first["explicit"])
-    told = f"{ratio:.2f} times linearly ({first['seconds']:.1f} s, {last['seconds']:.1f} s)"
+    measured = f"{ratio:.2f} times linearly ({first['seconds']:.1f} s, {last['seconds']:.1f} s)"
     if first["seconds"] < LEAST_SECONDS:
-        return Target("joins", promise, f"{told}: the first run is too short", None)
-    return Target("joins", promise, told, ratio <= LINEAR)
+        return Target("joins", promise, f"{measured}: the first run is too short", None)
+    return Target("joins", promise, measured, ratio <= LINEAR)
 
 
-def _cores(part: Found) -> Target:
+def _cores(part: Results) -> Target:
     promise = f"two cores at least {SPEED_UP:g} times faster than one: joins"
     runs = {(run["times"], run["cores"]): run for run in part.get("runs", ())}
     pinned = [run for (_, cores), run in runs.items() if cores == 1]
@@ -82,9 +92,7 @@ def _cores(part: Found) -> Target:
         return Target("cores", promise, "-", None)
     if error := one.get("error") or two.get("error"):
         return Target("cores", promise, error, False)
-    ratio = one["seconds"] / two["seconds"]
-    told = f"{ratio:.2f} times ({one['seconds']:.1f} s, {two['seconds']:.1f} s)"
-    return Target("cores", promise, told, ratio >= SPEED_UP)
+    return _speed_up(promise, one, two)
 
 
 def _pinned(runs: Runs, workload: str, system: str, shown: str) -> Target:
@@ -92,42 +100,50 @@ def _pinned(runs: Runs, workload: str, system: str, shown: str) -> Target:
     one, two = (runs.get((workload, name)) for name in (f"{system}, one core", system))
     if one is None or two is None or one.get("failed") or two.get("failed"):
         return Target("cores", promise, "-", None)
+    return _speed_up(promise, one, two)
+
+
+def _unjudged(topic: str, promise: str, runs: Mapping[int, Results]) -> Target | None:
+    """The target if a run of the compared sizes is missing or a run failed, otherwise None."""
+    if not {*TIMES} <= runs.keys():
+        return Target(topic, promise, "-", None)
+    error = next((run["error"] for run in runs.values() if "error" in run), None)
+    return Target(topic, promise, error, False) if error else None
+
+
+def _speed_up(promise: str, one: Results, two: Results) -> Target:
     ratio = one["seconds"] / two["seconds"]
-    told = f"{ratio:.2f} times ({one['seconds']:.1f} s, {two['seconds']:.1f} s)"
-    return Target("cores", promise, told, ratio >= SPEED_UP)
+    measured = f"{ratio:.2f} times ({one['seconds']:.1f} s, {two['seconds']:.1f} s)"
+    return Target("cores", promise, measured, ratio >= SPEED_UP)
 
 
-def _memory(part: Found) -> list[Target]:
+def _memory(part: Results) -> list[Target]:
     runs = {run["times"]: run for run in part.get("runs", ())}
-    runs = runs if {*TIMES} <= runs.keys() else {}
-    found = []
+    results = []
     for shown, roles in (("resident", (DRIVER, "driver, Java")), ("alive in Java's heap", (HEAP,))):
         promise = f"the driver's peak grows by at most 10% from 1 to 8 times the facts: {shown}"
-        if not runs:
-            found.append(Target("memory", promise, "-", None))
-            continue
-        if error := next((run["error"] for run in runs.values() if "error" in run), None):
-            found.append(Target("memory", promise, error, False))
+        if target := _unjudged("memory", promise, runs):
+            results.append(target)
             continue
         sizes = [sum(runs[times]["peaks"].get(role, 0) for role in roles) for times in TIMES]
-        told = f"{sizes[1] / sizes[0] - 1:+.1%} ({sizes[0] / 1e6:.0f} MB, {sizes[1] / 1e6:.0f} MB)"
-        found.append(Target("memory", promise, told, sizes[1] <= GROWTH * sizes[0]))
-    return found
+        measured = f"{sizes[1] / sizes[0] - 1:+.1%} ({sizes[0] / 1e6:.0f} MB, {sizes[1] / 1e6:.0f} MB)"
+        results.append(Target("memory", promise, measured, sizes[1] <= GROWTH * sizes[0]))
+    return results
 
 
-def _million(part: Found) -> Target:
+def _million(part: Results) -> Target:
     promise = "five million facts read, materialised and stored with 1 GB for each executor and Python worker"
     run = next((run for run in part.get("runs", ()) if run["times"] == max(TIMES)), None)
     if run is None:
         return Target("memory", promise, "-", None)
     if "error" in run:
         return Target("memory", promise, run["error"], False)
-    told = f"{run['explicit']:,} facts, {run['facts']:,} with the derived ones, in {run['seconds']:.0f} s"
-    return Target("memory", promise, told, True if run["explicit"] >= MILLION else None)
+    measured = f"{run['explicit']:,} facts, {run['facts']:,} with the derived ones, in {run['seconds']:.0f} s"
+    return Target("memory", promise, measured, True if run["explicit"] >= MANY_FACTS else None)
 
 
-def _updates(part: Found) -> list[Target]:
-    """By default, where Spark reasons."""
+def _updates(part: Results) -> list[Target]:
+    """The targets of updates with default settings and ``engine="spark"``."""
     changed, store = part.get("changed", 1_000), part.get("store", {})
     quick = f"{changed:,} explicit facts change where Spark reasons: at most {UPDATE:.0%} of materialising"
     small = f"files added in proportion: at most {ADDED} rows for each fact that changes"
@@ -139,21 +155,21 @@ def _updates(part: Found) -> list[Target]:
     share = many["seconds"] / part["materialise"]["seconds"]
     rows = [run["added"]["rows"] / max(1, run["inserted"] + run["deleted"]) for run in (many, less)]
     read = less["read"]["rows"] / store["rows"]
-    told = f"{share:.1%} ({many['seconds']:.1f} s, {part['materialise']['seconds']:.1f} s)"
+    measured = f"{share:.1%} ({many['seconds']:.1f} s, {part['materialise']['seconds']:.1f} s)"
     return [
-        Target("updates", quick, told, share <= UPDATE),
+        Target("updates", quick, measured, share <= UPDATE),
         Target("updates", small, f"{max(rows):.2f} rows", max(rows) <= ADDED),
         Target("updates", few, f"{read:.0%} ({less['read']['rows']:,} of {store['rows']:,})", read <= READ),
     ]
 
 
-def disagreements(runs: Sequence[Found]) -> list[str]:
-    """Systems that give other answers; representatives of components may differ, their vertices not."""
-    found = []
+def disagreements(runs: Sequence[Results]) -> list[str]:
+    """Workloads on which systems give different answers. For components only the number of vertices must agree."""
+    results = []
     for workload in dict.fromkeys(run["workload"] for run in runs):
         mine = [run for run in runs if run["workload"] == workload and run.get("answers") is not None]
         keys = {run["answers"] if workload.startswith("components") else (run["answers"], run["mixed"]) for run in mine}
         if len(keys) > 1:
-            told = ", ".join(f"{run['system']} {run['answers']:,}" for run in mine)
-            found.append(f"DISAGREEMENT about {workload}: {told}")
-    return found
+            measured = ", ".join(f"{run['system']} {run['answers']:,}" for run in mine)
+            results.append(f"DISAGREEMENT about {workload}: {measured}")
+    return results

@@ -1,4 +1,4 @@
-"""Universities in the spirit of LUBM as Parquet files of IRIs, and jobs that materialise and update them on Spark."""
+"""Universities modelled on LUBM as Parquet files of IRIs, and jobs that materialise and update them on Spark."""
 
 from __future__ import annotations
 
@@ -23,25 +23,26 @@ SEED = 1
 
 
 @dataclass(frozen=True)
-class Given:
-    """What a job reads."""
+class JobInputs:
+    """The input files of a job, and the number of their facts."""
 
     rules: str
     facts: tuple[str, ...]
     count: int
 
 
-def written(universities: int, directory: Path) -> Given:
-    """The facts about so many universities, about 80,000 for each, one file a predicate, and the rules."""
+def write_inputs(universities: int, directory: Path) -> JobInputs:
+    """Write the rules and the facts about a number of universities, about 80,000 facts for each, one file for each
+    predicate."""
     directory.mkdir(parents=True)
     rules = directory / "rules.rls"
     rules.write_text(lubm.rules())
-    found = lubm.universities(universities, SEED)
-    return Given(str(rules), files_of(found, directory), sum(map(len, found.values())))
+    facts = lubm.universities(universities, SEED)
+    return JobInputs(str(rules), files_of(facts, directory), sum(map(len, facts.values())))
 
 
 def files_of(facts: Mapping[str, Rows], directory: Path) -> tuple[str, ...]:
-    """Facts as files, by the names that a job takes."""
+    """Write the facts to files, and return them as the arguments of a job (``PREDICATE=PATH``)."""
     directory.mkdir(parents=True, exist_ok=True)
     names = []
     for predicate, rows in facts.items():
@@ -58,27 +59,27 @@ def _iris(numbers: Rows) -> pa.Array:
 
 
 def store_of(universities: int, directory: Path) -> Path:
-    """Where the store about so many universities is."""
+    """The path of the store with a number of universities."""
     return directory / f"store-{universities}"
 
 
-def kept(universities: int, directory: Path) -> dict[str, Any]:
-    """Materialise so many universities on Spark, if that has not been done in this directory; how it went then."""
+def materialise_once(universities: int, directory: Path) -> dict[str, Any]:
+    """Materialise a number of universities on Spark, unless the directory has them already; return the measurements."""
     record = directory / f"made-{universities}.json"
     if not record.exists():
-        given = written(universities, directory / f"facts-{universities}")
-        record.write_text(json.dumps(materialised(given, store_of(universities, directory))))
-    found: dict[str, Any] = json.loads(record.read_text())
-    return found
+        given = write_inputs(universities, directory / f"facts-{universities}")
+        record.write_text(json.dumps(timed_materialise(given, store_of(universities, directory))))
+    results: dict[str, Any] = json.loads(record.read_text())
+    return results
 
 
-def on_this_machine(universities: int, directory: Path, store: Path) -> dict[str, Any]:
-    """The same facts materialised by the local engine; only reading is done by Spark."""
-    return materialised(written(universities, directory / f"again-{universities}"), store, engine="local")
+def materialise_locally(universities: int, directory: Path, store: Path) -> dict[str, Any]:
+    """Materialise a number of universities with the local engine; Spark only reads the files."""
+    return timed_materialise(write_inputs(universities, directory / f"again-{universities}"), store, engine="local")
 
 
-def materialised(given: Given, store: Path, engine: str = "spark", **more: Any) -> dict[str, Any]:
-    """Materialise, in the session that is there: seconds in all and by phase, and numbers of facts."""
+def timed_materialise(given: JobInputs, store: Path, engine: str = "spark", **more: Any) -> dict[str, Any]:
+    """Materialise in the active session; return total seconds, seconds by phase, and numbers of facts."""
     from everlog.jobs.materialise import MaterialiseJob, materialise
 
     began = perf_counter()
@@ -92,12 +93,12 @@ def materialised(given: Given, store: Path, engine: str = "spark", **more: Any) 
 
 
 def sizes_of(store: Path, since: int | None = None) -> dict[str, int]:
-    """The data files of a store, with their row groups, rows and bytes; or of those since a version."""
+    """Numbers of data files, row groups, rows and bytes of a store, or of the files added after a version."""
     from everlog.store import Store
 
-    found = Store.open(str(store))
-    before = set() if since is None else {file.name for file in found.files(since)}
-    paths = [found.layout.facts / file.name for file in found.files() if file.name not in before]
+    opened = Store.open(str(store))
+    before = set() if since is None else {file.name for file in opened.files(since)}
+    paths = [opened.layout.facts / file.name for file in opened.files() if file.name not in before]
     footers = [pq.read_metadata(path) for path in paths]
     return {
         "files": len(paths),
@@ -107,8 +108,8 @@ def sizes_of(store: Path, since: int | None = None) -> dict[str, int]:
     }
 
 
-def updated(store: Path, changes: tuple[tuple[str, ...], tuple[str, ...]], **more: Any) -> dict[str, Any]:
-    """Update a store by facts to delete and facts to insert: seconds, what was done, and the files that are new."""
+def timed_update(store: Path, changes: tuple[tuple[str, ...], tuple[str, ...]], **more: Any) -> dict[str, Any]:
+    """Update a store with (facts to delete, facts to insert); return seconds, statistics and the files added."""
     from everlog.jobs.update import UpdateJob, update
     from everlog.store import Store
 
@@ -129,10 +130,10 @@ def updated(store: Path, changes: tuple[tuple[str, ...], tuple[str, ...]], **mor
 
 
 def changes_of(universities: int, directory: Path, size: int, seed: int) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Files of so many facts each that leave, or come new: students change what they study."""
+    """Write a file of facts to delete and one of facts to insert, ``size`` facts each: students change courses."""
     rows = lubm.universities(universities, SEED)["takesCourse"]
     random = np.random.default_rng(seed)
-    leaving = rows[random.choice(len(rows), size, replace=False)]
-    coming = np.stack([leaving[:, 0], random.permutation(leaving[:, 1])], axis=1)
+    deleted = rows[random.choice(len(rows), size, replace=False)]
+    inserted = np.stack([deleted[:, 0], random.permutation(deleted[:, 1])], axis=1)
     names = (directory / f"delete-{seed}", directory / f"insert-{seed}")
-    return files_of({"takesCourse": leaving}, names[0]), files_of({"takesCourse": coming}, names[1])
+    return files_of({"takesCourse": deleted}, names[0]), files_of({"takesCourse": inserted}, names[1])

@@ -1,4 +1,4 @@
-"""The table of workloads: edges, who works on them, how many answers there are."""
+"""The workloads: edges, the systems that run on them, and the expected number of answers."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ import numpy as np
 from bench import generators
 from bench.generators import Edges
 from bench.inputs import SHARED, read_shared
-from bench.spark import obvious, ours
+from bench.spark import dataframe_loops, everlog_plans
 from bench.workloads import dag_r, dag_s
 
 System = Callable[[Any, Any, Path], Any]
-"""From a session, the edges as a DataFrame (c0, c1) and a work directory to a DataFrame of two columns."""
+"""A function from a session, the edges as a DataFrame (c0, c1) and a work directory to a DataFrame of two columns."""
 
 OBVIOUS = "obvious loop"
 
 
 @dataclass(frozen=True)
-class Workload:
-    """``facts`` is the number of answers where it is known, ``shared`` the file of the shared data it needs."""
+class SparkWorkload:
+    """``facts`` is the expected number of answers, if known; ``shared`` the file of the shared data that it needs."""
 
     name: str
     edges: Callable[[], Edges]
@@ -31,14 +31,14 @@ class Workload:
     facts: int | None = None
     shared: str | None = None
     promised: str | None = None
-    """The one of ours that is to be ten times as fast as the obvious loop."""
-    patience: float = 0.0
-    """So many seconds the obvious loop is given at least, so that it ends once."""
+    """The Everlog system that must be ten times as fast as the obvious loop."""
+    loop_seconds: float = 0.0
+    """Minimum seconds before the obvious loop is stopped, so that it can end."""
     pinned: tuple[str, ...] = ()
-    """The systems that run with one core, too."""
+    """The systems that are also run on one core."""
 
     def available(self) -> bool:
-        """Whether its data is here."""
+        """Whether its data is on this machine."""
         return self.shared is None or (SHARED / self.shared).exists()
 
 
@@ -61,19 +61,19 @@ def random_graph(vertices: int, edges: int) -> Edges:
 
 CLOSED, FINISHED = "reachability", "loop with local finish"
 CLOSURE: dict[str, System] = {
-    CLOSED: ours.reachability,
-    "decomposed": ours.decomposed,
-    OBVIOUS: _obvious(obvious.closure),
+    CLOSED: everlog_plans.reachability,
+    "decomposed": everlog_plans.decomposed,
+    OBVIOUS: _obvious(dataframe_loops.closure),
 }
 SAME_GENERATION: dict[str, System] = {
-    FINISHED: ours.finished,
-    "loop": ours.looped,
-    OBVIOUS: _obvious(obvious.same_generation),
+    FINISHED: everlog_plans.finished,
+    "loop": everlog_plans.looped,
+    OBVIOUS: _obvious(dataframe_loops.same_generation),
 }
 COMPONENTS: dict[str, System] = {
-    "one task": ours.components,
-    "rounds": ours.contracted,
-    OBVIOUS: _obvious(obvious.components),
+    "one task": everlog_plans.components,
+    "rounds": everlog_plans.contracted,
+    OBVIOUS: _obvious(dataframe_loops.components),
 }
 
 WIKI, GNP = "graphs/g103689.tsv.gz", "graphs/gnp10K.tsv.gz"
@@ -81,10 +81,10 @@ WIKI, GNP = "graphs/g103689.tsv.gz", "graphs/gnp10K.tsv.gz"
 WORKLOADS = {
     workload.name: workload
     for workload in (
-        Workload("dag-s", dag_s, CLOSURE, 441_690),
-        Workload("dag-r", dag_r, CLOSURE, 22_405_629, promised=CLOSED, pinned=("decomposed",)),
-        Workload("wiki-vote", _shared(WIKI), CLOSURE, 11_947_132, WIKI, CLOSED),
-        Workload(
+        SparkWorkload("dag-s", dag_s, CLOSURE, 441_690),
+        SparkWorkload("dag-r", dag_r, CLOSURE, 22_405_629, promised=CLOSED, pinned=("decomposed",)),
+        SparkWorkload("wiki-vote", _shared(WIKI), CLOSURE, 11_947_132, WIKI, CLOSED),
+        SparkWorkload(
             "gnp10K",
             _shared(GNP),
             {n: s for n, s in CLOSURE.items() if n != "decomposed"},
@@ -92,10 +92,10 @@ WORKLOADS = {
             GNP,
             CLOSED,
         ),
-        Workload("generations", lambda: generators.generations(400, 60), SAME_GENERATION, promised=FINISHED,
-                 patience=100.0, pinned=("loop",)),
-        Workload("generations-small", lambda: generators.generations(40, 6), SAME_GENERATION),
-        Workload("components", lambda: random_graph(4_000_000, 5_000_000), COMPONENTS),
-        Workload("components-small", lambda: random_graph(40_000, 50_000), COMPONENTS),
+        SparkWorkload("generations", lambda: generators.generations(400, 60), SAME_GENERATION, promised=FINISHED,
+                 loop_seconds=100.0, pinned=("loop",)),
+        SparkWorkload("generations-small", lambda: generators.generations(40, 6), SAME_GENERATION),
+        SparkWorkload("components", lambda: random_graph(4_000_000, 5_000_000), COMPONENTS),
+        SparkWorkload("components-small", lambda: random_graph(40_000, 50_000), COMPONENTS),
     )
 }  # fmt: skip

@@ -1,6 +1,6 @@
 """Settings: a flag counts before the environment, the environment before ``everlog.toml``.
 
-This is the one place that knows which settings there are, what they may be, and where they come
+This is the only module that knows the settings, their possible values, and where they come
 from. A setting ``on-error`` is the flag ``--on-error``, the variable ``EVERLOG_ON_ERROR`` and the
 key ``on-error`` of the ``everlog.toml`` in the working directory or the nearest one above it.
 """
@@ -16,6 +16,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
+from everlog.lang.codes import Code
 from everlog.lang.errors import Diagnostic, EverlogError, Place
 
 FILE = "everlog.toml"
@@ -23,7 +24,7 @@ FILE = "everlog.toml"
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """One setting. ``default`` is its value where nobody says anything."""
+    """One setting. ``default`` is its value if it is given nowhere."""
 
     name: str
     kind: type
@@ -44,11 +45,11 @@ class Setting:
 
     @property
     def parameter(self) -> str:
-        """The name as Python writes it."""
+        """The name as a Python parameter."""
         return self.name.replace("-", "_")
 
     def problem(self, value: object) -> str | None:
-        """What is wrong with a value from a file, None if nothing.
+        """A description of what is wrong with a value from a file, None if it is valid.
 
         >>> SETTINGS["salt"].problem("7"), SETTINGS["format"].problem("xml")
         ('is not an integer', 'is none of table, csv, json, parquet, arrow')
@@ -169,25 +170,25 @@ def read_file(path: Path) -> dict[str, Any]:
         found = tomllib.loads(text)
     except OSError as error:
         raise EverlogError.of(
-            "unreadable-file", f"the settings cannot be read: {error.strerror}", Place(str(path))
+            Code.UNREADABLE_FILE, f"the settings cannot be read: {error.strerror}", Place(str(path))
         ) from error
     except UnicodeDecodeError as error:
         raise EverlogError.of(
-            "not-utf-8", "the file is not UTF-8 text", Place(str(path)), "save it as UTF-8"
+            Code.NOT_UTF_8, "the file is not UTF-8 text", Place(str(path)), "save it as UTF-8"
         ) from error
     except tomllib.TOMLDecodeError as error:
         reason, place = _of_toml(str(error), path, text)
         hint = 'a setting is written `name = value`, with strings in quotes: `format = "csv"`'
-        raise EverlogError.of("bad-settings", f"this is not TOML: {reason}", place, hint) from error
+        raise EverlogError.of(Code.BAD_SETTINGS, f"this is not TOML: {reason}", place, hint) from error
     problems = [problem for key, value in found.items() for problem in _problems(key, value, path, text)]
     if problems:
         raise EverlogError(problems)
     return {SETTINGS[_dashed(key)].parameter: value for key, value in found.items()}
 
 
-def file_settings(start: Path | None = None) -> dict[str, Any]:
-    """What the nearest ``everlog.toml`` says, by parameter name; nothing if there is none."""
-    path = find_file(Path.cwd() if start is None else start)
+def file_settings() -> dict[str, Any]:
+    """The settings in the nearest ``everlog.toml``, by parameter name; empty if there is none."""
+    path = find_file(Path.cwd())
     return {} if path is None else read_file(path)
 
 
@@ -201,13 +202,13 @@ def _problems(key: str, value: object, path: Path, text: str) -> list[Diagnostic
     if setting is None:
         close = get_close_matches(_dashed(key), SETTINGS, n=1)
         hint = f"did you mean `{close[0]}`?" if close else f"the settings are {', '.join(SETTINGS)}"
-        return [Diagnostic("unknown-setting", f"there is no setting `{key}`", place, hint)]
+        return [Diagnostic(Code.UNKNOWN_SETTING, f"there is no setting `{key}`", place, hint)]
     problem = setting.problem(value)
-    return [Diagnostic("bad-setting", f"`{key}`: {value!r} {problem}", place)] if problem else []
+    return [Diagnostic(Code.BAD_SETTING, f"`{key}`: {value!r} {problem}", place)] if problem else []
 
 
 def _of_toml(message: str, path: Path, text: str) -> tuple[str, Place]:
-    """What the parser says and where."""
+    """The message of the TOML parser, and the place that it names."""
     found = re.fullmatch(r"(.*) \(at line (\d+), column (\d+)\)", message)
     if found is None:
         return message, Place(str(path))

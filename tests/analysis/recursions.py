@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from hypothesis import strategies as st
 
-from everlog.analysis.binary import Unconnected, in_twos
+from everlog.analysis.binary import Unconnected, binarise
 from everlog.lang.syntax import Predicate, Program, Rule, Wildcard
 from tests.strategies import VARIABLES, Case, _capped, atoms, body_terms, bound_terms, domains, fact_sets, lists
 
@@ -21,7 +21,7 @@ def recursions(draw: st.DrawFn, *, max_rules: int = 4) -> Case:
     derived = DERIVED[: draw(st.integers(1, len(DERIVED)))]
     domain = draw(domains())
     rules = dict.fromkeys(draw(lists(recursive_rules(derived, domain), min_size=1, max_size=max_rules)))
-    connected = tuple(rule for rule in rules if not isinstance(in_twos([rule], derived), Unconnected))
+    connected = tuple(rule for rule in rules if not isinstance(binarise([rule], derived), Unconnected))
     facts = draw(fact_sets((*derived, *BELOW), domain))
     return Case(Program(connected), frozenset(facts), (*derived, *BELOW), domain)
 

@@ -7,8 +7,8 @@ from collections import Counter
 import pytest
 from hypothesis import given, settings
 
-from everlog.analysis.binary import Unconnected, in_twos, shared_variables
-from everlog.analysis.meeting import Meeting, meeting
+from everlog.analysis.binary import Unconnected, binarise, shared_variables
+from everlog.analysis.partitioning import PartitionedRules, partitioned
 from everlog.lang.parser import parse_program
 from everlog.lang.printer import print_rule
 from everlog.lang.syntax import Atom, Predicate, Program, Rule, Variable
@@ -21,10 +21,10 @@ def derived(case: Case) -> list[Predicate]:
     return [predicate for predicate in case.predicates if predicate not in BELOW]
 
 
-def copying(found: Meeting) -> list[Rule]:
+def copying(found: PartitionedRules) -> list[Rule]:
     """What the copies have, as rules."""
     rules = []
-    for predicate, copies in found.copies.items():
+    for predicate, copies in found.partitionings.items():
         atom = Atom(predicate, tuple(Variable(f"v{i}") for i in range(predicate.arity)))
         rules += [Rule(copy.atom(atom), (atom,)) for copy in copies]
     return rules
@@ -38,7 +38,7 @@ def is_safe(rule: Rule) -> bool:
 @settings(max_examples=60, deadline=None)
 @given(recursions())
 def test_steps_derive_the_same(case: Case) -> None:
-    steps = in_twos(case.program.rules, derived(case))
+    steps = binarise(case.program.rules, derived(case))
     assert not isinstance(steps, Unconnected)
     assert all(map(is_safe, steps))
     written = Counter(step.head for step in steps if step.head.predicate not in case.predicates)
@@ -53,16 +53,16 @@ def test_steps_derive_the_same(case: Case) -> None:
 @settings(max_examples=60, deadline=None)
 @given(recursions())
 def test_recursive_atoms_meet_in_copies_and_derive_the_same(case: Case) -> None:
-    steps = in_twos(case.program.rules, derived(case))
+    steps = binarise(case.program.rules, derived(case))
     assert not isinstance(steps, Unconnected)
-    found = meeting(steps, derived(case))
-    by_name = {copy.name: copy for copies in found.copies.values() for copy in copies}
+    found = partitioned(steps, derived(case))
+    by_name = {copy.name: copy for copies in found.partitionings.values() for copy in copies}
     for rule, step in zip(found.rules, steps, strict=True):
         read = [atom for atom in rule.positive if atom.predicate in by_name]
         assert 1 <= len(read) <= 2
         leads = [atom.terms[: len(by_name[atom.predicate].by)] for atom in read]
         assert len(set(leads)) == 1
-        shared = shared_variables(step, found.copies)
+        shared = shared_variables(step, found.partitionings)
         assert len(read) == 1 or leads[0] == shared != ()
     copied = naive.materialise(Program((*found.rules, *copying(found))), case.facts)
     own = {predicate: rows for predicate, rows in copied.items() if predicate in case.predicates}
@@ -90,22 +90,22 @@ def test_recursive_atoms_meet_in_copies_and_derive_the_same(case: Case) -> None:
     ids=["negated", "relations", "on the way"],
 )
 def test_each_atom_is_in_the_first_step_that_binds_it(rule: str, steps: str) -> None:
-    found = in_twos(parse_program(rule).rules, [Predicate("p", 2)])
+    found = binarise(parse_program(rule).rules, [Predicate("p", 2)])
     assert not isinstance(found, Unconnected)
     assert "\n".join(map(print_rule, found)) == steps
 
 
 def test_steps_of_several_rules_have_names_of_their_own() -> None:
     text = "p(?a, ?d) :- p(?a, ?b), p(?b, ?c), p(?c, ?d) . p(?d, ?a) :- p(?a, ?b), p(?c, ?b), p(?c, ?d) ."
-    steps = in_twos(parse_program(text).rules, [Predicate("p", 2)])
+    steps = binarise(parse_program(text).rules, [Predicate("p", 2)])
     assert not isinstance(steps, Unconnected)
     assert [step.head.predicate.name for step in steps] == ["part 1", "p", "part 2", "p"]
 
 
 def test_the_home_is_spread_by_most_arguments() -> None:
     text = "p(?x, ?z) :- p(?x, ?y), p(?y, ?z) . p(?y, ?x) :- p(?x, ?y), p(?y, ?x), e(?x, ?y) ."
-    found = meeting(parse_program(text).rules, [Predicate("p", 2)])
-    assert [copy.by for copy in found.copies[Predicate("p", 2)]] == [(0, 1), (1, 0), (1,), (0,)]
+    found = partitioned(parse_program(text).rules, [Predicate("p", 2)])
+    assert [copy.by for copy in found.partitionings[Predicate("p", 2)]] == [(0, 1), (1, 0), (1,), (0,)]
 
 
 def test_what_nothing_connects() -> None:
@@ -113,12 +113,12 @@ def test_what_nothing_connects() -> None:
     texts = ["p(?x, ?y) :- p(?x, ?x), e(?x, ?a), e(?b, ?y), p(?y, ?y) .", "p(?x, ?y) :- p(?x, 1), p(?y, 1) ."]
     for text in texts:
         (rule,) = parse_program(text).rules
-        assert in_twos([rule], [p]) == Unconnected(rule)
+        assert binarise([rule], [p]) == Unconnected(rule)
 
 
 def test_the_same_atom_thrice() -> None:
     p = Predicate("p", 2)
     atom = Atom(p, (Variable("x"), Variable("y")))
-    steps = in_twos([Rule(Atom(p, (Variable("y"), Variable("x"))), (atom, atom, atom))], [p])
+    steps = binarise([Rule(Atom(p, (Variable("y"), Variable("x"))), (atom, atom, atom))], [p])
     assert not isinstance(steps, Unconnected)
     assert [sum(p == read.predicate for read in step.positive) for step in steps] == [2, 1]

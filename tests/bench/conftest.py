@@ -1,4 +1,4 @@
-"""What all tests of the benchmarks share."""
+"""Fixtures for the tests of the benchmarks."""
 
 from __future__ import annotations
 
@@ -9,6 +9,6 @@ import pytest
 
 @pytest.fixture(autouse=True)
 def no_collections(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Benchmarks collect garbage before each timed update; among the objects of a test run that takes most of the
-    time, and no test looks at times."""
+    """Switch off garbage collection before timed updates: with the objects of a test run it takes most of the time,
+    and no test depends on times."""
     monkeypatch.setattr(gc, "collect", lambda *_: 0)

@@ -1,4 +1,4 @@
-"""The harness end to end on tiny graphs: every system that is there gives the same counts."""
+"""The harness end to end on tiny graphs: all available systems have equal counts."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def graph() -> Any:
 
 
 def counts(program: str, directory: Path) -> dict[str, int | None]:
-    """Answers by every system that is there and can express the program."""
+    """The number of answers by every available system that can express the program."""
     found = {}
     for name in IN_PROCESS:
         if SYSTEMS[name].available():
@@ -80,7 +80,7 @@ def outcome(seconds: float, facts: int = 5, instances: int | None = None) -> Out
 
 
 def comparison(**rows: Outcome | float) -> Comparison:
-    """Systems with their outcomes; a number is the time after which one was stopped."""
+    """A comparison of systems with their outcomes; a number is the time after which a system was stopped."""
     made = [
         Row(name.replace("_", " "), value, 1) if isinstance(value, Outcome) else Row(name, None, 1, ">", value)
         for name, value in rows.items()
@@ -137,7 +137,7 @@ def test_kernels_refuse_programs_they_do_not_know(graph: Any, tmp_path: Path) ->
         SYSTEMS["sort kernel"].run(NONLINEAR, read(tmp_path))
 
 
-@pytest.mark.skipif(not HAS_EVERLOG, reason="the engine is not there")
+@pytest.mark.skipif(not HAS_EVERLOG, reason="the engine is not installed")
 @pytest.mark.parametrize("seed", range(3))
 def test_everlog_counts_instances_as_the_definition_does(seed: int, tmp_path: Path) -> None:
     write({"edge": table_of(generators.random_dag(30, 80, seed=seed))}, tmp_path)

@@ -1,4 +1,4 @@
-"""The report: every table of the papers comes out of what the benchmarks write."""
+"""The report: every table of the papers is computed from the result files of the benchmarks."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ import pytest
 from bench.__main__ import main
 from bench.evidence import report, theory
 from bench.evidence.tables import TABLES, PaperTable
-from bench.evidence.updates import NOT_ALL, scores
-from bench.suites import SUITES, Ran, Suite
+from bench.evidence.update_tables import INCOMPLETE, scores
+from bench.suites import SUITES, Suite, SuiteRun
 
 
 @pytest.mark.parametrize("each", TABLES.values(), ids=lambda each: each.name)
 def test_every_table_has_our_figures(each: PaperTable) -> None:
-    found = SUITES[each.suite].found()
-    if not found:
+    results = SUITES[each.suite].last_results()
+    if not results:
         pytest.skip(f"{SUITES[each.suite].command} has not been run")
-    lines = each.text(found).splitlines()
-    assert lines != [NOT_ALL]
+    lines = each.text(results).splitlines()
+    assert lines != [INCOMPLETE]
     ours = [line for line in lines[2:] if line.startswith("|") and not line.startswith("| paper:")]
     assert any(character.isdigit() for line in ours for character in line)
 
@@ -28,7 +28,7 @@ def test_every_table_has_our_figures(each: PaperTable) -> None:
 @pytest.mark.parametrize("each", TABLES.values(), ids=lambda each: each.name)
 def test_a_table_without_measurements(each: PaperTable) -> None:
     lines = each.text({}).splitlines()
-    assert lines == [NOT_ALL] or all(line.startswith("| paper:") for line in lines[2:])
+    assert lines == [INCOMPLETE] or all(line.startswith("| paper:") for line in lines[2:])
 
 
 def test_scores_leave_out_what_was_cut_off() -> None:
@@ -64,11 +64,11 @@ def test_a_benchmark_that_fails_loses_nothing_of_the_others(
 
 
 def test_the_report_says_how_long_a_whole_run_took(tmp_path: Path) -> None:
-    ran = {name: Ran(61.0, 0, True) for name in SUITES}
+    ran = {name: SuiteRun(61.0, 0, True) for name in SUITES}
     text = report.write(ran, results=tmp_path).read_text()
     assert f"`make bench` measured all of it in {61 * len(SUITES) // 60}:09 minutes." in text
     assert "nothing was written" not in text
     assert not any(each.failed for each in ran.values())
-    assert Ran(1.0, 0, False).failed
+    assert SuiteRun(1.0, 0, False).failed
     again = report.write({}, results=tmp_path).read_text()
     assert f"in {61 * len(SUITES) // 60}:09 minutes. Some parts were measured again since." in again

@@ -1,4 +1,4 @@
-"""The generators against closed forms, through the yardstick's kernels."""
+"""The generators, compared with closed forms by the reference kernels."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ import pytest
 
 from bench import generators
 from bench.generators import Edges
+from bench.reference_kernels import Closure, adjacency, sort_closure, stamp_closure
 from bench.workloads import WORKLOADS, dag_s
-from bench.yardstick import Closure, adjacency, sort_closure, stamp_closure
 
 
 def close(edges: Edges) -> Closure:
-    """The closure by sorting, after checking that stamps and tiny blocks give the same."""
+    """The closure by sorting; checks that stamps and tiny blocks have equal results."""
     graph = adjacency(edges[:, 0], edges[:, 1])
     by_sorting, by_stamps = sort_closure(graph), stamp_closure(graph)
     assert (by_sorting.facts, by_sorting.instances) == (by_stamps.facts, by_stamps.instances)

@@ -29,7 +29,7 @@ def chain(length: int) -> dict[str, Any]:
     return {"edge": np.stack([nodes, nodes + 1], axis=1), "start": nodes[:1, None]}
 
 
-def found(**parts: Any) -> dict[str, Any]:
+def results_of(**parts: Any) -> dict[str, Any]:
     empty: dict[str, Any] = {"robustness": [], "break_even": [], "example": [], "command": {}}
     return {**empty, **parts}
 
@@ -56,7 +56,7 @@ def test_all_algorithms_are_measured_and_reported(workload: str, tmp_path: Path)
     measured = [robustness(workload, size, kind, **PATIENCE) for kind in ("levels", "single")]
     records = {(r["sampling"], r["kind"], r["algorithm"]) for r in measured[0]["records"] if r["median"] is not None}
     assert len(records) == 2 * 2 * len(COLUMNS)
-    result = report(found(robustness=measured))
+    result = report(results_of(robustness=measured))
     assert {target.topic for target in result.targets if target.met is not None} == {"auto"}
     result.write(tmp_path / "tiny", "Tiny", Run("test", 0.0))
     assert json.loads((tmp_path / "tiny.json").read_text())["robustness"][0]["workload"] == workload

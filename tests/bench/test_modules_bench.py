@@ -12,7 +12,7 @@ import pytest
 from bench.generators import category_graph, clustered_dag
 from bench.measure import start
 from bench.modules.components import component
-from bench.modules.forms import measured
+from bench.modules.forms import measure_form
 from bench.modules.programs import relations_rules
 from bench.modules.queries import queries
 from bench.modules.report import components_text, materialising_text, report
@@ -31,7 +31,7 @@ TINY = (
 )
 
 
-def found(**parts: Any) -> dict[str, Any]:
+def results_of(**parts: Any) -> dict[str, Any]:
     empty: dict[str, Any] = {"forms": [], "components": [], "sizes": {}, "columns": {}, "held": {}}
     return {**empty, **parts}
 
@@ -39,7 +39,7 @@ def found(**parts: Any) -> dict[str, Any]:
 @pytest.mark.parametrize("name", TINY)
 def test_all_forms_are_measured_and_reported(name: str, tmp_path: Path) -> None:
     workload = WORKLOADS[name]
-    forms = [measured(name, 60, form, **PATIENCE) for form in workload.forms]
+    forms = [measure_form(name, 60, form, **PATIENCE) for form in workload.forms]
     assert len({one["facts"] for one in forms}) == 1
     assert len({one["pairs"] for one in forms}) == 1
     for family in ("closure", "union") if workload.union else ("closure",):
@@ -48,7 +48,7 @@ def test_all_forms_are_measured_and_reported(name: str, tmp_path: Path) -> None:
         assert len(answers[0]) == 11
     assert ("delete_one" in forms[-1]) == workload.single
     assert all(one[kind]["runs"] == 1 for one in forms for kind in ("delete", "insert", "large"))
-    report(found(forms=forms)).write(tmp_path / "tiny", "Tiny", Run("test", 0.0))
+    report(results_of(forms=forms)).write(tmp_path / "tiny", "Tiny", Run("test", 0.0))
     assert json.loads((tmp_path / "tiny.json").read_text())["forms"][0]["workload"] == name
     assert f"| {name}" in (tmp_path / "tiny.md").read_text()
     assert (tmp_path / "tiny.png").stat().st_size > 1_000
@@ -62,7 +62,7 @@ def test_what_is_cut_off_is_told() -> None:
         {"workload": "dag-r-nonlinear", "form": "compact", "peak_mb": 200.0, "materialise": whole, "held": 8,
          "pairs": 22_405_629, "facts": 1, "explicit": 1, "rules": 2, "modules": {}, "delete": {"median": 0.5}},
     ]  # fmt: skip
-    verdicts = {target.promise: target for target in targets(found(forms=forms))}
+    verdicts = {target.promise: target for target in targets(results_of(forms=forms))}
     faster = next(target for promise, target in verdicts.items() if "1,000 times faster" in promise)
     assert (faster.met, faster.measured.split(" (")[0]) == (True, "at least 3,000 times")
     deleted = next(target for promise, target in verdicts.items() if "deleted in less than 20" in promise)
@@ -71,7 +71,7 @@ def test_what_is_cut_off_is_told() -> None:
 
 
 def test_an_error_misses_its_target() -> None:
-    results = found(forms=[{"workload": "categories", "form": "compact", "error": "MemoryError"}])
+    results = results_of(forms=[{"workload": "categories", "form": "compact", "error": "MemoryError"}])
     missed = [target for target in targets(results) if target.met is False]
     assert {target.topic for target in missed} == {"categories"}
     assert "MemoryError" in missed[0].measured

@@ -1,4 +1,4 @@
-"""The bench of RDF reads what it is given and judges what it measured."""
+"""The RDF benchmark reads its data and judges its measurements."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from bench.rdf.asking import everlog as asked_by_everlog
-from bench.rdf.asking import pyoxigraph as asked_by_pyoxigraph
-from bench.rdf.data import Workload
-from bench.rdf.reasoners import REASONERS, Outcome
+from bench.rdf.data import RdfWorkload
+from bench.rdf.query_times import everlog as asked_by_everlog
+from bench.rdf.query_times import pyoxigraph as asked_by_pyoxigraph
+from bench.rdf.reasoners import REASONERS, ReasonerOutcome
 from bench.rdf.report import asked_text, reasoned_text
 from bench.rdf.targets import targets
 
@@ -18,7 +18,7 @@ from bench.rdf.targets import targets
 @pytest.fixture(scope="module")
 def published(shared_data: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     directory = tmp_path_factory.mktemp("published")
-    assert Workload("lubm-1", 1).write(directory) == 100_545
+    assert RdfWorkload("lubm-1", 1).write(directory) == 100_545
     return directory
 
 
@@ -26,7 +26,7 @@ def published(shared_data: Path, tmp_path_factory: pytest.TempPathFactory) -> Pa
     ("name", "triples", "employees"), [("everlog lower", 137_933, 540), ("everlog rl", 194_770, 1_087)]
 )
 def test_everlog(published: Path, name: str, triples: int, employees: int) -> None:
-    """By scm-svf1, 547 more individuals are employees."""
+    """With scm-svf1, 547 more individuals are employees."""
     outcome = REASONERS[name].run(published)
     assert (outcome.triples, outcome.employees) == (triples, employees)
 
@@ -47,7 +47,7 @@ def test_both_systems_have_the_same_answers(published: Path) -> None:
 
 
 def record(workload: str, system: str, reason: float) -> dict[str, Any]:
-    outcome = Outcome(1.0, reason, reason, 1_000, 10, 100.0)
+    outcome = ReasonerOutcome(1.0, reason, reason, 1_000, 10, 100.0)
     return {"workload": workload, "system": system, "given": 100, **outcome.__dict__}
 
 

@@ -1,14 +1,14 @@
-"""What the benchmark of Spark promises, from records made up."""
+"""The targets and the report of the Spark benchmark, computed from invented records."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from bench.machine import busy_cores
+from bench.machine import busy_cores, status_bytes
 from bench.report import Run
 from bench.spark.experiments import merged
 from bench.spark.measure import stopped_after
-from bench.spark.processes import DRIVER, HEAP, family, peak
+from bench.spark.memory_peaks import DRIVER, HEAP, family
 from bench.spark.report import report
 from bench.spark.targets import disagreements, targets
 
@@ -56,8 +56,8 @@ def test_growth_cores_and_memory() -> None:
         "joins": {"runs": [joins(1, 2, 20), joins(2, 2, 40), joins(8, 2, 200), joins(2, 1, 60)]},
         "memory": {"runs": [limited(1, 100), limited(8, 111)]},
     }
-    told = [met for met in measured(good).values() if met is not None]
-    assert told == [True] * 5
+    verdicts = [met for met in measured(good).values() if met is not None]
+    assert verdicts == [True] * 5
     assert [met for met in measured(bad).values() if met is not None] == [False] * 4 + [True]
     about = {"command_line": "x", "load": 0.0}
     assert "missed" in page({name: {**part, **about} for name, part in bad.items()})
@@ -86,7 +86,7 @@ def updates(ways: dict[str, list[dict[str, Any]]]) -> dict[str, Any]:
     }
 
 
-def updated(seconds: float, rows: int = 40, read: int = 500) -> dict[str, Any]:
+def timed_update(seconds: float, rows: int = 40, read: int = 500) -> dict[str, Any]:
     added = {"files": 2, "groups": 2, "rows": rows, "bytes": 5_000}
     done = {"seconds": seconds, "algorithm": "dredc", "inserted": 30, "deleted": 10, "added": added}
     return {**done, "read": {"stages": 7, "rows": read, "bytes": 9}}
@@ -94,15 +94,15 @@ def updated(seconds: float, rows: int = 40, read: int = 500) -> dict[str, Any]:
 
 def test_small_updates_are_quick_and_read_and_write_little() -> None:
     for many, few, met in (
-        ([updated(4.0, rows=80), updated(9.0, rows=81)], [updated(1.0, rows=80)], [True, True, True]),
-        ([updated(4.1, rows=81)], [updated(1.0, read=501)], [False, False, False]),
+        ([timed_update(4.0, rows=80), timed_update(9.0, rows=81)], [timed_update(1.0, rows=80)], [True, True, True]),
+        ([timed_update(4.1, rows=81)], [timed_update(1.0, read=501)], [False, False, False]),
     ):
         part = updates({"Spark": many, "Spark, a hundredth of the change": few})
         assert [met for met in measured({"updates": part}).values() if met is not None] == met
 
 
 def test_updates_stand_beside_materialising() -> None:
-    part = updates({"Spark, distributed": [updated(2.0), updated(9.0)]})
+    part = updates({"Spark, distributed": [timed_update(2.0), timed_update(9.0)]})
     (line,) = [line for line in page({"updates": part}).splitlines() if "update, Spark" in line]
     cells = [cell.strip() for cell in line.split("|")[1:-1]]
     assert cells[1:3] == ["2.0", "10%"]
@@ -123,6 +123,6 @@ def test_processes_are_seen() -> None:
     import os
 
     assert family(os.getpid())[os.getpid()] == DRIVER
-    assert peak(os.getpid()) > 1 << 20
-    assert peak(1 << 30) == 0
+    assert status_bytes("VmHWM", os.getpid()) > 1 << 20
+    assert status_bytes("VmHWM", 1 << 30) == 0
     assert busy_cores(0.1) >= 0

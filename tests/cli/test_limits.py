@@ -15,7 +15,7 @@ import pytest
 
 import everlog
 from everlog.cli.progress import Progress
-from everlog.cli.reporting import told
+from everlog.cli.reporting import report_for
 from everlog.host.interrupts import as_interrupts, remembered
 from everlog.store import Store
 from tests.cli.running import CommandLine, saved
@@ -151,7 +151,7 @@ def test_an_interrupt_before_anything_happens(files: Path) -> None:
 
 def test_an_interrupt_that_a_library_swallows_ends_the_phase() -> None:
     """Nothing is committed once there was an interrupt, whoever caught it."""
-    report = told(Progress(), None)
+    report = report_for(Progress(), None)
     with remembered():
         report.phase("read")
         with suppress(KeyboardInterrupt):

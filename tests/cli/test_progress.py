@@ -16,13 +16,14 @@ from everlog.backends.spark.tasks import SparkRunner
 from everlog.cli import progress
 from everlog.cli.compiling import watch
 from everlog.cli.live import Live
-from everlog.cli.reporting import followed, told
+from everlog.cli.reporting import live_profile, report_for
 from everlog.ingest.amounts import Amount
 from everlog.ingest.sources import ReadOptions, resolve
 from everlog.ingest.splits import splits
 from everlog.ingest.stage import stage
 from everlog.ingest.tasks import IN_PROCESS
 from everlog.kb.knowledge_base import KnowledgeBase
+from everlog.lang.codes import Code, Severity
 from everlog.lang.errors import Diagnostic
 from everlog.reasoning.statistics import RoundEvent
 
@@ -46,12 +47,12 @@ def test_the_live_display() -> None:
     live.phase("read")
     live.phase("reason")
     live.round_done(RoundEvent(2, 3, 17, 5, 1234, 5000))
-    live.warning(Diagnostic("typo", "is this meant?", severity="warning"))
+    live.warning(Diagnostic(Code.POSSIBLE_TYPO, "is this meant?", severity=Severity.WARNING))
     live.result("done at last")
     shown = output.getvalue()
     assert "stratum 2 of 3, round 17: 1,234 facts" in shown
     assert "instances/s" in shown
-    assert "warning[typo]: is this meant?" in shown
+    assert "warning[possible-typo]: is this meant?" in shown
     assert shown.rstrip().endswith("done at last\x1b[0m")
     live.close()
 
@@ -76,7 +77,7 @@ def test_compilation_is_noticed() -> None:
     assert Told.kernels == ["doubled"]
 
 
-def test_what_is_left_is_told() -> None:
+def test_what_is_left_is_shown() -> None:
     live = Live(RichConsole(file=io.StringIO(), force_terminal=True, width=120, highlight=False))
     live.phase("read")
     live.amount(Amount(1 << 20, 1 << 22, "bytes", 5_000))
@@ -117,7 +118,7 @@ def test_reading_on_spark_tells_its_share_of_the_bytes(
 
 def test_progress_is_for_terminals(capsys: pytest.CaptureFixture[str]) -> None:
     for display in (progress.Progress(), progress.Lines(), progress.JsonLines()):
-        assert told(display, None).amount is None
+        assert report_for(display, None).amount is None
         display.amount(Amount(1, 2, "rows", 1))
     assert capsys.readouterr().err == ""
 
@@ -128,10 +129,10 @@ def test_the_rounds_of_an_update_are_followed_on_a_terminal() -> None:
     kb.insert("edge", [(i, i + 1) for i in range(20)])
     kb.materialise()
     live.phase("reason")
-    kb.update(delete={"edge": [(10, 11)]}, algorithm="dred", profile=followed(live, None) or False)
+    kb.update(delete={"edge": [(10, 11)]}, algorithm="dred", profile=live_profile(live, None) or False)
     assert re.match(r"stratum 1 of 1, round \d+: \d+ facts", str(live.picture().columns[2]._cells[0]))
     live.close()
-    assert followed(progress.Lines(), None) is None
+    assert live_profile(progress.Lines(), None) is None
 
 
 def test_rounds_that_delete_have_no_negative_rates() -> None:

@@ -17,6 +17,7 @@ import pytest
 import everlog
 from everlog.lang.errors import EverlogError
 from everlog.shell.completion import completions
+from everlog.shell.inputs import run_input
 from everlog.shell.loop import PROMPT, next_input, run
 from everlog.shell.reading import is_complete
 from everlog.shell.session import Session
@@ -36,7 +37,7 @@ class Typed:
 
     def __call__(self, text: str) -> str:
         self.shown.clear()
-        self.session.run(text)
+        run_input(self.session, text)
         return "\n".join(self.shown)
 
 

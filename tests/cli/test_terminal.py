@@ -12,6 +12,7 @@ import pytest
 
 import everlog
 from everlog.cli.progress import JsonLines, Lines
+from everlog.lang.codes import Code
 from everlog.lang.errors import Diagnostic, Place
 
 BAD = "\x1b]0;owned\x07\u202e\x9b31m"
@@ -67,9 +68,19 @@ def test_progress_shows_neither_secrets_nor_control_characters(capfd: pytest.Cap
     lines, programs = Lines(), JsonLines()
     for progress in (lines, programs):
         progress.note(f"reading {ADDRESS}{BAD}")
-        progress.warning(Diagnostic("c", f"no {ADDRESS}", Place(ADDRESS), f"try {ADDRESS}", ((ADDRESS, None),)))
+        progress.warning(
+            Diagnostic(Code.UNREACHABLE_STORE, f"no {ADDRESS}", Place(ADDRESS), f"try {ADDRESS}", ((ADDRESS, None),))
+        )
         progress.failed(
-            [Diagnostic("c", f"no {ADDRESS}", Place(ADDRESS), f"try {ADDRESS}", ((ADDRESS, Place(ADDRESS)),))]
+            [
+                Diagnostic(
+                    Code.UNREACHABLE_STORE,
+                    f"no {ADDRESS}",
+                    Place(ADDRESS),
+                    f"try {ADDRESS}",
+                    ((ADDRESS, Place(ADDRESS)),),
+                )
+            ]
         )
     said = capfd.readouterr().err
     assert "secret" not in said

@@ -17,7 +17,7 @@ _HEREDOC = re.compile(r"<<'?(\w+)'?$")
 
 @dataclass(frozen=True)
 class Block:
-    """A fenced block: what it is written in, its text, and the line of its page where it begins."""
+    """A fenced block: its language, its text, and its first line in the page."""
 
     kind: str
     text: str
@@ -25,14 +25,14 @@ class Block:
 
 
 def page_name(page: Path) -> str:
-    """What a test calls a page."""
+    """The name of a page in tests."""
     return page.relative_to(ROOT).as_posix()
 
 
 def blocks(page: Path) -> list[Block]:
     """The fenced blocks of a page, in order."""
     text = page.read_text(encoding="utf-8")
-    return [Block(found[1], found[2], text.count("\n", 0, found.start()) + 1) for found in _FENCE.finditer(text)]
+    return [Block(match[1], match[2], text.count("\n", 0, match.start()) + 1) for match in _FENCE.finditer(text)]
 
 
 def without_blocks(page: Path) -> str:
@@ -41,7 +41,7 @@ def without_blocks(page: Path) -> str:
 
 
 def commands(text: str) -> Iterator[tuple[str, str]]:
-    """The commands of a console block, here-documents included, each with what it should print.
+    """The commands of a console block, including here-documents, each with its expected output.
 
     >>> list(commands("$ echo a\\na\\n$ true\\n"))
     [('echo a', 'a\\n'), ('true', '')]

@@ -1,10 +1,9 @@
-"""What the pages say about the code is so: the functions they name, and which package knows which."""
+"""The statements of the pages about the code are true: the functions that they name, and the floors."""
 
 from __future__ import annotations
 
 import importlib
 import re
-import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
@@ -21,7 +20,7 @@ REASONING = [path.stem for path in (PACKAGE / "reasoning").iterdir() if not path
 
 
 def table(page: str, heading: str) -> list[list[str]]:
-    """The cells of the first table after a heading, without its head."""
+    """The cells of the first table after a heading, without the header row."""
     text = (DOCS / page).read_text(encoding="utf-8").partition(heading)[2]
     rows = re.findall(r"^\|(.*)\|$", text.partition("\n\n|")[2].partition("\n\n")[0], re.MULTILINE)
     return [[cell.strip() for cell in re.split(r"(?<!\\)\|", row)] for row in rows if not re.fullmatch(r"[ |-]+", row)]
@@ -37,8 +36,8 @@ def _modules() -> list[ModuleType]:
     return [importlib.import_module(f"everlog.reasoning.{name}") for name in REASONING]
 
 
-def _is_there(name: str) -> bool:
-    """Whether a function, or a method of a class, or a name in a module, is in the code."""
+def _exists(name: str) -> bool:
+    """Whether the code has a function, a method of a class, or a name in a module."""
     head, *rest = name.split(".")
     if head in REASONING or (PACKAGE / head).is_dir():
         package = "reasoning." if head in REASONING else ""
@@ -68,12 +67,12 @@ def _has(owner: object, names: list[str]) -> bool:
 
 @pytest.mark.parametrize("name", sorted(set(functions_of_the_papers())))
 def test_functions_of_the_papers_exist(name: str) -> None:
-    assert _is_there(name)
+    assert _exists(name)
 
 
 def test_there_are_functions_of_the_papers() -> None:
     assert len(set(functions_of_the_papers())) > 25
-    assert not _is_there("DRed.no_such_function")
+    assert not _exists("DRed.no_such_function")
 
 
 def test_symbols_of_the_papers_are_names_in_the_code() -> None:
@@ -81,12 +80,6 @@ def test_symbols_of_the_papers_are_names_in_the_code() -> None:
     for _, here in table("algorithms.md", "## Symbols"):
         for name in re.findall(r"`[.]?(?:\w+\.)?(\w+)(?:\([^`]*\))?`", here):
             assert name == "py" or re.search(rf"\b{re.escape(name)}\b", source), name
-
-
-def test_the_floors_are_those_that_imports_are_checked_against() -> None:
-    project = tomllib.loads((DOCS.parent / "pyproject.toml").read_text(encoding="utf-8"))
-    (contract,) = project["tool"]["importlinter"]["contracts"]
-    assert [f"everlog.{floor.strip('`')}" for floor, _ in table("architecture.md", "# Arch")] == contract["layers"]
 
 
 def test_commands_and_settings_are_documented() -> None:

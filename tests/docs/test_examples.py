@@ -1,7 +1,7 @@
-"""Every code block of README and docs runs, prints what it says, and is not warned of but for what ontologies say.
+"""Every code block of README and docs runs, prints the shown output, and causes no warning except about ontologies.
 
 ``console`` blocks hold commands after ``$`` and what they print; ``...`` stands for any text. ``python`` blocks are
-doctests, ``rls`` blocks are programs that are checked, ``sql`` blocks are asked of the tables of the store made last.
+doctests, ``rls`` blocks are programs that are checked, ``sql`` blocks are run on the tables of the newest store.
 All blocks of a page share a directory and a namespace. Blocks of other kinds cannot run here and are listed below.
 """
 
@@ -36,11 +36,11 @@ NOT_RUN = {
     ("docs/clusters.md", "sh"): "a real cluster",
     ("docs/streaming.md", "json"): "a piece of a commit",
 }
-"""Blocks that no test runs, and what it would take."""
+"""Blocks that no test runs, and what running them would need."""
 
 
 def output_of(command: str, capture: pytest.CaptureFixture[str]) -> str:
-    """What a command prints: ours run in this process, so that they share a Spark session."""
+    """The output of a command. Everlog's commands run in this process, so that they share a Spark session."""
     merged = command.endswith(" 2>&1")
     before, found, ours = command.removesuffix(" 2>&1").partition("everlog ")
     if "<<" in command or not found:
@@ -88,7 +88,7 @@ def run_python(text: str, names: dict[str, Any], page: Path) -> None:
 
 
 def run_sql(text: str) -> None:
-    """Ask DuckDB about the tables of the store that was made last."""
+    """Run a query in DuckDB on the tables of the newest store."""
     import duckdb
     from deltalake import DeltaTable
 
@@ -96,7 +96,9 @@ def run_sql(text: str) -> None:
     store = max(commits, key=lambda path: path.stat().st_mtime_ns).parents[2]
     for name in ("facts", "terms"):
         duckdb.read_parquet(DeltaTable(store / name).file_uris(), union_by_name=True).to_view(name)
-    assert duckdb.sql(text).fetchall()
+    found = duckdb.sql(text)
+    assert found is not None
+    assert found.fetchall()
 
 
 @pytest.mark.parametrize("page", [page for page in PAGES if blocks(page)], ids=page_name)
@@ -128,7 +130,7 @@ def test_what_is_not_run_is_listed() -> None:
 
 @pytest.mark.parametrize("page", PAGES, ids=page_name)
 def test_code_stands_between_fences(page: Path) -> None:
-    """Code that is only indented would not be run."""
+    """Code must be fenced: indented code would not be run."""
     lines = without_blocks(page).splitlines()
     after_blank = [line for before, line in zip(["", *lines], lines, strict=False) if not before.strip()]
     assert not [line for line in after_blank if re.match(r" {4}\S|\t", line)]

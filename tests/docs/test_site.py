@@ -1,4 +1,4 @@
-"""The site builds without a warning, its links lead somewhere, and it fetches nothing from elsewhere."""
+"""The site builds without a warning, its links are valid, and it loads nothing from other hosts."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tests.docs.pages import DOCS, PAGES, ROOT, page_name, without_blocks
 
 
 class _Page(HTMLParser):
-    """The links of a page, what it loads, and the anchors that it has."""
+    """The links of a page, the addresses that it loads, and its anchors."""
 
     def __init__(self, text: str) -> None:
         super().__init__()
@@ -56,8 +56,8 @@ def test_links_lead_to_pages_and_anchors(site: dict[Path, _Page]) -> None:
                 continue
             target = (path.parent / unquote(parts.path)).resolve() if parts.path else path
             known = site.get(target)
-            there = target.exists() if known is None else not parts.fragment or unquote(parts.fragment) in known.anchors
-            if not there:
+            valid = target.exists() if known is None else not parts.fragment or unquote(parts.fragment) in known.anchors
+            if not valid:
                 wrong.append(f"{path.name}: {link}")
     assert not wrong
 
@@ -85,7 +85,7 @@ def _leaves(node: object) -> Iterator[str]:
 
 @pytest.mark.parametrize("page", PAGES, ids=page_name)
 def test_links_in_the_repository(page: Path) -> None:
-    """The pages are read where they are, too: on a code host, and README only there."""
+    """The links of the source files are valid, too: a code host shows the pages, and README only there."""
     for link in re.findall(r"\]\(([^)\s]+)\)", without_blocks(page)):
         parts = urlsplit(link)
         if parts.scheme:
@@ -97,6 +97,6 @@ def test_links_in_the_repository(page: Path) -> None:
 
 
 def _headings(page: Path) -> set[str]:
-    """The anchors that a code host makes of headings."""
+    """The anchors that a code host generates for headings."""
     headings = re.findall(r"^#+ (.+)$", without_blocks(page), re.MULTILINE)
     return {re.sub(r"[^\w\- ]", "", heading.lower()).strip().replace(" ", "-") for heading in headings}

@@ -19,9 +19,10 @@ from everlog.backends.spark.workspace import Stored
 from everlog.engine.algebra import AnyCounts, AnyEngine, AnyFactSet, AnyMatches, AnyProofs
 from everlog.engine.factset import NONE, FactSet
 from everlog.engine.limits import Limits
-from everlog.engine.match import Engine, Matches, Proofs, RuleSet
+from everlog.engine.match import Engine, Matches, Proofs
 from everlog.engine.multiset import NO_COUNTS, Counts
 from everlog.engine.relation import Relation
+from everlog.engine.rules import RuleSet
 from everlog.lang.syntax import Predicate
 from everlog.profiling.watching import WatchedEngine
 

@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 
 from everlog.engine.factset import FactSet
-from everlog.engine.match import Engine, RuleSet
+from everlog.engine.match import Engine
 from everlog.engine.relation import Relation
+from everlog.engine.rules import RuleSet
 from everlog.engine.runs import INDEXED_FROM
 from everlog.lang.parser import parse_program
 from everlog.lang.syntax import Predicate

@@ -14,8 +14,9 @@ from everlog.analysis.check import check
 from everlog.analysis.stratify import StratifiedProgram, stratify
 from everlog.engine.factset import FactSet
 from everlog.engine.limits import Limits
-from everlog.engine.match import Engine, RuleSet
+from everlog.engine.match import Engine
 from everlog.engine.relation import Relation
+from everlog.engine.rules import RuleSet
 from everlog.lang.errors import LimitError
 from everlog.lang.parser import parse_program
 from everlog.lang.syntax import Predicate

@@ -15,9 +15,10 @@ from hypothesis import strategies as st
 
 from everlog.engine.factset import FactSet
 from everlog.engine.keys import Column, columns_of
-from everlog.engine.match import Engine, Matches, RuleSet
+from everlog.engine.match import Engine, Matches
 from everlog.engine.multiset import Multiset
 from everlog.engine.relation import Relation
+from everlog.engine.rules import RuleSet
 from everlog.lang.syntax import Atom, Constant, Predicate, Rule, Term, Variable, Wildcard
 from tests.oracle import naive
 from tests.oracle.naive import Fact, Facts, Row

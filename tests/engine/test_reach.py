@@ -164,7 +164,7 @@ def kinds_of(graph: Reach) -> set[int]:
     return {
         int(word >> np.uint64(46)) & 3
         for start, sizes, _ in parts["table"][1:].tolist()
-        for word in parts["words"][start : start + (sizes & reach.LOW)][-(sizes >> 32) :]
+        for word in parts["words"][start : start + (sizes & rows.LOW)][-(sizes >> 32) :]
     }
 
 

@@ -7,8 +7,9 @@ import pytest
 
 from everlog.engine import execute
 from everlog.engine.factset import NONE, FactSet
-from everlog.engine.match import Engine, RuleSet
+from everlog.engine.match import Engine
 from everlog.engine.relation import Relation
+from everlog.engine.rules import RuleSet
 from everlog.lang.parser import parse_program
 from everlog.lang.syntax import Predicate
 

@@ -1,6 +1,6 @@
 """Every message in the source: what is said where, found in the syntax trees.
 
-A message is a call that names a code (``Diagnostic("code", ...)``, ``DataError.of("code", ...)``, and every function
+A message is a call that names a code (``Diagnostic(Code.X, ...)``, ``DataError.of(Code.X, ...)``, and every function
 with parameters ``code`` and ``message``), or an exception that is raised with a text. What such a call says is a
 pattern: the fixed parts of a text, with anything between them. A name is looked up in the function around it, so a
 text that is chosen before is as many messages as there are choices.
@@ -14,11 +14,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
+from typing import TypeGuard
 
 import everlog
+from everlog.lang.codes import Code
 
 SOURCE = Path(everlog.__file__).parent
-CODE = re.compile(r"[a-z]+(-[a-z0-9]+)*")
 ANYTHING = ".*?"
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 
@@ -75,12 +76,12 @@ class Module:
         code, message, hint = (self._argument(call, *where) for where in ((0, "code"), (1, "message"), (3, "hint")))
         if message is None or (self._name(call) == "of" and not self._is_error(call)):
             return
-        if not (isinstance(code, ast.Constant) and isinstance(code.value, str) and CODE.fullmatch(code.value)):
+        if not _is_code(code):
             if not self._passed_on(code):
                 self.unnamed.append(f"{self.file}:{call.lineno} {ast.unparse(call)}")
             return
         patterns = self._patterns(message, call)
-        yield Site(self.file, call.lineno, code.value, patterns[0] if len(patterns) == 1 else ANYTHING)
+        yield Site(self.file, call.lineno, Code[code.attr], patterns[0] if len(patterns) == 1 else ANYTHING)
         for pattern in patterns if len(patterns) > 1 else ():
             yield Site(self.file, message.lineno, "message", pattern)
         if hint is not None:
@@ -151,6 +152,10 @@ class Module:
         if position < len(call.args):
             return call.args[position]
         return next((keyword.value for keyword in call.keywords if keyword.arg == name), None)
+
+
+def _is_code(node: ast.expr | None) -> TypeGuard[ast.Attribute]:
+    return isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == "Code"
 
 
 def _is_text(node: ast.expr) -> bool:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
 
 from everlog.ingest.delimited import REASONS
+from everlog.lang.codes import Code
 from everlog.lang.foreign import HINTS
 from tests.errors.sites import Module, Site, modules
 
@@ -101,6 +103,20 @@ NOT_FOR_USERS: Mapping[str, tuple[str, ...]] = {
 }
 """Texts without a golden case, by why nobody can be shown them or why they cannot be provoked here."""
 
+NOT_IN_A_GOLDEN_TEXT = frozenset(
+    {
+        ("error", Code.BAD_FILE),
+        ("error", Code.TRANSACTION_OVER),
+        ("error", Code.UNKNOWN_IDS),
+        ("error", Code.TOO_MANY_SOLUTIONS),
+        ("warning", Code.NOT_DURABLE),
+        # as warnings see tests/kb/test_warnings.py
+        ("warning", Code.UNKNOWN_PREDICATE),
+        ("warning", Code.ARITY),
+    }
+)
+"""Codes without a golden case, for the reasons above."""
+
 EXCEPTED = frozenset(text for texts in NOT_FOR_USERS.values() for text in texts)
 
 
@@ -127,6 +143,16 @@ def test_every_message_has_a_golden_text(sites: list[Site], golden: str) -> None
 def test_every_message_has_a_code_that_can_be_seen(source: list[Module], sites: list[Site]) -> None:
     assert sites
     assert not [call for module in source for call in module.unnamed]
+
+
+def test_every_code_is_used(sites: list[Site]) -> None:
+    assert set(Code) == {site.what for site in sites if isinstance(site.what, Code)}
+
+
+def test_severities_are_those_of_the_registry(golden: str) -> None:
+    shown = set(re.findall(r"(error|warning|note)\[([a-z0-9-]+)\]: ", golden))
+    assert shown | NOT_IN_A_GOLDEN_TEXT == {(level, code) for code in Code for level in code.severities}
+    assert not shown & NOT_IN_A_GOLDEN_TEXT
 
 
 @pytest.mark.parametrize("text", [*HINTS.values(), *REASONS.values()])

@@ -1,4 +1,4 @@
-"""Other masters than the embedded one, code that reaches executors, and addresses of object stores."""
+"""Masters other than the embedded one, Everlog's code in executors, and addresses of object stores."""
 
 from __future__ import annotations
 
@@ -175,7 +175,7 @@ def archive(directory: Path) -> Path:
 
 
 def python_without_everlog(directory: Path) -> Path:
-    """An interpreter with all that everlog needs but everlog itself."""
+    """An interpreter with all dependencies of everlog, but without everlog."""
     path = directory / "python"
     packages = ":".join(site.getsitepackages())
     base = getattr(sys, "_base_executable", sys.executable)
@@ -231,7 +231,7 @@ def test_a_standalone_cluster(tmp_path: Path) -> None:
 
 @contextlib.contextmanager
 def standalone(directory: Path) -> Iterator[str]:
-    """A master and a worker of Spark's own, as processes of this machine."""
+    """A standalone Spark master and a worker, as processes of this machine."""
     import pyspark
 
     home = Path(pyspark.__file__).parent
@@ -261,7 +261,7 @@ def standalone(directory: Path) -> Iterator[str]:
 
 
 def wait_for(line: str, directory: Path, number: int) -> None:
-    """Until a daemon has written a line to its log."""
+    """Wait until a daemon has written a line to its log."""
     log = directory / f"daemon{number}.log"
     deadline = time.monotonic() + 120
     while line not in log.read_text(errors="replace"):

@@ -1,4 +1,4 @@
-"""Sessions are quiet, leave nothing behind, and say what is missing."""
+"""Sessions are quiet, leave no files behind, and report what is missing."""
 
 from __future__ import annotations
 

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
+import pytest
 
+from everlog.ingest import splits as splitting
 from everlog.ingest.read import read
-from everlog.ingest.sources import ReadOptions, resolve
-from everlog.ingest.split import BadRow
-from everlog.ingest.splits import splits
+from everlog.ingest.sources import FactSource, ReadOptions, resolve
+from everlog.ingest.split import BadRow, Split
+from everlog.ingest.splits import TARGET, splits
 
 PLAIN = ReadOptions()
 Facts = list[tuple[str, ...]]
@@ -28,13 +31,20 @@ def rows_of(batch: Any) -> Facts:
     return facts
 
 
+def split_at(target_bytes: int, sources: Sequence[FactSource], options: ReadOptions) -> list[Split]:
+    """The pieces of sources that are cut after so many bytes."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(splitting, "TARGET", target_bytes)
+        return splits(sources, options)
+
+
 def read_all(
-    *arguments: str | Path, options: ReadOptions = PLAIN, target_bytes: int = 64 << 20
+    *arguments: str | Path, options: ReadOptions = PLAIN, target_bytes: int = TARGET
 ) -> tuple[Facts, list[BadRow]]:
     """Everything that the arguments stand for, and what is wrong in it, in the order of the files."""
     bad: list[BadRow] = []
     facts: Facts = []
-    for split in splits(resolve([str(argument) for argument in arguments], options), options, target_bytes):
+    for split in split_at(target_bytes, resolve([str(argument) for argument in arguments], options), options):
         for batch in read(split, options, bad):
             facts += rows_of(batch)
     return facts, bad

@@ -9,13 +9,12 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from everlog.ingest import delimited
 from everlog.ingest.cells import cell_text
-from everlog.ingest.delimited import read_delimited
-from everlog.ingest.sources import ReadOptions, resolve
+from everlog.ingest.sources import ReadOptions
 from everlog.ingest.split import BadRow
-from everlog.ingest.splits import splits
 from everlog.lang.errors import DataError
-from tests.ingest.reading import Facts, read_all, rows_of, shown
+from tests.ingest.reading import Facts, read_all, shown
 
 
 def write(folder: Path, name: str, data: bytes) -> Path:
@@ -210,11 +209,6 @@ def test_any_bytes_in_any_blocks(tmp_path_factory: pytest.TempPathFactory, data:
 
 
 def in_blocks(path: Path, block: int) -> tuple[Facts, list[BadRow]]:
-    options, bad = ReadOptions(), list[BadRow]()
-    found = [
-        fact
-        for split in splits(resolve([str(path)], options), options)
-        for batch in read_delimited(split, options, bad, block=block)
-        for fact in rows_of(batch)
-    ]
-    return found, bad
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(delimited, "BLOCK", block)
+        return read_all(path)

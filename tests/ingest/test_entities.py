@@ -10,7 +10,7 @@ import pytest
 from everlog.ingest import entities
 from everlog.ingest.entities import EntityGuard, ExpansionError
 from everlog.lang.errors import DataError
-from everlog.owl.graph import read_graph
+from everlog.owl.graph import read_document
 from tests.ingest.reading import read_all
 
 RDF = 'xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#" xmlns:e="http://e.org/"'
@@ -57,7 +57,7 @@ def test_entities_that_stand_for_too_much_are_refused_with_their_place(tmp_path:
     assert said.place is not None
     assert (Path(said.place.file).name, said.place.line, said.place.column) == (name, line, column)
     with pytest.raises(DataError, match="entity-expansion"):
-        read_graph([str(path)])
+        read_document([str(path)]).graph()
 
 
 @pytest.mark.parametrize("quote", ['"', "'"])

@@ -24,7 +24,7 @@ from everlog.ingest.splits import splits
 from everlog.jobs.materialise import MaterialiseJob, materialise
 from everlog.jobs.update import UpdateJob, update
 from everlog.lang.errors import DataError
-from everlog.owl.graph import read_graph
+from everlog.owl.graph import read_document
 from everlog.store import Store
 from tests.cli.running import CommandLine
 from tests.ingest.deletion_vectors import delete_rows
@@ -192,8 +192,8 @@ def test_what_is_wrong_is_told_by_address(
         assert "no directory" not in done.err
     assert Store.open(tmp_path / "kb").version == 0
     with pytest.raises(DataError, match=r"not-an-ontology(.|\n)*s3://data/in/edge.csv"):
-        read_graph(["s3://data/in/edge.csv"])
-    assert len(read_graph(["s3://data/one.ttl"]).triples) == 1
+        read_document(["s3://data/in/edge.csv"]).graph()
+    assert len(read_document(["s3://data/one.ttl"]).graph().triples) == 1
 
 
 def test_secrets_are_not_told(bucket: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -20,7 +20,7 @@ from everlog.ingest.split import BadRow
 from everlog.ingest.splits import splits
 from everlog.lang.errors import DataError, EverlogWarning
 from tests.ingest.deletion_vectors import delete_rows
-from tests.ingest.reading import read_all, shown
+from tests.ingest.reading import read_all, shown, split_at
 
 EDGES: Any = pa.table({"s": ["a", "b", "42"], "o": pa.array([1, 2, 3], pa.int16())})
 FEATURES = ["typeWidening"]
@@ -38,8 +38,8 @@ def test_row_groups_are_splits(tmp_path: Path) -> None:
     path = tmp_path / "edge.parquet"
     pq.write_table(EDGES, path, row_group_size=1)
     sources = resolve([str(path)], ReadOptions())
-    assert [(split.start, split.end) for split in splits(sources, ReadOptions(), 1)] == [(0, 1), (1, 2), (2, 3)]
-    assert [(split.start, split.end) for split in splits(sources, ReadOptions(), 1 << 30)] == [(0, 3)]
+    assert [(split.start, split.end) for split in split_at(1, sources, ReadOptions())] == [(0, 1), (1, 2), (2, 3)]
+    assert [(split.start, split.end) for split in split_at(1 << 30, sources, ReadOptions())] == [(0, 3)]
     assert read_all(path, target_bytes=1) == (FACTS, [])
 
 
@@ -47,7 +47,7 @@ def test_workers_with_little_room_hold_fewer_rows(tmp_path: Path, monkeypatch: p
     """Also within a row group; the number of a bad row is that in the file."""
     path = tmp_path / "p.parquet"
     pq.write_table(pa.table({"s": [1, 2, 3, 4, None]}), path)
-    (split,) = splits(resolve([str(path)], ReadOptions()), ReadOptions(), 1 << 30)
+    (split,) = splits(resolve([str(path)], ReadOptions()), ReadOptions())
     monkeypatch.setattr(parquet, "BATCH_ROWS", 8)
     for share, sizes in ((1.0, [4]), (0.25, [2, 2])):
         monkeypatch.setattr(parquet, "own_share", lambda share=share: share)

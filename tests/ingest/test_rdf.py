@@ -12,10 +12,9 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from everlog.engine.kernels.ntriples import OTHER, SIMPLE, parse_lines
-from everlog.ingest.rdf import DEFAULT_GRAPH, _KeptLabels, _parse_lines, _simple_batch, _Texts, blank_prefix, read_lines
-from everlog.ingest.sources import ReadOptions, resolve
-from everlog.ingest.split import BadRow
-from everlog.ingest.splits import splits
+from everlog.ingest import rdf
+from everlog.ingest.rdf import DEFAULT_GRAPH, _KeptLabels, _parse_lines, _simple_batch, _Texts, blank_prefix
+from everlog.ingest.sources import ReadOptions
 from everlog.lang.terms import XSD
 from tests.ingest.reading import Facts, read_all, rows_of, shown
 
@@ -264,13 +263,9 @@ def test_blocks_and_splits_change_nothing(
     found, bad = read_all(path)
     again, bad_again = read_all(path, target_bytes=size)
     assert (sorted(again), bad_again) == (sorted(found), bad)
-    options, bad_blocks = ReadOptions(), list[BadRow]()
-    in_blocks = [
-        fact
-        for split in splits(resolve([str(path)], options), options)
-        for batch in read_lines(split, options, bad_blocks, block=size)
-        for fact in rows_of(batch)
-    ]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(rdf, "BLOCK", size)
+        in_blocks, bad_blocks = read_all(path)
     assert (sorted(in_blocks), bad_blocks) == (sorted(found), bad)
 
 

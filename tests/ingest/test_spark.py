@@ -26,7 +26,9 @@ from everlog.ingest.sources import ReadOptions, resolve
 from everlog.ingest.split import BadRow, Split
 from everlog.ingest.splits import splits
 from everlog.ingest.stage import Staged, pack, stage
+from everlog.lang.codes import Code
 from everlog.lang.errors import DataError
+from tests.ingest.reading import split_at
 
 Fact = tuple[str, ...]
 
@@ -129,7 +131,7 @@ def test_spark_reads_what_the_readers_read(spark: Any, tmp_path: Path, name: str
     assert expected
     assert bad == []
     for where in (spark, None):
-        staged = stage(runner_of(where), splits(sources, options, target), options, tmp_path / "work")
+        staged = stage(runner_of(where), split_at(target, sources, options), options, tmp_path / "work")
         assert (staged.rows, staged.bad_count, staged.bad) == (len(expected), 0, ())
         assert set(decoded(staged)) == set(expected)
 
@@ -152,7 +154,7 @@ def test_bad_rows_in_the_middle_of_a_split_file_have_their_lines(
     lines = ["only one cell" if number in wrong else f"a{number}\tb" for number in range(200)]
     Path("edge.tsv").write_text("\n".join(lines))
     options = ReadOptions()
-    pieces = splits(resolve(["edge.tsv"], options), options, target_bytes=100)
+    pieces = split_at(100, resolve(["edge.tsv"], options), options)
     assert len(pieces) > 10
     monkeypatch.setattr("everlog.ingest.stage.SMALLEST_TASK", 200)
 
@@ -172,7 +174,7 @@ def test_bad_rows_in_the_middle_of_a_split_file_have_their_lines(
 def test_many_bad_rows_are_counted_and_the_first_listed(spark: Any, tmp_path: Path) -> None:
     (tmp_path / "edge.tsv").write_text("a\tb\n" + "bad\n" * 5000)
     options = ReadOptions()
-    pieces = splits(resolve([str(tmp_path / "edge.tsv")], options), options, target_bytes=1000)
+    pieces = split_at(1000, resolve([str(tmp_path / "edge.tsv")], options), options)
     staged = stage(SparkRunner(spark), pieces, options, tmp_path / "work", on_error="skip")
     assert (staged.bad_count, staged.rows) == (5000, 1)
     assert [row.place.line for row in staged.bad] == list(range(2, 1002))
@@ -200,7 +202,7 @@ def test_tasks_run_alike_without_a_context(spark: Any, monkeypatch: pytest.Monke
 
 def _halved(number: int) -> int:
     if number % 2:
-        raise DataError.of("odd", f"{number} is odd")
+        raise DataError.of(Code.BAD_VALUE, f"{number} is odd")
     return number // 2
 
 
@@ -222,16 +224,13 @@ def test_nothing_to_read(spark: Any, tmp_path: Path) -> None:
     assert staged == Staged(width=2)
 
 
-def test_a_narrow_hash_makes_a_collision_that_is_found(spark: Any, tmp_path: Path) -> None:
+def test_a_salt_gives_other_ids(spark: Any, tmp_path: Path) -> None:
     (tmp_path / "edge.tsv").write_text("".join(f"a{number}\tb{number}\n" for number in range(100)))
     options = ReadOptions()
-    pieces = splits(resolve([str(tmp_path / "edge.tsv")], options), options, target_bytes=200)
-    staged = stage(SparkRunner(spark), pieces, options, tmp_path / "work", hash_bits=10)
-    with pytest.raises(DataError, match="hash-collision"):
-        new_terms(SparkRunner(spark), staged.term_files, [], tmp_path / "work")
-    wide = stage(SparkRunner(spark), pieces, options, tmp_path / "work", salt=3)
-    assert new_terms(SparkRunner(spark), wide.term_files, [], tmp_path / "work").count == 201
-    assert hash_text('"a0"', salt=3) in {row[1] for batch in load_columns(wide.fact_files) for row in rows_of(batch)}
+    pieces = split_at(200, resolve([str(tmp_path / "edge.tsv")], options), options)
+    staged = stage(SparkRunner(spark), pieces, options, tmp_path / "work", salt=3)
+    assert new_terms(SparkRunner(spark), staged.term_files, [], tmp_path / "work").count == 201
+    assert hash_text('"a0"', salt=3) in {row[1] for batch in load_columns(staged.fact_files) for row in rows_of(batch)}
 
 
 def test_fifty_thousand_classes_make_a_handful_of_files(spark: Any, tmp_path: Path) -> None:
@@ -283,7 +282,7 @@ from everlog.ingest.dictionary import new_terms
 from everlog.backends.spark.tasks import SparkRunner
 from everlog.host.session import session, stop
 from everlog.ingest.sources import ReadOptions, resolve
-from everlog.ingest.splits import splits
+from everlog.ingest import splits as splitting
 
 class FailsOnce(module._ReadTask):
     def __call__(self, pieces):
@@ -299,7 +298,8 @@ module._ReadTask = FailsOnce
 module.SMALLEST_TASK = 400
 spark = session(sys.argv[1])
 options = ReadOptions()
-pieces = splits(resolve(["edge.tsv"], options), options, target_bytes=300)
+splitting.TARGET = 300
+pieces = splitting.splits(resolve(["edge.tsv"], options), options)
 staged = module.stage(SparkRunner(spark), pieces, options, "work")
 assert staged.rows == 200, staged.rows
 facts = spark.read.parquet(*staged.fact_files).distinct()

@@ -18,7 +18,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from everlog import KnowledgeBase
-from everlog.ingest.values import text_columns, texts_of
+from everlog.ingest.values import argument_columns, texts_of
 from everlog.lang.errors import DataError
 from everlog.lang.terms import IRI, XSD, BlankNode, Literal, decimal_text, double_text, text_of
 
@@ -27,7 +27,7 @@ SUMMER = dt.timezone(dt.timedelta(hours=2))
 
 
 def lists(data: Any, arity: int | None = None) -> list[list[str]]:
-    columns, rows = text_columns(data, arity)
+    columns, rows, _ = argument_columns(data, arity)
     assert all(column.type == pa.large_string() and len(column) == rows for column in columns)
     return [column.to_pylist() for column in columns]
 
@@ -104,7 +104,7 @@ def test_arrow_types() -> None:
 @pytest.mark.parametrize("kind", [pa.binary(), pa.list_(pa.int64()), pa.struct([("a", pa.int64())]), pa.duration("s")])
 def test_other_types_are_refused_by_name(kind: Any) -> None:
     with pytest.raises(DataError, match=r"error\[unsupported-type\]: column 'b' has the type"):
-        text_columns(pa.table({"a": [1], "b": pa.array([None], kind)}))
+        argument_columns(pa.table({"a": [1], "b": pa.array([None], kind)}))
 
 
 def test_strings_that_are_not_unicode_are_refused() -> None:
@@ -112,7 +112,7 @@ def test_strings_that_are_not_unicode_are_refused() -> None:
     with pytest.raises(DataError, match="not-utf-8"):
         texts_of(array, "a")
     with pytest.raises(DataError, match="row 2, column 1"):
-        text_columns([("a",), ("\ud800",)])
+        argument_columns([("a",), ("\ud800",)])
 
 
 VALUES = [
@@ -142,11 +142,11 @@ def test_kinds_do_not_merge_in_a_column() -> None:
 
 
 def test_empty_and_nullary() -> None:
-    assert text_columns([()]) == ([], 1)
-    assert text_columns([(), ()]) == ([], 2)
-    assert text_columns([]) == ([], 0)
+    assert argument_columns([()])[:2] == ([], 1)
+    assert argument_columns([(), ()])[:2] == ([], 2)
+    assert argument_columns([])[:2] == ([], 0)
     assert lists([], arity=2) == [[], []]
-    assert text_columns([], arity=0) == ([], 0)
+    assert argument_columns([], arity=0)[:2] == ([], 0)
     assert lists(iter([("a", 1)])) == [['"a"'], ["1"]]
     assert lists({("a",)}) == [['"a"']]
 
@@ -224,13 +224,13 @@ def test_two_dimensional_numpy() -> None:
 )
 def test_errors_say_where(data: Any, message: str) -> None:
     with pytest.raises(DataError) as caught:
-        text_columns(data)
+        argument_columns(data)
     assert str(caught.value).splitlines()[0] == message
 
 
 def test_wrong_arity() -> None:
     with pytest.raises(DataError, match="the predicate has 2 arguments, but the rows have 1 value"):
-        text_columns([("a",)], arity=2)
+        argument_columns([("a",)], arity=2)
 
 
 GAP = [False, True, False]
@@ -256,7 +256,7 @@ GAP = [False, True, False]
 )
 def test_masked_and_missing_values_are_nulls(data: Any) -> None:
     with pytest.raises(DataError, match=r"error\[null-value\]: row 2, column"):
-        text_columns(data)
+        argument_columns(data)
 
 
 def test_masked_arrays_without_masked_values_are_taken_whole() -> None:
@@ -285,13 +285,13 @@ def test_moments_that_arrow_cannot_write_are_refused(kind: Any, number: int) -> 
     places = pa.DictionaryArray.from_arrays(pa.array([0, 0, 1]), array.drop_null())
     for each in (array, pa.chunked_array([array[:1], array[1:]]), places):
         with pytest.raises(DataError, match=rf"bad-value\]: row 3, column 'a': the .* {number} cannot be written"):
-            text_columns(pa.table({"a": each}))
+            argument_columns(pa.table({"a": each}))
     assert lists(pa.table({"a": places[:2]})) == [texts_of(array[:1]).to_pylist() * 2]
 
 
 def test_numpy_moments_that_arrow_cannot_write_are_told_by_their_row() -> None:
     with pytest.raises(DataError, match=r"row 2, column 1: 99999-01-01T10:00:00 is outside the years"):
-        text_columns([(1,), (np.datetime64("99999-01-01T10:00:00"),)])
+        argument_columns([(1,), (np.datetime64("99999-01-01T10:00:00"),)])
 
 
 def test_rows_before_a_column_are_counted() -> None:

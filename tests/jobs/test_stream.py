@@ -21,6 +21,7 @@ import everlog
 from everlog import follow, maintain
 from everlog.analysis.predicates import Names
 from everlog.ingest.operations import OperationReader, Resolved, resolved
+from everlog.jobs import batches
 from everlog.jobs.batches import read_batch
 from everlog.jobs.stream import Upkeep
 from everlog.jobs.update import UpdateJob
@@ -28,6 +29,8 @@ from everlog.kb.saving import append
 from everlog.lang.errors import DataError, StoreError
 from everlog.lang.syntax import Predicate
 from everlog.store import Store, begin, steps
+from everlog.store.compaction import compact
+from everlog.store.verify import verify
 from tests.running import SOURCES
 from tests.store.small import at_step
 
@@ -65,7 +68,7 @@ def is_closed(store: Path) -> bool:
     kb = everlog.open(store)
     fresh = everlog.KnowledgeBase(RULES.replace("edge(a, b) .", ""))
     fresh.insert("edge", list(kb["edge"].explicit))
-    return set(kb["path"]) == set(fresh["path"]) and not Store.open(store).verify()
+    return set(kb["path"]) == set(fresh["path"]) and not verify(Store.open(store))
 
 
 # rows ---------------------------------------------------------------------------------------------
@@ -193,8 +196,10 @@ def test_large_batches_are_read_as_small_ones_are(spark: Any, tmp_path: Path) ->
     def read(rows: list[Row], most: int, on_error: str) -> Any:
         frame = spark.createDataFrame(rows, f"{CELLS}, seq long").coalesce(2)
         reader = OperationReader.of(dict(frame.dtypes), NAMES, PREFIXES)
-        options: Any = {"where": "batch 5 of s", "width": 2, "on_error": on_error, "in_process_rows": most}
-        return read_batch(frame, reader, tmp_path, **options)
+        options: Any = {"where": "batch 5 of s", "width": 2, "on_error": on_error}
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(batches, "IN_PROCESS_ROWS", most)
+            return read_batch(frame, reader, tmp_path, **options)
 
     small, large = read([*good, *wrong], 1000, "skip"), read([*good, *wrong], 0, "skip")
     for found in (small, large):
@@ -267,7 +272,7 @@ def test_positions_last(spark: Any, tmp_path: Path) -> None:
     kb = everlog.open(store)
     kb.update(insert={"edge": [("q", "r")], "wide": [("a", "b", "c", "d")]})
     kb.save()
-    Store.open(store).compact()
+    compact(Store.open(store))
     assert [at for _, at in log(store)][2:] == [{"s": 0}] * (len(log(store)) - 2)
     assert {operation for operation, _ in log(store)} == {"save", "update", "widen", "compact"}
     apply(batch(spark, ("+", "b", "c"), ("+", "z", "z")), 0)
@@ -475,7 +480,7 @@ def test_changes_are_followed_as_they_come(tmp_path: Path) -> None:
         if todo:
             kb.update(**todo.pop(0))
             kb.save()
-            Store.open(store).compact()
+            compact(Store.open(store))
             return False
         return True
 

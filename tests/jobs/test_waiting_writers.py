@@ -18,6 +18,7 @@ from everlog.jobs.rules import RulesJob, change_rules
 from everlog.jobs.update import UpdateJob, update
 from everlog.kb.stores import changed
 from everlog.store import Store, begin, locking
+from everlog.store.compaction import compact
 from tests.kb.test_store_updates import check_store
 from tests.running import SOURCES
 
@@ -79,7 +80,7 @@ def test_after_the_wait_it_is_an_error_and_nothing_changes(kb: Path, tmp_path: P
             lambda: changed(kb, lambda base: base.insert("edge", [("x", "y")]), wait=0.1),
             lambda: opened.save(wait=0.1),
             lambda: KnowledgeBase("p(a) .").save(kb, overwrite=True, wait=0.1),
-            lambda: Store.open(kb).compact(wait=0.1),
+            lambda: compact(Store.open(kb), wait=0.1),
         ):
             with pytest.raises(StoreError, match="another writer is at work: process") as error:
                 write()

@@ -292,7 +292,7 @@ def test_statistics_of_modules() -> None:
     assert (stats.facts, stats.explicit, stats.derived, stats.instances) == (9, 3, 6, 0)
 
 
-def test_progress_is_told() -> None:
+def test_progress_is_reported() -> None:
     events: list[RoundEvent] = []
     closure(("a", "b"), ("b", "c"), ("c", "d")).materialise(progress=Listener(events.append))
     assert sum(event.new_facts for event in events) == 6
@@ -476,7 +476,7 @@ def test_printed_rules_read_back_the_same() -> None:
     assert [list(map(text_of, row)) for row in again["ex:p"]] == [["true", "1.0", '"a b"@en']]
 
 
-def test_the_memory_is_told() -> None:
+def test_the_memory_is_reported() -> None:
     kb = closure(*[(i, i + 1) for i in range(50)])
     kb.materialise()
     assert kb.nbytes >= 8 * kb.statistics.facts

@@ -19,6 +19,8 @@ from everlog.lang.printer import print_program
 from everlog.lang.syntax import Predicate, Program
 from everlog.reasoning.materialisation import Materialisation, with_counters
 from everlog.store import Store, steps
+from everlog.store.compaction import compact
+from everlog.store.verify import verify
 from tests.kb.test_store_updates import decoded
 from tests.oracle import naive
 from tests.reasoning.modules.test_generated import changed, everything, findings
@@ -298,7 +300,7 @@ def check_stores(place: Path, data: st.DataObject, drawn: Pools) -> None:
     versions = {name: [0] for name in limits}
     for change in (*data.draw(updates(case, max_size=2)), None):
         algorithm: Any = data.draw(st.sampled_from(ALGORITHMS))
-        again, compact, bare, turn = (data.draw(st.booleans()) for _ in range(4))
+        again, rewrite, bare, turn = (data.draw(st.booleans()) for _ in range(4))
         new = subset(data, pool)
         for name, limit in limits.items():
             if bare:
@@ -312,8 +314,8 @@ def check_stores(place: Path, data: st.DataObject, drawn: Pools) -> None:
                 gone, come = ([r for r in one if r not in other] for one, other in ((rules, new), (new, rules)))
                 kbs[name].change_rules(text(come), text(gone), algorithm=algorithm)
             kbs[name].save(expand_below=limit)
-            if compact:
-                Store.open(place / name).compact()
+            if rewrite:
+                compact(Store.open(place / name))
             versions[name].append(Store.open(place / name).version)
         rules = rules if change is not None and turn else new
         expected.append(everything(kbs["listed"]))
@@ -482,4 +484,4 @@ def test_an_ontology_that_is_added_brings_facts_of_predicates_no_rule_mentions(t
     assert kb.save() == 1
     shutil.rmtree(tmp_path / "kb" / "snapshot")
     assert everlog.open(tmp_path / "kb")["<http://e.org/Component>"].rows() == new
-    assert Store.open(tmp_path / "kb").verify() == []
+    assert verify(Store.open(tmp_path / "kb")) == []

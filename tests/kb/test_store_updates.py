@@ -27,6 +27,9 @@ from everlog.kb.saving import append
 from everlog.lang.terms import text_of, value_of
 from everlog.store import Store, begin, compaction, loading, steps
 from everlog.store import states as snapshots
+from everlog.store.compaction import compact
+from everlog.store.vacuum import vacuum
+from everlog.store.verify import verify
 from tests.oracle import naive
 from tests.oracle.naive import Fact
 from tests.running import SOURCES, knowledge_base
@@ -74,10 +77,30 @@ def everything(state: State) -> tuple[Any, ...]:
     return facts_of(state, "facts"), facts_of(state, "explicit"), *counters(state)
 
 
+def meanwhile(data: st.DataObject, kb: KnowledgeBase, path: Path, seen: dict[int, tuple[Any, ...]]) -> KnowledgeBase:
+    """What may happen to a store between two updates, and the knowledge base to go on with, opened again if anything
+    did. ``seen`` has everything in each version so far, and gets the versions that this makes.
+    """
+    happens = data.draw(st.sampled_from(["nothing", "open", "tables", "compact", "merge"]))
+    if happens == "tables":
+        shutil.rmtree(path / "snapshot")
+    elif happens == "compact":
+        compact(Store.open(path))
+    elif happens == "merge":
+        compaction.merge_small(path)
+    for version in range(1, Store.open(path).version + 1):
+        seen.setdefault(version, seen[version - 1])
+    if happens == "nothing":
+        return kb
+    opened = everlog.open(path)
+    assert everything(opened.state()) == seen[Store.open(path).version]
+    return opened
+
+
 def check_store(path: Path) -> None:
     """All that ``everlog verify`` checks."""
     store = Store.open(path)
-    assert store.verify() == []
+    assert verify(store) == []
     state = loading.state_in_tables(store)
     assert wrong_statistics(store, state) == wrong_snapshot(store, state) == []
     assert recompute(store, state, None, Silent()) == []  # type: ignore[arg-type]
@@ -130,18 +153,7 @@ def test_every_version_equals_materialising(
         assert facts_of(kb.state(), "explicit") == explicit
         if report:
             seen[version] = everything(kb.state())
-        meanwhile = data.draw(st.sampled_from(["go on", "open", "tables", "compact", "merge"]))
-        if meanwhile == "tables":
-            shutil.rmtree(path / "snapshot")
-        elif meanwhile == "compact":
-            Store.open(path).compact()
-        elif meanwhile == "merge":
-            compaction.merge_small(path)
-        for other in range(1, Store.open(path).version + 1):
-            seen.setdefault(other, seen[other - 1])
-        if meanwhile != "go on":
-            kb = everlog.open(path)
-            assert everything(kb.state()) == seen[Store.open(path).version]
+        kb = meanwhile(data, kb, path, seen)
         check_store(path)
     rules = KnowledgeBase(case.program)
     rules.update(delete=rows_of(naive.explicit(case.program)))
@@ -286,7 +298,7 @@ def test_a_compaction_in_between_is_no_conflict(tmp_path: Path) -> None:
     kb = store_of_chains(path, 2)
     kb.insert("edge", [("x", "y")])
     kb.save()
-    assert Store.open(path).compact() == 2
+    assert compact(Store.open(path)) == 2
     kb.insert("edge", [("y", "z")])
     assert kb.save() == 3
     check_store(path)
@@ -348,10 +360,10 @@ def test_a_compaction_needs_no_snapshot_of_its_own(tmp_path: Path) -> None:
     kb = store_of_chains(path)
     kb.update(insert={"edge": [("x", "y")]})
     kb.save()
-    Store.open(path).compact()
+    compact(Store.open(path))
     before = {entry.name for entry in (path / "snapshot").iterdir()}
     opened = everlog.open(path)
-    Store.open(path).vacuum(keep_versions=1)
+    vacuum(Store.open(path), keep_versions=1)
     assert {entry.name for entry in (path / "snapshot").iterdir()} == before
     opened.update(insert={"edge": [("y", "z")]})
     assert opened.save() == 3

@@ -17,7 +17,9 @@ import everlog
 from everlog import IRI, BlankNode, KnowledgeBase, Literal, StoreError
 from everlog.lang.syntax import Predicate
 from everlog.lang.terms import XSD, text_of
+from everlog.store.compaction import compact
 from everlog.store.store import Store
+from everlog.store.verify import verify
 from tests.oracle.naive import Row
 from tests.running import knowledge_base, relation
 from tests.strategies import Case, cases
@@ -70,7 +72,7 @@ def test_what_is_saved_is_opened(tmp_path: Path) -> None:
     assert opened.rules == kb.rules
     assert opened.statistics.facts == kb.statistics.facts
     assert [s.instances for s in opened.statistics.strata] == [s.instances for s in kb.statistics.strata]
-    assert Store.open(path).verify() == []
+    assert verify(Store.open(path)) == []
 
 
 def test_odd_values_come_back_as_they_were(tmp_path: Path) -> None:
@@ -89,7 +91,7 @@ def test_the_log_bounds_any_text(tmp_path: Path, text: str) -> None:
     for i in range(11):
         kb.update(insert={"q": [(f"{text}{i}",)]})
         kb.save()
-    assert Store.open(tmp_path / "kb").verify() == []
+    assert verify(Store.open(tmp_path / "kb")) == []
 
 
 def test_an_opened_knowledge_base_goes_on(tmp_path: Path) -> None:
@@ -139,7 +141,7 @@ def test_little_or_nothing_in_it(tmp_path: Path, rules: str) -> None:
     expected = everything(kb)
     assert everything(everlog.open(tmp_path / "kb")) == expected
     assert everything(without_snapshot(tmp_path / "kb")) == expected
-    assert Store.open(tmp_path / "kb").verify() == []
+    assert verify(Store.open(tmp_path / "kb")) == []
 
 
 def test_overwriting_and_older_versions(tmp_path: Path) -> None:
@@ -214,7 +216,7 @@ def test_a_store_that_another_tool_has_optimised(tmp_path: Path) -> None:
     again.update(insert={"wide": [("a", "b", "c")]})
     again.save()
     assert everlog.open(tmp_path / "kb")["p"].rows() == [("b",), ("c",)]
-    assert Store.open(tmp_path / "kb").verify() == []
+    assert verify(Store.open(tmp_path / "kb")) == []
 
 
 def test_a_known_predicate_that_did_not_change_has_no_rows_in_the_changes_of_a_store(tmp_path: Path) -> None:
@@ -290,25 +292,25 @@ def test_a_store_remembers_whether_modules_are_wanted(tmp_path: Path, chosen: bo
     elif between == "a compaction":
         kb.insert("edge", [("c", "d")])
         kb.save()
-        Store.open(path).compact()
+        compact(Store.open(path))
     elif between == "a save elsewhere":
         path = tmp_path / "other"
         everlog.open(tmp_path / "kb").save(path)
     for add, remove in ((CLOSED, None), (None, CLOSED)):
         opened = everlog.open(path)
         opened.change_rules(add=add, remove=remove)
-        assert bool(opened.program.modules) == (chosen and remove is None)
+        assert bool(opened.program.special) == (chosen and remove is None)
         opened.save()
     opened = everlog.open(path)
     opened.change_rules(add=CLOSED)
-    assert bool(opened.program.modules) == chosen
+    assert bool(opened.program.special) == chosen
 
 
 def test_modules_that_are_refused_on_opening_stay_off(tmp_path: Path) -> None:
     KnowledgeBase("path(?x, ?y) :- edge(?x, ?y) . edge(a, b) .").save(tmp_path / "kb")
     opened = everlog.open(tmp_path / "kb", modules=False)
     opened.change_rules(add=CLOSED)
-    assert not opened.program.modules
+    assert not opened.program.special
     opened.save()
     assert Store.open(tmp_path / "kb").info().modules is False
 
@@ -323,4 +325,4 @@ def test_a_store_that_does_not_say_whether_modules_are_wanted_gets_them(
     assert Store.open(tmp_path / "kb").info().modules is None
     opened = everlog.open(tmp_path / "kb")
     opened.change_rules(add=CLOSED)
-    assert opened.program.modules
+    assert opened.program.special

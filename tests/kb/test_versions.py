@@ -24,6 +24,7 @@ from everlog.lang.parser import parse_program
 from everlog.lang.syntax import Predicate
 from everlog.lang.terms import text_of
 from everlog.store import Store, loading
+from everlog.store.compaction import compact
 from tests.cli.running import CommandLine
 from tests.kb.test_store_updates import check_store, decoded, facts_of
 from tests.oracle import naive
@@ -109,7 +110,7 @@ def history(tmp_path_factory: pytest.TempPathFactory) -> History:
         if number == 0:
             shutil.copytree(updater.path, place / "first")
         if number % 120 == 60:
-            Store.open(updater.path).compact()
+            compact(Store.open(updater.path))
         versions += [list(updater.graphs)] * (Store.open(updater.path).version + 1 - len(versions))
     return History(updater.path, place / "first", versions)
 

@@ -8,6 +8,7 @@ import pytest
 from lark import Token
 
 from everlog.lang import builder, statements
+from everlog.lang.codes import Code
 from everlog.lang.errors import LONGEST_LINE, Diagnostic, Place, RuleError
 from everlog.lang.foreign import sign_at
 from everlog.lang.parser import parse_fact, parse_program, parse_query
@@ -82,18 +83,18 @@ def test_a_long_line_is_cut_around_its_column() -> None:
     ],
 )
 def test_the_caret_is_below_what_it_marks(text: str, column: int, width: int, marked: str) -> None:
-    lines = str(Diagnostic("c", "m", Place("f", 1, column, text, width))).splitlines()
+    lines = str(Diagnostic(Code.SYNTAX, "m", Place("f", 1, column, text, width))).splitlines()
     at, end = lines[-1].index("^"), len(lines[-1])
     assert lines[-2][at:end] == marked
 
 
 def test_a_column_behind_the_text_has_no_caret() -> None:
-    assert "^" not in str(Diagnostic("c", "m", Place("f", 1, 900, "cut", 1)))
+    assert "^" not in str(Diagnostic(Code.SYNTAX, "m", Place("f", 1, 900, "cut", 1)))
 
 
 def test_messages_show_no_control_characters_and_stay_short() -> None:
     bad = "\x1b]0;title\x07\u202e\x9b\r\x00"
-    said = Diagnostic("c", bad + "x" * 10_000, Place(f"{bad}.csv", 1, 1, bad), bad, ((bad, Place(bad)),))
+    said = Diagnostic(Code.SYNTAX, bad + "x" * 10_000, Place(f"{bad}.csv", 1, 1, bad), bad, ((bad, Place(bad)),))
     assert all(char == "\n" or char.isprintable() for char in str(said))
     assert len(str(said)) < 3000
 
@@ -132,7 +133,7 @@ def test_other_characters_are_shown_as_they_are() -> None:
 )
 def test_secrets_in_addresses_are_masked(address: str, shown: str) -> None:
     assert masked(f"the file {address} is missing") == f"the file {shown} is missing"
-    said = str(Diagnostic("c", f"cannot read {address}", Place(address), f"try {address}", ((address, None),)))
+    said = str(Diagnostic(Code.SYNTAX, f"cannot read {address}", Place(address), f"try {address}", ((address, None),)))
     assert said.count(shown) == 4
     assert "sec" not in said
     assert "pw" not in said

@@ -1,6 +1,6 @@
-"""The same programs as clingo reads them: a stratified program has exactly one stable model.
+"""Translates programs to clingo: a stratified program has exactly one stable model.
 
-Constants are interned as integers and predicates as ``p0``, ``p1``, ..., so that nothing depends
+Constants become integers and predicates ``p0``, ``p1``, ..., so that nothing depends
 on how clingo reads names. A negated atom with wildcards becomes the negation of its projection.
 """
 
@@ -15,7 +15,7 @@ from tests.oracle.naive import Fact, Row, explicit
 
 
 class Translation:
-    """A program and facts as clingo text, and the way back from clingo's symbols.
+    """A program and facts as clingo text; translates clingo's symbols back to facts.
 
     >>> p, q = Predicate("p", 2), Predicate("q", 1)
     >>> x = Variable("x")
@@ -78,7 +78,7 @@ class Translation:
 
 
 def materialise(program: Program, facts: Iterable[Fact] = ()) -> dict[Predicate, set[Row]]:
-    """The facts of the one stable model; that there is just one is checked."""
+    """The facts of the stable model; checks that there is exactly one."""
     translation = Translation(program, facts)
     control = clingo.Control(["0"], message_limit=0)
     control.add("base", [], translation.text)
@@ -90,7 +90,7 @@ def materialise(program: Program, facts: Iterable[Fact] = ()) -> dict[Predicate,
 
 
 def _variables(rule: Rule) -> dict[Variable, None]:
-    """The variables of the rule, each once, in order."""
+    """The distinct variables of the rule, in order."""
     return dict.fromkeys(variable for atom in (*rule.body, rule.head) for variable in atom.variables())
 
 

@@ -1,9 +1,9 @@
-"""Stratified datalog straight from its definition: sets of tuples, nested loops, no cleverness.
+"""Stratified datalog as a direct implementation of its definition: sets of tuples and nested loops.
 
-Everything faster is compared with this (journal, section 3, equations 4-6 and 65). It shares the
-syntax types with the package and nothing else, in particular neither the analysis nor the engine.
-A term is its canonical text; a wildcard in a positive atom is a variable of its own, so each of
-its values makes another instance; a wildcard in a negated atom means "for no value".
+The engines are compared with it (journal, section 3, equations 4-6 and 65). It shares the
+syntax types with the package and nothing else: neither the analysis nor the engine.
+A term is its canonical text. A wildcard in a positive atom is a variable of its own, so each of
+its values makes another instance. A wildcard in a negated atom means "for no value".
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ Row = tuple[str, ...]
 Fact = tuple[Predicate, Row]
 Facts = Mapping[Predicate, AbstractSet[Row]]
 Substitution = tuple[tuple[str, str], ...]
-"""Variable names and the texts they stand for, sorted by name."""
+"""(variable name, text) pairs, sorted by name."""
 Instance = tuple[int, Substitution]
-"""The index of a rule and a substitution of all its positive variables and wildcards."""
+"""(index of a rule, substitution of all its positive variables and wildcards)."""
 
 
 def materialise(program: Program, facts: Iterable[Fact] = ()) -> dict[Predicate, set[Row]]:
-    """All facts that follow: the sequence of datasets I_i^s, stratum by stratum, until nothing is new."""
+    """All derived facts: the sequence of datasets I_i^s, stratum by stratum, until there are no new facts."""
     known = grouped([*explicit(program), *facts])
     for stratum in strata(program.rules):
         while new := {fact for fact in heads(stratum, known, known) if fact[1] not in known.get(fact[0], ())}:
@@ -35,7 +35,7 @@ def materialise(program: Program, facts: Iterable[Fact] = ()) -> dict[Predicate,
 
 
 def explicit(program: Program) -> set[Fact]:
-    """The facts that are written in the program."""
+    """The facts in the text of the program."""
     return {(atom.predicate, _ground(atom, {})) for atom in program.facts}
 
 
@@ -53,7 +53,7 @@ def flat(facts: Facts) -> set[Fact]:
 
 
 def strata(rules: Sequence[Rule]) -> list[list[Rule]]:
-    """The rules by the least stratification: raise heads above their bodies until all conditions hold."""
+    """The rules by strata of the least stratification: heads are raised above bodies until all conditions hold."""
     level = {atom.predicate: 0 for rule in rules for atom in (rule.head, *rule.body)}
     changed = True
     while changed:
@@ -72,10 +72,10 @@ def strata(rules: Sequence[Rule]) -> list[list[Rule]]:
 def instances(
     rules: Sequence[Rule], pos: Facts, neg: Facts, changed: Sequence[tuple[Facts, Facts]] = ()
 ) -> set[Instance]:
-    """The definition of ``match``, inst_r[I+, I- : P1, N1 : ... : Pk, Nk], for each rule r.
+    """The rule instances inst_r[I+, I- : P1, N1 : ... : Pk, Nk] of each rule r, as ``match`` is defined.
 
-    Positive atoms in ``pos``, negative ones outside ``neg``, and for each (P, N) in ``changed``
-    at least one positive atom in P or one negative atom in N.
+    Positive atoms are in ``pos``, negative ones outside ``neg``, and for each (P, N) in ``changed``
+        at least one positive atom in P or one negative atom in N.
     """
     return {
         (index, tuple(sorted(sigma.items())))
@@ -98,7 +98,7 @@ def heads(rules: Sequence[Rule], pos: Facts, neg: Facts, changed: Sequence[tuple
 
 
 def query(query: Query, facts: Facts) -> set[Row]:
-    """The answers: the values of the query's variables in each match of its body."""
+    """The answers of a query: the values of its variables in each match of its body."""
     body = _without_wildcards(Rule(Atom(Predicate("answer", 0), ()), query.positive, query.negative))
     return {
         tuple(sigma[variable.name] for variable in query.variables)
@@ -118,7 +118,7 @@ def _substitutions(atoms: Sequence[Atom], facts: Facts, sigma: Mapping[str, str]
 
 
 def _some(atom: Atom, facts: Facts, sigma: Mapping[str, str]) -> bool:
-    """Whether an instance of the atom under sigma is among the facts, wildcards being free."""
+    """Whether the facts have an instance of the atom under sigma; wildcards match any value."""
     return any(_unified(atom, row, sigma) is not None for row in facts.get(atom.predicate, ()))
 
 

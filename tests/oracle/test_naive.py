@@ -1,4 +1,4 @@
-"""The oracle against hand-computed results and against clingo: who checks the checker."""
+"""The naive oracle, compared with hand-computed results and with clingo."""
 
 from __future__ import annotations
 

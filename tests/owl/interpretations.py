@@ -1,4 +1,4 @@
-"""Finite interpretations: what expressions, axioms and clauses mean, computed from the definitions."""
+"""Finite interpretations: the meaning of expressions, axioms and clauses, computed from the definitions."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Bindings = Mapping[Term, Element]
 
 @dataclass(frozen=True)
 class Interpretation:
-    """Elements, and what the names of classes, properties and individuals mean."""
+    """Elements, and the meanings of the names of classes, properties and individuals."""
 
     size: int
     classes: Mapping[str, frozenset[Element]]
@@ -75,7 +75,7 @@ class Interpretation:
         )
 
     def satisfies_rule(self, rule: Rule) -> bool:
-        """Whether a rule holds; nothing violates anything."""
+        """Whether a rule holds, where no fact is a violation."""
         terms = [t for atom in (rule.head, *rule.body) for t in atom.terms]
         return all(
             rule.head.predicate.name != VIOLATION and self._atom(rule.head, bindings)

@@ -1,4 +1,4 @@
-"""Small ontologies in Turtle, and what is derived with their programs."""
+"""Small ontologies in Turtle, and knowledge bases with their programs."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from everlog.ingest.tasks import IN_PROCESS
 from everlog.lang.syntax import Program
 from everlog.owl.axioms import Axiom, Ontology
 from everlog.owl.functional import functional
-from everlog.owl.graph import read_graph
+from everlog.owl.graph import read_document
 from everlog.owl.mapping import ontology_of
 
 EX = "http://e.org/"
@@ -35,14 +35,14 @@ SHORT = {
 
 
 def turtle(directory: Path, text: str, name: str = "ontology.ttl") -> Path:
-    """A file with some Turtle, to which the usual prefixes are added."""
+    """Write a Turtle file with the usual prefixes and the text."""
     path = directory / name
     path.write_text(PREFIXES + text, encoding="utf-8")
     return path
 
 
 def ontology(directory: Path, text: str) -> Ontology:
-    return ontology_of(read_graph([str(turtle(directory, text))]))
+    return ontology_of(read_document([str(turtle(directory, text))]).graph())
 
 
 def shown(axioms: tuple[Axiom, ...]) -> list[str]:
@@ -50,7 +50,7 @@ def shown(axioms: tuple[Axiom, ...]) -> list[str]:
 
 
 def loaded(program: Program, work: Path, *paths: Path, base: str | None = None) -> everlog.KnowledgeBase:
-    """A knowledge base with the facts of files, read as the command line reads them."""
+    """A knowledge base with a program and the facts of files, read like on the command line."""
     kb = everlog.KnowledgeBase(program, maintain="none")
     arities = {p.name: p.arity for p in kb.predicates if not p.name.startswith("<")}
     options = ReadOptions(base=base, arities=arities)

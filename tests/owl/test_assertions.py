@@ -1,4 +1,4 @@
-"""Assertions are told apart from axioms, and stay columns."""
+"""Assertions are separated from axioms, and are read as columns."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ MIXED = """
 
 
 def by_axioms(path: Path) -> tuple[set[Rule], set[Atom]]:
-    """The rules and facts of a file, every triple of which is read as an axiom."""
+    """The rules and facts of a file whose triples are all read as axioms."""
     document = read_document([str(path)])
     own = {name: iri for name, iri in document.prefixes.items() if name not in PREFIXES}
     translator = Translator("lower", False, {**own, **PREFIXES})

@@ -1,4 +1,4 @@
-"""Clauses mean what their axioms mean, and the rules of the lower bound follow from them."""
+"""Clauses are equivalent to their axioms, and the rules of the lower bound follow from them."""
 
 from __future__ import annotations
 

@@ -57,7 +57,7 @@ def test_wrong_usage_and_wrong_files(everlog_command: CommandLine, tmp_path: Pat
 
 
 def test_materialise(everlog_command: CommandLine, tmp_path: Path) -> None:
-    """Ontologies and rules in one command, and the same with the rules over triples, before and after an update."""
+    """Ontologies and rules in one command, also with the rules over triples, before and after an update."""
     turtle(tmp_path, ONTOLOGY)
     turtle(tmp_path, ":B rdfs:subClassOf :C .", "more.owl.ttl")
     (tmp_path / "own.rls").write_text("@prefix e: <http://e.org/> . found(?x) :- e:C(?x) .")
@@ -83,7 +83,7 @@ def test_materialise(everlog_command: CommandLine, tmp_path: Path) -> None:
 
 
 def test_two_values_of_a_functional_property_under_rl(everlog_command: CommandLine, tmp_path: Path) -> None:
-    """They are reported, not equated, whether they come with the first facts or with an update."""
+    """Two values are reported and not equated, if they come with the first facts and if they come with an update."""
     turtle(tmp_path, ":age a owl:FunctionalProperty . :ann :age 30 , 31 . :tea :degrees 30 . :bob :age 7 .")
     done = everlog_command("materialise", "ontology.ttl", "--profile", "rl", "--store", "kb", "--quiet")
     assert done.status == 0, done.err

@@ -34,10 +34,9 @@ def test_lubm(lubm: Path, tmp_path: Path) -> None:
 
 
 def test_lubm_as_triples(lubm: Path, tmp_path: Path) -> None:
-    """The rules over triples find all that the lower program does, and more: its types by scm-svf1."""
+    """The rules over triples derive all facts of the lower program, and the types that follow by scm-svf1."""
     lower = loaded(program_of(lubm / "univ-bench.ttl").program, tmp_path / "1", lubm / "data", base=LUBM_BASE)
     translation = program_of(lubm / "univ-bench.ttl", "rl")
-    assert translation.over_triples
     rl = loaded(translation.program, tmp_path / "2", lubm / "data", base=LUBM_BASE)
     assert len(rl["triple"]) == 194_770
     employee = "<http://www.lehigh.edu/~zhp2/2004/0401/univ-bench.owl#Employee>"
@@ -102,7 +101,7 @@ def test_doid_is_classified(shared_data: Path, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", ["ro.owl.gz", "doid.nt.gz"])
 def test_obo_ontologies_become_rules(shared_data: Path, name: str) -> None:
-    """Every individual of a class is in all classes above it: what classification is for."""
+    """Every individual of a class is in all of its superclasses."""
     translation = program_of(shared_data / "ontologies" / name)
     assert not [each for each in translation.untranslated if each.reason.startswith("a list is broken")]
     kb = everlog.KnowledgeBase(translation.program, maintain="none")
@@ -120,9 +119,9 @@ def test_a_knowledge_base_takes_an_ontology(tmp_path: Path) -> None:
     some = "[ owl:onProperty :p ; owl:someValuesFrom :B ]"
     path = turtle(tmp_path, f":A rdfs:subClassOf :B , {some} . :x a :A .")
     for given in (path, str(path)):
-        with pytest.warns(everlog.EverlogWarning, match="an axiom is not expressed") as said:
+        with pytest.warns(everlog.EverlogWarning, match="an axiom is not expressed") as caught:
             kb = everlog.KnowledgeBase(given)
-        assert [warning.filename for warning in said] == [__file__]
+        assert [warning.filename for warning in caught] == [__file__]
         assert kb[":B"].rows() == [(everlog.IRI("http://e.org/x"),)]
 
 

@@ -1,4 +1,4 @@
-"""Rules from axioms: what each construct becomes in the lower and in the upper bound."""
+"""Rules from axioms: the rules of each construct in the lower and in the upper bound."""
 
 from __future__ import annotations
 

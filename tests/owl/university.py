@@ -1,4 +1,4 @@
-"""The Lehigh University Benchmark as it was published: one university, fourteen queries and their answers."""
+"""The published Lehigh University Benchmark: one university, fourteen queries and their answers."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ from everlog.lang.terms import literal_text, value_of
 from everlog.owl import program_of
 
 COUNTS = (4, 0, 6, 34, 719, 7790, 67, 7790, 208, 4, 224, 15, 1, 5916)
-"""How many answers each query has."""
+"""The number of answers of each query."""
 
 FACTS = 137_933
-"""What the lower program of the ontology makes of the data."""
+"""The number of facts that the lower program of the ontology derives from the data."""
 
 TYPE = "http://www.w3.org/1999/02/22-rdf-syntax-ns#type"
 Answers = Counter[tuple[str, ...]]
 
 
 def university(shared_data: Path, **options: Any) -> everlog.KnowledgeBase:
-    """The lower program of the ontology with the facts about one university, always in the same order."""
+    """The lower program of the ontology with the facts about one university, in a fixed order."""
     kb = everlog.KnowledgeBase(program_of(shared_data / "lubm" / "univ-bench.ttl").program, **options)
     facts: dict[tuple[str, int], dict[tuple[Any, ...], None]] = {}
     for path in sorted((shared_data / "lubm" / "data").glob("*.rdf.gz")):
@@ -47,12 +47,12 @@ def _text(term: Any) -> str:
 
 
 def query(shared_data: Path, number: int) -> str:
-    """One of the queries, counted from 1."""
+    """The text of a query; numbers begin with 1."""
     return (shared_data / "lubm" / "queries" / f"q{number}.rq").read_text()
 
 
 def answers(shared_data: Path, kb: everlog.KnowledgeBase, number: int) -> Answers:
-    """What a knowledge base answers to a query."""
+    """The answers of a knowledge base to a query."""
     return Counter(tuple(map(str, row)) for row in kb.sparql(query(shared_data, number)).rows())
 
 

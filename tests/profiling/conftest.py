@@ -1,4 +1,4 @@
-"""The command line, as the tests of commands have it."""
+"""Fixtures for the tests of profiles."""
 
 from tests.cli.conftest import everlog_command
 

@@ -1,4 +1,4 @@
-"""Profiles: their numbers are those of the statistics, and looking changes nothing."""
+"""Profiles: their numbers equal those of the statistics, and profiling changes no result."""
 
 from __future__ import annotations
 
@@ -12,7 +12,8 @@ import pytest
 import everlog
 from everlog.analysis.predicates import Key
 from everlog.engine.match import Engine
-from everlog.profiling.profile import Profile, Round, RuleWork
+from everlog.profiling.figures import Round, RuleWork
+from everlog.profiling.profile import Profile
 from everlog.profiling.report import page
 from everlog.reasoning.update import Algorithm
 from tests.cli.running import CommandLine, saved

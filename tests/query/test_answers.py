@@ -35,7 +35,7 @@ def test_rows_with_a_limit() -> None:
 
 def test_many_rows_come_in_batches(monkeypatch: pytest.MonkeyPatch) -> None:
     found = rows_of(*range(100))
-    monkeypatch.setattr(answers, "BATCH", 7)
+    monkeypatch.setattr(answers, "BATCH_ROWS", 7)
     assert found.rows() == [(i,) for i in range(100)]
     assert found.rows(30) == [(i,) for i in range(30)]
 

@@ -6,7 +6,7 @@ import pytest
 
 from everlog import KnowledgeBase
 from everlog.engine.closed import Closed
-from everlog.reasoning.modules.union import United
+from everlog.reasoning.modules.union.united import United
 
 RULES = """
 path(?x, ?z) :- path(?x, ?y), path(?y, ?z) . path(?x, ?y) :- edge(?x, ?y) .

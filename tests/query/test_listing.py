@@ -12,7 +12,7 @@ from everlog import KnowledgeBase
 from everlog.engine.closed import Closed
 from everlog.engine.relation import Relation
 from everlog.query import answers, ordered
-from everlog.reasoning.modules.union import United
+from everlog.reasoning.modules.union.united import United
 
 RULES = """
 path(?x, ?z) :- path(?x, ?y), path(?y, ?z) . path(?x, ?y) :- edge(?x, ?y) .
@@ -37,8 +37,8 @@ def knowledge_base(edges: list[tuple[int, int]], modules: bool) -> KnowledgeBase
 @pytest.fixture(autouse=True)
 def small(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(ordered, "SORTED_BELOW", 5)
-    monkeypatch.setattr(ordered, "BLOCK", 64)
-    monkeypatch.setattr(answers, "BATCH", 50)
+    monkeypatch.setattr(ordered, "BLOCK_ROWS", 64)
+    monkeypatch.setattr(answers, "BATCH_ROWS", 50)
 
 
 @pytest.mark.parametrize("predicate", ["path", "from", "near"])

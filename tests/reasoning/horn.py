@@ -1,4 +1,4 @@
-"""Random propositional programs as data, full of cycles, and updates that delete most of what they start from."""
+"""Random propositional programs as data, with many cycles, and updates that delete most of their facts."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ ONE, TWO, M, OFF = Predicate("one", 2), Predicate("two", 3), Predicate("m", 1), 
 
 @dataclass(frozen=True)
 class Horn:
-    """What holds is m; one(x, y) and two(x, y, z) are the rules of the program that is data."""
+    """A propositional program as data: m(x) means that x holds; one(x, y) and two(x, y, z) are its rules."""
 
     program: StratifiedProgram
     ids: Ids

@@ -1,4 +1,4 @@
-"""An engine that notes each rule instance it considers, one by one, and what it considers it for."""
+"""An engine that records each rule instance that it considers, with the phase."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ from everlog.analysis.stratify import StratifiedProgram
 from everlog.engine.algebra import AnyChange, AnyFactSet
 from everlog.engine.collect import Collector
 from everlog.engine.factset import FactSet, as_local
-from everlog.engine.match import Change, Engine, Matches, Proofs, RuleSet, local_changes
+from everlog.engine.match import Change, Engine, Matches, Proofs, local_changes
+from everlog.engine.rules import RuleSet
 from everlog.lang.syntax import Predicate, Rule
 from everlog.reasoning.change import SignedChange
 from everlog.reasoning.materialisation import Materialisation
@@ -19,13 +20,13 @@ from tests.engine.test_match import spelled
 from tests.reasoning.test_maintenance import UNIVERSE, Ids
 
 Instance = tuple[Rule, tuple[int, ...]]
-"""A rule, and the ids that its variables stand for in the order of their appearance in the body."""
+"""A rule, and the ids of its variables, in the order in which the variables appear in the body."""
 
 
 def instances(
     engine: Engine, rules: Sequence[Rule], pos: FactSet, neg: FactSet, changed: Sequence[Change] = ()
 ) -> set[Instance]:
-    """The instances that ``match`` finds, by rules whose heads spell them out."""
+    """The instances that ``match`` finds, computed with rules whose heads have all variables of the body."""
     heads = [spelled(index, rule) for index, rule in enumerate(rules)]
     found = Engine(UNIVERSE, engine.constants).match(RuleSet(heads), pos, neg, changed).facts()
     of = {head.head.predicate: rule for head, rule in zip(heads, rules, strict=True)}
@@ -37,7 +38,7 @@ def rows(columns: Sequence[Iterable[int]], size: int) -> list[tuple[int, ...]]:
 
 
 def proving(engine: Engine, rules: Sequence[Rule], wanted: FactSet, pos: FactSet, neg: FactSet) -> set[Instance]:
-    """The instances that ``prove`` finds: those of :func:`instances` whose head is wanted."""
+    """The instances that ``prove`` finds: those of :func:`instances` whose head is in ``wanted``."""
     asked = {p: Predicate(f"wanted {p.name}", p.arity) for p in wanted}
     mine = [rule for rule in rules if rule.head.predicate in asked]
     guarded = [
@@ -50,8 +51,8 @@ def proving(engine: Engine, rules: Sequence[Rule], wanted: FactSet, pos: FactSet
 
 
 class Recorder(Engine):
-    """``seen`` has the instances of the phases of ``match``, and of two kinds of proof: of ``one step``
-    (journal paper, lines 42, 64 and 88) and of ``backward`` chaining (line 81).
+    """``seen`` has the instances by phase of ``match``, and by two kinds of proof: ``one step``
+    (journal paper, lines 42, 64 and 88) and ``backward`` chaining (line 81).
     """
 
     def __init__(self, ids: Ids) -> None:
@@ -73,14 +74,14 @@ class Recorder(Engine):
     ) -> Proofs:
         return RecordedProofs(self, rules, as_local(facts), as_local(pos), as_local(neg), phase)
 
-    def together(self, *phases: str) -> Counter[Instance]:
-        """What was seen in some phases, each instance as often as it was."""
+    def seen_in(self, *phases: str) -> Counter[Instance]:
+        """The instances of some phases, counted as often as they were considered."""
         return sum((self.seen[phase] for phase in phases), Counter())
 
     def check_totals(self) -> None:
-        """The instances that are noted are as many as the engine itself counts, rule by rule."""
-        noted = Counter(rule for seen in self.seen.values() for rule, _ in seen.elements())
-        assert noted == Counter({rule: n for rule, n in self.work.by_rule.items() if n})
+        """Check for each rule that the number of recorded instances is the number that the engine counts."""
+        recorded = Counter(rule for seen in self.seen.values() for rule, _ in seen.elements())
+        assert recorded == Counter({rule: n for rule, n in self.work.by_rule.items() if n})
 
 
 @dataclass(frozen=True)
@@ -110,7 +111,7 @@ class RecordedProofs(Proofs):
 
 @dataclass(frozen=True)
 class Recorded:
-    """An update with all the instances that it considered, and those of the facts before and after."""
+    """An update with all the instances that it considered, and the instances over the facts before and after."""
 
     done: SignedChange
     engine: Recorder
@@ -127,7 +128,7 @@ def recorded(
     algorithm: Algorithm,
     strategy: Strategy = "never",
 ) -> Recorded:
-    """Run an update; the bookkeeping that the algorithm needs must be there."""
+    """Run an update; ``old`` must have the bookkeeping that the algorithm needs."""
     engine = Recorder(ids)
     done = update(engine, program, old, delete, insert, algorithm, strategy)
     engine.check_totals()

@@ -75,7 +75,7 @@ def situations(draw: st.DrawFn, *, some: str = "deletions and insertions", acycl
 
 
 def without_recursion(case: Case) -> Case:
-    """The case without the rules whose heads depend on themselves."""
+    """The case without rules whose heads depend on themselves."""
     strata = stratify(check(Program(case.program.rules))).strata
     rules = {rule for stratum in strata for rule in stratum.nonrecursive}
     kept = tuple(rule for rule in case.program.rules if rule in rules)
@@ -83,7 +83,7 @@ def without_recursion(case: Case) -> Case:
 
 
 def once(seen: Counter[Instance], among: Iterable[Instance]) -> bool:
-    """Whether the instances are considered without repetition, and all of them are among some."""
+    """Whether the instances are considered without repetition and are all in ``among``."""
     return all(n == 1 for n in seen.values()) and seen.keys() <= set(among)
 
 
@@ -94,10 +94,10 @@ def test_counting_considers_old_and_new_instances_once(situation: Situation) -> 
     assert found.engine.seen.keys() <= {"deleted", "added"}
     assert once(found.engine.seen["deleted"], found.old)
     assert once(found.engine.seen["added"], found.new)
-    lost, won = found.engine.seen["deleted"].keys(), found.engine.seen["added"].keys()
-    assert found.old - found.new <= lost
-    assert found.new - found.old <= won
-    assert lost - (found.old - found.new) == won - (found.new - found.old), "the others move to another round"
+    deleted, inserted = found.engine.seen["deleted"].keys(), found.engine.seen["added"].keys()
+    assert found.old - found.new <= deleted
+    assert found.new - found.old <= inserted
+    assert deleted - (found.old - found.new) == inserted - (found.new - found.old), "the others move to another round"
 
 
 @pytest.mark.parametrize("how", DELETING, ids=name)
@@ -107,11 +107,11 @@ def test_theorems_19_and_25(how: Any, situation: Situation) -> None:
 
 
 def check_theorem_25(situation: Situation, found: Recorded) -> None:
-    """Its parts (b), (c) and (d), of which Theorem 19 is a special case; and that nothing is missed."""
+    """Check Theorem 25 (b), (c) and (d), of which Theorem 19 is a special case, and that no instance is missed."""
     seen = found.engine.seen
     recursive = {rule for stratum in situation.program.strata for rule in stratum.recursive}
     assert once(seen["delete"], found.old)
-    assert once(found.engine.together("one step", "forward"), found.new)
+    assert once(found.engine.seen_in("one step", "forward"), found.new)
     assert once(seen["backward"], (i for i in found.old if i[0] in recursive))
     assert seen["one step"].keys() <= found.old
     assert found.old - found.new <= seen["delete"].keys()
@@ -120,7 +120,7 @@ def check_theorem_25(situation: Situation, found: Recorded) -> None:
 
 @pytest.mark.parametrize("seeds", [range(40), pytest.param(range(40, 2000), marks=pytest.mark.slow)], ids=len)
 def test_theorem_25_with_cyclic_proofs(seeds: range) -> None:
-    """Where it takes deep and repeated backward chaining."""
+    """Programs that need deep and repeated backward chaining."""
     for seed in seeds:
         case = horn(seed)
         situation = Situation(case.program, case.ids, case.old, case.delete, case.insert)
@@ -130,9 +130,9 @@ def test_theorem_25_with_cyclic_proofs(seeds: range) -> None:
 
 @given(situations(some="deletions"))
 def test_unlimited_backward_chaining_is_exact(situation: Situation) -> None:
-    """Theorem 25 (e): nothing is rederived, and if no instance is new, what B/F and B/F^c delete is gone.
+    """Theorem 25 (e): nothing is rederived; if no instance is new, B/F and B/F^c delete exactly the lost facts.
 
-    Otherwise a deleted fact may come back, but only by a new instance or as a new explicit fact.
+    Otherwise a deleted fact may be restored, but only by a new instance or as a new explicit fact.
     """
     derived = [p for stratum in situation.program.strata for p in stratum.predicates]
     for algorithm in ("fbf", "bfc"):
@@ -146,7 +146,7 @@ def test_unlimited_backward_chaining_is_exact(situation: Situation) -> None:
 
 @given(situations())
 def test_always_aborting_is_dred(situation: Situation) -> None:
-    """Theorem 25 (f): the same instances, phase by phase, and the same facts."""
+    """Theorem 25 (f): the instances are equal in each phase, and so are the facts."""
     dred, fbf = situation.by("dred"), situation.by("fbf", "always")
     for phase in ("delete", "one step", "backward", "forward"):
         assert dred.engine.seen[phase] == fbf.engine.seen[phase]
@@ -157,11 +157,11 @@ def test_always_aborting_is_dred(situation: Situation) -> None:
 
 @given(situations())
 def test_counters_only_save_work(situation: Situation) -> None:
-    """DRed^c considers a part of what DRed does, in every phase, and nothing backwards; so does B/F^c of B/F."""
+    """In every phase DRed^c considers a subset of DRed's instances, none backwards, and B/F^c a subset of B/F's."""
     dred, dredc = situation.by("dred"), situation.by("dredc")
     for phase in ("delete", "forward"):
         assert dredc.engine.seen[phase].keys() <= dred.engine.seen[phase].keys()
-    assert not dredc.engine.together("one step", "backward")
+    assert not dredc.engine.seen_in("one step", "backward")
     assert dredc.done.statistics.overdeleted <= dred.done.statistics.overdeleted
     fbf, bfc = situation.by("fbf"), situation.by("bfc")
     for phase in ("delete", "backward", "forward"):
@@ -171,7 +171,7 @@ def test_counters_only_save_work(situation: Situation) -> None:
 
 @given(situations(acyclic=True))
 def test_without_recursion_counters_see_just_the_difference(situation: Situation) -> None:
-    """Proposition 27; DRed^c and B/F^c become Counting, and DRed and FBF only add one-step proofs."""
+    """Proposition 27: DRed^c and B/F^c become Counting, and DRed and FBF only add one-step proofs."""
     for algorithm, gone, come in (
         ("counting", "deleted", "added"),
         ("dredc", "delete", "forward"),
@@ -183,24 +183,24 @@ def test_without_recursion_counters_see_just_the_difference(situation: Situation
         assert found.engine.seen[gone].keys() == found.old - found.new
         assert found.engine.seen[come].keys() == found.new - found.old
         if algorithm in ("counting", "dredc", "bfc"):
-            assert found.engine.together("one step", "backward").total() == 0
+            assert found.engine.seen_in("one step", "backward").total() == 0
 
 
 @given(situations(some="insertions"))
 def test_instances_that_only_come_are_all_that_is_considered(situation: Situation) -> None:
     """Proposition 32, for insertions; Counting may move others to another round (Proposition 33).
 
-    As printed the proposition covers any update that loses no instance, but deleting an explicit
-    fact that is derived as well is one, and is not optimal (Proposition 29).
+    As printed, the proposition covers any update that loses no instance. But deleting an explicit fact that
+    is also derived loses no instance, and is not optimal (Proposition 29).
     """
     for how in DELETING:
         found = situation.by(*how)
         if found.old <= found.new:
-            assert found.engine.together(*found.engine.seen) == Counter(found.new - found.old)
+            assert found.engine.seen_in(*found.engine.seen) == Counter(found.new - found.old)
 
 
 def monotone(situation: Situation) -> bool:
-    """Whether nothing follows from nothing."""
+    """Whether the program derives nothing from no facts."""
     return all(rule.positive for stratum in situation.program.strata for rule in stratum.rules)
 
 
@@ -212,8 +212,8 @@ def test_deleting_everything_considers_every_instance(situation: Situation) -> N
     for how in EVERY:
         found = situation.by(*how)
         assert found.done.materialisation.facts.count == 0
-        assert found.engine.together("delete", "deleted") == Counter(found.old)
-        assert not found.engine.together("forward", "added", "one step")
+        assert found.engine.seen_in("delete", "deleted") == Counter(found.old)
+        assert not found.engine.seen_in("forward", "added", "one step")
 
 
 @given(situations(some=""))
@@ -224,4 +224,4 @@ def test_inserting_into_nothing_is_materialising(situation: Situation) -> None:
     for how in EVERY:
         found = fresh.by(*how)
         assert same(found.done.materialisation.facts, situation.old.facts)
-        assert found.engine.together(*found.engine.seen) == Counter(found.new)
+        assert found.engine.seen_in(*found.engine.seen) == Counter(found.new)

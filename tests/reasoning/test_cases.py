@@ -1,4 +1,4 @@
-"""Golden cases: ``cases/materialise/<name>/`` holds a program, fact files, and what has to follow.
+"""Golden cases: ``cases/materialise/<name>/`` has a program, fact files, and the expected facts.
 
 ``expected/`` has one file for each bare predicate in the head of a rule; an empty line is the row of
 a predicate without arguments. To add a case, add a directory.
@@ -23,7 +23,7 @@ CASES = sorted(path.parent for path in Path(__file__).parents[1].glob("cases/mat
 
 
 def cell_text(cell: str) -> str:
-    """The term that a cell of a fact file stands for; prefixed names and escapes are not used here."""
+    """The term of a cell of a fact file; these files have no prefixed names and no escapes."""
     quoted = cell.startswith('"') and cell.count('"') > 1
     bare = any(form.fullmatch(cell) for form in CANONICAL.values())
     return cell if bare or quoted or cell.startswith("<") else f'"{cell}"'

@@ -1,4 +1,4 @@
-"""Automatic updates: every branch of the choice is reached, says why, and ends in the right state."""
+"""Automatic updates: every branch of the choice is reached, gives its reason, and ends in the right state."""
 
 from __future__ import annotations
 
@@ -9,8 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from everlog import KnowledgeBase
+from everlog.engine.accounts import OverBudgetError
 from everlog.engine.factset import NONE
-from everlog.engine.match import Engine, OverBudgetError
+from everlog.engine.match import Engine
 from everlog.lang.errors import LimitError
 from everlog.lang.syntax import Program
 from everlog.reasoning import choose
@@ -25,17 +26,17 @@ STEP = rule_from("mark y <- edge x y, mark x")
 REACH = "mark(?y) :- edge(?x, ?y), mark(?x) ."
 N = 400
 WORK = N + N + (N + 1)
-"""What materialising a chain takes: an instance a step, and the facts, edges and marks."""
+"""The work of materialising a chain: an instance for each step, plus the facts (edges and marks)."""
 
 
 @pytest.fixture
 def tight(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Budgets are fractions of the work of materialising, however little that is."""
+    """Make budgets fractions of the work of materialising, without a minimum."""
     monkeypatch.setattr(choose, "SMALLEST_BUDGET", 0)
 
 
 def chain(*marks: int, rules: str = REACH, maintain: Any = "dredc") -> KnowledgeBase:
-    """Marks spread along a path of nodes 0 to N, which takes N instances."""
+    """A path of nodes 0 to N along which marks spread, by N instances."""
     kb = KnowledgeBase(rules, maintain=maintain)
     kb.insert("edge", [(i, i + 1) for i in range(N)])
     kb.insert("mark", [(mark,) for mark in marks])
@@ -44,7 +45,7 @@ def chain(*marks: int, rules: str = REACH, maintain: Any = "dredc") -> Knowledge
 
 
 def delete(kb: KnowledgeBase, *marks: int) -> UpdateStatistics:
-    """Delete marks that are derived as well, so nothing changes, but that is not easy to see."""
+    """Delete marks that are also derived: nothing changes, but an algorithm must find that out."""
     change = kb.update(delete={"mark": [(mark,) for mark in marks]})
     assert len(kb["mark"]) == N + 1
     assert len(change.explicit_deleted["mark"]) == len(marks)
@@ -91,7 +92,7 @@ def test_no_recursive_rule_is_affected(maintain: str, algorithm: str) -> None:
 
 
 def test_an_insertion_may_delete_by_negation() -> None:
-    """So with negation it is not enough that nothing is deleted explicitly."""
+    """With negation, deletions may spread even if nothing is deleted explicitly."""
     kb = chain(0, rules="mark(?y) :- edge(?x, ?y), mark(?x) . open(?x, ?y) :- edge(?x, ?y), ~shut(?x) .")
     stats = kb.update(insert={"edge": [(N, N + 1)]}).stats
     assert stats.reason == "a recursive rule is affected"
@@ -157,7 +158,7 @@ def test_without_counters() -> None:
 
 @pytest.mark.usefixtures("tight")
 def test_the_next_update_is_as_good_as_any() -> None:
-    """After a switch midway the state is whole: deletions that do change something follow rightly."""
+    """After a switch to another algorithm the state is complete: later deletions are correct."""
     for marks in ((0, 1), (0, N // 2), (0, N - 1)):
         kb = chain(*marks)
         delete(kb, marks[1])
@@ -168,7 +169,7 @@ def test_the_next_update_is_as_good_as_any() -> None:
 
 
 def test_a_budget_is_for_one_attempt() -> None:
-    """It is gone after the update, and after an error too, and the error is not taken for a switch."""
+    """The budget is removed after the update, and after an error; an error does not cause a switch."""
     marks = {(MARK, ("0",)), (MARK, ("1",))}
     edges = {(EDGE, (str(i), str(i + 1))) for i in range(9)}
     case = Case(Program((STEP,)), frozenset(edges | marks), (EDGE, MARK), tuple(map(str, range(10))))

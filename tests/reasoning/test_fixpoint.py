@@ -1,4 +1,4 @@
-"""The loop by itself: what a step is given, and what an observer hears."""
+"""The fixpoint loop: the sets that steps receive, and the calls of observers."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Nodes:
 
 
 class Reached:
-    """The nodes that are known, and those that were new in each round."""
+    """The known nodes, and the new nodes of each round."""
 
     def __init__(self) -> None:
         self.known: set[int] = set()
@@ -50,14 +50,14 @@ def test_without_anything_new_no_step_is_made() -> None:
 
 
 def test_an_observer_hears_of_a_round_before_it_and_ends_the_loop_by_raising() -> None:
-    reached, heard = Reached(), list[int]()
+    reached, sizes = Reached(), list[int]()
 
     def observer(new: int, rounds: int = 1) -> None:
-        heard.append(new)
-        if sum(heard) > 2:
+        sizes.append(new)
+        if sum(sizes) > 2:
             raise TimeoutError
 
     with pytest.raises(TimeoutError):
         fixpoint(Nodes(frozenset([1])), reached.step, observer)
-    assert heard == [1, 2]
+    assert sizes == [1, 2]
     assert reached.known == {1}

@@ -1,4 +1,4 @@
-"""Every maintenance algorithm, alone and mixed, equals materialising anew after each step."""
+"""Every maintenance algorithm, alone and mixed, equals rematerialising after each step."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ UNIVERSE = 1 << 16
 
 
 class Ids:
-    """Texts and their ids; facts as the engine sees them."""
+    """Texts and their ids; converts facts to relations of the engine."""
 
     def __init__(self, case: Case) -> None:
         rules = case.program.rules
@@ -104,7 +104,7 @@ def start(case: Case, stratification: Any) -> tuple[StratifiedProgram, Ids, Mate
 ONE_STRATEGY = [how for how in ALGORITHMS if how[0] in ("dred", "dredc", "counting")]
 SEVERAL_STRATEGIES = [how for how in ALGORITHMS if how not in ONE_STRATEGY]
 CASES = max(240, settings().max_examples)
-"""So many for each algorithm; those with four strategies share them."""
+"""Number of examples for each algorithm; algorithms with four strategies divide them."""
 
 
 @pytest.mark.parametrize("how", SEVERAL_STRATEGIES, ids=lambda how: f"{how[0]}-{how[1]}")
@@ -138,7 +138,7 @@ def test_algorithms_mixed(data: st.DataObject) -> None:
 
 @given(st.data())
 def test_giving_up_at_once_is_deleting_and_rederiving(data: st.DataObject) -> None:
-    """B/F^c that never looks for a proof considers the instances that DRed^c does."""
+    """B/F^c that never looks for a proof considers the instances of DRed^c."""
     case = data.draw(graph_cases(max_nodes=7) | cases(max_rules=6))
     program, ids, state = start(case, data.draw(st.sampled_from(["levels", "single"])))
     state = with_counters(ids.engine(), program, state)

@@ -1,4 +1,4 @@
-"""Changes to a program that must not change what follows from it."""
+"""Changes to a program that must not change the derived facts."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """The worked examples of the papers, and the propositions that compare the algorithms, with their counts.
 
-An instance is one match of a rule's body; the papers' figures sometimes count explicit facts too,
-and look at one instance where the algorithms here look at all instances of a whole set of facts.
+An instance is one match of a rule's body. The papers' figures sometimes count explicit facts, too, and
+consider one instance where the algorithms here consider all instances of a whole set of facts.
 Where a figure differs for either reason, the test says so.
 """
 
@@ -52,7 +52,7 @@ class World:
 
     @classmethod
     def of(cls, rules: str, explicit: str, stratification: Kind = "levels", others: str = "") -> World:
-        """The facts of ``others`` are not there yet; updates may insert them."""
+        """Materialise a program. The facts of ``others`` are not explicit; updates may insert them."""
         case_facts, known = facts(explicit), facts(explicit) | facts(others)
         domain = tuple(sorted({text for _, row in known for text in row}))
         case = Case(parse_program(rules), frozenset(case_facts), tuple(sorted({p for p, _ in known})), domain)
@@ -90,7 +90,7 @@ class World:
 
 @dataclass(frozen=True)
 class Run:
-    """An update that is done, with everything it looked at."""
+    """A finished update, with all instances that it considered."""
 
     world: World
     engine: Recorder
@@ -100,8 +100,8 @@ class Run:
     deleted: set[str]
 
     def count(self, *phases: str) -> int:
-        """How many instances were considered, in some phases or in all."""
-        return self.engine.together(*(phases or self.engine.seen)).total()
+        """The number of instances considered in some phases, or in all."""
+        return self.engine.seen_in(*(phases or self.engine.seen)).total()
 
     @property
     def overdeleted(self) -> set[str]:
@@ -123,7 +123,7 @@ T(?x, ?y) :- S(?x, ?y), A(?x) .
 B(?y) :- T(?x, ?y), B(?x) .
 """
 FIGURE_1 = "B(a) T(a,b) T(b,c) T(c,d) T(d,c) T(e,c) T(f,g) T(g,c) R(b,e) S(b,f)"
-"""The facts that rule instances (11) to (19), (63), (79) and the text need; the figure itself is not to be had."""
+"""The facts that rule instances (11) to (19), (63), (79) and the text need; the paper's figure is not available."""
 
 
 def running(stratification: Kind = "levels") -> World:
@@ -140,7 +140,7 @@ def test_example_1_materialisation() -> None:
 @pytest.mark.parametrize("algorithm", ALGORITHMS)
 @pytest.mark.parametrize("stratification", ["levels", "single"])
 def test_example_2_update(algorithm: type[Maintenance], stratification: Kind) -> None:
-    """Adding A(b) deletes two facts, because it is negated, and adds four, itself among them."""
+    """Adding A(b) deletes two facts, because it is negated, and adds four, including itself."""
     found = running(stratification).run(algorithm, insert="A(b)")
     assert found.inserted == {"A(b)", "T(b,f)", "B(f)", "B(g)"}
     assert found.deleted == {"T(b,e)", "B(e)"}
@@ -215,7 +215,7 @@ def test_example_14_two_deleted_atoms_of_one_instance() -> None:
     for algorithm in ALGORITHMS:
         found = world.run(algorithm, delete="R(b,e) An(b)")
         first = world.program.program.rules[0]
-        assert sum(n for (rule, _), n in found.engine.together("delete", "deleted").items() if rule == first) == 1
+        assert sum(n for (rule, _), n in found.engine.seen_in("delete", "deleted").items() if rule == first) == 1
 
 
 def test_example_15_two_inserted_atoms_of_one_instance() -> None:
@@ -223,15 +223,15 @@ def test_example_15_two_inserted_atoms_of_one_instance() -> None:
     for algorithm in ALGORITHMS:
         found = world.run(algorithm, insert="A(b) S(b,h)")
         second = world.program.program.rules[1]
-        new = [n for (rule, _), n in found.engine.together("forward", "added").items() if rule == second]
+        new = [n for (rule, _), n in found.engine.seen_in("forward", "added").items() if rule == second]
         assert new == [1, 1], "T(b,f) and T(b,h)"
 
 
 @pytest.mark.parametrize("k", [2, 5])
 def test_example_16_one_step_rederivation(k: int) -> None:
-    """B(b) has k - 1 proofs left; all are looked at, since a whole set is proved at once, where one would do.
+    """B(b) has k - 1 proofs left; one would suffice, but all are considered, since whole sets are proved.
 
-    B(c) is left to insertion. With a counter none is looked at.
+    B(c) is left to insertion. With a counter no proof is considered.
     """
     explicit = " ".join(f"T(a{i},b) Be(a{i})" for i in range(1, k + 1)) + " T(b,c)"
     world = World.of("B(?x) :- Be(?x) . B(?y) :- T(?x, ?y), B(?x) .", explicit)
@@ -254,8 +254,8 @@ def test_example_17_strata_stop_deletion() -> None:
 def test_examples_20_and_21_backward_chaining_keeps_what_dred_deletes() -> None:
     """B(c) is proved by (81) and (136), so neither it nor B(d) is deleted.
 
-    Both proofs of B(c) are followed back at once, so B(d) is checked as well, where the paper's
-    order may find the other first.
+    Both proofs of B(c) are searched at once, so B(d) is checked as well; the paper's order may find the other
+    proof first.
     """
     world = running()
     assert world.run(DRed, insert="A(b)").overdeleted >= {"B(c)", "B(d)"}
@@ -289,7 +289,7 @@ def test_example_22() -> None:
 
 @pytest.mark.parametrize("n", [1, 2, 5, 9])
 def test_example_23(n: int) -> None:
-    """Each of the n facts is checked once, by its n instances, in the place of (n - 1)! attempts."""
+    """Each of the n facts is checked once, by its n instances, instead of (n - 1)! attempts."""
     nodes = range(1, n + 1)
     world = World.of(CHAIN, "B(a1) " + " ".join(f"T(a{i},a{j})" for i in nodes for j in nodes))
     for algorithm in (FBF, BFC):
@@ -328,9 +328,9 @@ def chain(n: int, *explicit: int) -> World:
 
 @pytest.mark.parametrize("n", [2, 5, 8])
 def test_proposition_29(n: int) -> None:
-    """Nothing changes, but nobody is optimal: Counting 2(n - i), DRed 2(n - i) + 1, FBF 2i - 1 instances.
+    """Nothing changes, but no algorithm is optimal: Counting 2(n - i), DRed 2(n - i) + 1, FBF 2i - 1 instances.
 
-    The printed figures of DRed and FBF count the explicit fact too. FBF has one less for i = n,
+    The printed figures of DRed and FBF also count the explicit fact. FBF has one less for i = n,
     where nothing follows that would be delayed. The recursive counter saves DRed^c the proof.
     """
     for i in range(2, n + 1):
@@ -357,7 +357,7 @@ def test_proposition_29_figure_5() -> None:
 
 
 def test_proposition_30_every_instance_may_be_followed_back() -> None:
-    """All facts are asked for at once here, so this does not depend on their order."""
+    """All facts are checked at once, so this does not depend on their order."""
     n = 7
     world = chain(n, 1, n)
     for algorithm in (FBF, BFC):
@@ -367,7 +367,7 @@ def test_proposition_30_every_instance_may_be_followed_back() -> None:
 
 
 def test_propositions_32_and_33_insertions() -> None:
-    """Only Counting looks at instances that were there before: those that move to an earlier round."""
+    """Only Counting considers instances that existed before: those that move to an earlier round."""
     n, i = 8, 3
     for algorithm in ALGORITHMS:
         found = chain(n, 1).run(algorithm, insert=f"B(a{i})")
@@ -380,7 +380,7 @@ def test_propositions_32_and_33_insertions() -> None:
 
 
 def layers(n: int) -> str:
-    """Rules (150). The first keeps B1 in the one stratum of the others if there is but one."""
+    """Rules (150). The first keeps B1 in the stratum of the others if there is only one stratum."""
     return "B1(?x) :- B0(?x) ." + " ".join(f"B{i + 1}(?x) :- B{i}(?x) ." for i in range(1, n))
 
 
@@ -389,7 +389,7 @@ def test_proposition_34_strata_save_work(n: int) -> None:
     """Body matches: Counting 2(n - i) against 0, DRed 2n - 3 against 1, FBF 2n - 2 against 1.
 
     The printed figures are 2(n - i) and 1, 2n - 2 and 2, 2n - 2 and 2: they count the explicit fact,
-    and for Counting an instance that was there before.
+    and for Counting an instance that existed before.
     """
 
     def considered(algorithm: type[Maintenance], explicit: str, delete: str = "", insert: str = "") -> tuple[int, int]:
@@ -406,7 +406,7 @@ def test_proposition_34_strata_save_work(n: int) -> None:
 def test_proposition_35_strata_cost_counting_work() -> None:
     """With one stratum both derivations of B(a2) are in one round, and one instance is undone.
 
-    With two they are not, and the n - 2 later ones move by a round: with the one that is lost,
+    With two strata they are not, and the n - 2 later ones move by a round. With the lost one these are
     2n - 3 instances; the printed 2n - 5 leaves out one of the moves.
     """
     n = 7
@@ -420,10 +420,10 @@ def test_proposition_35_strata_cost_counting_work() -> None:
 
 
 def test_proposition_36_needs_one_instance_at_a_time() -> None:
-    """With one stratum the paper follows one of n instances back, and proves B(a) by it alone.
+    """With one stratum the paper searches one of n instances backwards, and proves B(a) by it alone.
 
-    Here all n are followed at once and all n fire in saturation, whatever the strata, and then
-    B(a) derives A(a): the strata make no difference, and the bounds of Theorem 25 hold.
+    Here all n are searched at once and all n fire in saturation with any strata, and then B(a) derives A(a).
+    So the strata make no difference, and the bounds of Theorem 25 hold.
     """
     n = 5
     rules = "B(?x) :- A(?x), R(?x, ?y) . A(?x) :- B(?x) . R(?x, ?y) :- R0(?x, ?y) ."
@@ -438,7 +438,7 @@ def test_proposition_36_needs_one_instance_at_a_time() -> None:
 
 @pytest.mark.parametrize("n", [1, 4])
 def test_thesis_example_1(n: int) -> None:
-    """A program without recursion: the counters make DRed^c the same as Counting, and nothing is matched backwards."""
+    """Without recursion, the counters make DRed^c equal to Counting, and nothing is matched backwards."""
     explicit = " ".join(f"R(a{i},b) R(a{i},c{i})" for i in range(n))
     world = World.of("S(?y, ?z) :- R(?x, ?y), R(?x, ?z) .", explicit)
     for algorithm in ALGORITHMS:
@@ -450,7 +450,7 @@ def test_thesis_example_1(n: int) -> None:
 
 @pytest.mark.parametrize("n", [1, 4])
 def test_thesis_example_2(n: int) -> None:
-    """Proofs are hard to look for, and there are none: nothing is found backwards."""
+    """Searching for proofs is expensive, and there are none: nothing is proved backwards."""
     rules = "D(?y, ?z) :- B(a, ?y, ?z) . D(?y, ?z) :- D(?x, ?u), B(?x, ?y, ?v), C(?u, ?v, ?z) ."
     span = range(1, n + 1)
     explicit = " ".join(
@@ -466,7 +466,7 @@ def test_thesis_example_2(n: int) -> None:
 
 
 class Snapshot(DRedC):
-    """DRed^c that keeps its counters as they are between deletion and insertion."""
+    """DRed^c that stores a copy of its counters between deletion and insertion."""
 
     after_deletion: tuple[AnyCounts, AnyCounts] = (NO_COUNTS, NO_COUNTS)
 

@@ -1,4 +1,4 @@
-"""Rules come and go, between updates of the facts: all is as if the new rules had derived it."""
+"""Rules are added and removed between updates of the facts: the state equals materialising with the new rules."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ EVERY = [*ALGORITHMS, ("auto", "never")]
 
 @dataclass(frozen=True)
 class Pools:
-    """Rules of which any may be together if they are from the same pool, and what else makes a case of them."""
+    """Pools of rules, and the case with all of them. Any rules of one pool form a valid program."""
 
     case: Case
     pools: tuple[tuple[Rule, ...], ...]
@@ -53,7 +53,7 @@ def others(draw: st.DrawFn) -> Pools:
 
 @st.composite
 def opposites(draw: st.DrawFn) -> Pools:
-    """Two programs of the same predicates that cannot be stratified together."""
+    """Two programs over common predicates whose union may not be stratifiable."""
     predicates, domain = draw(predicate_lists()), draw(domains())
     pools = []
     for _ in range(2):
@@ -83,8 +83,8 @@ class Run:
     def arranged(self, rules: tuple[Rule, ...]) -> StratifiedProgram:
         return arranged(check(Program(rules)), self.kind, self.modules)
 
-    def book(self) -> None:
-        """Compute all bookkeeping that is not there."""
+    def add_bookkeeping(self) -> None:
+        """Compute all missing bookkeeping."""
         counted = with_counters(self.ids.engine(), self.program, self.state)
         self.state = with_trace(self.ids.engine(), self.program, counted)
 
@@ -113,7 +113,7 @@ class Run:
         self.check(done, delete, insert)
 
     def check(self, done: Any, delete: FactSet, insert: FactSet) -> None:
-        """The facts, how they differ, and the bookkeeping are what the rules give from nothing."""
+        """Check that facts, reported changes and bookkeeping equal those of materialising from scratch."""
         self.explicit = (self.explicit - delete) | insert
         plain = stratify(check(Program(self.rules)), self.kind)
         expected, _ = seminaive(self.ids.engine(), plain, self.explicit)
@@ -151,7 +151,7 @@ def follow(data: st.DataObject, drawn: Pools, how: Any) -> None:
     run = Run(ids, kind, modules, subset(data, first), ids.facts(case.facts | naive.explicit(case.program)))
     for change in (*data.draw(updates(case, max_size=2)), None):
         if data.draw(st.booleans()):
-            run.book()
+            run.add_bookkeeping()
         delete, insert = (NONE, NONE) if change is None else (ids.facts(change.delete), ids.facts(change.insert))
         if change is not None and data.draw(st.booleans()):
             run.update(delete, insert, how)

@@ -37,14 +37,14 @@ def assert_equals_the_oracle(case: Case, stratification: str) -> None:
 
 @given(cases() | graph_cases())
 def test_equals_the_oracle_when_ids_outgrow_packed_keys(case: Case) -> None:
-    """In nine bits three columns have room for eight ids each and four columns for four."""
+    """In nine bits, three columns have room for eight ids each, and four columns for four."""
     with key_bits(9):
         assert_equals_the_oracle(case, "levels")
 
 
 @contextmanager
 def key_bits(bits: int) -> Iterator[None]:
-    """Packed keys of so many bits."""
+    """Limit packed keys to a number of bits."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(keys, "KEY_BITS", bits)
         keys.layout_for.cache_clear()

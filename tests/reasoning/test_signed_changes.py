@@ -8,12 +8,12 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from everlog.analysis.modules import with_modules
 from everlog.engine.difference import counts_changed
 from everlog.engine.factset import NONE
 from everlog.engine.multiset import Counts
 from everlog.reasoning.change import SignedChange
 from everlog.reasoning.materialisation import Materialisation
+from everlog.reasoning.modules.kinds import with_modules
 from everlog.reasoning.seminaive import seminaive
 from tests.reasoning.test_maintenance import same
 from tests.reasoning.test_update_properties import EVERY, Given, each_algorithm, fewer, situations, subset
@@ -44,7 +44,7 @@ def with_and_without_modules(draw: st.DrawFn) -> Given:
     explicit = found.old.explicit.renamed(program.external)
     facts, _ = seminaive(found.ids.engine(), program, explicit)
     found = replace(found, program=program)
-    return replace(found, old=found.booked(Materialisation(explicit, facts)))
+    return replace(found, old=found.with_bookkeeping(Materialisation(explicit, facts)))
 
 
 def changed(data: st.DataObject, situation: Given, how: Any, old: Materialisation) -> SignedChange:

@@ -1,4 +1,4 @@
-"""Real histories, version by version: the repaired state is the state computed anew, and the changes add up."""
+"""Real histories, version by version: the repaired state equals a new materialisation, and the changes add up."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ direct(?x, ?y) :- part_of(?x, ?y), ~isa(?x, ?y) .
 sibling(?x, ?y) :- part_of(?x, ?p), part_of(?y, ?p), ~isa(?x, ?y), ~isa(?y, ?x) .
 odd(?x) :- sibling(?x, ?y), unplaced(?y) .
 """
-"""Over is_a, part_of and their like, by their old and new names: closures that depend on each other,
+"""Rules over is_a, part_of and similar predicates, by their old and new names: closures that depend on each other,
 inverses, and negation of both.
 """
 
@@ -67,7 +67,7 @@ bottom(?x) :- concept(?x), ~narrower(?x, _) .
 lonely(?x) :- bottom(?x), ~related(?x, _), ~top(?x) .
 across(?x, ?y) :- related(?x, ?y), ~above(?x, ?y), ~above(?y, ?x) .
 """
-"""SKOS: broader and narrower are each other's inverses, related is symmetric."""
+"""Rules over SKOS: broader and narrower are inverses of each other, related is symmetric."""
 
 ALGORITHMS: list[tuple[Algorithm, Strategy]] = [
     ("dredc", "never"),
@@ -87,7 +87,7 @@ BARE = re.compile(r"[A-Za-z_][A-Za-z0-9_-]*")
 Row = tuple[str, str]
 Fact = tuple[str, Row]
 Version = tuple[int, set[Fact], set[Fact]]
-"""Its number, and the explicit facts that it deletes and inserts."""
+"""(number, explicit facts that the version deletes, explicit facts that it inserts)."""
 
 
 def versions(path: Path) -> Iterator[Version]:
@@ -102,7 +102,7 @@ def versions(path: Path) -> Iterator[Version]:
 
 @dataclass
 class History:
-    """A knowledge base that follows a stream, and beside it what it should be."""
+    """A knowledge base that follows a stream, and its expected facts."""
 
     kb: KnowledgeBase
     explicit: set[Fact] = field(default_factory=set)
@@ -116,21 +116,21 @@ class History:
         wanted = (self.explicit - delete) | insert
         assert sum(map(len, change.explicit_inserted.values())) == len(wanted - self.explicit), number
         assert sum(map(len, change.explicit_deleted.values())) == len(self.explicit - wanted), number
-        gone, come = decoded(change.deleted), decoded(change.inserted)
-        assert gone <= self.facts, number
-        assert not come & self.facts, number
+        deleted, inserted = decoded(change.deleted), decoded(change.inserted)
+        assert deleted <= self.facts, number
+        assert not inserted & self.facts, number
         self.explicit = wanted
-        self.facts = (self.facts - gone) | come
+        self.facts = (self.facts - deleted) | inserted
 
     def check(self) -> None:
-        """The facts are those that the rules derive anew."""
+        """Check that the facts equal a new materialisation."""
         state = self.kb.state()
         rules = stratify(self.kb.program.program, self.kb.program.kind)
         expected, _ = seminaive(self.kb._reasoner.engine(), rules, state.explicit)
         assert same(state.facts, expected)
 
     def check_end(self, rules: str) -> None:
-        """A knowledge base that has seen only the last state has the same facts, which the changes add up to."""
+        """Check that the changes add up to the facts of a knowledge base with only the last state."""
         other = KnowledgeBase(rules, maintain="none", modules=False)
         for predicate, rows in by_predicate(self.explicit).items():
             other.insert(predicate, rows)
@@ -153,9 +153,9 @@ def decoded(changed: ChangedRelations) -> set[tuple[Predicate, tuple[object, ...
 def follow(
     path: Path, rules: str, last: int | None, every: int, stratification: Kind, first: int = 0, modules: bool = False
 ) -> None:
-    """Run through the versions up to the last, with other algorithms in turn, and check now and then.
+    """Apply the versions up to ``last``, with a different algorithm for each, and check every few versions.
 
-    ``first`` is with which algorithm to begin, so that each version is met by others.
+    ``first`` is the algorithm of the first version, so that different runs apply different algorithms to a version.
     """
     history = History(KnowledgeBase(rules, stratification=stratification, modules=modules))
     turns = islice(cycle(ALGORITHMS), first, None)

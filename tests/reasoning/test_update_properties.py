@@ -1,4 +1,4 @@
-"""What holds of updates whatever the algorithm: how they split, cancel out and leave alone."""
+"""Properties of updates by any algorithm: updates can be split, cancel out, and leave the old state unchanged."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ each_algorithm = pytest.mark.parametrize("how", EVERY, ids=lambda how: f"{how[0]
 
 @dataclass(frozen=True)
 class Given:
-    """A materialised program with all bookkeeping, its explicit facts, and others to insert."""
+    """A materialised program with all bookkeeping, its explicit facts, and other facts to insert."""
 
     program: StratifiedProgram
     ids: Ids
@@ -41,10 +41,10 @@ class Given:
         return update(self.ids.engine(), self.program, state, delete, insert, *how)
 
     def fresh(self, explicit: FactSet) -> Materialisation:
-        """Everything computed anew."""
-        return self.booked(Materialisation(explicit, seminaive(self.ids.engine(), self.program, explicit)[0]))
+        """A new materialisation with all bookkeeping."""
+        return self.with_bookkeeping(Materialisation(explicit, seminaive(self.ids.engine(), self.program, explicit)[0]))
 
-    def booked(self, state: Materialisation) -> Materialisation:
+    def with_bookkeeping(self, state: Materialisation) -> Materialisation:
         counted = with_counters(self.ids.engine(), self.program, state)
         return with_trace(self.ids.engine(), self.program, counted)
 
@@ -58,17 +58,17 @@ def situations(draw: st.DrawFn) -> Given:
     if draw(st.integers(0, 4)) == 4:
         others |= draw(fact_sets(case.predicates, case.domain))
     found = Given(program, ids, old, tuple(sorted(explicit)), tuple(sorted(others)))
-    return replace(found, old=found.booked(old))
+    return replace(found, old=found.with_bookkeeping(old))
 
 
 def subset(data: st.DataObject, found: tuple[Fact, ...]) -> set[Fact]:
-    """Any of the facts: none, a few, all."""
+    """A random subset of the facts."""
     number = data.draw(st.integers(0, 2 ** len(found) - 1))
     return {fact for place, fact in enumerate(found) if number >> place & 1}
 
 
 def assert_same(found: Materialisation, expected: Materialisation) -> None:
-    """The same facts, and the same bookkeeping as far as it is kept."""
+    """Check that facts are equal, and bookkeeping where there is any."""
     assert same(found.explicit, expected.explicit)
     assert same(found.facts, expected.facts)
     for kept in ("nr", "rec", "trace"):
@@ -77,7 +77,7 @@ def assert_same(found: Materialisation, expected: Materialisation) -> None:
 
 
 def assert_keeps(how: How, found: Materialisation) -> None:
-    """What each algorithm promises to keep of full bookkeeping."""
+    """Check that an algorithm keeps the bookkeeping that it promises to keep."""
     if how[0] in ("dred", "dredc", "bfc", "counting"):
         assert found.nr is not None
         assert found.rec is not None
@@ -87,7 +87,7 @@ def assert_keeps(how: How, found: Materialisation) -> None:
 
 @given(st.data(), situations())
 def test_any_split_ends_in_the_same_state(data: st.DataObject, situation: Given) -> None:
-    """However the changes are spread over steps, and whoever makes each step; the steps' changes add up."""
+    """The changes may be split into any steps, each by any algorithm; the changes of the steps add up."""
     delete = subset(data, situation.explicit)
     insert = set(situation.others) - delete
     steps = data.draw(st.integers(1, 4))
@@ -105,7 +105,7 @@ def test_any_split_ends_in_the_same_state(data: st.DataObject, situation: Given)
     once = situation.update(
         situation.old, situation.ids.facts(delete), situation.ids.facts(insert), data.draw(st.sampled_from(EVERY))
     )
-    assert_same(situation.booked(once.materialisation), situation.booked(state))
+    assert_same(situation.with_bookkeeping(once.materialisation), situation.with_bookkeeping(state))
     assert same(inserted, once.inserted)
     assert same(deleted, once.deleted)
 
@@ -146,7 +146,7 @@ def test_everything_is_replaced(how: Any, situation: Given) -> None:
 @fewer
 @given(situation=situations())
 def test_nothing_changes_nothing(how: Any, situation: Given) -> None:
-    """Neither do facts that are not explicit by being deleted, nor those that are by being inserted."""
+    """Deleting facts that are not explicit, and inserting facts that are, changes nothing either."""
     derived = situation.old.facts - situation.old.explicit
     unknown = situation.ids.facts(set(situation.others)) - situation.old.explicit
     for delete, insert in ((NONE, NONE), (derived | unknown, NONE), (NONE, situation.old.explicit)):
@@ -173,7 +173,7 @@ def test_what_is_deleted_and_inserted_is_inserted(how: Any, data: st.DataObject,
 @fewer
 @given(st.data(), situations())
 def test_derived_facts_may_become_explicit_and_stop_being_so(how: Any, data: st.DataObject, situation: Given) -> None:
-    """The facts stay as they are; the counters and the trace do not, but they come back."""
+    """The facts do not change; the counters and the trace do, and are restored in the end."""
     derived = situation.old.facts - situation.old.explicit
     if data.draw(st.booleans()):
         derived = derived.restricted(
@@ -192,7 +192,7 @@ def test_derived_facts_may_become_explicit_and_stop_being_so(how: Any, data: st.
 @fewer
 @given(st.data(), situations())
 def test_the_old_state_is_left_as_it_is(how: Any, data: st.DataObject, situation: Given) -> None:
-    """Materialisations are values: an update can be repeated on the same one, to the same effect."""
+    """Materialisations are immutable: repeating an update on one has an equal result."""
     delete = situation.ids.facts(subset(data, situation.explicit))
     insert = situation.ids.facts(set(situation.others))
     first, second = (situation.update(situation.old, delete, insert, how) for _ in range(2))

@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from everlog.engine.hashing import hash_text, hash_texts
 from everlog.store import Store, begin, steps
-from everlog.store.schema import hash_texts
 from everlog.store.transaction import Transaction
 
 Fact = tuple[str, ...]
-"""A predicate's name and its arguments."""
+"""(name of the predicate, arguments)."""
 
 
 def fact(name: str, *arguments: str) -> Fact:
@@ -27,16 +27,16 @@ WIDE = [*MORE, fact("wide", "a", "b", "new")]
 
 
 def id_of(text: str) -> int:
-    return int(hash_texts([text])[0])
+    return hash_text(text)
 
 
 def terms_of(facts: Iterable[Fact]) -> pa.Table:
-    texts = sorted({text for fact in facts for text in fact})
-    return pa.table({"id": hash_texts(texts), "text": pa.array(texts, pa.large_string())})
+    texts = pa.array(sorted({text for fact in facts for text in fact}), pa.large_string())
+    return pa.table({"id": hash_texts(texts), "text": texts})
 
 
 def rows_of(facts: Iterable[Fact], holds: int = 1, explicit: int | None = None, width: int = 2) -> pa.Table:
-    """Unsorted rows of facts, all with the same weights."""
+    """Unsorted rows of facts, all with equal weights."""
     listed = list(facts)
     width = max([width, *(len(fact) - 1 for fact in listed)])
     columns: dict[str, Any] = {"predicate": pa.array([id_of(fact[0]) for fact in listed], pa.int64())}
@@ -49,7 +49,7 @@ def rows_of(facts: Iterable[Fact], holds: int = 1, explicit: int | None = None, 
 
 
 def fill(transaction: Transaction, add: Iterable[Fact] = (), remove: Iterable[Fact] = ()) -> None:
-    """Add facts, their terms, and the removal of others to a transaction."""
+    """Add facts and their terms to a transaction, and remove others."""
     add, remove = list(add), list(remove)
     terms = terms_of(add)
     if transaction.base_version is not None:
@@ -65,20 +65,20 @@ def finish(transaction: Transaction, operation: str = "update", rules: str = "p(
 
 
 def write(path: Path, add: Iterable[Fact] = (), remove: Iterable[Fact] = (), operation: str = "update") -> int:
-    """One version: facts added and removed."""
+    """Write one version that adds and removes facts."""
     with begin(path) as transaction:
         fill(transaction, add, remove)
         return finish(transaction, operation)
 
 
 def job(path: str) -> None:
-    """A version with new terms and a larger arity, then a snapshot."""
+    """Write a version with new terms and a larger arity, then a snapshot."""
     version = write(Path(path), WIDE, EDGES[:1])
     Store.open(path).write_snapshot(version, {"a": np.arange(3)}, {})
 
 
 def at_step(monkeypatch: Any, step: str, act: Callable[[], None]) -> None:
-    """Do something when a write first reaches a step."""
+    """Call ``act`` when a write first reaches a step."""
     waiting = [act]
 
     def reached(name: str) -> None:

@@ -1,4 +1,4 @@
-/* Preloaded into a process, says in the file $SYNCS which files it writes, names and syncs, in order. */
+/* Preloaded into a process: records in the file $SYNCS which files it writes, names and syncs, in order. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <fcntl.h>
@@ -12,7 +12,7 @@
 
 #define REAL(name) ((__typeof__(&name))dlsym(RTLD_NEXT, #name))
 
-static void say(const char *what, unsigned long inode, const char *one, const char *other) {
+static void record(const char *what, unsigned long inode, const char *one, const char *other) {
     const char *place = getenv("SYNCS");
     if (!place) return;
     static int handle = -1;
@@ -22,7 +22,7 @@ static void say(const char *what, unsigned long inode, const char *one, const ch
     REAL(write)(handle, line, size);
 }
 
-static void say_handle(const char *what, int handle) {
+static void record_handle(const char *what, int handle) {
     struct stat found;
     char link[64], path[4096];
     if (fstat(handle, &found) || !(S_ISREG(found.st_mode) || S_ISDIR(found.st_mode))) return;
@@ -30,10 +30,10 @@ static void say_handle(const char *what, int handle) {
     ssize_t size = readlink(link, path, sizeof path - 1);
     if (size < 0) return;
     path[size] = 0;
-    say(what, found.st_ino, path, "");
+    record(what, found.st_ino, path, "");
 }
 
-static int named(const char *what, int done, const char *one, const char *other) {
+static int record_name(const char *what, int done, const char *one, const char *other) {
     struct stat found = {0};
     char from[4096], to[4096];
     if (done) return done;
@@ -46,27 +46,27 @@ static int named(const char *what, int done, const char *one, const char *other)
         else strcpy(from, one);
     }
     stat(to, &found);
-    say(what, found.st_ino, from, to);
+    record(what, found.st_ino, from, to);
     return done;
 }
 
 ssize_t write(int handle, const void *data, size_t size) {
     ssize_t done = REAL(write)(handle, data, size);
-    if (done > 0) say_handle("write", handle);
+    if (done > 0) record_handle("write", handle);
     return done;
 }
 ssize_t writev(int handle, const struct iovec *parts, int count) {
     ssize_t done = REAL(writev)(handle, parts, count);
-    if (done > 0) say_handle("write", handle);
+    if (done > 0) record_handle("write", handle);
     return done;
 }
-int fsync(int handle) { int done = REAL(fsync)(handle); if (!done) say_handle("sync", handle); return done; }
-int fdatasync(int handle) { int done = REAL(fdatasync)(handle); if (!done) say_handle("sync", handle); return done; }
-int rename(const char *from, const char *to) { return named("rename", REAL(rename)(from, to), from, to); }
-int link(const char *from, const char *to) { return named("link", REAL(link)(from, to), from, to); }
+int fsync(int handle) { int done = REAL(fsync)(handle); if (!done) record_handle("sync", handle); return done; }
+int fdatasync(int handle) { int done = REAL(fdatasync)(handle); if (!done) record_handle("sync", handle); return done; }
+int rename(const char *from, const char *to) { return record_name("rename", REAL(rename)(from, to), from, to); }
+int link(const char *from, const char *to) { return record_name("link", REAL(link)(from, to), from, to); }
 int linkat(int a, const char *from, int b, const char *to, int flags) {
-    return named("link", REAL(linkat)(a, from, b, to, flags), from, to);
+    return record_name("link", REAL(linkat)(a, from, b, to, flags), from, to);
 }
 int renameat(int a, const char *from, int b, const char *to) {
-    return named("rename", REAL(renameat)(a, from, b, to), from, to);
+    return record_name("rename", REAL(renameat)(a, from, b, to), from, to);
 }

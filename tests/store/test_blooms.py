@@ -1,4 +1,4 @@
-"""Bloom filters find what was written, and hardly anything else; files have them where they are worth their bytes."""
+"""Bloom filters find all written values and few others; only files that profit from filters have them."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def test_what_was_written_is_found(values: list[int | None], group_rows: int, nd
 
 @pytest.fixture(scope="module")
 def many(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A file with filters, of somewhat more row groups than have none."""
+    """A file with just enough row groups to have filters."""
     path = tmp_path_factory.mktemp("many") / "facts.parquet"
     write_facts(many_facts(0.5), path)
     return path
@@ -91,6 +91,7 @@ def test_duckdb_leaves_out_the_same_row_groups(many: Path) -> None:
     mine = [bloom.may_have(hashes(np.array(values))) for bloom in filters_of(many)["c1"]]
     for place, value in enumerate(values):
         probed = duckdb.sql(f"SELECT bloom_filter_excludes FROM parquet_bloom_probe('{many}', 'c1', {value})")
+        assert probed is not None
         assert [excluded for (excluded,) in probed.fetchall()] == [not each[place] for each in mine]
 
 

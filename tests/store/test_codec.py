@@ -1,4 +1,4 @@
-"""Between dense ids and the ids of a store."""
+"""Conversion between dense ids and the ids of a store."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def state() -> State:
 
 
 def tables(found: State) -> tuple[pa.Table, list[pa.RecordBatch]]:
-    """As a store has them: terms sorted by id, facts by predicate, with nulls beyond the arity."""
+    """The tables of a store: terms sorted by id, facts by predicate, with nulls beyond the arity."""
     predicates = list(found.facts)
     terms = pa.Table.from_batches(list(term_batches(found.dictionary, predicates))).sort_by("id")
     batches = list(fact_batches(found))
@@ -101,7 +101,7 @@ def test_a_term_that_the_dictionary_does_not_have() -> None:
 
 
 def test_many_predicates_share_a_batch(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A predicate costs no batch of its own, and a large one takes several."""
+    """Small predicates are in common batches, and a large one is in several."""
     kb = KnowledgeBase("r(?x, ?y, ?z) :- p7(?x, ?y), p8(?y, ?z) . some(?x) :- p9(?x, _) .")
     for number in range(300):
         kb.insert(f"p{number}", [(i, number + i) for i in range(1 + number % 3)])
@@ -109,7 +109,7 @@ def test_many_predicates_share_a_batch(monkeypatch: pytest.MonkeyPatch) -> None:
     found = kb.state().ranked()
     (whole,) = fact_batches(found)
     assert whole.num_rows == found.facts.count
-    monkeypatch.setattr(lake, "ROWS", 30)
+    monkeypatch.setattr(lake, "BLOCK_ROWS", 30)
     parts = list(fact_batches(found))
     assert {part.num_rows for part in parts[:-1]} == {30}
     joined = pa.concat_tables([pa.Table.from_batches([part]) for part in parts], promote_options="default")

@@ -1,4 +1,4 @@
-"""The checked commit refuses every action that would damage a table, and leaves the log as it was."""
+"""The checked commit refuses every action that would damage a table, and does not change the log then."""
 
 from __future__ import annotations
 
@@ -140,7 +140,7 @@ def test_another_version_than_prepared_for(table: Path, good: NewFile) -> None:
 def test_delta_decides_between_two_that_both_looked(
     table: Path, good: NewFile, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Even when the look before the commit sees nothing, the second commit fails."""
+    """The second commit fails even if the check before it found no other commit."""
     later = put(table, "c.parquet", conform(rows_of(MORE), 2))
     stale = open_table(table, 0)
     commit_files(table, 0, good)

@@ -1,4 +1,4 @@
-"""Any sequence of versions reads as a model that applies the changes one by one."""
+"""Any sequence of versions reads like a model that applies the changes one by one."""
 
 from __future__ import annotations
 
@@ -11,7 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from everlog.store import Store, parquet
+from everlog.store.compaction import compact
 from everlog.store.rows import lower_bound
+from everlog.store.verify import verify
 from tests.store.small import Fact, fact, read, write
 
 NAMES = [f"t{i}" for i in range(6)]
@@ -38,14 +40,14 @@ def test_versions_read_as_the_model(steps: list[str | set[Fact]], file_rows: int
         model: dict[int, set[Fact]] = {write(path): set()}
         for step in steps:
             if isinstance(step, str):
-                version = Store.open(path).compact()
+                version = compact(Store.open(path))
             else:
                 version = write(path, step - held, step & held)
                 held = held ^ step
             model[version] = set(held)
         for version, facts in model.items():
             assert read(path, version) == facts
-        assert Store.open(path).verify() == []
+        assert verify(Store.open(path)) == []
 
 
 @given(

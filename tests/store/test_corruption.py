@@ -1,4 +1,4 @@
-"""Bytes of tables and logs that change: whatever is done then gives the right answer or an error that says so."""
+"""Changed bytes in tables and logs: every operation gives the right answer or an error that reports the damage."""
 
 from __future__ import annotations
 
@@ -16,11 +16,12 @@ import everlog
 from everlog.lang.errors import EverlogError, EverlogWarning, StoreError
 from everlog.store import Store, begin
 from everlog.store.layout import StoreLayout
+from everlog.store.verify import verify
 from tests.store.small import EDGES, MORE, write
 
 RULES = "path(?x, ?y) :- edge(?x, ?y) . path(?x, ?z) :- path(?x, ?y), edge(?y, ?z) ."
 VERSIONS = 12
-"""Enough for a checkpoint."""
+"""Number of versions, enough for a checkpoint."""
 
 EACH = 8
 """Number of bits that are flipped in each file."""
@@ -50,7 +51,7 @@ def test_a_changed_byte_in_a_page_is_an_error_that_names_the_file(kb: Path, tabl
     with pytest.raises(StoreError, match=path.name) as caught:
         assert list(store.facts()) if table == "facts" else store.terms()
     assert caught.value.diagnostics[0].code == "damaged-file"
-    assert any(path.name in found for found in store.verify())
+    assert any(path.name in found for found in verify(store))
 
 
 @pytest.mark.parametrize("table", ["facts", "terms"])
@@ -102,7 +103,7 @@ def test_a_snapshot_does_not_hide_that_data_files_are_gone(tmp_path: Path) -> No
 
 
 def made(place: Path) -> list[Answers]:
-    """A store of some versions at a place, without snapshots; returns what each version answers."""
+    """Make a store of some versions, without snapshots; return the answers of each version."""
     kb = everlog.KnowledgeBase(RULES)
     kb.insert("edge", [(f"n{number}", f"n{number + 1}") for number in range(6)])
     kb.save(place)
@@ -124,7 +125,7 @@ def answers(kb: everlog.KnowledgeBase) -> Answers:
 
 
 def damages(content: bytes, draw: random.Random, count: int) -> Iterator[bytes]:
-    """A file with a bit flipped, some bytes zeroed, or cut off, at random places."""
+    """The content with a bit flipped, some bytes zeroed, or cut off, at random positions."""
     for _ in range(count):
         place = draw.randrange(len(content))
         yield content[:place] + bytes([content[place] ^ (1 << draw.randrange(8))]) + content[place + 1 :]
@@ -155,8 +156,8 @@ def test_damage_anywhere_gives_the_right_answer_or_an_error(tmp_path: Path) -> N
             shutil.copytree(whole, kb)
             (kb / path.relative_to(whole)).write_bytes(damage)
             for does in (reads, reads_an_old_version, verifies, updates):
-                if (said := outcome(does, kb, expected)) is not None:
-                    wrong.append(f"{path.relative_to(whole)} {number}: {does.__name__}: {said}")
+                if (problem := outcome(does, kb, expected)) is not None:
+                    wrong.append(f"{path.relative_to(whole)} {number}: {does.__name__}: {problem}")
     assert not wrong, "\n".join(wrong)
 
 
@@ -164,7 +165,7 @@ Doing = Callable[[Path, list[Answers]], None]
 
 
 def outcome(does: Doing, kb: Path, expected: list[Answers]) -> str | None:
-    """What is wrong about doing something, None for a right answer or an error that is said as one."""
+    """The problem of an operation; None for a right answer or a reported error."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", EverlogWarning)
         try:
@@ -190,7 +191,7 @@ def reads_an_old_version(kb: Path, expected: list[Answers]) -> None:
 
 
 def verifies(kb: Path, expected: list[Answers]) -> None:
-    assert isinstance(Store.open(kb).verify(), list)
+    assert isinstance(verify(Store.open(kb)), list)
 
 
 def updates(kb: Path, expected: list[Answers]) -> None:

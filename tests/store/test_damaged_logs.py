@@ -1,4 +1,4 @@
-"""A log that a power cut has damaged: readers get the last whole version and a warning, writers an error."""
+"""Logs damaged by a power cut: readers get the last complete version and a warning, writers an error."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from everlog.lang.errors import EverlogWarning, StoreError
 from everlog.store import Store, begin
 from everlog.store.layout import StoreLayout
 from everlog.store.repair import repair
+from everlog.store.verify import verify
 from tests.store.small import Fact, fact, read, tree, write
 
 NEWEST = 12
@@ -34,7 +35,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def kb(made: Path, tmp_path: Path) -> Path:
-    """A store with a fact more in each version, and a checkpoint of version 9 in each table."""
+    """A store with one more fact in each version, and a checkpoint of version 9 in each table."""
     shutil.copytree(made, tmp_path / "kb")
     return tmp_path / "kb"
 
@@ -151,7 +152,7 @@ CHECKPOINTS: dict[str, Callable[[Path, str], None]] = {
 @pytest.mark.parametrize("table", TABLES)
 @pytest.mark.parametrize("state", CHECKPOINTS)
 def test_checkpoints_are_damaged(kb: Path, state: str, table: str) -> None:
-    """They only save time, so nothing is lost."""
+    """Checkpoints only save time, so nothing is lost."""
     CHECKPOINTS[state](kb, table)
     with pytest.warns(EverlogWarning, match="checkpoint|the log"):
         assert read(kb) == facts_of(NEWEST)
@@ -185,7 +186,7 @@ def test_no_version_is_whole(tmp_path: Path) -> None:
 
 
 def test_a_damaged_entry_in_the_middle_is_no_other_content(kb: Path) -> None:
-    """A version that needs it cannot be read; none is read in its place."""
+    """A version that needs the entry cannot be read, and no other version is read instead."""
     emptied(11)(kb, "facts")
     for version in (11, 12):
         with pytest.raises(StoreError, match="damaged-log"):
@@ -231,12 +232,12 @@ def refuses_writers(kb: Path) -> None:
 
 
 def is_sound(kb: Path, version: int) -> None:
-    """The store is at a version, without a warning, and goes on from there."""
+    """Check that the store is at a version, without a warning, and can be written."""
     with warnings.catch_warnings():
         warnings.simplefilter("error", EverlogWarning)
         assert Store.open(kb).version == version
         assert read(kb) == facts_of(version)
-        assert Store.open(kb).verify() == []
+        assert verify(Store.open(kb)) == []
         assert repair(kb).moved == ()
         assert write(kb, [fact("p", "more")]) == version + 1
         assert read(kb) == {*facts_of(version), fact("p", "more")}

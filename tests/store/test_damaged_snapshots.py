@@ -1,4 +1,4 @@
-"""A snapshot that is damaged is not used: readers answer from the tables, and writers build on these."""
+"""Damaged snapshots are not used: readers answer from the tables, and writers build on the tables."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ import everlog
 from everlog import KnowledgeBase
 from everlog.store import Store, snapshot
 from everlog.store import states as snapshots
+from everlog.store.verify import verify
 from tests.kb.test_store_updates import check_store, everything
 
 PAGE = 4096
@@ -32,7 +33,7 @@ EDGES = [(f"node {i}", f"node {i + 1}") for i in range(2000)]
 
 @pytest.fixture
 def kb(tmp_path: Path) -> Path:
-    """A store with 2,000 facts, as many derived ones, and a snapshot."""
+    """A store with 2,000 explicit facts, 2,000 derived ones, and a snapshot."""
     made = KnowledgeBase("back(?y, ?x) :- edge(?x, ?y) .")
     made.insert("edge", EDGES)
     made.save(tmp_path / "kb")
@@ -62,9 +63,9 @@ def test_a_zeroed_page_changes_no_answer(kb: Path, caplog: pytest.LogCaptureFixt
         opened = everlog.open(kb)
     assert sorted(opened.query("edge(?x, ?y)").rows()) == sorted(EDGES)
     assert sorted(opened["back"].rows()) == sorted((y, x) for x, y in EDGES)
-    (said,) = [record.getMessage() for record in caplog.records if "is damaged" in record.getMessage()]
-    assert "'keys' in data.bin does not have the checksum" in said
-    assert Store.open(kb).verify() == [], "opening made a new snapshot"
+    (message,) = [record.getMessage() for record in caplog.records if "is damaged" in record.getMessage()]
+    assert "'keys' in data.bin does not have the checksum" in message
+    assert verify(Store.open(kb)) == [], "opening made a new snapshot"
 
 
 def test_no_update_builds_on_a_damaged_snapshot(kb: Path) -> None:
@@ -88,7 +89,7 @@ def test_a_flipped_bit_in_the_offsets_is_no_segmentation_fault(kb: Path) -> None
 def test_verify_names_a_damaged_snapshot(kb: Path) -> None:
     data = data_of(kb)
     overwrite(data, 0, b"x")
-    (found,) = Store.open(kb).verify()
+    (found,) = verify(Store.open(kb))
     assert str(data.parent) in found
     assert "the snapshot is damaged" in found
 
@@ -138,7 +139,7 @@ def test_what_points_to_nothing_is_refused_whatever_its_checksum(
 
 @pytest.mark.slow
 def test_no_damage_changes_an_answer_or_what_is_committed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Bits, pages, lengths and manifests of snapshots in several layers, at random."""
+    """Random damage to bits, pages, lengths and manifests of snapshots in several layers."""
     monkeypatch.setattr(snapshots, "WHOLE_SHARE", 0)
     monkeypatch.setattr(snapshots, "SMALL", 10)
     monkeypatch.setattr(snapshots, "GROWTH", 2)
@@ -184,7 +185,7 @@ def updated(path: Path) -> tuple[Any, ...]:
 
 
 def damage(layer: Path, chosen: random.Random) -> str:
-    """Damage a layer in one of many ways; says how."""
+    """Damage a layer in a random way; return a description."""
     data, manifest = layer / "data.bin", layer / "manifest.json"
     kind = chosen.choice(["bit", "page", "cut", "longer", "noise", "text", "number", "gone", "empty"])
     file = manifest if kind in ("text", "number") else data

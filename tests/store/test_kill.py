@@ -12,6 +12,8 @@ import numpy as np
 import pytest
 
 from everlog.store import Store, begin, exists, steps
+from everlog.store.vacuum import vacuum
+from everlog.store.verify import verify
 from tests.running import SOURCES
 from tests.store.small import EDGES, MORE, WIDE, at_step, fact, fill, finish, read, tree, write
 
@@ -19,7 +21,7 @@ AFTER = (steps.FACTS_COMMITTED, steps.STAGING_REMOVED, steps.SNAPSHOT_WRITTEN)
 
 
 def killed_at(step: str, path: Path) -> None:
-    """Run the job in a process of its own that is killed when it reaches the step."""
+    """Run the job in a process that is killed when it reaches the step."""
     code = f"from tests.store.small import job; job({str(path)!r})"
     environment = {**os.environ, "EVERLOG_STOP_AT": step, "PYTHONPATH": SOURCES}
     ended = subprocess.run([sys.executable, "-c", code], env=environment, check=False, capture_output=True)
@@ -34,13 +36,13 @@ def test_killed_while_updating(tmp_path: Path, step: str) -> None:
     assert read(tmp_path) == (done if step in AFTER else set(EDGES))
     assert read(tmp_path, 0) == set(EDGES)
     store = Store.open(tmp_path)
-    assert store.verify() == []
+    assert verify(store) == []
     assert store.snapshot() is None
 
     write(tmp_path, [fact("edge", "x", "new")])
     assert read(tmp_path) == {*(done if step in AFTER else EDGES), fact("edge", "x", "new")}
     store = Store.open(tmp_path)
-    assert store.verify() == []
+    assert verify(store) == []
     assert tree(tmp_path / "work") == {"guard"}
     assert not list((tmp_path / "snapshot").glob(".making-*"))
     needed = {
@@ -51,7 +53,7 @@ def test_killed_while_updating(tmp_path: Path, step: str) -> None:
     assert needed <= present
     if step != steps.TERMS_COMMITTED and step not in (steps.WIDENED, steps.FACTS_MOVED):
         assert present == needed
-    store.vacuum()
+    vacuum(store)
     assert {name for name in tree(tmp_path) if name.endswith(".parquet") and "_delta_log" not in name} == needed
     assert [read(tmp_path, version) for version in (0, store.version)] == [set(EDGES), read(tmp_path)]
 
@@ -64,7 +66,7 @@ def test_killed_while_creating(tmp_path: Path, step: str) -> None:
     write(kb, EDGES)
     assert read(kb) == set(EDGES)
     store = Store.open(kb)
-    assert store.verify() == []
+    assert verify(store) == []
     assert store.version == 0
     assert {path.name for path in (kb / "facts").glob("*.parquet")} == {file.name for file in store.files()}
 
@@ -78,7 +80,7 @@ def test_a_killed_creation_can_be_given_up(tmp_path: Path) -> None:
 
 
 def test_a_living_writer_is_left_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Others come, die, give up and vacuum while a writer is between its two commits."""
+    """Other writers start, are killed, give up and vacuum while a writer is between its two commits."""
     write(tmp_path, EDGES)
     living = begin(tmp_path)
     fill(living, MORE)
@@ -88,12 +90,12 @@ def test_a_living_writer_is_left_alone(tmp_path: Path, monkeypatch: pytest.Monke
         with begin(tmp_path) as other:
             locks = {path.name for path in (tmp_path / "work").glob("*.lock")}
             assert locks == {f"{living.writer}.lock", f"{other.writer}.lock"}
-        Store.open(tmp_path).vacuum(keep_versions=1)
+        vacuum(Store.open(tmp_path), keep_versions=1)
 
     at_step(monkeypatch, steps.TERMS_COMMITTED, meanwhile)
     assert finish(living) == 1
     assert read(tmp_path) == {*EDGES, *MORE}
-    assert Store.open(tmp_path).verify() == []
+    assert verify(Store.open(tmp_path)) == []
 
 
 def test_a_snapshot_that_somebody_is_making_is_left_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -109,7 +111,7 @@ def test_a_snapshot_that_somebody_is_making_is_left_alone(tmp_path: Path, monkey
 
 @pytest.mark.parametrize("clean", ["write", "vacuum"])
 def test_staging_directories_of_nobody_go(tmp_path: Path, clean: str) -> None:
-    """Those of a killed writer whose helpers still wrote after the next writer had cleaned up."""
+    """Staging directories of a killed writer are removed, also those of helpers that wrote after the next clean-up."""
     write(tmp_path, EDGES)
     with begin(tmp_path) as living:
         (tmp_path / "work" / ("ab" * 16) / "facts").mkdir(parents=True)
@@ -117,6 +119,6 @@ def test_staging_directories_of_nobody_go(tmp_path: Path, clean: str) -> None:
         if clean == "write":
             write(tmp_path, MORE)
         else:
-            assert Store.open(tmp_path).vacuum() == [tmp_path / "work" / ("ab" * 16)]
+            assert vacuum(Store.open(tmp_path)) == [tmp_path / "work" / ("ab" * 16)]
         assert living.work.exists()
     assert tree(tmp_path / "work") == {"guard", "notes"}

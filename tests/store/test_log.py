@@ -1,4 +1,4 @@
-"""The newest version is found from the last checkpoint, and what versions have is remembered rightly."""
+"""The newest version is found from the last checkpoint, and cached versions are correct."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ def test_the_newest_version(tmp_path: Path) -> None:
     for number in range(13):
         assert write(tmp_path, [fact("p", f"x{number}")]) == number == newest_version(facts)
     checkpoint = StoreLayout.log(facts) / "_last_checkpoint"
-    said = json.loads(checkpoint.read_text())
-    assert 0 < said["version"] < 12
-    for text in (json.dumps({**said, "version": 2}), json.dumps({**said, "version": 99}), "{}", "[1", ""):
+    entry = json.loads(checkpoint.read_text())
+    assert 0 < entry["version"] < 12
+    for text in (json.dumps({**entry, "version": 2}), json.dumps({**entry, "version": 99}), "{}", "[1", ""):
         checkpoint.write_text(text)
         assert newest_version(facts) == 12
     checkpoint.unlink()

@@ -1,4 +1,4 @@
-"""Nothing is deleted, and nobody waits for ever, where the logs of a store are lost, damaged or repaired."""
+"""If the logs of a store are lost, damaged or repaired, nothing is deleted and no process waits for ever."""
 
 from __future__ import annotations
 

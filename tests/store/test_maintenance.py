@@ -9,6 +9,9 @@ import pytest
 
 from everlog.lang.errors import StoreError
 from everlog.store import Store, begin, parquet
+from everlog.store.compaction import compact
+from everlog.store.vacuum import vacuum
+from everlog.store.verify import verify
 from tests.store.small import EDGES, MORE, WIDE, fact, fill, finish, id_of, read, rows_of, tree, write
 
 
@@ -22,24 +25,24 @@ def three_versions(path: Path) -> Store:
 def test_compaction_changes_no_fact(tmp_path: Path) -> None:
     store = three_versions(tmp_path)
     before = read(tmp_path)
-    version = store.compact()
+    version = compact(store)
     assert version == store.version == 4
     assert read(tmp_path) == before
     assert len(store.files()) == len(store.term_files()) == 1
     assert store.files()[0].rows == len(before)
     assert store.info().operation == "compact"
     assert store.info().rules == store.info(0).rules
-    assert store.verify() == []
+    assert verify(store) == []
     assert read(tmp_path, 0) == set(EDGES)
     assert store.changes(3, 4).num_rows == 0
-    assert store.compact() == 4
+    assert compact(store) == 4
 
 
 def test_compaction_of_nothing(tmp_path: Path) -> None:
     write(tmp_path, EDGES)
     write(tmp_path, (), EDGES)
     store = Store.open(tmp_path)
-    store.compact()
+    compact(store)
     assert read(tmp_path) == set()
     assert store.files() == []
 
@@ -48,7 +51,7 @@ def test_a_reader_keeps_its_version_during_compaction(tmp_path: Path) -> None:
     store = three_versions(tmp_path)
     expected = sum(batch.num_rows for batch in store.facts())
     reading = Store.open(tmp_path).facts()
-    store.compact()
+    compact(store)
     write(tmp_path, [fact("later", "x")])
     assert sum(batch.num_rows for batch in reading) == expected
 
@@ -57,10 +60,10 @@ def test_a_writer_that_began_before_a_compaction_loses(tmp_path: Path) -> None:
     store = three_versions(tmp_path)
     with begin(tmp_path) as transaction:
         fill(transaction, [fact("later", "x")])
-        store.compact(wait=None)
+        compact(store, wait=None)
         with pytest.raises(StoreError, match="another writer"):
             finish(transaction)
-    assert Store.open(tmp_path).verify() == []
+    assert verify(Store.open(tmp_path)) == []
 
 
 def test_changes(tmp_path: Path) -> None:
@@ -71,7 +74,7 @@ def test_changes(tmp_path: Path) -> None:
     facts = zip(change["predicate"].to_pylist(), change["c0"].to_pylist(), strict=True)
     found = dict(zip(facts, change["holds"].to_pylist(), strict=True))
     assert found == expected
-    store.compact()
+    compact(store)
     assert store.changes(0, 4).equals(change)
     assert store.changes(4, 4).num_rows == 0
 
@@ -86,23 +89,23 @@ def test_a_change_of_explicit_alone(tmp_path: Path) -> None:
     change = store.changes(0, 1)
     assert (change["holds"].to_pylist(), change["explicit"].to_pylist()) == ([0], [-1])
     assert sum(sum(batch.column("explicit").to_pylist()) for batch in store.facts()) == len(EDGES) - 1
-    store.compact()
+    compact(store)
     assert sum(sum(batch.column("explicit").to_pylist()) for batch in store.facts()) == len(EDGES) - 1
 
 
 def test_vacuum_keeps_what_retained_versions_need(tmp_path: Path) -> None:
     store = three_versions(tmp_path)
-    store.compact()
+    compact(store)
     last = read(tmp_path)
-    assert store.vacuum() == []
-    would = store.vacuum(keep_versions=1, dry_run=True)
+    assert vacuum(store) == []
+    would = vacuum(store, keep_versions=1, dry_run=True)
     assert would
     assert all(path.exists() for path in would)
     assert read(tmp_path, 0) == set(EDGES)
-    assert store.vacuum(keep_versions=1) == would
+    assert vacuum(store, keep_versions=1) == would
     assert not any(path.exists() for path in would)
     assert read(tmp_path) == last
-    assert store.verify() == []
+    assert verify(store) == []
     with pytest.raises(StoreError, match="gone") as caught:
         read(tmp_path, 0)
     assert caught.value.diagnostics[0].code == "version-gone"
@@ -112,12 +115,12 @@ def test_vacuum_keeps_what_retained_versions_need(tmp_path: Path) -> None:
 
 def test_vacuum_by_age_and_number(tmp_path: Path) -> None:
     store = three_versions(tmp_path)
-    store.compact()
-    assert store.vacuum(keep_hours=1) == []
-    assert store.vacuum(keep_versions=2, dry_run=True) == []
-    assert store.vacuum(keep_hours=0, dry_run=True) == store.vacuum(keep_versions=1, dry_run=True) != []
+    compact(store)
+    assert vacuum(store, keep_hours=1) == []
+    assert vacuum(store, keep_versions=2, dry_run=True) == []
+    assert vacuum(store, keep_hours=0, dry_run=True) == vacuum(store, keep_versions=1, dry_run=True) != []
     with pytest.raises(StoreError, match="keep at least 1"):
-        store.vacuum(keep_versions=0)
+        vacuum(store, keep_versions=0)
 
 
 def test_vacuum_removes_orphans_but_no_stranger(tmp_path: Path) -> None:
@@ -126,7 +129,7 @@ def test_vacuum_removes_orphans_but_no_stranger(tmp_path: Path) -> None:
     stranger = tmp_path / "facts" / "mine.parquet"
     orphan.write_bytes(b"x")
     stranger.write_bytes(b"x")
-    assert Store.open(tmp_path).vacuum() == [orphan]
+    assert vacuum(Store.open(tmp_path)) == [orphan]
     assert stranger.exists()
 
 
@@ -142,8 +145,8 @@ def test_large_versions_are_several_files(tmp_path: Path, monkeypatch: pytest.Mo
     store = Store.open(tmp_path)
     assert [file.rows for file in store.files()] == [10, 10, 5]
     assert read(tmp_path) == set(facts)
-    assert store.verify() == []
-    store.compact()
+    assert verify(store) == []
+    compact(store)
     assert read(tmp_path) == set(facts)
 
 

@@ -1,8 +1,8 @@
-"""A version that was reported survives a power cut, and what was not yet reported is there as a whole or not at all.
+"""A reported version survives a power cut; a version that was not yet reported exists completely or not at all.
 
-A library that is preloaded says in which order a process writes, names and syncs files. From that follows what a disk
-may have if the power goes at any moment: a file that was not synced is empty, and a name in a directory that was not
-synced is there or is not.
+A preloaded library records the order in which a process writes, names and syncs files. The tests derive what a disk may
+have after a power cut at any moment: a file that was not synced is empty, and a name in a directory that was not synced
+may or may not exist.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ import pytest
 from everlog.lang.errors import EverlogWarning, StoreError
 from everlog.store import Store
 from everlog.store.repair import repair
+from everlog.store.verify import verify
 from tests.running import SOURCES
 from tests.store.small import Fact, fact, read, write
 
@@ -29,15 +30,15 @@ COMPILER = shutil.which("gcc") or shutil.which("cc")
 pytestmark = pytest.mark.skipif(COMPILER is None or sys.platform != "linux", reason="needs a C compiler and Linux")
 
 CHECKPOINT = 9
-"""The first version that delta-rs writes a checkpoint of."""
+"""The first version for which delta-rs writes a checkpoint."""
 
 WIDER = 3
-"""The version that brings a larger arity."""
+"""The version with a larger arity."""
 
 
 @dataclass(frozen=True)
 class Event:
-    """One thing a process did: ``write`` or ``sync`` of a file or directory, ``link`` or ``rename`` to a name."""
+    """An operation of a process: ``write`` or ``sync`` of a file or directory, ``link`` or ``rename`` to a name."""
 
     what: str
     inode: int
@@ -46,7 +47,7 @@ class Event:
 
 
 def save(path: str, versions: int) -> None:
-    """Write versions with one more fact each, a larger arity once, and say when each is done."""
+    """Write versions with one more fact each, one of them with a larger arity, and record when each is done."""
     for number in range(versions):
         write(Path(path), [new_in(number)])
         with open(f"{path}.done", "ab", buffering=0) as done:
@@ -62,18 +63,18 @@ def facts_until(versions: int) -> set[Fact]:
 
 
 def recorded(place: Path, versions: int) -> list[Event]:
-    """What a process does that saves versions of a store at ``place / "kb"``."""
+    """The operations of a process that saves versions of a store at ``place / "kb"``."""
     assert COMPILER is not None
-    library, said = place / "syncs.so", place / "syncs.txt"
+    library, log = place / "syncs.so", place / "syncs.txt"
     subprocess.run([COMPILER, "-shared", "-fPIC", "-o", library, SHIM, "-ldl"], check=True)
     code = f"from tests.store.test_power_cuts import save; save({str(place / 'kb')!r}, {versions})"
-    environment = {**os.environ, "PYTHONPATH": SOURCES, "SYNCS": str(said), "LD_PRELOAD": str(library)}
+    environment = {**os.environ, "PYTHONPATH": SOURCES, "SYNCS": str(log), "LD_PRELOAD": str(library)}
     subprocess.run([sys.executable, "-c", code], env=environment, check=True)
-    return list(_events(said, place))
+    return list(_events(log, place))
 
 
-def _events(said: Path, place: Path) -> Iterator[Event]:
-    for line in said.read_text().splitlines():
+def _events(log: Path, place: Path) -> Iterator[Event]:
+    for line in log.read_text().splitlines():
         what, inode, path, to = line.split("\t")
         if Path(path).is_relative_to(place) or (what == "sync" and place.is_relative_to(path)):
             yield Event(what, int(inode), Path(path), Path(to) if to else None)
@@ -117,7 +118,7 @@ def files(kb: Path, table: Path, version: int) -> list[Path]:
 
 @dataclass
 class Disk:
-    """What a disk has for certain, and which names it may have."""
+    """The contents and names that a disk certainly has, and the names that it may have."""
 
     names: dict[Path, int] = field(default_factory=dict)
     certain: dict[Path, int] = field(default_factory=dict)
@@ -188,4 +189,4 @@ def _check(kb: Path, done: int) -> None:
     assert repair(kb).version == version
     write(kb, [fact("p", "more")])
     assert read(kb) == {*facts_until(count), fact("p", "more")}
-    assert Store.open(kb).verify() == []
+    assert verify(Store.open(kb)) == []

@@ -1,4 +1,4 @@
-"""Other tools read the same facts, straight from the Delta tables."""
+"""Other tools read equal facts directly from the Delta tables."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ import pytest
 from deltalake import DeltaTable
 
 from everlog.store import Store, parquet
+from everlog.store.compaction import compact
 from tests.store.small import EDGES, MORE, WIDE, fact, read, write
 
 
@@ -21,7 +22,7 @@ def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Store:
     write(tmp_path, [*EDGES, *(fact("edge", f"n{i}", f"n{i + 1}") for i in range(450))])
     write(tmp_path, WIDE, EDGES[:2])
     store = Store.open(tmp_path)
-    store.compact()
+    compact(store)
     return store
 
 

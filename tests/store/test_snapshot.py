@@ -1,4 +1,4 @@
-"""Snapshots: whole or not there, of the right version, undisturbed while mapped."""
+"""Snapshots are complete or absent, belong to the right version, and do not change while they are mapped."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Many kills at any moment: every version that was acknowledged is there and whole, and nothing is left behind."""
+"""Many kills at random moments: every acknowledged version exists completely, and no files are left behind."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ import pytest
 
 import everlog
 from everlog.store import Store, locking
+from everlog.store.vacuum import vacuum
 from tests.kb.test_store_updates import check_store
 from tests.running import SOURCES
 
@@ -33,9 +34,9 @@ for step in range(1000):
     name = f"w{number} {step}"
     kind = step % 7
     if kind == 5:
-        Store.open(path).compact(wait=60)
+        compact(Store.open(path), wait=60)
     elif kind == 6:
-        Store.open(path).vacuum(keep_versions=5)
+        vacuum(Store.open(path), keep_versions=5)
     else:
         version, _ = changed(path, lambda kb: kb.update(insert={"edge": [("a", name), (name, f"to {name}")]}))
         print(name, version, flush=True)
@@ -44,7 +45,7 @@ for step in range(1000):
 
 @pytest.mark.slow
 def test_a_storm_of_kills_loses_nothing_that_was_acknowledged(tmp_path: Path) -> None:
-    """One process after the other writes, compacts and vacuums until it is killed at a random moment."""
+    """Processes write, compact and vacuum one after the other, each until it is killed at a random moment."""
     path = tmp_path / "kb"
     made = everlog.KnowledgeBase("path(?x, ?y) :- edge(?x, ?y) . path(?x, ?z) :- path(?x, ?y), edge(?y, ?z) .")
     made.insert("edge", [("b", "a")])
@@ -79,7 +80,7 @@ def test_a_storm_of_kills_loses_nothing_that_was_acknowledged(tmp_path: Path) ->
     with_nothing_left.save(wait=0)
     check_store(path)
     store = Store.open(path)
-    store.vacuum(keep_versions=1)
+    vacuum(store, keep_versions=1)
     check_store(path)
     assert {entry.name for entry in (path / "work").iterdir()} == {"guard"}
     assert not locking.writers(store.layout)

@@ -1,4 +1,4 @@
-"""Several writers and readers of one store at the same time, each a process of its own."""
+"""Concurrent writers and readers of one store, each in a process of its own."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ for step in range(changes):
         return kb.update(insert={"edge": [("a", f"{number} {step}")]}, delete={"edge": gone})
     changed(path, change)
     if step % 10 == 9:
-        Store.open(path).compact(wait=60)
+        compact(Store.open(path), wait=60)
 """
 
 READER = """

@@ -1,7 +1,7 @@
-"""A store under two knowledge bases at once, by random operations, compared with sets of facts.
+"""Random operations of two knowledge bases on one store, compared with sets of facts.
 
-Each handle changes, saves and reopens as it likes; compactions and vacuums come in between. The model is the facts of
-every version, as plain Python sets, and for each handle what it has and on which version that builds.
+Each handle changes, saves and reopens at random; compactions and vacuums come in between. The model has the facts of
+every version as Python sets and, for each handle, its facts and the version that it builds on.
 """
 
 from __future__ import annotations
@@ -29,7 +29,10 @@ from everlog import KnowledgeBase, StoreError
 from everlog.cli.recompute import recompute
 from everlog.store import Store, compaction, loading
 from everlog.store import states as snapshots
+from everlog.store.compaction import compact
 from everlog.store.loading import state_in_tables
+from everlog.store.vacuum import vacuum
+from everlog.store.verify import verify
 
 RULES = "path(?x, ?y) :- edge(?x, ?y) . path(?x, ?z) :- path(?x, ?y), edge(?y, ?z) ."
 Edge = tuple[str, str]
@@ -46,7 +49,7 @@ def closure(edges: Iterable[Edge]) -> set[Edge]:
 
 @dataclass
 class Handle:
-    """A knowledge base, the version it builds on, and what it should have."""
+    """A knowledge base, the version that it builds on, and its expected facts."""
 
     kb: KnowledgeBase
     version: int
@@ -60,7 +63,7 @@ class Silent:
 
 
 class TwoHandles(RuleBasedStateMachine):
-    """See the module."""
+    """The state machine described above."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -68,7 +71,7 @@ class TwoHandles(RuleBasedStateMachine):
         self.path = self.place / "kb"
         self.versions: list[frozenset[Edge]] = []
         self.data: list[int] = []
-        """For each version the version that last changed facts."""
+        """For each version, the last version that changed facts."""
         self.readable = 0
         self.patched = pytest.MonkeyPatch()
         self.patched.setattr(snapshots, "WHOLE_SHARE", 0)
@@ -95,7 +98,7 @@ class TwoHandles(RuleBasedStateMachine):
         return Handle(everlog.open(self.path, version), version, set(edges), edges)
 
     def _committed(self, edges: frozenset[Edge], changes: bool) -> None:
-        """Take over the versions that the store has got: a change, and compactions after it."""
+        """Add the new versions of the store to the model: a change, and compactions after it."""
         newest = Store.open(self.path).version
         for number in range(len(self.versions), newest + 1):
             self.data.append(number if changes and number == len(self.versions) else self.data[-1])
@@ -119,7 +122,7 @@ class TwoHandles(RuleBasedStateMachine):
 
     @rule(number=HANDLES)
     def save(self, number: int) -> None:
-        """It works if nobody changed facts since, and is an error that changes nothing otherwise."""
+        """Save: succeeds if no other handle has changed facts since; otherwise it is an error that changes nothing."""
         handle, newest = self.handles[number], len(self.versions) - 1
         if self.data[newest] > handle.version:
             with pytest.raises(StoreError, match="another writer committed version"):
@@ -134,7 +137,7 @@ class TwoHandles(RuleBasedStateMachine):
 
     @rule(number=HANDLES, insert=st.sets(EDGES, max_size=2), delete=st.sets(EDGES, max_size=2))
     def write(self, number: int, insert: set[Edge], delete: set[Edge]) -> None:
-        """As a command does: open the newest version, change it, save it."""
+        """Open the newest version, change it and save it, like a command."""
         self.open_newest(number)
         self.update(number, insert, delete)
         self.save(number)
@@ -157,12 +160,12 @@ class TwoHandles(RuleBasedStateMachine):
 
     @rule()
     def compact(self) -> None:
-        Store.open(self.path).compact()
+        compact(Store.open(self.path))
         self._committed(self.versions[-1], changes=False)
 
     @rule(keep=st.integers(1, 4))
     def vacuum(self, keep: int) -> None:
-        Store.open(self.path).vacuum(keep_versions=keep)
+        vacuum(Store.open(self.path), keep_versions=keep)
         self.readable = max(self.readable, len(self.versions) - keep)
 
     @rule()
@@ -185,7 +188,7 @@ class TwoHandles(RuleBasedStateMachine):
     @rule()
     def verify(self) -> None:
         store = Store.open(self.path)
-        assert store.verify() == []
+        assert verify(store) == []
         assert recompute(store, state_in_tables(store), None, Silent()) == []  # type: ignore[arg-type]
 
 

@@ -1,1 +1,1 @@
-"""What can be said about a program before it meets facts: arity, safety, dependencies, strata."""
+"""Analysis of programs without their facts: arity, safety, dependencies, strata."""

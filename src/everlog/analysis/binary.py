@@ -1,10 +1,10 @@
-"""Rules with at most two recursive atoms, which share a variable, in the place of rules with others.
+"""Rewriting of rules into rules with at most two recursive atoms, which share a variable.
 
-Where the facts of a recursion are spread over many places, two of them can be brought to one place by the value that
-they share. So a rule that joins three recursive atoms, or two that only other relations connect, is applied in steps:
-each joins what was found so far with one more recursive atom, or with the relations on the way to one, and keeps in an
-*auxiliary* predicate, with a name that no rule can write, the variables that later steps need. What the rules derive
-for other predicates stays the same.
+Where the facts of a recursion are spread over many partitions, two facts can be brought to one partition by the value
+that they share. A rule that joins three recursive atoms, or two that only other relations connect, is therefore applied
+in steps: each joins the result of the steps before it with one more recursive atom, or with the relations on the way to
+one, and keeps in an *auxiliary* predicate, with a name that no rule can write, the variables that later steps need. The
+facts of all other predicates are unchanged.
 """
 
 from __future__ import annotations
@@ -17,22 +17,22 @@ from everlog.lang.syntax import Atom, Predicate, Rule, Variable
 
 @dataclass(frozen=True)
 class Unconnected:
-    """A rule whose recursive atoms nothing connects."""
+    """A rule whose recursive atoms are not connected by other atoms."""
 
     rule: Rule
 
 
-def in_twos(rules: Iterable[Rule], derived: Container[Predicate]) -> tuple[Rule, ...] | Unconnected:
-    """The rules in steps that join two recursive atoms at most; ``derived`` are the predicates of the recursion.
+def binarise(rules: Iterable[Rule], derived: Container[Predicate]) -> tuple[Rule, ...] | Unconnected:
+    """The rules split into steps with at most two recursive atoms; ``derived`` are the predicates of the recursion.
 
-    A rule that is one step already stays as it is. Relations and negated atoms are looked at in the first step that
+    A rule that is one step already is unchanged. Relations and negated atoms are matched in the first step that
     binds all their variables. Instances of the last steps are fewer than those of the rules where a variable that is
     not kept had several values.
 
     >>> from everlog.lang.parser import parse_program
     >>> from everlog.lang.printer import print_rule
     >>> def show(text):
-    ...     for rule in in_twos(parse_program(text).rules, [Predicate("p", 2)]):
+    ...     for rule in binarise(parse_program(text).rules, [Predicate("p", 2)]):
     ...         print(print_rule(rule))
     >>> show("p(?x, ?z) :- p(?x, ?y), p(?y, ?z) . p(?a, ?d) :- p(?a, ?b), p(?b, ?c), p(?c, ?d), ~e(?b, ?c) .")
     p(?x, ?z) :- p(?x, ?y), p(?y, ?z) .
@@ -41,7 +41,7 @@ def in_twos(rules: Iterable[Rule], derived: Container[Predicate]) -> tuple[Rule,
     >>> show("p(?x, ?y) :- p(?x, ?a), e(?a, ?b), p(?b, ?y) .")
     part 1(?x, ?b) :- p(?x, ?a), e(?a, ?b) .
     p(?x, ?y) :- part 1(?x, ?b), p(?b, ?y) .
-    >>> in_twos(parse_program("p(?x, ?y) :- p(?x, ?x), p(?y, ?y) .").rules, [Predicate("p", 2)]).rule.head.terms
+    >>> binarise(parse_program("p(?x, ?y) :- p(?x, ?x), p(?y, ?y) .").rules, [Predicate("p", 2)]).rule.head.terms
     (Variable(name='x'), Variable(name='y'))
     """
     found: list[Rule] = []
@@ -97,13 +97,13 @@ def _share(one: Atom, other: Atom) -> bool:
 
 
 def _without(atoms: Iterable[Atom], taken: Iterable[Atom]) -> list[Atom]:
-    """The atoms, but for these very objects: one may be there twice."""
+    """The atoms except the given objects, compared by identity, since equal atoms may occur twice."""
     gone = {id(atom) for atom in taken}
     return [atom for atom in atoms if id(atom) not in gone]
 
 
 def shared_variables(rule: Rule, derived: Container[Predicate]) -> tuple[Variable, ...]:
-    """What the two recursive atoms of a step share; nothing if there is one only."""
+    """The variables that the two recursive atoms of a step share; empty if it has one recursive atom."""
     recursive = [atom for atom in rule.positive if atom.predicate in derived]
     if len(recursive) < 2:
         return ()

@@ -1,7 +1,7 @@
-"""Arity and safety: whether a program or a query means something. All mistakes are found at once.
+"""Checks of arity and safety for programs and queries. All mistakes are reported at once.
 
-In what passes, every positive wildcard is a fresh variable, so that whoever joins positive atoms
-meets variables and constants only. Wildcards remain in negated atoms, where they mean "no value".
+In a checked program, every positive wildcard is a fresh variable, so that positive atoms have variables and constants
+only. Wildcards remain in negated atoms, where they mean "no value".
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from types import MappingProxyType
 from everlog.analysis.names import closest, local_part
 from everlog.analysis.places import atom_place, position, term_place
 from everlog.analysis.warnings import warnings_about
+from everlog.lang.codes import Code
 from everlog.lang.errors import Diagnostic, EverlogError, Place, RuleError, UnknownPredicateError
 from everlog.lang.printer import NO_PREFIXES, print_atom, print_rule
 from everlog.lang.syntax import Atom, Columns, Predicate, Program, Query, Rule, Term, Variable, Wildcard
@@ -36,12 +37,12 @@ class CheckedProgram:
 
     @property
     def data(self) -> tuple[Columns, ...]:
-        """Facts that are no part of the program's text."""
+        """Facts that came with the program but are not part of its text."""
         return self.written.data if self.written is not None else ()
 
     @cached_property
     def warnings(self) -> tuple[Diagnostic, ...]:
-        """What is allowed but probably not meant, in the order of the text."""
+        """Warnings about what is allowed but probably not meant, in the order of the text."""
         return tuple(sorted(warnings_about(self.written), key=position)) if self.written is not None else ()
 
     @property
@@ -69,7 +70,7 @@ class CheckedQuery:
 
 
 def check(program: Program) -> CheckedProgram:
-    """The program, checked; otherwise a :class:`RuleError` with everything that is wrong.
+    """The checked program; raises a :class:`RuleError` with every mistake.
 
     >>> from everlog.lang.parser import parse_program
     >>> check(parse_program("p(?x) :- q(?x, _) .")).rules[0].positive[0].terms
@@ -99,8 +100,7 @@ def check(program: Program) -> CheckedProgram:
 def check_query(query: Query, known: Collection[Predicate], prefixes: Mapping[str, str] = NO_PREFIXES) -> CheckedQuery:
     """The query, checked against the predicates that are known.
 
-    Raises :class:`UnknownPredicateError` if all that is wrong is predicates that are not known,
-    otherwise :class:`RuleError`.
+    Raises :class:`UnknownPredicateError` if unknown predicates are the only mistakes, otherwise :class:`RuleError`.
     """
     wrong: list[Diagnostic] = list(_unsafe_negation(query.positive, query.negative, prefixes))
     unknown: list[Diagnostic] = []
@@ -115,27 +115,27 @@ def check_query(query: Query, known: Collection[Predicate], prefixes: Mapping[st
 
 
 def unknown_predicate(predicate: Predicate, known: Iterable[Predicate], place: Place | None = None) -> Diagnostic:
-    """What to say about a predicate that is not among the known ones."""
+    """The diagnostic for a predicate that is not among the known ones."""
     same_name = sorted(other for other in known if other.name == predicate.name)
     if same_name and not _is_iri(predicate):
         arity = same_name[0].arity
         message = f"`{predicate.name}` is used with {_arguments(predicate.arity)}, but has {_arguments(arity)}"
         hint = f"write {_arguments(arity)}; `_` stands for any value"
-        return Diagnostic("arity", message, place, hint)
+        return Diagnostic(Code.ARITY, message, place, hint)
     if same_name:
         near = f"it is known with {' and '.join(_arguments(other.arity) for other in same_name)}"
     else:
         names = closest(predicate.name, sorted({other.name for other in known}))
         near = f"did you mean {' or '.join(f'`{name}`' for name in names)}?" if names else _some(known)
     message = f"there is no predicate `{predicate.name}` with {_arguments(predicate.arity)}"
-    return Diagnostic("unknown-predicate", message, place, near)
+    return Diagnostic(Code.UNKNOWN_PREDICATE, message, place, near)
 
 
 _MOST_NAMED = 8
 
 
 def _some(known: Iterable[Predicate]) -> str:
-    """The predicates there are, or the first of them."""
+    """The names of the known predicates, or of the first of them, for a hint."""
     names = sorted({other.name for other in known})
     shown = ", ".join(f"`{name}`" for name in names[:_MOST_NAMED])
     more = f" and {len(names) - _MOST_NAMED:,} more" if len(names) > _MOST_NAMED else ""
@@ -155,7 +155,7 @@ def _arity_errors(atoms: Iterable[Atom], predicates: Iterable[Predicate]) -> Ite
             continue
         reported.add(predicate)
         yield Diagnostic(
-            "arity",
+            Code.ARITY,
             f"`{predicate.name}` is used with {_arguments(predicate.arity)} here, "
             f"but with {_arguments(before.predicate.arity)} before",
             atom_place(atom),
@@ -179,11 +179,11 @@ def _unsafe(rule: Rule, prefixes: Mapping[str, str]) -> Iterable[Diagnostic]:
         else:
             message = f"the variable `?{variable.name}` of the head is not in any positive atom of the body"
             hint = f"add a positive atom with `?{variable.name}` to the body"
-        yield Diagnostic("unsafe-variable", message, term_place(rule.head, variable), hint)
+        yield Diagnostic(Code.UNSAFE_VARIABLE, message, term_place(rule.head, variable), hint)
     if any(isinstance(term, Wildcard) for term in rule.head.terms):
         hint = "write a constant, or a variable that the body binds"
         place = term_place(rule.head, Wildcard())
-        yield Diagnostic("wildcard-in-head", "`_` cannot stand in a head or a fact", place, hint)
+        yield Diagnostic(Code.WILDCARD_IN_HEAD, "`_` cannot stand in a head or a fact", place, hint)
     yield from _unsafe_negation(rule.positive, rule.negative, prefixes, frozenset(rule.head.variables()))
 
 
@@ -208,11 +208,11 @@ def _unsafe_negation(
                 instead = "write `_` in each of them"
             hint = f'{instead} if you mean "for no value", otherwise add a positive atom with `?{variable.name}`'
             message = f"the variable `?{variable.name}` is only in negated atoms"
-            yield Diagnostic("unsafe-variable", message, term_place(atom, variable), hint)
+            yield Diagnostic(Code.UNSAFE_VARIABLE, message, term_place(atom, variable), hint)
 
 
 def _with_another_predicate(atom: Atom, bound: set[Variable], prefixes: Mapping[str, str]) -> str:
-    """How to negate an atom with a variable that is nowhere else but there several times."""
+    """The hint for negating an atom with a variable that occurs several times there and nowhere else."""
     name = "some_" + re.sub(r"\W+", "_", local_part(atom.predicate.name)).strip("_")
     variables = tuple(dict.fromkeys(variable for variable in atom.variables() if variable in bound))
     other = Atom(Predicate(name, len(variables)), variables)

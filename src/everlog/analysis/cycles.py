@@ -1,4 +1,4 @@
-"""Negation through recursion: a predicate that depends on its own negation has no meaning in strata."""
+"""Negation through recursion: a program with a predicate that depends on its own negation cannot be stratified."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections import deque
 from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from everlog.analysis.places import atom_place, position
+from everlog.lang.codes import Code
 from everlog.lang.errors import Diagnostic, Place, RuleError
 from everlog.lang.printer import print_name, print_rule
 from everlog.lang.syntax import Atom, Predicate, Rule
@@ -62,7 +63,7 @@ def _message(cycle: Sequence[Step], prefixes: Mapping[str, str]) -> Diagnostic:
     first = print_name(cycle[0][0].head.predicate.name, prefixes)
     chain = " <- ".join([first, *(_used(step, prefixes) for step in cycle)])
     return Diagnostic(
-        "negation-cycle",
+        Code.NEGATION_CYCLE,
         f"`{first}` depends on its own negation: {chain}",
         atom_place(cycle[0][1]),
         "what is negated must be complete before it is used: break the cycle at one of these rules",

@@ -1,14 +1,14 @@
-"""Recursion that decomposes: facts with different values of one argument never meet.
+"""Decomposition of recursion: facts with different values of one argument are never joined.
 
-A component of mutually recursive predicates decomposes if each of them has an argument, the *carried* one, such
-that every recursive rule has the same variable there in its head and in every recursive atom of its body. Then
-what follows from the facts with one value in that argument does not depend on the facts with another, and
-the recursion can be closed value by value, in any number of places at once, without exchanging anything.
+A component of mutually recursive predicates decomposes if each of them has an argument, the *carried* one, such that
+every recursive rule has the same variable there in its head and in every recursive atom of its body. Then the
+consequences of facts with one value in that argument do not depend on the facts with another value, and the recursion
+can be closed for each value separately, in any number of partitions at once, without exchanging facts.
 
-An atom from below that has the carried variable is only ever matched with facts that have the value there:
-its relation can be partitioned along (*co-partitioned*). Every other one is needed everywhere (*shared*). That
-holds for negated atoms, too. A relation may be co-partitioned by several arguments; if some atom needs all of
-it, it is shared.
+An atom of a lower stratum that has the carried variable is only matched with facts that have the value there: its
+relation can be partitioned in the same way (*co-partitioned*). Every other relation is needed in every partition
+(*shared*). This holds for negated atoms, too. A relation may be co-partitioned by several arguments; if some atom needs
+all of it, it is shared.
 
 Linear closure decomposes by the argument that is passed on, nonlinear transitivity by none; nor does a rule
 whose head has a constant in the carried argument.
@@ -28,7 +28,7 @@ Choices = dict[Predicate, frozenset[int]]
 """The arguments of each predicate that may be the carried one."""
 
 Place = tuple[int, int]
-"""A level within a stratum, and how it recurs."""
+"""A level within a stratum, and the form of its recursion (see :func:`_form`)."""
 
 
 @dataclass(frozen=True)
@@ -39,7 +39,7 @@ class Decomposition:
     copartitioned: tuple[tuple[Predicate, int], ...]
     """Relations to be partitioned by one of their arguments."""
     shared: tuple[Predicate, ...]
-    """Relations to be available in full wherever a part is closed."""
+    """Relations that every partition needs in full."""
 
     def __str__(self) -> str:
         parts = [f"by {', '.join(_argument(p, i) for p, i in self.carried.items())}"]
@@ -52,7 +52,7 @@ class Decomposition:
 
 @dataclass(frozen=True)
 class Obstacle:
-    """A rule that stands in the way if a predicate carries an argument (None: whichever it is)."""
+    """A rule that prevents a decomposition in which a predicate carries an argument (None: any argument)."""
 
     predicate: Predicate
     argument: int | None
@@ -66,7 +66,7 @@ class Obstacle:
 
 
 class _Stuck(Exception):
-    """No variable is left that a rule could carry."""
+    """Raised when a rule has no variable left that it could carry."""
 
     def __init__(self, rule: Rule, reason: str) -> None:
         super().__init__(reason)
@@ -74,11 +74,11 @@ class _Stuck(Exception):
 
 
 def decompose(stratum: Stratum, sizes: Mapping[Predicate, int] | None = None) -> Decomposition | tuple[Obstacle, ...]:
-    """How the recursion of a stratum decomposes, or why it does not.
+    """The decomposition of the recursion of a stratum, or the obstacles if there is none.
 
-    Predicates that no recursive rule connects are independent of each other. Of several assignments the
-    one that shares the fewest facts is taken, ``sizes`` being the numbers of facts. The cost is linear in
-    the rules for each argument of a predicate.
+    Predicates that no recursive rule connects are independent of each other. Of several decompositions the one that
+    shares the fewest facts is returned; ``sizes`` has the number of facts of each predicate. The cost is linear in the
+    rules for each argument of a predicate.
 
     >>> from everlog.analysis.check import check
     >>> from everlog.analysis.stratify import stratify
@@ -104,12 +104,12 @@ def decompose(stratum: Stratum, sizes: Mapping[Predicate, int] | None = None) ->
 
 
 def parts_of(stratum: Stratum) -> tuple[Stratum, ...]:
-    """The same rules in strata of which each is nonrecursive, decomposes, or has no component that does.
+    """The stratum split into strata of which each is nonrecursive, decomposes, or has no component that does.
 
-    They are to be evaluated in this order. Predicates that do not depend on each other stay
-    together, so that there are few. A stratum with modules is left as it is.
+    They have to be evaluated in this order. Predicates that do not depend on each other stay together, so that there
+    are few strata. A stratum with special modules is left as it is.
     """
-    if stratum.modules or not stratum.recursive:
+    if stratum.special or not stratum.recursive:
         return (stratum,)
     graph, by_head = dependencies(stratum.rules), _by_head(stratum.rules)
     level: dict[Predicate, int] = {}
@@ -124,7 +124,7 @@ def parts_of(stratum: Stratum) -> tuple[Stratum, ...]:
 
 
 def _form(component: Sequence[Predicate], rules: Sequence[Rule]) -> int:
-    """0 if there is no recursion, 1 if it decomposes, 2 if not."""
+    """The form of the recursion of a component: 0 without recursion, 1 if it decomposes, 2 if it does not."""
     if not rules:
         return 0
     return 1 if any(isinstance(option, Decomposition) for option in _decompositions(component, rules)) else 2
@@ -136,11 +136,11 @@ def _part(stratum: Stratum, place: Place, places: Mapping[Predicate, Place]) -> 
     rules = [rule for rule in stratum.rules if rule.head.predicate in inside]
     recursive = tuple(rule for rule in rules if _recursive_atoms(rule, inside))
     nonrecursive = tuple(rule for rule in rules if not _recursive_atoms(rule, inside))
-    return Stratum(stratum.index, recursive, nonrecursive, predicates)
+    return Stratum.of_rules(stratum.index, recursive, nonrecursive, predicates)
 
 
 def _components(stratum: Stratum) -> Iterator[tuple[tuple[Predicate, ...], list[Rule]]]:
-    """The sets of predicates that the recursive rules connect, each with these rules."""
+    """The sets of predicates connected by recursive rules, each with these rules."""
     inside, by_head = frozenset(stratum.predicates), _by_head(stratum.recursive)
     beside: dict[Predicate, dict[Predicate, None]] = {}
     for rule in stratum.recursive:
@@ -159,7 +159,7 @@ def _by_head(rules: Iterable[Rule]) -> dict[Predicate, list[Rule]]:
 
 
 def _decompositions(component: Sequence[Predicate], rules: Sequence[Rule]) -> Iterator[Decomposition | Obstacle]:
-    """For each argument of the first predicate how the component decomposes by it, or what stands in the way."""
+    """For each argument of the first predicate, the decomposition of the component by it, or the obstacle."""
     first = component[0]
     bare = next((predicate for predicate in component if not predicate.arity), None)
     if bare is not None:
@@ -175,7 +175,7 @@ def _decompositions(component: Sequence[Predicate], rules: Sequence[Rule]) -> It
 
 
 def _settled(choices: Choices, rules: Sequence[Rule]) -> dict[Predicate, int]:
-    """One argument for each predicate, of those that may be; backtracks where a variable is repeated in an atom."""
+    """One possible argument for each predicate; backtracks where a variable is repeated in an atom."""
     left = _narrowed(choices, rules)
     open_one = next((predicate for predicate, arguments in left.items() if len(arguments) > 1), None)
     if open_one is None:
@@ -191,7 +191,7 @@ def _settled(choices: Choices, rules: Sequence[Rule]) -> dict[Predicate, int]:
 
 
 def _narrowed(choices: Choices, rules: Sequence[Rule]) -> Choices:
-    """The arguments that are left when every rule has a variable that all its recursive atoms can carry."""
+    """The possible arguments with which every rule has a variable that all its recursive atoms can carry."""
     left, changed = dict(choices), True
     while changed:
         changed = False
@@ -223,7 +223,7 @@ def _why(atoms: Sequence[Atom], left: Choices) -> str:
 
 
 def _distributed(carried: Mapping[Predicate, int], rules: Iterable[Rule]) -> Decomposition:
-    """How the relations below must be distributed."""
+    """The decomposition for given carried arguments: how the relations of lower strata are distributed."""
     along: dict[tuple[Predicate, int], None] = {}
     shared: dict[Predicate, None] = {}
     for rule in rules:
@@ -238,7 +238,7 @@ def _distributed(carried: Mapping[Predicate, int], rules: Iterable[Rule]) -> Dec
 
 
 def _joined(parts: Sequence[Decomposition]) -> Decomposition:
-    """Components side by side."""
+    """The decomposition of several independent components."""
     shared = dict.fromkeys(predicate for part in parts for predicate in part.shared)
     along = dict.fromkeys(each for part in parts for each in part.copartitioned)
     carried = {predicate: argument for part in parts for predicate, argument in part.carried.items()}

@@ -1,4 +1,4 @@
-"""Which predicates depend on which, and which depend on each other."""
+"""Dependencies between predicates, and components of predicates that depend on each other."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Dependencies:
         return self.positive.keys()
 
     def of(self, predicate: Predicate) -> tuple[Predicate, ...]:
-        """Everything that a predicate depends on directly."""
+        """The predicates that a predicate depends on directly."""
         return self.positive.get(predicate, ()) + self.negative.get(predicate, ())
 
     def components(self) -> list[tuple[Predicate, ...]]:

@@ -1,32 +1,32 @@
-"""How the predicates of a program are derived, and what of that is the same in another program.
+"""How the predicates of a program are derived, and which derivations a changed program shares.
 
-Between a program and a changed one there are programs with *guards*: predicates of arity 0 in the bodies of the
-rules that come or go. A rule whose guard holds is as good as one without it, and one whose guard does not
-hold is as good as no rule.
+Between a program and a changed one there are programs with *guards*: predicates of arity 0 in the bodies of the rules
+that are added or removed. A rule whose guard holds is equivalent to the rule without the guard, and a rule whose guard
+does not hold derives nothing.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from types import MappingProxyType
 
 from everlog.analysis.dependencies import strong_components
-from everlog.analysis.modules.kinds import Closure, Module
+from everlog.analysis.modules.module import OrdinaryRules
 from everlog.analysis.stratify import StratifiedProgram, Stratum
 from everlog.lang.syntax import Atom, Predicate, Rule
 
 Guards = Mapping[Predicate, bool]
-"""For each guard whether it holds."""
+"""For each guard, whether it holds."""
 
 UNRULED = -1
-"""The index of the stratum of predicates that have lost what derived them."""
+"""The index of the stratum of predicates whose rules were all removed."""
 
 
 def guarded(rule: Rule, guard: Predicate) -> Rule:
-    """The rule for as long as the guard holds.
+    """The rule with the guard in its body: it derives facts only while the guard holds.
 
     >>> from everlog.lang.parser import parse_program
     >>> from everlog.lang.printer import print_rule
@@ -38,21 +38,21 @@ def guarded(rule: Rule, guard: Predicate) -> Rule:
 
 @dataclass
 class Derivation:
-    """What derives a predicate: rules, each as often as it is there, or a module."""
+    """What derives a predicate: a multiset of rules, or a module."""
 
     nonrecursive: list[Rule] = field(default_factory=list)
     recursive: list[Rule] = field(default_factory=list)
     module: object = None
-    """What the module depends on besides facts."""
+    """The parameters of the module: what its result depends on besides facts."""
 
     def has_facts_of(self, other: Derivation) -> bool:
-        """Whether the predicate has the same facts by both, if the predicates below it have."""
+        """Whether both derive equal facts of the predicate from equal facts of the predicates that it depends on."""
         if self.module != other.module:
             return False
         return self.has_counters_of(other) or Counter(self.rules) == Counter(other.rules)
 
     def has_counters_of(self, other: Derivation) -> bool:
-        """Whether that holds for the counters of its facts, too."""
+        """Whether both also give the facts equal numbers of derivations."""
         return _same(self.nonrecursive, other.nonrecursive) and _same(self.recursive, other.recursive)
 
     @property
@@ -65,7 +65,7 @@ class Derivation:
 
 
 def _same(some: list[Rule], others: list[Rule]) -> bool:
-    """Whether rules are the same, in any order; those that are in the same order cost next to nothing."""
+    """Whether two lists have equal rules in any order; lists in the same order are compared fastest."""
     return some == others or (len(some) == len(others) and Counter(some) == Counter(others))
 
 
@@ -74,19 +74,19 @@ NOTHING = Derivation()
 
 @dataclass(frozen=True)
 class Derivations:
-    """What derives each predicate of a program, with its guards as they are."""
+    """The derivation of each predicate of a program, given which guards hold."""
 
     program: StratifiedProgram
     guards: Guards = field(default_factory=lambda: MappingProxyType({}))
 
     @cached_property
     def by_predicate(self) -> dict[Predicate, Derivation]:
-        """For each predicate that has rules or a module, if only rules that are not in force."""
+        """The derivation of each predicate that has rules or a module, including rules that are not in force."""
         found: dict[Predicate, Derivation] = {}
         for stratum in self.program.strata:
             found.update((predicate, Derivation()) for predicate in stratum.predicates)
-            for module in stratum.modules:
-                found.update((predicate, Derivation(module=_name(module))) for predicate in module.predicates)
+            for module in stratum.special:
+                found.update((predicate, Derivation(module=module.identity)) for predicate in module.predicates)
             for rule in self.in_force(stratum.nonrecursive):
                 found[rule.head.predicate].nonrecursive.append(rule)
             for rule in self.in_force(stratum.recursive):
@@ -98,11 +98,11 @@ class Derivations:
 
     @cached_property
     def hidden(self) -> frozenset[Predicate]:
-        """The predicates that feed modules."""
+        """The hidden predicates that have the explicit facts of modules."""
         return frozenset(self.program.external.values())
 
     def in_force(self, rules: tuple[Rule, ...]) -> Iterator[Rule]:
-        """The rules whose guards hold, without these."""
+        """The rules whose guards hold, without their guards."""
         for rule in rules:
             guards = [atom.predicate for atom in rule.positive if atom.predicate in self.guards]
             if not guards:
@@ -111,42 +111,42 @@ class Derivations:
                 yield replace(rule, positive=tuple(a for a in rule.positive if a.predicate not in self.guards))
 
     def changed_in(self, new: Derivations) -> frozenset[Predicate]:
-        """The predicates of a later program of which we cannot tell that they have the facts they had."""
+        """The predicates of a later program whose facts may differ from those that this program derives."""
         no_more = self.hidden - new.hidden
         found = {p for p, how in new.by_predicate.items() if not how.has_facts_of(self.of(p))}
         lost = {p for p, how in self.by_predicate.items() if how and p not in new.by_predicate and p not in no_more}
         return frozenset({*found, *lost, *(new.hidden - self.hidden)})
 
 
-def _name(module: Module) -> object:
-    if isinstance(module, Closure):
-        return module.kind, module.states, module.transitions, module.mirrored, module.closed
-    return module.predicate, module.parts
+@dataclass(frozen=True)
+class Start:
+    """A program for facts that another one derived.
 
-
-def started_from(old: Derivations, new: Derivations) -> StratifiedProgram:
-    """The new program, for facts that the old one derived.
-
-    Predicates that are derived otherwise than before are *afresh*: their facts are computed from nothing
-    whatever there is, in strata of their own. All other strata may be repaired.
+    The predicates ``afresh`` have another derivation than before: their facts are computed again, in strata of their
+    own. The facts of all other strata may be repaired.
     """
+
+    program: StratifiedProgram
+    afresh: tuple[Predicate, ...] = ()
+
+
+def started_from(old: Derivations, new: Derivations) -> Start:
+    """The new program, for facts that the old one derived."""
     changed = old.changed_in(new)
     if not changed:
-        return new.program
-    strata = [part for stratum in new.program.strata for part in _marked(stratum, changed)]
+        return Start(new.program)
+    strata = [part for stratum in new.program.strata for part in _apart(stratum, changed)]
     unruled = tuple(sorted(changed.difference(new.by_predicate)))
     if unruled:
-        strata.insert(0, Stratum(UNRULED, (), (), unruled, afresh=True))
+        strata.insert(0, Stratum(UNRULED, unruled, ()))
     stratum_of = MappingProxyType({**new.program.stratum_of, **dict.fromkeys(unruled, UNRULED)})
-    return replace(new.program, strata=tuple(strata), stratum_of=stratum_of)
+    afresh = [p for stratum in strata if not changed.isdisjoint(stratum.predicates) for p in stratum.predicates]
+    return Start(replace(new.program, strata=tuple(strata), stratum_of=stratum_of), tuple(afresh))
 
 
-def _marked(stratum: Stratum, changed: frozenset[Predicate]) -> Iterator[Stratum]:
-    if changed.isdisjoint(stratum.predicates):
-        yield stratum
-        return
-    for part in split(stratum):
-        yield replace(part, afresh=not changed.isdisjoint(part.predicates))
+def _apart(stratum: Stratum, changed: frozenset[Predicate]) -> Iterable[Stratum]:
+    """The stratum, in parts if some of its predicates changed."""
+    return (stratum,) if changed.isdisjoint(stratum.predicates) else split(stratum)
 
 
 def split(stratum: Stratum) -> Iterator[Stratum]:
@@ -159,13 +159,13 @@ def split(stratum: Stratum) -> Iterator[Stratum]:
     >>> [len(part.rules) for stratum in stratify(check(program)).strata for part in split(stratum)]
     [1, 2]
     """
-    if stratum.module is not None:
+    if stratum.alone is not None:
         yield stratum
         return
     below: dict[Predicate, dict[Predicate, None]] = {predicate: {} for predicate in stratum.predicates}
     for rule in stratum.rules:
         below[rule.head.predicate].update((atom.predicate, None) for atom in rule.positive)
-    for module in stratum.inner:
+    for module in stratum.special:
         for predicate in module.predicates:
             below[predicate].update(dict.fromkeys((*module.inputs, *module.predicates)))
     for component in strong_components(below, lambda node: [other for other in below[node] if other in below]):
@@ -177,5 +177,6 @@ def _part(stratum: Stratum, component: tuple[Predicate, ...]) -> Stratum:
     rules = [rule for rule in stratum.rules if rule.head.predicate in own]
     recursive = tuple(rule for rule in rules if not own.isdisjoint(atom.predicate for atom in rule.positive))
     nonrecursive = tuple(rule for rule in rules if own.isdisjoint(atom.predicate for atom in rule.positive))
-    inner = tuple(module for module in stratum.inner if not own.isdisjoint(module.predicates))
-    return replace(stratum, recursive=recursive, nonrecursive=nonrecursive, predicates=component, inner=inner)
+    ordinary = (OrdinaryRules(recursive, nonrecursive),) if rules else ()
+    special = (module for module in stratum.special if not own.isdisjoint(module.predicates))
+    return Stratum(stratum.index, component, (*ordinary, *special))

@@ -1,4 +1,4 @@
-"""What is known of the explicit facts that a knowledge base was given, to warn of those that can match nothing."""
+"""The kinds of terms in the explicit facts of a knowledge base, for warnings about facts that can match nothing."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ StoredKinds = dict[str, list[int]]
 """Kinds by the texts of predicates."""
 
 KINDS = "kinds"
-"""Under which name the statistics of a version have the kinds of the explicit facts."""
+"""The key of the kinds of the explicit facts in the statistics of a version."""
 
 
 def any_kinds(predicate: Predicate) -> Kinds:
-    """The kinds of columns that may hold any terms.
+    """The kinds of the columns of a predicate that may hold any terms.
 
     >>> any_kinds(Predicate("p", 2))
     (2047, 2047)
@@ -29,10 +29,10 @@ def any_kinds(predicate: Predicate) -> Kinds:
 
 
 class GivenFacts:
-    """The predicates of the explicit facts with the kinds of terms in their columns, at least those they have.
+    """The predicates of the explicit facts, with a superset of the kinds of terms in their columns.
 
-    Deletions change nothing. ``known`` are predicates that are not new whether they have facts or not; ``merged`` is
-    as in :class:`Given`.
+    Deletions do not remove kinds. ``known`` are predicates that are not new whether they have facts or not; ``merged``
+    is as in :class:`Given`.
 
     >>> from everlog.analysis.check import check
     >>> from everlog.lang.parser import parse_program
@@ -49,7 +49,8 @@ class GivenFacts:
         self._known = known
         self._merged = merged
         self._before: dict[Predicate, Kinds | None] = {}
-        """What of :attr:`kinds` is news, with the kinds that were known before."""
+        """The predicates of :attr:`kinds` that changed since the last warnings, with the kinds that were known
+        before."""
         self._named: dict[Predicate, Place | None] = {}
 
     def copy(self) -> GivenFacts:
@@ -69,7 +70,7 @@ class GivenFacts:
                     self._named[predicate] = (named or {}).get(predicate)
 
     def news(self, program: CheckedProgram, *, whole: bool = True) -> list[Diagnostic]:
-        """The warnings about what was added since they were last asked for; see :class:`Given` for ``whole``."""
+        """The warnings about facts added since the last call; see :class:`Given` for ``whole``."""
         if not self._before:
             return []
         before = {predicate: self._before.get(predicate, kinds) for predicate, kinds in self.kinds.items()}
@@ -105,7 +106,7 @@ class GivenFacts:
         *,
         merged: bool = False,
     ) -> GivenFacts:
-        """What the statistics of a version say; predicates of which they say nothing may hold terms of any kind.
+        """The kinds in the statistics of a version; predicates that are missing there may hold terms of any kind.
 
         >>> GivenFacts.from_store({"kinds": {"p/1": [8]}}, [Predicate("p", 1), Predicate("q", 2)], ()).kinds
         {Predicate(name='p', arity=1): (8,), Predicate(name='q', arity=2): (2047, 2047)}

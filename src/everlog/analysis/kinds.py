@@ -1,8 +1,8 @@
-"""Joins that can never succeed, because what they compare are terms of different kinds.
+"""Joins that can never succeed, because they compare terms of different kinds.
 
-The kinds of the explicit facts are carried through the rules to a least fixpoint: a head's argument may be of any kind
-that its variable may have in all positive atoms of the body. Where a variable, or a constant, can have no kind at all,
-although each of its places holds something, no instance of the rule exists, and a negated atom excludes nothing.
+The kinds of the explicit facts are propagated through the rules to a least fixpoint: a head's argument may be of any
+kind that its variable may have in all positive atoms of the body. Where a variable, or a constant, can have no kind at
+all, although each of its arguments has some, no instance of the rule exists, and a negated atom excludes nothing.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from everlog.analysis.check import CheckedProgram
 from everlog.analysis.places import term_place
 from everlog.lang import kinds as kind
+from everlog.lang.codes import Code, Severity
 from everlog.lang.errors import Diagnostic
 from everlog.lang.internal import is_internal
 from everlog.lang.kinds import Kinds, described, joined, kind_of
@@ -25,7 +26,7 @@ Masks = dict[Predicate, Kinds]
 
 @dataclass(frozen=True)
 class _Clash:
-    """A term of an atom that can equal nothing there: ``other`` is where else the variable stands, if it is one."""
+    """A term of an atom that no fact can match; ``other`` is another atom with it, if it is a variable."""
 
     atom: Atom
     at: int
@@ -45,17 +46,17 @@ def never_joined(program: CheckedProgram, facts: Mapping[Predicate, Kinds]) -> I
     '`?x` is never the same in `q` and `r`: it stands for integers there, and for doubles here'
     """
     masks = _derived(program.rules, facts)
-    said: set[Diagnostic] = set()
+    reported: set[Diagnostic] = set()
     for rule in program.rules:
         for clash in _clashes(rule, masks):
-            found = _said(clash, rule, program.prefixes)
-            if found not in said:
-                said.add(found)
+            found = _diagnostic(clash, rule, program.prefixes)
+            if found not in reported:
+                reported.add(found)
                 yield found
 
 
 def _derived(rules: Sequence[Rule], facts: Mapping[Predicate, Kinds]) -> Masks:
-    """The kinds of all facts that may follow; what is not in it has no facts."""
+    """The kinds of all facts that may be derived; predicates that are missing have no facts."""
     masks = {predicate: kinds for predicate, kinds in facts.items() if all(kinds)}
     masks |= {predicate: (kind.ANY,) * predicate.arity for predicate in _internal(rules)}
     readers: dict[Predicate, list[Rule]] = {}
@@ -80,7 +81,7 @@ def _derived(rules: Sequence[Rule], facts: Mapping[Predicate, Kinds]) -> Masks:
 
 
 def _internal(rules: Iterable[Rule]) -> set[Predicate]:
-    """The predicates that Everlog gives facts of its own."""
+    """The predicates whose facts Everlog adds itself."""
     return {atom.predicate for rule in rules for atom in rule.body if is_internal(atom.predicate)}
 
 
@@ -103,32 +104,32 @@ def _head(rule: Rule, masks: Masks) -> Kinds | None:
 
 
 def _arguments(head: Atom) -> Iterator[Variable | Constant]:
-    """The arguments of a head, where no wildcard can stand."""
+    """The arguments of a head, which are never wildcards."""
     return (term for term in head.terms if not isinstance(term, Wildcard))
 
 
 def _clashes(rule: Rule, masks: Masks) -> Iterator[_Clash]:
-    """What in the body of a rule can equal nothing, each variable once."""
+    """The terms in the body of a rule that no fact can match, each variable once."""
     places: dict[Variable, list[tuple[Atom, int]]] = {}
-    said: set[Variable] = set()
+    reported: set[Variable] = set()
     for number, atom in enumerate(rule.body):
         for at, (term, mask) in enumerate(zip(atom.terms, masks.get(atom.predicate, ()), strict=False)):
             if isinstance(term, Constant):
                 if not kind_of(term.text) & mask:
                     yield _Clash(atom, at, mask, kind_of(term.text), None)
             elif isinstance(term, Variable):
-                if term in said:
+                if term in reported:
                     continue
                 others = places.setdefault(term, [])
                 clash = next(((other, there) for other, there in others if not there & mask), None)
                 if clash is not None:
-                    said.add(term)
+                    reported.add(term)
                     yield _Clash(atom, at, mask, clash[1], clash[0])
                 if number < len(rule.positive):
                     others.append((atom, mask))
 
 
-def _said(clash: _Clash, rule: Rule, prefixes: Mapping[str, str]) -> Diagnostic:
+def _diagnostic(clash: _Clash, rule: Rule, prefixes: Mapping[str, str]) -> Diagnostic:
     term, name = clash.atom.terms[clash.at], print_name(clash.atom.predicate.name, prefixes)
     shown = print_term(term, prefixes)
     notes, hint = [], _advice(clash.here, clash.there)
@@ -144,7 +145,7 @@ def _said(clash: _Clash, rule: Rule, prefixes: Mapping[str, str]) -> Diagnostic:
     place = term_place(clash.atom, term)
     if place is None:
         notes = [(f"in the rule `{print_rule(rule, prefixes)}`", None)]
-    return Diagnostic("never-joined", message, place, hint, tuple(notes), "warning")
+    return Diagnostic(Code.NEVER_JOINED, message, place, hint, tuple(notes), Severity.WARNING)
 
 
 _ADVICE = (
@@ -176,7 +177,7 @@ _ADVICE = (
 
 
 def _advice(one: int, other: int) -> str:
-    """What to do about terms of different kinds."""
+    """The hint for a join of terms of two kinds."""
     for a, b, advice in _ADVICE:
         if (one & a and other & b) or (one & b and other & a):
             return advice

@@ -1,4 +1,4 @@
-"""Linear recursion: rules with one body atom each that depends on them."""
+"""Linear recursion: rules with exactly one recursive body atom each."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def is_linear(rules: Iterable[Rule], derived: Sequence[Predicate]) -> bool:
 
 
 def read_beside(rules: Iterable[Rule], derived: Sequence[Predicate]) -> list[Predicate]:
-    """What rules read that they do not derive.
+    """The predicates that rules read and do not derive.
 
     >>> from everlog.lang.parser import parse_program
     >>> rules = parse_program("p(?x, ?y) :- e(?a, ?x), p(?a, ?b), e(?b, ?y) .").rules

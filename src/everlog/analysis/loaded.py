@@ -1,6 +1,6 @@
-"""What is probably wrong with facts for rules, or with rules for facts, once facts are loaded.
+"""Warnings about rules and facts that do not fit together, once facts are loaded.
 
-Nothing of it is an error: a predicate may be empty, and facts may be there to be asked for only.
+None of these is an error: a predicate may be empty, and facts may be meant for queries only.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from everlog.analysis.check import CheckedProgram, unknown_predicate
 from everlog.analysis.kinds import never_joined
 from everlog.analysis.names import likely_typos
 from everlog.analysis.places import atom_place
+from everlog.lang.codes import Code, Severity
 from everlog.lang.errors import Diagnostic, Place
 from everlog.lang.internal import is_internal
 from everlog.lang.kinds import Kinds
@@ -22,18 +23,18 @@ from everlog.lang.syntax import Atom, Predicate, Rule
 NO_FACTS: Mapping[Predicate, Kinds] = MappingProxyType({})
 EMPTY = "load facts for it; if it is to be empty, give it an empty file, or in Python insert no rows"
 MOST_APART = 3
-"""More predicates without facts are told in one warning."""
+"""Maximum number of separate warnings about predicates without facts; more are put into one warning."""
 MOST_SHOWN = 10
 
 
 @dataclass(frozen=True)
 class Given:
-    """The predicates that have explicit facts, or were given none on purpose, with the kinds of their columns.
+    """The predicates that have explicit facts or empty files, with the kinds of their columns.
 
     ``named`` are those whose name a user has written, with the files that have the name, as opposed to the many
-    predicates of an RDF document. ``whole`` is whether these are all facts there are to be for now, so that a predicate
-    without any is worth a warning. ``merged`` is whether equal terms stand for each other: these may be of different
-    kinds, so that kinds rule out no join.
+    predicates of an RDF document. ``whole`` is whether all facts have been given, so that a predicate without any is
+    worth a warning. ``merged`` is whether equal terms are represented by one of them: these may be of different kinds,
+    so that kinds rule out no join.
     """
 
     kinds: Mapping[Predicate, Kinds]
@@ -48,7 +49,7 @@ def about_facts(
     before: Mapping[Predicate, Kinds] = NO_FACTS,
     known: Collection[Predicate] = (),
 ) -> Iterator[Diagnostic]:
-    """Warnings about facts that were not there ``before``; ``known`` are other predicates that are not new.
+    """Warnings about facts whose kinds are not in ``before``; ``known`` are further predicates that are not new.
 
     >>> from everlog.analysis.check import check
     >>> from everlog.lang.parser import parse_program
@@ -69,14 +70,14 @@ def about_facts(
     news = (predicate for predicate, kinds in given.kinds.items() if before.get(predicate) != kinds)
     if given.merged or set(program.predicates).isdisjoint(news):
         return
-    said = set(never_joined(program, before)) if before else set()
-    yield from (found for found in never_joined(program, given.kinds) if found not in said)
+    reported = set(never_joined(program, before)) if before else set()
+    yield from (found for found in never_joined(program, given.kinds) if found not in reported)
 
 
 def about_rules(
     program: CheckedProgram, added: Iterable[Rule], given: Given, old: CheckedProgram
 ) -> Iterator[Diagnostic]:
-    """Warnings about rules that were added to an old program, given the explicit facts that there are."""
+    """Warnings about rules that were added to an old program, given the explicit facts."""
     if not given.kinds:
         return
     missing = _missing(program, added, given.kinds)
@@ -84,19 +85,19 @@ def about_rules(
     yield from _without_facts(program, given, missing, meant)
     if given.merged:
         return
-    said = {found.message for found in never_joined(old, given.kinds)}
-    yield from (found for found in never_joined(program, given.kinds) if found.message not in said)
+    reported = {found.message for found in never_joined(old, given.kinds)}
+    yield from (found for found in never_joined(program, given.kinds) if found.message not in reported)
 
 
 def about_deletions(deleted: Mapping[Predicate, Place | None], known: Collection[Predicate]) -> Iterator[Diagnostic]:
-    """Warnings about predicates whose facts are to be deleted, with the files that name them, and that are not known.
+    """Warnings about unknown predicates among those whose facts are deleted, with the files that name them.
 
     >>> [found.hint for found in about_deletions({Predicate("egde", 2): None}, [Predicate("edge", 2)])]
     ['did you mean `edge`?']
     """
     for predicate, place in deleted.items():
         if predicate not in known:
-            yield replace(unknown_predicate(predicate, known, place), severity="warning")
+            yield replace(unknown_predicate(predicate, known, place), severity=Severity.WARNING)
 
 
 def _missing(program: CheckedProgram, rules: Iterable[Rule], given: Mapping[Predicate, Kinds]) -> dict[Predicate, Atom]:
@@ -115,7 +116,7 @@ def _missing(program: CheckedProgram, rules: Iterable[Rule], given: Mapping[Pred
 
 
 def _meant(missing: Collection[Predicate], fresh: Iterable[Predicate]) -> dict[Predicate, Predicate]:
-    """For predicates without facts the ones that were probably meant, among those that no rule reads."""
+    """For predicates without facts, the one that was probably meant, among those that no rule reads."""
     of_name = {predicate.name: predicate for predicate in fresh}
     names = dict.fromkeys(predicate.name for predicate in missing)
     near = dict(likely_typos([name for name in names if name not in of_name], of_name))
@@ -126,7 +127,7 @@ def _meant(missing: Collection[Predicate], fresh: Iterable[Predicate]) -> dict[P
 def _without_facts(
     program: CheckedProgram, given: Given, missing: Mapping[Predicate, Atom], meant: Mapping[Predicate, Predicate]
 ) -> Iterator[Diagnostic]:
-    """A warning for each predicate that was probably meant to be another one; with ``whole``, the others, too."""
+    """A warning for each predicate without facts that is probably misspelt; with ``whole``, for the others, too."""
     for predicate, other in meant.items():
         hint = f"did you mean `{print_name(other.name, program.prefixes)}`, which has facts that no rule reads?"
         if other.name == predicate.name:
@@ -144,22 +145,22 @@ def _without_facts(
     notes += [(f"and {more:,} more", None)] if more else []
     message = f"{len(others):,} predicates that rules read have no rule and no fact"
     hint = "load facts for them; those that are to be empty may have empty files, or in Python no rows"
-    yield Diagnostic("no-facts", message, None, hint, tuple(notes), "warning")
+    yield Diagnostic(Code.NO_FACTS, message, None, hint, tuple(notes), Severity.WARNING)
 
 
 def _no_facts(program: CheckedProgram, atom: Atom, hint: str) -> Diagnostic:
     message = f"no rule and no fact gives `{print_name(atom.predicate.name, program.prefixes)}`"
-    return Diagnostic("no-facts", message, atom_place(atom), hint, severity="warning")
+    return Diagnostic(Code.NO_FACTS, message, atom_place(atom), hint, severity=Severity.WARNING)
 
 
 def _unread(program: CheckedProgram, predicate: Predicate, place: Place | None) -> Diagnostic:
     message = f"there are facts of `{print_name(predicate.name, program.prefixes)}`, which no rule has"
     hint = _near(program, predicate, program.predicates, "ignore this if the facts are there for queries alone")
-    return Diagnostic("unread-facts", message, place, hint, severity="warning")
+    return Diagnostic(Code.UNREAD_FACTS, message, place, hint, severity=Severity.WARNING)
 
 
 def _near(program: CheckedProgram, predicate: Predicate, others: Iterable[Predicate], otherwise: str) -> str:
-    """What to do about a predicate: take the one that it is nearly called like, if there is one."""
+    """The hint for an unknown predicate: the one with the most similar name, otherwise ``otherwise``."""
     names = sorted({other.name for other in others if other.name != predicate.name})
     near = [other for _, other in likely_typos([predicate.name], names)]
     return f"did you mean `{print_name(near[0], program.prefixes)}`? Otherwise {otherwise}" if near else otherwise

@@ -1,4 +1,4 @@
-"""Names that are nearly the same, for messages that say what was probably meant."""
+"""Similar names, for messages that suggest what was probably meant."""
 
 from __future__ import annotations
 
@@ -6,11 +6,14 @@ import re
 from collections.abc import Iterable, Iterator
 from difflib import get_close_matches
 
+MOST_CLOSEST = 3
+"""Maximum number of names that a message suggests."""
+
 _LOCAL = re.compile(r"[#/:]([^#/:]*)>$")
 
 
 def local_part(name: str) -> str:
-    """A bare name itself, or what follows the namespace of an IRI.
+    """A bare name itself, or the part of an IRI after its namespace.
 
     >>> local_part("<http://e.org/a#knows>"), local_part("knows")
     ('knows', 'knows')
@@ -19,8 +22,8 @@ def local_part(name: str) -> str:
     return match.group(1) if match is not None else name
 
 
-def closest(name: str, known: Iterable[str], limit: int = 3) -> list[str]:
-    """The known names that are most like a name.
+def closest(name: str, known: Iterable[str]) -> list[str]:
+    """The known names that are most similar to a name, at most ``MOST_CLOSEST``.
 
     >>> closest("ancestr", ["parent", "ancestor"])
     ['ancestor']
@@ -28,12 +31,12 @@ def closest(name: str, known: Iterable[str], limit: int = 3) -> list[str]:
     by_local: dict[str, list[str]] = {}
     for other in known:
         by_local.setdefault(local_part(other).lower(), []).append(other)
-    near = get_close_matches(local_part(name).lower(), by_local, n=limit)
-    return [other for local in near for other in by_local[local]][:limit]
+    near = get_close_matches(local_part(name).lower(), by_local, n=MOST_CLOSEST)
+    return [other for local in near for other in by_local[local]][:MOST_CLOSEST]
 
 
 def likely_typos(names: Iterable[str], known: Iterable[str]) -> Iterator[tuple[str, str]]:
-    """The names that are one slip away from a known name or from one before them: a letter more, less, other, swapped.
+    """The names that are one slip away from a known name or an earlier name: one letter more, less, changed or swapped.
 
     Numbered names (``p1``, ``p2``) are not slips. Time is linear in the number of names.
 

@@ -1,4 +1,4 @@
-"""Where a term stands inside an atom, for messages."""
+"""The places of terms inside atoms, for messages."""
 
 from __future__ import annotations
 
@@ -44,6 +44,6 @@ def _means(kind: str, written: str, term: Term) -> bool:
 
 
 def position(diagnostic: Diagnostic) -> tuple[int, int]:
-    """A key that sorts diagnostics as they come in the text."""
+    """A key that sorts diagnostics in the order of the text."""
     place = diagnostic.place or Place("")
     return place.line or 0, place.column or 0

@@ -1,4 +1,4 @@
-"""Finding a predicate by the ways a user may write it."""
+"""Finding predicates by the names that users write."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
 from everlog.analysis.check import unknown_predicate
+from everlog.lang.codes import Code
 from everlog.lang.errors import DataError, RuleError, UnknownPredicateError
 from everlog.lang.parser import resolve_predicate_name
 from everlog.lang.syntax import Predicate
@@ -40,7 +41,7 @@ class Names:
     def with_program(self, predicates: Iterable[Predicate], prefixes: Mapping[str, str]) -> Names:
         """The names after a change of the rules: those of the program, and all that were known before.
 
-        Where the program has a bare name with another arity, nothing has the old one any more, and it is forgotten.
+        Where the program has a bare name with another arity, the predicate with the old arity is removed.
 
         >>> names = Names([Predicate("p", 1), Predicate("q", 1)], {}).with_program([Predicate("p", 2)], {})
         >>> [str(predicate) for predicate in names.all()]
@@ -73,10 +74,10 @@ class Names:
             raise UnknownPredicateError(unknown)
         arities = " and ".join(str(p.arity) for p in known)
         hint = f'say which, as in ("{name}", {known[0].arity})'
-        raise UnknownPredicateError.of("ambiguous-predicate", f"`{name}` has the arities {arities}", None, hint)
+        raise UnknownPredicateError.of(Code.AMBIGUOUS_PREDICATE, f"`{name}` has the arities {arities}", None, hint)
 
     def for_data(self, key: Key, arity: int) -> Predicate:
-        """The predicate for rows of some arity, new or known."""
+        """The predicate for rows of a given arity, new or known."""
         name, wanted = self._split(key)
         if wanted is not None and wanted != arity:
             raise wrong_arity(name, wanted, arity)
@@ -86,7 +87,7 @@ class Names:
         return Predicate(name, arity)
 
     def name_of(self, key: Key) -> str:
-        """The name in a key, whether there is such a predicate or not."""
+        """The name in a key, whether or not there is such a predicate."""
         return self._split(key)[0]
 
     def arity_for(self, key: Key) -> int | None:
@@ -112,7 +113,7 @@ class Names:
 
 
 def refuse_two_arities(predicates: Iterable[Predicate], arities: Mapping[str, int]) -> None:
-    """A bare name has one arity, in rules and all data together; ``arities`` are those that are known.
+    """Raise an error if a bare name has two arities in rules and data; ``arities`` has those that are known.
 
     >>> refuse_two_arities([Predicate("<http://e.org/p>", 1), Predicate("<http://e.org/p>", 2)], {})
     >>> refuse_two_arities([Predicate("p", 1)], {"p": 2})
@@ -128,7 +129,7 @@ def refuse_two_arities(predicates: Iterable[Predicate], arities: Mapping[str, in
         if arity != predicate.arity:
             some = _count(predicate.arity, "argument")
             message = f"`{predicate.name}` has facts with {some}, and others with {arity}"
-            raise DataError.of("arity", message, None, "give one of the two another name with NAME=PATH")
+            raise DataError.of(Code.ARITY, message, None, "give one of the two another name with NAME=PATH")
 
 
 def wrong_arity(predicate: str | None, arity: int, width: int, remedy: str | None = None) -> DataError:
@@ -141,7 +142,7 @@ def wrong_arity(predicate: str | None, arity: int, width: int, remedy: str | Non
     name = "the predicate" if predicate is None else f"`{predicate}`"
     message = f"{name} has {_count(arity, 'argument')}, but the rows have {_count(width, 'value')}"
     remedy = f"pass rows of {_count(arity, 'value')}" if remedy is None else remedy
-    return DataError.of("wrong-arity", message, None, f"{remedy}, or use another predicate")
+    return DataError.of(Code.WRONG_ARITY, message, None, f"{remedy}, or use another predicate")
 
 
 def _count(number: int, noun: str) -> str:

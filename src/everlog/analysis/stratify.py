@@ -1,50 +1,90 @@
-"""Strata: the order in which rules can be evaluated so that what is negated is complete."""
+"""Stratification: the order in which rules are evaluated so that negated predicates are complete."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 from everlog.analysis.check import CheckedProgram
 from everlog.analysis.cycles import reject_negative_cycles
 from everlog.analysis.dependencies import Dependencies, dependencies
+from everlog.analysis.modules.module import Module, OrdinaryRules, SpecialModule, Untaken
 from everlog.lang.syntax import Predicate, Rule
-
-if TYPE_CHECKING:
-    from everlog.analysis.modules.kinds import Closure, Module, Untaken
 
 Kind = Literal["levels", "single"]
 Component = tuple[Predicate, ...]
 
 
+NO_RULES = OrdinaryRules()
+
+
 @dataclass(frozen=True)
 class Stratum:
-    """The rules whose heads are in one stratum. Strata are numbered from 1; 0 is for what has no rules."""
+    """The rules whose heads are in one stratum. Strata are numbered from 1; predicates without rules have number 0."""
 
     index: int
-    recursive: tuple[Rule, ...]
-    """The rules with a positive body atom of this stratum."""
-    nonrecursive: tuple[Rule, ...]
     predicates: tuple[Predicate, ...]
-    """What the rules or the module derive."""
-    module: Module | None = None
-    """What derives the predicates of a stratum without rules."""
-    inner: tuple[Closure, ...] = ()
-    """Modules that depend on their own facts through the rules."""
-    afresh: bool = False
-    """Whether facts that there are of its predicates come from other rules, so that they cannot be repaired."""
+    """The predicates that the modules derive, and hidden predicates of the stratum that modules read."""
+    modules: tuple[Module, ...]
+    """The modules that take the rules, each rule in one of them. Ordinary rules come first."""
+
+    @classmethod
+    def of_rules(
+        cls,
+        index: int,
+        recursive: tuple[Rule, ...],
+        nonrecursive: tuple[Rule, ...],
+        predicates: tuple[Predicate, ...],
+    ) -> Stratum:
+        """A stratum of ordinary rules."""
+        return cls(index, predicates, (OrdinaryRules(recursive, nonrecursive),))
+
+    @cached_property
+    def ordinary(self) -> OrdinaryRules:
+        """The ordinary rules, which may be none."""
+        return next((module for module in self.modules if isinstance(module, OrdinaryRules)), NO_RULES)
+
+    @cached_property
+    def special(self) -> tuple[SpecialModule, ...]:
+        """The modules that are not ordinary rules."""
+        return tuple(module for module in self.modules if isinstance(module, SpecialModule))
+
+    @cached_property
+    def alone(self) -> SpecialModule | None:
+        """The module that the stratum consists of, if it reads nothing of its own stratum: to apply it once is
+        enough.
+        """
+        if len(self.modules) != 1 or not self.special or not set(self.predicates).isdisjoint(self.special[0].inputs):
+            return None
+        return self.special[0]
+
+    @cached_property
+    def inputs(self) -> frozenset[Predicate]:
+        """The predicates that the modules read."""
+        return frozenset(predicate for module in self.modules for predicate in module.inputs)
+
+    @property
+    def is_mixed(self) -> bool:
+        """Whether special modules depend on each other, on their own facts, or on ordinary rules of the stratum."""
+        return bool(self.special) and self.alone is None
 
     @property
     def rules(self) -> tuple[Rule, ...]:
-        return self.nonrecursive + self.recursive
+        """The ordinary rules."""
+        return self.ordinary.rules
 
     @property
-    def modules(self) -> tuple[Module, ...]:
-        """The module of the stratum, or those inside it."""
-        return self.inner if self.module is None else (self.module,)
+    def recursive(self) -> tuple[Rule, ...]:
+        """The ordinary rules with a positive body atom of this stratum."""
+        return self.ordinary.recursive
+
+    @property
+    def nonrecursive(self) -> tuple[Rule, ...]:
+        """The other ordinary rules."""
+        return self.ordinary.nonrecursive
 
 
 @dataclass(frozen=True)
@@ -55,24 +95,19 @@ class StratifiedProgram:
     kind: Kind
     strata: tuple[Stratum, ...]
     stratum_of: Mapping[Predicate, int]
-    """The stratum of each predicate of the program, and of each hidden one that modules read."""
+    """The stratum of each predicate of the program, and of each hidden predicate that modules read."""
     untaken: tuple[Untaken, ...] = ()
-    """The recursive rules that no module takes, if modules were asked for."""
+    """The recursive rules that no special module takes, if modules are on."""
 
     @property
-    def modules(self) -> tuple[Module, ...]:
-        """All modules, in the order of their strata."""
-        return tuple(module for stratum in self.strata for module in stratum.modules)
-
-    @property
-    def repairable(self) -> StratifiedProgram:
-        """The same program once its rules have derived everything."""
-        return replace(self, strata=tuple(replace(stratum, afresh=False) for stratum in self.strata))
+    def special(self) -> tuple[SpecialModule, ...]:
+        """All modules that are not ordinary rules, in the order of their strata."""
+        return tuple(module for stratum in self.strata for module in stratum.special)
 
     @cached_property
     def external(self) -> Mapping[Predicate, Predicate]:
-        """For each predicate of a module, the hidden one that has its explicit facts."""
-        external = (each.external.items() for each in self.modules)
+        """For each predicate of a special module, the hidden one that has its explicit facts."""
+        external = (each.external.items() for each in self.special)
         return MappingProxyType({predicate: hidden for items in external for predicate, hidden in items})
 
 
@@ -80,7 +115,7 @@ def stratify(program: CheckedProgram, kind: Kind = "levels") -> StratifiedProgra
     """Put the rules into strata, in time linear in the size of the program.
 
     ``levels`` (section 10 of the journal paper): a predicate without rules is at level 0; those that
-    depend on each other are one above the highest that they depend on otherwise. ``single``: a
+    depend on each other are one level above the highest of the other predicates that they depend on. ``single``: a
     predicate is only above what it negates, which gives as few strata as possible.
 
     Negation through recursion is a :class:`RuleError` that shows the cycle, rule by rule.
@@ -103,13 +138,13 @@ def stratify(program: CheckedProgram, kind: Kind = "levels") -> StratifiedProgra
 
 
 def _level(component: Component, graph: Dependencies, number: Mapping[Predicate, int]) -> int:
-    """One above everything outside the component that it depends on."""
+    """The level of a component: one above everything outside the component that it depends on."""
     inside = set(component)
     return 1 + max((number[other] for each in component for other in graph.of(each) if other not in inside), default=0)
 
 
 def _height(component: Component, graph: Dependencies, number: Mapping[Predicate, int]) -> int:
-    """Not below what the component depends on, and above what it negates."""
+    """The lowest level of a component that is not below what it depends on, and above what it negates."""
     inside = set(component)
     beside = [number[other] for each in component for other in graph.positive[each] if other not in inside]
     below = [number[other] + 1 for each in component for other in graph.negative[each]]
@@ -117,7 +152,7 @@ def _height(component: Component, graph: Dependencies, number: Mapping[Predicate
 
 
 def group_by_stratum(rules: Iterable[Rule], number: Mapping[Predicate, int]) -> tuple[Stratum, ...]:
-    """The strata with these rules, given the stratum of each predicate."""
+    """The strata of these rules, given the stratum of each predicate."""
     recursive: dict[int, list[Rule]] = {}
     nonrecursive: dict[int, list[Rule]] = {}
     predicates: dict[int, dict[Predicate, None]] = {}
@@ -127,6 +162,8 @@ def group_by_stratum(rules: Iterable[Rule], number: Mapping[Predicate, int]) -> 
         own = any(number[atom.predicate] == stratum for atom in rule.positive)
         (recursive if own else nonrecursive).setdefault(stratum, []).append(rule)
     return tuple(
-        Stratum(index, tuple(recursive.get(index, ())), tuple(nonrecursive.get(index, ())), tuple(predicates[index]))
+        Stratum.of_rules(
+            index, tuple(recursive.get(index, ())), tuple(nonrecursive.get(index, ())), tuple(predicates[index])
+        )
         for index in sorted(predicates)
     )

@@ -1,4 +1,4 @@
-"""Rules that are the same up to the names of their variables and the order of their bodies."""
+"""Variants: rules that are equal up to the names of their variables and the order of their bodies."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ Names = dict[Variable, Variable]
 
 
 class Variants:
-    """Rules found by rules that are the same as they.
+    """Maps each rule to its variants in a set of rules.
 
     >>> from everlog.lang.parser import parse_program
     >>> one, other = parse_program("p(?x) :- q(?x, ?y), r(?y) . p(?a) :- r(?b), q(?a, ?b) .").rules
@@ -24,7 +24,7 @@ class Variants:
             self._by_outline.setdefault(_outline(rule), []).append(rule)
 
     def of(self, rule: Rule) -> list[Rule]:
-        """The rules that are the same as a rule."""
+        """The variants of a rule."""
         return [other for other in self._by_outline.get(_outline(rule), ()) if is_variant(rule, other)]
 
     def __contains__(self, rule: Rule) -> bool:
@@ -32,7 +32,7 @@ class Variants:
 
 
 def is_variant(one: Rule, other: Rule) -> bool:
-    """Whether some renaming of variables, one to one, and some order of the body make two rules the same."""
+    """Whether some one-to-one renaming of variables and some order of the body make two rules equal."""
     names = _matched(one.head, other.head, {})
     if names is None or len(one.positive) != len(other.positive) or len(one.negative) != len(other.negative):
         return False
@@ -44,7 +44,7 @@ def is_variant(one: Rule, other: Rule) -> bool:
 
 
 def _paired(atoms: tuple[Atom, ...], others: tuple[Atom, ...], names: Names) -> Iterator[Names]:
-    """The renamings with which atoms are others in some order."""
+    """The renamings that turn atoms into other atoms in some order."""
     if not atoms:
         yield names
         return
@@ -55,7 +55,7 @@ def _paired(atoms: tuple[Atom, ...], others: tuple[Atom, ...], names: Names) -> 
 
 
 def _matched(atom: Atom, other: Atom, names: Names) -> Names | None:
-    """The renaming with which an atom is another one, None if there is none."""
+    """The renaming that turns an atom into another one, None if there is none."""
     if atom.predicate != other.predicate:
         return None
     found = dict(names)
@@ -76,5 +76,5 @@ def _matched(atom: Atom, other: Atom, names: Names) -> Names | None:
 
 
 def _outline(rule: Rule) -> Hashable:
-    """What all variants of a rule have in common, at the least: its predicates."""
+    """A hash key that is equal for all variants of a rule: its predicates."""
     return rule.head.predicate, *(tuple(sorted(a.predicate for a in atoms)) for atoms in (rule.positive, rule.negative))

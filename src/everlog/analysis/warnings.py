@@ -1,4 +1,4 @@
-"""What is allowed but probably not meant."""
+"""Warnings about programs: what is allowed but probably not meant."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from itertools import chain
 
 from everlog.analysis.names import likely_typos
 from everlog.analysis.places import atom_place, term_place
+from everlog.lang.codes import Code, Severity
 from everlog.lang.errors import Diagnostic
 from everlog.lang.syntax import Atom, Constant, Predicate, Program, Rule, Term, Variable
 from everlog.lang.terms import RDF_TYPE
@@ -38,10 +39,10 @@ def _as_written(rules: Iterable[Rule]) -> list[list[Rule]]:
 
 
 def _typos(program: Program) -> Iterator[Diagnostic]:
-    """Predicates that are read, have no rule and no fact, and are one slip away from another one.
+    """Warnings about predicates that are read, have no rule and no fact, and are one slip away from another one.
 
-    Of two such predicates that are both only read, as they come with the data, the one that fewer atoms have is taken
-    for the misspelt one, and of two that are as frequent the later one.
+    Of two such predicates that are both only read, since they come with the data, the one with fewer atoms is taken for
+    the misspelt one, and of two with equally many atoms the later one.
     """
     known = _known(program)
     read: dict[Predicate, list[Atom]] = {}
@@ -55,7 +56,7 @@ def _typos(program: Program) -> Iterator[Diagnostic]:
         names = [predicate.name for predicate in order if predicate.arity == arity]
         for name, other in likely_typos(names, right):
             yield _warning(
-                "possible-typo",
+                Code.POSSIBLE_TYPO,
                 f"`{name}` has no rule and no fact in the program",
                 read[Predicate(name, arity)][0],
                 f"did you mean `{other}`? Ignore this if `{name}` comes with the data",
@@ -75,17 +76,17 @@ def _duplicates(rules: Iterable[Rule]) -> Iterator[Diagnostic]:
         if before is not rule:
             place = before.span.place if before.span is not None else None
             yield Diagnostic(
-                "duplicate-rule",
+                Code.DUPLICATE_RULE,
                 f"the rule for `{rule.head.predicate.name}` says the same as one before",
                 rule.span.place if rule.span is not None else None,
                 "remove one of them",
                 (("the first one", place),),
-                "warning",
+                Severity.WARNING,
             )
 
 
 def _up_to_names(rule: Rule) -> object:
-    """The rule with its variables numbered: equal for rules that differ in variable names only."""
+    """A key of a rule with its variables numbered: equal for rules that differ in variable names only."""
     numbers: dict[Variable, int] = {}
 
     def shape(term: Term) -> object:
@@ -105,11 +106,11 @@ def _used_once(rules: list[Rule]) -> Iterator[Diagnostic]:
         for variable in atom.variables():
             if uses[variable] == 1 and not variable.name.startswith("_"):
                 message = f"the variable `?{variable.name}` is used once"
-                yield _warning("single-use", message, atom, "write `_` if its value does not matter", variable)
+                yield _warning(Code.SINGLE_USE, message, atom, "write `_` if its value does not matter", variable)
 
 
 def _like_variables(rule: Rule) -> Iterator[Diagnostic]:
-    """Constants in several atoms of a rule that look like the variables of other Datalogs."""
+    """Warnings about constants in several atoms of a rule that look like the variables of other Datalog languages."""
     where: dict[Constant, Atom] = {}
     for atom in (rule.head, *rule.body):
         for term in dict.fromkeys(atom.terms):
@@ -118,12 +119,13 @@ def _like_variables(rule: Rule) -> Iterator[Diagnostic]:
                     continue
                 name = term.text[1:-1]
                 message = f"`{name}` is a constant here, in several atoms"
-                yield _warning("like-a-variable", message, where[term], f"a variable is written `?{name}`", term)
+                yield _warning(Code.LIKE_A_VARIABLE, message, where[term], f"a variable is written `?{name}`", term)
                 return
 
 
 def _rdf_type(program: Program) -> Iterator[Diagnostic]:
-    """RDF types are unary predicates, so that nothing is ever in the binary one unless a rule puts it there."""
+    """Warnings about atoms with ``rdf:type``, which has no facts unless a rule derives them: RDF types are unary
+    predicates."""
     derived = _known(program)
     predicate = Predicate(RDF_TYPE, 2)
     if predicate in derived:
@@ -134,9 +136,9 @@ def _rdf_type(program: Program) -> Iterator[Diagnostic]:
                 hint = "write `[?x, a, ex:C]` or `ex:C(?x)`"
                 if isinstance(atom.terms[1], Variable):
                     hint += ", in one rule for each class"
-                yield _warning("rdf-type", "types in RDF data are read as `ex:C(?x)`, not as `rdf:type`", atom, hint)
+                yield _warning(Code.RDF_TYPE, "types in RDF data are read as `ex:C(?x)`, not as `rdf:type`", atom, hint)
 
 
-def _warning(code: str, message: str, atom: Atom, hint: str, term: Term | None = None) -> Diagnostic:
+def _warning(code: Code, message: str, atom: Atom, hint: str, term: Term | None = None) -> Diagnostic:
     place = atom_place(atom) if term is None else term_place(atom, term)
-    return Diagnostic(code, message, place, hint, severity="warning")
+    return Diagnostic(code, message, place, hint, severity=Severity.WARNING)

@@ -1,4 +1,4 @@
-"""The command line: one file per command, each of which imports what it needs when it is called."""
+"""The command line: one file for each command, which imports the packages it needs when it is called."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ INTERRUPTED = 130
 def main() -> None:
     """Run the command line and end the process with its status.
 
-    Once the command is over, an interrupt changes nothing any more and must not show what Python does at its end.
+    An interrupt after the end of the command is ignored, so that Python's shutdown shows no traceback.
     """
     try:
         from everlog.cli.run import run
@@ -29,7 +29,7 @@ def main() -> None:
 
 
 def _leave(status: int) -> None:
-    """End the process at once: threads may still be at work, and Python would remember an interrupt that was met while
+    """End the process at once: threads may still be running, and Python would remember an interrupt that arrived while
     it ran generated code, and kill itself.
     """
     atexit._run_exitfuncs()

@@ -1,4 +1,4 @@
-"""What a change did to a store, as lines of text and as data."""
+"""The effect of a change on a store, as lines of text and as data."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ if TYPE_CHECKING:
     from everlog.kb.change import Change
 
 SHOWN = 25
-"""How many predicates are listed."""
+"""Maximum number of predicates listed."""
 
 
 def described_change(change: Change, taken: Mapping[str, float], store: str, violations: int) -> Iterator[str]:
-    """A change as people read it, line by line; ``taken`` are the seconds of its phases.
+    """The lines that describe a change; ``taken`` are the seconds of its phases.
 
-    ``violations`` is how many there are in the store after it.
+    ``violations`` is the number of violations in the store after the change.
     """
     figures = change.stats
     idle = f"; {counted(change.not_explicit, 'deletion')} did nothing" if change.not_explicit else ""
@@ -42,7 +42,7 @@ def described_change(change: Change, taken: Mapping[str, float], store: str, vio
 
 
 def by_predicate(change: Change) -> Sequence[tuple[str, int, int]]:
-    """The numbers of facts added and removed, for each predicate that changed, the largest first."""
+    """The numbers of facts added and removed for each predicate that changed, the largest change first."""
     found = [
         (str(p), len(change.inserted.get(p, ())), len(change.deleted.get(p, ())))
         for p in {*change.inserted, *change.deleted}

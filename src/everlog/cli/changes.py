@@ -14,6 +14,7 @@ import pyarrow as pa
 
 from everlog.cli.console import Console
 from everlog.cli.options import logging_options, store_argument
+from everlog.engine.tables import argument_names
 from everlog.lang.layout import counted
 
 if TYPE_CHECKING:
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
     from everlog.store import Store
 
 FOLLOW_SECONDS = 0.5
-"""So often new versions are looked for."""
+"""Seconds between two searches for new versions."""
 
 
 @click.command("changes")
@@ -34,7 +35,6 @@ FOLLOW_SECONDS = 0.5
 @click.option("--follow", is_flag=True, help="Go on with new versions as they come, by default with these alone.")
 @click.option("--format", "form", type=click.Choice(["table", "csv", "json"]), default="table", show_default=True)
 @logging_options
-@click.pass_obj
 def command(
     console: Console,
     store: str,
@@ -44,15 +44,13 @@ def command(
     explicit: bool,
     follow: bool,
     form: str,
-    quiet: bool,
-    json_logs: bool,
 ) -> None:
     """Show exactly which facts each version of a STORE added (+) and removed (-).
 
     Versions are counted from 0, the first one made; --from -1 shows also what that one added.
     Applying the changes of a version to the facts of the one before gives its facts.
     """
-    progress = console.configure(quiet, json_logs)
+    progress = console.progress
     from everlog.cli.writers import sink
     from everlog.store import Store
 
@@ -80,21 +78,22 @@ def command(
 
 
 def _warn_of_unknown(store: Store, name: str, versions: set[int]) -> None:
-    """Warn of a bare name that neither rules nor facts have; of IRIs versions do not say whether facts have them."""
+    """Warn of a bare name that neither rules nor facts have; versions do not record whether facts have an IRI."""
     from everlog.analysis.check import unknown_predicate
     from everlog.kb.history import known_in
     from everlog.lang.characters import BARE_NAME
+    from everlog.lang.codes import Severity
     from everlog.lang.errors import warn
     from everlog.lang.syntax import Predicate
 
     known = {predicate for version in versions for predicate in known_in(store.info(version))}
     if BARE_NAME.fullmatch(name) and name not in {predicate.name for predicate in known}:
         found = unknown_predicate(Predicate(name, 0), known)
-        warn(replace(found, message=f"there is no predicate `{name}`", severity="warning"))
+        warn(replace(found, message=f"there is no predicate `{name}`", severity=Severity.WARNING))
 
 
 def _coming(store: Store) -> Iterator[int]:
-    """The versions that come after the newest one, as they come."""
+    """The versions after the newest one, each as soon as it is committed; does not end."""
     from everlog.store.log import newest_version
 
     while True:
@@ -108,7 +107,7 @@ Found = Iterator[tuple[str, str, "Rows", Mapping[str, str]]]
 
 
 def _changed(store: Store, version: int, predicates: tuple[str, ...], explicit: bool) -> Found:
-    """What a version added and removed: sign, predicate and rows, in the order of the predicates."""
+    """The facts that a version added and removed: sign, predicate and rows, in the order of the predicates."""
     from everlog.kb.history import changes_in, prefixes_of
     from everlog.lang.parser import resolve_predicate_name
 
@@ -136,7 +135,7 @@ class Writer:
         self.begin()
 
     def begin(self) -> None:
-        """What stands before the first row."""
+        """Write the text before the first row."""
 
     def write(self, version: int, sign: str, name: str, rows: Rows, prefixes: Mapping[str, str]) -> None:
         """Write the rows of one predicate that one version added or removed."""
@@ -151,12 +150,12 @@ class Writer:
                 self._file.write(("".join(pieces) + "\n").encode())
 
     def pieces(self, version: int, sign: str, name: str, texts: list[Any], prefixes: Mapping[str, str]) -> list[Any]:
-        """A line in pieces, columns and what stands between them."""
+        """The pieces of lines: columns, and the separators between them."""
         raise NotImplementedError
 
 
 class LineWriter(Writer):
-    """A line a fact: version, sign, and the fact as rules write it."""
+    """Writes one line for each fact: version, sign, and the fact as rules write it."""
 
     def pieces(self, version: int, sign: str, name: str, texts: list[Any], prefixes: Mapping[str, str]) -> list[Any]:
         from everlog.query.cells import table_cells
@@ -169,10 +168,11 @@ class LineWriter(Writer):
 
 
 class Csv(Writer):
-    """Columns ``version``, ``change``, ``predicate``, ``c0``, ...; cells beyond the arity are empty."""
+    """Writes CSV with the columns ``version``, ``change``, ``predicate``, ``c0``, ...; cells beyond the arity are
+    empty."""
 
     def begin(self) -> None:
-        names = ["version", "change", "predicate", *(f"c{i}" for i in range(self._width))]
+        names = ["version", "change", "predicate", *argument_names(self._width)]
         self._file.write((",".join(names) + "\n").encode())
 
     def pieces(self, version: int, sign: str, name: str, texts: list[Any], prefixes: Mapping[str, str]) -> list[Any]:
@@ -184,7 +184,7 @@ class Csv(Writer):
 
 
 class Json(Writer):
-    """An object a line: ``version``, ``change``, ``predicate``, ``arguments``."""
+    """Writes one object on each line: ``version``, ``change``, ``predicate``, ``arguments``."""
 
     def pieces(self, version: int, sign: str, name: str, texts: list[Any], prefixes: Mapping[str, str]) -> list[Any]:
         from everlog.query.cells import json_values

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from everlog.lang.syntax import Predicate, Rule
 
 FACTS, CHANGED = 1_000_000, 1_000
-"""How many facts the plans assume in a relation, and in a round's change of one."""
+"""The numbers of facts that plans assume in a relation, and in the change of a relation in one round."""
 
 
 @click.command("check")
@@ -31,7 +31,6 @@ FACTS, CHANGED = 1_000_000, 1_000
 @click.option("--plans/--no-plans", default=True, help="Show how each rule is matched.")
 @setting("warnings")
 @logging_options
-@click.pass_obj
 def command(
     console: Console,
     rules: str,
@@ -42,9 +41,6 @@ def command(
     spark_local_finish: int,
     expand_below: int,
     plans: bool,
-    warnings: str,
-    quiet: bool,
-    json_logs: bool,
 ) -> None:
     """Check RULES and show strata, modules, plans and warnings.
 
@@ -55,11 +51,11 @@ def command(
     `--engine auto`, written out, also which strata are left to one task, for so much --memory.
     Thresholds are in parentheses, by their names.
     """
-    progress = console.configure(quiet, json_logs, warnings)
+    progress = console.progress
     from everlog.analysis.check import check
-    from everlog.analysis.modules import with_modules
     from everlog.analysis.stratify import stratify
     from everlog.lang.parser import parse_file
+    from everlog.reasoning.modules.kinds import with_modules
 
     program = stratify(check(parse_file(rules)), stratification)
     asked = click.get_current_context().get_parameter_source("engine") is not ParameterSource.DEFAULT
@@ -87,9 +83,9 @@ def _spark_settings(engine: str, memory: int | None, local_finish: int, expand_b
 def describe(
     name: str, program: StratifiedProgram, plans: bool = True, on_spark: SparkSettings | None = None
 ) -> Iterator[str]:
-    """What there is to say about a program, line by line; with settings for Spark, its plans and not those of rules."""
+    """The lines that describe a program; with settings for Spark, Spark's plans instead of those of the rules."""
     checked = program.program
-    modules = len(program.modules)
+    modules = len(program.special)
     of_which = f", {counted(modules, 'module')}" if modules else ""
     yield (
         f"{name}: {counted(len(checked.rules), 'rule')}, {counted(len(checked.facts), 'fact')}, "
@@ -116,7 +112,7 @@ def describe(
 
 
 def _as_written(program: StratifiedProgram) -> Callable[[Rule], str]:
-    """The text of a rule as it was before it was checked, if it was written at all."""
+    """A function that returns the text of a rule as it was written, if it was written."""
     from everlog.lang.printer import print_rule
 
     checked = program.program
@@ -136,20 +132,20 @@ def _describe_rules(stratum: Stratum, text_of: Callable[[Rule], str], plans: boo
 def _describe_module(stratum: Stratum, program: StratifiedProgram, text_of: Callable[[Rule], str]) -> Iterator[str]:
     from everlog.analysis.modules.printing import print_module
 
-    for module in stratum.modules:
+    for module in stratum.special:
         yield f"  module {print_module(module, program.program.prefixes)}"
         yield from (f"    {text_of(rule)}" for rule in module.rules)
 
 
 def _describe_on_spark(stratum: Stratum, program: StratifiedProgram, settings: SparkSettings) -> Iterator[str]:
-    """How Spark evaluates the stratum, as a whole or part by part, for relations of equal size."""
+    """The lines that describe how Spark evaluates the stratum, as a whole or in parts, for relations of equal size."""
     from everlog.analysis.decompose import parts_of
-    from everlog.backends.spark.local import without_modules
+    from everlog.analysis.modules.ordinary import without_modules
     from everlog.backends.spark.materialise import predicates_of
     from everlog.backends.spark.plans import plan_of
 
     sizes = dict.fromkeys(predicates_of(program), FACTS)
-    parts = parts_of(without_modules(stratum) if stratum.inner else stratum)
+    parts = parts_of(without_modules(stratum) if stratum.is_mixed else stratum)
     if plan_of(stratum, sizes, settings.plans).kind == "local":
         parts = (stratum,)
     for part in parts:
@@ -160,7 +156,7 @@ def _describe_on_spark(stratum: Stratum, program: StratifiedProgram, settings: S
 
 
 def _describe_updates(settings: SparkSettings) -> Iterator[str]:
-    """How Spark updates stores, whatever the rules."""
+    """The lines that describe how Spark updates stores, which does not depend on the rules."""
     from everlog.backends.spark.plans import limit
 
     small = limit(settings.plans, "local_facts") if settings.plans.local_facts else settings.finishing
@@ -195,7 +191,7 @@ def _describe_plans(rule: Rule, kind: str, stratum: Stratum) -> Iterator[str]:
 
 
 def _plans(rule: Rule, recursive: bool, stratum: Stratum) -> Iterator[Plan]:
-    """The plan of a nonrecursive rule, or those of a recursive one, one a changed atom."""
+    """The plan of a nonrecursive rule, or the plans of a recursive one, one for each atom that may change."""
     from everlog.engine.plan import PlannedRule
 
     planned, sizes = PlannedRule(rule), [FACTS] * len(rule.body)

@@ -14,19 +14,19 @@ from everlog.lang.layout import counted
 @store_argument
 @setting("wait")
 @logging_options
-@click.pass_obj
-def command(console: Console, store: str, wait: float, quiet: bool, json_logs: bool) -> None:
+def command(console: Console, store: str, wait: float) -> None:
     """Rewrite the newest version of a STORE so that each fact is one row, in few files.
 
     The facts stay the same, and older versions stay readable until `everlog vacuum`.
     """
-    progress = console.configure(quiet, json_logs)
+    progress = console.progress
+    from everlog.store.compaction import compact
     from everlog.store.store import Store
 
     opened = Store.open(store)
     before, files = opened.version, len(opened.files()) + len(opened.term_files())
     progress.phase("compact")
-    version = opened.compact(wait=wait)
+    version = compact(opened, wait=wait)
     progress.close()
     after = len(opened.files()) + len(opened.term_files())
     if version == before:

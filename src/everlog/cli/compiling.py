@@ -1,4 +1,4 @@
-"""Noticing that Numba compiles a kernel, which takes seconds and happens once after installation."""
+"""Reporting that Numba compiles a kernel, which takes seconds and happens once after installation."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from numba.core import event
 from everlog.cli.progress import Progress
 
 COMPILE = "numba:compile"
-"""Numba's event for a function that is neither in memory nor in the cache on the disk."""
+"""Numba's event for compiling a function that is neither in memory nor in the cache on the disk."""
 
 
 class _Listener(event.Listener):  # type: ignore[misc]
@@ -27,7 +27,7 @@ _listener: _Listener | None = None
 
 
 def watch(progress: Progress) -> None:
-    """Tell ``progress``, and no other from now on, about each kernel that is compiled."""
+    """Report each kernel that is compiled to ``progress``, which replaces an earlier one."""
     global _listener  # noqa: PLW0603 - Numba's listeners belong to the process
     if _listener is None:
         _listener = _Listener(progress)

@@ -1,7 +1,7 @@
 """Completion of commands, options and paths in bash, zsh and fish.
 
 Click writes the scripts (``_EVERLOG_COMPLETE=bash_source everlog``) and finds what a word may become; the scripts ask
-with the same variable. Bash cuts words at ``=`` and ``:``, which are parts of ``NAME=PATH``, ``--option=value`` and
+with the same variable. Bash splits words at ``=`` and ``:``, which are parts of ``NAME=PATH``, ``--option=value`` and
 addresses.
 """
 
@@ -14,12 +14,12 @@ import click
 from click.shell_completion import BashComplete, add_completion_class, shell_complete
 
 VARIABLE = "_EVERLOG_COMPLETE"
-"""Set by a shell that asks for completions, and by whoever asks for the script of a shell."""
+"""The environment variable by which a shell requests completions, or a user the script for a shell."""
 
 
 @add_completion_class
 class Bash(BashComplete):
-    """Bash, with the parts of a word put together again."""
+    """Completion for bash, which joins the parts of words that bash has split."""
 
     def get_completion_args(self) -> tuple[list[str], str]:
         args, incomplete = super().get_completion_args()
@@ -28,7 +28,7 @@ class Bash(BashComplete):
 
 
 def together(words: Sequence[str]) -> list[str]:
-    """The words of a command line that bash has cut at ``=`` and ``:``.
+    """The words of a command line that bash has split at ``=`` and ``:``.
 
     >>> together(["update", "kb", "--insert", "edge", "=", "s3", ":", "//bucket/e", "--engine", "="])
     ['update', 'kb', '--insert', 'edge=s3://bucket/e', '--engine=']
@@ -46,6 +46,6 @@ def together(words: Sequence[str]) -> list[str]:
 
 
 def complete(command: click.Command) -> int | None:
-    """Answer a shell that asks for completions, and return the exit status; None if none does."""
+    """Answer a request of a shell for completions, and return the exit status; None if there is no request."""
     asked = os.environ.get(VARIABLE)
     return None if asked is None else shell_complete(command, {}, "everlog", VARIABLE, asked)

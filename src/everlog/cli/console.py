@@ -1,4 +1,4 @@
-"""Where a command says how it gets on: which display, and how log records and compilations reach it."""
+"""The console of a command: chooses its display, and connects log records and compilations with it."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from everlog.lang.errors import Diagnostic, EverlogWarning
 
 
 class Console:
-    """The display of one command. ``configure`` chooses it; before, there are only errors."""
+    """The display of one command. ``configure`` chooses it; before that, only errors are shown."""
 
     def __init__(self) -> None:
         self.progress = Progress()
@@ -21,7 +21,7 @@ class Console:
         self._filters: warnings.catch_warnings[None] | None = None
 
     def configure(self, quiet: bool, json_logs: bool, warnings_are: str = "show") -> Progress:
-        """Choose the display: JSON if asked for, none if quiet, live on a terminal, lines otherwise."""
+        """Choose the display: JSON with ``json_logs``, none with ``quiet``, live on a terminal, lines otherwise."""
         if json_logs:
             self.progress = JsonLines()
         elif quiet:
@@ -46,13 +46,13 @@ class Console:
         return self.progress
 
     def watch_compilation(self) -> None:
-        """Tell the display about kernels that have to be compiled. Imports Numba."""
+        """Report kernels that have to be compiled to the display. Imports Numba."""
         from everlog.cli.compiling import watch
 
         watch(self.progress)
 
     def failed(self, found: Iterable[Diagnostic]) -> None:
-        """Show what went wrong."""
+        """Show the errors with which the command failed."""
         self.progress.failed(found)
 
     def _warning(self, message: Warning | str, *about: Any, **more: Any) -> None:
@@ -74,7 +74,7 @@ class Console:
 
 
 class _Handler(logging.Handler):
-    """Passes records of Everlog's loggers on."""
+    """Passes records of Everlog's loggers on to the display."""
 
     def __init__(self, progress: Progress) -> None:
         super().__init__(logging.INFO)

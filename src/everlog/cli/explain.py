@@ -52,7 +52,6 @@ if TYPE_CHECKING:
 @at_option
 @click.option("--output", type=click.Path(dir_okay=False), metavar="FILE", help="Write to a file instead of stdout.")
 @logging_options
-@click.pass_obj
 def command(
     console: Console,
     store: str,
@@ -64,8 +63,6 @@ def command(
     form: str,
     at: Version | None,
     output: str | None,
-    quiet: bool,
-    json_logs: bool,
 ) -> None:
     """Say why a fact such as 'ancestor(alice, carol)' holds, or why it does not.
 
@@ -73,7 +70,7 @@ def command(
     With variables, as in 'ancestor(alice, ?x)', every answer is explained. If there is none, each rule that
     could give one is shown with the first atom of its body that fails.
     """
-    progress = console.configure(quiet, json_logs)
+    progress = console.progress
     begun = time.monotonic()
     from everlog.kb.stores import open as open_store
 

@@ -32,7 +32,6 @@ TRIPLES = ("nt", "ttl")
 @setting("on-error")
 @at_option
 @logging_options
-@click.pass_obj
 def command(
     console: Console,
     store: str,
@@ -42,8 +41,6 @@ def command(
     explicit: bool,
     on_error: str,
     at: Version | None,
-    quiet: bool,
-    json_logs: bool,
 ) -> None:
     """Write the facts of a STORE to files.
 
@@ -54,7 +51,7 @@ def command(
     """
     if form not in TRIPLES and output is None:
         raise click.UsageError(f"{form} makes a file for each predicate: add --output DIR")
-    progress = console.configure(quiet, json_logs)
+    progress = console.progress
     from everlog.cli.exporting import export_files
     from everlog.cli.triples import export_triples
     from everlog.kb.stores import open as open_store
@@ -77,9 +74,10 @@ def command(
 
 
 def _chosen(kb: KnowledgeBase, names: tuple[str, ...], form: str) -> list[Predicate]:
-    """The predicates with one of the names, of every arity.
+    """The predicates with one of the names, with any arity.
 
-    Without names they are all predicates, for triples but for those that the program of a profile has for itself.
+    Without names they are all predicates; for triples, those that the program of a profile uses internally are left
+    out.
     """
     from everlog.analysis.predicates import Names
     from everlog.lang.internal import is_internal

@@ -1,4 +1,4 @@
-"""Facts as files of CSV or Parquet, one for each predicate."""
+"""Export of facts as files of CSV or Parquet, one for each predicate."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ import pyarrow.parquet as pq
 
 from everlog.cli.left_out import LeftOut
 from everlog.cli.writers import write_csv
+from everlog.lang.codes import Code
 from everlog.lang.errors import EverlogError, Place
 from everlog.lang.syntax import Predicate
 from everlog.query.answers import Rows
@@ -25,7 +26,7 @@ NO_COLUMNS = "a fact without arguments has no columns"
 def export_files(
     parts: Mapping[Predicate, Rows], form: str, output: str, prefixes: Mapping[str, str], *, skip: bool
 ) -> tuple[int, LeftOut]:
-    """Write a file a predicate into a new directory; returns how many facts were written, and what was left out.
+    """Write one file for each predicate into a new directory; returns the number of facts written, and those left out.
 
     A fact without arguments is an error unless such facts are to be skipped.
     """
@@ -38,7 +39,7 @@ def export_files(
     target = Path(output)
     if target.exists() and (not target.is_dir() or any(target.iterdir())):
         hint = "choose a new or empty directory"
-        raise EverlogError.of("output-exists", "there is something here already", Place(output), hint)
+        raise EverlogError.of(Code.OUTPUT_EXISTS, "there is something here already", Place(output), hint)
     making = target.with_name(f".{target.name}.{os.getpid()}")
     making.mkdir(parents=True)
     try:
@@ -75,7 +76,7 @@ def _write_file(rows: Rows, path: Path, form: str, prefixes: Mapping[str, str]) 
 
 
 def file_names(predicates: Mapping[Predicate, Any]) -> dict[Predicate, str]:
-    """A file name for each predicate: its own, or the end of its IRI; a number tells equal ones apart.
+    """A file name for each predicate: its own, or the end of its IRI; equal names get numbers.
 
     >>> names = file_names({Predicate("p", 1): 0, Predicate("<http://e.org/x#p>", 2): 0})
     >>> list(names.values())
@@ -95,7 +96,7 @@ def file_names(predicates: Mapping[Predicate, Any]) -> dict[Predicate, str]:
 
 
 def _file_name(name: str) -> str:
-    """A name made of letters, digits, ``_`` and ``-`` only, that no reader of directories ignores."""
+    """A name of letters, digits, ``_`` and ``-``, that does not begin with a character that readers ignore."""
     if not name.startswith("<"):
         return name
     end = re.split(r"[/#:]", name.strip("<>").rstrip("/#:"))[-1]

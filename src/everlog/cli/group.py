@@ -1,4 +1,4 @@
-"""The ``everlog`` command: finds the others by name and imports only the one that is asked for."""
+"""The ``everlog`` command: finds the other commands by name and imports only the one that is run."""
 
 from __future__ import annotations
 

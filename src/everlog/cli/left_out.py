@@ -1,10 +1,11 @@
-"""The facts that a format cannot hold: an error before anything is written, or counted where they are skipped."""
+"""Facts that a format cannot hold: an error before anything is written, or counted if they are skipped."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
+from everlog.lang.codes import Code
 from everlog.lang.errors import Diagnostic, EverlogError
 from everlog.lang.layout import counted
 from everlog.lang.syntax import Predicate
@@ -14,7 +15,7 @@ MOST_SHOWN = 5
 
 @dataclass
 class LeftOut:
-    """How many facts of which predicates cannot be written, by reason."""
+    """The numbers of facts that cannot be written, by reason and predicate."""
 
     reasons: dict[str, dict[Predicate, int]] = field(default_factory=dict)
 
@@ -25,11 +26,11 @@ class LeftOut:
             found[predicate] = found.get(predicate, 0) + count
 
     def __len__(self) -> int:
-        """How many facts they are."""
+        """The number of all these facts."""
         return sum(sum(found.values()) for found in self.reasons.values())
 
     def lines(self) -> Iterator[str]:
-        """What is left out, a line for each reason.
+        """The lines that describe what is left out, one for each reason.
 
         >>> left_out = LeftOut()
         >>> left_out.add("the predicate is not an IRI", Predicate("edge", 2), 7)
@@ -40,13 +41,13 @@ class LeftOut:
             yield f"left out {counted(sum(found.values()), 'fact')}: {reason}"
 
     def refuse(self) -> None:
-        """An error that says all of it, if there is anything."""
+        """Raise an error that lists all these facts, if there are any."""
         if not self.reasons:
             return
         hint = "choose others with --predicate, or leave these facts out with --on-error skip"
         found = [
             Diagnostic(
-                "not-writable", f"{counted(sum(mine.values()), 'fact')} of {_names(mine)} cannot be written: {why}"
+                Code.NOT_WRITABLE, f"{counted(sum(mine.values()), 'fact')} of {_names(mine)} cannot be written: {why}"
             )
             for why, mine in self.reasons.items()
         ]

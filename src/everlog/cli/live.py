@@ -1,4 +1,4 @@
-"""A live display on a terminal: phases with their seconds; strata, rounds, facts and the rate."""
+"""A live display on a terminal: phases with their seconds, strata, rounds, facts and the rate."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ from everlog.reasoning.statistics import RoundEvent
 if TYPE_CHECKING:
     from everlog.ingest.amounts import Amount
 
-WORTH_TELLING = 0.03
-"""What is left is told once this share is done."""
+WORTH_SHOWING = 0.03
+"""The remaining time is shown once this share of the work is done."""
 
 
 @dataclass
@@ -37,7 +37,7 @@ class _Phase:
 
 
 class Live(Progress):
-    """Draws the phases so far, the last of them as it moves. Nothing is drawn before the first phase."""
+    """Draws the phases so far, with the progress of the last one. Nothing is drawn before the first phase."""
 
     shows_amounts = True
 
@@ -113,7 +113,7 @@ class Live(Progress):
 
 
 def amount_text(amount: Amount, seconds: float) -> str:
-    """How much is done, how quickly, and how long the rest will take if it goes on like that.
+    """The amount that is done, the rate, and the remaining time at this rate.
 
     >>> from everlog.ingest.amounts import Amount
     >>> amount_text(Amount(250 << 20, 1 << 30, "bytes", 3_000_000), 10)
@@ -124,14 +124,14 @@ def amount_text(amount: Amount, seconds: float) -> str:
     if amount.unit == "bytes":
         parts.append(f"{amount.rows:,} rows")
     parts.append(f"{_short(amount.rows / max(seconds, 1e-3))} rows/s")
-    if WORTH_TELLING * amount.total < amount.done < amount.total:
+    if WORTH_SHOWING * amount.total < amount.done < amount.total:
         left = seconds * (amount.total - amount.done) / amount.done
         parts.append(f"about {left:.0f} s left")
     return ", ".join(parts)
 
 
 def _short(number: float) -> str:
-    """A number with three digits or so.
+    """A number with about three digits and a unit.
 
     >>> _short(12_345_678), _short(950)
     ('12.3 M', '950')

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from everlog.cli.console import Console
-from everlog.cli.options import logging_options, report_skipped, set_spark, setting
+from everlog.cli.options import logging_options, report_skipped, setting, spark_options
 from everlog.cli.profile import ProfiledCommand, profile_options, profiled
-from everlog.cli.reporting import told
+from everlog.cli.reporting import report_for
 from everlog.cli.terminal import echo
 from everlog.host.memory import bytes_of
 from everlog.lang.layout import counted, violations_line
@@ -34,11 +34,11 @@ if TYPE_CHECKING:
 @click.option("--source", metavar="NAME", help="Label blank nodes by this name instead of the file's.")
 @setting("header", "types", "base", "graphs", "large-gz", "on-error", "engine", "modules", "stratification", "maintain")
 @setting("profile", "equality", "schema", "expand-below", "max-facts", "timeout", "salt")
-@setting("memory", "wait", "spark-local-finish", "master", "spark-memory", "spark-log")
+@setting("memory", "wait", "spark-local-finish")
+@spark_options
 @profile_options
 @setting("warnings")
 @logging_options
-@click.pass_obj
 def command(
     console: Console,
     /,
@@ -51,13 +51,8 @@ def command(
     modules: str,
     memory: str | None,
     spark_local_finish: int,
-    spark_memory: str | None,
-    spark_log: str | None,
     show_profile: bool,
     profile_report: str | None,
-    warnings: str,
-    quiet: bool,
-    json_logs: bool,
     **options: Any,
 ) -> None:
     """Derive everything that follows from RULES and facts, into a store.
@@ -70,10 +65,9 @@ def command(
     where they may need more than --memory. After an error the store is as before. --profile without the name of a
     profile prints where time and instances went, --profile FILE.html writes it with plots.
     """
-    progress = console.configure(quiet, json_logs, warnings)
+    progress = console.progress
     if not rules and profile in ("lower", "upper"):
         raise click.UsageError("Missing argument 'RULES...'.")
-    set_spark(spark_memory, spark_log)
     from everlog.jobs.materialise import MaterialiseJob, materialise
 
     console.watch_compilation()
@@ -81,7 +75,7 @@ def command(
     options.update(modules=modules == "on", memory=bytes_of(memory), local_finish=spark_local_finish)
     job = MaterialiseJob(rules=rules, **options)
     with profiled(show_profile, profile_report, progress, f"everlog materialise {store}") as times:
-        result = materialise(job, told(progress, times))
+        result = materialise(job, report_for(progress, times))
         progress.close()
         report_skipped(result.bad, result.bad_count)
         for line in describe(store, result):
@@ -93,7 +87,7 @@ def command(
 
 
 def describe(store: str, result: Result) -> Iterator[str]:
-    """A materialisation as people read it, line by line."""
+    """The lines that describe a materialisation."""
     figures = result.statistics
     seconds = ", ".join(f"{name} {taken:.1f}" for name, taken in result.seconds.items())
     skipped = f", {result.bad_count:,} skipped" if result.bad_count else ""

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import datetime
+import functools
 import os
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from everlog.cli.console import Console
 from everlog.cli.terminal import echo
 from everlog.host.memory import bytes_of
 from everlog.settings import SETTINGS, Setting
@@ -22,7 +24,7 @@ Decorator = Callable[[F], F]
 
 
 def setting(*names: str) -> Decorator[Any]:
-    """Options for settings: flag over environment over ``everlog.toml`` over the default."""
+    """Options for settings: the flag takes precedence over the environment, ``everlog.toml`` and the default."""
 
     def decorate(function: F) -> F:
         for name in reversed(names):
@@ -48,20 +50,32 @@ def _option(found: Setting) -> Decorator[Any]:
 
 
 def logging_options(function: F) -> F:
-    """``--quiet`` and ``--json-logs``."""
-    found: F = setting("quiet", "json-logs")(function)
+    """``--quiet`` and ``--json-logs``; the command gets the console, whose display they choose. ``--warnings`` is
+    used, too, if the command has it.
+    """
+
+    @click.pass_obj
+    @functools.wraps(function)
+    def command(console: Console, /, *, quiet: bool, json_logs: bool, warnings: str = "show", **options: Any) -> None:
+        console.configure(quiet, json_logs, warnings)
+        function(console, **options)
+
+    found: F = setting("quiet", "json-logs")(command)
     return found
 
 
 def limit_options(function: F) -> F:
-    """``--max-facts``, ``--timeout`` and ``--memory``; see :func:`limits`."""
-    found: F = setting("max-facts", "timeout", "memory")(function)
+    """``--max-facts``, ``--timeout`` and ``--memory``; the command gets ``limits``, the options of a knowledge base."""
+
+    @functools.wraps(function)
+    def command(
+        *arguments: Any, max_facts: int | None, timeout: float | None, memory: str | None, **options: Any
+    ) -> None:
+        limits = {"max_facts": max_facts, "timeout": timeout, "max_memory": bytes_of(memory)}
+        function(*arguments, limits=limits, **options)
+
+    found: F = setting("max-facts", "timeout", "memory")(command)
     return found
-
-
-def limits(max_facts: int | None, timeout: float | None, memory: str | None) -> dict[str, Any]:
-    """What :func:`limit_options` give, as a knowledge base takes it."""
-    return {"max_facts": max_facts, "timeout": timeout, "max_memory": bytes_of(memory)}
 
 
 def store_argument(function: F) -> F:
@@ -98,8 +112,15 @@ def report_skipped(bad: Sequence[BadRow], count: int) -> None:
         echo(f"skipped {count - len(bad):,} more rows", err=True)
 
 
-def set_spark(memory: str | None, log: str | None) -> None:
-    """Pass Spark's options on to whoever starts it."""
-    for variable, value in (("EVERLOG_SPARK_MEMORY", memory), ("EVERLOG_SPARK_LOG", log)):
-        if value is not None:
-            os.environ[variable] = value
+def spark_options(function: F) -> F:
+    """``--master``, ``--spark-memory`` and ``--spark-log``; the last two become environment variables."""
+
+    @functools.wraps(function)
+    def command(*arguments: Any, spark_memory: str | None, spark_log: str | None, **options: Any) -> None:
+        for variable, value in (("EVERLOG_SPARK_MEMORY", spark_memory), ("EVERLOG_SPARK_LOG", spark_log)):
+            if value is not None:
+                os.environ[variable] = value
+        function(*arguments, **options)
+
+    found: F = setting("master", "spark-memory", "spark-log")(command)
+    return found

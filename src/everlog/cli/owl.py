@@ -16,7 +16,6 @@ from everlog.lang.layout import counted
 @click.argument("ontologies", metavar="[ONTOLOGY]...", nargs=-1, type=click.Path())
 @setting("profile", "equality", "schema", "base")
 @logging_options
-@click.pass_obj
 def command(
     console: Console,
     /,
@@ -25,8 +24,6 @@ def command(
     equality: Any,
     schema: Any,
     base: str | None,
-    quiet: bool,
-    json_logs: bool,
 ) -> None:
     """Print the rules that ontologies stand for.
 
@@ -41,7 +38,7 @@ def command(
 
     What the rules do not express is listed as comments, axiom by axiom, with the reason.
     """
-    progress = console.configure(quiet, json_logs)
+    progress = console.progress
     from everlog.owl.programs import SHIPPED, program_of
 
     if not ontologies and profile not in SHIPPED:

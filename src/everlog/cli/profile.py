@@ -1,7 +1,7 @@
-"""``--profile`` of the commands that reason: where time and instances went.
+"""``--profile`` of the commands that reason: prints time and instances by stratum, rule and round.
 
-``--profile`` alone prints tables, ``--profile FILE.html`` also writes a page. Where ontologies become rules, the
-same option names how (``--profile rl``); both may be given.
+``--profile`` alone prints tables, ``--profile FILE.html`` also writes a page. In commands that read ontologies, the
+same option names the profile of rules (``--profile rl``); both may be given.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from everlog.cli.terminal import echo
+from everlog.lang.codes import Code, Severity
 from everlog.lang.errors import Diagnostic, LimitError, Place, warn
 from everlog.settings import SETTINGS
 
@@ -31,13 +32,13 @@ class ProfiledCommand(click.Command):
     """A command whose ``--profile`` may have no value, or the name of a page."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        return super().parse_args(ctx, list(told_apart(args)))
+        return super().parse_args(ctx, list(with_own_names(args)))
 
 
-def told_apart(arguments: Sequence[str]) -> Iterator[str]:
-    """Arguments in which each ``--profile`` is that of ontologies, and the others have names of their own.
+def with_own_names(arguments: Sequence[str]) -> Iterator[str]:
+    """The arguments with ``--profile`` for ontologies only; the other uses get option names of their own.
 
-    >>> list(told_apart(["r.rls", "--profile", "--profile", "rl", "--profile", "p.html", "--profile=q.html"]))
+    >>> list(with_own_names(["r.rls", "--profile", "--profile", "rl", "--profile", "p.html", "--profile=q.html"]))
     ['r.rls', '--show-profile', '--profile', 'rl', '--profile-report', 'p.html', '--profile-report', 'q.html']
     """
     rest = iter(range(len(arguments)))
@@ -59,7 +60,7 @@ def told_apart(arguments: Sequence[str]) -> Iterator[str]:
 
 
 def is_page(path: str) -> bool:
-    """Whether a file is meant to be a page."""
+    """Whether the extension of a path is that of a page."""
     return path.lower().endswith((".html", ".htm"))
 
 
@@ -82,7 +83,7 @@ def profile_options(function: F) -> F:
 
 @contextmanager
 def profiled(show: bool, report: str | None, progress: Progress, title: str) -> Iterator[Profile | None]:
-    """The profile to fill, if one is asked for; it is shown in the end, also if a limit was the end."""
+    """The profile to fill, None without the option; it is shown at the end, also if a limit ended the work."""
     if not show and report is None:
         yield None
         return
@@ -106,9 +107,9 @@ def _show(profile: Profile, report: str | None, title: str) -> None:
     if report is not None:
         try:
             profile.write(report, title)
-        except OSError as error:  # what was profiled is done, and may be a commit
+        except OSError as error:  # the profiled work is done, and may have committed a version
             message = f"the profile could not be written: {error.strerror}"
-            warn(Diagnostic("no-profile-page", message, Place(report), severity="warning"))
+            warn(Diagnostic(Code.NO_PROFILE_PAGE, message, Place(report), severity=Severity.WARNING))
             return
         echo("")
         echo(f"plots      {report}")

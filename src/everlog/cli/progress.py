@@ -1,4 +1,4 @@
-"""What a command tells while it works, on stderr: nothing, plain lines, or JSON. See also ``live``."""
+"""Displays of the progress of a command on stderr: none, plain lines, or JSON. See also ``live``."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from collections.abc import Iterable
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
+from everlog.lang.codes import Code, Severity
 from everlog.lang.errors import Diagnostic, EverlogError
 from everlog.lang.visible import masked, visible_lines
 from everlog.reasoning.statistics import RoundEvent
@@ -17,67 +18,67 @@ if TYPE_CHECKING:
     from everlog.ingest.amounts import Amount
 
 SECONDS_BETWEEN = 2.0
-"""Plain lines about rounds come at most this often."""
+"""Minimum number of seconds between two plain lines about rounds."""
 
 
 class Progress:
-    """Someone who is told how a command gets on. This one keeps it all to itself, errors aside."""
+    """Observer of the progress of a command. This base class shows errors only."""
 
     shows_amounts = False
-    """Whether it is worth while to find out how much of a phase is done."""
+    """Whether the display shows amounts, so that they have to be computed."""
     shows_warnings = False
-    """Whether warnings are shown where nothing else is."""
+    """Whether warnings are shown although nothing else is."""
     strict = False
     """Whether warnings end the command."""
     warned = 0
-    """How many warnings there were."""
+    """The number of warnings so far."""
 
     def warn(self, found: Diagnostic) -> None:
         """Count a warning and show it."""
-        self.warned += found.severity == "warning"
+        self.warned += found.severity is Severity.WARNING
         self.warning(found)
 
     def refuse_warnings(self) -> None:
-        """An error if there were warnings and they end the command."""
+        """Raise an error if there were warnings and they end the command."""
         if self.strict and self.warned:
             warnings = "a warning is an error" if self.warned == 1 else f"{self.warned:,} warnings are errors"
             hint = "correct what is warned of, or leave out --warnings error"
-            raise EverlogError.of("warnings", f"{warnings} here (--warnings error)", None, hint)
+            raise EverlogError.of(Code.WARNINGS, f"{warnings} here (--warnings error)", None, hint)
 
     def phase(self, name: str) -> None:
-        """A phase begins, and the one before is over."""
+        """Called when a phase begins, which ends the one before."""
 
     def round_done(self, event: RoundEvent) -> None:
-        """A round of reasoning is over."""
+        """Called after a round of reasoning."""
 
     def amount(self, amount: Amount) -> None:
-        """So much of the phase is done."""
+        """Called with the amount of the phase that is done."""
 
     def compiling(self, kernel: str) -> None:
-        """A kernel has to be compiled: after installation, or after a change of the machine."""
+        """Called when a kernel has to be compiled: after installation, or after a change of the machine."""
 
     def warning(self, found: Diagnostic) -> None:
-        """Something is allowed but probably not meant."""
+        """Called with each warning."""
         if self.strict or self.shows_warnings:
             print(found, file=sys.stderr)
 
     def note(self, message: str, **data: Any) -> None:
-        """Something worth a line; ``data`` is more about it, for programs."""
+        """Called with a message; ``data`` has more about it for programs."""
 
     def result(self, message: str = "", **data: Any) -> None:
-        """The command is done; ``data`` says for programs what stdout says for people."""
+        """Called when the command is done; ``data`` has its result for programs."""
 
     def failed(self, found: Iterable[Diagnostic]) -> None:
-        """The command cannot go on."""
+        """Called with the errors that end the command."""
         self.close()
         print("\n\n".join(map(str, found)), file=sys.stderr)
 
     def close(self) -> None:
-        """The command is over."""
+        """Called at the end of the command."""
 
 
 class Lines(Progress):
-    """A line for each phase, and now and then one for a round."""
+    """Prints a line for each phase, and at most one line about rounds every ``SECONDS_BETWEEN`` seconds."""
 
     def __init__(self) -> None:
         self._begun = time.monotonic()
@@ -112,7 +113,7 @@ class Lines(Progress):
 
 
 class JsonLines(Progress):
-    """One JSON object a line: ``time``, ``event``, and what belongs to the event."""
+    """Prints one JSON object on each line: ``time``, ``event``, and the data of the event."""
 
     def __init__(self) -> None:
         self._begun = time.monotonic()
@@ -157,12 +158,12 @@ COMPILING = "compiling kernels; this happens once after installation"
 
 
 def shown(message: str) -> str:
-    """A message for people: without secrets in addresses and without control characters."""
+    """A message without secrets in addresses and without control characters."""
     return visible_lines(masked(message))
 
 
 def round_text(event: RoundEvent) -> str:
-    """A round as people read it. Where facts are deleted, the number of new ones is negative.
+    """The text about a round. Where facts are deleted, the number of new facts is negative.
 
     >>> round_text(RoundEvent(1, 2, 7, 10, 1234, 5000)), round_text(RoundEvent(1, 2, 8, -10, 1224, 5000))
     ('stratum 1 of 2, round 7: 1,234 facts, 10 new', 'stratum 1 of 2, round 8: 1,224 facts, 10 gone')
@@ -174,7 +175,7 @@ def round_text(event: RoundEvent) -> str:
 def diagnostic_data(found: Diagnostic) -> dict[str, Any]:
     """A diagnostic as plain data.
 
-    >>> diagnostic_data(Diagnostic("arity", "two arities"))
+    >>> diagnostic_data(Diagnostic(Code.ARITY, "two arities"))
     {'code': 'arity', 'message': 'two arities'}
     """
     said: dict[str, Any] = {"code": found.code, "message": masked(found.message), "hint": masked(found.hint or "")}

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import sys
 import time
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from everlog.cli.console import Console
-from everlog.cli.options import at_option, limit_options, limits, logging_options, setting, store_argument
+from everlog.cli.options import at_option, limit_options, logging_options, setting, store_argument
 from everlog.lang.layout import counted
 
 if TYPE_CHECKING:
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 @click.option("--output", type=click.Path(dir_okay=False), metavar="FILE", help="Write to a file instead of stdout.")
 @limit_options
 @logging_options
-@click.pass_obj
 def command(
     console: Console,
     store: str,
@@ -33,11 +32,7 @@ def command(
     limit: int | None,
     at: Version | None,
     output: str | None,
-    max_facts: int | None,
-    timeout: float | None,
-    memory: str | None,
-    quiet: bool,
-    json_logs: bool,
+    limits: dict[str, Any],
 ) -> None:
     """Answer a QUERY such as 'ancestor(alice, ?x), ~orphan(?x)'.
 
@@ -46,13 +41,13 @@ def command(
     file or a pipe.
     """
     refuse_terminal(format, output)
-    progress = console.configure(quiet, json_logs)
+    progress = console.progress
     begun = time.monotonic()
     from everlog.cli.writers import write_answers
     from everlog.kb.stores import open as open_store
 
     console.watch_compilation()
-    kb = open_store(store, at, **limits(max_facts, timeout, memory))
+    kb = open_store(store, at, **limits)
     answers = kb.query(text)
     written = write_answers(answers, format, output, limit=limit, prefixes=kb.program.program.prefixes)
     seconds = time.monotonic() - begun
@@ -62,6 +57,6 @@ def command(
 
 
 def refuse_terminal(form: str, output: str | None) -> None:
-    """Wrong usage if a binary format would go to a terminal."""
+    """Raise an error of usage if a binary format would be written to a terminal."""
     if form in ("parquet", "arrow") and output is None and sys.stdout.isatty():
         raise click.UsageError(f"{form} is no format for a terminal: add --output FILE, or redirect stdout")

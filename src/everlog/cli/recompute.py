@@ -1,4 +1,4 @@
-"""Comparing a store with what follows from its explicit facts, and with its own snapshot."""
+"""Comparing a store with the facts recomputed from its explicit facts, and with its own snapshot."""
 
 from __future__ import annotations
 
@@ -23,18 +23,18 @@ from everlog.store.states import SnapshotState, kept_in
 from everlog.store.store import Store
 
 SHOWN = 5
-"""How many facts a finding names."""
+"""Maximum number of facts that a finding names."""
 
 
 def seen(store: Store, state: State) -> KnowledgeBase:
-    """The newest version of a store as its tables have it, with what they do not list."""
+    """The newest version of a store by its tables, including facts that they do not list."""
     info = store.info()
     program, statistics = parse_stored(info.rules, f"{store.path} (rules)"), statistics_of(info.statistics)
     return KnowledgeBase.restored(program, state, statistics, **how_made(statistics))
 
 
 def wrong_statistics(store: Store, state: State) -> list[str]:
-    """What the statistics of the newest version say that the tables do not."""
+    """Findings about statistics of the newest version that do not agree with its tables."""
     said, findings = store.info().statistics, []
     for name, found in (("facts", _facts(store, state).count), ("explicit", state.explicit.count)):
         if said.get(name, found) != found:
@@ -43,12 +43,12 @@ def wrong_statistics(store: Store, state: State) -> list[str]:
 
 
 def _facts(store: Store, state: State) -> FactSet:
-    """All facts of the newest version, those that the tables do not list too."""
+    """All facts of the newest version, including those that the tables do not list."""
     return seen(store, state).state().facts if state.generated else state.facts
 
 
 def wrong_snapshot(store: Store, state: State) -> list[str]:
-    """What the snapshot of the newest version, if there is one, has that the tables do not have."""
+    """Findings about the snapshot of the newest version, if there is one, that does not agree with the tables."""
     findings: list[str] = []
     kept = store.snapshot()
     if kept is None:
@@ -69,7 +69,7 @@ def wrong_snapshot(store: Store, state: State) -> list[str]:
 
 
 def _wrong_graphs(store: Store, held: SnapshotState, facts: FactSet) -> list[str]:
-    """How many facts the graphs in a snapshot stand for, where that is wrong."""
+    """Findings about graphs in a snapshot that stand for a wrong number of facts."""
     if held.known() is None:
         return []
     kb = seen(store, held.state)
@@ -96,7 +96,7 @@ def _renumbered(snapshot: State, dictionary: Dictionary) -> State | None:
 
 
 def recompute(store: Store, state: State, rules: str | None, progress: Progress, **limits: Any) -> list[str]:
-    """Reason again from the explicit facts, within limits, and say how the result differs from the facts stored."""
+    """Findings about stored facts that differ from those derived again from the explicit facts, within limits."""
     info = store.info()
     program = parse_file(rules) if rules is not None else parse_stored(info.rules, f"{store.path} (rules)")
     maintain: Maintain = "none" if state.nr is None or rules is not None else "dredc"
@@ -112,7 +112,7 @@ def recompute(store: Store, state: State, rules: str | None, progress: Progress,
 
 
 def _wrong_counters(first: State, second: State, one: str, other: str) -> list[str]:
-    """How the counters of two states over the same ids differ."""
+    """Findings about different counters in two states with equal ids."""
     findings = []
     for name in ("nr", "rec"):
         left, right = getattr(first, name), getattr(second, name)

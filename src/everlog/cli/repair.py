@@ -13,14 +13,13 @@ from everlog.lang.layout import counted
 @click.command("repair")
 @store_argument
 @logging_options
-@click.pass_obj
-def command(console: Console, store: str, quiet: bool, json_logs: bool) -> None:
+def command(console: Console, store: str) -> None:
     """Move aside what a power cut or a disk has damaged in the logs of a STORE.
 
     The newest version is then the last one that is whole, and can be written to. What is damaged goes to STORE/damaged;
     data files are left as they are.
     """
-    progress = console.configure(quiet, json_logs)
+    progress = console.progress
     from everlog.store.repair import repair
 
     done = repair(store)

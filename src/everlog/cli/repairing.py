@@ -1,4 +1,4 @@
-"""What the commands share that change a store and repair what follows: their options, and what they say."""
+"""Options and output shared by the commands that change a store and repair its derived facts."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import click
 from everlog.cli.changed import changed_counts
 from everlog.cli.profile import profiled
 from everlog.cli.progress import Progress
-from everlog.cli.reporting import followed, told
+from everlog.cli.reporting import live_profile, report_for
 from everlog.cli.terminal import echo
 
 if TYPE_CHECKING:
@@ -73,9 +73,9 @@ def repair(
     profile: tuple[bool, str | None],
     title: str,
 ) -> None:
-    """Run a change of a store and say what it did, with a profile if that is asked for."""
+    """Run a change of a store and print its effect, with a profile if the option is given."""
     with profiled(*profile, progress, title) as times:
-        result = run(told(progress, followed(progress, times)))
+        result = run(report_for(progress, live_profile(progress, times)))
         progress.close()
         for line in describe(result):
             echo(line)
@@ -86,14 +86,14 @@ def repair(
 
 
 def version_line(store: str, result: RulesResult | UpdateResult, dry_run: bool) -> str:
-    """Which version a change made, if it made one."""
+    """The line that names the version that a change made, if it made one."""
     news = "not changed" if dry_run or not result.change else "new"
     compacted = f", compacted as version {result.compacted}" if result.compacted is not None else ""
     return f"store      {store}, version {result.version}, {news}{compacted}"
 
 
 def repaired(result: RulesResult | UpdateResult) -> dict[str, Any]:
-    """A change of a store as data."""
+    """The effect of a change of a store as data."""
     return {
         "version": result.version,
         "compacted": result.compacted,

@@ -12,27 +12,28 @@ if TYPE_CHECKING:
     from everlog.profiling.profile import Profile
 
 
-def followed(progress: Progress, times: Profile | None) -> Profile | None:
-    """A profile for work that says nothing of its rounds by itself: a display that moves is told of each."""
+def live_profile(progress: Progress, times: Profile | None) -> Profile | None:
+    """A profile that reports each round to a live display, for work that does not report rounds itself."""
     if not progress.shows_amounts:
         return times
-    from everlog.profiling.profile import Profile, Round
+    from everlog.profiling.figures import Round
+    from everlog.profiling.profile import Profile
     from everlog.reasoning.statistics import RoundEvent
 
     times, instances = Profile() if times is None else times, 0
 
-    def tell(done: Round) -> None:
+    def report_round(done: Round) -> None:
         nonlocal instances
         instances += done.instances
         strata = max([done.stratum, *times.derives])
         progress.round_done(RoundEvent(done.stratum, strata, done.number, done.new_facts, done.facts, instances))
 
-    times.told = tell
+    times.observer = report_round
     return times
 
 
-def told(progress: Progress, times: Profile | None) -> Report:
-    """Who is told how a job gets on: the display, and a profile if there is one. An interrupted job ends with its
+def report_for(progress: Progress, times: Profile | None) -> Report:
+    """The report of a job: connects it with the display, and with a profile if given. An interrupted job ends with its
     phase."""
     from everlog.jobs.reports import Report
 

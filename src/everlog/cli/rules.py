@@ -9,7 +9,7 @@ import click
 
 from everlog.cli.changed import described_change
 from everlog.cli.console import Console
-from everlog.cli.options import at_option, logging_options, set_spark, setting, store_argument
+from everlog.cli.options import at_option, logging_options, setting, spark_options, store_argument
 from everlog.cli.profile import ProfiledCommand, profile_options
 from everlog.cli.progress import Progress
 from everlog.cli.repairing import repair, repair_options, version_line
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from everlog.store import Version
 
 SHOWN = 10
-"""How many rules are listed."""
+"""Maximum number of rules listed."""
 
 
 @click.command("rules", cls=ProfiledCommand)
@@ -33,12 +33,12 @@ SHOWN = 10
 @click.option("--remove", multiple=True, type=click.Path(), metavar="FILE", help="Rules to remove. May be repeated.")
 @repair_options
 @setting("engine", "expand-below", "max-facts", "timeout", "memory", "wait")
-@setting("spark-local-finish", "master", "spark-memory", "spark-log")
+@setting("spark-local-finish")
+@spark_options
 @at_option
 @profile_options
 @setting("warnings")
 @logging_options
-@click.pass_obj
 def command(
     console: Console,
     /,
@@ -48,14 +48,9 @@ def command(
     no_compact: bool,
     memory: str | None,
     spark_local_finish: int,
-    spark_memory: str | None,
-    spark_log: str | None,
     at: Version | None,
     show_profile: bool,
     profile_report: str | None,
-    warnings: str,
-    quiet: bool,
-    json_logs: bool,
     **options: Any,
 ) -> None:
     """Print the rules of a STORE, or change them and repair what follows.
@@ -66,7 +61,7 @@ def command(
     Earlier versions keep their rules. With --engine spark one of its tasks opens the store and does it, and with
     --engine auto if the store does not fit --memory. After an error the store is as before.
     """
-    progress = console.configure(quiet, json_logs, warnings)
+    progress = console.progress
     if not add and not remove:
         _print_rules(store, at, progress)
         return
@@ -75,7 +70,6 @@ def command(
     from everlog.jobs.rules import RulesJob, change_rules
 
     console.watch_compilation()
-    set_spark(spark_memory, spark_log)
     options.update(compact=not no_compact, memory=bytes_of(memory), local_finish=spark_local_finish)
     job = RulesJob(store, add, remove, **options)
     repair(
@@ -97,7 +91,7 @@ def _print_rules(store: str, at: Version | None, progress: Progress) -> None:
 
 
 def _described(store: str, result: RulesResult, dry_run: bool) -> Iterator[str]:
-    """A change of the rules as people read it, line by line."""
+    """The lines that describe a change of the rules."""
     change = result.change
     known = len(change.rules_known)
     there = f"; {known:,} {'was' if known == 1 else 'were'} there already" if known else ""

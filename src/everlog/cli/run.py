@@ -1,4 +1,4 @@
-"""Running a command: what went wrong becomes a message and an exit status, never a traceback.
+"""Running a command: errors become a message and an exit status, never a traceback.
 
 0 done, 1 the data or the rules are wrong (or the machine: a full disk, no Java), 2 wrong usage,
 130 interrupted.
@@ -17,6 +17,7 @@ from everlog.cli.completion import complete
 from everlog.cli.console import Console
 from everlog.cli.group import everlog
 from everlog.host.interrupts import as_interrupts, remembered
+from everlog.lang.codes import Code
 from everlog.lang.errors import Diagnostic, EverlogError, Place
 
 DONE, WRONG, INTERRUPTED = 0, 1, 130
@@ -39,7 +40,7 @@ def run(arguments: Sequence[str]) -> int:
         return wrong.exit_code
     except (KeyboardInterrupt, click.Abort):
         console.failed(
-            [Diagnostic("interrupted", "interrupted; a store that was being written is as its last commit left it")]
+            [Diagnostic(Code.INTERRUPTED, "interrupted; a store that was being written is as its last commit left it")]
         )
         return INTERRUPTED
     except EverlogError as error:
@@ -51,7 +52,7 @@ def run(arguments: Sequence[str]) -> int:
         console.failed([_of_system(error)])
     except MemoryError as error:
         hint = "give the process more memory, or stop earlier with --max-facts"
-        console.failed([Diagnostic("out-of-memory", f"there is not enough memory: {error}", hint=hint)])
+        console.failed([Diagnostic(Code.OUT_OF_MEMORY, f"there is not enough memory: {error}", hint=hint)])
     except Exception as error:
         if not _is_spark(error):
             raise
@@ -62,19 +63,19 @@ def run(arguments: Sequence[str]) -> int:
 
 
 def _forget_stdout() -> None:
-    """Whoever read the output has enough: leave nothing that the interpreter would flush at its end."""
+    """Discard the rest of stdout, whose reader has closed it, so that the interpreter does not flush it at its end."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _of_system(error: OSError) -> Diagnostic:
     place = Place(str(error.filename)) if error.filename else None
     if error.errno in (errno.ENOSPC, errno.EDQUOT):
-        return Diagnostic("disk-full", "no space left on the disk", place, "free some space and run again")
+        return Diagnostic(Code.DISK_FULL, "no space left on the disk", place, "free some space and run again")
     if error.errno in (errno.EACCES, errno.EPERM, errno.EROFS):
         hint = "check who may read and write it"
-        return Diagnostic("not-permitted", f"not allowed: {error.strerror}", place, hint)
+        return Diagnostic(Code.NOT_PERMITTED, f"not allowed: {error.strerror}", place, hint)
     hint = "check the path" if error.errno in (errno.ENOENT, errno.ENOTDIR, errno.EISDIR) else "check the disk"
-    return Diagnostic("input-output", error.strerror or str(error), place, hint)
+    return Diagnostic(Code.INPUT_OUTPUT, error.strerror or str(error), place, hint)
 
 
 def _is_spark(error: Exception) -> bool:
@@ -84,4 +85,4 @@ def _is_spark(error: Exception) -> bool:
 def _of_spark(error: Exception) -> Diagnostic:
     lines = [line for line in str(error).splitlines() if line.strip()] or [type(error).__name__]
     hint = "run again with --spark-log FILE and read that file"
-    return Diagnostic("spark-failed", f"Spark failed: {lines[0]}", hint=hint)
+    return Diagnostic(Code.SPARK_FAILED, f"Spark failed: {lines[0]}", hint=hint)

@@ -11,7 +11,7 @@ import click
 
 from everlog import __version__
 from everlog.cli.console import Console
-from everlog.cli.options import limit_options, limits, setting
+from everlog.cli.options import limit_options, setting
 from everlog.cli.terminal import echo
 from everlog.lang.layout import counted
 
@@ -28,9 +28,7 @@ def command(
     console: Console,
     /,
     source: str | None,
-    max_facts: int | None,
-    timeout: float | None,
-    memory: str | None,
+    limits: dict[str, Any],
     wait: float,
 ) -> None:
     """Rules, queries, updates and explanations on a live knowledge base.
@@ -45,7 +43,7 @@ def command(
     from everlog.shell.terminal import comfort
 
     console.watch_compilation()
-    kb = _opened(source, **limits(max_facts, timeout, memory))
+    kb = _opened(source, **limits)
     kb.materialise()
     on_terminal = sys.stdin.isatty()
     session = Session(kb, echo, asks=on_terminal, wait=wait)

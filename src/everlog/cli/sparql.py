@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from everlog.cli.console import Console
-from everlog.cli.options import at_option, limit_options, limits, logging_options, setting, store_argument
+from everlog.cli.options import at_option, limit_options, logging_options, setting, store_argument
 from everlog.cli.terminal import echo
 from everlog.lang.layout import counted
 from everlog.settings import SETTINGS
@@ -45,7 +45,6 @@ BINARY = ("parquet", "arrow")
 @limit_options
 @setting("wait")
 @logging_options
-@click.pass_obj
 def command(
     console: Console,
     store: str,
@@ -56,12 +55,8 @@ def command(
     at: Version | None,
     output: str | None,
     update: bool,
-    max_facts: int | None,
-    timeout: float | None,
-    memory: str | None,
+    limits: dict[str, Any],
     wait: float,
-    quiet: bool,
-    json_logs: bool,
 ) -> None:
     """Answer a SPARQL 1.1 QUERY, or carry out an update; `-` reads it from stdin.
 
@@ -73,23 +68,22 @@ def command(
         raise click.UsageError("--update is for the newest version, not for --at")
     if format in BINARY and output is None and sys.stdout.isatty():
         raise click.UsageError(f"{format} is no format for a terminal: add --output FILE, or redirect stdout")
-    progress = console.configure(quiet, json_logs)
+    progress = console.progress
     begun = time.monotonic()
     from everlog.kb import stores
 
     console.watch_compilation()
     query = sys.stdin.read() if text == "-" else text
-    allowed = limits(max_facts, timeout, memory)
     if update:
         version, changes = stores.changed(
-            store, lambda kb: kb.sparql_update(query, base=base or ""), wait=wait, **allowed
+            store, lambda kb: kb.sparql_update(query, base=base or ""), wait=wait, **limits
         )
         for line in _described(store, version, changes):
             echo(line)
         figures: dict[str, Any] = _figures(changes)
         progress.result(store=store, version=version, **figures)
         return
-    kb = stores.open(store, at, **allowed)
+    kb = stores.open(store, at, **limits)
     answer = _asked(kb, query, base or "")
     written = _write(answer, format, output, limit, kb.program.program.prefixes)
     seconds = time.monotonic() - begun
@@ -107,7 +101,7 @@ def _asked(kb: KnowledgeBase, query: str, base: str) -> Result:
 
 
 def _write(answer: Result, form: str, output: str | None, limit: int | None, prefixes: Any) -> int:
-    """Write an answer and return how many rows of it."""
+    """Write an answer and return the number of rows written."""
     from everlog.cli.writers import sink, write_answers
     from everlog.query.sparql.formats import write
     from everlog.query.sparql.results import Triples, Truth
@@ -128,7 +122,7 @@ def _write(answer: Result, form: str, output: str | None, limit: int | None, pre
 
 
 class _Shown:
-    """Solutions for people: an unbound variable is an empty cell."""
+    """Solutions as rows of a table: an unbound variable is an empty cell."""
 
     def __init__(self, solutions: Solutions) -> None:
         self._solutions = solutions

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from everlog.store.store import Store
 
 SHOWN = 25
-"""How many predicates are listed without ``--all``."""
+"""Maximum number of predicates listed without ``--all``."""
 
 
 @click.command("stats")
@@ -29,12 +29,8 @@ SHOWN = 25
     "--all", "everything", is_flag=True, help=f"List all predicates, not only the {SHOWN} largest, and all rules."
 )
 @logging_options
-@click.pass_obj
-def command(
-    console: Console, store: str, at: Version | None, as_json: bool, everything: bool, quiet: bool, json_logs: bool
-) -> None:
+def command(console: Console, store: str, at: Version | None, as_json: bool, everything: bool) -> None:
     """Show what is in a STORE: versions, rules, facts per predicate, terms, size on disk."""
-    console.configure(quiet, json_logs)
     from everlog.store.store import Store
 
     console.watch_compilation()
@@ -83,7 +79,7 @@ def _predicate_figures(name: str, facts: int, explicit: int) -> dict[str, Any]:
 
 
 def describe(figures: dict[str, Any], shown: int | None) -> Iterator[str]:
-    """The figures as people read them, line by line."""
+    """The lines that describe the figures."""
     from everlog.lang.layout import aligned, bytes_text, violations_line
 
     disk = figures["bytes_on_disk"]

@@ -1,4 +1,4 @@
-"""Output of commands: exact in files and pipes; on a terminal without characters that act on it."""
+"""Output of commands: exact in files and pipes; on a terminal without characters that control it."""
 
 from __future__ import annotations
 

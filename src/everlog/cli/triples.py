@@ -1,4 +1,4 @@
-"""Facts as triples: N-Triples or Turtle."""
+"""Export of facts as triples: N-Triples or Turtle."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import pyarrow.compute as pc
 from everlog.cli.left_out import LeftOut
 from everlog.cli.writers import sink
 from everlog.engine.state import State
+from everlog.engine.tables import argument_names
 from everlog.lang.internal import TRIPLE
 from everlog.lang.printer import print_text
 from everlog.lang.syntax import Predicate
@@ -35,9 +36,9 @@ def export_triples(
     explicit: bool = False,
     skip: bool = False,
 ) -> tuple[int, LeftOut]:
-    """Write facts of some predicates as triples; returns how many facts, and what was left out.
+    """Write facts of some predicates as triples; returns the number of facts written, and those left out.
 
-    A fact that cannot be a triple is an error unless such facts are to be skipped. What rules derive over ``triple``
+    A fact that cannot be a triple is an error unless such facts are skipped. Facts that rules derive over ``triple``
     beyond RDF is left out in any case.
     """
     chosen = state.explicit if explicit else state.facts
@@ -59,11 +60,11 @@ def export_triples(
 
 def _rows(state: State, predicate: Predicate, explicit: bool) -> Rows:
     facts = state.explicit if explicit else state.facts
-    return Rows(state.dictionary, facts.relation(predicate), [f"c{i}" for i in range(predicate.arity)])
+    return Rows(state.dictionary, facts.relation(predicate), argument_names(predicate.arity))
 
 
 def _check(state: State, predicate: Predicate, explicit: bool, refused: LeftOut, derived: LeftOut) -> None:
-    """Count the facts of a predicate that are no triples."""
+    """Count the facts of a predicate that are not triples."""
     rows = _rows(state, predicate, explicit)
     if not may_be_triples(predicate):
         refused.add(ARITY if predicate.name.startswith("<") else BARE, predicate, len(rows))
@@ -75,14 +76,15 @@ def _check(state: State, predicate: Predicate, explicit: bool, refused: LeftOut,
 
 
 def _count_no_triples(predicate: Predicate, rows: Rows) -> int:
-    """How many rows are no triples: none, without a look at the rows, if the first terms of all may be subjects."""
+    """The number of rows that are not triples; rows are only checked one by one if some first term cannot be a
+    subject."""
     if predicate != TRIPLE and pc.all(are_triples(predicate, [rows.terms(0)])).as_py() is not False:
         return 0
     return sum(pc.sum(pc.invert(are_triples(predicate, texts))).as_py() for texts in rows.text_batches(len(rows)))
 
 
 def _blocks(parts: Mapping[Predicate, Rows]) -> Iterator[bytes]:
-    """The triples among rows, as blocks of lines."""
+    """The blocks of lines for those rows that are triples."""
     for predicate, rows in parts.items():
         name = print_text(predicate.name)
         for texts in rows.text_batches(len(rows)):

@@ -9,7 +9,7 @@ import click
 
 from everlog.cli.changed import described_change
 from everlog.cli.console import Console
-from everlog.cli.options import logging_options, report_skipped, set_spark, setting, store_argument
+from everlog.cli.options import logging_options, report_skipped, setting, spark_options, store_argument
 from everlog.cli.profile import ProfiledCommand, profile_options
 from everlog.cli.repairing import repair, repair_options, version_line
 from everlog.host.memory import bytes_of
@@ -34,11 +34,11 @@ if TYPE_CHECKING:
 @repair_options
 @click.option("--source", metavar="NAME", help="Label blank nodes by this name instead of the file's.")
 @setting("header", "types", "base", "graphs", "large-gz", "on-error", "engine", "max-facts", "timeout")
-@setting("memory", "wait", "spark-local-finish", "master", "spark-memory", "spark-log")
+@setting("memory", "wait", "spark-local-finish")
+@spark_options
 @profile_options
 @setting("warnings")
 @logging_options
-@click.pass_obj
 def command(
     console: Console,
     /,
@@ -48,13 +48,8 @@ def command(
     no_compact: bool,
     memory: str | None,
     spark_local_finish: int,
-    spark_memory: str | None,
-    spark_log: str | None,
     show_profile: bool,
     profile_report: str | None,
-    warnings: str,
-    quiet: bool,
-    json_logs: bool,
     **options: Any,
 ) -> None:
     """Add and remove explicit facts of a STORE, and repair what follows from them.
@@ -67,8 +62,7 @@ def command(
     """
     if not insert and not delete:
         raise click.UsageError("there is nothing to do: add --insert or --delete")
-    progress = console.configure(quiet, json_logs, warnings)
-    set_spark(spark_memory, spark_log)
+    progress = console.progress
     from everlog.jobs.update import UpdateJob, update
 
     console.watch_compilation()
@@ -85,7 +79,7 @@ def command(
 
 
 def _described(store: str, result: UpdateResult, dry_run: bool) -> Iterator[str]:
-    """An update as people read it, line by line; what was left out is listed on stderr before."""
+    """The lines that describe an update; rows that were left out are listed on stderr before."""
     report_skipped(result.bad, result.bad_count)
     skipped = f", {result.bad_count:,} skipped" if result.bad_count else ""
     yield version_line(store, result, dry_run)

@@ -18,29 +18,27 @@ from everlog.cli.terminal import echo
 @click.option("--keep-hours", type=click.FloatRange(0), metavar="H", help="Keep versions younger than H hours.")
 @click.option("--dry-run", is_flag=True, help="Say what would be deleted, and delete nothing.")
 @logging_options
-@click.pass_obj
 def command(
     console: Console,
     store: str,
     keep_versions: int | None,
     keep_hours: float | None,
     dry_run: bool,
-    quiet: bool,
-    json_logs: bool,
 ) -> None:
     """Delete files of a STORE that no version to be kept needs.
 
     Without --keep-versions and --keep-hours all versions are kept, and only what killed writers left
     is deleted. The newest version is always kept. Versions whose files are gone cannot be read again.
     """
-    progress = console.configure(quiet, json_logs)
+    progress = console.progress
     from everlog.lang.layout import bytes_text
     from everlog.store.store import Store
+    from everlog.store.vacuum import vacuum
 
     opened = Store.open(store)
-    planned = opened.vacuum(keep_versions, keep_hours, dry_run=True)
+    planned = vacuum(opened, keep_versions, keep_hours, dry_run=True)
     size = _size(planned)
-    deleted = planned if dry_run else opened.vacuum(keep_versions, keep_hours)
+    deleted = planned if dry_run else vacuum(opened, keep_versions, keep_hours)
     if dry_run:
         for path in deleted:
             echo(str(path))

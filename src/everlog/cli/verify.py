@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from everlog.cli.console import Console
-from everlog.cli.options import limit_options, limits, logging_options, store_argument
+from everlog.cli.options import limit_options, logging_options, store_argument
 from everlog.cli.terminal import echo
+from everlog.lang.codes import Code
 from everlog.lang.errors import Diagnostic, Place, StoreError
 from everlog.lang.layout import counted
 
@@ -25,24 +26,19 @@ RESTORE = "restore the store from a backup, or materialise again with --overwrit
 @click.option("--quick", is_flag=True, help="Check the files only, do not reason again.")
 @limit_options
 @logging_options
-@click.pass_obj
 def command(
     console: Console,
     store: str,
     rules: str | None,
     quick: bool,
-    max_facts: int | None,
-    timeout: float | None,
-    memory: str | None,
-    quiet: bool,
-    json_logs: bool,
+    limits: dict[str, Any],
 ) -> None:
     """Check the newest version of a STORE.
 
     Files, sums, terms and statistics must agree with each other, the snapshot with the tables, and
     the facts with what the rules derive from the explicit facts, computed again from nothing.
     """
-    progress = console.configure(quiet, json_logs)
+    progress = console.progress
     begun = time.monotonic()
     from everlog.cli.recompute import recompute, seen, wrong_snapshot, wrong_statistics
     from everlog.store.loading import state_in_tables
@@ -60,8 +56,7 @@ def command(
     _stop_if_any(wrong_snapshot(opened, state), store, _remove(opened))
     if not quick:
         progress.phase("reason")
-        allowed = limits(max_facts, timeout, memory)
-        _stop_if_any(recompute(opened, state, rules, progress, **allowed), store)
+        _stop_if_any(recompute(opened, state, rules, progress, **limits), store)
     progress.close()
     files = counted(len(opened.files()) + len(opened.term_files()), "file")
     echo(f"version {opened.version}: {files}, all as the log says")
@@ -73,7 +68,7 @@ def command(
 
 
 def _remove(store: Store) -> str:
-    """What to do about a snapshot, which is never the truth."""
+    """The hint about a wrong snapshot, which can always be made again from the tables."""
     return f"remove {store.layout.snapshots}: it is made again from the tables, in which nothing wrong was found so far"
 
 
@@ -82,6 +77,6 @@ def _stop_if_any(findings: list[str], store: str, hint: str = RESTORE) -> None:
         place = Place(store)
         last = len(findings) - 1
         raise StoreError(
-            Diagnostic("not-verified", found, place, hint if number == last else None)
+            Diagnostic(Code.NOT_VERIFIED, found, place, hint if number == last else None)
             for number, found in enumerate(findings)
         )

@@ -15,7 +15,6 @@ from everlog.lang.layout import counted
 @at_option
 @click.option("--output", type=click.Path(dir_okay=False), metavar="FILE", help="Write to a file instead of stdout.")
 @logging_options
-@click.pass_obj
 def command(
     console: Console,
     store: str,
@@ -23,8 +22,6 @@ def command(
     limit: int | None,
     at: int | None,
     output: str | None,
-    quiet: bool,
-    json_logs: bool,
 ) -> None:
     """List what in a STORE contradicts its ontology: individuals, and the axiom or rule that each contradicts.
 
@@ -34,7 +31,7 @@ def command(
     from everlog.cli.query import refuse_terminal
 
     refuse_terminal(format, output)
-    progress = console.configure(quiet, json_logs)
+    progress = console.progress
     from everlog.cli.writers import write_answers
     from everlog.kb.stores import open as open_store
 

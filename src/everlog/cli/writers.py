@@ -24,7 +24,7 @@ GAP = "  "
 def write_answers(
     rows: Rows, form: str, output: str | None, *, limit: int | None = None, prefixes: Mapping[str, str]
 ) -> int:
-    """Write rows to a file or stdout; returns how many. Rows without columns are true or false."""
+    """Write rows to a file or stdout; returns their number. Rows without columns are true or false."""
     count = len(rows) if limit is None else min(limit, len(rows))
     with sink(output) as file:
         if form in BINARY:
@@ -38,7 +38,7 @@ def write_answers(
 
 @contextmanager
 def sink(output: str | None) -> Iterator[IO[bytes]]:
-    """Stdout, or a file that appears under its name only when it is complete; devices and pipes are never replaced.
+    """Stdout, or a file that gets its name only when it is complete; devices and pipes are not replaced.
 
     On a terminal control characters are written as escapes.
     """
@@ -62,7 +62,7 @@ def sink(output: str | None) -> Iterator[IO[bytes]]:
 
 
 def _opened(making: Path, output: str) -> IO[bytes]:
-    """A new file; what is wrong is said of the name that the user gave."""
+    """Open a new file; errors show the name that the user gave."""
     try:
         return making.open("wb")
     except OSError as error:
@@ -78,7 +78,7 @@ def text_batches(rows: Rows, count: int) -> Iterator[list[pa.LargeStringArray]]:
 
 
 def write_csv(rows: Rows, count: int, file: IO[bytes], prefixes: Mapping[str, str], *, header: bool = True) -> None:
-    """A line a row, cells as rules write terms, strings bare where that is unambiguous."""
+    """Write one line for each row; cells are terms as rules write them, strings bare where that is unambiguous."""
     if header:
         file.write((",".join(rows.columns) + "\n").encode())
     alone = len(rows.columns) == 1
@@ -97,7 +97,8 @@ def _write_json(rows: Rows, count: int, file: IO[bytes], prefixes: Mapping[str, 
 
 
 def _write_table(rows: Rows, count: int, file: IO[bytes], prefixes: Mapping[str, str]) -> None:
-    """Columns as wide as the first batch needs; later cells that are wider push the rest aside."""
+    """Write a table whose columns are as wide as the first batch needs; wider cells in later batches are not
+    aligned."""
     widths: list[int] = []
     for texts in text_batches(rows, count):
         shown = [table_cells(column, prefixes) for column in texts]
@@ -133,7 +134,7 @@ def _padded(column: Any, width: int) -> Any:
 
 
 def _write_arrow(rows: Rows, count: int, file: IO[bytes], form: str, whole: bool) -> None:
-    """Parquet, or Arrow IPC: the file format into a file, the stream format into a pipe."""
+    """Write Parquet, or Arrow IPC: the file format to a file, the stream format to a pipe."""
     if not rows.columns:
         answer = pa.table({"answer": pa.array([bool(rows)])})
         schema, batches = answer.schema, iter(answer.to_batches())

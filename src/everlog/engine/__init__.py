@@ -1,0 +1,1 @@
+"""The local engine: dictionary, sorted runs, relations, fact sets, plans, matching; compiled functions in kernels."""

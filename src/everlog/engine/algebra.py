@@ -5,7 +5,7 @@ A protocol has the operations that the algorithms use, and no others. There are 
 - *local*: :class:`~everlog.engine.factset.FactSet`, :class:`~everlog.engine.multiset.Counts` and
   :class:`~everlog.engine.match.Engine`, sorted columns in this process;
 - *look-up*: the local sets over relations whose facts are fetched from a store when they are asked for
-  (:mod:`everlog.engine.distant`), and an engine that begins with what changed;
+  (:mod:`everlog.engine.lazy`), and an engine that begins with what changed;
 - *Spark*: :class:`~everlog.backends.spark.factset.FrameSet`, :class:`~everlog.backends.spark.multiset.FrameCounts` and
   :class:`~everlog.backends.spark.engine.SparkEngine`, DataFrames in executors.
 
@@ -26,8 +26,9 @@ from everlog.lang.syntax import Predicate
 
 if TYPE_CHECKING:
     from everlog.analysis.stratify import Stratum
+    from everlog.engine.accounts import Work
     from everlog.engine.limits import Limits
-    from everlog.engine.match import RuleSet, Work
+    from everlog.engine.rules import RuleSet
 
 
 class AnyFactSet(Protocol):
@@ -145,7 +146,7 @@ class AnyEngine(Protocol):
     held: int
     """The number of facts that reasoning holds by now; algorithms keep it up to date for the limits."""
     budget: int | None
-    """How many instances may be considered in all before :class:`~everlog.engine.match.OverBudgetError` is raised."""
+    """Most instances that may be considered in all; more raise :class:`~everlog.engine.accounts.OverBudgetError`."""
     plans: dict[int, str]
     """How strata were evaluated, by number, where there was a choice."""
     evaluates_whole: bool

@@ -13,21 +13,17 @@ from typing import ClassVar
 
 import numpy as np
 
-from everlog.engine.keys import Column, Keys, Mask, layout_for, sort_unique
+from everlog.engine.keys import BLOCK_ROWS, ID_BITS, ID_MASK, Column, Keys, Mask, layout_for, sort_unique
 from everlog.engine.reach import Positions, Reach, ReachDifference, Words
 from everlog.engine.relation import Relation
 from everlog.engine.runs import Run
-
-STATE = 32
-TERM = (1 << STATE) - 1
-BLOCK = 1 << 20
 
 Pairs = tuple[Column, Column]
 
 
 @dataclass(frozen=True)
 class Closed:
-    """See the module. Keys are those of binary facts: first << 32 | second."""
+    """The pairs of one closure that a graph implies. Keys are those of binary facts: first << 32 | second."""
 
     graph: Reach
     source: int = 0
@@ -47,12 +43,12 @@ class Closed:
 
     @cached_property
     def mutual(self) -> int:
-        """How many pairs hold whose inverse holds as well."""
-        return int(self.mutual_counts(self.graph.vertices & TERM).sum())
+        """Number of pairs whose inverse is a pair, too."""
+        return int(self.mutual_counts(self.graph.vertices & ID_MASK).sum())
 
     def mutual_counts(self, terms: Column) -> Column:
-        """How many pairs hold with each of the terms whose inverse holds as well; all vertices are in one state."""
-        return self.graph.mutual_counts(self.graph.positions(terms | self.source << STATE))
+        """For each term, the number of its pairs whose inverse is a pair, too; all vertices must be in one state."""
+        return self.graph.mutual_counts(self.graph.positions(terms | self.source << ID_BITS))
 
     @property
     def nbytes(self) -> int:
@@ -70,7 +66,7 @@ class Closed:
         return self.graph.in_state(self.source)
 
     def _mask(self, graph: Reach, state: int) -> Words | None:
-        """Which positions are in a state; None if all are."""
+        """Bitmap of the positions in a state; None if all positions are."""
         return None if graph.states == (state,) else graph.bitmap_of(state)
 
     def _counts(self, graph: Reach, rows: Positions, state: int | None = None) -> Column:
@@ -78,35 +74,39 @@ class Closed:
         return graph.counts(rows) if mask is None else graph.counts_within(rows, mask)
 
     def contains(self, keys: Keys) -> Mask:
-        """Which pairs hold."""
-        first, second = keys >> STATE, keys & TERM
+        """Which of the given pairs are in the closure."""
+        first, second = keys >> ID_BITS, keys & ID_MASK
         if self.mirrored:
             first, second = second, first
-        return self.graph.reaches(first | self.source << STATE, second | self.target << STATE)
+        return self.graph.reaches(first | self.source << ID_BITS, second | self.target << ID_BITS)
 
-    def matches(self, column: int, terms: Column, block: int = BLOCK) -> Iterator[tuple[Column, Column]]:
-        """All pairs that have the given terms in a column: number of the term, and what is in the other column."""
+    def matches(self, column: int, terms: Column, block: int = BLOCK_ROWS) -> Iterator[tuple[Column, Column]]:
+        """Yield, in blocks, all pairs that have the given terms in a column: the number of the term among those given,
+        and the term in the other column.
+        """
         searched = self._searched(column, terms)
         if searched is not None:
             yield searched
             return
         graph, begin, end = self._direction(column)
-        rows = graph.rows_of(graph.positions(terms | begin << STATE if begin else terms))
+        rows = graph.rows_of(graph.positions(terms | begin << ID_BITS if begin else terms))
         yield from self._expanded(graph, rows, end, block)
 
     def _searched(self, column: int, terms: Column) -> tuple[Column, Column] | None:
-        """All of them, if they lie against the direction of the graph and are few enough to follow its edges."""
+        """All matches at once, found by following the edges of the graph backwards; None if the graph leads from this
+        column or the terms are too many for that.
+        """
         if column == self.lead:
             return None
         begin, end = self.target, self.source
-        found = self.graph.leading_to(self.graph.positions(terms | begin << STATE if begin else terms))
+        found = self.graph.leading_to(self.graph.positions(terms | begin << ID_BITS if begin else terms))
         if found is None:
             return None
         numbers, vertices = found
         if self.graph.states != (end,):
-            wanted = vertices >> STATE == end
+            wanted = vertices >> ID_BITS == end
             numbers, vertices = numbers[wanted], vertices[wanted]
-        return numbers, (vertices & TERM if end else vertices)
+        return numbers, (vertices & ID_MASK if end else vertices)
 
     def _expanded(self, graph: Reach, rows: Positions, end: int, block: int) -> Iterator[tuple[Column, Column]]:
         ends = np.cumsum(graph.counts(rows))
@@ -118,40 +118,41 @@ class Closed:
                 last = max(first + 1, int(np.searchsorted(ends, done + block, side="right")))
             numbers, vertices = graph.expanded(rows[first:last])
             if graph.states != (end,):
-                wanted = vertices >> STATE == end
+                wanted = vertices >> ID_BITS == end
                 numbers, vertices = numbers[wanted], vertices[wanted]
-            yield (numbers + first if first else numbers), (vertices & TERM if end else vertices)
+            yield (numbers + first if first else numbers), (vertices & ID_MASK if end else vertices)
             first = last
 
     def match_counts(self, column: int, terms: Column) -> Column:
-        """How many pairs have each of the terms in a column."""
+        """For each term, the number of pairs that have it in a column."""
         searched = self._searched(column, terms)
         if searched is not None:
             return np.bincount(searched[0], minlength=len(terms))
         graph, begin, end = self._direction(column)
-        return self._counts(graph, graph.rows_of(graph.positions(terms | begin << STATE)), end)
+        return self._counts(graph, graph.rows_of(graph.positions(terms | begin << ID_BITS)), end)
 
     def terms(self, column: int) -> Column:
-        """The different terms in a column, ascending; the graph is not turned around for it."""
+        """The different terms in a column, ascending. The graph is not turned around to find them."""
         forwards = column == self.lead
         if self.is_whole:
-            return sort_unique(self.graph.edge_vertices()[0 if forwards else 1] & TERM)
-        starts = self.graph.at(self._starts) & TERM
+            return sort_unique(self.graph.edge_vertices()[0 if forwards else 1] & ID_MASK)
+        starts = self.graph.at(self._starts) & ID_MASK
         if forwards:
             return np.sort(starts[self.match_counts(column, starts) > 0])
         reached = self.graph.reached(self.graph.rows_of(self._starts))
-        return np.sort(reached[reached >> STATE == self.target] & TERM)
+        return np.sort(reached[reached >> ID_BITS == self.target] & ID_MASK)
 
-    def blocks(self, column: int = 0, block: int = BLOCK) -> Iterator[Keys]:
-        """All pairs as keys that lead with a column, those with the same lead together and leads ascending.
+    def blocks(self, column: int = 0, block: int = BLOCK_ROWS) -> Iterator[Keys]:
+        """Yield all pairs, in blocks, as keys that lead with a column: pairs with the same lead are in one block, leads
+        ascend.
 
-        Any column but :attr:`lead` makes it necessary to turn the graph around, which is not kept.
+        For any column but :attr:`lead` a graph that is turned around is made, and discarded afterwards.
         """
         graph, begin, end = self._direction(column, keep=False)
         starts = graph.in_state(begin)
-        leads = graph.at(starts) & TERM
+        leads = graph.at(starts) & ID_MASK
         for numbers, others in self._expanded(graph, graph.rows_of(starts), end, block):
-            yield leads[numbers] << STATE | others
+            yield leads[numbers] << ID_BITS | others
 
     def sorted_keys(self) -> Keys:
         """All pairs, ascending."""
@@ -159,23 +160,23 @@ class Closed:
 
     @property
     def lead(self) -> int:
-        """The column that the graph leads from."""
+        """The column whose terms are the sources of the graph's edges."""
         return 1 if self.mirrored else 0
 
     def _direction(self, column: int, keep: bool = True) -> tuple[Reach, int, int]:
-        """The graph to follow from a column to the other, the state to begin in and the state to end in."""
+        """The graph that leads from a column to the other one, the state to begin in and the state to end in."""
         if column == self.lead:
             return self.graph, self.source, self.target
         return self.graph.backwards if keep else self.graph.turned_around(), self.target, self.source
 
     def difference(self, found: ReachDifference) -> ClosedDifference:
-        """What an update has changed, of these pairs."""
+        """The pairs of this closure that an update of its graph added or removed."""
         return ClosedDifference(found, self.source, self.target, self.mirrored)
 
 
 @dataclass(frozen=True)
 class ClosedDifference:
-    """Pairs that came or went with an update of a graph, counted and listed on demand."""
+    """Pairs inserted or deleted by an update of a graph. They are counted and listed when asked for."""
 
     found: ReachDifference
     source: int
@@ -185,7 +186,7 @@ class ClosedDifference:
     @cached_property
     def _restricted(self) -> ReachDifference:
         found = self.found
-        at = found.vertex_at[found.positions].astype(np.int64) >> STATE == self.source
+        at = found.vertex_at[found.positions].astype(np.int64) >> ID_BITS == self.source
         if at.all():
             return found
         picked = found.positions[at], found.left[at], found.right[at]
@@ -193,7 +194,7 @@ class ClosedDifference:
 
     @cached_property
     def _single(self) -> bool:
-        states = self.found.vertex_at.astype(np.int64) >> STATE
+        states = self.found.vertex_at.astype(np.int64) >> ID_BITS
         return bool((states == self.target).all())
 
     @cached_property
@@ -204,14 +205,14 @@ class ClosedDifference:
         """The pairs, ascending."""
         sources, targets = self._restricted.listed()
         if not self._single:
-            wanted = targets >> STATE == self.target
+            wanted = targets >> ID_BITS == self.target
             sources, targets = sources[wanted], targets[wanted]
         first, second = (targets, sources) if self.mirrored else (sources, targets)
-        return np.sort((first & TERM) << STATE | second & TERM)
+        return np.sort((first & ID_MASK) << ID_BITS | second & ID_MASK)
 
 
 class Listed(Relation):
-    """The pairs of a difference as a relation that knows how many there are, and lists them when they are read."""
+    """The pairs of a difference as a relation that knows their number and lists them when they are read."""
 
     def __init__(self, difference: ClosedDifference) -> None:
         self.layout = layout_for(2, 0)

@@ -1,6 +1,10 @@
-"""Where the heads of rule instances are collected: as a set of new facts, with their number, or as they come."""
+"""Collectors of the heads of rule instances: as a set of new facts, with the number of instances, or in the order
+found.
+"""
 
 from __future__ import annotations
+
+from typing import Generic, Protocol, TypeVar
 
 import numpy as np
 
@@ -13,10 +17,10 @@ from everlog.lang.syntax import Predicate
 
 
 class NewFacts:
-    """Collects distinct keys that are not known yet, deduplicated block by block as they come.
+    """Collects the distinct keys that are not known, and removes duplicates block by block.
 
-    Held are sorted pieces of geometrically growing size, so memory stays within twice the distinct
-    new facts. Pieces that follow each other in order are only chained, and joined at the end.
+    Keys are held in sorted pieces of geometrically growing size, so that memory stays within twice the distinct new
+    facts. Pieces that follow each other in order are chained, and joined at the end.
     """
 
     def __init__(self, layout: Layout, known: Relation | None = None) -> None:
@@ -26,7 +30,7 @@ class NewFacts:
         self._chain: list[Keys] = []
 
     def add(self, keys: Keys) -> None:
-        """Any keys, in the primary order of columns; their memory is reused."""
+        """Add keys in any order, in the primary order of columns. Their memory is reused."""
         unique = sort_unique(keys)
         if self.known:
             unique = unique[~self.known.contains(unique)]
@@ -35,7 +39,7 @@ class NewFacts:
         self.add_new(unique)
 
     def add_new(self, keys: Keys) -> None:
-        """Ascending, unique keys that are not known."""
+        """Add ascending, unique keys none of which are known."""
         if not len(keys):
             return
         if self._chain and not (keys.ndim == 1 and keys[0] > self._chain[-1][-1]):
@@ -69,10 +73,7 @@ class NewFacts:
 
 
 class CountingCollector:
-    """Collects keys with how often they came: a multiset of facts.
-
-    As with :class:`NewFacts`, pieces that follow each other in order are chained first.
-    """
+    """Collects the multiset of all keys that are added. Pieces are chained as in :class:`NewFacts`."""
 
     def __init__(self, layout: Layout) -> None:
         self.layout = layout
@@ -80,11 +81,11 @@ class CountingCollector:
         self._chain: list[Piece] = []
 
     def add(self, keys: Keys) -> None:
-        """Any keys, in the primary order of columns; their memory is reused."""
+        """Add keys in any order, in the primary order of columns. Their memory is reused."""
         self.add_counted(*count_keys(keys))
 
     def add_counted(self, keys: Keys, weights: Weights) -> None:
-        """Ascending, unique keys with their numbers."""
+        """Add ascending, unique keys with their numbers."""
         if not len(keys):
             return
         if self._chain and not (keys.ndim == 1 and keys[0] > self._chain[-1][0][-1]):
@@ -108,13 +109,13 @@ class CountingCollector:
 
 
 class EnoughError(Exception):
-    """As many heads were collected as were asked for."""
+    """Raised once as many heads are collected as were asked for."""
 
 
 class Heads:
-    """Collects keys as they come; once there are ``enough``, :class:`EnoughError` is raised.
+    """Collects keys in the order in which they come, and raises :class:`EnoughError` once there are ``enough``.
 
-    With ``repeated`` keys may come again, and are left out then.
+    With ``repeated`` a key may come several times, and is collected once.
     """
 
     def __init__(self, layout: Layout, enough: int | None, repeated: bool) -> None:
@@ -125,7 +126,7 @@ class Heads:
         self.held = 0
 
     def add(self, keys: Keys) -> None:
-        """Any keys, in the primary order of columns; their memory is reused if they may come again."""
+        """Add keys in the primary order of columns. Their memory is reused if keys may come several times."""
         if self._seen is not None:
             keys = sort_unique(keys)
             keys = keys[~self._seen.contains(keys)]
@@ -140,80 +141,92 @@ class Heads:
         return np.concatenate([self.layout.empty(), *self._pieces])
 
 
-class ListCollector:
+class PredicateCollector(Protocol):
+    """A collector of the heads of one predicate."""
+
+    @property
+    def held(self) -> int:
+        """How many rows are held."""
+
+
+C = TypeVar("C", bound=PredicateCollector)
+
+
+class PerPredicate(Generic[C]):
+    """A collector for each head predicate, made when the first heads of the predicate are found."""
+
+    def __init__(self) -> None:
+        self.collectors: dict[Predicate, C] = {}
+
+    def make(self, predicate: Predicate, layout: Layout) -> C:
+        """A new collector for a predicate."""
+        raise NotImplementedError
+
+    def of(self, predicate: Predicate, layout: Layout) -> C:
+        """The collector of a predicate."""
+        if predicate not in self.collectors:
+            self.collectors[predicate] = self.make(predicate, layout)
+        return self.collectors[predicate]
+
+    @property
+    def held(self) -> int:
+        """How many rows are held in all."""
+        return sum(collector.held for collector in self.collectors.values())
+
+
+class ListCollector(PerPredicate[Heads]):
     """A collector per head predicate, for heads in the order in which they are found."""
 
     def __init__(self, enough: int | None = None, repeated: bool = True) -> None:
         self._enough = enough
         self._repeated = repeated
-        self._collectors: dict[Predicate, Heads] = {}
+        super().__init__()
 
-    def of(self, predicate: Predicate, layout: Layout) -> Heads:
-        if predicate not in self._collectors:
-            self._collectors[predicate] = Heads(layout, self._enough, self._repeated)
-        return self._collectors[predicate]
-
-    @property
-    def held(self) -> int:
-        return sum(collector.held for collector in self._collectors.values())
+    def make(self, predicate: Predicate, layout: Layout) -> Heads:
+        return Heads(layout, self._enough, self._repeated)
 
     @property
     def new(self) -> int:
         return self.held
 
     def columns(self, predicate: Predicate) -> tuple[list[Column], int]:
-        """The columns of the heads of a predicate, and how many there are."""
-        found = self._collectors.get(predicate)
+        """The columns of the heads of a predicate, and their number."""
+        found = self.collectors.get(predicate)
         if found is None:
             return [np.empty(0, np.int64)] * predicate.arity, 0
         keys = found.keys()
         return columns_of(found.layout, keys), len(keys)
 
 
-class FactCollector:
+class FactCollector(PerPredicate[NewFacts]):
     """A collector per head predicate, for distinct facts outside ``without``."""
 
     def __init__(self, without: FactSet = NONE) -> None:
         self._without = without
-        self._collectors: dict[Predicate, NewFacts] = {}
+        super().__init__()
 
-    def of(self, predicate: Predicate, layout: Layout) -> NewFacts:
-        if predicate not in self._collectors:
-            self._collectors[predicate] = NewFacts(layout, self._without.get(predicate))
-        return self._collectors[predicate]
-
-    @property
-    def held(self) -> int:
-        return sum(collector.held for collector in self._collectors.values())
+    def make(self, predicate: Predicate, layout: Layout) -> NewFacts:
+        return NewFacts(layout, self._without.get(predicate))
 
     @property
     def new(self) -> int:
-        """How many of what is held are new facts, as far as is known."""
+        """Number of rows held that are known to be new facts."""
         return self.held
 
     def facts(self) -> FactSet:
-        return FactSet({p: collector.relation() for p, collector in self._collectors.items()})
+        return FactSet({p: collector.relation() for p, collector in self.collectors.items()})
 
 
-class CountCollector:
+class CountCollector(PerPredicate[CountingCollector]):
     """A collector per head predicate, for facts with the number of their instances, known ones among them."""
 
     new = 0
 
-    def __init__(self) -> None:
-        self._collectors: dict[Predicate, CountingCollector] = {}
-
-    def of(self, predicate: Predicate, layout: Layout) -> CountingCollector:
-        if predicate not in self._collectors:
-            self._collectors[predicate] = CountingCollector(layout)
-        return self._collectors[predicate]
-
-    @property
-    def held(self) -> int:
-        return sum(collector.held for collector in self._collectors.values())
+    def make(self, predicate: Predicate, layout: Layout) -> CountingCollector:
+        return CountingCollector(layout)
 
     def counts(self) -> Counts:
-        return Counts({p: collector.multiset() for p, collector in self._collectors.items()})
+        return Counts({p: collector.multiset() for p, collector in self.collectors.items()})
 
 
 Collector = FactCollector | CountCollector | ListCollector

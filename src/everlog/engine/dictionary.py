@@ -22,10 +22,12 @@ from numpy.typing import NDArray
 
 from everlog.engine.hashing import hash_text, hash_texts, text_buffers
 from everlog.engine.kernels import texts as kernels
+from everlog.engine.keys import LARGEST_ID
+from everlog.lang.codes import Code
 from everlog.lang.errors import LimitError
 
-MAX_TERMS = (1 << 31) - 1
-"""Ids are below this, so that two of them make a 64-bit key, and so does the end of a range of keys."""
+MAX_TERMS = LARGEST_ID
+"""Ids are below this, so that two ids fit one 64-bit key, and so does the end of a range of keys."""
 
 Bytes = NDArray[np.uint8]
 Numbers = NDArray[np.int64]
@@ -33,7 +35,7 @@ Numbers = NDArray[np.int64]
 
 @dataclass(frozen=True)
 class Texts:
-    """Texts one after the other: text i is ``data[offsets[i]:offsets[i + 1]]``, and its hash."""
+    """Texts in one buffer, with their hashes: text i is ``data[offsets[i]:offsets[i + 1]]``."""
 
     data: Bytes
     offsets: Numbers
@@ -48,7 +50,7 @@ class Texts:
 
     @classmethod
     def of(cls, array: pa.Array, salt: int = 0) -> Texts:
-        """Of an Arrow array of strings without nulls."""
+        """The texts of an Arrow array of strings, which must have no nulls."""
         large = array.cast(pa.large_string())
         data, offsets = text_buffers(large)
         return cls(data, np.asarray(offsets, np.int64), hash_texts(large, salt=salt))
@@ -58,7 +60,7 @@ NO_TEXTS = Texts(np.empty(0, np.uint8), np.zeros(1, np.int64), np.empty(0, np.in
 
 
 class Dictionary:
-    """See the module.
+    """Maps texts to dense ids and back; the module's docstring describes its two parts.
 
     >>> d = Dictionary()
     >>> d.encode(pa.array(['"a"', '"b"', '"a"'])).tolist()
@@ -108,11 +110,11 @@ class Dictionary:
         return ids
 
     def extend(self, new: Texts) -> None:
-        """Add texts that are not there yet, in their order; they get slots when somebody looks for one."""
+        """Add texts that the dictionary does not have, in their order. They get slots at the next look-up."""
         self._append(new)
 
     def lookup(self, array: pa.Array) -> Numbers:
-        """The ids of texts, -1 for those that are not there; nothing is added."""
+        """The ids of texts, -1 for texts that the dictionary does not have. Nothing is added."""
         texts = Texts.of(array, self.salt)
         ids = self._in_base(texts)
         if self._count:
@@ -157,7 +159,7 @@ class Dictionary:
         return both.take(pa.array(places))
 
     def ranked(self) -> tuple[Dictionary, Numbers]:
-        """The same texts as a base alone, in ascending order of hashes, and the new id of each old one."""
+        """A dictionary with these texts as its base, in ascending order of hashes, and the new id of each old one."""
         if not self._count:
             return self, np.arange(len(self), dtype=np.int64)
         hashes = self.hashes()
@@ -196,7 +198,7 @@ class Dictionary:
         self._count += len(new)
 
     def _reserve_slots(self, count: int) -> None:
-        """Have slots for so many texts, and all that are there in theirs."""
+        """Make slots for ``count`` texts, and put those that are in the dictionary into theirs."""
         size = len(self._slots)
         while size < 2 * count:
             size *= 2
@@ -210,7 +212,9 @@ class Dictionary:
 
 
 class Constants(Mapping[str, int]):
-    """The constants of rules by their text, looked up once each; -1 is not kept, it may be added later."""
+    """Maps the texts of constants to ids. Each is looked up once; that a text has no id is not remembered, since it may
+    be added later.
+    """
 
     def __init__(self, dictionary: Dictionary) -> None:
         self._dictionary = dictionary
@@ -236,7 +240,7 @@ Item = TypeVar("Item", bound=np.generic)
 
 def _require_room(terms: int) -> None:
     if terms > MAX_TERMS:
-        raise LimitError.of("too-many-terms", f"more than {MAX_TERMS:,} different terms", None, "split the data")
+        raise LimitError.of(Code.TOO_MANY_TERMS, f"more than {MAX_TERMS:,} different terms", None, "split the data")
 
 
 def _grown(array: NDArray[Item], used: int, needed: int) -> NDArray[Item]:
@@ -248,7 +252,7 @@ def _grown(array: NDArray[Item], used: int, needed: int) -> NDArray[Item]:
 
 
 def _frozen(array: NDArray[Item]) -> NDArray[Item]:
-    """Read-only, so that kernels see one type whatever buffer a text comes from."""
+    """The array as read-only, so that kernels are compiled for one type whatever buffer a text comes from."""
     view = array.view()
     view.flags.writeable = False
     return view

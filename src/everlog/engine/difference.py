@@ -1,8 +1,8 @@
-"""How one state differs from an earlier one over the same dictionary.
+"""The difference of a state and an earlier one over the same dictionary.
 
-A difference is four signed multisets: what is listed as holding, what is explicit, and the two counters. States are
-values that share their large parts, so a difference costs what was rewritten since the earlier one,
-not what there is. Applied to the earlier state it gives the later one.
+A difference is four signed multisets: the facts listed as holding, the explicit facts, and the two counters. States
+are values that share their large parts, so a difference costs what was rewritten since the earlier state. Applied to
+the earlier state it gives the later one.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from everlog.lang.syntax import Predicate
 
 @dataclass(frozen=True)
 class Difference:
-    """Signed changes of facts; see the module."""
+    """Signed changes of facts, as four multisets."""
 
     holds: Counts = field(default_factory=Counts)
     explicit: Counts = field(default_factory=Counts)
@@ -38,7 +38,7 @@ class Difference:
 
     @property
     def predicates(self) -> list[Predicate]:
-        """The predicates of which any fact changes."""
+        """The predicates that have a fact whose numbers change."""
         return sorted({predicate for part in self.parts for predicate in part})
 
     def __bool__(self) -> bool:
@@ -52,7 +52,7 @@ class Difference:
         return Difference(*(_added(one, other) for one, other in zip(self.parts, later.parts, strict=True)))
 
     def rows(self, predicate: Predicate) -> tuple[Keys, list[NDArray[np.int64]]]:
-        """The facts of a predicate that change, ascending, and by how much each of the four numbers does."""
+        """The changed facts of a predicate, ascending, and by how much each of the four numbers changes."""
         found = [part[predicate] for part in self.parts if predicate in part]
         keys = sort_unique(np.concatenate([multiset.whole()[0] for multiset in found]))
         nothing = np.zeros(len(keys), np.int64)
@@ -67,9 +67,8 @@ def _added(one: Counts, other: Counts) -> Counts:
 
 
 def difference(old: State, new: State) -> Difference:
-    """What changed from one state to a later one over the same dictionary, grown or not.
-
-    Counters that only one of them has count as zero in the other.
+    """The difference of a state and a later one over the same dictionary, which may have grown. A counter that only one
+    of them has counts as zero in the other.
     """
     return Difference(
         facts_changed(old.rows, new.rows),
@@ -80,7 +79,7 @@ def difference(old: State, new: State) -> Difference:
 
 
 def counts_changed(old: Counts | None, new: Counts | None) -> Counts:
-    """What added to the old counts gives the new ones."""
+    """The counts that, added to the old ones, give the new ones."""
     old, new = old or NO_COUNTS, new or NO_COUNTS
     return Counts({p: _changed(old.get(p), new.get(p)) for p in {*old, *new} if old.get(p) is not new.get(p)})
 
@@ -93,7 +92,7 @@ def _changed(old: Multiset | None, new: Multiset | None) -> Multiset:
 
 
 def facts_changed(old: FactSet, new: FactSet) -> Counts:
-    """What added to the old facts gives the new ones."""
+    """The signed counts that, added to the old facts, give the new ones."""
     return Counts({p: _relation_changed(old.get(p), new.get(p)) for p in {*old, *new} if old.get(p) is not new.get(p)})
 
 
@@ -137,9 +136,8 @@ def applied(
     dictionary: Dictionary | None = None,
     generated: frozenset[Predicate] | None = None,
 ) -> State:
-    """The state after a change; counters only if the state has them.
-
-    ``generated`` are the predicates that are generated then, if these are others.
+    """The state after a change; it has counters if the given state has. ``generated`` are the generated predicates of
+    the new state, if they are others.
     """
     dictionary = dictionary or state.dictionary
     universe = len(dictionary)
@@ -160,7 +158,7 @@ def state_of_rows(
     counts: tuple[Counts | None, Counts | None],
     generated: frozenset[Predicate],
 ) -> State:
-    """The state that a store lists."""
+    """The state with the facts that a store lists."""
     facts = rows.restricted(predicate for predicate in rows if predicate not in generated)
     return State(dictionary, explicit, facts, *counts, rows.restricted(generated), generated=generated)
 

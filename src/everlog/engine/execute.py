@@ -1,54 +1,52 @@
-"""Running a plan: blocks of bindings go down the steps, each at most so many rows long."""
+"""Running a plan: blocks of bindings of bounded size pass through its steps."""
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import chain, pairwise
-from typing import TYPE_CHECKING, NamedTuple, TypeVar
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 
-from everlog.engine.closed import TERM, Closed
+from everlog.engine.closed import Closed
 from everlog.engine.collect import Collector, CountingCollector, NewFacts
-from everlog.engine.distant import at_hand, is_distant
 from everlog.engine.kernels import joins, search, wide
-from everlog.engine.keys import ID_BITS, Column, Keys, Layout, Mask, layout_for, pack, reorder, unpack
+from everlog.engine.keys import ID_BITS, Column, Keys, Layout, Mask, layout_for, pack, reorder, swapped, unpack
+from everlog.engine.lazy import fetched, is_lazy
 from everlog.engine.multiset import Piece
 from everlog.engine.plan import Plan, PlanStep
 from everlog.engine.relation import Base, Relation
 from everlog.engine.runs import prefix_range
+from everlog.engine.workbench import Scratch, Workbench
 from everlog.lang.syntax import Atom, Constant, Term, Variable
-
-if TYPE_CHECKING:
-    from everlog.engine.match import Engine, Scratch
 
 Bindings = Mapping[Variable, Column]
 Condition = Sequence[tuple[Atom, Relation]]
-Part = tuple["Scratch", "Matched", Keys, int]
+Part = tuple[Scratch, "Matched", Keys, int]
 Found = TypeVar("Found")
 
 SCAN = 1 << 17
-"""How many rows a scan hands on at once."""
+"""Rows in a block that a scan passes to the next step."""
 
 THREAD_MATCHES = 1 << 18
-"""A thread is worth its while for so many matches."""
+"""Minimum number of matches per thread."""
 
 FRAMES_PER_STEP = 4
-"""Blocks go down the steps by recursion, which takes so many Python frames a step."""
+"""Python frames per step of a plan: blocks are passed on by recursion."""
 
 NO_TABLE = np.empty((0, 4), np.int64)
 
 
 class Execution:
-    """One run of a plan. ``relations`` are those of each step: one, or for a negated atom several.
+    """One run of a plan. ``relations`` are those of each step: one, or several for a negated atom.
 
-    ``heads`` are the atoms to collect for each instance, the rule's head unless others are given.
+    ``heads`` are the atoms to collect for each instance, by default the head of the rule.
     """
 
     def __init__(
         self,
-        engine: Engine,
+        engine: Workbench,
         plan: Plan,
         relations: Sequence[tuple[Relation, ...]],
         conditions: Sequence[Condition],
@@ -67,7 +65,7 @@ class Execution:
         self.instances = 0
 
     def run(self) -> int:
-        """Collects the heads of all instances and returns their number."""
+        """Collect the heads of all instances, and return the number of instances."""
         deepest = 1000 + FRAMES_PER_STEP * len(self.plan.steps)
         if sys.getrecursionlimit() < deepest:
             sys.setrecursionlimit(deepest)
@@ -81,7 +79,7 @@ class Execution:
             self._finish(size, bindings)
             return
         step, relations = self.plan.steps[number], self.relations[number]
-        if any(map(is_distant, relations)):
+        if any(map(is_lazy, relations)):
             relations = self._fetched(step, relations, bindings)
         if step.kind in ("check", "absent"):
             mask = self._holds(step, relations, size, bindings)
@@ -96,13 +94,13 @@ class Execution:
             self._join(number, step, relations[0], size, bindings)
 
     def _fetched(self, step: PlanStep, relations: Sequence[Relation], bindings: Bindings) -> tuple[Relation, ...]:
-        """The relations of a step with what it may match at hand."""
+        """The relations of a step, in which all facts that it may match have been fetched."""
         if not self._known(step.bound):
             return tuple(Relation(relation.layout) for relation in relations)
         columns = step.order[: len(step.bound)]
         values = np.broadcast_arrays(*(np.atleast_1d(self._value(term, bindings)) for term in step.bound))
         bound = dict(sorted(zip(columns, values, strict=True)))
-        return tuple(at_hand(relation, bound) for relation in relations)
+        return tuple(fetched(relation, bound) for relation in relations)
 
     # terms ------------------------------------------------------------------------------------
 
@@ -117,7 +115,7 @@ class Execution:
         return all(self.engine.constant(term) >= 0 for term in terms if isinstance(term, Constant))
 
     def _prefix(self, layout: Layout, terms: Sequence[Term], size: int, bindings: Bindings) -> Keys:
-        """Keys with the values of the terms in their first columns and zeros behind."""
+        """Keys that have the values of the terms in their first columns, and zeros in the others."""
         return pack(layout, [self._value(term, bindings) for term in terms], size)
 
     # steps ------------------------------------------------------------------------------------
@@ -155,22 +153,24 @@ class Execution:
             self._hand_on(number, step, relation, prefix[rows] | others, rows, bindings)
 
     def _blocks(self, base: Base, step: PlanStep, block: int) -> Iterator[Keys]:
-        """The pairs of a base that a step may need. Those of a term with itself are looked up; those of a closure are
-        listed in the direction it has, unless it matters which column leads."""
+        """Yield the pairs of a base that a step may need. A step whose terms must be equal looks up the pairs of a term
+        with itself; the pairs of a closure are listed in the direction of its graph, unless a certain column has to
+        lead.
+        """
         if step.same:
             terms = base.terms(0)
             pairs = terms << ID_BITS | terms
             yield pairs[base.contains(pairs)]
         elif isinstance(base, Closed) and not self.plan.grouped and base.lead != step.order[0]:
             for keys in base.blocks(base.lead, block):
-                yield (keys & TERM) << ID_BITS | keys >> ID_BITS
+                yield swapped(keys)
         else:
             yield from base.blocks(step.order[0], block)
 
     def _hand_on(
         self, number: int, step: PlanStep, relation: Relation, keys: Keys, rows: Column | None, bindings: Bindings
     ) -> None:
-        """Drops deleted facts and unequal repeats, binds the new variables, and goes on."""
+        """Drop deleted facts and those whose repeated variables differ, bind the new variables, and go on."""
         self.engine.check(self.collector.new, self.instances)
         self.engine.hold(self.collector)
         layout = relation.layout
@@ -237,7 +237,7 @@ class Execution:
         return found if wanted else ~found
 
     def _exists(self, step: PlanStep, relation: Relation, size: int, bindings: Bindings) -> Mask:
-        """Which bindings have any fact with the bound columns of the step."""
+        """Which bindings have a fact that agrees with them in the bound columns of the step."""
         if not step.bound:
             return np.full(size, bool(relation))
         prefix = self._prefix(relation.layout, step.bound, size, bindings)
@@ -271,7 +271,7 @@ class Execution:
         return self.layout.is_packed and not relation.gone and relation.base is None
 
     def _finish_groups(self, relation: Relation, matched: Matched, size: int, bindings: Bindings) -> None:
-        """The last join and the collection of its heads at once, on several threads if there is much to do."""
+        """Run the last join and collect its heads in one kernel, on several threads if there are enough matches."""
         self.instances += int(matched.totals[-1])
         base = self._prefix(self.layout, self.plan.rule.head.terms[:-1], size, bindings)
         free = (1 << min(relation.layout.width, self.layout.width, 31)) - 1
@@ -291,12 +291,12 @@ class Execution:
                 self.sink.add_counted(keys, weights)
 
     def _in_parallel(self, work: Callable[[Part], list[Found]], parts: Sequence[Part]) -> Iterator[Found]:
-        """What the work finds in all parts, in their order."""
+        """The results of the work for all parts, in the order of the parts."""
         found = map(work, parts) if len(parts) == 1 else self.engine.pool.map(work, parts)
         return chain.from_iterable(list(found))
 
     def _thread_bounds(self, base: Keys, totals: Keys) -> list[int]:
-        """Where the rows are cut so that each thread gets about the same number of matches, groups being kept whole."""
+        """The bounds that give each thread about the same number of matches and do not cut a group."""
         bounds, size = [0], len(base)
         threads = min(self.engine.threads, int(totals[-1]) // THREAD_MATCHES)
         for thread in range(1, threads):
@@ -335,7 +335,7 @@ class Execution:
 
 
 class Matched(NamedTuple):
-    """Where the matches of a block of rows are: the runs, and for each row and run start and number."""
+    """The places of the matches of a block of rows: the runs, and for each row and run the start and the number."""
 
     table: Keys
     starts: Keys
@@ -343,12 +343,12 @@ class Matched(NamedTuple):
     totals: Keys
 
     def part(self, first: int, last: int) -> Matched:
-        """The same for some of the rows."""
+        """The places of the matches of some of the rows."""
         return Matched(self.table, self.starts[first:last], self.counts[first:last], self.totals[first : last + 1])
 
 
 def _distinct_facts(relation: Relation, step: PlanStep, keys: Keys) -> Mask | None:
-    """Which keys, found in the runs in the order of the step, are not tombstones; none if all are facts."""
+    """Which keys, found in the runs in the order of the step, are no tombstones; None if all are facts."""
     if not relation.gone:
         return None
     primary = reorder(relation.layout, keys, step.order, relation.layout.primary)

@@ -11,7 +11,7 @@ from everlog.lang.syntax import Predicate
 
 
 class FactSet(Mapping[Predicate, Relation]):
-    """A mapping from predicate to relation that knows no empty relations; implements
+    """A mapping from predicates to relations that are not empty; implements
     :class:`~everlog.engine.algebra.AnyFactSet`.
 
     >>> edge = Predicate("edge", 2)
@@ -28,7 +28,9 @@ class FactSet(Mapping[Predicate, Relation]):
 
     @classmethod
     def _of(cls, relations: dict[Predicate, Relation], count: int | None = None) -> FactSet:
-        """Of relations none of which is empty, so that an operation costs what its small part costs."""
+        """Make a set of relations none of which is empty. Nothing is checked, so that an operation costs no more than
+        its smaller operand.
+        """
         found = cls()
         found._relations, found._count = relations, count
         return found
@@ -62,7 +64,7 @@ class FactSet(Mapping[Predicate, Relation]):
         return self._count
 
     def with_count(self, count: int) -> Self:
-        """The same set, of which it is known how many facts it has."""
+        """This set, whose number of facts the caller knows."""
         self._count = count
         return self
 
@@ -103,12 +105,12 @@ class FactSet(Mapping[Predicate, Relation]):
         return FactSet({p: self._relations[p] & other._relations[p] for p in shared})
 
     def _shared(self, other: FactSet) -> list[Predicate]:
-        """The predicates of both, at the cost of the one with fewer."""
+        """The predicates of both sets, at the cost of the one with fewer predicates."""
         few, many = sorted((self._relations, other._relations), key=len)
         return [predicate for predicate in few if predicate in many]
 
     def extended(self, new: FactSet) -> FactSet:
-        """The union with facts none of which are in the set."""
+        """The union with facts none of which are in this set."""
         if not self._relations:
             return new
         joined = dict(self._relations)
@@ -118,7 +120,7 @@ class FactSet(Mapping[Predicate, Relation]):
         return FactSet._of(joined, self.count + new.count)
 
     def replaced(self, relations: Mapping[Predicate, Relation]) -> FactSet:
-        """The same with other relations for some predicates."""
+        """This set with other relations for some predicates."""
         joined = dict(self._relations)
         for predicate, relation in relations.items():
             if relation:
@@ -128,7 +130,7 @@ class FactSet(Mapping[Predicate, Relation]):
         return FactSet._of(joined)
 
     def renamed(self, names: Mapping[Predicate, Predicate]) -> FactSet:
-        """The same relations under other predicates."""
+        """The set with some relations under other predicates."""
         if names.keys().isdisjoint(self._relations):
             return self
         return FactSet._of({names.get(p, p): relation for p, relation in self._relations.items()}, self._count)
@@ -138,24 +140,24 @@ class FactSet(Mapping[Predicate, Relation]):
         return FactSet._of({p: self._relations[p] for p in predicates if p in self._relations})
 
     def plain(self) -> FactSet:
-        """The same facts, all listed."""
+        """The set with every relation listed."""
         return FactSet({p: relation.plain() for p, relation in self._relations.items()})
 
     def settled(self) -> FactSet:
-        """The same facts, each relation as one run."""
+        """The set with every relation as one run."""
         return FactSet({p: relation.settled() for p, relation in self._relations.items()})
 
     def fitted(self, universe: int) -> FactSet:
-        """The same facts in layouts that hold ids below ``universe``."""
+        """The set in layouts that hold ids below ``universe``."""
         return FactSet({p: relation.fitted(universe) for p, relation in self._relations.items()})
 
 
 NONE = FactSet()
-"""No facts, for every engine; see :mod:`everlog.engine.algebra`."""
+"""The empty set, which every engine accepts; see :mod:`everlog.engine.algebra`."""
 
 
 def as_local(facts: AnyFactSet) -> FactSet:
-    """The facts as the local set that they are; those of another implementation are an error."""
+    """The facts, which must be a local set; those of another implementation are an error."""
     if not isinstance(facts, FactSet):
         raise foreign(FactSet, facts)
     return facts

@@ -17,12 +17,13 @@ from everlog.engine.runs import Run
 from everlog.lang.syntax import Predicate
 
 MANY, LARGE = 1 << 10, 1 << 16
-"""A group takes so many predicates at most, and no more after one with so many facts."""
+"""Most predicates of a group, and the number of facts of one predicate that ends it."""
 
 
 @dataclass(frozen=True)
 class Group:
-    """The keys of predicate ``i`` are ``keys[starts[i]:starts[i + 1]]``, in any order.
+    """The facts of several predicates of one arity: those of predicate ``i`` are ``keys[starts[i]:starts[i + 1]]``, in
+    any order.
 
     >>> from everlog.engine.keys import layout_for
     >>> p, q = Predicate("p", 1), Predicate("q", 1)
@@ -37,26 +38,28 @@ class Group:
     keys: Keys
 
     def renumbered(self, ids: Column, universe: int) -> Group:
-        """The facts with ``ids[i]`` in the place of ``i``."""
+        """The group with ``ids[i]`` in the place of ``i``."""
         layout = layout_for(self.layout.arity, universe)
         columns = (ids[unpack(self.layout, self.keys, position)] for position in range(layout.arity))
         return Group(self.predicates, layout, self.starts, pack(layout, columns, len(self.keys)))
 
     def where(self, mask: Mask) -> Group:
-        """Some of the facts."""
+        """The group with the facts that are marked."""
         if mask.all():
             return self
         counts = np.concatenate([[0], np.cumsum(mask)])
         return Group(self.predicates, self.layout, counts[self.starts], self.keys[mask])
 
     def relations(self) -> Iterator[tuple[Predicate, Relation]]:
-        """The relation of each predicate. A fact may be there more than once. May reuse the memory of the keys."""
+        """Yield the relation of each predicate. A fact may occur more than once in the group. The memory of the keys
+        may be reused.
+        """
         for predicate, start, end, in_order in self._slices():
             mine = self.keys[start:end]
             yield predicate, Relation.from_run(Run.of(self.layout, mine if in_order else sort_unique(mine)))
 
     def multisets(self, weights: Weights) -> Iterator[tuple[Predicate, Multiset]]:
-        """The multiset of each predicate; each fact is there once."""
+        """Yield the multiset of each predicate. Each fact must occur once in the group."""
         for predicate, start, end, in_order in self._slices():
             keys, mine = self.keys[start:end], weights[start:end]
             if not in_order:
@@ -65,7 +68,7 @@ class Group:
             yield predicate, Multiset(self.layout, ((keys, mine),))
 
     def _slices(self) -> Iterator[tuple[Predicate, int, int, bool]]:
-        """Each predicate that has keys, where they start and end, and whether they ascend."""
+        """Yield each predicate that has keys, with their start and end, and whether they ascend."""
         in_order = self._in_order().tolist()
         starts = self.starts.tolist()
         for number, predicate in enumerate(self.predicates):
@@ -99,7 +102,7 @@ def renumbered_counts(counts: Counts, ids: Column, universe: int) -> Counts:
 
 
 def _groups(parts: Mapping[Predicate, tuple[Layout, Keys]]) -> Iterator[Group]:
-    """All predicates in groups of bounded size, but for those that alone are larger."""
+    """Yield all predicates in groups of bounded size; only a predicate that is larger alone makes a larger group."""
     held: dict[Layout, list[tuple[Predicate, Keys]]] = {}
     for predicate, (layout, keys) in parts.items():
         mine = held.setdefault(layout, [])

@@ -1,4 +1,4 @@
-"""Ids of terms and predicates in the lake: xxHash64 of their UTF-8 text."""
+"""Ids of terms and predicates in stores: xxHash64 of their UTF-8 text."""
 
 from __future__ import annotations
 
@@ -26,34 +26,38 @@ def seed_of(salt: int = 0) -> int:
     return SEED if salt == 0 else xxhash.xxh64_intdigest(salt.to_bytes(8, "little", signed=True), SEED)
 
 
-def hash_text(text: str, bits: int = 64, salt: int = 0) -> int:
+def hash_text(text: str, salt: int = 0) -> int:
     """The id of one text.
 
     >>> hash_text('"alice"') == int(hash_texts(pa.array(['"alice"']))[0])
     True
     """
     digest = xxhash.xxh64_intdigest(text.encode(), seed_of(salt))
-    if bits < 64:
-        return digest & ((1 << bits) - 1)
     return digest - (1 << 64) if digest >> 63 else digest
 
 
-def hash_texts(texts: pa.Array | pa.ChunkedArray, bits: int = 64, salt: int = 0) -> NDArray[np.int64]:
+def short_digest(text: str) -> str:
+    """Twelve hexadecimal digits of the hash of a text, for names that are made from it.
+
+    >>> short_digest("a")
+    '88e4fe59adf7'
+    """
+    return xxhash.xxh64_hexdigest(text.encode(), SEED)[:12]
+
+
+def hash_texts(texts: pa.Array | pa.ChunkedArray, salt: int = 0) -> NDArray[np.int64]:
     """The ids of an array of strings, read from its Arrow buffers without a copy.
 
-    ``bits`` below 64 keeps only that many low bits, which makes collisions likely. A null is hashed
-    as whatever its (normally empty) slot holds, so mask nulls afterwards.
+    The hash of a null is that of whatever its slot holds, so callers have to mask nulls afterwards.
 
     >>> hash_texts(pa.array(["", "a"])).tolist()
     [-7444071767201028348, -8582455328737087284]
     """
     if isinstance(texts, pa.ChunkedArray):
-        parts = [hash_texts(chunk, bits, salt) for chunk in texts.chunks]
+        parts = [hash_texts(chunk, salt) for chunk in texts.chunks]
         return np.concatenate(parts) if parts else np.empty(0, np.int64)
     data, offsets = text_buffers(texts)
     hashes: NDArray[np.int64] = xxhash64_texts(data, offsets, np.uint64(seed_of(salt)))
-    if bits < 64:
-        hashes &= (1 << bits) - 1
     return hashes
 
 

@@ -22,10 +22,19 @@ Mask = npt.NDArray[np.bool_]
 Order = tuple[int, ...]
 
 KEY_BITS = 63
-"""Bits of a packed key; the sign stays free."""
+"""Bits of a packed key; the sign bit is not used."""
 
 ID_BITS = 32
 """Bits of an id in keys of arity one and two and in keys of several words; ids are below 2**31 - 1."""
+
+ID_MASK = (1 << ID_BITS) - 1
+"""The bits of the last id of a key."""
+
+LARGEST_ID = (1 << 31) - 1
+"""No id is larger, so that ids fit 32 bits with a sign."""
+
+BLOCK_ROWS = 1 << 20
+"""Most rows that are made, listed or looked up at once, which bounds the memory that they take on the way."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +56,7 @@ class Layout:
 
     @property
     def lead_shift(self) -> int:
-        """What is left of a packed key after shifting by this is its leading column."""
+        """Bits by which a packed key is shifted to the right to get its leading column."""
         return self.width * max(0, self.arity - 1)
 
     @property
@@ -68,7 +77,7 @@ class Layout:
         return word, self.width * (in_word - 1 - position % self.per_word)
 
     def span(self, bound: int) -> int:
-        """How many packed keys share their first ``bound`` columns."""
+        """Number of packed keys that share their first ``bound`` columns."""
         return 1 << self.width * (self.arity - bound) if bound else np.iinfo(np.int64).max
 
     def empty(self) -> Keys:
@@ -89,7 +98,7 @@ def layout_for(arity: int, universe: int) -> Layout:
 
 
 def pack(layout: Layout, columns: Iterable[Column | int], size: int) -> Keys:
-    """Keys from columns; a single number stands for a column of that number."""
+    """Keys made of columns; a single number stands for a column of that number."""
     words = [np.zeros(size, np.int64) for _ in range(layout.words)]
     for position, column in enumerate(columns):
         word, shift = layout.place(position)
@@ -111,8 +120,18 @@ def columns_of(layout: Layout, keys: Keys) -> list[Column]:
     return [unpack(layout, keys, position) for position in range(layout.arity)]
 
 
+def swapped(keys: Keys) -> Keys:
+    """Keys of pairs, each read the other way round, in the order of the given ones.
+
+    >>> swapped(np.array([3 << 32 | 5])).tolist() == [5 << 32 | 3]
+    True
+    """
+    turned: Keys = (keys & ID_MASK) << ID_BITS | keys >> ID_BITS
+    return turned
+
+
 def reorder(layout: Layout, keys: Keys, source: Order, target: Order) -> Keys:
-    """The keys with their columns in another order, not sorted."""
+    """The keys with their columns in another order. They are not sorted."""
     if source == target:
         return keys
     if layout.arity == 2:
@@ -122,7 +141,7 @@ def reorder(layout: Layout, keys: Keys, source: Order, target: Order) -> Keys:
 
 
 def sort_unique(keys: Keys) -> Keys:
-    """The set of the keys, ascending. May reuse the memory of ``keys``."""
+    """The distinct keys, ascending. The memory of ``keys`` may be reused."""
     if keys.ndim == 1:
         from everlog.engine.kernels.sets import squeeze
 

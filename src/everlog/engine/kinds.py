@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from everlog.engine.hashing import text_buffers
 from everlog.engine.kernels import kinds as kernels
+from everlog.engine.tables import argument_names
 from everlog.lang.kinds import Kinds, joined
 from everlog.lang.syntax import Predicate
 
@@ -26,7 +27,7 @@ def kinds_of(columns: Sequence[pa.Array]) -> Kinds:
 
 
 def add_kinds(known: ByPredicate, facts: pa.RecordBatch, predicates: NDArray[np.int64]) -> None:
-    """Add the kinds in a batch of facts, as readers give it; ``predicates`` are the ids of the predicate column.
+    """Add the kinds in a batch of facts as readers make it; ``predicates`` are the ids of its predicate column.
 
     >>> known: ByPredicate = {}
     >>> texts = pa.record_batch({"predicate": ["p/1", "q/2", "p/1"], "c0": ["1", "2", '"a"'], "c1": [None, "2", None]})
@@ -36,7 +37,7 @@ def add_kinds(known: ByPredicate, facts: pa.RecordBatch, predicates: NDArray[np.
     """
     groups, firsts = kernels.group(predicates)
     names = facts.column("predicate").take(pa.array(firsts)).to_pylist()
-    columns = [_column(facts.column(f"c{i}"), groups, len(firsts)) for i in range(facts.num_columns - 1)]
+    columns = [_column(facts.column(name), groups, len(firsts)) for name in argument_names(facts.num_columns - 1)]
     for at, name in enumerate(names):
         predicate = Predicate.parse(name)
         own = tuple(int(column[at]) for column in columns[: predicate.arity])
@@ -44,7 +45,7 @@ def add_kinds(known: ByPredicate, facts: pa.RecordBatch, predicates: NDArray[np.
 
 
 def merged_kinds(parts: Iterable[ByPredicate]) -> ByPredicate:
-    """The kinds that were found in several places together.
+    """The union of the kinds that were found in several parts.
 
     >>> merged_kinds([{Predicate("p", 1): (8,)}, {Predicate("p", 1): (2,)}])
     {Predicate(name='p', arity=1): (10,)}
@@ -68,7 +69,7 @@ def _column(texts: pa.Array, groups: NDArray[np.int32], count: int) -> NDArray[n
 
 
 def _buffers(texts: pa.Array) -> tuple[NDArray[np.uint8], NDArray[np.int32] | NDArray[np.int64]]:
-    """Read-only, so that the kernels see one type whatever the buffers come from."""
+    """The buffers as read-only arrays, so that kernels are compiled for one type whatever the buffers come from."""
     data, offsets = text_buffers(texts)
     data, offsets = data.view(), offsets.view()
     data.flags.writeable = offsets.flags.writeable = False

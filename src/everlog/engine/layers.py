@@ -1,14 +1,15 @@
-"""A state in layers of arrays, to be mapped into memory and used as they are.
+"""States as layers of arrays that are mapped into memory and used as they are.
 
-The lowest layer has a whole state. One above it has what came since: terms, the runs of relations and
-the pieces of counters that no layer below has, and for each predicate that differs from the layer
-below the places of all its runs and pieces, whatever layers they lie in. So nothing has to be read or
-computed to have the state again: every run is a slice of an array.
+The lowest layer has a whole state. A layer above it has what was added since: terms, the runs of relations and the
+pieces of counters that no layer below has, and for each predicate that differs from the layer below the places of all
+its runs and pieces, whatever layers they are in. So nothing has to be read or computed to get the state: every run is a
+slice of an array.
 
-The graphs of closures are in the lowest layer only. What they are now follows from them and from what
-changed in the layers above, which costs what changed.
+The graphs of closures are in the lowest layer only. The present ones are computed from them and from the changes in the
+layers above, at the cost of these changes.
 
-Whatever is read is within bounds: places in their arrays, offsets of texts in the texts, ids below the number of terms.
+Everything that is read is checked to be within bounds: places in their arrays, offsets of texts in the texts, ids below
+the number of terms.
 """
 
 from __future__ import annotations
@@ -32,17 +33,17 @@ from everlog.engine.state import State
 from everlog.lang.syntax import Predicate
 
 FACTS, GONE, EXPLICIT, EXPLICIT_GONE, EXTERNAL, EXTERNAL_GONE, NR, REC = range(8)
-"""What a run or piece is a part of."""
+"""The part of a state that a run or piece belongs to."""
 
 NO_WEIGHTS = np.empty(0, np.int32)
 
 Held = Run | Piece
 Place = tuple[int, int, int, int]
-"""The layer of a run or piece, where its keys start and end there, and where its weights start."""
+"""The layer of a run or piece, the start and end of its keys there, and the start of its weights."""
 
 
 class OutOfBoundsError(ValueError):
-    """Layers have a place, an offset or an id that points to nothing."""
+    """A place, an offset or an id in a layer is out of bounds."""
 
 
 class Layer(Protocol):
@@ -57,13 +58,15 @@ class Layer(Protocol):
 
 @dataclass(frozen=True)
 class LayeredState:
-    """A state and where its runs and pieces lie, by identity; those without a place are in no layer."""
+    """A state with the places of its runs and pieces, by identity. A run without a place is in no layer."""
 
     state: State
     places: Mapping[int, tuple[Held, Place]]
 
     def size(self, predicates: Iterable[Predicate], depth: int) -> int:
-        """How many numbers a layer with these predicates on top of so many others has, besides terms."""
+        """Number of integers that a layer with these predicates would have on top of ``depth`` others, apart from
+        terms.
+        """
         held = {id(part): part for predicate in predicates for _, part in _parts(self.state, predicate)}
         return sum(_size(part) for name, part in held.items() if not self._is_below(name, depth))
 
@@ -71,7 +74,7 @@ class LayeredState:
         return name in self.places and self.places[name][1][0] < depth
 
     def followed_by(self, new: State, changed: Iterable[Predicate]) -> LayeredState:
-        """A later state, which shares what did not change with this one."""
+        """A later state with the places that it shares with this one."""
         places = dict(self.places)
         for predicate in changed:
             for _, part in _parts(self.state, predicate):
@@ -83,7 +86,9 @@ class LayeredState:
 
 
 def changed(old: State, new: State) -> set[Predicate]:
-    """The predicates that are not the same objects in two states, at the cost of a look at each."""
+    """The predicates whose relations or counters are other objects in the new state. Costs one comparison per
+    predicate.
+    """
     found: set[Predicate] = set()
     parts = ("facts", "explicit", "external", "nr", "rec")
     for before, after in ((dict(getattr(old, part) or {}), dict(getattr(new, part) or {})) for part in parts):
@@ -116,10 +121,10 @@ def _size(part: Held) -> int:
 def layer(
     placed: LayeredState, predicates: Sequence[Predicate], depth: int = 0, terms: int = 0
 ) -> tuple[dict[str, NDArray[Any]], dict[str, Any], LayeredState]:
-    """The layer that has some predicates of a state, and the terms from an id on, on top of ``depth`` others.
+    """The arrays and the description of a layer with some predicates of a state and the terms from an id on, to be put
+    on top of ``depth`` others; and the state with the places that its runs have then.
 
-    Also its description, and the state with the places that its runs have then. The lowest layer
-    must have all predicates and terms, the latter in the order of their hashes.
+    The lowest layer must have all predicates and terms, the latter in the order of their hashes.
     """
     state = placed.state
     universe = len(state.dictionary)
@@ -148,7 +153,7 @@ def layer(
 
 
 class _Writer:
-    """Gathers what no layer below has."""
+    """Gathers the runs and pieces that no layer below has."""
 
     def __init__(self, depth: int, places: Mapping[int, tuple[Held, Place]]) -> None:
         self.written: dict[int, tuple[Held, Place]] = {}
@@ -188,7 +193,7 @@ class _Writer:
 
 
 def _texts_from(dictionary: Dictionary, start: int) -> Texts:
-    """The added texts from an id on."""
+    """The added texts of a dictionary from an id on."""
     added, first = dictionary.added, start - len(dictionary.base)
     at = int(added.offsets[first])
     return Texts(added.data[at:], added.offsets[first:] - at, added.hashes[first:])
@@ -198,7 +203,7 @@ def _texts_from(dictionary: Dictionary, start: int) -> Texts:
 
 
 def read(layers: Sequence[Layer]) -> LayeredState:
-    """The state that layers have, the lowest first."""
+    """The state in some layers, given from the lowest up."""
     reader = _Reader(layers, {})
     return LayeredState(
         reader.state(dictionary(layers)), {id(held): (held, place) for place, held in reader.held.items()}
@@ -206,7 +211,9 @@ def read(layers: Sequence[Layer]) -> LayeredState:
 
 
 def read_lowest(layers: Sequence[Layer], placed: LayeredState) -> State:
-    """The state that the lowest layer has, with its graphs, sharing what is the same with that of all layers."""
+    """The state in the lowest layer, with its graphs. It shares runs and pieces with ``placed``, the state of all
+    layers.
+    """
     reader = _Reader(layers[:1], {place: held for held, place in placed.places.values()})
     graphs = {name: _graph(layers[0].arrays, number) for number, name in enumerate(layers[0].manifest["graphs"])}
     return replace(reader.state(placed.state.dictionary), graphs=graphs)
@@ -218,7 +225,7 @@ def _graph(arrays: Mapping[str, NDArray[Any]], number: int) -> Reach:
 
 
 def dictionary(layers: Sequence[Layer]) -> Dictionary:
-    """The terms that layers have."""
+    """The dictionary of the terms in the layers."""
     base, *others = map(_texts_of, layers)
     found = Dictionary(base, int(layers[0].manifest["salt"]))
     for texts in others:
@@ -234,7 +241,7 @@ def _texts_of(layer: Layer) -> Texts:
 
 
 def _rows(layers: Sequence[Layer]) -> dict[str, list[list[int]]]:
-    """For each predicate the places that the highest layer with it gives."""
+    """For each predicate, the places given by the highest layer that has it."""
     found: dict[str, list[list[int]]] = {}
     for layer in layers:
         mine: list[list[list[int]]] = [[] for _ in layer.manifest["predicates"]]
@@ -247,7 +254,7 @@ def _rows(layers: Sequence[Layer]) -> dict[str, list[list[int]]]:
 
 
 class _Reader:
-    """Gathers the relations and counters of predicates. What is at a place is one object, ``held`` or made."""
+    """Makes the relations and counters of predicates. One object is made for each place, unless ``held`` has it."""
 
     def __init__(self, layers: Sequence[Layer], held: Mapping[Place, Held]) -> None:
         self.held = dict(held)
@@ -304,7 +311,7 @@ class _Reader:
 
 
 def _are_of_terms(layout: Layout, words: Keys, universe: int) -> bool:
-    """Whether all ids in keys are below ``universe``; the words of the keys follow each other."""
+    """Whether all ids in the keys are below ``universe``. The words of a key follow each other."""
     for word in range(layout.words):
         columns = min(layout.per_word, layout.arity - word * layout.per_word)
         if columns and not bounds.are_ids_below(words[word :: layout.words], columns, layout.width, universe):

@@ -1,4 +1,4 @@
-"""When reasoning has to stop: after so many facts, seconds or bytes."""
+"""Limits of reasoning: facts, seconds and bytes."""
 
 from __future__ import annotations
 
@@ -7,22 +7,24 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from everlog.host.memory import free_memory, held_memory, size_text
-from everlog.lang.errors import LimitError
+from everlog.lang.codes import Code
+from everlog.lang.errors import FactLimitError, LimitError
 
 SECONDS_BETWEEN = 0.01
-"""Memory is measured at most this often."""
+"""Seconds between two measurements of memory, at least."""
 
 
 MUCH = 1 << 28
-"""From this number of bytes on, the free memory of the machine is looked up before they are taken."""
+"""Bytes from which on the free memory of the machine is looked up before they are allocated."""
 
 
 @dataclass
 class Limits:
-    """When to stop: checked between blocks, by raising; what was there before stays as it was.
+    """Limits that are checked between blocks. Exceeding one raises an error; the values computed before stay as they
+    were.
 
-    ``deadline`` is a time of the monotonic clock; :meth:`from_now` gives it by the ``seconds`` to go. ``memory`` is
-    how many bytes the process may hold.
+    ``deadline`` is a time of the monotonic clock; :meth:`from_now` computes it from ``seconds``. ``memory`` is the most
+    bytes that the process may hold.
     """
 
     max_facts: int | None = None
@@ -34,12 +36,12 @@ class Limits:
 
     @classmethod
     def from_now(cls, max_facts: int | None = None, timeout: float | None = None, memory: int | None = None) -> Limits:
-        """Limits for work that begins now."""
+        """The limits of work that begins now."""
         deadline = None if timeout is None else time.monotonic() + timeout
         return cls(max_facts, deadline, seconds=timeout, memory=memory)
 
     def check(self, held: int) -> None:
-        """An error if a limit is exceeded, ``held`` facts being there."""
+        """Raise an error if a limit is exceeded, given the number of facts held."""
         if self.max_facts is not None and held > self.max_facts:
             raise self._too_many(held)
         if self.deadline is not None and time.monotonic() > self.deadline:
@@ -47,16 +49,16 @@ class Limits:
         if self.memory is not None:
             self._check_memory(self.memory, held)
         if self.cancelled():
-            raise LimitError.of("cancelled", "the work was cancelled; nothing was changed")
+            raise LimitError.of(Code.CANCELLED, "the work was cancelled; nothing was changed")
 
     def reserve(self, rows: int, size: int) -> None:
-        """An error if ``rows`` rows that are about to be made, of ``size`` bytes together, would exceed a limit."""
+        """Raise an error if ``rows`` more rows, of ``size`` bytes in all, would exceed a limit."""
         self.check(rows)
         if self.memory is not None and (taken := held_memory() + size) > self.memory:
             raise self._too_much(taken, rows)
         if size > MUCH and size > free_memory():
             message = f"{rows:,} rows would take {size_text(size)} of memory, more than the machine has left"
-            raise LimitError.of("memory", message, None, "ask for fewer rows, or use a machine with more memory")
+            raise LimitError.of(Code.MEMORY, message, None, "ask for fewer rows, or use a machine with more memory")
 
     def _check_memory(self, allowed: int, facts: int) -> None:
         now = time.monotonic()
@@ -70,15 +72,15 @@ class Limits:
         allowed = size_text(self.memory or 0)
         message = f"{size_text(taken)} of memory are in use with {facts:,} facts; {allowed} are allowed"
         hint = "raise --memory (max_memory in Python), or leave the reasoning to Spark with --engine spark"
-        return LimitError.of("memory", message, None, hint)
+        return LimitError.of(Code.MEMORY, message, None, hint)
 
-    def _too_many(self, held: int) -> LimitError:
+    def _too_many(self, held: int) -> FactLimitError:
         message = f"there are more than {self.max_facts:,} facts, the most allowed; {held:,} were counted so far"
         hint = "raise --max-facts (max_facts in Python), or see with --profile which rules derive so many"
-        return LimitError.of("max-facts", message, None, hint)
+        return FactLimitError.of(Code.MAX_FACTS, message, None, hint)
 
     def _too_long(self, held: int) -> LimitError:
         allowed = "time" if self.seconds is None else f"{self.seconds:g} seconds"
         message = f"the {allowed} allowed for reasoning ran out with {held:,} facts"
         hint = "raise --timeout (timeout in Python), or see with --profile what takes so long"
-        return LimitError.of("timeout", message, None, hint)
+        return LimitError.of(Code.TIMEOUT, message, None, hint)

@@ -1,9 +1,9 @@
-"""Which terms are literals, as facts for programs that ask for it.
+"""The facts that say which terms are literals, for programs that ask for them.
 
-Rules see a term as a term. A program that must not treat literals as it treats individuals, as that of the profile
-``rl``, has the predicate ``everlog:literal``; whatever adds explicit facts for such a program adds this fact
-for each literal in them, and for each that the program's own rules bring. The facts stay when the others are deleted:
-a literal remains one.
+Rules do not distinguish literals from other terms. A program that must, such as that of the profile ``rl``, has the
+predicate ``everlog:literal``. Whatever adds explicit facts for such a program adds this fact for each literal in them,
+and for each literal in the program's own rules. These facts stay when the others are deleted, since a literal remains
+one.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from everlog.lang.syntax import Constant, Rule
 
 
 def are_literals(texts: pa.Array) -> pa.BooleanArray:
-    """Which texts of terms and predicates are those of literals.
+    """Which texts of terms and predicates are literals.
 
     >>> are_literals(pa.array(['"a"', "-1", "true", "<http://e.org/a>", "_:b", "true/1", "p/2"])).to_pylist()
     [True, True, True, False, False, False, False]
@@ -30,7 +30,7 @@ def are_literals(texts: pa.Array) -> pa.BooleanArray:
 
 
 def literals_in(relations: Iterable[Relation], dictionary: Dictionary) -> Relation:
-    """The literals in some relations.
+    """The literals that occur in some relations.
 
     >>> dictionary = Dictionary()
     >>> ids = dictionary.encode(pa.array(["<http://e.org/a>", "42"]))
@@ -47,7 +47,7 @@ def literals_in(relations: Iterable[Relation], dictionary: Dictionary) -> Relati
 
 
 def literals_of(rules: Iterable[Rule]) -> pa.Array:
-    """The texts of the literals that rules bring into facts, those in their heads; the names of violations are none.
+    """The texts of the literals in the heads of rules. The names of violations are not among them.
 
     >>> from everlog.lang.parser import parse_program
     >>> literals_of(parse_program("p(?x, 1) :- q(?x, 2) . p(?x, <http://e.org/a>) :- q(?x, _) .").rules).to_pylist()

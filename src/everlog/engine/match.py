@@ -12,38 +12,27 @@ tested on each whole instance before its head is taken.
 
 from __future__ import annotations
 
-import os
-from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
-from dataclasses import dataclass, field
-from functools import cached_property
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
-
-import numpy as np
-import numpy.typing as npt
 
 from everlog.engine.algebra import AnyChange, AnyFactSet, Observer
 from everlog.engine.collect import Collector, CountCollector, EnoughError, FactCollector, ListCollector
 from everlog.engine.execute import Execution
 from everlog.engine.factset import NONE, FactSet, as_local
-from everlog.engine.keys import Column
+from everlog.engine.keys import BLOCK_ROWS, Column
 from everlog.engine.limits import Limits
 from everlog.engine.measure import measured_fanout
 from everlog.engine.multiset import Counts
 from everlog.engine.plan import Measure, Plan, PlannedRule
 from everlog.engine.relation import Relation
-from everlog.lang.syntax import Atom, Constant, Predicate, Rule, Wildcard
+from everlog.engine.rules import RuleSet
+from everlog.engine.workbench import Workbench
+from everlog.lang.syntax import Atom, Predicate, Wildcard
 
 if TYPE_CHECKING:
     from everlog.analysis.stratify import Stratum
-
-BLOCK = 1 << 20
-"""How many matches are held at once."""
-
-UNKNOWN = -1
-"""The id of a constant that no fact has."""
 
 Change = tuple[FactSet, FactSet]
 
@@ -53,79 +42,8 @@ def local_changes(changed: Sequence[AnyChange]) -> tuple[Change, ...]:
     return tuple((as_local(inside), as_local(outside)) for inside, outside in changed)
 
 
-class OverBudgetError(Exception):
-    """More instances were considered than the engine's budget allows."""
-
-    def __init__(self, considered: int) -> None:
-        super().__init__(considered)
-        self.considered = considered
-
-
-@dataclass
-class Work:
-    """What matching has done so far: instances by phase, and by rule."""
-
-    instances: Counter[str] = field(default_factory=Counter)
-    by_rule: Counter[Rule] = field(default_factory=Counter)
-
-
-class RuleSet:
-    """Rules prepared for matching, found by the predicates of their bodies."""
-
-    def __init__(self, rules: Sequence[Rule]) -> None:
-        self.rules = [PlannedRule(rule) for rule in rules]
-        self.occurrences: dict[Predicate, list[tuple[int, int]]] = {}
-        self.by_head: dict[Predicate, list[PlannedRule]] = {}
-        for number, rule in enumerate(self.rules):
-            self.by_head.setdefault(rule.rule.head.predicate, []).append(rule)
-            for body, atom in enumerate((*rule.positive, *rule.negative)):
-                self.occurrences.setdefault(atom.predicate, []).append((number, body))
-
-    def __len__(self) -> int:
-        return len(self.rules)
-
-
-@dataclass(frozen=True)
-class Scratch:
-    """Memory that kernels work in: a bitmap and a tally over all ids, which they leave zeroed, and room for
-    the heads of at least one group, with their weights.
-    """
-
-    bits: npt.NDArray[np.uint64]
-    out: npt.NDArray[np.int64]
-
-    @cached_property
-    def tally(self) -> npt.NDArray[np.int32]:
-        return np.zeros(len(self.bits) << 6, np.int32)
-
-    @cached_property
-    def weights(self) -> npt.NDArray[np.int32]:
-        return np.empty(len(self.out), np.int32)
-
-
-class Accounts:
-    """What an engine of any kind keeps count of: limits, the work done, and how much is held."""
-
-    def __init__(self, limits: Limits | None = None) -> None:
-        self.limits = limits or Limits()
-        self.work = Work()
-        self.held = 0
-        """The number of facts that reasoning holds by now."""
-        self.plans: dict[int, str] = {}
-        """How strata were evaluated, by number, where there was a choice."""
-        self.budget: int | None = None
-        """How many instances may be considered in all before :class:`OverBudgetError` is raised."""
-
-    def check(self, collected: int, instances: int = 0) -> None:
-        """Stop if a limit or the budget is reached, given facts and instances that are not noted yet."""
-        self.limits.check(self.held + collected)
-        considered = self.work.instances.total() + instances
-        if self.budget is not None and considered > self.budget:
-            raise OverBudgetError(considered)
-
-
-class Engine(Accounts):
-    """The local engine: ids below ``universe``, constants by their id, limits, and counts of the work done."""
+class Engine(Workbench):
+    """The local engine: matches rules in sets of facts whose ids are below ``universe``."""
 
     def __init__(
         self,
@@ -133,46 +51,17 @@ class Engine(Accounts):
         constants: Mapping[str, int],
         *,
         limits: Limits | None = None,
-        block: int = BLOCK,
+        block: int = BLOCK_ROWS,
         threads: int | None = None,
     ) -> None:
-        super().__init__(limits)
-        self.universe = universe
-        self.constants = constants
-        self.block = block
-        self.threads = threads or len(os.sched_getaffinity(0))
+        super().__init__(universe, constants, limits, block, threads)
         self.heads_first = False
         """Whether :meth:`prove` begins with the facts to prove, and not with what is smallest."""
         self.changed_first = False
         """Whether :meth:`match` begins with what changed, though other facts would give heads in groups."""
-        self._scratch: list[Scratch] = []
-
-    def constant(self, constant: Constant) -> int:
-        return self.constants.get(constant.text, UNKNOWN)
-
-    def scratch(self, thread: int) -> Scratch:
-        """The working memory of a thread."""
-        while len(self._scratch) <= thread:
-            bits = np.zeros((self.universe >> 6) + 1, np.uint64)
-            self._scratch.append(Scratch(bits, np.empty(max(4 * self.block, len(bits) << 6), np.int64)))
-        return self._scratch[thread]
-
-    @cached_property
-    def pool(self) -> ThreadPoolExecutor:
-        """Threads for kernels, which run without the interpreter's lock."""
-        return ThreadPoolExecutor(self.threads)
-
-    def hold(self, collector: Collector, more: int = 0) -> None:
-        """Sees what is collected, known facts among it, before more is; ``more`` heads are on their way there."""
 
     def renew(self) -> None:
         """Hears that everything is about to be derived again."""
-
-    def note(self, rule: Rule, phase: str, instances: int) -> None:
-        """Count instances of a rule."""
-        self.work.instances[phase] += instances
-        self.work.by_rule[rule] += instances
-        self.check(0)
 
     def once(self, facts: AnyFactSet) -> Counts:
         """Each of the facts once."""

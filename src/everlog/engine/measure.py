@@ -13,11 +13,11 @@ from everlog.engine.runs import Run, prefix_range
 from everlog.lang.syntax import Constant, Variable
 
 SAMPLE = 64
-"""So many facts of the scan are looked up."""
+"""Number of facts of the scan that are looked up."""
 
 SORT_SHARE = 16
-"""A sort order is made for measuring only if the scan has at most one fact for so many of the relation: then it is
-likely to be used, and pays for itself in later updates."""
+"""Least number of facts in a run, per fact of the scan, from which on a sort order is made for measuring. The join is
+likely to use that order, and it pays for itself in later updates."""
 
 
 class ConstantLookup(Protocol):
@@ -27,7 +27,7 @@ class ConstantLookup(Protocol):
 def measured_fanout(
     engine: ConstantLookup, scan: PlanStep, first: Relation, join: PlanStep, second: Relation
 ) -> float | None:
-    """How many facts of ``second`` a fact of ``first`` meets on average, or None if that would cost too much."""
+    """Average number of facts of ``second`` that join with one of ``first``; None if measuring costs too much."""
     if first.base is not None or second.base is not None:
         return None
     source, target = max(first.runs, key=len), max(second.runs, key=len)

@@ -28,14 +28,14 @@ Piece = tuple[Keys, Weights]
 
 
 class Numbers(Protocol):
-    """Numbers of facts in a form of their own."""
+    """Numbers of facts in a form that cannot list them."""
 
     def weights(self, keys: Keys) -> npt.NDArray[np.int64]:
-        """The weight of each key."""
+        """The weights of keys."""
 
 
 class Multiset:
-    """The numbers of the facts of one predicate; see the module.
+    """The numbers of the facts of one predicate.
 
     >>> layout = layout_for(1, 9)
     >>> twice = Multiset.counted(layout, np.array([3, 5, 3]))
@@ -52,12 +52,12 @@ class Multiset:
 
     @classmethod
     def counted(cls, layout: Layout, keys: Keys) -> Multiset:
-        """How often each key occurs. May reuse the memory of ``keys``."""
+        """Make a multiset with the number of times that each key occurs. The memory of ``keys`` may be reused."""
         return cls(layout, (count_keys(keys),))
 
     @classmethod
     def once(cls, relation: Relation) -> Multiset:
-        """Each fact of a relation once."""
+        """Make a multiset with each fact of a relation once."""
         keys = relation.keys()
         return cls(relation.layout, ((keys, np.ones(len(keys), np.int32)),))
 
@@ -71,7 +71,7 @@ class Multiset:
         return not len(self.whole()[0])
 
     def __len__(self) -> int:
-        """How many different facts have a weight."""
+        """Number of different facts that have a weight."""
         return len(self.whole()[0])
 
     def __eq__(self, other: object) -> bool:
@@ -91,11 +91,11 @@ class Multiset:
         return keys, weights
 
     def settled(self) -> Multiset:
-        """The same numbers as one piece."""
+        """The multiset as one piece."""
         return self if len(self.pieces) <= 1 else Multiset(self.layout, (self.whole(),))
 
     def weights(self, keys: Keys) -> npt.NDArray[np.int64]:
-        """The weight of each key."""
+        """The weights of keys."""
         total = np.zeros(len(keys), np.int64) if self.base is None else self.base.weights(keys)
         for mine, weights in self.pieces:
             if self.layout.is_packed:
@@ -121,8 +121,7 @@ class Multiset:
         return Multiset(self.layout, tuple(pieces), self.base)
 
     def changed_since(self, old: Multiset) -> Multiset:
-        """What added to an older value gives this one, at the cost of the pieces that the two do not share.
-
+        """The multiset that, added to an older value, gives this one. It costs the pieces that the two do not share.
         Both have the same base, or none.
         """
         if self.base is not old.base:
@@ -132,7 +131,7 @@ class Multiset:
         return Multiset(self.layout, (difference_of(self.pieces, old.pieces),))
 
     def repacked(self, layout: Layout) -> Multiset:
-        """The same numbers in another layout."""
+        """The multiset in another layout."""
         keys, weights = self.whole()
         return Multiset(layout, ((pack(layout, columns_of(self.layout, keys), len(keys)), weights),))
 
@@ -141,7 +140,7 @@ class Multiset:
         return Relation.from_run(Run.of(self.layout, self.whole()[0]))
 
     def fitted(self, universe: int) -> Multiset:
-        """The same numbers in a layout that holds ids below ``universe``."""
+        """The multiset in a layout that holds ids below ``universe``."""
         if self.layout.fits(universe):
             return self
         return self.renumbered(None, universe)
@@ -166,7 +165,7 @@ class Counts(Mapping[Predicate, Multiset]):
 
     @classmethod
     def once(cls, facts: FactSet) -> Counts:
-        """Each fact once."""
+        """Make counts with each fact once."""
         return cls({p: Multiset.once(relation) for p, relation in facts.items()})
 
     def __getitem__(self, predicate: Predicate) -> Multiset:
@@ -188,7 +187,7 @@ class Counts(Mapping[Predicate, Multiset]):
         return sum(multiset.nbytes for multiset in self._multisets.values())
 
     def renamed(self, names: Mapping[Predicate, Predicate]) -> Counts:
-        """The same multisets under other predicates."""
+        """The counts with some multisets under other predicates."""
         return Counts({names.get(p, p): multiset for p, multiset in self._multisets.items()})
 
     def restricted(self, predicates: Collection[Predicate]) -> Counts:
@@ -233,7 +232,7 @@ class Counts(Mapping[Predicate, Multiset]):
         return Counts({p: multiset.renumbered(ids, universe) for p, multiset in self._multisets.items()})
 
     def settled(self) -> Counts:
-        """The same numbers, each multiset as one piece."""
+        """The counts with each multiset as one piece."""
         return Counts({p: multiset.settled() for p, multiset in self._multisets.items()})
 
     def fitted(self, universe: int) -> Counts:
@@ -241,18 +240,18 @@ class Counts(Mapping[Predicate, Multiset]):
 
 
 NO_COUNTS = Counts()
-"""No numbers, for every engine; see :mod:`everlog.engine.algebra`."""
+"""The empty counts, which every engine accepts; see :mod:`everlog.engine.algebra`."""
 
 
 def counts_as_local(counts: AnyCounts) -> Counts:
-    """The counts as the local ones that they are; those of another implementation are an error."""
+    """The counts, which must be local ones; those of another implementation are an error."""
     if not isinstance(counts, Counts):
         raise foreign(Counts, counts)
     return counts
 
 
 def count_keys(keys: Keys) -> Piece:
-    """The different keys, ascending, and how often each occurs. May reuse the memory of ``keys``."""
+    """The distinct keys, ascending, with the number of times that each occurs. The memory of ``keys`` may be reused."""
     if keys.ndim == 1:
         keys.sort()
         counted: Piece = sets.count_equal(keys)
@@ -263,7 +262,7 @@ def count_keys(keys: Keys) -> Piece:
 
 
 def difference_of(new: Iterable[Piece], old: Iterable[Piece]) -> Piece:
-    """The sum of some pieces minus that of others; pieces in both cost nothing."""
+    """The sum of the new pieces minus that of the old ones. Pieces among both cost nothing."""
     here, there = {id(piece) for piece in new}, {id(piece) for piece in old}
     signed = [piece for piece in new if id(piece) not in there]
     signed += [(keys, -weights) for keys, weights in (piece for piece in old if id(piece) not in here)]

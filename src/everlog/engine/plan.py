@@ -19,13 +19,14 @@ from everlog.lang.printer import print_atom
 from everlog.lang.syntax import Atom, Constant, Predicate, Rule, Variable, Wildcard
 
 Measure = Callable[["PlanStep", "PlanStep"], float | None]
-"""How many facts each binding of a scan meets in the join that follows, on average, if that can be told."""
+"""Average number of facts that join with a binding of the scan; None if it is not known."""
 
 GROUPING_FACTOR = 4
-"""An atom may lead for the sake of grouping if it has at most so many facts per expected instance."""
+"""Most facts per expected instance with which an atom may lead for the sake of grouping."""
 
 COMPARED_ATOMS = 256
-"""At most so many atoms are arranged to find the best plan: a body of 16 atoms is arranged in up to 16 ways."""
+"""Most atoms, in all arrangements together, that are tried to find the best plan: a body of 16 atoms is arranged in up
+to 16 ways."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,12 +66,23 @@ class Plan:
         return "\n".join([*lines, f"head   {print_atom(self.rule.head)}{' (grouped)' if self.grouped else ''}"])
 
 
+@dataclass(frozen=True, slots=True)
+class _Candidates:
+    """The plans of a rule for relations of some sizes, and one that gives the heads in groups, if none of them does."""
+
+    plans: tuple[Plan, ...]
+    lead: int = 0
+    """The atom that leads in all of them, if there is a rival."""
+    rival: Plan | None = None
+
+
 class PlannedRule:
     """A rule with the plans made for it so far."""
 
     def __init__(self, rule: Rule) -> None:
         self.rule = rule
         self._plans: dict[tuple[int | None, tuple[int, ...], bool], Plan] = {}
+        self._candidates: dict[tuple[int | None, tuple[int, ...], bool, bool, bool], _Candidates] = {}
 
     @cached_property
     def positive(self) -> tuple[Atom, ...]:
@@ -114,33 +126,41 @@ class PlannedRule:
 
         With ``keep_all`` every variable is still bound at the end, for a condition on whole instances.
         With ``any_lead`` the cheapest atom leads, be it the pivot or not; with ``only_first`` the pivot in any case.
-        ``measure`` looks at the facts.
+        ``measure`` looks at the facts. The plans to choose from are made once for all sizes that have as many digits in
+        binary; the choice is made each time.
         """
+        key = (pivot, tuple(map(int.bit_length, sizes)), keep_all, any_lead, only_first)
+        found = self._candidates.get(key)
+        if found is None:
+            found = self._candidates[key] = self._to_choose_from(pivot, sizes, keep_all, any_lead, only_first)
+        plans, rival = found.plans, found.rival
+        plan = plans[0] if len(plans) == 1 else min(plans, key=lambda one: sum(_rows(one, sizes, measure)))
+        if plan.grouped or rival is None:
+            return plan
+        scanned = sizes[rival.steps[0].body]
+        quick = GROUPING_FACTOR * sizes[found.lead] >= scanned
+        return rival if quick or GROUPING_FACTOR * _rows(plan, sizes, measure)[-1] >= scanned else plan
+
+    def _to_choose_from(
+        self, pivot: int | None, sizes: Sequence[int], keep_all: bool, any_lead: bool, only_first: bool
+    ) -> _Candidates:
+        """The plans that may be best for relations of about these sizes."""
         first = pivot if pivot is not None else _smallest(self.positive, sizes)
         if first is None:
-            return self._plan(pivot, self._arranged((), pivot, sizes), keep_all)
-
-        def best(leads: Iterable[int]) -> Plan:
-            plans = [self._plan(pivot, a, keep_all) for lead in leads for a in self._arrangements(lead, pivot, sizes)]
-            return plans[0] if len(plans) == 1 else min(plans, key=lambda one: sum(_rows(one, sizes, measure)))
-
+            return _Candidates((self._plan(pivot, self._arranged((), pivot, sizes), keep_all),))
         others = sorted((i for i in range(len(self.positive)) if i != first), key=lambda i: sizes[i])
-        plan = best([first, *others][: self._ways] if any_lead else [first])
-        if plan.grouped or any_lead or keep_all or only_first:
-            return plan
+        leads = [first, *others][: self._ways] if any_lead else [first]
+        plans = [self._plan(pivot, a, keep_all) for lead in leads for a in self._arrangements(lead, pivot, sizes)]
+        if any_lead or keep_all or only_first or all(plan.grouped for plan in plans):
+            return _Candidates(tuple(plans))
         groups = set(_group_variables(self.rule.head))
         leads = [i for i in others if groups <= set(self.positive[i].variables())][: self._ways]
         rivals = (self._plan(pivot, self._arranged((lead,), pivot, sizes), keep_all) for lead in leads)
-        rival = next((rival for rival in rivals if rival.grouped), None)
-        if rival is None:
-            return plan
-        scanned = sizes[rival.steps[0].body]
-        quick = GROUPING_FACTOR * sizes[first] >= scanned
-        return rival if quick or GROUPING_FACTOR * _rows(plan, sizes, measure)[-1] >= scanned else plan
+        return _Candidates(tuple(plans), first, next((rival for rival in rivals if rival.grouped), None))
 
     @cached_property
     def _ways(self) -> int:
-        """In how many ways the atoms are arranged at most, so that planning a long body stays quick."""
+        """Most arrangements of the atoms that are tried, so that planning a long body stays quick."""
         return max(1, COMPARED_ATOMS // max(1, len(self.positive)))
 
     def _arrangements(self, lead: int, pivot: int | None, sizes: Sequence[int]) -> list[tuple[int, ...]]:
@@ -155,10 +175,11 @@ class PlannedRule:
         return [self._arranged((lead, second), pivot, sizes) for second in seconds[: self._ways]]
 
     def _arranged(self, start: tuple[int, ...], pivot: int | None, sizes: Sequence[int]) -> tuple[int, ...]:
-        """All positive atoms (and a negated pivot) in the order of matching, greedily after the given ones.
+        """All positive atoms (and a negated pivot) in the order of matching, chosen greedily after the given ones.
 
-        Next comes the atom that agrees with the fewest facts, given what is bound; one with nothing bound comes last.
-        The heap has an entry for each atom and number of its bound columns; an entry is out of date once more are.
+        The next atom is the one that agrees with the fewest facts, given the variables bound so far; one without bound
+        variables comes last. The heap has an entry for each atom and number of its bound columns. An entry is out of
+        date once more columns are bound.
         """
         waiting = dict.fromkeys(i for i in range(len(self.positive)) if i not in start)
         if pivot is not None and pivot >= len(self.positive) and pivot not in start:
@@ -175,7 +196,7 @@ class PlannedRule:
                     bound[i] += 1
 
         def bind(i: int) -> set[int]:
-            """The waiting atoms of which more columns are bound once an atom is placed."""
+            """Mark the variables of an atom as bound, and return the waiting atoms with more bound columns."""
             touched = [other for term in self._pattern(i, pivot).variables() for other in columns.pop(term, ())]
             for other in touched:
                 bound[other] += 1
@@ -243,7 +264,7 @@ class PlannedRule:
 
 
 def _rows(plan: Plan, sizes: Sequence[int], measure: Measure) -> list[float]:
-    """How many bindings are expected after each scan and join."""
+    """Expected number of bindings after each scan and join."""
     rows: list[float] = []
     found, scan = 1.0, next((step for step in plan.steps if step.kind == "scan"), None)
     for step in plan.steps:
@@ -255,7 +276,7 @@ def _rows(plan: Plan, sizes: Sequence[int], measure: Measure) -> list[float]:
 
 
 def _with_keep(steps: Sequence[PlanStep], needed: set[Variable]) -> tuple[PlanStep, ...]:
-    """The steps with the variables that each keeps: the bound ones that a later step or the end needs."""
+    """The steps, each with the variables to keep: the bound ones that a later step or the end needs."""
     kept: list[PlanStep] = []
     live = set(needed)
     for step in reversed(steps):
@@ -267,7 +288,7 @@ def _with_keep(steps: Sequence[PlanStep], needed: set[Variable]) -> tuple[PlanSt
 
 
 class _Waiting:
-    """Atoms that can be placed once all their variables are bound."""
+    """Atoms that wait for all their variables to be bound."""
 
     def __init__(self, variables: Mapping[int, Iterable[Variable]]) -> None:
         self._missing = {body: set(found) for body, found in variables.items()}
@@ -278,7 +299,9 @@ class _Waiting:
         self._without = [body for body, missing in self._missing.items() if not missing]
 
     def ready(self, bound: Iterable[Variable]) -> list[int]:
-        """The atoms that can be placed now that more variables are bound, each once, in the order of the body."""
+        """The atoms that can be placed once these variables are bound, too; each is returned once, in the order of the
+        body.
+        """
         found, self._without = self._without, []
         for variable in bound:
             for body in self._by_variable.pop(variable, ()):
@@ -302,14 +325,13 @@ def _smallest(atoms: Sequence[Atom], sizes: Sequence[int]) -> int | None:
 
 
 def _fanout(size: int, bound: int, arity: int) -> float:
-    """Roughly how many of ``size`` facts agree with ``bound`` given columns."""
+    """Estimated number of facts, of ``size``, that agree with ``bound`` given columns."""
     return float(size) ** ((arity - bound) / arity) if arity else 1.0
 
 
 def _step(kind: str, body: int, atom: Atom, known: set[Variable], preferred: Sequence[Variable]) -> PlanStep:
-    """Orders the columns: bound terms, then preferred variables, then the other new ones, then wildcards.
-
-    A scan or join that binds nothing is a check.
+    """Make the step of an atom. Its columns are ordered: bound terms, preferred variables, other new ones, wildcards. A
+    scan or join that binds nothing is a check.
     """
     bound: list[int] = []
     terms: list[Variable | Constant] = []
@@ -335,12 +357,14 @@ def _step(kind: str, body: int, atom: Atom, known: set[Variable], preferred: Seq
 
 
 def _group_variables(head: Atom) -> tuple[Variable, ...]:
-    """The variables of the head in order, without those that only its last column has."""
+    """The variables of the head in order, except those that occur in its last column only."""
     return tuple(dict.fromkeys(t for t in head.terms[:-1] if isinstance(t, Variable)))
 
 
 def _is_grouped(head: Atom, steps: Sequence[PlanStep], groups: Sequence[Variable]) -> bool:
-    """Whether equal heads but for their last column come together, the last atom giving that column alone."""
+    """Whether heads that agree in all columns but the last are found one after the other, and the last atom alone gives
+    the last column.
+    """
     if len(steps) < 2 or not head.terms:
         return False
     first, last, free = steps[0], steps[-1], head.terms[-1]
@@ -350,13 +374,3 @@ def _is_grouped(head: Atom, steps: Sequence[PlanStep], groups: Sequence[Variable
         return False
     leading = [variable for _, variable in first.binds][: len(groups)]
     return leading == list(groups)
-
-
-def plan_rules(rules: Sequence[Rule], size: Callable[[Predicate], int]) -> list[Plan]:
-    """The plans for matching whole rules, for printing. ``size`` gives the number of facts of a predicate."""
-    plans = []
-    for rule in rules:
-        planned = PlannedRule(rule)
-        sizes = [size(atom.predicate) for atom in (*planned.positive, *planned.negative)]
-        plans.append(planned.plan(None, sizes))
-    return plans

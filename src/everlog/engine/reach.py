@@ -1,13 +1,12 @@
-"""Reachability in a directed graph, kept without its pairs.
+"""Reachability in a directed graph, stored without its pairs.
 
-Vertices (any integers) have *positions*; the strongly connected components have one *row* each,
-the set of positions they reach by at least one edge, in few words (see ``kernels.rows``). Positions
-are given in the order in which a depth-first search leaves the vertices, so what a vertex reaches
-lies in few intervals, as in a tree cover.
+Vertices (any integers) have *positions*. Each strongly connected component has one *row*: the set of positions that it
+reaches by at least one edge, in few words (see ``kernels.rows``). Positions are numbered in the order in which a
+depth-first search leaves the vertices, so what a vertex reaches lies in few intervals, as in a tree cover.
 
-An update works on the affected part: the ancestors of the vertices whose edges changed are split
-into components again, and closed from below; where a set comes out as it was, nothing above it is
-touched. Values are immutable: a new one shares the rows that stayed. Positions stay, too.
+An update works on the affected part: the ancestors of the vertices whose edges changed are split into components again,
+and closed from below; where a set comes out as it was, nothing above it is computed again. Values are immutable: a new
+one shares the rows that did not change. Positions do not change, either.
 """
 
 from __future__ import annotations
@@ -21,7 +20,8 @@ import numpy as np
 import numpy.typing as npt
 
 from everlog.engine.kernels import graphs, joins, rows, search
-from everlog.engine.keys import Column, Keys, Mask, layout_for, sort_unique
+from everlog.engine.kernels.rows import LOW
+from everlog.engine.keys import BLOCK_ROWS, ID_BITS, ID_MASK, LARGEST_ID, Column, Keys, Mask, layout_for, sort_unique
 from everlog.engine.relation import Relation
 from everlog.engine.runs import Run
 
@@ -31,7 +31,7 @@ Vertices = npt.NDArray[np.int32] | npt.NDArray[np.int64]
 Item = TypeVar("Item", bound=np.generic)
 
 NOWHERE = -1
-"""The position of what is no vertex."""
+"""Position of integers that are no vertex."""
 
 NO_POSITIONS: Positions = np.empty(0, np.int32)
 
@@ -39,32 +39,28 @@ NO_ROW = graphs.NO_ROW
 
 SEGMENT = 1 << 12
 LARGEST_SEGMENT = 1 << 22
-"""Words that are reserved for new rows at a time, at first and at most."""
+"""Words reserved for new rows at a time, at first and at most."""
 
 REPACKED_FROM = 1 << 16
-"""Rows are written anew when more than half of at least so many words are no longer used."""
+"""Least number of words of which more than half are unused, for rows to be written anew."""
 
 SPARSE = 8
-"""Vertices are numbered by a table of all numbers if one in so many of these is a vertex, otherwise by sorting."""
+"""Vertices are numbered by a table, not by sorting, if at least one in this many possible numbers is a vertex."""
 
 LOOKED_UP = 8
-"""The table is made when as many vertices as one in so many of those there are have to be found at once."""
-
-BLOCK = 1 << 20
-"""So many pairs are listed at once, and those of one more vertex."""
+"""Build the look-up table once a batch asks for at least 1/N of the vertices."""
 
 SEARCHED = 4
-"""What reaches a vertex is searched until so many times all edges were followed; then the graph is turned around."""
+"""Edges followed in a search against their direction, as a multiple of all edges, before the graph is turned around
+instead."""
 
 Check = Callable[[], None]
 
 
 def unlimited() -> None:
-    """Lets everything go on."""
+    """A check that never raises."""
 
 
-LOW = (1 << 32) - 1
-LARGEST = (1 << 31) - 1
 FIELDS = 3
 
 Board = tuple[Words, Words, Words]
@@ -80,26 +76,30 @@ class RowTable:
         self.segments: list[Words] = []
         self.words = 0
         self.live_words, self.live_rows = 0, 0
-        """How many words and rows were those of vertices when that was last found out."""
+        """Number of words and rows that vertices used when they were last counted."""
 
     @property
     def nbytes(self) -> int:
         return self.table.nbytes + sum(segment.nbytes for segment in self.segments)
 
     def counts(self, rows: Positions | Column) -> Column:
-        """How many positions rows have."""
+        """Number of positions in each row."""
         return self.table[rows, 2] >> 32
 
     def weights(self, rows: Positions | Column) -> Column:
-        """How many vertices have the same row, being in one component; 1 for those that reach nothing."""
+        """Number of vertices that share each row, since they are in one component; 1 for the row of those that reach
+        nothing.
+        """
         return self.table[rows, 2] & LOW
 
     def sizes(self, rows: Column) -> Column:
-        """How many words rows have."""
+        """Number of words of each row."""
         return self.table[rows, 1] & LOW
 
     def keep(self, words: Words, written: int, since: int) -> None:
-        """Take in the first of these words, which rows from some on have; room that is not used is given back."""
+        """Add the first ``written`` words, which belong to the rows from ``since`` on, and give back the others if they
+        are many.
+        """
         if len(words) - written > len(words) >> 4:
             kept = words[:written].copy()
             self.table[since : self.used, 0] += kept.ctypes.data - words.ctypes.data
@@ -108,7 +108,7 @@ class RowTable:
         self.words += written
 
     def room(self, used: int, more: int) -> RowTable:
-        """A table in which rows can be put from ``used`` on: this one, or a larger copy."""
+        """A table with room for ``more`` rows from ``used`` on: this one, or a larger copy."""
         if used == self.used and used + more <= len(self.table):
             return self
         grown = RowTable(max(2 * used, used + more) + 16)
@@ -119,24 +119,24 @@ class RowTable:
 
 
 class Updated(NamedTuple):
-    """A graph after an update, and the positions that no longer reach what they reached before it."""
+    """A graph after an update, with the positions whose rows changed."""
 
     graph: Reach
     changed: Positions
     before: Reach
     shrunk: bool
-    """Whether edges went."""
+    """Whether edges were deleted."""
     grown: bool
-    """Whether edges came."""
+    """Whether edges were inserted."""
 
     @property
     def lost(self) -> ReachDifference:
-        """What is no longer reached."""
+        """The pairs that were deleted."""
         return self._difference(self.before, self.graph, self.shrunk, self.grown)
 
     @property
     def won(self) -> ReachDifference:
-        """What is reached only now."""
+        """The pairs that were inserted."""
         return self._difference(self.graph, self.before, self.grown, self.shrunk)
 
     def _difference(self, left: Reach, right: Reach, some: bool, others: bool) -> ReachDifference:
@@ -146,7 +146,7 @@ class Updated(NamedTuple):
 
 
 class Local(NamedTuple):
-    """A part of a graph that is to be closed: see ``kernels.graphs.close_components``."""
+    """A part of a graph that is to be closed; see ``kernels.graphs.close_components``."""
 
     bounds: Column
     members: Positions
@@ -158,7 +158,7 @@ class Local(NamedTuple):
 
 @dataclass(frozen=True)
 class Reach:
-    """See the module.
+    """A directed graph with what each of its vertices reaches.
 
     >>> graph = Reach.of(np.array([1, 2, 5]), np.array([2, 3, 5]))
     >>> graph.pairs, graph.reaches(np.array([1, 3]), np.array([3, 1])).tolist()
@@ -176,30 +176,31 @@ class Reach:
     edges: Relation
     """Pairs of positions."""
     pairs: int
-    """How many pairs of vertices there are whose first reaches the second."""
+    """Number of pairs of vertices whose first reaches the second."""
     turned: bool = False
-    """Whether the edges are those that were given turned around."""
+    """Whether each edge leads against the direction in which it was given."""
 
     @classmethod
     def of(cls, sources: Column, targets: Column, *, either: bool = False, check: Check = unlimited) -> Reach:
-        """The graph with these edges; with ``either`` all of them turned around if then less than half as many vertices
-        have one, and only these have rows. ``check`` is called now and then, and may raise."""
+        """The graph with these edges. With ``either`` all of them are turned around if that leaves less than half as
+        many vertices with an edge, since only these have rows. ``check`` is called now and then, and may raise.
+        """
         vertices, numbers = _numbered(np.concatenate([sources, targets]))
         size = len(vertices)
         first, second = numbers[: len(sources)], numbers[len(sources) :]
         turned = either and 2 * _different(second, size) < _different(first, size)
-        keys = sort_unique(second << 32 | first if turned else first << 32 | second)
+        keys = sort_unique(second << ID_BITS | first if turned else first << ID_BITS | second)
         offsets = search.leading_offsets(keys, 32, size + 1).astype(np.int64)
-        component, order = graphs.strong_components(offsets, keys & LOW)
+        component, order = graphs.strong_components(offsets, keys & ID_MASK)
         places = np.empty(size, np.int32)
         places[order] = np.arange(size, dtype=np.int32)
-        placed = np.asarray(places[keys >> 32], np.int64) << 32 | places[keys & LOW]
+        placed = np.asarray(places[keys >> ID_BITS], np.int64) << ID_BITS | places[keys & ID_MASK]
         edges = Relation.from_keys(layout_for(2, size), placed)
         keys = edges.keys()
         offsets = search.leading_offsets(keys, 32, size + 1).astype(np.int64)
         component = component[order]
         identity = np.arange(size, dtype=np.int32)
-        ends = (keys & LOW).astype(np.int32)
+        ends = (keys & ID_MASK).astype(np.int32)
         local = Local(_bounds(component), identity, identity, offsets, ends, component[ends])
         kept, row_of = RowTable(len(local.bounds) + 1), np.zeros(size, np.int32)
         everything = np.ones(len(local.bounds) - 1, np.bool_)
@@ -213,9 +214,8 @@ class Reach:
     # keeping ------------------------------------------------------------------------------------
 
     def parts(self) -> dict[str, npt.NDArray[Any]]:
-        """The graph as arrays, of which :meth:`of_parts` makes it again. They are not to be changed.
-
-        Rows are copied only if there are some that no vertex has, or if they lie in several pieces.
+        """The graph as arrays, which must not be changed; :meth:`of_parts` makes the graph from them. Rows are copied
+        only if some belong to no vertex, or if they lie in several pieces.
         """
         packed = self if self._is_packed else self._packed()
         table, words = packed.rows.table[: packed.used].copy(), packed.rows.segments[0][: packed.rows.words]
@@ -232,7 +232,7 @@ class Reach:
 
     @classmethod
     def of_parts(cls, parts: Mapping[str, npt.NDArray[Any]]) -> Reach:
-        """The graph of such arrays, which stay in use and may be read-only.
+        """The graph made from such arrays, which stay in use and may be read-only.
 
         >>> Reach.of_parts(Reach.of(np.array([1, 2]), np.array([2, 3])).parts()).pairs
         3
@@ -251,7 +251,7 @@ class Reach:
     def renumbered(self, ids: Column) -> Reach:
         """The graph with ``ids[i]`` in the place of the term ``i``; vertices are terms in states."""
         vertices = self.vertex_at.astype(np.int64)
-        vertices = ids[vertices & LOW] | vertices >> 32 << 32
+        vertices = ids[vertices & ID_MASK] | vertices >> ID_BITS << ID_BITS
         return replace(self, vertex_at=_narrow(vertices), places=np.argsort(vertices).astype(np.int32))
 
     def __len__(self) -> int:
@@ -259,7 +259,7 @@ class Reach:
 
     @property
     def nbytes(self) -> int:
-        """The memory of everything that is held."""
+        """Bytes of all arrays."""
         held = self.vertex_at.nbytes + self.places.nbytes + self.row_of.nbytes + self.edges.nbytes + self.rows.nbytes
         held += self._lookup[1].nbytes if "_lookup" in self.__dict__ else 0
         return held + (self.backwards.nbytes if "backwards" in self.__dict__ else 0)
@@ -267,7 +267,7 @@ class Reach:
     # reading ------------------------------------------------------------------------------------
 
     def positions(self, vertices: Column) -> Positions:
-        """Where vertices are; what is none is nowhere."""
+        """The positions of vertices, ``NOWHERE`` for integers that are no vertex."""
         if len(self) and (LOOKED_UP * len(vertices) > len(self) or "_lookup" in self.__dict__):
             width, table = self._lookup
             if len(table):
@@ -276,65 +276,66 @@ class Reach:
 
     @cached_property
     def _lookup(self) -> tuple[int, Positions]:
-        """The positions by state and term, if there are not many more of these than vertices: the number of terms,
-        and a table."""
+        """The number of terms, and a table of positions by state and term; only if the table is not much larger than
+        the vertices.
+        """
         vertices = self.vertex_at.astype(np.int64)
         width, states = _extent(vertices)
         if width * states > SPARSE * len(self):
             return width, NO_POSITIONS
         table = np.full(width * states, NOWHERE, np.int32)
-        table[(vertices >> 32) * width + (vertices & LOW)] = np.arange(len(self), dtype=np.int32)
+        table[(vertices >> ID_BITS) * width + (vertices & ID_MASK)] = np.arange(len(self), dtype=np.int32)
         return width, table
 
     @cached_property
     def states(self) -> tuple[int, ...]:
-        """The states that vertices have, which are what is in their upper half."""
+        """The states of vertices: the upper halves of their numbers."""
         if self.vertex_at.dtype == np.int32:
             return (0,) if len(self) else ()
-        return tuple(np.unique(self.vertex_at >> 32).tolist())
+        return tuple(np.unique(self.vertex_at >> ID_BITS).tolist())
 
     def in_state(self, state: int) -> Positions:
-        """The positions of the vertices in a state, in ascending order of these."""
+        """The positions of the vertices in a state, in ascending order of the vertices."""
         if self.states == (state,):
             return self.places
-        return self.places[self.vertex_at[self.places] >> 32 == state]
+        return self.places[self.vertex_at[self.places] >> ID_BITS == state]
 
     def bitmap_of(self, state: int) -> Words:
-        """The bitmap of these positions."""
+        """The bitmap of the positions of the vertices in a state."""
         bits = np.zeros(((len(self) >> 6) + 1) << 6, np.uint8)
         bits[self.in_state(state)] = 1
         return np.packbits(bits, bitorder="little").view(np.uint64)
 
     def reaches(self, sources: Column, targets: Column) -> Mask:
-        """Which of the sources reach the target beside them."""
+        """Which sources reach the target at the same index."""
         return rows.reaches(self.rows.table, _frozen(self.row_of), self.positions(sources), self.positions(targets))
 
     def mutual_counts(self, positions: Positions) -> Column:
-        """How many vertices each position reaches that reach it as well."""
+        """For each position, the number of vertices that it reaches and that reach it."""
         cyclic = rows.reaches(self.rows.table, _frozen(self.row_of), positions, positions)
         return np.where(cyclic, self.rows.weights(self.rows_of(positions)), 0)
 
     def rows_of(self, positions: Positions) -> Positions:
-        """The rows of positions, negative for nowhere."""
+        """The rows of positions, negative for ``NOWHERE``."""
         if not len(self):
             return positions
         return np.where(positions >= 0, self.row_of[positions], np.int32(-1))
 
     def counts(self, wanted: Positions) -> Column:
-        """How many positions rows have."""
+        """Number of positions in each row."""
         return np.where(wanted >= 0, self.rows.counts(wanted), 0)
 
     def counts_within(self, wanted: Positions, mask: Words) -> Column:
-        """How many positions rows have that are in a bitmap."""
+        """Number of positions in each row that are in a bitmap."""
         return rows.count_within(self.rows.table, wanted, _board(len(self)), mask)
 
     def expanded(self, wanted: Positions) -> tuple[Column, Column]:
-        """What rows reach: the number of the row among those given, and the vertex."""
+        """The vertices that rows reach: the index of the row among those given, and the vertex."""
         numbers, positions = _expanded(self.rows, wanted, None, len(self), int(self.counts(wanted).sum()))
         return numbers, self.at(positions)
 
     def reached(self, wanted: Positions) -> Column:
-        """All vertices that any of the rows has."""
+        """All vertices that any of the rows reaches."""
         return self.at(rows.united(self.rows.table, np.unique(wanted), _board(len(self))))
 
     def at(self, positions: Positions | Column) -> Column:
@@ -348,18 +349,17 @@ class Reach:
 
     @cached_property
     def backwards(self) -> Reach:
-        """The graph with all edges turned around; made when it is asked for."""
+        """The graph with all edges turned around, made at the first use."""
         return self.turned_around()
 
     def turned_around(self) -> Reach:
-        """The same, but not kept."""
+        """Compute the graph with all edges turned around, without caching it."""
         known: Reach | None = self.__dict__.get("backwards")
         return known or Reach.of(*reversed(self.edge_vertices()))
 
     def leading_to(self, positions: Positions) -> tuple[Column, Column] | None:
-        """What reaches positions (number of the position among those given, and vertex), found by following the edges.
-
-        None if that has become more work than to turn the graph around.
+        """The vertices that reach some positions, found by following edges backwards: the index of the position among
+        those given, and the vertex. None once that is more work than turning the graph around.
         """
         spent = self.__dict__.get("_searched", 0)
         patience = SEARCHED * (len(self) + len(self.edges)) - spent
@@ -372,32 +372,36 @@ class Reach:
         return None if work > patience else (numbers, self.at(found))
 
     def edge_vertices(self) -> tuple[Column, Column]:
-        """The edges, as vertices."""
+        """The edges, as pairs of vertices."""
         sources, targets = self.edges.columns()
         return self.at(sources), self.at(targets)
 
     def oriented(self, edges: tuple[Column, Column]) -> tuple[Column, Column]:
-        """Edges as they were given to make the graph, in the direction that it has them."""
+        """Edges in the direction of the graph, given in the direction in which its edges were given."""
         return edges[::-1] if self.turned else edges
 
     def through(self, edges: tuple[Column, Column], source: int, target: int) -> Iterator[tuple[Column, Column]]:
-        """All pairs of vertices in two states with a path through some of these edges of the graph, in blocks."""
+        """Yield, in blocks, all pairs of vertices in two states that a path through some of these edges of the graph
+        connects.
+        """
         first, second = self._edges(edges).columns()
         offsets = np.searchsorted(first, np.arange(len(self) + 1))
         starts = np.sort(graphs.ancestors(self.edges.table((1, 0)), 32, first, np.zeros(len(self), np.bool_)))
-        starts = starts[self.at(starts) >> 32 == source]
+        starts = starts[self.at(starts) >> ID_BITS == source]
         unwanted, begin = ~self.bitmap_of(target), 0
         boards = _board(len(self)), _board(len(self))
         while begin < len(starts):
             begin, numbers, found = rows.expand_through(
-                self.rows.table, _frozen(self.row_of), starts, begin, offsets, second, unwanted, *boards, BLOCK
+                self.rows.table, _frozen(self.row_of), starts, begin, offsets, second, unwanted, *boards, BLOCK_ROWS
             )
             yield self.at(starts[numbers]), self.at(found)
 
     # changing -----------------------------------------------------------------------------------
 
     def updated(self, gone: tuple[Column, Column], come: tuple[Column, Column], check: Check = unlimited) -> Updated:
-        """The graph without some of its edges and with some it does not have; ``check`` may raise, as in ``of``."""
+        """The graph without some of its edges and with some that it does not have. ``check`` may raise, as in
+        :meth:`of`.
+        """
         graph = self._with_vertices(np.concatenate(come))._repacked()
         lost, new = graph._edges(gone), graph._edges(come)
         edges = (graph.edges - lost) | new
@@ -414,8 +418,9 @@ class Reach:
         return Updated(found, moved, graph, bool(lost), bool(new))
 
     def _closed_again(self, edges: Relation, every: Relation, seeds: Column, check: Check) -> tuple[Reach, Positions]:
-        """The graph with other edges, which differ in those of the seeds, and the positions that changed; ``every`` are
-        the edges before and after."""
+        """The graph with other edges, which differ in those of the seeds, and the positions whose rows changed;
+        ``every`` has the edges before and after.
+        """
         row_of, changed = self.row_of.copy(), np.zeros(len(self), np.bool_)
         local, seeded = _affected(every, edges, seeds, len(self))
         weights = local.bounds[1:] - local.bounds[:-1]
@@ -431,7 +436,7 @@ class Reach:
         return self._with(row_of, kept, used, edges, pairs), moved
 
     def _with(self, row_of: Positions, kept: RowTable, used: int, edges: Relation, pairs: int) -> Reach:
-        """A graph of the same vertices."""
+        """The graph with other rows and edges, and with the vertices of this one."""
         found = Reach(self.vertex_at, self.places, row_of, kept, used, edges, pairs, self.turned)
         if "_lookup" in self.__dict__:
             found.__dict__["_lookup"] = self._lookup
@@ -443,7 +448,7 @@ class Reach:
         return Relation.from_columns([sources[known], targets[known]], len(self))
 
     def _with_vertices(self, vertices: Column) -> Reach:
-        """The graph with more vertices, which get the last positions."""
+        """The graph with more vertices, which get the positions behind all others."""
         new = np.unique(vertices)
         new = new[self.positions(new) == NOWHERE]
         if not len(new):
@@ -455,7 +460,7 @@ class Reach:
         return Reach(vertex_at, places, row_of, self.rows, self.used, self.edges, self.pairs, self.turned)
 
     def _repacked(self) -> Reach:
-        """The same graph without room for rows that no vertex has."""
+        """The graph without rows that belong to no vertex."""
         kept = self.rows
         if kept.words < 2 * kept.live_words + REPACKED_FROM and self.used < 2 * kept.live_rows + REPACKED_FROM:
             return self
@@ -466,7 +471,7 @@ class Reach:
         return self._packed()
 
     def _live(self) -> Column:
-        """The rows that vertices have, besides that of those that reach nothing."""
+        """The rows of vertices, except that of the vertices that reach nothing."""
         marked = np.zeros(self.used, np.bool_)
         marked[self.row_of] = True
         marked[NO_ROW] = False
@@ -474,13 +479,13 @@ class Reach:
 
     @property
     def _is_packed(self) -> bool:
-        """Whether the rows lie in one piece and every row is that of a vertex."""
+        """Whether the rows are in one piece and each belongs to a vertex."""
         if self.used != self.rows.used or len(self.rows.segments) != 1:
             return False
         return len(self._live()) == self.used - 1
 
     def _packed(self) -> Reach:
-        """The same graph with just the rows that vertices have, in one piece."""
+        """The graph with the rows of its vertices alone, in one piece."""
         live = self._live()
         kept, words = RowTable(len(live) + 2), np.empty(int(self.rows.sizes(live).sum()), np.uint64)
         rows.copy_rows(self.rows.table, live, kept.table, words)
@@ -493,7 +498,9 @@ class Reach:
 
 @dataclass(frozen=True)
 class ReachDifference:
-    """What positions reach by their left rows and not by their right ones; counted and listed on demand."""
+    """The positions that left rows reach and the right rows beside them do not. They are counted and listed when asked
+    for.
+    """
 
     rows: RowTable
     vertex_at: Vertices
@@ -501,7 +508,7 @@ class ReachDifference:
     left: Positions
     right: Positions
     within: bool = False
-    """Whether the right rows have nothing that the left ones do not have."""
+    """Whether each right row is within its left row."""
 
     @cached_property
     def count(self) -> int:
@@ -519,14 +526,16 @@ class ReachDifference:
 
 
 def _expanded(kept: RowTable, left: Positions, right: Positions | None, size: int, count: int) -> tuple[Column, Column]:
-    """The ``count`` positions that are in left rows and not in those beside them: number of the row, and position."""
+    """The ``count`` positions that are in left rows and not in the right rows beside them: the index of the row, and
+    the position.
+    """
     right = np.full(len(left), -1, np.int32) if right is None else right
     numbers, positions = rows.expand_rows(kept.table, left, right, _board(size), _board(size), count)
     return numbers, positions
 
 
 def _different(numbers: Column, size: int) -> int:
-    """How many different numbers below ``size`` there are."""
+    """Number of different numbers, all of them below ``size``."""
     seen = np.zeros(size, np.bool_)
     seen[numbers] = True
     return int(np.count_nonzero(seen))
@@ -534,36 +543,36 @@ def _different(numbers: Column, size: int) -> int:
 
 def _narrow(vertices: Keys) -> Vertices:
     """Vertices in 32 bits if they are all in state 0."""
-    return vertices.astype(np.int32) if not len(vertices) or vertices.max() <= LARGEST else vertices
+    return vertices.astype(np.int32) if not len(vertices) or vertices.max() <= LARGEST_ID else vertices
 
 
 def _frozen(array: npt.NDArray[Item]) -> npt.NDArray[Item]:
-    """Read-only, so that kernels see one type whether the array is mapped or not."""
+    """The array as read-only, so that kernels are compiled for one type whether it is mapped or not."""
     view = array.view()
     view.flags.writeable = False
     return view
 
 
 def _extent(vertices: Column) -> tuple[int, int]:
-    """How many terms and states there may be."""
-    return int((vertices & LOW).max()) + 1, int(vertices.max() >> 32) + 1
+    """Upper bounds of the number of terms and of states."""
+    return int((vertices & ID_MASK).max()) + 1, int(vertices.max() >> ID_BITS) + 1
 
 
 def _numbered(vertices: Column) -> tuple[Keys, Column]:
-    """The different vertices, ascending, and for each of those given its number among them."""
+    """The distinct vertices, ascending, and the index among them of each vertex given."""
     if not len(vertices):
         return vertices, vertices
     width, states = _extent(vertices)
     if states * width > SPARSE * len(vertices):
         different = sort_unique(vertices.copy())
         return different, np.searchsorted(different, vertices)
-    dense = (vertices >> 32) * width + (vertices & LOW) if states > 1 else vertices
+    dense = (vertices >> ID_BITS) * width + (vertices & ID_MASK) if states > 1 else vertices
     seen = np.zeros(states * width, np.bool_)
     seen[dense] = True
     found = np.flatnonzero(seen)
     numbers = np.empty(len(seen), np.int64)
     numbers[found] = np.arange(len(found))
-    return (found // width << 32 | found % width if states > 1 else found), numbers[dense]
+    return (found // width << ID_BITS | found % width if states > 1 else found), numbers[dense]
 
 
 def _board(size: int) -> Board:
@@ -574,20 +583,20 @@ def _board(size: int) -> Board:
 
 
 def _bounds(component: Positions) -> Column:
-    """Where the components start, given the component of each vertex, ascending."""
+    """The starts of the components, given the component of each vertex, ascending."""
     if not len(component):
         return np.zeros(1, np.int64)
     return np.concatenate([[0], np.flatnonzero(component[1:] != component[:-1]) + 1, [len(component)]])
 
 
 def _affected(every: Relation, edges: Relation, seeds: Column, size: int) -> tuple[Local, Mask]:
-    """The ancestors of the seeds by any edge, as a graph with the edges there are now, and which of them are seeds."""
+    """The ancestors of the seeds by any edge, as a graph with the present edges, and which of them are seeds."""
     marked = np.zeros(size, np.bool_)
     position = np.sort(graphs.ancestors(every.table((1, 0)), 32, seeds, marked))
     number = np.full(size, -1, np.int32)
     number[position] = np.arange(len(position), dtype=np.int32)
     table = edges.table((0, 1))
-    matched = search.ranges(table, position.astype(np.int64) << 32, 1 << 32, 32)
+    matched = search.ranges(table, position.astype(np.int64) << ID_BITS, 1 << ID_BITS, ID_BITS)
     rows, keys = joins.expand(table, *matched, 0, int(matched[2][-1]))
     if edges.gone:
         kept = edges.contains(keys)
@@ -596,7 +605,7 @@ def _affected(every: Relation, edges: Relation, seeds: Column, size: int) -> tup
         order = np.argsort(keys)
         rows, keys = rows[order], keys[order]
     offsets = np.searchsorted(rows, np.arange(len(position) + 1))
-    targets = (keys & LOW).astype(np.int32)
+    targets = (keys & ID_MASK).astype(np.int32)
     component, order = graphs.strong_components(offsets, number[targets])
     inside = np.where(number[targets] >= 0, component[number[targets]], np.int32(-1))
     local = Local(_bounds(component[order]), order, position, offsets, targets, inside)
@@ -606,7 +615,7 @@ def _affected(every: Relation, edges: Relation, seeds: Column, size: int) -> tup
 def _close(
     local: Local, old_row: Positions, dirty: Mask, row_of: Positions, changed: Mask, kept: RowTable, check: Check
 ) -> int:
-    """Close the components and put their rows into the table; returns how many rows it has then."""
+    """Close the components and put their rows into the table; returns the number of rows in it then."""
     components, number, size = len(local.bounds) - 1, 0, SEGMENT
     work = _board(len(row_of))
     largest = sum(len(part) * n for part, n in zip(work, (1, 2, 1), strict=True))

@@ -42,18 +42,19 @@ from everlog.engine.keys import (
 from everlog.engine.runs import Run, merge_keys, merge_runs, prefix_range, table_of, wide_contained
 
 REMEMBERED = 1 << 20
-"""Counts of a base are remembered by tables of so many terms, or of as many as it has facts if these are more."""
+"""Least number of terms in the tables that remember counts of a base; a table may have as many terms as the base has
+facts."""
 
 REWRITE_SHARE = 4
-"""The runs are rewritten when more than one fact in so many is a tombstone."""
+"""The runs are rewritten once more than one fact in this many is a tombstone."""
 
 
 class Base(Protocol):
-    """A set of pairs in a form of its own. Keys are first << 32 | second, columns 0 and 1."""
+    """A set of pairs in a representation of its own. Keys are first << 32 | second, columns 0 and 1."""
 
     @property
     def is_counted(self) -> bool:
-        """Whether its length is how many pairs it has; otherwise these are at most so many."""
+        """Whether the length is the number of pairs; otherwise it is an upper bound."""
 
     def __len__(self) -> int: ...
 
@@ -61,26 +62,28 @@ class Base(Protocol):
     def nbytes(self) -> int: ...
 
     def contains(self, keys: Keys) -> Mask:
-        """Which pairs it has."""
+        """Which of the given pairs are in the set."""
 
     def matches(self, column: int, terms: Column, block: int = ...) -> Iterator[tuple[Column, Column]]:
-        """All pairs with given terms in a column, in blocks: number of the term, and what is in the other column."""
+        """Yield, in blocks, all pairs that have given terms in a column: the index of the term, and the term in the
+        other column.
+        """
 
     def match_counts(self, column: int, terms: Column) -> Column:
-        """How many pairs have each of the terms in a column."""
+        """For each term, the number of pairs that have it in a column."""
 
     def terms(self, column: int) -> Column:
         """The different terms in a column, ascending."""
 
     def blocks(self, column: int = ..., block: int = ...) -> Iterator[Keys]:
-        """All pairs, with a column leading, those with the same lead together."""
+        """Yield all pairs, in blocks, as keys that lead with a column; pairs with the same lead are in one block."""
 
     def sorted_keys(self) -> Keys:
         """All pairs, ascending."""
 
 
 class Relation:
-    """See the module.
+    """The facts of one predicate, as runs, tombstones and perhaps a base.
 
     >>> r = Relation.from_columns([[1, 1, 2], [2, 2, 3]])
     >>> len(r), len(r - r), len(r | Relation.from_columns([[5], [5]]))
@@ -103,7 +106,7 @@ class Relation:
 
     @classmethod
     def from_keys(cls, layout: Layout, keys: Keys) -> Relation:
-        """The relation of any keys in the primary order. May reuse their memory."""
+        """The relation of keys in the primary order of columns. Their memory may be reused."""
         return cls.from_run(Run.of(layout, sort_unique(keys))) if len(keys) else cls(layout)
 
     @classmethod
@@ -119,7 +122,7 @@ class Relation:
     def from_columns(
         cls, columns: Sequence[Column | Sequence[int]], universe: int = 0, size: int | None = None
     ) -> Relation:
-        """The relation of rows given by columns; ``size`` is needed only for arity 0."""
+        """The relation of rows given by columns; ``size`` is needed for arity 0 only."""
         arrays = [np.asarray(column, np.int64) for column in columns]
         size = len(arrays[0]) if arrays else int(bool(size))
         layout = layout_for(len(arrays), universe)
@@ -145,12 +148,12 @@ class Relation:
 
     @property
     def nbytes(self) -> int:
-        """The memory that the facts take, in all orders."""
+        """Bytes of the facts in all orders."""
         base = 0 if self.base is None else self.base.nbytes + sum(known.nbytes for known in self._counts.values())
         return base + sum(run.nbytes for run in self.runs + self.gone)
 
     def table(self, order: Order, indexed: bool = True) -> Keys:
-        """How kernels see the runs in an order; valid as long as the relation lives."""
+        """The table by which kernels read the runs in an order; it is valid as long as the relation lives."""
         if (order, indexed) not in self._tables:
             self._tables[order, indexed] = table_of(self.runs, order, indexed)
         return self._tables[order, indexed]
@@ -161,7 +164,7 @@ class Relation:
         return Relation(self.layout, self.gone)
 
     def contains(self, keys: Keys) -> Mask:
-        """Which keys (primary order) are facts of the relation."""
+        """Which of the given keys, in the primary order, are facts of the relation."""
         if not self.runs:
             found: Mask = np.zeros(len(keys), np.bool_)
         elif self.layout.is_packed:
@@ -173,9 +176,8 @@ class Relation:
         return found & ~self._graves.contains(keys) if self.gone else found
 
     def match_counts(self, column: int, terms: Column) -> Column:
-        """How many facts of a binary relation have each of the terms in a column.
-
-        Those of a base are remembered.
+        """For each term, the number of facts of a binary relation that have it in a column. Counts of a base are
+        remembered.
         """
         if self.base is None:
             return self._plain_counts(column, terms)
@@ -192,7 +194,7 @@ class Relation:
         return counts
 
     def _plain_counts(self, column: int, terms: Column) -> Column:
-        """The same, without the base."""
+        """The counts of the runs and tombstones, without those of the base."""
         counts = np.zeros(len(terms), np.int64)
         order: Order = (0, 1) if column == 0 else (1, 0)
         prefix = pack(self.layout, [terms], len(terms))
@@ -203,7 +205,9 @@ class Relation:
         return counts
 
     def _known_counts(self, column: int, largest: int) -> npt.NDArray[np.int32]:
-        """The counts of terms up to the largest, and one; nought is unknown. Pages that are not used take no memory."""
+        """The table of remembered counts for terms up to the largest: each count plus one, 0 where it is not known.
+        Pages that are not used take no memory.
+        """
         known = self._counts.get(column)
         if known is None or len(known) <= largest:
             grown = np.zeros(1 << largest.bit_length(), np.int32)
@@ -213,7 +217,7 @@ class Relation:
         return known
 
     def matches(self, column: int, terms: Column, block: int) -> Iterator[tuple[Column, Column]]:
-        """All facts of a binary relation with given terms in a column, in blocks: see :class:`Base`."""
+        """Yield, in blocks, all facts of a binary relation that have given terms in a column; see :class:`Base`."""
         if self.base is not None:
             for rows, others in self.base.matches(column, terms, block):
                 yield self._living(column, terms, rows, others)
@@ -228,7 +232,7 @@ class Relation:
             yield self._living(column, terms, rows, keys & ((1 << width) - 1))
 
     def _living(self, column: int, terms: Column, rows: Column, others: Column) -> tuple[Column, Column]:
-        """What is left of matches without tombstones."""
+        """The matches that are no tombstones."""
         if not self.gone:
             return rows, others
         lead, width = terms[rows], self.layout.width
@@ -236,7 +240,7 @@ class Relation:
         return rows[~dead], others[~dead]
 
     def blocks(self, column: int, block: int) -> Iterator[Keys]:
-        """All facts of a binary relation in blocks, as keys that lead with a column."""
+        """Yield all facts of a binary relation, in blocks, as keys that lead with a column."""
         order: Order = (0, 1) if column == 0 else (1, 0)
         runs = (run.keys(order) for run in self.runs)
         pieces = (keys[first : first + block] for keys in runs for first in range(0, len(keys), block))
@@ -268,11 +272,11 @@ class Relation:
         return merged
 
     def plain(self) -> Relation:
-        """The same facts without a base."""
+        """The relation with the facts of its base as runs."""
         return self if self.base is None else Relation.from_run(self.run())
 
     def settled(self) -> Relation:
-        """The same facts as one run, which is what look-ups and memory like best; a base stays."""
+        """The relation with one run, which look-ups and memory like best; a base stays."""
         if self.base is not None:
             return self
         return self if len(self.runs) <= 1 and not self.gone else Relation.from_run(self.run())
@@ -286,7 +290,7 @@ class Relation:
         return columns_of(self.layout, self.keys())
 
     def extended(self, run: Run) -> Relation:
-        """The relation with the facts of a run, none of which it has."""
+        """The relation with the facts of a run, none of which it may have."""
         if not len(run):
             return self
         gone = self.gone
@@ -301,7 +305,7 @@ class Relation:
         return Relation(self.layout, (*runs, run) if len(run) else tuple(runs), gone, self.base)
 
     def shrunk(self, run: Run) -> Relation:
-        """The relation without the facts of a run, all of which it has."""
+        """The relation without the facts of a run, all of which it must have."""
         if not len(run):
             return self
         if any(run is mine for mine in self.runs):
@@ -314,12 +318,12 @@ class Relation:
         return less._rewritten() if len(buried) * REWRITE_SHARE > sum(map(len, self.runs)) else less
 
     def _rewritten(self) -> Relation:
-        """The same facts without tombstones."""
+        """The relation with runs that are written anew, without tombstones."""
         runs = (run.without(self._graves.contains(run.keys())) for run in self.runs)
         return Relation(self.layout, tuple(run for run in runs if len(run)))
 
     def _filtered(self, other: Relation, keep: bool) -> Relation:
-        """The facts that are (or are not) in the other relation, by looking each up there."""
+        """The facts that are (or are not) in the other relation, each looked up there."""
         run = self.run()
         found = other.contains(run.keys())
         marked = found if keep else ~found
@@ -358,14 +362,14 @@ class Relation:
         return small._filtered(large, keep=True)
 
     def fitted(self, universe: int) -> Relation:
-        """The same facts in a layout that holds ids below ``universe``."""
+        """The relation in a layout that holds ids below ``universe``."""
         layout = layout_for(self.layout.arity, universe)
         if layout == self.layout or self.layout.fits(universe):
             return self
         return Relation.from_keys(layout, pack(layout, self.columns(), len(self)))
 
     def renumbered(self, ids: Column, universe: int) -> Relation:
-        """The relation with ``ids[i]`` in the place of ``i``; it has no base."""
+        """The relation with ``ids[i]`` in the place of ``i``; it must have no base."""
         return Relation.from_columns([ids[column] for column in self.columns()], universe, len(self))
 
     def projected(self, positions: Sequence[int], universe: int) -> Relation:

@@ -1,8 +1,8 @@
-"""A run: an immutable set of facts of one predicate, sorted, in as many orders as were asked for.
+"""A run: an immutable set of facts of one predicate, sorted in each order that was asked for.
 
-Invariants: the keys of every order are ascending and unique, and hold the same facts. The first
-order is given, others are sorted on demand and kept. The index of an order says where each value
-of the leading column starts; it is made for runs that are large against the values they have.
+Invariants: the keys of every order are ascending and unique, and stand for the same facts. The first order is given,
+others are sorted at their first use and cached. The index of an order has the start of each value of the leading
+column. It is made for runs that are large compared with the number of these values.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ from everlog.engine.keys import Column, Keys, Layout, Mask, Order, reorder, sort
 
 NO_INDEX = np.empty(0, np.int32)
 INDEXED_FROM = 256
-"""Runs with fewer facts are searched without an index."""
+"""Least number of facts of a run that has an index."""
 
 INDEXED_BELOW = 1 << 31
-"""So are runs with as many: positions in an index have 32 bits."""
+"""Runs with this many facts have no index: positions in an index have 32 bits."""
 
 
 class Run:
-    """See the module."""
+    """An immutable, sorted set of facts."""
 
     __slots__ = ("_indexes", "_orders", "_rows", "layout", "size")
 
@@ -49,7 +49,7 @@ class Run:
 
     @property
     def nbytes(self) -> int:
-        """The memory of the keys in all orders and of their indexes."""
+        """Bytes of the keys in all orders, and of their indexes."""
         return sum(a.nbytes for a in self._orders.values()) + sum(a.nbytes for a in self._indexes.values())
 
     def keys(self, order: Order | None = None) -> Keys:
@@ -62,7 +62,7 @@ class Run:
         return self._orders[order]
 
     def index(self, order: Order) -> npt.NDArray[np.int32]:
-        """Where each value of the leading column starts, or an empty array."""
+        """The start of each value of the leading column, or an empty array if the run has no index."""
         if not INDEXED_FROM <= self.size < INDEXED_BELOW or not self.layout.is_packed:
             return NO_INDEX
         if order not in self._indexes:
@@ -73,19 +73,19 @@ class Run:
         return self._indexes[order]
 
     def row(self, order: Order, indexed: bool) -> tuple[int, int, int, int]:
-        """How kernels see the run (see ``kernels.memory``)."""
+        """The row of numbers by which kernels read the run (see ``kernels.memory``)."""
         if (order, indexed) not in self._rows:
             keys, index = self.keys(order), self.index(order) if indexed else NO_INDEX
             self._rows[order, indexed] = (keys.ctypes.data, len(keys), index.ctypes.data, len(index))
         return self._rows[order, indexed]
 
     def without(self, mask: Mask) -> Run:
-        """The run of the facts whose place in the primary order is not marked."""
+        """The run of the facts that are not marked; the mask is in the primary order."""
         return Run.of(self.layout, self.keys()[~mask])
 
 
 def merge_runs(left: Run, right: Run) -> Run:
-    """The union of two runs, in the orders of the larger one."""
+    """The union of two runs, in all orders that the larger one has."""
     larger = left if left.size >= right.size else right
     return Run(left.layout, {order: merge_keys(left.keys(order), right.keys(order)) for order in larger.orders})
 
@@ -100,7 +100,7 @@ def merge_keys(left: Keys, right: Keys) -> Keys:
 
 
 def table_of(runs: Iterable[Run], order: Order, indexed: bool = True) -> Keys:
-    """The table by which kernels see runs (see ``kernels.memory``); the runs must outlive it."""
+    """The table by which kernels read runs (see ``kernels.memory``); the runs must outlive it."""
     rows = [run.row(order, indexed) for run in runs]
     return np.array(rows, np.int64).reshape(len(rows), 4)
 
@@ -117,7 +117,7 @@ def wide_contained(runs: Iterable[Run], wanted: Keys) -> Mask:
 
 
 def prefix_range(layout: Layout, keys: Keys, prefix: Keys, bound: int) -> tuple[Column, Column]:
-    """For each prefix the positions ``[low, high)`` of the ascending keys that share its first ``bound`` columns."""
+    """For each prefix, the positions ``[low, high)`` of the ascending keys that share its first ``bound`` columns."""
     if bound == 0:
         return np.zeros(len(prefix), np.int64), np.full(len(prefix), len(keys), np.int64)
     word, shift = layout.place(bound - 1)

@@ -18,7 +18,7 @@ from everlog.lang.syntax import Predicate
 class State:
     """Facts over one dictionary; ``explicit`` is a subset of ``facts``.
 
-    ``nr`` and ``rec`` are the numbers of nonrecursive and recursive derivations, if they are kept. The
+    ``nr`` and ``rec`` are the numbers of nonrecursive and recursive derivations, None if they are not maintained. The
     facts of predicates that are *generated* are not listed: modules derive them from ``external`` ones.
     """
 
@@ -33,7 +33,7 @@ class State:
     fed: bool = False
     generated: frozenset[Predicate] = frozenset()
     graphs: Mapping[str, Reach] = field(default_factory=dict)
-    """What closures are kept as, by the names of their modules, as far as anybody knows."""
+    """The graphs of closures, by the names of their modules; those that were not computed are missing."""
 
     @property
     def predicates(self) -> list[Predicate]:
@@ -42,16 +42,16 @@ class State:
 
     @property
     def rows(self) -> FactSet:
-        """What a store lists: all facts, but of generated predicates only those from which the others follow."""
+        """The facts that a store lists: all, but of generated predicates those alone from which the others follow."""
         return self.facts.replaced(self.external.restricted(self.generated)) if self.generated else self.facts
 
     def uncounted(self) -> State:
-        """The same facts, with nothing known about how they follow but where they are not listed."""
+        """The state without counters, and without graphs and external facts except those of generated predicates."""
         external = self.external.restricted(self.generated)
         return State(self.dictionary, self.explicit, self.facts, external=external, generated=self.generated)
 
     def ranked(self) -> State:
-        """The same state with ids in the order of the terms' hashes, as stores have them."""
+        """The state with ids in the order of the terms' hashes, as stores have them."""
         dictionary, ids = self.dictionary.ranked()
         if dictionary is self.dictionary:
             return self
@@ -64,7 +64,7 @@ class State:
         return State(dictionary, explicit, facts, nr, rec, external, self.fed, self.generated, graphs)
 
     def settled(self) -> State:
-        """The same state with each relation listed, as one run, and each counter as one piece."""
+        """The state with each relation listed, as one run, and each counter as one piece."""
         facts = self.facts.plain().settled()
         explicit = _settled(self.explicit, facts)
         external = _settled(self.external, explicit, facts)
@@ -73,7 +73,7 @@ class State:
 
 
 def _renumbered(some: FactSet, ids: Column, known: list[tuple[FactSet, FactSet]]) -> FactSet:
-    """Facts with other ids; ``known`` are sets that lie within them or around them, before and after."""
+    """Facts with other ids; ``known`` has sets that lie within them or around them, before and after renumbering."""
     found = {}
     for predicate, relation in some.items():
         for before, after in known:
@@ -85,7 +85,7 @@ def _renumbered(some: FactSet, ids: Column, known: list[tuple[FactSet, FactSet]]
 
 
 def _settled(some: FactSet, *known: FactSet) -> FactSet:
-    """The facts, each relation as one run: that of a set within or around it that is as large, if there is one."""
+    """The facts with each relation as one run; the run is that of a set within or around them if it is as large."""
     found = {}
     for predicate, relation in some.items():
         same = (each[predicate] for each in known if len(each.get(predicate, NONE)) == len(relation))

@@ -1,10 +1,11 @@
-"""Addresses of places: paths of a file system, or with a scheme."""
+"""Addresses of files and directories: paths of a file system, or addresses with a scheme."""
 
 from __future__ import annotations
 
 import re
 from pathlib import Path
 
+from everlog.lang.codes import Code
 from everlog.lang.errors import Place, StoreError
 
 SCHEME = re.compile(r"(?P<scheme>[A-Za-z][A-Za-z0-9+.-]+):/")
@@ -21,7 +22,7 @@ def scheme_of(place: Path | str) -> str | None:
 
 
 def local_path(place: Path | str) -> Path:
-    """The path of a path or ``file://`` address; an error for any other address.
+    """The local path of a path or ``file://`` address; an error for any other address.
 
     >>> local_path("file:///data/kb").as_posix(), local_path("kb").as_posix()
     ('/data/kb', 'kb')
@@ -39,4 +40,4 @@ def local_path(place: Path | str) -> Path:
         return Path("/" + str(place)[len("file:") :].lstrip("/"))
     hint = "use a directory of a file system: writers need its locks and renames, readers map its files"
     message = f"a store cannot be kept in an object store ({scheme})"
-    raise StoreError.of("not-posix", message, Place(str(place)), hint)
+    raise StoreError.of(Code.NOT_POSIX, message, Place(str(place)), hint)

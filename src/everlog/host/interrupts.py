@@ -1,9 +1,9 @@
-"""Interrupts that nothing swallows, and that no library comments on.
+"""Handling of interrupts (Ctrl-C), such that no library swallows them or prints messages about them.
 
-Python raises KeyboardInterrupt wherever it happens to be: some libraries catch whatever comes while they are
-imported or called back, and the command would go on. So the interrupt is remembered, and a command that begins
-another phase although it was interrupted ends there. Spark's own handler asks for its jobs to be cancelled on the
-connection that is waiting for them, which fails with several tracebacks; ours asks on another one.
+Python raises KeyboardInterrupt at any point of the program: some libraries catch every exception while they are
+imported or called back, and the command would go on. The interrupt is therefore remembered, and an interrupted command
+that begins another phase ends there. Spark's own handler asks for its jobs to be cancelled on the connection that is
+waiting for them, which fails with several tracebacks; the handler here asks on another one.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _handling = False
 
 @contextmanager
 def remembered() -> Iterator[None]:
-    """Remember the interrupts of a command. Only the main thread gets any."""
+    """Remember the interrupts of a command. Only the main thread receives them."""
     global _handling  # noqa: PLW0603 - a signal's handler belongs to the process
     _interrupted.clear()
     if threading.current_thread() is not threading.main_thread():
@@ -44,7 +44,7 @@ def remembered() -> Iterator[None]:
 
 @contextmanager
 def as_interrupts() -> Iterator[None]:
-    """Whatever goes wrong after an interrupt is its consequence: compiled code turns it into other errors."""
+    """Raise KeyboardInterrupt for any error after an interrupt: compiled code turns it into other errors."""
     try:
         yield
     except Exception as error:
@@ -54,12 +54,12 @@ def as_interrupts() -> Iterator[None]:
 
 
 def forget() -> None:
-    """Go on as if there had been no interrupt."""
+    """Forget the interrupt, so that work can go on."""
     _interrupted.clear()
 
 
 def check() -> None:
-    """End here if there was an interrupt; see to it that the next one is ours again, whoever took over since."""
+    """Raise KeyboardInterrupt if there was an interrupt; install the handler again in case a library replaced it."""
     if _interrupted.is_set():
         raise KeyboardInterrupt
     if _handling and threading.current_thread() is threading.main_thread():
@@ -76,13 +76,13 @@ def _handle(number: int, frame: FrameType | None) -> None:
 
 
 def _cancel_jobs(context: Any) -> None:
-    """Ask Spark to stop what it does; if it is gone already, nothing is left to stop."""
+    """Ask Spark to cancel its jobs; errors are ignored, since Spark may have ended already."""
     with suppress(Exception):
         context.cancelAllJobs()
 
 
 class _UntilInterrupted(logging.StreamHandler):  # type: ignore[type-arg]
-    """What libraries have to say, as Python shows it by itself; after an interrupt it is no news."""
+    """Shows the log messages of libraries as Python does by default, and none after an interrupt."""
 
     def __init__(self) -> None:
         super().__init__()

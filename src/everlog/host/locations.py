@@ -1,9 +1,8 @@
-"""Where data lies: one form of address, and what Spark and delta-rs call it.
+"""Addresses of data, and their forms for Spark and delta-rs.
 
 An address is a path, ``file://``, ``s3://bucket/path``, ``gs://bucket/path``,
-``abfss://container@account.dfs.core.windows.net/path`` or ``hdfs://host/path``. Spark's and delta-rs's own
-names of the same places are understood, too. Credentials come from the environment variables that the
-vendors' own tools read.
+``abfss://container@account.dfs.core.windows.net/path`` or ``hdfs://host/path``. The forms that Spark and delta-rs use
+are understood, too. Credentials come from the environment variables that the vendors' own tools read.
 """
 
 from __future__ import annotations
@@ -14,18 +13,19 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from everlog.host.addresses import local_path, scheme_of
+from everlog.lang.codes import Code
 from everlog.lang.errors import DataError, Place
 
 SCHEMES = {"s3": "s3", "s3a": "s3", "s3n": "s3", "gs": "gs", "abfss": "abfss", "abfs": "abfss", "hdfs": "hdfs"}
-"""Schemes of addresses and the ones that they are read as."""
+"""Schemes of addresses, each with the one that it is an alias of."""
 
 SPARK_SCHEMES = {"s3": "s3a"}
-"""Those that Spark calls otherwise."""
+"""Schemes that have another name in Spark."""
 
 
 @dataclass(frozen=True)
 class LocationSetting:
-    """A setting of an object store: the variables it is taken from, and what Spark and delta-rs call it."""
+    """A setting of an object store: the environment variables it is read from, and its names in Spark and delta-rs."""
 
     variables: tuple[str, ...]
     spark: str | None
@@ -64,7 +64,7 @@ SETTINGS: Mapping[str, tuple[LocationSetting, ...]] = {
 
 
 def kind_of(place: str | Path) -> str | None:
-    """The kind of store an address is in: s3, gs, abfss, hdfs; None for a path.
+    """The kind of store of an address: s3, gs, abfss, hdfs; None for a path.
 
     >>> kind_of("s3a://bucket/facts"), kind_of("data/facts"), kind_of("file:///data")
     ('s3', None, None)
@@ -74,12 +74,14 @@ def kind_of(place: str | Path) -> str | None:
         return None
     if scheme not in SCHEMES:
         known = "use a path, file://, s3://, gs://, abfss:// or hdfs://"
-        raise DataError.of("unknown-scheme", f"nothing is known about {scheme}:// addresses", Place(str(place)), known)
+        raise DataError.of(
+            Code.UNKNOWN_SCHEME, f"nothing is known about {scheme}:// addresses", Place(str(place)), known
+        )
     return SCHEMES[scheme]
 
 
 def spark_uri(place: str | Path) -> str:
-    """What Spark calls a place.
+    """The address of a place for Spark.
 
     A path gets a scheme: without one Spark would look for it in the cluster's default file system.
 
@@ -93,7 +95,7 @@ def spark_uri(place: str | Path) -> str:
 
 
 def delta_uri(place: str | Path) -> str:
-    """What delta-rs calls a place.
+    """The address of a place for delta-rs.
 
     >>> delta_uri("s3a://bucket/table"), delta_uri("file:///data/x")
     ('s3://bucket/table', '/data/x')
@@ -103,7 +105,7 @@ def delta_uri(place: str | Path) -> str:
 
 
 def spark_options(environment: Mapping[str, str] = os.environ) -> dict[str, str]:
-    """The options with which a Spark session reaches the object stores that the environment knows.
+    """The options with which a Spark session reaches the object stores that the environment configures.
 
     >>> spark_options({"AWS_ACCESS_KEY_ID": "k", "AWS_ENDPOINT_URL": "http://host:9000"})["spark.hadoop.fs.s3a.access.key"]
     'k'

@@ -1,4 +1,4 @@
-"""How much memory there is, and how people write it."""
+"""Measuring memory, and sizes of memory as texts."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import os
 import re
 from pathlib import Path
 
+from everlog.lang.codes import Code
 from everlog.lang.errors import EverlogError
 
 UNITS = {"": 0, "k": 10, "m": 20, "g": 30, "t": 40}
@@ -22,13 +23,13 @@ def bytes_of(size: str | None) -> int | None:
     found = re.fullmatch(r"(\d+)\s*([kmgt]?)b?", size.strip().lower())
     if found is None:
         raise EverlogError.of(
-            "bad-size", f"{size!r} is not a size", None, "write a number and k, m, g or t, such as 8g"
+            Code.BAD_SIZE, f"{size!r} is not a size", None, "write a number and k, m, g or t, such as 8g"
         )
     return int(found[1]) << UNITS[found[2]]
 
 
 def free_memory() -> int:
-    """What this process may still take, in bytes: what the machine has to give, or its container."""
+    """The number of bytes that this process can still allocate, by the limits of the machine and its container."""
     free = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_AVPHYS_PAGES")
     meminfo = Path("/proc/meminfo")
     if meminfo.exists() and (line := re.search(r"MemAvailable:\s+(\d+) kB", meminfo.read_text())):
@@ -40,7 +41,7 @@ def free_memory() -> int:
 
 
 def held_memory() -> int:
-    """What this process holds and could not drop, in bytes: without pages of files that are only mapped."""
+    """The number of bytes that this process holds, without pages of files that are only mapped."""
     statm = Path("/proc/self/statm")
     if statm.exists():
         resident, shared = map(int, statm.read_text().split()[1:3])
@@ -51,7 +52,7 @@ def held_memory() -> int:
 
 
 def size_text(size: int) -> str:
-    """A size as people write it for :func:`bytes_of`, in the units it has.
+    """A size as a text that :func:`bytes_of` reads, with the largest unit that fits.
 
     >>> size_text(3 << 30), size_text(1_500_000), size_text(900)
     ('3.0 GB', '1.4 MB', '0.9 kB')

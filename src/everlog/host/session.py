@@ -22,6 +22,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from everlog.host.locations import spark_options
+from everlog.lang.codes import Code
 from everlog.lang.errors import Diagnostic, EverlogError
 
 if TYPE_CHECKING:
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 SUBMITTED = "PYSPARK_GATEWAY_PORT"
-"""The variable by which spark-submit tells Python where the JVM is."""
+"""The environment variable in which spark-submit passes the port of the JVM."""
 
 OLDEST_JAVA = 17
 JAVA_REMEDY = (
@@ -53,12 +54,12 @@ WORKER_LIMIT = "spark.executor.pyspark.memory"
 """The option that limits the address space of Python workers."""
 
 LEAN = {"ARROW_DEFAULT_MEMORY_POOL": "system", "MALLOC_ARENA_MAX": "1", "OPENBLAS_NUM_THREADS": "1"}
-"""The environment of workers with such a limit: Arrow's own allocator reserves a gigabyte beforehand, and that of C
-64 to 128 MB for every arena after the first, which threads take."""
+"""The environment of workers with such a limit: Arrow's own allocator reserves a gigabyte at the start, and that of C
+64 to 128 MB for each arena after the first, of which each thread has one."""
 
 
 BROADCAST = "2m"
-"""The smaller side of a join goes through the driver to all executors up to this size; by Spark's default, 10 MB, such
+"""The smaller side of a join is broadcast through the driver up to this size; by Spark's default, 10 MB, such
 rows are a tenth of what the driver holds."""
 
 REMEMBERED = {
@@ -67,7 +68,7 @@ REMEMBERED = {
     "spark.ui.retainedTasks": "3000",
     "spark.sql.ui.retainedExecutions": "50",
 }
-"""What the driver remembers of what was run, for a user interface that is off: by Spark's defaults 100,000 tasks."""
+"""Maximum number of jobs, stages and tasks that the driver remembers for the user interface, which is off."""
 
 
 def session(master: str | None = None, app: str = "everlog", **conf: object) -> SparkSession:
@@ -78,8 +79,8 @@ def session(master: str | None = None, app: str = "everlog", **conf: object) -> 
     shared with this process. ``conf`` sets Spark's options; write ``_`` twice for a dot
     (``spark__sql__shuffle__partitions=4``) or pass a mapping with ``**``.
 
-    An active session is returned as it is, whoever started it. In a process that spark-submit started, what
-    that was told goes before the defaults here. Takes 3 to 10 seconds otherwise.
+    An active session is returned unchanged. In a process that spark-submit started, its options take precedence over
+    the defaults here. Otherwise starting a session takes 3 to 10 seconds.
     """
     require_pyspark()
     from pyspark import SparkContext
@@ -99,12 +100,12 @@ def session(master: str | None = None, app: str = "everlog", **conf: object) -> 
 
 
 def _lean(options: Mapping[str, str]) -> dict[str, str]:
-    """What lets workers do with little address space, if they are limited."""
+    """The environment variables that let workers run with a limited address space; empty without a limit."""
     return {f"spark.executorEnv.{name}": value for name, value in LEAN.items()} if WORKER_LIMIT in options else {}
 
 
 def _submitted(given: dict[str, str], app: str) -> SparkSession:
-    """The session of a process that spark-submit started, with the options that it was given."""
+    """The session of a process that spark-submit started, with the options given to spark-submit."""
     from pyspark import SparkConf, SparkContext
     from pyspark.sql import SparkSession
 
@@ -133,20 +134,22 @@ def require_pyspark() -> None:
         import pyspark  # noqa: F401
     except ModuleNotFoundError as error:
         hint = "install it with `pip install pyspark`; `everlog.KnowledgeBase` in Python does without"
-        raise EverlogError.of("no-pyspark", "this needs Spark, and pyspark is not installed", hint=hint) from error
+        raise EverlogError.of(Code.NO_PYSPARK, "this needs Spark, and pyspark is not installed", hint=hint) from error
 
 
 def require_java() -> None:
-    """Raise an error with the remedy unless a Java that Spark can use is there."""
+    """Raise an error with the remedy unless a Java version that Spark can use is installed."""
     home = os.environ.get("JAVA_HOME")
     command = str(Path(home, "bin", "java")) if home else "java"
     path = shutil.which(command)
     if path is None:
         where = f"in JAVA_HOME ({home})" if home else "on the PATH"
-        raise EverlogError.of("no-java", f"Spark needs Java, and there is no `java` {where}", hint=JAVA_REMEDY)
+        raise EverlogError.of(Code.NO_JAVA, f"Spark needs Java, and there is no `java` {where}", hint=JAVA_REMEDY)
     version = _java_version(path)
     if version is not None and version < OLDEST_JAVA:
-        raise EverlogError.of("old-java", f"Spark needs Java {OLDEST_JAVA}, and {path} is {version}", hint=JAVA_REMEDY)
+        raise EverlogError.of(
+            Code.OLD_JAVA, f"Spark needs Java {OLDEST_JAVA}, and {path} is {version}", hint=JAVA_REMEDY
+        )
 
 
 @cache
@@ -162,7 +165,7 @@ def _option(value: object) -> str:
 
 
 def _defaults(master: str) -> dict[str, str]:
-    """Options for a laptop. Those of a cluster's own configuration are left alone where that matters."""
+    """The default options, chosen for one machine; those that a cluster's own configuration should set are left out."""
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     own = _own_directory()
     logging = own / "log4j2.properties"
@@ -195,7 +198,7 @@ def _defaults(master: str) -> dict[str, str]:
 
 
 def _heap_megabytes() -> int:
-    """A quarter of the machine for the JVM, 1 to 8 GB: the rest is for Python workers and the local engine."""
+    """The heap of the JVM in megabytes: a quarter of the machine's memory, 1 to 8 GB."""
     total = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     limit = Path("/sys/fs/cgroup/memory.max")
     if limit.exists() and (text := limit.read_text().strip()).isdigit():
@@ -205,7 +208,7 @@ def _heap_megabytes() -> int:
 
 @cache
 def _own_directory() -> Path:
-    """A directory for this process's sessions, removed when it ends."""
+    """A directory for the sessions of this process, removed when the process ends."""
     path = Path(tempfile.mkdtemp(prefix="everlog-spark-"))
     atexit.register(shutil.rmtree, path, ignore_errors=True)
     return path
@@ -230,8 +233,8 @@ def _start(master: str, app: str, options: dict[str, str]) -> SparkSession:
 def _launch(conf: SparkConf, log: Path) -> object:
     """Start the JVM with its output in a file: it prints lines that no logging option silences.
 
-    The options of file systems are left for later, since they may be secrets and everybody can see the
-    command that starts it. A JVM whose start is interrupted would wait for a driver for ever, so it is ended.
+    The options of file systems are set later, since they may be secrets and all users can see the
+    command that starts it. A JVM whose start is interrupted would wait for a driver forever, so it is ended.
     """
     from pyspark import SparkConf
     from pyspark.java_gateway import launch_gateway
@@ -250,7 +253,7 @@ def _launch(conf: SparkConf, log: Path) -> object:
 
 
 def _children() -> set[int]:
-    """The processes this one has started and that still run, where the system tells."""
+    """The running child processes of this process; empty on systems without ``/proc``."""
     return {int(child) for tasks in Path("/proc/self/task").glob("*/children") for child in tasks.read_text().split()}
 
 
@@ -260,4 +263,4 @@ def _start_error(reason: str, log: Path) -> EverlogError:
     last = [line.strip() for line in lines if not line.lstrip().startswith("at ")][-6:]
     hint = "check --master, the memory (EVERLOG_SPARK_MEMORY), and what Spark said"
     notes = tuple((line, None) for line in last)
-    return EverlogError(Diagnostic("spark-start", f"Spark did not start: {reason}", None, hint, notes))
+    return EverlogError(Diagnostic(Code.SPARK_START, f"Spark did not start: {reason}", None, hint, notes))

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from everlog.engine.dictionary import Dictionary
 from everlog.ingest.rdf import blank_prefix
 from everlog.ingest.split import Split
+from everlog.lang.codes import Code
 from everlog.lang.errors import DataError, Diagnostic, Place
 
 MOST_SHOWN = 5
@@ -76,7 +77,7 @@ def unknown_blanks(texts: Sequence[str], paths: Mapping[str, str], total: int | 
         more = f" and {others:,} more" if others > 0 else ""
         shown = ", ".join(labels[:MOST_SHOWN]) + more
         message = f"facts to delete have blank nodes that the store does not know: {shown}"
-        problems.append(Diagnostic("unknown-blank-nodes", message, Place(path) if path else None, HINT))
+        problems.append(Diagnostic(Code.UNKNOWN_BLANK_NODES, message, Place(path) if path else None, HINT))
     return DataError(problems)
 
 

@@ -16,6 +16,7 @@ from typing import Any, BinaryIO
 import numpy as np
 import pyarrow as pa
 
+from everlog.lang.codes import Code
 from everlog.lang.errors import DataError, Place
 
 BLOCK = 8 << 20
@@ -60,7 +61,7 @@ class Blocks:
             return len(self.data) > 0
         if len(self.data) > MAX_ROW:
             raise DataError.of(
-                "row-too-long",
+                Code.ROW_TOO_LONG,
                 f"a row is longer than {MAX_ROW >> 20} MB",
                 self.places([0])[0],
                 "is a quote never closed?",
@@ -136,7 +137,7 @@ def open_bytes(path: str, compressed: bool) -> BinaryIO:
 def unreadable(path: str, error: BaseException) -> DataError:
     """The error for a file that the system or a decoder refuses."""
     reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
-    return DataError.of("unreadable-file", f"the file cannot be read: {reason}", Place(path), _remedy(error))
+    return DataError.of(Code.UNREADABLE_FILE, f"the file cannot be read: {reason}", Place(path), _remedy(error))
 
 
 def _remedy(error: BaseException) -> str:

@@ -11,6 +11,7 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from everlog.lang.codes import Code
 from everlog.lang.errors import DataError, Place
 
 _NUMBERED = re.compile(r"(c|_c|_|f|column_?)?(0|[1-9][0-9]*)")
@@ -105,21 +106,21 @@ def _place(table: TableHeader, name: str) -> int:
     if table.names is None:
         message = f"the columns of {table.shown} have no names, so {name!r} cannot be picked"
         hint = "give names to the columns: --header for files whose first row has them, a data frame in Python"
-        raise DataError.of("no-such-column", message, table.place, hint)
+        raise DataError.of(Code.NO_SUCH_COLUMN, message, table.place, hint)
     there = ", ".join(map(repr, table.names))
     if (times := table.names.count(name)) > 1:
         message, hint = f"{times} columns have the name {name!r}: {there}", "give different names to the columns"
-        raise DataError.of("no-such-column", message, table.place, hint)
+        raise DataError.of(Code.NO_SUCH_COLUMN, message, table.place, hint)
     if not times:
         message = f"there is no column {name!r}"
-        raise DataError.of("no-such-column", message, table.place, f"the columns are {there}")
+        raise DataError.of(Code.NO_SUCH_COLUMN, message, table.place, f"the columns are {there}")
     return table.names.index(name)
 
 
 def _disagreeing(table: TableHeader, names: Sequence[str], known: Header) -> DataError:
     mine, other = (", ".join(map(repr, each)) for each in (names, known.names))
     return DataError.of(
-        "column-names",
+        Code.COLUMN_NAMES,
         f"the columns are {mine}, but those of {known.shown}, which has facts of {table.predicate} too, are {other}",
         table.place,
         f"say which column is which argument, in order, as in {table.how_to_pick(names)}",

@@ -9,6 +9,7 @@ import numpy as np
 import pyarrow as pa
 
 from everlog.engine.kernels import delimited as kernel
+from everlog.engine.tables import fact_columns
 from everlog.ingest.blocks import BLOCK, Blocks, is_utf8
 from everlog.ingest.cells import CellRules
 from everlog.ingest.sources import FactSource, ReadOptions
@@ -24,16 +25,14 @@ REASONS = {
 }
 
 
-def read_delimited(
-    split: Split, options: ReadOptions, bad: list[BadRow], block: int = BLOCK
-) -> Iterator[pa.RecordBatch]:
+def read_delimited(split: Split, options: ReadOptions, bad: list[BadRow]) -> Iterator[pa.RecordBatch]:
     """The facts of a range of a comma- or tab-separated file."""
     assert split.source.predicate is not None
     assert split.width is not None
     predicate = Predicate(split.source.predicate, len(split.order))
     rules = CellRules.of(options.types, options.prefixes)
     skip = options.header and split.start == 0
-    with Blocks(split.path, split.source.compressed, split.start, split.end, block) as blocks:
+    with Blocks(split.path, split.source.compressed, split.start, split.end, BLOCK) as blocks:
         while blocks.read():
             tokens = _tokenise(blocks, split.source, split.width)
             row_starts, _, status, _, _ = tokens
@@ -83,7 +82,7 @@ def _tokenise(blocks: Blocks, source: FactSource, arity: int) -> Any:
 
 
 def _batch(predicate: Predicate, rows: int, columns: Sequence[pa.LargeStringArray]) -> pa.RecordBatch:
-    names = ["predicate", *(f"c{column}" for column in range(predicate.arity))]
+    names = fact_columns(predicate.arity)
     return pa.RecordBatch.from_arrays([constant_column(str(predicate), rows), *columns], names)
 
 

@@ -24,9 +24,11 @@ from numpy.typing import NDArray
 
 from everlog.ingest.spill import write_parquet
 from everlog.ingest.tasks import Runner, work_directory
+from everlog.lang.codes import Code
 from everlog.lang.errors import DataError, Diagnostic
 from everlog.store.files import damage_named, open_file
 from everlog.store.parquet import terms_among
+from everlog.store.schema import TERMS
 
 LARGEST_RANGE_ROWS = 4_000_000
 LARGEST_RANGE_BYTES = 512 << 20
@@ -79,7 +81,7 @@ def id_ranges(count: int) -> list[tuple[int, int]]:
 def collision_error(collisions: Sequence[Collision], salt: int = 0) -> DataError:
     """An error that names the texts that share an id."""
     shown = [
-        Diagnostic("hash-collision", f"the terms {a} and {b} have the same id {id}")
+        Diagnostic(Code.HASH_COLLISION, f"the terms {a} and {b} have the same id {id}")
         for id, a, b in sorted(collisions)[:MOST_SHOWN]
     ]
     hint = f"materialise with `--salt {salt + 1}` (or any other number): every term then gets another id"
@@ -108,7 +110,7 @@ class _Range:
 
     def merge(self) -> _Merged:
         """Write the new terms of the range."""
-        terms, collisions = distinct_terms(pa.concat_tables(self._read(file, ["id", "text"]) for file in self.staged))
+        terms, collisions = distinct_terms(pa.concat_tables(self._read(file, TERMS.names) for file in self.staged))
         known = np.zeros(terms.num_rows, np.bool_)
         for file in self.existing:
             positions, texts = self._known(file, terms)
@@ -135,7 +137,7 @@ class _Range:
         ids = self._read(file, ["id"]).column("id").to_numpy()
         places = np.searchsorted(wanted, ids) if len(wanted) else np.zeros(len(ids), np.int64)
         hits = np.flatnonzero(wanted[np.minimum(places, len(wanted) - 1)] == ids) if len(wanted) else places[:0]
-        texts = self._read(file, ["id", "text"]).column("text") if len(hits) else pa.chunked_array([], pa.string())
+        texts = self._read(file, TERMS.names).column("text") if len(hits) else pa.chunked_array([], pa.string())
         return places[hits], texts.take(pa.array(hits)).cast(pa.string())
 
     def _read(self, file: str, columns: list[str]) -> pa.Table:

@@ -16,9 +16,7 @@ from numpy.typing import NDArray
 from everlog.engine.hashing import hash_texts
 from everlog.engine.kernels.hashing import remember
 from everlog.ingest.room import own_share
-
-TERMS = pa.schema([pa.field("id", pa.int64(), nullable=False), pa.field("text", pa.string(), nullable=False)])
-"""A table of terms and predicates: the id and the text it is the hash of."""
+from everlog.store.schema import TERMS
 
 _CHECK_SALT = 0x5EED
 _MOST_REMEMBERED = 1 << 22
@@ -31,26 +29,19 @@ class EncodedBlock(NamedTuple):
     terms: pa.RecordBatch
 
 
-def encode(batch: pa.RecordBatch, *, bits: int = 64, salt: int = 0) -> EncodedBlock:
-    """Encode one batch of texts by itself.
-
-    >>> texts = pa.record_batch({"predicate": ["p/2", "p/2"], "c0": ["1", "2"], "c1": ["1", "1"]})
-    >>> facts, terms = encode(texts)
-    >>> facts.num_rows, facts.schema.names, terms.column("text").to_pylist()
-    (2, ['predicate', 'c0', 'c1'], ['p/2', '1', '2'])
-    """
-    return Encoder(bits, salt).encode(batch)
-
-
 class Encoder:
     """Encodes batches one after the other and gives out each term once.
 
     It forgets what it has seen after a few million terms, so its memory is bounded and a term may
     then come again.
+
+    >>> texts = pa.record_batch({"predicate": ["p/2", "p/2"], "c0": ["1", "2"], "c1": ["1", "1"]})
+    >>> facts, terms = Encoder().encode(texts)
+    >>> facts.num_rows, facts.schema.names, terms.column("text").to_pylist()
+    (2, ['predicate', 'c0', 'c1'], ['p/2', '1', '2'])
     """
 
-    def __init__(self, bits: int = 64, salt: int = 0) -> None:
-        self.bits = bits
+    def __init__(self, salt: int = 0) -> None:
         self.salt = salt
         self._seen = _Seen()
 
@@ -66,7 +57,7 @@ class Encoder:
         """A column of ids (null where the text is) and the new terms in it as ids and texts."""
         if texts.null_count == len(texts):
             return pa.nulls(len(texts), pa.int64()), np.empty(0, np.int64), pa.array([], pa.string())
-        ids = hash_texts(texts, self.bits, self.salt)
+        ids = hash_texts(texts, self.salt)
         if texts.null_count == 0:
             column = pa.array(ids)
         else:

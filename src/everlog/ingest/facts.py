@@ -11,20 +11,21 @@ import pyarrow.parquet as pq
 
 from everlog.engine.dictionary import Dictionary
 from everlog.engine.factset import NONE, FactSet
+from everlog.engine.keys import BLOCK_ROWS
 from everlog.engine.relation import Relation
 from everlog.ingest.blanks import StoredBlanks
 from everlog.ingest.dictionary import collision_error, distinct_terms
-from everlog.ingest.encode import TERMS
-from everlog.ingest.spill import distinct, facts_schema
+from everlog.ingest.spill import distinct
 from everlog.ingest.stage import Staged
 from everlog.lang.syntax import Predicate
+from everlog.store.schema import TERMS, fact_ids
 
 
-def load_columns(files: Iterable[str], rows: int = 1 << 20) -> Iterator[pa.RecordBatch]:
-    """The rows of memory-mapped Parquet files as Arrow batches of at most ``rows`` rows."""
+def load_columns(files: Iterable[str]) -> Iterator[pa.RecordBatch]:
+    """The rows of memory-mapped Parquet files as Arrow batches."""
     for file in files:
         with pq.ParquetFile(file, memory_map=True) as opened:
-            yield from opened.iter_batches(batch_size=rows, use_threads=False)
+            yield from opened.iter_batches(batch_size=BLOCK_ROWS, use_threads=False)
 
 
 def facts_in(
@@ -44,7 +45,7 @@ def facts_in(
     if blanks is not None:
         ids = blanks.found(texts, ids)
         blanks.refuse_missing()
-    rows = distinct(_tables(staged.fact_files, facts_schema(staged.width)))
+    rows = distinct(_tables(staged.fact_files, fact_ids(staged.width)))
     return _Rows(rows, terms.column("id").to_numpy(), ids, texts).facts(len(dictionary))
 
 

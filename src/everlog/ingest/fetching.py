@@ -21,6 +21,8 @@ from urllib.parse import unquote
 
 from everlog.host.locations import SETTINGS, delta_uri, kind_of, storage_options
 from everlog.host.memory import size_text
+from everlog.ingest.extensions import is_hidden, kind_by_name
+from everlog.lang.codes import Code
 from everlog.lang.errors import DataError, Diagnostic, Place
 from everlog.lang.visible import masked
 
@@ -135,8 +137,6 @@ class _Store:
         """The keys of the files in a directory that are read if the directory is."""
         from pyarrow.fs import FileSelector, FileType
 
-        from everlog.ingest.sources import is_hidden, kind_by_name
-
         found = self.files.get_file_info(FileSelector(base, recursive=True, allow_not_found=True))
         keys = sorted(info.path for info in found if info.type == FileType.File)
         tables = {key.partition(f"{LOG}/")[0].rstrip("/") for key in keys if f"/{LOG}/" in f"/{key}"}
@@ -190,7 +190,7 @@ def _unreachable(place: str, error: BaseException) -> DataError:
     reason = said[-1] if said else repr(error)
     names = ", ".join(_variables(kind_of(place)))
     hint = f"check the address and the network{f'; credentials come from {names}' if names else ''}"
-    return DataError.of("unreachable-store", f"the object store cannot be read: {reason}", Place(place), hint)
+    return DataError.of(Code.UNREACHABLE_STORE, f"the object store cannot be read: {reason}", Place(place), hint)
 
 
 def _variables(kind: str | None) -> Iterable[str]:

@@ -12,9 +12,9 @@ from everlog.analysis.check import CheckedProgram
 from everlog.engine.hashing import hash_texts
 from everlog.engine.kinds import ByPredicate, merged_kinds
 from everlog.engine.literals import literals_of
+from everlog.engine.tables import fact_columns
 from everlog.ingest.amounts import Told
 from everlog.ingest.dictionary import new_terms
-from everlog.ingest.encode import TERMS
 from everlog.ingest.sources import ReadOptions
 from everlog.ingest.spill import Spill, write_parquet
 from everlog.ingest.split import BadRow, Split
@@ -23,6 +23,7 @@ from everlog.ingest.tasks import Runner
 from everlog.ingest.values import constant_column
 from everlog.lang.internal import LITERAL
 from everlog.lang.syntax import Constant, Predicate
+from everlog.store.schema import TERMS
 
 BATCH_ROWS = 1 << 18
 """How many of a program's facts are encoded at once."""
@@ -94,7 +95,7 @@ def _batches(program: CheckedProgram) -> Iterator[pa.RecordBatch]:
 
 
 def _batch(predicate: Predicate, columns: Sequence[pa.Array], rows: int) -> pa.RecordBatch:
-    names = ["predicate", *(f"c{i}" for i in range(predicate.arity))]
+    names = fact_columns(predicate.arity)
     return pa.record_batch([constant_column(str(predicate), rows), *columns], names=names)
 
 

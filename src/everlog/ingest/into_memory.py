@@ -17,6 +17,7 @@ from everlog.ingest.rdf import merged_graphs
 from everlog.ingest.sources import ReadOptions, resolve
 from everlog.ingest.split import BadRow
 from everlog.ingest.splits import splits
+from everlog.lang.codes import Code, Severity
 from everlog.lang.errors import Diagnostic, Place, warn
 from everlog.lang.kinds import Kinds
 from everlog.lang.syntax import Predicate
@@ -60,4 +61,4 @@ def read_files(
 def _skipped(argument: str, bad: Sequence[BadRow], count: int) -> Diagnostic:
     notes = tuple((row.reason, row.place) for row in bad[:MOST_SHOWN])
     rows = "1 bad row" if count == 1 else f"{count:,} bad rows"
-    return Diagnostic("skipped-rows", f"{rows} of {argument} left out", None, None, notes, "warning")
+    return Diagnostic(Code.SKIPPED_ROWS, f"{rows} of {argument} left out", None, None, notes, Severity.WARNING)

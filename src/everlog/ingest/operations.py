@@ -25,13 +25,13 @@ import pyarrow.compute as pc
 
 from everlog.analysis.predicates import Names
 from everlog.engine.kernels.delimited import GOOD
+from everlog.engine.tables import argument_name, argument_names, fact_columns
 from everlog.ingest.cells import CellRules
 from everlog.ingest.values import TEXT, texts_of
+from everlog.lang.codes import Code
 from everlog.lang.errors import DataError, Diagnostic, EverlogError
 
 OPERATIONS = {"insert": True, "+": True, "delete": False, "-": False}
-NO_SEQ = pa.int8()
-"""The type of ``seq`` where there is none: then all rows have the same."""
 
 KINDS = {"op": ("string",), "predicate": ("string",), "arguments": ("array<string>",)}
 MOST_SHOWN = 10
@@ -61,7 +61,7 @@ class OperationReader:
         typed = sorted((name for name in columns if _ARGUMENT.fullmatch(name)), key=lambda name: int(name[1:]))
         if "arguments" not in columns and not typed:
             missing.append("arguments (or c0, c1, ...)")
-        gaps = typed != [f"c{i}" for i in range(len(typed))]
+        gaps = typed != argument_names(len(typed))
         kinds = [name for name, kind in KINDS.items() if name in columns and columns[name] not in kind]
         if missing or gaps or kinds or ("arguments" in columns and typed):
             wrong = "the arguments are neither `arguments` nor c0, c1, ..."
@@ -70,7 +70,7 @@ class OperationReader:
             shown = ", ".join(f"{name} {kind}" for name, kind in columns.items())
             message = f"the stream cannot be read as changes of facts: {wrong}; its columns are {shown}"
             hint = "give it op, predicate, arguments (an array of strings) or c0, c1, ..., and if need be seq"
-            raise DataError.of("wrong-columns", message, None, hint)
+            raise DataError.of(Code.WRONG_COLUMNS, message, None, hint)
         return cls(names, dict(prefixes), tuple(typed), "seq" in columns, types)
 
     @property
@@ -218,7 +218,7 @@ def resolved(operations: pa.Table) -> Resolved:
     arities = pc.list_value_length(operations.column("arguments"))
     for arity in sorted(pc.unique(arities).to_pylist()):
         facts = _flat(operations.filter(pc.equal(arities, arity)), arity)
-        names = ["predicate", *(f"c{i}" for i in range(arity))]
+        names = fact_columns(arity)
         last = _last(facts, names)
         clash = pc.not_equal(last.column("low"), last.column("high"))
         conflicts += list(map(_fact, last.filter(clash).slice(0, MOST_SHOWN).select(names).to_pylist()))
@@ -233,7 +233,7 @@ def _flat(rows: pa.Table, arity: int) -> pa.Table:
     lists = rows.column("arguments").chunks
     values = pa.concat_arrays([*(chunk.flatten().cast(TEXT) for chunk in lists), pa.array([], TEXT)])
     places = np.arange(rows.num_rows) * arity
-    columns = {f"c{i}": values.take(pa.array(places + i)) for i in range(arity)}
+    columns = {argument_name(i): values.take(pa.array(places + i)) for i in range(arity)}
     return pa.table({"predicate": rows.column("predicate"), **columns, "insert": rows["insert"], "seq": rows["seq"]})
 
 
@@ -253,7 +253,9 @@ def _fact(row: dict[str, str]) -> str:
 def conflict_error(conflicts: Sequence[str], where: str, has_seq: bool) -> DataError:
     """The error for facts that are both inserted and deleted."""
     same = "with the same seq" if has_seq else "and nothing says which came last"
-    found = [Diagnostic("conflicting-operations", f"{where} inserts and deletes {fact}, {same}") for fact in conflicts]
+    found = [
+        Diagnostic(Code.CONFLICTING_OPERATIONS, f"{where} inserts and deletes {fact}, {same}") for fact in conflicts
+    ]
     hint = "number the operations" if has_seq else "add a column seq: the last operation on a fact then counts"
     return DataError([*found[:-1], Diagnostic(found[-1].code, found[-1].message, hint=hint)])
 

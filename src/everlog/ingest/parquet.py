@@ -15,11 +15,13 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
+from everlog.engine.tables import fact_columns
 from everlog.ingest.blocks import unreadable
 from everlog.ingest.room import own_share
 from everlog.ingest.sources import ReadOptions
 from everlog.ingest.split import BadRow, Split
 from everlog.ingest.values import constant_column, texts_of
+from everlog.lang.codes import Code
 from everlog.lang.errors import DataError, Place
 from everlog.lang.syntax import Predicate
 from everlog.store.errors import first_line
@@ -86,7 +88,7 @@ def _facts(
     if rows:
         yield pa.RecordBatch.from_arrays(
             [constant_column(str(predicate), rows), *texts],
-            ["predicate", *(f"c{index}" for index in range(predicate.arity))],
+            fact_columns(predicate.arity),
         )
 
 
@@ -178,7 +180,7 @@ def _refuse_unreadable(table: Any, path: str) -> None:
 
 
 def _unreadable_table(message: str, path: str, hint: str) -> DataError:
-    return DataError.of("unreadable-table", message, Place(path), hint)
+    return DataError.of(Code.UNREADABLE_TABLE, message, Place(path), hint)
 
 
 def _open(path: str, compressed: bool) -> Any:

@@ -19,15 +19,17 @@ from typing import Any, BinaryIO, cast
 import numpy as np
 import pyarrow as pa
 import pyoxigraph as ox
-import xxhash
 
+from everlog.engine.hashing import short_digest
 from everlog.engine.kernels import ntriples as kernel
+from everlog.engine.tables import fact_columns
 from everlog.ingest.blocks import BLOCK, BYTE_ORDER_MARK, NEWLINE, SHOWN, Blocks, is_utf8, open_bytes, unreadable
 from everlog.ingest.entities import EntityGuard, ExpansionError
 from everlog.ingest.sources import ReadOptions
 from everlog.ingest.split import BadRow, Split
 from everlog.ingest.values import TEXT, large_strings
 from everlog.ingest.wellformed import Completeness
+from everlog.lang.codes import Code, Severity
 from everlog.lang.errors import DataError, Diagnostic, Place
 from everlog.lang.terms import RDF_TYPE, literal_text
 
@@ -66,11 +68,11 @@ class UnsupportedTermError(ValueError):
     """A term of RDF 1.2 that cannot be a constant."""
 
 
-def read_lines(split: Split, options: ReadOptions, bad: list[BadRow], block: int = BLOCK) -> Iterator[pa.RecordBatch]:
+def read_lines(split: Split, options: ReadOptions, bad: list[BadRow]) -> Iterator[pa.RecordBatch]:
     """The facts of a range of an N-Triples or N-Quads file."""
     blank = blank_prefix(split.source.name)
     default = DEFAULT_GRAPH if options.graphs else ""
-    with Blocks(split.path, split.source.compressed, split.start, split.end, block) as blocks:
+    with Blocks(split.path, split.source.compressed, split.start, split.end, BLOCK) as blocks:
         while blocks.read():
             size = len(blocks.data) if blocks.final else _whole_lines(blocks.data)
             if size == 0:
@@ -132,7 +134,7 @@ def merged_graphs(splits: Iterable[Split], options: ReadOptions) -> Iterator[Dia
         if (name := _first_graph(split, options)) is not None:
             message = f"the names of its graphs, such as {name}, are left out: all triples are in one graph"
             hint = "ignore this, or keep them as the last argument of facts: --graphs (graphs=True in Python)"
-            yield Diagnostic("merged-graphs", message, Place(split.shown), hint, severity="warning")
+            yield Diagnostic(Code.MERGED_GRAPHS, message, Place(split.shown), hint, severity=Severity.WARNING)
 
 
 def _first_graph(split: Split, options: ReadOptions) -> str | None:
@@ -153,7 +155,7 @@ def blank_prefix(source: str) -> str:
     >>> blank_prefix("data.nt")
     '_:d14f5d3717b5-'
     """
-    return f"_:{xxhash.xxh64_hexdigest(source.encode(), 42)[:12]}-"
+    return f"_:{short_digest(source)}-"
 
 
 def _whole_lines(data: np.ndarray[Any, Any]) -> int:
@@ -197,7 +199,7 @@ def _bytes_of(text: str) -> Any:
 
 
 def _names(arguments: int) -> list[str]:
-    return ["predicate", *(f"c{i}" for i in range(arguments))]
+    return fact_columns(arguments)
 
 
 def _other_lines(
@@ -328,14 +330,14 @@ def _too_much(split: Split, error: ExpansionError) -> DataError:
     column = len(before[before.rfind(b"\n") + 1 :].decode(errors="replace")) + 1
     place = Place(split.shown, line, column, _line(split, line))
     hint = "write out what the entity stands for; entities are meant for short texts, such as namespaces"
-    return DataError.of("entity-expansion", error.reason, place, hint)
+    return DataError.of(Code.ENTITY_EXPANSION, error.reason, place, hint)
 
 
 def _too_long(split: Split, expanded: int, size: int) -> DataError:
     """The error for a document whose names stand for IRIs that are too long altogether."""
     message = f"{size:,} bytes of it stand for terms of {expanded:,} characters: the IRIs of its prefixes are too long"
     hint = "declare shorter prefixes, or write the terms out as N-Triples"
-    return DataError.of("prefix-expansion", message, Place(split.shown), hint)
+    return DataError.of(Code.PREFIX_EXPANSION, message, Place(split.shown), hint)
 
 
 def _missing_end(document: _Document, split: Split) -> list[BadRow]:
@@ -351,7 +353,7 @@ def _parse(document: _Document, split: Split, base: str) -> Iterator[Any]:
         return ox.parse(cast(BinaryIO, document), FORMATS[split.source.kind], base_iri=base)
     except ValueError as error:
         hint = "give an absolute IRI, such as http://example.org/"
-        raise DataError.of("bad-base", str(error), None, hint) from error
+        raise DataError.of(Code.BAD_BASE, str(error), None, hint) from error
 
 
 def _line_of_error(split: Split, base: str) -> int:

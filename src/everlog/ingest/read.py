@@ -11,9 +11,10 @@ from collections.abc import Iterator
 import pyarrow as pa
 
 from everlog.ingest.delimited import read_delimited
+from everlog.ingest.extensions import RDF_KINDS
 from everlog.ingest.parquet import read_parquet
 from everlog.ingest.rdf import read_document, read_lines
-from everlog.ingest.sources import RDF_KINDS, ReadOptions
+from everlog.ingest.sources import ReadOptions
 from everlog.ingest.split import BadRow, Split
 from everlog.ingest.triples import as_triples, wants_triples
 

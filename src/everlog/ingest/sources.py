@@ -20,26 +20,12 @@ from everlog.host.addresses import local_path, scheme_of
 from everlog.host.locations import kind_of
 from everlog.ingest.blocks import unreadable
 from everlog.ingest.cells import iri_of
+from everlog.ingest.extensions import KINDS, RDF_KINDS, is_hidden, kind_and_stem, kind_by_name
 from everlog.ingest.fetching import FetchedCopy, fetch
 from everlog.lang.characters import BARE_NAME
+from everlog.lang.codes import Code, Severity
 from everlog.lang.errors import DataError, Diagnostic, Place, warn
 
-KINDS: Mapping[str, str] = {
-    ".csv": "csv",
-    ".tsv": "tsv",
-    ".facts": "tsv",
-    ".parquet": "parquet",
-    ".nt": "nt",
-    ".nq": "nq",
-    ".ttl": "ttl",
-    ".trig": "trig",
-    ".rdf": "rdf",
-    ".owl": "rdf",
-    ".xml": "rdf",
-}
-"""The kind of a file by its extension."""
-
-RDF_KINDS = frozenset({"nt", "nq", "ttl", "trig", "rdf"})
 _ARGUMENT = re.compile(r"(?P<name><[^<>]*>|[^=/]*)=(?P<path>.*)", re.DOTALL)
 _PICKED = re.compile(r'(?P<path>.*)\[(?P<columns>(?:"[^"]*"|[^"\[\]])+)\]', re.DOTALL)
 
@@ -116,7 +102,9 @@ def _warn_of_tables(sources: Iterable[FactSource]) -> None:
     for table in sorted(table for table in above if os.path.isdir(os.path.join(table, "_delta_log"))):
         message = "files of a Delta table are read by themselves, with rows that the table may not have any more"
         hint = "give the directory of the table instead of its files"
-        warn(Diagnostic("file-of-a-table", message, Place(above[table].shown(table)), hint, severity="warning"))
+        warn(
+            Diagnostic(Code.FILE_OF_A_TABLE, message, Place(above[table].shown(table)), hint, severity=Severity.WARNING)
+        )
 
 
 def _argument(argument: str, options: ReadOptions, work: Path | None) -> Iterator[FactSource]:
@@ -191,23 +179,23 @@ def _split(argument: str, options: ReadOptions) -> tuple[str | None, str]:
     if colon and prefix not in options.prefixes:
         known = ", ".join(f"{prefix}:" for prefix in sorted(options.prefixes))
         raise DataError.of(
-            "unknown-prefix",
+            Code.UNKNOWN_PREFIX,
             f"the prefix {prefix}: of the predicate {name} is not declared",
             hint=f"the rules declare {known}" if known else "declare it in the rules with @prefix, or write the <iri>",
         )
     raise DataError.of(
-        "bad-name",
+        Code.BAD_NAME,
         f"{name!r} cannot be the name of a predicate",
         hint="use letters, digits, _ and -, starting with a letter or _; a prefixed name; or <iri>",
     )
 
 
 def _file(path: Path, relative: str, name: str | None, options: ReadOptions) -> FactSource:
-    kind, stem, compressed = _kind(path)
+    kind, stem, compressed = kind_and_stem(path)
     if kind is None:
         known = " ".join(KINDS)
         raise DataError.of(
-            "unknown-kind",
+            Code.UNKNOWN_KIND,
             "the extension says nothing about what is in the file",
             Place(str(path)),
             f"known are {known}, each also with .gz",
@@ -221,37 +209,11 @@ def _file(path: Path, relative: str, name: str | None, options: ReadOptions) -> 
     )
 
 
-def is_hidden(relative: str) -> bool:
-    """Whether a file, or a directory that it is in, is not meant to be read.
-
-    >>> is_hidden("a/_temporary/b.csv"), is_hidden("./a/b.csv")
-    (True, False)
-    """
-    return any(part.startswith(("_", ".")) for part in relative.split("/") if part not in ("", ".", ".."))
-
-
-def kind_by_name(name: str) -> str | None:
-    """The kind of a file by its name, None if that tells nothing.
-
-    >>> kind_by_name("in/edge.csv.gz"), kind_by_name("notes.txt")
-    ('csv', None)
-    """
-    return _kind(Path(name))[0]
-
-
-def _kind(path: Path) -> tuple[str | None, str, bool]:
-    """Kind by extension, the name without it, whether it is compressed."""
-    name = path.name
-    compressed = name.lower().endswith(".gz")
-    stem, extension = os.path.splitext(name[:-3] if compressed else name)
-    return KINDS.get(extension.lower()), stem, compressed
-
-
 def _predicate(stem: str, path: Path) -> str:
     if BARE_NAME.fullmatch(stem):
         return stem
     raise DataError.of(
-        "bad-name",
+        Code.BAD_NAME,
         f"{stem!r} cannot be the name of a predicate",
         Place(str(path)),
         f"name the predicate: NAME={path}",
@@ -272,7 +234,7 @@ def _directory(path: Path, root: Path, name: str | None, options: ReadOptions) -
         yield source
     if count == 0 and path == root:
         raise DataError.of(
-            "nothing-to-read",
+            Code.NOTHING_TO_READ,
             "there is no file of a known kind in the directory",
             Place(str(path)),
             f"known are {' '.join(KINDS)}, each also with .gz",
@@ -282,11 +244,11 @@ def _directory(path: Path, root: Path, name: str | None, options: ReadOptions) -
 def _entries(path: Path, root: Path, name: str | None, options: ReadOptions) -> Iterator[FactSource]:
     entries = sorted(entry for entry in path.iterdir() if not entry.name.startswith(("_", ".")))
     for entry in entries:
-        kind, _, _ = _kind(entry)
+        kind, _, _ = kind_and_stem(entry)
         if entry.is_dir():
             if "=" in entry.name:
                 raise DataError.of(
-                    "partitioned-directory",
+                    Code.PARTITIONED_DIRECTORY,
                     "the directory is partitioned: its names hold values of a column",
                     Place(str(entry)),
                     "write it as a Delta table or without partitions",
@@ -299,7 +261,7 @@ def _entries(path: Path, root: Path, name: str | None, options: ReadOptions) -> 
 
 
 def _directory_predicate(path: Path) -> str:
-    kind, stem, _ = _kind(path.absolute())
+    kind, stem, _ = kind_and_stem(path.absolute())
     return _predicate(stem if kind else path.absolute().name, path)
 
 
@@ -312,7 +274,7 @@ def _source_name(relative: str, path: Path, options: ReadOptions) -> str:
 
 def _with_distinct_names(sources: list[FactSource]) -> list[FactSource]:
     """Files of the same name in different places must not share blank nodes."""
-    names = Counter(source.name for source in sources)
+    names = Counter(source.name for source in sources if source.predicate is None)
     return [
         replace(source, name=source.shown(source.path))
         if source.predicate is None and names[source.name] > 1
@@ -323,18 +285,18 @@ def _with_distinct_names(sources: list[FactSource]) -> list[FactSource]:
 
 def _nothing(path: str, copied: bool) -> DataError:
     if glob.has_magic(path):
-        return DataError.of("nothing-to-read", "no file matches the pattern", Place(path), "check the path")
+        return DataError.of(Code.NOTHING_TO_READ, "no file matches the pattern", Place(path), "check the path")
     folder = os.path.dirname(path) or "."
     if copied:
         hint = "nothing in the object store has this address or one that starts with it and `/`: check it"
-        return DataError.of("no-such-file", "the file does not exist", Place(path), hint)
+        return DataError.of(Code.NO_SUCH_FILE, "the file does not exist", Place(path), hint)
     hint = "check the path" if os.path.isdir(folder) else f"there is no directory {folder}"
-    return DataError.of("no-such-file", "the file does not exist", Place(path), hint)
+    return DataError.of(Code.NO_SUCH_FILE, "the file does not exist", Place(path), hint)
 
 
 def _named_rdf(path: Path, name: str) -> DataError:
     return DataError.of(
-        "named-rdf",
+        Code.NAMED_RDF,
         f"an RDF file has predicates of its own, so it cannot be read as {name}",
         Place(str(path)),
         f"leave out {name}=",
@@ -343,7 +305,7 @@ def _named_rdf(path: Path, name: str) -> DataError:
 
 def _picked_rdf(source: FactSource, columns: Sequence[str]) -> DataError:
     return DataError.of(
-        "picked-rdf",
+        Code.PICKED_RDF,
         "an RDF file has no columns that could be picked",
         Place(source.shown(source.path)),
         f"leave out [{', '.join(columns)}]",

@@ -13,23 +13,14 @@ import pyarrow.parquet as pq
 from everlog.engine.hashing import hash_text
 from everlog.engine.kinds import ByPredicate, add_kinds
 from everlog.engine.literals import are_literals
-from everlog.ingest.encode import TERMS, Encoder
+from everlog.ingest.encode import Encoder
 from everlog.ingest.room import own_share
 from everlog.lang.internal import LITERAL
+from everlog.store.schema import TERMS, fact_ids
 
 FLUSH_ROWS = 2_000_000
 FLUSH_TEXT_BYTES = 128 << 20
 _MULTIPLIER = np.int64(-7046029254386353131)
-
-
-def facts_schema(width: int) -> pa.Schema:
-    """Facts as ids: ``predicate`` and as many arguments as the widest predicate has.
-
-    >>> facts_schema(2).names
-    ['predicate', 'c0', 'c1']
-    """
-    arguments = [pa.field(f"c{i}", pa.int64()) for i in range(width)]
-    return pa.schema([pa.field("predicate", pa.int64(), nullable=False), *arguments])
 
 
 class Spill:
@@ -40,16 +31,16 @@ class Spill:
     in the result. With ``literals`` there is a fact for each literal, too (see :mod:`everlog.engine.literals`).
     """
 
-    def __init__(self, work: Path, width: int, bits: int = 64, salt: int = 0, *, literals: bool = False) -> None:
+    def __init__(self, work: Path, width: int, salt: int = 0, *, literals: bool = False) -> None:
         self.fact_files: list[str] = []
         self.term_files: list[str] = []
         self.rows = 0
         self.kinds: ByPredicate = {}
         """Which kinds of terms the columns of each predicate hold."""
         self._work = work
-        self._schema = facts_schema(width)
-        self._encoder = Encoder(bits, salt)
-        self._literal = hash_text(str(LITERAL), bits, salt) if literals else None
+        self._schema = fact_ids(width)
+        self._encoder = Encoder(salt)
+        self._literal = hash_text(str(LITERAL), salt) if literals else None
         self._facts: list[pa.RecordBatch] = []
         self._terms: list[pa.RecordBatch] = []
         self._held_rows = self._held_bytes = 0

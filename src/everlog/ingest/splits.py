@@ -17,18 +17,18 @@ from everlog.ingest.delimited import first_row, first_row_width
 from everlog.ingest.parquet import column_names, delta_files, parquet_splits
 from everlog.ingest.sources import FactSource, ReadOptions
 from everlog.ingest.split import Split
+from everlog.lang.codes import Code, Severity
 from everlog.lang.errors import DataError, Diagnostic, Place
 
 TARGET = 64 << 20
+"""Bytes of a split, of files that can be cut."""
 RANGED = frozenset({"csv", "tsv", "nt", "nq"})
 LARGE_GZ = 64
 """Megabytes of a compressed file above which there is a warning."""
 
 
-def splits(
-    sources: Sequence[FactSource], options: ReadOptions, target_bytes: int = TARGET, *, headers: Headers | None = None
-) -> list[Split]:
-    """The pieces of all sources, each about ``target_bytes`` long where its kind can be cut.
+def splits(sources: Sequence[FactSource], options: ReadOptions, *, headers: Headers | None = None) -> list[Split]:
+    """The pieces of all sources, each about ``TARGET`` bytes long where its kind can be cut.
 
     Tabular sources get their arguments here: the columns that the user picked, or all of them. Those of several files
     of one predicate are aligned by name (see :mod:`everlog.ingest.columns`); ``headers`` are names that are known
@@ -38,7 +38,7 @@ def splits(
     known: dict[str, Split] = {}
     found = []
     for source in sources:
-        for split in _splits(source, options, target_bytes, headers):
+        for split in _splits(source, options, headers):
             if source.predicate is not None and not source.predicate.startswith("<"):
                 _check_width(known.setdefault(source.predicate, split), split)
             found.append(split)
@@ -53,17 +53,17 @@ def large_files(parts: Sequence[Split], megabytes: int = LARGE_GZ) -> Iterator[D
             if part.source.kind in ("ttl", "trig", "rdf"):
                 hint = "convert it to N-Triples or N-Quads, unpacked or in several .gz files"
             message = f"a compressed file of {size / (1 << 20):,.0f} MB is read by one task alone"
-            yield Diagnostic("large-gz", message, Place(part.shown), hint, severity="warning")
+            yield Diagnostic(Code.LARGE_GZ, message, Place(part.shown), hint, severity=Severity.WARNING)
 
 
-def _splits(source: FactSource, options: ReadOptions, target_bytes: int, headers: Headers) -> Iterator[Split]:
+def _splits(source: FactSource, options: ReadOptions, headers: Headers) -> Iterator[Split]:
     whole = Split(source, source.path, 0, None, None)
     try:
         for file in delta_files(whole) if source.kind == "delta" else [whole]:
             if source.predicate is None:
-                yield from _file_splits(file, target_bytes)
+                yield from _file_splits(file)
             elif (table := _table(file, options)) is not None:
-                yield from _file_splits(_bound(file, table, options, headers), target_bytes)
+                yield from _file_splits(_bound(file, table, options, headers))
     except OSError as error:
         raise unreadable(source.shown(source.path), error) from error
     except DataError as error:
@@ -116,20 +116,20 @@ def _wrong_width(table: TableHeader, width: int, arity: int, known: Header | Non
     other = "give the file another predicate with NAME=PATH"
     picking = pick_hint(table, arity, known)
     hint = f"add columns, or {other}" if picking is None else f"{picking}, or {other}"
-    return DataError.of("wrong-arity", message, table.place, hint)
+    return DataError.of(Code.WRONG_ARITY, message, table.place, hint)
 
 
-def _file_splits(split: Split, target_bytes: int) -> Iterable[Split]:
+def _file_splits(split: Split) -> Iterable[Split]:
     source = split.source
     if source.kind in ("parquet", "delta"):
-        return parquet_splits(split, target_bytes)
+        return parquet_splits(split, TARGET)
     if source.kind not in RANGED or source.compressed:
         return [split]
     size = os.path.getsize(split.path)
-    if source.kind == "csv" and size > target_bytes:
-        cuts = [0, *_record_starts(split.path, target_bytes), size]
+    if source.kind == "csv" and size > TARGET:
+        cuts = [0, *_record_starts(split.path, TARGET), size]
     else:
-        cuts = [*range(0, size, target_bytes), size]
+        cuts = [*range(0, size, TARGET), size]
     return [replace(split, start=start, end=end) for start, end in pairwise(cuts) if start < end]
 
 
@@ -153,7 +153,7 @@ def _check_width(first: Split, other: Split) -> None:
         return
     name = first.source.predicate
     raise DataError.of(
-        "two-arities",
+        Code.TWO_ARITIES,
         f"{name} has {other.arity} columns here and {first.arity} in {first.shown}",
         Place(other.shown),
         "a bare name has one number of columns; pick as many by name with NAME=PATH[COLUMN, ...], "

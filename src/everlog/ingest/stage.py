@@ -23,6 +23,7 @@ from everlog.ingest.spill import Spill
 from everlog.ingest.split import BadRow, Split
 from everlog.ingest.tasks import Runner, Tally, work_directory
 from everlog.ingest.triples import rdf_width
+from everlog.lang.codes import Code
 from everlog.lang.errors import DataError, Diagnostic
 
 if TYPE_CHECKING:
@@ -59,7 +60,6 @@ def stage(
     *,
     width: int | None = None,
     on_error: str = "stop",
-    hash_bits: int = 64,
     salt: int = 0,
     told: Told | None = None,
     literals: bool = False,
@@ -72,7 +72,7 @@ def stage(
     """
     width = widest(splits, options) if width is None else width
     tasks = pack(list(map(_absolute, splits)), wanted=runner.parallelism)
-    task = _ReadTask(options, _Target(work_directory(work), width, hash_bits, salt, literals))
+    task = _ReadTask(options, _Target(work_directory(work), width, salt, literals))
     tally = None if told is None else Tally([sum(map(bytes_in, task)) for task in tasks], told)
     given = {os.path.abspath(split.path): split.shown for split in splits}
     try:
@@ -138,13 +138,12 @@ class _Target:
 
     work: Path
     width: int
-    bits: int
     salt: int
     literals: bool = False
 
     def write(self, batches: Iterable[pa.RecordBatch], bad: list[BadRow]) -> _StagedPart:
         """Write batches of texts, and take along the bad rows that were found on the way."""
-        part, spill = _StagedPart(), Spill(self.work, self.width, self.bits, self.salt, literals=self.literals)
+        part, spill = _StagedPart(), Spill(self.work, self.width, self.salt, literals=self.literals)
         for batch in batches:
             spill.add(batch)
             part.take_bad(bad)
@@ -205,8 +204,8 @@ def _staged(
 
 def bad_rows_error(bad: Sequence[BadRow], count: int) -> DataError:
     """An error that lists the first bad rows and says how many there are."""
-    shown = [Diagnostic("bad-row", row.reason, row.place) for row in bad[:MOST_SHOWN]]
+    shown = [Diagnostic(Code.BAD_ROW, row.reason, row.place) for row in bad[:MOST_SHOWN]]
     rows = "1 bad row" if count == 1 else f"{count:,} bad rows"
     more = f"{rows}, of which {len(shown)} are shown" if count > len(shown) else rows
     hint = "correct the data, or leave bad rows out with --on-error skip"
-    return DataError([*shown, Diagnostic("bad-rows", f"nothing was loaded: {more}", hint=hint)])
+    return DataError([*shown, Diagnostic(Code.BAD_ROWS, f"nothing was loaded: {more}", hint=hint)])

@@ -14,6 +14,7 @@ from typing import Protocol, TypeVar
 
 from everlog.ingest.amounts import Amount, Told
 from everlog.ingest.room import own_share
+from everlog.lang.codes import Code
 from everlog.lang.errors import DataError, Diagnostic, EverlogError
 
 T = TypeVar("T")
@@ -124,4 +125,4 @@ def input_output(error: OSError) -> Diagnostic:
     """What a user is told about an error of the operating system."""
     where = f": {error.filename}" if error.filename else ""
     hint = "make room on the disk, or choose another directory" if "space" in str(error) else None
-    return Diagnostic("input-output", f"{error.strerror or error}{where}", hint=hint)
+    return Diagnostic(Code.INPUT_OUTPUT, f"{error.strerror or error}{where}", hint=hint)

@@ -5,8 +5,10 @@ from __future__ import annotations
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from everlog.engine.tables import fact_columns
 from everlog.ingest.sources import ReadOptions
 from everlog.ingest.values import TEXT, constant_column
+from everlog.lang.codes import Code
 from everlog.lang.errors import DataError
 from everlog.lang.internal import TRIPLE
 from everlog.lang.syntax import Predicate
@@ -42,11 +44,11 @@ def refuse_graphs(options: ReadOptions, ontology: bool = False) -> None:
     if ontology:
         message = "the rules of ontologies and profiles speak of C(s) and p(s, o), and graphs are one argument more"
         hint = "leave out --graphs, which merges the graphs, or write rules with the graph as last argument"
-        raise DataError.of("graphs", message, None, hint)
+        raise DataError.of(Code.GRAPHS, message, None, hint)
     if options.arities.get(TRIPLE.name) == TRIPLE.arity:
         message = "the rules have `triple` with three arguments; with graphs it has four: triple(s, p, o, g)"
         hint = "leave out --graphs, or write `triple(?s, ?p, ?o, ?g)` in the rules"
-        raise DataError.of("graphs", message, None, hint)
+        raise DataError.of(Code.GRAPHS, message, None, hint)
 
 
 def as_triples(batch: pa.RecordBatch) -> pa.RecordBatch:
@@ -68,4 +70,4 @@ def as_triples(batch: pa.RecordBatch) -> pa.RecordBatch:
         values = [pc.if_else(types, before, value) for before, value in zip(moved, values, strict=False)]
     found = TRIPLE if len(values) == 1 else QUAD
     columns = [constant_column(str(found), batch.num_rows), subjects, verbs, *values]
-    return pa.record_batch(columns, names=["predicate", *(f"c{i}" for i in range(found.arity))])
+    return pa.record_batch(columns, names=fact_columns(found.arity))

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import datetime
 import json
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from functools import partial
@@ -23,6 +24,7 @@ import pyarrow.compute as pc
 from everlog.analysis.predicates import wrong_arity
 from everlog.engine.kernels.numbers import canonical_doubles
 from everlog.ingest.columns import Header, TableHeader, header_of, order_of, pick_hint
+from everlog.lang.codes import Code
 from everlog.lang.errors import DataError
 from everlog.lang.terms import XSD, decimal_text, double_text, text_of
 
@@ -73,29 +75,10 @@ def texts_of(array: pa.Array | pa.ChunkedArray, column: str = "values", before: 
     if pa.types.is_time(kind):
         return _typed(_without_zeros(_moments(array, column, before), kind.unit), "time")
     raise DataError.of(
-        "unsupported-type",
+        Code.UNSUPPORTED_TYPE,
         f"column {column!r} has the type {kind}, which cannot be a term",
         hint=CONVERT,
     )
-
-
-def text_columns(
-    data: Any, arity: int | None = None, predicate: str | None = None
-) -> tuple[list[pa.LargeStringArray], int]:
-    """The columns of texts of whatever holds rows in memory, and how many rows there are.
-
-    Takes rows (tuples of Python values), a mapping from names to columns, pandas, Polars, Arrow,
-    NumPy (one or two dimensions, or structured), and anything with the Arrow stream protocol.
-    With ``arity``, data of another width is an error about ``predicate``, and no rows at all have that many columns.
-
-    >>> columns, rows = text_columns([("a", 1), ("b", 2.5)])
-    >>> [column.to_pylist() for column in columns], rows
-    ([['"a"', '"b"'], ['1', '2.5E0']], 2)
-    >>> text_columns([()])
-    ([], 1)
-    """
-    columns, rows, _ = argument_columns(data, arity, predicate)
-    return columns, rows
 
 
 def argument_columns(
@@ -105,10 +88,21 @@ def argument_columns(
     picked: Sequence[str] | None = None,
     headers: Mapping[tuple[str, int], Header] = MappingProxyType({}),
 ) -> tuple[list[pa.LargeStringArray], int, Header | None]:
-    """The same in the order of the arguments, and the names of the columns if they have any.
+    """The columns of texts of whatever holds rows in memory, how many rows there are, and the names of the columns.
+
+    Takes rows (tuples of Python values), a mapping from names to columns, pandas, Polars, Arrow,
+    NumPy (one or two dimensions, or structured), and anything with the Arrow stream protocol; columns without names
+    have none. With ``arity``, data of another width is an error about ``predicate``, and no rows at all have that many
+    columns.
 
     ``picked`` are the names of the columns that become arguments, by default all; ``headers`` are the names that
     earlier data had, by predicate and number of columns (see :mod:`everlog.ingest.columns`).
+
+    >>> columns, rows, names = argument_columns([("a", 1), ("b", 2.5)])
+    >>> [column.to_pylist() for column in columns], rows, names
+    ([['"a"', '"b"'], ['1', '2.5E0']], 2, None)
+    >>> argument_columns([()])
+    ([], 1, None)
     """
     given = _columns(data)
     width = len(given.columns)
@@ -119,7 +113,7 @@ def argument_columns(
     order = () if picked is not None and not picked else order_of(table, picked or (), headers.get((name, width)))
     if width and not order and not arity:
         hint = "name the columns that become arguments, or leave out `columns` to take all"
-        raise DataError.of("no-such-column", "`columns` is empty, so no column is picked", None, hint)
+        raise DataError.of(Code.NO_SUCH_COLUMN, "`columns` is empty, so no column is picked", None, hint)
     if arity is not None and len(order) != arity:
         raise wrong_arity(predicate, arity, len(order), pick_hint(table, arity, headers.get((name, arity))))
     columns = [given.columns[place]() for place in order]
@@ -156,7 +150,7 @@ def _rows_of(given: _LazyColumns, columns: Sequence[pa.LargeStringArray], order:
         if len(column) != rows:
             assert given.names is not None
             raise DataError.of(
-                "ragged-column",
+                Code.RAGGED_COLUMN,
                 f"column {given.names[place]!r} has {_count(len(column), 'value')}, "
                 f"column {given.names[order[0]]!r} has {rows}",
                 hint="all columns have the same length",
@@ -188,7 +182,7 @@ def _columns(data: Any) -> _LazyColumns:
     if isinstance(data, Iterable) and not isinstance(data, str | bytes):
         return _row_columns(data)
     raise DataError.of(
-        "wrong-data",
+        Code.WRONG_DATA,
         f"rows cannot be taken from a value of type {type(data).__name__}",
         hint="pass a list of tuples, a mapping of columns, or a pandas, Polars, Arrow or NumPy table",
     )
@@ -202,7 +196,7 @@ def _row_columns(data: Iterable[Any]) -> _LazyColumns:
         if not issubclass(kind, tuple | list):
             index = next(i for i, row in enumerate(rows) if type(row) is kind)
             raise DataError.of(
-                "not-a-row",
+                Code.NOT_A_ROW,
                 f"row {index + 1} is {rows[index]!r}, not a tuple",
                 hint=f"a row with one value is written ({rows[index]!r},)",
             )
@@ -210,7 +204,7 @@ def _row_columns(data: Iterable[Any]) -> _LazyColumns:
     if set(map(len, rows)) != {width}:
         index = next(i for i, row in enumerate(rows) if len(row) != width)
         raise DataError.of(
-            "ragged-row",
+            Code.RAGGED_ROW,
             f"row {index + 1} has {_count(len(rows[index]), 'value')}, the rows before it have {width}",
             hint="all rows of a predicate have the same number of values",
         )
@@ -235,14 +229,14 @@ def _object_texts(values: Sequence[Any], column: str) -> pa.LargeStringArray:
             text.encode()
         except TypeError as error:
             raise DataError.of(
-                "unsupported-value",
+                Code.UNSUPPORTED_VALUE,
                 f"row {row}, {column}: {error}",
                 hint="a value is a str, int, float, bool, Decimal, date, datetime, time, IRI, BlankNode or Literal",
             ) from None
         except ValueError as error:
             reason = "the string is no Unicode text" if isinstance(error, UnicodeError) else error
             hint = "correct the value, or leave out the row"
-            raise DataError.of("bad-value", f"row {row}, {column}: {reason}", None, hint) from None
+            raise DataError.of(Code.BAD_VALUE, f"row {row}, {column}: {reason}", None, hint) from None
         except _NullValueError:
             _null(row, column)
         texts.append(text)
@@ -286,7 +280,7 @@ def _one_column(values: Any, name: str) -> pa.LargeStringArray:
         return _polars_texts(values)
     if isinstance(values, str | bytes) or not isinstance(values, Iterable):
         hint = "a mapping has a list of values for each column"
-        raise DataError.of("wrong-data", f"column {name!r} is {values!r}, not a list of values", None, hint)
+        raise DataError.of(Code.WRONG_DATA, f"column {name!r} is {values!r}, not a list of values", None, hint)
     return _object_texts(values if isinstance(values, Sequence) else list(values), f"column {name!r}")
 
 
@@ -299,7 +293,7 @@ def _numpy_columns(data: np.ndarray[Any, Any]) -> _LazyColumns:
         columns = [partial(_numpy_texts, data[:, i], f"column {i + 1}") for i in range(data.shape[1])]
         return _LazyColumns(None, columns, len(data))
     raise DataError.of(
-        "wrong-data",
+        Code.WRONG_DATA,
         f"rows cannot be taken from a NumPy array of shape {data.shape}",
         hint="pass one column as a 1-D array, rows as a 2-D array, or a structured array",
     )
@@ -308,16 +302,20 @@ def _numpy_columns(data: np.ndarray[Any, Any]) -> _LazyColumns:
 def _numpy_texts(values: np.ndarray[Any, Any], column: str) -> pa.LargeStringArray:
     if values.dtype.kind == "O":
         return _object_texts(values.tolist(), f"column {column!r}")
-    try:
-        mask = np.ma.getmaskarray(values) if isinstance(values, np.ma.MaskedArray) else None
+    mask = np.ma.getmaskarray(values) if isinstance(values, np.ma.MaskedArray) else None
+    with _supported(column, f"NumPy type {values.dtype}"):
         array = pa.array(np.ascontiguousarray(values), mask=mask, from_pandas=False)
-    except (pa.ArrowNotImplementedError, pa.ArrowInvalid, pa.ArrowTypeError) as error:
-        raise DataError.of(
-            "unsupported-type",
-            f"column {column!r} has the NumPy type {values.dtype}, which cannot be a term",
-            hint=CONVERT,
-        ) from error
     return texts_of(array, column)
+
+
+@contextmanager
+def _supported(column: str, kind: str) -> Iterator[None]:
+    """An error that names the type of a column which Arrow cannot take."""
+    try:
+        yield
+    except (pa.ArrowNotImplementedError, pa.ArrowInvalid, pa.ArrowTypeError) as error:
+        message = f"column {column!r} has the {kind}, which cannot be a term"
+        raise DataError.of(Code.UNSUPPORTED_TYPE, message, hint=CONVERT) from error
 
 
 def _pandas_columns(data: Any) -> _LazyColumns:
@@ -339,14 +337,8 @@ def _series_texts(series: Any, name: str) -> pa.LargeStringArray:
         return categories.take(pa.array(np.asarray(series.cat.codes)))
     if series.dtype == object:
         return _object_texts(series.tolist(), f"column {name!r}")
-    try:
+    with _supported(name, f"pandas type {series.dtype}"):
         array = pa.array(series)
-    except (pa.ArrowNotImplementedError, pa.ArrowInvalid, pa.ArrowTypeError) as error:
-        raise DataError.of(
-            "unsupported-type",
-            f"column {name!r} has the pandas type {series.dtype}, which cannot be a term",
-            hint=CONVERT,
-        ) from error
     return texts_of(array, name)
 
 
@@ -376,7 +368,7 @@ def _string_texts(array: pa.Array, column: str) -> pa.LargeStringArray:
         array.validate(full=True)
     except pa.ArrowInvalid as error:
         message = f"column {column!r} holds a string that is not valid UTF-8: {error}"
-        raise DataError.of("not-utf-8", message, None, "decode the column with its own encoding first") from None
+        raise DataError.of(Code.NOT_UTF_8, message, None, "decode the column with its own encoding first") from None
     return _quoted(array)
 
 
@@ -443,7 +435,7 @@ def _moments(array: pa.Array, column: str, before: int) -> pa.LargeStringArray:
         number = lexical[row].as_py().strip("<>").rpartition(" ")[2]
         message = f"row {before + row + 1}, column {column!r}: the {array.type} {number} cannot be written as a term"
         hint = "years go from -32767 to 32767, times from 00:00 to 24:00; correct the value, or leave out the row"
-        raise DataError.of("bad-value", message, None, hint)
+        raise DataError.of(Code.BAD_VALUE, message, None, hint)
     return lexical
 
 
@@ -462,7 +454,9 @@ def _without_zeros(lexical: pa.LargeStringArray, unit: str) -> pa.LargeStringArr
 def _null(row: int, column: str) -> None:
     """Refuse a missing value; rows count from 1."""
     raise DataError.of(
-        "null-value", f"row {row}, {column}: there is no value", hint="drop or fill the rows with missing values first"
+        Code.NULL_VALUE,
+        f"row {row}, {column}: there is no value",
+        hint="drop or fill the rows with missing values first",
     )
 
 
@@ -475,4 +469,4 @@ def constant_column(text: str, rows: int) -> pa.StringArray:
     return pa.repeat(pa.scalar(text, pa.string()), rows)
 
 
-__all__ = ["TEXT", "argument_columns", "constant_column", "large_strings", "text_columns", "texts_of"]
+__all__ = ["TEXT", "argument_columns", "constant_column", "large_strings", "texts_of"]

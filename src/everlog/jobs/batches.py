@@ -22,6 +22,7 @@ from everlog.ingest.spill import Spill
 from everlog.ingest.split import BadRow
 from everlog.ingest.stage import MOST_LISTED, MOST_SHOWN, Staged
 from everlog.ingest.tasks import attempt, opened, work_directory
+from everlog.lang.codes import Code
 from everlog.lang.errors import DataError, Diagnostic, Place
 from everlog.lang.internal import LITERAL
 
@@ -52,7 +53,6 @@ def read_batch(
     width: int,
     salt: int = 0,
     on_error: str = "stop",
-    in_process_rows: int = IN_PROCESS_ROWS,
 ) -> ChangeSet:
     """Read the operations in a DataFrame into files in ``work``, a directory that all workers share.
 
@@ -61,7 +61,7 @@ def read_batch(
     """
     rows = frame.select(*reader.columns)
     task = _WriteOperations(work_directory(work), width, salt, where, reader.names.knows(LITERAL))
-    if (small := small_batch(frame, reader, in_process_rows)) is not None:
+    if (small := small_batch(frame, reader)) is not None:
         parts = opened([attempt(lambda: task.write(_numbered(reader, small)))])
     else:
         read = rows.mapInArrow(_Read(reader), f"{SCHEMA}, seq {dict(rows.dtypes).get('seq', 'tinyint')}")
@@ -70,10 +70,10 @@ def read_batch(
     return _together(parts, reader, where, width, on_error)
 
 
-def small_batch(frame: DataFrame, reader: OperationReader, most: int = IN_PROCESS_ROWS) -> pa.Table | None:
-    """The operations in a DataFrame, collected; None if they are more than ``most``."""
-    rows = frame.select(*reader.columns).limit(most + 1).toArrow()
-    return rows if rows.num_rows <= most else None
+def small_batch(frame: DataFrame, reader: OperationReader) -> pa.Table | None:
+    """The operations in a DataFrame, collected; None if they are too many."""
+    rows = frame.select(*reader.columns).limit(IN_PROCESS_ROWS + 1).toArrow()
+    return rows if rows.num_rows <= IN_PROCESS_ROWS else None
 
 
 def read_small_batch(
@@ -226,7 +226,7 @@ def _joined(parts: Sequence[Staged], width: int) -> Staged:
 
 
 def _bad_rows(bad: Sequence[BadRow], count: int, where: str) -> DataError:
-    shown = [Diagnostic("bad-row", row.reason, row.place) for row in bad[:MOST_SHOWN]]
+    shown = [Diagnostic(Code.BAD_ROW, row.reason, row.place) for row in bad[:MOST_SHOWN]]
     rows = f"{count:,} bad row{'s' * (count > 1)}"
     hint = 'correct the source, or leave bad rows out with on_error="skip"'
-    return DataError([*shown, Diagnostic("bad-rows", f"{where} was not applied: {rows}", hint=hint)])
+    return DataError([*shown, Diagnostic(Code.BAD_ROWS, f"{where} was not applied: {rows}", hint=hint)])

@@ -19,6 +19,7 @@ from everlog.kb.change import Change
 from everlog.kb.knowledge_base import KnowledgeBase
 from everlog.kb.saving import append, is_saved_in
 from everlog.kb.stores import open as open_store
+from everlog.lang.codes import Code
 from everlog.lang.errors import EverlogError
 from everlog.store import Store, Transaction, VersionInfo, begin
 from everlog.store.compaction import compact_if_worth
@@ -111,7 +112,7 @@ def made_in(
             if job.engine == "spark":
                 hint = "use --engine local, or allow tasks more facts with --spark-local-finish"
                 message = f"that is too much for one task of Spark, and cannot be distributed ({error})"
-                raise EverlogError.of("too-much-for-spark", message, None, hint) from None
+                raise EverlogError.of(Code.TOO_MUCH_FOR_SPARK, message, None, hint) from None
             log.info("engine auto: local all the same: %s", error)
     with clock.phase("load"):
         kb = _opened(job, kb, transaction)

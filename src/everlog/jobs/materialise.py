@@ -20,7 +20,6 @@ from everlog.engine.dictionary import Dictionary
 from everlog.engine.factset import FactSet
 from everlog.engine.kinds import ByPredicate
 from everlog.engine.limits import Limits
-from everlog.ingest.encode import TERMS
 from everlog.ingest.facts import load_columns
 from everlog.ingest.in_process import IN_PROCESS_BYTES, read_facts, size_of
 from everlog.ingest.inputs import EncodedFiles, encoded, facts_in_program
@@ -34,12 +33,13 @@ from everlog.ingest.triples import refuse_graphs
 from everlog.jobs.reports import Clock, Report
 from everlog.kb.knowledge_base import KnowledgeBase
 from everlog.kb.saving import commit_whole, keep_whole_version, refuse_existing
+from everlog.lang.codes import Code
 from everlog.lang.errors import EverlogError, Place, few
 from everlog.lang.internal import LITERAL
 from everlog.lang.printer import print_program
 from everlog.lang.syntax import Predicate
 from everlog.owl.reading import Profile, Schema, has_ontology, read_program
-from everlog.profiling.watch import watching
+from everlog.profiling.recorder import watching
 from everlog.reasoning.equality import Equality
 from everlog.reasoning.materialisation import Maintain
 from everlog.reasoning.merging import Merging
@@ -47,6 +47,7 @@ from everlog.reasoning.modules.description import closures_of
 from everlog.reasoning.statistics import Listener, Statistics
 from everlog.settings import EXPAND_BELOW, LOCAL_FINISH, WAIT
 from everlog.store.codec import COUNTED, dictionary_of, facts_of
+from everlog.store.schema import TERMS
 from everlog.store.transaction import Transaction, begin
 
 if TYPE_CHECKING:
@@ -248,14 +249,14 @@ def _check_merging(job: MaterialiseJob, program: CheckedProgram) -> None:
     if job.profile == "rdfs":
         message = "the profile rdfs has no rules for owl:sameAs in triples, so nothing would be the same"
         hint = "use another profile, such as rl, or leave out --equality"
-        raise EverlogError.of("representatives-of-triples", message, None, hint)
+        raise EverlogError.of(Code.REPRESENTATIVES_OF_TRIPLES, message, None, hint)
     Merging(program)
 
 
 def no_representatives_on_spark() -> EverlogError:
     """Why the engine spark is refused."""
     message = "Spark cannot reason over representatives of equal terms"
-    return EverlogError.of("representatives-on-spark", message, None, "use --engine local, or --equality rules")
+    return EverlogError.of(Code.REPRESENTATIVES_ON_SPARK, message, None, "use --engine local, or --equality rules")
 
 
 def _reasons_on_spark(job: MaterialiseJob, rows: int, texts: int) -> bool:

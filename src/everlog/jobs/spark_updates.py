@@ -42,6 +42,7 @@ from everlog.jobs.change_job import ChangeJob, RowsRead
 from everlog.jobs.materialise import no_representatives_on_spark
 from everlog.jobs.reports import Clock
 from everlog.kb.change import Change, ChangedNumbers
+from everlog.lang.codes import Code
 from everlog.lang.errors import EverlogError
 from everlog.lang.parser import parse_stored
 from everlog.lang.syntax import Predicate
@@ -279,7 +280,7 @@ def updatable(job: ChangeJob, info: VersionInfo) -> StratifiedProgram:
         raise no_representatives_on_spark()
     if job.algorithm == "counting":
         hint = "use --engine local, or another algorithm"
-        raise EverlogError.of("no-such-algorithm", "counting is done on this machine only", None, hint)
+        raise EverlogError.of(Code.NO_SUCH_ALGORITHM, "counting is done on this machine only", None, hint)
     kind: Kind = info.statistics.get("stratification", "levels")
     program = stratify(check(parse_stored(info.rules, f"{job.store} (rules of version {info.version})")), kind)
     program_of(program, info)

@@ -23,7 +23,7 @@ from everlog.ingest.in_process import FactsRead
 from everlog.ingest.operations import OperationReader
 from everlog.ingest.tasks import Runner
 from everlog.jobs.asked_facts import AskedFacts
-from everlog.jobs.batches import IN_PROCESS_ROWS, ChangeSet, read_batch, read_small_batch, small_batch
+from everlog.jobs.batches import ChangeSet, read_batch, read_small_batch, small_batch
 from everlog.jobs.change_job import RowsRead
 from everlog.jobs.changing import MadeHere, made_in
 from everlog.jobs.reports import Clock, Report
@@ -31,7 +31,8 @@ from everlog.jobs.spark_updates import StagedUpdate
 from everlog.jobs.update import UpdateJob
 from everlog.kb.change import Change
 from everlog.kb.knowledge_base import KnowledgeBase
-from everlog.lang.errors import DataError, StoreError
+from everlog.lang.codes import Code
+from everlog.lang.errors import AnotherWriterError, DataError
 from everlog.lang.syntax import Predicate
 from everlog.reasoning.update import Algorithm
 from everlog.store import Store, VersionInfo, begin, steps
@@ -41,7 +42,7 @@ from everlog.store.layout import StoreLayout
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
-    from pyspark.sql.streaming import StreamingQuery
+    from pyspark.sql.streaming.query import StreamingQuery
 
 LONGEST_NAME = 255
 """Characters that file systems allow in a file name."""
@@ -75,7 +76,6 @@ def maintain(
     memory: int | None = None,
     types: str = "auto",
     on_error: str = "stop",
-    in_process_rows: int = IN_PROCESS_ROWS,
     progress: Callable[[Applied], None] = lambda applied: None,
 ) -> StreamingQuery:
     """Apply every micro-batch of a stream of insertions and deletions to a store; returns the running query.
@@ -96,13 +96,13 @@ def maintain(
     """
     opened = Store.open(store)
     if not stream.isStreaming:
-        raise DataError.of("not-a-stream", "the DataFrame is not a stream", None, "read it with spark.readStream")
+        raise DataError.of(Code.NOT_A_STREAM, "the DataFrame is not a stream", None, "read it with spark.readStream")
     _require_name(name, opened.layout)
     OperationReader.of(dict(stream.dtypes), Names([], {}), {})
     job = UpdateJob(
         str(opened.path.absolute()), algorithm=algorithm, engine=engine, memory=memory, types=types, on_error=on_error
     )
-    upkeep = Upkeep(job, name, restart, in_process_rows, progress)
+    upkeep = Upkeep(job, name, restart, progress)
     place = spark_uri(opened.layout.checkpoint(name) if checkpoint is None else checkpoint)
     writer = stream.writeStream.queryName(name).option("checkpointLocation", place).foreachBatch(upkeep)
     query = (writer.trigger(**trigger) if trigger else writer).start()
@@ -120,13 +120,13 @@ def _require_name(name: str, layout: StoreLayout) -> None:
     """An error for what cannot name a stream: the checkpoint is in a directory of that name."""
     if not name:
         hint = 'pass one, such as maintain(stream, store, "edges"), and the same one when you start again'
-        raise DataError.of("no-name", "a stream needs a name by which the store knows it", None, hint)
+        raise DataError.of(Code.NO_NAME, "a stream needs a name by which the store knows it", None, hint)
     if name in (".", ".."):
         message = f"a stream cannot be named {name!r}, which stands for another directory than its own"
-        raise DataError.of("bad-name", message, None, "choose a word, such as edges")
+        raise DataError.of(Code.BAD_NAME, message, None, "choose a word, such as edges")
     if (length := len(layout.checkpoint(name).name)) > LONGEST_NAME:
         message = f"the name of the stream makes a file name of {length:,} characters, {LONGEST_NAME} are allowed"
-        raise DataError.of("bad-name", message, None, "choose a word, such as edges")
+        raise DataError.of(Code.BAD_NAME, message, None, "choose a word, such as edges")
 
 
 @dataclass
@@ -141,7 +141,6 @@ class Upkeep:
     """The store, and how it is updated."""
     name: str
     restart: bool = False
-    in_process_rows: int = IN_PROCESS_ROWS
     progress: Callable[[Applied], None] = lambda applied: None
     checkpoint: Future[str] = field(default_factory=Future)
     """Spark's own identity of the checkpoint, which a copy at another place shares and a new one does not."""
@@ -153,8 +152,8 @@ class Upkeep:
             kb, self.kb = self.kb, None  # a knowledge base whose update failed is not used again
             try:
                 applied = self._apply(frame, batch, checkpoint, kb)
-            except StoreError as error:
-                if error.diagnostics[0].code != "another-writer" or attempt + 1 == ATTEMPTS:
+            except AnotherWriterError:
+                if attempt + 1 == ATTEMPTS:
                     raise
             else:
                 break
@@ -174,7 +173,7 @@ class Upkeep:
             if not self._is_next(transaction.base.positions, checkpoint, batch):
                 self.kb = kb
                 return None
-            asked = AskedBatch(self.job, frame, f"batch {batch} of {self.name}", self.in_process_rows)
+            asked = AskedBatch(self.job, frame, f"batch {batch} of {self.name}")
             made = made_in(self.job, asked, transaction, Clock(Report()), kb)
             figures = {"rows": made.read.rows, "bad_rows": made.read.bad_count}
             version = made.commit(transaction, figures, {self.name: {"checkpoint": checkpoint, "batch": batch}})
@@ -187,7 +186,7 @@ class Upkeep:
         if known is not None and known["checkpoint"] != checkpoint and not self.restart:
             message = f"the store has batches 0 to {known['batch']} of {self.name}, from another checkpoint"
             hint = "go on with that checkpoint, take another name, or pass restart=True if all is to be applied anew"
-            raise store_error("other-checkpoint", message, self.store, hint)
+            raise store_error(Code.OTHER_CHECKPOINT, message, self.store, hint)
 
     def _is_next(self, positions: Mapping[str, Any], checkpoint: str, batch: int) -> bool:
         """Whether a batch is to be applied: it is the one after the last; no if the store has it already."""
@@ -203,7 +202,7 @@ class Upkeep:
                 "the store is older than the checkpoint: start with a new checkpoint; "
                 "restart=True goes on without the batches between"
             )
-            raise store_error("missed-batches", message, self.store, hint)
+            raise store_error(Code.MISSED_BATCHES, message, self.store, hint)
         return batch > last
 
 
@@ -212,12 +211,11 @@ class AskedBatch(AskedFacts):
 
     job: UpdateJob
 
-    def __init__(self, job: UpdateJob, frame: DataFrame, where: str, in_process_rows: int) -> None:
+    def __init__(self, job: UpdateJob, frame: DataFrame, where: str) -> None:
         super().__init__(job)
         self.spark = frame.sparkSession
         self.frame = frame
         self.where = where
-        self.in_process_rows = in_process_rows
 
     def prepare(
         self, program: CheckedProgram, predicates: Iterable[Predicate], work: Path, clock: Clock
@@ -229,7 +227,7 @@ class AskedBatch(AskedFacts):
 
     def read(self, kb: KnowledgeBase, work: Path, told: Told | None) -> tuple[FactsRead, FactsRead]:
         dictionary, on_error = kb.dictionary, self.job.on_error
-        small = small_batch(self.frame, self.reader, self.in_process_rows)
+        small = small_batch(self.frame, self.reader)
         if small is not None:
             return read_small_batch(small, self.reader, dictionary, where=self.where, on_error=on_error)
         changes = self._changes(dictionary.salt, work)
@@ -253,5 +251,4 @@ class AskedBatch(AskedFacts):
             width=self.width,
             salt=salt,
             on_error=self.job.on_error,
-            in_process_rows=self.in_process_rows,
         )

@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 from everlog.analysis.predicates import Key, Names
 from everlog.engine.dictionary import Dictionary
 from everlog.engine.factset import FactSet
+from everlog.engine.tables import argument_names
 from everlog.lang.errors import UnknownPredicateError
 from everlog.lang.html import SHOWN, html_table
 from everlog.lang.syntax import Predicate
@@ -69,7 +70,7 @@ class ChangedRelations(ChangedPredicates[Rows]):
         self._facts = facts
 
     def held(self, predicate: Predicate) -> Rows:
-        columns = [f"c{i}" for i in range(predicate.arity)]
+        columns = argument_names(predicate.arity)
         return Rows(self._dictionary, self._facts.relation(predicate), columns)
 
 

@@ -15,13 +15,14 @@ from everlog.engine.dictionary import Dictionary
 from everlog.engine.factset import NONE, FactSet
 from everlog.engine.kinds import kinds_of
 from everlog.engine.relation import Relation
+from everlog.engine.tables import argument_names
 from everlog.ingest.columns import Headers
 from everlog.ingest.values import argument_columns
 from everlog.lang.kinds import Kinds
 from everlog.lang.syntax import Constant, Predicate
 
 Rows = Any
-"""Rows in any form that ``everlog.ingest.values.text_columns`` takes."""
+"""Rows in any form that ``everlog.ingest.values.argument_columns`` takes."""
 
 ByPredicate = Iterable[tuple[Key, Rows]]
 
@@ -53,7 +54,7 @@ def deletion(predicate: Predicate, columns: list[pa.LargeStringArray], size: int
     if all((column >= 0).all() for column in ids):
         return Queued(False, predicate, Relation.from_columns(ids, len(dictionary), size))
     known = np.logical_and.reduce([column >= 0 for column in ids])
-    texts = pa.table(columns, names=[f"c{i}" for i in range(len(columns))]).filter(pa.array(~known))
+    texts = pa.table(columns, names=argument_names(len(columns))).filter(pa.array(~known))
     unknown = texts.group_by(texts.column_names).aggregate([]).num_rows
     return Queued(False, predicate, Relation.from_columns([column[known] for column in ids], len(dictionary)), unknown)
 

@@ -14,7 +14,7 @@ import pyarrow as pa
 
 from everlog.engine.dictionary import Constants, Dictionary
 from everlog.engine.difference import applied
-from everlog.engine.keys import Column, Keys
+from everlog.engine.keys import BLOCK_ROWS, ID_BITS, ID_MASK, Column, Keys
 from everlog.engine.match import Engine
 from everlog.engine.relation import Relation
 from everlog.kb.knowledge_base import KnowledgeBase
@@ -25,10 +25,6 @@ from everlog.reasoning.modules.graphs import derived_since
 from everlog.store.codec import change_of
 from everlog.store.loading import always_counted, generated_in
 from everlog.store.store import Store, negated
-
-BLOCK = 1 << 20
-WIDTH = 32
-LOW = (1 << WIDTH) - 1
 
 EMPTY = Relation.empty(2)
 
@@ -97,23 +93,23 @@ def _missing(mine: Relation, other: Relation, ids: Column) -> Keys:
     """The pairs that another relation does not have, in which terms have other ids, or -1 for none."""
     found = [np.empty(0, np.int64)]
     for keys in _blocks(mine):
-        first, second = ids[keys >> WIDTH], ids[keys & LOW]
+        first, second = ids[keys >> ID_BITS], ids[keys & ID_MASK]
         known = np.flatnonzero((first >= 0) & (second >= 0))
         absent = np.ones(len(keys), np.bool_)
-        absent[known] = ~other.contains(first[known] << WIDTH | second[known])
+        absent[known] = ~other.contains(first[known] << ID_BITS | second[known])
         found.append(keys[absent])
     return np.concatenate(found)
 
 
 def _renumbered(keys: Keys, ids: Column) -> Keys:
-    return ids[keys >> WIDTH] << WIDTH | ids[keys & LOW]
+    return ids[keys >> ID_BITS] << ID_BITS | ids[keys & ID_MASK]
 
 
 def _blocks(relation: Relation) -> Iterator[Keys]:
     """All pairs of a relation, not all at once if it has them in a form of its own."""
     if relation.base is not None and not relation.runs and not relation.gone:
-        yield from relation.base.blocks(0, BLOCK)
+        yield from relation.base.blocks(0, BLOCK_ROWS)
         return
     keys = relation.keys()
-    for start in range(0, len(keys), BLOCK):
-        yield keys[start : start + BLOCK]
+    for start in range(0, len(keys), BLOCK_ROWS):
+        yield keys[start : start + BLOCK_ROWS]

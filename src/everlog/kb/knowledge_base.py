@@ -38,7 +38,8 @@ from everlog.lang.printer import print_program
 from everlog.lang.syntax import Predicate, Program
 from everlog.owl.reading import Profile as OntologyProfile
 from everlog.owl.reading import Schema, given_program, refuse_ontology
-from everlog.profiling.watch import UNWATCHED, watching
+from everlog.profiling.recorder import watching
+from everlog.profiling.watch import UNWATCHED
 from everlog.query.answers import RelationRows, Rows
 from everlog.query.conjunctive import answer
 from everlog.query.explain.asked import FactTexts
@@ -57,7 +58,7 @@ if TYPE_CHECKING:
     from everlog.query.sparql.results import Result
 
 Rows_ = Any
-"""Rows in any form that ``everlog.ingest.values.text_columns`` takes."""
+"""Rows in any form that ``everlog.ingest.values.argument_columns`` takes."""
 
 
 DECODED = 100_000

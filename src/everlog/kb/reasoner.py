@@ -11,7 +11,6 @@ from functools import partial
 import pyarrow as pa
 
 from everlog.analysis.check import CheckedProgram
-from everlog.analysis.modules import with_modules
 from everlog.analysis.stratify import Kind, StratifiedProgram, stratify
 from everlog.engine.dictionary import Constants, Dictionary
 from everlog.engine.factset import NONE, FactSet
@@ -32,6 +31,7 @@ from everlog.reasoning.equality.partition import NormalisedConstants, Partition
 from everlog.reasoning.materialisation import Maintain, Materialisation, booked
 from everlog.reasoning.merging import Merged, Merging
 from everlog.reasoning.modules.boundary import UserView, outward, stored
+from everlog.reasoning.modules.kinds import with_modules
 from everlog.reasoning.rule_changes import RuleChange, change_rules
 from everlog.reasoning.seminaive import seminaive
 from everlog.reasoning.statistics import Listener, Statistics, UpdateStatistics
@@ -226,7 +226,7 @@ class Reasoner:
         new = copy(self)
         if program.written == self.program.program.written:
             return new
-        new.modules = self.modules or (modules_open and not with_modules(self.program).modules)
+        new.modules = self.modules or (modules_open and not with_modules(self.program).special)
         new.program = arranged(program, self.program.kind, new.modules)
         new.merging = None if self.merging is None else Merging(new.program.program)
         new._encode_constants()

@@ -11,6 +11,7 @@ from everlog.analysis.check import CheckedProgram, check, unknown_predicate
 from everlog.analysis.places import atom_place, position
 from everlog.analysis.variants import Variants
 from everlog.kb.change import Change
+from everlog.lang.codes import Code
 from everlog.lang.errors import Diagnostic, RuleError
 from everlog.lang.printer import print_rule
 from everlog.lang.syntax import Predicate, Program, Rule
@@ -127,7 +128,7 @@ def _missing(rule: Rule, old: CheckedProgram) -> Diagnostic:
     closest = "  ".join(f"`{line}`" for line in list(dict.fromkeys(near))[:CLOSEST])
     hint = f"the closest there is: {closest}" if near else "`everlog rules STORE` (kb.rules in Python) shows the rules"
     place = rule.span.place if rule.span is not None else None
-    return Diagnostic("unknown-rule", f"there is no rule `{text}` to remove", place, hint)
+    return Diagnostic(Code.UNKNOWN_RULE, f"there is no rule `{text}` to remove", place, hint)
 
 
 def _refuse_other_arities(plus: CheckedProgram, known: Iterable[Predicate]) -> None:

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 import numpy as np
 import pyarrow as pa
 
-from everlog.analysis.given import KINDS
+from everlog.analysis.given import KINDS, GivenFacts
 from everlog.analysis.stratify import StratifiedProgram
 from everlog.engine.dictionary import Dictionary
 from everlog.engine.difference import Difference, counts_changed, difference, facts_changed
@@ -19,12 +19,15 @@ from everlog.engine.multiset import NO_COUNTS, Counts
 from everlog.engine.state import State
 from everlog.ingest.amounts import Told, counted
 from everlog.ingest.dictionary import collision_error
+from everlog.kb.since import ChangesSince
+from everlog.lang.codes import Code
 from everlog.lang.errors import Diagnostic, StoreError, warn
 from everlog.lang.syntax import Predicate
 from everlog.reasoning.materialisation import Maintain
 from everlog.reasoning.modules.boundary import above
 from everlog.reasoning.modules.description import closures_of
 from everlog.reasoning.modules.graphs import forms
+from everlog.reasoning.statistics import Statistics
 from everlog.settings import EXPAND_BELOW, WAIT
 from everlog.store import Store, Transaction, begin, exists
 from everlog.store.codec import COUNTED, added_terms, change_batches, fact_batches, term_batches
@@ -33,9 +36,6 @@ from everlog.store.compaction import compact_if_worth
 from everlog.store.errors import after_commit
 from everlog.store.loading import stored_counts
 from everlog.store.states import SnapshotState, keep_change, keep_whole, kept_nowhere
-
-if TYPE_CHECKING:
-    from everlog.kb.knowledge_base import KnowledgeBase
 
 KEEPING = "making a snapshot"
 """What is done after a commit, in words."""
@@ -71,8 +71,48 @@ class StoreHandle:
         return self.has_rules_of(program) or (self.program is not None and forms(self.program) == forms(program))
 
 
+class Saveable(Protocol):
+    """What saving asks of a knowledge base; see :class:`everlog.KnowledgeBase`."""
+
+    saved: StoreHandle | None
+    since: ChangesSince | None
+    data_prefixes: Mapping[str, str]
+    modules_open: bool
+    given: GivenFacts
+
+    @property
+    def program(self) -> StratifiedProgram: ...
+
+    @property
+    def dictionary(self) -> Dictionary: ...
+
+    @property
+    def predicates(self) -> list[Predicate]: ...
+
+    @property
+    def rules(self) -> str: ...
+
+    @property
+    def modules(self) -> bool: ...
+
+    @property
+    def maintain(self) -> Maintain: ...
+
+    @property
+    def statistics(self) -> Statistics: ...
+
+    @property
+    def work(self) -> int: ...
+
+    def state(self) -> State: ...
+
+    def stored(self, generated: frozenset[Predicate]) -> State: ...
+
+    def adopt(self, state: State, saved: StoreHandle | None) -> None: ...
+
+
 def save(
-    kb: KnowledgeBase,
+    kb: Saveable,
     path: str | Path | None = None,
     *,
     overwrite: bool = False,
@@ -82,7 +122,7 @@ def save(
     """Write a knowledge base to a store; see :meth:`KnowledgeBase.save`."""
     saved = kb.saved
     if path is None and saved is None:
-        raise StoreError.of("no-store", "the knowledge base comes from no store", None, "say where to save it")
+        raise StoreError.of(Code.NO_STORE, "the knowledge base comes from no store", None, "say where to save it")
     place = Path(path) if path is not None else saved.path  # type: ignore[union-attr]
     if saved is not None and not overwrite and place.resolve() == saved.path and exists(place):
         store = Store.open(place)
@@ -93,7 +133,7 @@ def save(
             compact_if_worth(place, version)
         return version
     refuse_existing(place, overwrite)
-    kb.materialise()
+    kb.state()  # everything is derived before other writers have to wait
     with begin(place, overwrite=overwrite, wait=wait) as transaction:
         refuse_existing(place, overwrite)  # somebody may have made one while this waited
         version, state = commit_whole(kb, transaction, "save", expand_below=expand_below)
@@ -102,7 +142,7 @@ def save(
 
 
 def commit_whole(
-    kb: KnowledgeBase,
+    kb: Saveable,
     transaction: Transaction,
     operation: str,
     *,
@@ -145,7 +185,7 @@ def commit_whole(
 
 
 def keep_whole_version(
-    kb: KnowledgeBase,
+    kb: Saveable,
     path: str | Path,
     version: int,
     state: State,
@@ -164,7 +204,7 @@ def keep_whole_version(
 
 
 def append(
-    kb: KnowledgeBase,
+    kb: Saveable,
     transaction: Transaction,
     figures: dict[str, Any] | None = None,
     positions: dict[str, Any] | None = None,
@@ -223,7 +263,7 @@ class NextVersion:
         return self.same_rules and not self.rows.holds and not self.rows.explicit
 
 
-def next_version(kb: KnowledgeBase, expand_below: int = EXPAND_BELOW) -> NextVersion:
+def next_version(kb: Saveable, expand_below: int = EXPAND_BELOW) -> NextVersion:
     """What changed in a knowledge base since it was opened or saved; see :func:`append`."""
     saved = kb.saved
     assert saved is not None
@@ -248,7 +288,7 @@ def next_version(kb: KnowledgeBase, expand_below: int = EXPAND_BELOW) -> NextVer
     )
 
 
-def _outgrown(kb: KnowledgeBase, old: State, most: int) -> frozenset[Predicate]:
+def _outgrown(kb: Saveable, old: State, most: int) -> frozenset[Predicate]:
     """The predicates of modules that have more facts than so many, and had not."""
     now = above(kb.program, kb.state().facts, most)
     return frozenset(predicate for predicate in now if len(old.facts.relation(predicate)) <= most)
@@ -267,7 +307,7 @@ def is_saved_in(saved: StoreHandle, store: Store, version: int | None) -> bool:
     return all(store.info(v).operation in ("compact", "widen") for v in range(saved.version + 1, version + 1))
 
 
-def changed_rows(kb: KnowledgeBase, store: Store, old: State, new: State) -> Difference:
+def changed_rows(kb: Saveable, store: Store, old: State, new: State) -> Difference:
     """What a knowledge base adds to the rows of the newest version, which has the old state, so that it has the new.
 
     That is what changed since. States are compared only where that is not known: where everything was derived again,
@@ -304,7 +344,7 @@ def _keep_update(saved: StoreHandle, version: int, new: State, program: Stratifi
     return keep_change(store, version, saved.kept, new)
 
 
-def wants_modules(kb: KnowledgeBase) -> bool:
+def wants_modules(kb: Saveable) -> bool:
     """Whether modules are to take the rules of a knowledge base that they fit, even if there are none now."""
     return kb.modules or kb.modules_open
 
@@ -313,7 +353,7 @@ def refuse_existing(path: str | Path, overwrite: bool) -> None:
     """An error if there is a store already and it may not be replaced."""
     if exists(path) and not overwrite:
         hint = "pass --overwrite (overwrite=True in Python) to make a new version; old ones stay readable"
-        raise StoreError.of("store-exists", f"there is a store at {path} already", None, hint)
+        raise StoreError.of(Code.STORE_EXISTS, f"there is a store at {path} already", None, hint)
 
 
 def name_predicates(dictionary: Dictionary, predicates: Iterable[Predicate]) -> None:

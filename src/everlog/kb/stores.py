@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 
 from everlog.kb.knowledge_base import KnowledgeBase
 from everlog.kb.saving import StoreHandle, append
+from everlog.lang.codes import Code
 from everlog.lang.errors import StoreError
 from everlog.lang.parser import parse_stored
 from everlog.reasoning.equality import Equality
@@ -99,7 +100,7 @@ def _refuse_other_equality(store: Store, made: Equality, asked: Equality) -> Non
     """An error if the facts of a store are not those that an equality asked for gives."""
     if asked != made and "representatives" in (asked, made):
         hint = "open it without the option, or materialise again"
-        raise StoreError.of("other-equality", f"{store.path} has equality={made!r}, not {asked!r}", None, hint)
+        raise StoreError.of(Code.OTHER_EQUALITY, f"{store.path} has equality={made!r}, not {asked!r}", None, hint)
 
 
 def statistics_of(data: dict[str, Any]) -> Statistics:

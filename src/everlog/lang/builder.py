@@ -1,6 +1,6 @@
 """From the syntax tree of a statement to atoms and rules, with prefixes resolved.
 
-What is wrong is reported and replaced by something that lets the rest be looked at; ``finish`` raises.
+A mistake is reported and replaced by a stand-in, so that the rest of the text is checked too; ``finish`` raises.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from lark import Token, Tree
 
+from everlog.lang.codes import Code
 from everlog.lang.errors import Diagnostic, Place, RuleError
 from everlog.lang.literals import iri_content, local_name, number_text, string_content
 from everlog.lang.mistakes import token_span
@@ -25,14 +26,14 @@ WELL_KNOWN = {
     "skos": "http://www.w3.org/2004/02/skos/core#",
     "xsd": "http://www.w3.org/2001/XMLSchema#",
 }
-"""Prefixes that a message can spell out."""
+"""Well-known prefixes and their IRIs, which a message can suggest to declare."""
 
 _NEGATED = "nothing is derived not to hold: derive another predicate, such as `not_p(?x)`, or negate in the body"
 _TOO_LARGE = 'write it as an integer or a decimal, or infinity as `"INF"^^xsd:double`'
 
 
 MOST_MISTAKES = 100
-"""Reading ends after this number of mistakes in one text."""
+"""Maximum number of mistakes reported for one text; reading ends there."""
 
 
 class ProgramBuilder:
@@ -49,11 +50,11 @@ class ProgramBuilder:
         self._predicates: dict[Token, str] = {}
 
     def report(self, diagnostic: Diagnostic) -> None:
-        """Note a mistake; with as many as a person can use, all are raised, and reading ends."""
+        """Note a mistake; at ``MOST_MISTAKES`` all are raised, and reading ends."""
         self.diagnostics.append(diagnostic)
         if len(self.diagnostics) >= MOST_MISTAKES:
             hint = "correct these mistakes first"
-            last = Diagnostic("too-many-mistakes", f"reading ends after {MOST_MISTAKES} mistakes", None, hint)
+            last = Diagnostic(Code.TOO_MANY_MISTAKES, f"reading ends after {MOST_MISTAKES} mistakes", None, hint)
             raise RuleError([*sorted(self.diagnostics, key=_position), last])
 
     def finish(self) -> None:
@@ -77,11 +78,11 @@ class ProgramBuilder:
         span = self._covering(written[0][0], (body or written)[-1][0])
         for head, negated in written:
             if negated:
-                self._wrong("negated-head", "a head cannot be negated", head.span, _NEGATED)
+                self._wrong(Code.NEGATED_HEAD, "a head cannot be negated", head.span, _NEGATED)
             yield Rule(head, positive, negative, span)
 
     def query(self, tree: Tree[Token]) -> Query:
-        """The query that a conjunction says."""
+        """The query that a conjunction stands for."""
         literals = self._literals(tree.children)
         return Query(
             tuple(atom for atom, negated in literals if not negated),
@@ -91,13 +92,13 @@ class ProgramBuilder:
         )
 
     def predicate_named(self, text: str) -> str:
-        """The predicate name that a text of one token says."""
+        """The predicate name in a text of one token."""
         tokens = list(grammar().lex(text))
         if len(tokens) == 1 and str(tokens[0]) == text:
             return self._predicate(tokens[0])
         self.report(
             Diagnostic(
-                "invalid-predicate",
+                Code.INVALID_PREDICATE,
                 f"`{text}` is not a predicate",
                 None,
                 "write a bare name of letters, digits, `_` and `-`, a prefixed name, or an IRI as `<http://...>`",
@@ -115,14 +116,14 @@ class ProgramBuilder:
         span = token_span(self.source, name)
         if local:
             self._wrong(
-                "syntax", f"found `{name}`, expected a prefix", span, f"a prefix ends with the colon: `{prefix}:`"
+                Code.SYNTAX, f"found `{name}`, expected a prefix", span, f"a prefix ends with the colon: `{prefix}:`"
             )
         namespace = self._iri(iri)
         if self.prefixes.get(prefix, namespace) != namespace and prefix not in self._given:
             before = self._declared.get(prefix)
             notes = (("it is declared here first", before.place),) if before is not None else ()
             message = f"the prefix `{prefix}:` is declared twice, for different IRIs"
-            self.report(Diagnostic("duplicate-prefix", message, span.place, "give one of them another name", notes))
+            self.report(Diagnostic(Code.DUPLICATE_PREFIX, message, span.place, "give one of them another name", notes))
             return
         self.prefixes[prefix] = namespace
         self._given.discard(prefix)
@@ -157,7 +158,7 @@ class ProgramBuilder:
         return Span(self.source, first.span.line, first.span.column, last.span.end_line, last.span.end_column)
 
     def _triple(self, nodes: Sequence[Node], span: Span) -> Atom:
-        """``[s, p, o]`` is ``p(s, o)``, and ``[s, a, C]`` is ``C(s)``."""
+        """The atom of a triple: ``p(s, o)`` for ``[s, p, o]``, and ``C(s)`` for ``[s, a, C]``."""
         subject, verb, object_ = nodes
         is_type = isinstance(verb, Token) and (
             (verb.type == "NAME" and verb == "a")
@@ -182,9 +183,9 @@ class ProgramBuilder:
         hint = "a predicate is a name, a prefixed name or an IRI"
         if token.type == "VARIABLE":
             hint += "; write one rule for each predicate you mean"
-            self._wrong("variable-predicate", f"the variable `{token}` cannot be a predicate", span, hint)
+            self._wrong(Code.VARIABLE_PREDICATE, f"the variable `{token}` cannot be a predicate", span, hint)
         else:
-            self._wrong("invalid-predicate", f"`{token}` cannot be a predicate", span, hint)
+            self._wrong(Code.INVALID_PREDICATE, f"`{token}` cannot be a predicate", span, hint)
         return "_"
 
     def _term(self, node: Node) -> Term:
@@ -216,7 +217,7 @@ class ProgramBuilder:
         try:
             return Constant(number_text(token.type, str(token)))
         except ValueError as error:
-            self._wrong("number-range", str(error), token_span(self.source, token), _TOO_LARGE)
+            self._wrong(Code.NUMBER_RANGE, str(error), token_span(self.source, token), _TOO_LARGE)
             return Constant("0")
 
     def _string(self, token: Token) -> str:
@@ -224,7 +225,7 @@ class ProgramBuilder:
             return string_content(str(token))
         except ValueError as error:
             hint = "the escapes are those of Turtle; a backslash itself is written `\\\\`"
-            self._wrong("invalid-escape", str(error), token_span(self.source, token), hint)
+            self._wrong(Code.INVALID_ESCAPE, str(error), token_span(self.source, token), hint)
             return ""
 
     def _iri(self, token: Token) -> str:
@@ -233,7 +234,7 @@ class ProgramBuilder:
             try:
                 return iri_content(str(token))
             except ValueError as error:
-                self._wrong("invalid-iri", str(error), token_span(self.source, token), "encode it with `%`")
+                self._wrong(Code.INVALID_IRI, str(error), token_span(self.source, token), "encode it with `%`")
                 return ""
         prefix, _, local = token.partition(":")
         namespace = self.prefixes.get(prefix)
@@ -251,9 +252,9 @@ class ProgramBuilder:
         namespace = WELL_KNOWN.get(prefix, "http://...")
         hint = f"{known}; add `@prefix {prefix}: <{namespace}> .` to the rules, or write the IRI in full"
         message = f"the prefix `{prefix}:` is not declared"
-        self._wrong("undeclared-prefix", message, token_span(self.source, token), hint)
+        self._wrong(Code.UNDECLARED_PREFIX, message, token_span(self.source, token), hint)
 
-    def _wrong(self, code: str, message: str, span: Span | None, hint: str) -> None:
+    def _wrong(self, code: Code, message: str, span: Span | None, hint: str) -> None:
         self.report(Diagnostic(code, message, span.place if span is not None else None, hint))
 
 

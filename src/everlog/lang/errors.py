@@ -13,20 +13,21 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Self
 
+from everlog.lang.codes import Code, Severity
 from everlog.lang.visible import masked, visible
 
 LONGEST_LINE = 160
-"""The most characters of a line that are shown; of a longer line, those around the column."""
+"""Maximum number of characters shown of a source line; of a longer one, those around the column are shown."""
 
 LONGEST_TEXT = 2000
-"""The most characters of a message, a note or a hint that are shown."""
+"""Maximum number of characters shown of a message, a note or a hint."""
 
 log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where in an input something is: a file (or what stands for one), line, column, the line itself.
+    """Where in an input something is: a file (or another name of the input), line, column, the line itself.
 
     Lines and columns count from 1. ``width`` is how many characters the caret underlines. ``text`` may be cut
     at its end.
@@ -45,10 +46,10 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class Diagnostic:
-    """One thing that is wrong: a stable code, what, where, and what to do about it.
+    """One mistake or warning: its code in the registry, what is wrong, where, and what to do about it.
 
     >>> place = Place("r.rls", 1, 6, "p(?x, ?y) :- q(?x) .", 2)
-    >>> print(Diagnostic("unsafe-variable", "?y is not bound", place, "use ?y in a positive atom"))
+    >>> print(Diagnostic(Code.UNSAFE_VARIABLE, "?y is not bound", place, "use ?y in a positive atom"))
     error[unsafe-variable]: ?y is not bound
       --> r.rls:1:6
        |
@@ -57,12 +58,12 @@ class Diagnostic:
       = help: use ?y in a positive atom
     """
 
-    code: str
+    code: Code
     message: str
     place: Place | None = None
     hint: str | None = None
     notes: tuple[tuple[str, Place | None], ...] = ()
-    severity: str = "error"
+    severity: Severity = Severity.ERROR
 
     def __str__(self) -> str:
         lines = [f"{self.severity}[{self.code}]: {_shown(self.message)}", *_excerpt(self.place)]
@@ -74,7 +75,7 @@ class Diagnostic:
 
 
 def _shown(text: str) -> str:
-    """A text for people: not too long, without secrets and control characters."""
+    """A text as messages show it: cut if it is too long, without secrets and control characters."""
     text = masked(text)
     if len(text) > LONGEST_TEXT:
         text = f"{text[: LONGEST_TEXT // 2]} ... {text[-LONGEST_TEXT // 2 :]}"
@@ -82,7 +83,7 @@ def _shown(text: str) -> str:
 
 
 def _excerpt(place: Place | None) -> list[str]:
-    """The place, and the line around its column with the caret below."""
+    """The lines that show a place: its name, and the source line around its column with the caret below."""
     if place is None:
         return []
     lines = [f"  --> {place}"]
@@ -97,7 +98,7 @@ def _excerpt(place: Place | None) -> list[str]:
 
 
 def _around(text: str, column: int, width: int) -> tuple[str, str, str]:
-    """What is shown of a line before, at and after a column."""
+    """The parts of a line that are shown before, at and after a column."""
     at = column - 1
     start = 0 if len(text) <= LONGEST_LINE else max(0, min(at - LONGEST_LINE // 2, len(text) - LONGEST_LINE))
     end = min(len(text), start + LONGEST_LINE)
@@ -108,7 +109,7 @@ def _around(text: str, column: int, width: int) -> tuple[str, str, str]:
 
 
 class EverlogError(Exception):
-    """Something the user can fix. Holds every diagnostic that was found at once."""
+    """An error that the user can fix. Holds every diagnostic that was found at once."""
 
     def __init__(self, diagnostics: Diagnostic | Iterable[Diagnostic]) -> None:
         found = (diagnostics,) if isinstance(diagnostics, Diagnostic) else tuple(diagnostics)
@@ -119,7 +120,7 @@ class EverlogError(Exception):
         return "\n\n".join(map(str, self.diagnostics))
 
     @classmethod
-    def of(cls, code: str, message: str, place: Place | None = None, hint: str | None = None) -> Self:
+    def of(cls, code: Code, message: str, place: Place | None = None, hint: str | None = None) -> Self:
         """An error with one diagnostic."""
         return cls(Diagnostic(code, message, place, hint))
 
@@ -133,11 +134,19 @@ class DataError(EverlogError):
 
 
 class TermError(DataError, ValueError):
-    """A value that no term can be: an IRI, a blank node or a literal with characters that it cannot have."""
+    """A value that cannot be a term: an IRI, a blank node or a literal with characters that it cannot have."""
 
 
 class StoreError(EverlogError):
-    """A store cannot be used as asked."""
+    """A store cannot be read, written or changed in the requested way."""
+
+
+class AnotherWriterError(StoreError):
+    """Another writer is at work in the store, or committed first; nothing was changed."""
+
+
+class DamagedLogError(StoreError):
+    """The log of a store cannot be read, or contradicts itself."""
 
 
 class UnknownPredicateError(EverlogError, KeyError):
@@ -148,8 +157,12 @@ class LimitError(EverlogError):
     """A limit on facts, time or memory was reached; nothing was changed."""
 
 
+class FactLimitError(LimitError):
+    """There are more facts than are allowed; nothing was changed."""
+
+
 class EverlogWarning(UserWarning):
-    """Something that is allowed but probably not meant, or that went wrong without harm.
+    """A warning: an input that is allowed but probably not meant, or a failure that did no harm.
 
     Everlog passes it to Python's ``warnings``; the command line shows it as a diagnostic on stderr.
     """
@@ -163,17 +176,17 @@ class EverlogWarning(UserWarning):
 
 
 MOST_ALIKE = 10
-"""How many warnings with one code are said at once."""
+"""Maximum number of warnings with one code that are shown at once."""
 
 
 def few(found: Iterable[Diagnostic]) -> Iterator[Diagnostic]:
-    """Warnings, of those with one code the first 10 and how many more there are.
+    """At most the first ``MOST_ALIKE`` warnings of each code, then one warning with the number of the others.
 
-    >>> many = [Diagnostic("single-use", f"the variable `?{name}` is used once") for name in "abcdefghijkl"]
+    >>> many = [Diagnostic(Code.SINGLE_USE, f"the variable `?{name}` is used once") for name in "abcdefghijkl"]
     >>> [each.message for each in few(many)][9:]
     ['the variable `?j` is used once', '2 more warnings like these']
     """
-    counts: dict[str, int] = {}
+    counts: dict[Code, int] = {}
     for each in found:
         counts[each.code] = counts.get(each.code, 0) + 1
         if counts[each.code] <= MOST_ALIKE:
@@ -182,7 +195,7 @@ def few(found: Iterable[Diagnostic]) -> Iterator[Diagnostic]:
         if count > MOST_ALIKE:
             left = count - MOST_ALIKE
             message = f"{left:,} more warning{'s' * (left > 1)} like these"
-            yield Diagnostic(code, message, severity="warning")
+            yield Diagnostic(code, message, severity=Severity.WARNING)
 
 
 def warn(found: Diagnostic) -> None:
@@ -192,11 +205,11 @@ def warn(found: Diagnostic) -> None:
 
     >>> with warnings.catch_warnings(record=True) as seen:
     ...     warnings.simplefilter("always")
-    ...     warn(Diagnostic("possible-typo", "`parnet` has no rule and no fact", severity="warning"))
+    ...     warn(Diagnostic(Code.POSSIBLE_TYPO, "`parnet` has no rule and no fact", severity=Severity.WARNING))
     >>> print(seen[0].message)
     warning[possible-typo]: `parnet` has no rule and no fact
     """
-    if found.severity != "warning":
+    if found.severity is not Severity.WARNING:
         log.info("%s", found)
         return
     depth, frame = 1, sys._getframe()

@@ -1,4 +1,4 @@
-"""What other languages write and this one does not: "or", comparisons, arithmetic, aggregates, other signs.
+"""Hints for syntax that other languages have and this one does not: "or", comparisons, arithmetic, aggregates.
 
 Each is answered with how to say the same here. Where that takes another tool, such as a SPARQL query, the answer
 names it; none of them changes what the rule means.
@@ -23,10 +23,10 @@ _COMPARISONS = _EQUAL | _DIFFERENT | _ORDERED
 _NEGATIONS = frozenset({"!", "¬", "-", "\\+"})
 _ARITHMETIC = frozenset({"+", "-", "*", "/", "**", "−", "×", "÷"})
 _JOINED = frozenset("=<>!\\|&/*+")
-"""Characters that make one sign with those right before and after them."""
+"""Characters that form one sign together with adjacent ones."""
 
 _LONGEST_SIGN = 3
-"""Most characters of a sign."""
+"""Maximum number of characters in a sign."""
 
 AGGREGATES = frozenset({"count", "sum", "min", "max", "avg"})
 
@@ -55,7 +55,7 @@ HINTS = {
     "at": "a directive is `@prefix`, a language tag follows its string without a blank",
     "value": 'values with other characters than letters, digits, `_` and `-` are written in quotes, such as `"alice"`',
 }
-"""What to do instead, by what was written."""
+"""The hint for each word or sign of another language."""
 
 _BY_CHARACTER = {
     "“”„‘’«»": "typographic quotes",
@@ -68,7 +68,7 @@ _BY_CHARACTER = {
 
 
 def sign_at(tokens: Sequence[Token], at: int) -> str:
-    """The sign that starts at a token: characters right beside each other are one.
+    """The sign that starts at a token; adjacent characters form one sign.
 
     >>> from everlog.lang.statements import grammar
     >>> sign_at(list(grammar().lex("?x != ?y")), 1)
@@ -93,7 +93,7 @@ def is_comparison(sign: str) -> bool:
 
 
 def instead_of(tokens: Sequence[Token], at: int) -> str | None:
-    """What to write in place of the sign that stands at a token, which no statement may contain."""
+    """The hint for a sign at a token that no statement may contain, None if there is none."""
     sign = sign_at(tokens, at)
     before = tokens[at - 1] if at > 0 else None
     after = tokens[at + 1] if at + 1 < len(tokens) else None
@@ -133,11 +133,11 @@ def alternatives(tokens: Sequence[Token], at: int) -> str:
 
 
 _LONGEST = 300
-"""Most characters of a hint that repeats a statement."""
+"""Maximum number of characters in a hint that repeats a statement."""
 
 
 def comparison(tokens: Sequence[Token], at: int) -> str:
-    """How to say a comparison whose sign stands at a token."""
+    """The hint for a comparison whose sign stands at a token."""
     sign = sign_at(tokens, at)
     end = at
     while end < len(tokens) and sum(len(token) for token in tokens[at:end]) < len(sign):
@@ -158,7 +158,7 @@ def comparison(tokens: Sequence[Token], at: int) -> str:
 
 
 def arithmetic(before: Token | None, sign: Token, after: Token | None) -> str:
-    """How to say arithmetic; a hyphen inside what looks like a variable's name is probably none."""
+    """The hint for arithmetic, or for a hyphen inside what looks like the name of a variable."""
     if before is not None and before.type == "VARIABLE" and sign[0] == "-" and before.end_pos == sign.start_pos:
         rest = sign[1:] or (after if after is not None and after.start_pos == sign.end_pos else "")
         if rest and rest[0] != "?":
@@ -167,7 +167,7 @@ def arithmetic(before: Token | None, sign: Token, after: Token | None) -> str:
 
 
 def _operand(tokens: Sequence[Token], at: int, step: int) -> Token | None:
-    """The term beside a sign, if it is all that stands there."""
+    """The term beside a sign, None unless it is a single token."""
     if not 0 <= at < len(tokens) or tokens[at].type not in TERMS:
         return None
     beyond = at + step

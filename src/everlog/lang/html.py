@@ -1,4 +1,4 @@
-"""Tables for notebooks, as HTML. Each shows its first rows only and says how many there are."""
+"""Tables for notebooks, as HTML. Each shows its first rows and the number of all rows."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def html_table(
     caption: str = "",
     numbers: Collection[int] = (),
 ) -> str:
-    """A table; ``total`` is how many rows there are in all, ``numbers`` the columns to be aligned to the right.
+    """A table; ``total`` is the number of all rows, ``numbers`` are the columns to be aligned to the right.
 
     >>> html_table(["x"], [["a<b"]], 3)
     '<table><thead><tr><th style="text-align:left">x</th></tr></thead><tbody><tr><td style="text-align:left">a&lt;b\

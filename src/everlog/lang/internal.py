@@ -1,5 +1,6 @@
-"""Predicates that mean something: ``triple``, and those in the namespace ``urn:everlog:``, which programs of ontologies
-and profiles have for themselves.
+"""Predicates with a meaning of their own: ``triple``, and those in the namespace ``urn:everlog:``.
+
+The programs of ontologies and profiles use the latter internally.
 """
 
 from __future__ import annotations
@@ -9,16 +10,16 @@ from everlog.lang.syntax import Predicate
 EVERLOG = "urn:everlog:"
 
 TRIPLE = Predicate("triple", 3)
-"""Facts of this predicate are triples as they stand."""
+"""The predicate of RDF triples: subject, predicate, object."""
 
 LITERAL = Predicate(f"<{EVERLOG}literal>", 1)
 """The literals of explicit facts; see :mod:`everlog.engine.literals`."""
 
 SAME_NODES = Predicate(f"<{EVERLOG}same>", 2)
-"""What triples say to be the same, literals left out, in the program of a profile over triples."""
+"""Pairs of equal resources (not literals), in the program of a profile over triples."""
 
 VIOLATION = Predicate(f"<{EVERLOG}violation>", 2)
-"""What contradicts an axiom or a rule: an individual, and the axiom's text or the rule's name."""
+"""Violations: an individual, and the text of the axiom or the name of the rule that it contradicts."""
 
 
 def is_internal(predicate: Predicate) -> bool:

@@ -42,7 +42,7 @@ ANY = sum(NAMES)
 _ZONE = re.compile(r"(Z|[+-]..:..)\Z", re.DOTALL)
 
 Kinds = tuple[int, ...]
-"""For each column of a relation the mask of the kinds of its terms."""
+"""For each column of a relation, the mask of the kinds of its terms."""
 
 
 def kind_of(text: str) -> int:
@@ -75,7 +75,7 @@ def _literal(lexical: str, suffix: str) -> int:
 
 
 def described(mask: int) -> str:
-    """The kinds of a mask in words.
+    """The names of the kinds in a mask.
 
     >>> described(INTEGER), described(INTEGER | DOUBLE | STRING)
     ('integers', 'strings, integers and doubles')
@@ -85,7 +85,7 @@ def described(mask: int) -> str:
 
 
 def joined(one: Kinds | None, other: Kinds) -> Kinds:
-    """The kinds of the columns of two sets of facts of one predicate together.
+    """For each column, the kinds in either of two sets of facts of one predicate.
 
     >>> joined((INTEGER, STRING), (DOUBLE, STRING))
     (40, 2)

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 
 def aligned(names: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterator[str]:
-    """A table, its first column to the left and the others, numbers, to the right.
+    """The lines of a table: the first column is aligned to the left, the others, which are numbers, to the right.
 
     >>> print("\\n".join(aligned(("what", "n"), [("edges", "7"), ("paths", "12")])))
     what    n
@@ -20,7 +20,7 @@ def aligned(names: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterator[str
 
 
 def bytes_text(size: int) -> str:
-    """A number of bytes as people read it.
+    """A number of bytes with a unit, such as ``1.5 MB``.
 
     >>> bytes_text(512), bytes_text(1_500_000)
     ('512 bytes', '1.5 MB')
@@ -32,7 +32,7 @@ def bytes_text(size: int) -> str:
 
 
 def violations_line(number: int, store: str, change: str = "") -> Iterator[str]:
-    """The line of a summary that says how many violations there are, and what lists them; none without any.
+    """The line of a summary with the number of violations and the command that lists them; no line if there are none.
 
     >>> list(violations_line(2, "kb")), list(violations_line(0, "kb"))
     (['violations 2 (everlog violations kb)'], [])

@@ -1,4 +1,4 @@
-"""Between what is written in a program and the canonical text of a constant."""
+"""Conversion of constants as they are written in a program into their canonical texts."""
 
 from __future__ import annotations
 

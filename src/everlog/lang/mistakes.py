@@ -1,4 +1,4 @@
-"""What a message says when a statement cannot be read: what was found, what was expected, what to do."""
+"""Messages about statements that cannot be read: what was found, what was expected, what to do."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from lark import Token
 
+from everlog.lang.codes import Code
 from everlog.lang.errors import Diagnostic, Place
 from everlog.lang.foreign import (
     AGGREGATES,
@@ -27,22 +28,22 @@ from everlog.lang.syntax import SourceText, Span
 
 
 def token_span(source: SourceText, first: Token, last: Token | None = None) -> Span:
-    """The stretch from the first token to the end of the last."""
+    """The span from the first token to the end of the last."""
     last = first if last is None else last
     return Span(source, first.line or 1, first.column or 1, last.end_line or 1, last.end_column or 1)
 
 
 def missing_dot(source: SourceText, last: Token) -> Diagnostic:
-    """The statement that ends with this token has no dot."""
+    """The diagnostic for a statement that ends with this token and has no dot."""
     return Diagnostic(
-        "missing-dot", "the statement has no `.` at its end", _after(source, last), "every statement ends with a dot"
+        Code.MISSING_DOT, "the statement has no `.` at its end", _after(source, last), "every statement ends with a dot"
     )
 
 
 def explain(source: SourceText, tokens: Sequence[Token], at: int, expected: set[str]) -> Diagnostic:
-    """Why ``tokens[at]`` (or the end, if there is none) cannot stand where it does."""
+    """The diagnostic for ``tokens[at]`` (or the end of the statement), which cannot stand there."""
     if not tokens:
-        return Diagnostic("syntax", "there is nothing to read", Place(source.name), "write an atom, such as `p(?x)`")
+        return Diagnostic(Code.SYNTAX, "there is nothing to read", Place(source.name), "write an atom, such as `p(?x)`")
     if at < len(tokens):
         wrong = _wrong_token(source, tokens, at)
         if wrong is not None:
@@ -51,7 +52,7 @@ def explain(source: SourceText, tokens: Sequence[Token], at: int, expected: set[
 
 
 def _wrong_token(source: SourceText, tokens: Sequence[Token], at: int) -> Diagnostic | None:
-    """The token is wrong wherever it stands."""
+    """The diagnostic for a token that is wrong wherever it stands, None if it is right elsewhere."""
     token = tokens[at]
     place = token_span(source, token).place
     match token.type:
@@ -62,18 +63,20 @@ def _wrong_token(source: SourceText, tokens: Sequence[Token], at: int) -> Diagno
                 hint = 'a value with a quote in it is written in quotes, such as `"O\'Brien"`'
             elif token.type == "UNCLOSED":
                 hint += '; a string over several lines stands between `"""`'
-            return Diagnostic("unclosed-string", "the string that starts here is not closed", place, hint)
+            return Diagnostic(Code.UNCLOSED_STRING, "the string that starts here is not closed", place, hint)
         case "UNCLOSED_IRI":
             hint = "end it with `>`; an IRI contains no blanks, quotes, braces or backslashes"
-            return Diagnostic("unclosed-iri", "the IRI that starts here is not closed", place, hint)
+            return Diagnostic(Code.UNCLOSED_IRI, "the IRI that starts here is not closed", place, hint)
         case "ARROW" if any(before.type == "IMPLIES" for before in tokens[:at]):
             hint = comparison(tokens, at) if is_comparison(token) else "a rule has one arrow, `:-`"
             return _sign(source, tokens, at, hint)
         case "ARROW":
             hint = "write `:-` between the head and the body of a rule, the head first"
-            return Diagnostic("syntax", f"`{token}` is not part of the language", place, hint)
+            return Diagnostic(Code.SYNTAX, f"`{token}` is not part of the language", place, hint)
         case "DIRECTIVE":
-            return Diagnostic("unknown-directive", f"there is no `{token}`", place, "the only directive is `@prefix`")
+            return Diagnostic(
+                Code.UNKNOWN_DIRECTIVE, f"there is no `{token}`", place, "the only directive is `@prefix`"
+            )
         case "STRAY":
             if token == "?" and at == 0 and len(tokens) > 1 and tokens[1] == "-":
                 return _sign(source, tokens, at, "a program contains no queries; they are asked of what it derives")
@@ -82,14 +85,14 @@ def _wrong_token(source: SourceText, tokens: Sequence[Token], at: int) -> Diagno
 
 
 def _sign(source: SourceText, tokens: Sequence[Token], at: int, hint: str | None) -> Diagnostic:
-    """A sign that no statement may contain."""
+    """The diagnostic for a sign that no statement may contain."""
     sign = sign_at(tokens, at)
     place = replace(token_span(source, tokens[at]).place, width=len(sign))
-    return Diagnostic("syntax", f"`{sign}` cannot stand here", place, hint)
+    return Diagnostic(Code.SYNTAX, f"`{sign}` cannot stand here", place, hint)
 
 
 def _wrong_order(source: SourceText, tokens: Sequence[Token], at: int, expected: set[str]) -> Diagnostic:
-    """The token is right elsewhere, but not here."""
+    """The diagnostic for a token that is right elsewhere, but not here."""
     token = tokens[at] if at < len(tokens) else None
     previous = tokens[at - 1] if at > 0 else None
     place = token_span(source, token).place if token is not None else _after(source, tokens[-1])
@@ -97,45 +100,45 @@ def _wrong_order(source: SourceText, tokens: Sequence[Token], at: int, expected:
     kind = token.type if token is not None else "$END"
 
     if previous is not None and previous.lower() == "not" and previous.type == "NAME":
-        return _not(source, previous)
+        return _wrong_negation(source, previous)
     if kind == "VARIABLE" and "TILDE" in expected and at + 1 < len(tokens) and tokens[at + 1].type == "_LPAR":
-        return Diagnostic("variable-predicate", f"the variable {found} cannot be a predicate", place, _NO_VARIABLE)
+        return Diagnostic(Code.VARIABLE_PREDICATE, f"the variable {found} cannot be a predicate", place, _NO_VARIABLE)
     if kind in TERMS and "TILDE" in expected and is_comparison(sign_at(tokens, at + 1)):
         return _sign(source, tokens, at + 1, comparison(tokens, at + 1))
     if kind == "LANGUAGE" and previous is None:
-        return Diagnostic("unknown-directive", f"there is no {found}", place, "the only directive is `@prefix`")
+        return Diagnostic(Code.UNKNOWN_DIRECTIVE, f"there is no {found}", place, "the only directive is `@prefix`")
     if expected == {"_LPAR"} and previous is not None and kind in ("_COMMA", "IMPLIES", "$END", "RPAR"):
         where = token_span(source, previous).place
         hint = f"an atom without arguments is written `{previous}()`"
-        return Diagnostic("missing-parentheses", f"`{previous}` is no atom", where, hint)
+        return Diagnostic(Code.MISSING_PARENTHESES, f"`{previous}` is no atom", where, hint)
     opened = _open_bracket(tokens[:at])
     if opened is not None and kind in ("IMPLIES", "TILDE", "$END", "RBRACKET", "RPAR", "_LPAR", "LBRACKET"):
         return _unclosed(source, tokens, opened, at)
     advice = _order_hint(tokens, at, kind, previous, expected)
-    return Diagnostic("syntax", f"found {found}, expected {_expected(expected)}", place, advice)
+    return Diagnostic(Code.SYNTAX, f"found {found}, expected {_expected(expected)}", place, advice)
 
 
 _NO_VARIABLE = "a predicate is a name, a prefixed name or an IRI; write one rule for each predicate you mean"
 
 
 def _unclosed(source: SourceText, tokens: Sequence[Token], opened: int, at: int) -> Diagnostic:
-    """A parenthesis is still open where it cannot be."""
+    """The diagnostic for a parenthesis that is still open where it has to be closed."""
     bracket, token = tokens[opened], tokens[at] if at < len(tokens) else None
     place = token_span(source, token).place if token is not None else _after(source, tokens[-1])
     note = (f"`{bracket}` is opened here", token_span(source, bracket).place)
     if token is not None and token.type in ("_LPAR", "LBRACKET"):
         if opened > 0 and tokens[opened - 1].lower() == "not":
-            return _not(source, tokens[opened - 1])
+            return _wrong_negation(source, tokens[opened - 1])
         hint = HINTS["aggregate" if tokens[at - 1].lower() in AGGREGATES else "function"]
-        return Diagnostic("syntax", "an atom cannot stand inside another", place, hint, (note,))
+        return Diagnostic(Code.SYNTAX, "an atom cannot stand inside another", place, hint, (note,))
     message = f"found {_found(token)}, but `{bracket}` is not closed"
     hint = f"add `{')' if bracket.type == '_LPAR' else ']'}`"
-    return Diagnostic("unclosed-parenthesis", message, place, hint, (note,))
+    return Diagnostic(Code.UNCLOSED_PARENTHESIS, message, place, hint, (note,))
 
 
-def _not(source: SourceText, token: Token) -> Diagnostic:
+def _wrong_negation(source: SourceText, token: Token) -> Diagnostic:
     place = token_span(source, token).place
-    return Diagnostic("syntax", f"negation is not written `{token}`", place, "write `~` before the atom: `~p(?x)`")
+    return Diagnostic(Code.SYNTAX, f"negation is not written `{token}`", place, "write `~` before the atom: `~p(?x)`")
 
 
 def _order_hint(tokens: Sequence[Token], at: int, kind: str, previous: Token | None, expected: set[str]) -> str | None:
@@ -182,7 +185,7 @@ def _order_hint(tokens: Sequence[Token], at: int, kind: str, previous: Token | N
 
 
 def _open_bracket(tokens: Sequence[Token]) -> int | None:
-    """Where the innermost bracket that is not closed stands."""
+    """The index of the innermost bracket that is not closed."""
     opened: list[int] = []
     for at, token in enumerate(tokens):
         if token.type in ("_LPAR", "LBRACKET"):

@@ -14,6 +14,7 @@ from types import MappingProxyType
 
 from everlog.lang.builder import ProgramBuilder
 from everlog.lang.characters import BARE_NAME
+from everlog.lang.codes import Code
 from everlog.lang.errors import Diagnostic, Place, RuleError
 from everlog.lang.statements import query_tree, statement_trees
 from everlog.lang.syntax import Atom, Program, Query, Rule, SourceText
@@ -22,7 +23,7 @@ NO_PREFIXES: Mapping[str, str] = MappingProxyType({})
 
 
 def parse_program(text: str, name: str = "<program>", prefixes: Mapping[str, str] = NO_PREFIXES) -> Program:
-    """The program that a text says, or a :class:`RuleError` with every mistake in it.
+    """The program in a text; raises a :class:`RuleError` with every mistake in it.
 
     ``name`` is what messages call the text; ``prefixes`` hold unless it declares others.
     """
@@ -50,14 +51,14 @@ def parse_file(path: str | Path, prefixes: Mapping[str, str] = NO_PREFIXES) -> P
     except OSError as error:
         reason = error.strerror or type(error).__name__
         hint = "check the path and that you may read the file"
-        raise RuleError.of("unreadable-file", f"the rules cannot be read: {reason}", Place(name), hint) from error
+        raise RuleError.of(Code.UNREADABLE_FILE, f"the rules cannot be read: {reason}", Place(name), hint) from error
     try:
         text = data.decode("utf-8")
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
         column = error.start - data.rfind(b"\n", 0, error.start)
         raise RuleError.of(
-            "not-utf-8", "the file is not UTF-8 text", Place(name, line, column), "save it as UTF-8"
+            Code.NOT_UTF_8, "the file is not UTF-8 text", Place(name, line, column), "save it as UTF-8"
         ) from error
     try:
         return parse_program(text, name, prefixes)
@@ -67,11 +68,11 @@ def parse_file(path: str | Path, prefixes: Mapping[str, str] = NO_PREFIXES) -> P
             raise
         message = f"the file does not have rules as Everlog reads them; `{Path(path).suffix}` is a file of {language}"
         hint = "there, variables and declarations are written in other ways: write the rules anew, as `.rls`"
-        raise RuleError([Diagnostic("other-language", message, Place(name), hint), *error.diagnostics]) from None
+        raise RuleError([Diagnostic(Code.OTHER_LANGUAGE, message, Place(name), hint), *error.diagnostics]) from None
 
 
 _OTHER_LANGUAGES = {".dl": "Soufflé", ".lp": "clingo", ".pl": "Prolog"}
-"""Languages that look alike, by the extension of their files."""
+"""Languages with similar syntax, by the extension of their files."""
 
 _HYPHENATED = re.compile(r'"(?:[^"\\]|\\.)*"|<[^<>]*>|(?P<variable>\?[A-Za-z_][A-Za-z0-9_]*-[A-Za-z0-9_-]*)')
 
@@ -79,7 +80,7 @@ _HYPHENATED = re.compile(r'"(?:[^"\\]|\\.)*"|<[^<>]*>|(?P<variable>\?[A-Za-z_][A
 def parse_stored(text: str, name: str) -> Program:
     """The program that a store keeps, as :func:`~everlog.lang.printer.print_program` wrote it.
 
-    Names of variables used to have hyphens; in a program of that time `·` takes their place.
+    Older stores have variables with hyphens in their names; each hyphen is read as `·`.
 
     >>> parse_stored('p(?a-b) :- q(?a-b, "?a-b") .', "rules").rules[0].head.terms
     (Variable(name='a·b'),)
@@ -92,7 +93,7 @@ def parse_stored(text: str, name: str) -> Program:
 
 
 def parse_query(text: str, prefixes: Mapping[str, str] = NO_PREFIXES) -> Query:
-    """The query that a text says; a dot at its end is optional.
+    """The query in a text; a dot at its end is optional.
 
     >>> [v.name for v in parse_query("ancestor(alice, ?x), ~orphan(?x)").variables]
     ['x']
@@ -105,7 +106,7 @@ def parse_query(text: str, prefixes: Mapping[str, str] = NO_PREFIXES) -> Query:
 
 
 def parse_fact(text: str, prefixes: Mapping[str, str] = NO_PREFIXES) -> Atom:
-    """The fact that a text says; a dot at its end is optional.
+    """The fact in a text; a dot at its end is optional.
 
     >>> parse_fact("age(alice, 42)").terms
     (Constant(text='"alice"'), Constant(text='42'))
@@ -117,12 +118,12 @@ def parse_fact(text: str, prefixes: Mapping[str, str] = NO_PREFIXES) -> Atom:
     if len(query.positive) != 1 or query.negative or not query.positive[0].is_ground:
         place = query.span.place if query.span is not None else None
         hint = "write one atom without variables, such as `person(alice)`"
-        raise RuleError(Diagnostic("not-a-fact", "this is not a single fact", place, hint))
+        raise RuleError(Diagnostic(Code.NOT_A_FACT, "this is not a single fact", place, hint))
     return query.positive[0]
 
 
 def _source(name: str, text: str) -> SourceText:
-    """A text to read; an error if it has halves of characters, as arguments of a command that are not UTF-8 do."""
+    """A text to read; an error if it has lone surrogates, as command line arguments that are not UTF-8 do."""
     source = SourceText(name, text)
     try:
         text.encode()
@@ -131,12 +132,12 @@ def _source(name: str, text: str) -> SourceText:
         column = error.start - text.rfind("\n", 0, error.start)
         shown = source.line(line).encode(errors="replace").decode()
         place = Place(name, line, column, shown)
-        raise RuleError.of("not-utf-8", "the text is not UTF-8", place, "write it as UTF-8") from None
+        raise RuleError.of(Code.NOT_UTF_8, "the text is not UTF-8", place, "write it as UTF-8") from None
     return source
 
 
 def resolve_predicate_name(text: str, prefixes: Mapping[str, str] = NO_PREFIXES) -> str:
-    """The name of the predicate that a person calls by a bare name, a prefixed name or ``<iri>``.
+    """The name of the predicate that a user gives as a bare name, a prefixed name or ``<iri>``.
 
     >>> resolve_predicate_name("ex:p", {"ex": "http://example.org/"})
     '<http://example.org/p>'

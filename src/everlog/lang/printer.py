@@ -1,4 +1,4 @@
-"""Write programs so that reading them gives the same again: ``parse_program(print_program(p)) == p``."""
+"""Write programs so that reading them gives equal programs: ``parse_program(print_program(p)) == p``."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _TYPED_CELL = re.compile(
 
 
 def print_program(program: Program) -> str:
-    """The text of a program: its prefixes, facts and rules, a statement a line.
+    """The text of a program: its prefixes, facts and rules, one statement on each line.
 
     >>> from everlog.lang.parser import parse_program
     >>> print(print_program(parse_program("p(?x):-q(?x),~r(?x,_). q(alice).")), end="")
@@ -62,7 +62,7 @@ def print_atom(atom: Atom, prefixes: Mapping[str, str] = NO_PREFIXES) -> str:
 
 
 def print_name(name: str, prefixes: Mapping[str, str] = NO_PREFIXES) -> str:
-    """The text of a predicate's name, with what the analysis may have put behind an IRI."""
+    """The text of a predicate's name, including a suffix that the analysis may have added to an IRI."""
     if not name.startswith("<"):
         return name
     end = name.rindex(">")

@@ -21,7 +21,7 @@ from everlog.lang.syntax import SourceText
 Report = Callable[[Diagnostic], None]
 
 DEEPEST = 100
-"""How many brackets may be open at once; a text with more is not read further."""
+"""Maximum number of brackets that may be open at once; a text with more is not read further."""
 
 
 @cache
@@ -57,7 +57,7 @@ def query_tree(source: SourceText, report: Report) -> Tree[Token] | None:
 
 
 def _shallow(tokens: Iterator[Token]) -> Iterator[Token]:
-    """The tokens up to one that is nested too deeply, which is a mistake already."""
+    """The tokens up to the first one that is nested too deeply."""
     opened = 0
     for token in tokens:
         yield token
@@ -72,7 +72,7 @@ def _shallow(tokens: Iterator[Token]) -> Iterator[Token]:
 
 
 def _cut(tokens: Iterator[Token]) -> Iterator[tuple[list[Token], bool]]:
-    """The tokens between the dots, and whether a dot followed."""
+    """The tokens of each statement, and whether a dot follows them."""
     statement: list[Token] = []
     for token in tokens:
         if token.type != "DOT":
@@ -87,7 +87,7 @@ def _cut(tokens: Iterator[Token]) -> Iterator[tuple[list[Token], bool]]:
 def _read(
     rule: str, tokens: list[Token], start: int, source: SourceText, report: Report
 ) -> tuple[int, Tree[Token] | None]:
-    """Read tokens from ``start`` as ``rule``: where reading stopped, and the tree."""
+    """Read tokens from ``start`` as ``rule``; returns the index where reading stopped, and the tree."""
     parser = grammar().parse_interactive(start=rule)
     at = start
     try:

@@ -1,4 +1,4 @@
-"""What a program is made of: terms, atoms, rules, programs, each with its place in the source.
+"""The parts of a program: terms, atoms, rules, programs, each with its place in the source.
 
 All types are frozen and compare by content; places do not take part in comparison.
 """
@@ -17,7 +17,7 @@ from everlog.lang.terms import Value, value_of
 
 @dataclass(frozen=True, slots=True)
 class SourceText:
-    """A text that was read, and what to call it in messages."""
+    """A text that was read, and its name in messages."""
 
     name: str
     text: str = field(repr=False)
@@ -35,7 +35,7 @@ def _lines(text: str) -> list[str]:
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """A stretch of a source. Lines and columns count from 1; the end column is exclusive."""
+    """A range of a source text. Lines and columns count from 1; the end column is exclusive."""
 
     source: SourceText
     line: int
@@ -53,14 +53,14 @@ class Span:
 
 @dataclass(frozen=True, slots=True)
 class Variable:
-    """``?x``"""
+    """A variable, such as ``?x``."""
 
     name: str
 
 
 @dataclass(frozen=True, slots=True)
 class Wildcard:
-    """``_``: any value in a positive atom, no value in a negated one."""
+    """The wildcard ``_``: any value in a positive atom, no value in a negated one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +101,7 @@ class Predicate:
 
 @dataclass(frozen=True, slots=True)
 class Atom:
-    """``p(t1, ..., tn)``"""
+    """An atom ``p(t1, ..., tn)``."""
 
     predicate: Predicate
     terms: tuple[Term, ...]
@@ -121,7 +121,7 @@ class Atom:
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """``head :- positive, ~negative .`` Written rules with several heads become several of these."""
+    """A rule ``head :- positive, ~negative .``; a written rule with several heads becomes several of these."""
 
     head: Atom
     positive: tuple[Atom, ...]
@@ -154,9 +154,9 @@ class Columns:
 
 @dataclass(frozen=True, slots=True)
 class Program:
-    """Rules and explicit facts as they were written, prefixes resolved, nothing checked yet.
+    """Rules and explicit facts as they were written, with prefixes resolved, not checked yet.
 
-    ``data`` are explicit facts, too, which came with the program but are no part of its text.
+    ``data`` has further explicit facts, which came with the program but are not part of its text.
     """
 
     rules: tuple[Rule, ...]

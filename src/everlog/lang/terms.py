@@ -33,6 +33,7 @@ from decimal import Decimal
 from functools import lru_cache
 
 from everlog.lang.characters import CHARACTER, START
+from everlog.lang.codes import Code
 from everlog.lang.errors import TermError
 
 XSD = "http://www.w3.org/2001/XMLSchema#"
@@ -50,7 +51,7 @@ _OFFSET = re.compile(r"[+-](?:(?:0[0-9]|1[0-3]):[0-5][0-9]|14:00)")
 _LANGUAGE = re.compile(r"[A-Za-z]+(?:-[A-Za-z0-9]+)*")
 
 SHORT_BITS = 2048
-"""Integers of fewer bits have fewer digits than every limit that Python can have for their texts."""
+"""Integers below this number of bits have fewer digits than any limit that Python can set for their texts."""
 
 CANONICAL = {
     XSD + "integer": re.compile(r"0|-?[1-9][0-9]*"),
@@ -63,7 +64,7 @@ CANONICAL = {
 
 @dataclass(frozen=True, slots=True, order=True)
 class IRI:
-    """An IRI as a Python value. What cannot be one is a :class:`TermError`.
+    """An IRI as a Python value; a text that cannot be an IRI raises :class:`TermError`.
 
     >>> str(IRI("http://example.org/a"))
     'http://example.org/a'
@@ -96,7 +97,7 @@ class BlankNode:
         if _LABEL.fullmatch(self.label) is None:
             message = f"{self.label!r} cannot be the label of a blank node"
             hint = "use letters, digits and _; - and . may stand inside"
-            raise TermError.of("invalid-label", message, None, hint)
+            raise TermError.of(Code.INVALID_LABEL, message, None, hint)
 
     def __str__(self) -> str:
         return "_:" + self.label
@@ -129,25 +130,25 @@ class Literal:
 
 
 def check_iri(text: str) -> None:
-    """Refuse a text that no IRI can be."""
+    """Raise an error if a text cannot be an IRI."""
     wrong = NOT_IN_IRI.search(text)
     if wrong is not None:
         encoded = NOT_IN_IRI.sub(lambda match: "".join(f"%{byte:02X}" for byte in _bytes(match.group())), text)
         hint = f"write it percent-encoded, as in {encoded!r}"
-        raise TermError.of("invalid-iri", f"an IRI cannot contain {wrong.group()!r}: {text!r}", None, hint)
+        raise TermError.of(Code.INVALID_IRI, f"an IRI cannot contain {wrong.group()!r}: {text!r}", None, hint)
 
 
 _check_datatype = lru_cache(maxsize=1024)(check_iri)
-"""Datatypes are few, and checked for every literal that is made."""
+"""``check_iri`` with a cache, for datatypes: they are few, and checked for every literal that is made."""
 
 
 def _check_language(language: str, datatype: str | None) -> None:
     if _LANGUAGE.fullmatch(language) is None:
         hint = "a tag is letters, and after hyphens letters and digits, as in 'en' or 'de-AT'"
-        raise TermError.of("invalid-language", f"{language!r} cannot be a language tag", None, hint)
+        raise TermError.of(Code.INVALID_LANGUAGE, f"{language!r} cannot be a language tag", None, hint)
     if datatype not in (None, LANG_STRING):
         message = f"a literal cannot have the language {language!r} and the datatype {datatype!r}"
-        raise TermError.of("invalid-literal", message, None, "leave out one of the two")
+        raise TermError.of(Code.INVALID_LITERAL, message, None, "leave out one of the two")
 
 
 def _bytes(character: str) -> bytes:
@@ -179,7 +180,7 @@ def stored_literal(lexical: str, datatype: str | None = None, language: str | No
 
 Moment = datetime.datetime | datetime.date | datetime.time
 Value = str | int | float | bool | Decimal | Moment | IRI | BlankNode | Literal
-"""What a term is in Python."""
+"""The Python types of terms."""
 
 
 def literal_text(lexical: str, datatype: str | None = None, language: str | None = None) -> str:
@@ -234,7 +235,7 @@ def double_text(number: float) -> str:
 
 
 def is_convertible(digits: str) -> bool:
-    """Whether Python makes an int of so many digits: by default of up to 4,300, because that takes quadratic time.
+    """Whether Python converts these digits to an int: by default up to 4,300, because that takes quadratic time.
 
     >>> is_convertible("42"), is_convertible("9" * 5000)
     (True, False)
@@ -246,7 +247,7 @@ def is_convertible(digits: str) -> bool:
 
 
 def whole_text(number: int) -> str:
-    """The text of an integer of any size; Python itself refuses to write one of more than 4,300 digits.
+    """The text of an integer of any size; ``str`` refuses integers of more than 4,300 digits.
 
     >>> whole_text(-42), len(whole_text(10**5000))
     ('-42', 5001)
@@ -321,7 +322,7 @@ def _shortened(written: str) -> str:
 def value_of(text: str) -> Value:
     """The Python value of a text; the inverse of :func:`text_of`.
 
-    A literal becomes a date, timestamp, time or double only if its text can be made of that again; others, such as
+    A literal becomes a date, timestamp, time or double only if converting that back gives its text; others, such as
     ``"2026-01-31+01:00"^^xsd:date``, are a :class:`Literal`. So is an integer of more digits than Python converts.
 
     >>> [value_of(t) for t in ('"alice"', "42", "1.5", "1.0E0", "true", '"A"@en')]
@@ -359,9 +360,9 @@ def _literal(text: str) -> Value:
 
 
 def _double(text: str) -> Value:
-    """The double that a text stands for, if it is written with the fewest digits that tell the double from others.
+    """The double of a text if it is written with the fewest digits that identify the double, otherwise a literal.
 
-    Up to 15 digits are always the fewest; more are compared with those that Python writes.
+    Up to 15 digits are always the fewest; longer texts are compared with the digits that Python writes.
     """
     number = float(text)
     if len(text) <= 18:
@@ -404,4 +405,4 @@ _READERS = {
     XSD + "dateTime": _date_time,
     XSD + "time": _time_of_day,
 }
-"""Literals with values in Python; None for a lexical form that the value would not be written as."""
+"""For each datatype with Python values, the conversion; None if the value would be written in another lexical form."""

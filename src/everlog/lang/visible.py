@@ -1,4 +1,4 @@
-"""Text as people may see it: without characters that act on a terminal, and without secrets in addresses."""
+"""Text that is safe to print: without characters that control a terminal, and without secrets in addresses."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ _SECRETS = re.compile(
 )
 
 HIDDEN = "***"
-"""Stands for a secret."""
+"""The text shown in place of a secret."""
 
 
 def visible(text: str) -> str:
-    r"""A text in which characters that act on a terminal are written as escapes.
+    r"""A text in which characters that control a terminal are written as escapes.
 
     >>> print(visible("red \x1b[31m, turned \u202e"))
     red \x1b[31m, turned \u202e
@@ -31,7 +31,7 @@ def visible(text: str) -> str:
 
 
 def visible_lines(text: str) -> str:
-    """A text in which characters that act on a terminal, except line breaks and tabs, are written as escapes."""
+    """A text in which characters that control a terminal, except line breaks and tabs, are written as escapes."""
     return _ACTS.sub(lambda found: found[0] if found[0] in "\n\t" else visible(found[0]), text)
 
 

@@ -10,11 +10,13 @@ from types import MappingProxyType
 
 import pyarrow as pa
 
+from everlog.ingest.extensions import KINDS, RDF_KINDS
 from everlog.ingest.prefixes import declared_prefixes
 from everlog.ingest.read import read
-from everlog.ingest.sources import KINDS, RDF_KINDS, ReadOptions, resolve
+from everlog.ingest.sources import ReadOptions, resolve
 from everlog.ingest.split import BadRow
 from everlog.ingest.splits import splits
+from everlog.lang.codes import Code
 from everlog.lang.errors import DataError, Diagnostic, Place
 from everlog.owl.vocabulary import FIRST, NIL, REST, TYPE
 
@@ -85,11 +87,6 @@ class Document:
         return OntologyGraph.of((triple for batch in self.batches for triple in triples_in(batch)), self.prefixes)
 
 
-def read_graph(paths: Sequence[str], base: str | None = None) -> OntologyGraph:
-    """The triples of RDF files, in memory."""
-    return read_document(paths, base).graph()
-
-
 def read_document(paths: Sequence[str], base: str | None = None) -> Document:
     """What RDF files (any serialisation, also compressed) and directories of them say.
 
@@ -107,7 +104,7 @@ def _read(paths: Sequence[str], options: ReadOptions, work: Path) -> Document:
         extensions = " ".join(extension for extension, kind in KINDS.items() if kind in RDF_KINDS)
         hint = f"an ontology has one of the extensions {extensions}, also with .gz"
         raise DataError(
-            Diagnostic("not-an-ontology", "the file is not RDF", Place(s.shown(s.path)), hint) for s in others
+            Diagnostic(Code.NOT_AN_ONTOLOGY, "the file is not RDF", Place(s.shown(s.path)), hint) for s in others
         )
     bad: list[BadRow] = []
     parts = splits(sources, options)
@@ -115,7 +112,7 @@ def _read(paths: Sequence[str], options: ReadOptions, work: Path) -> Document:
     if bad:
         shown = {split.path: split.shown for split in parts}
         placed = [(row.reason, replace(row.place, file=shown[row.place.file])) for row in bad[:_MOST_SHOWN]]
-        raise DataError(Diagnostic("bad-row", reason, place) for reason, place in placed)
+        raise DataError(Diagnostic(Code.BAD_ROW, reason, place) for reason, place in placed)
     return Document(tuple(batches), MappingProxyType(declared_prefixes(sources)))
 
 

@@ -56,11 +56,6 @@ class Translation:
     """The rules of each axiom."""
 
     @property
-    def over_triples(self) -> bool:
-        """Whether facts are to be read as ``triple(subject, predicate, object)``."""
-        return self.profile in OVER_TRIPLES
-
-    @property
     def facts(self) -> tuple[Atom, ...]:
         """All facts of the program, also those that it keeps as columns, each once."""
         data = chain.from_iterable(each.atoms() for each in self.program.data)

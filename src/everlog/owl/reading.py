@@ -8,7 +8,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from everlog.ingest.sources import KINDS, RDF_KINDS, kind_by_name
+from everlog.ingest.extensions import KINDS, RDF_KINDS, kind_by_name
+from everlog.lang.codes import Code, Severity
 from everlog.lang.errors import Diagnostic, Place, RuleError, warn
 from everlog.lang.internal import TRIPLE
 from everlog.lang.parser import NO_PREFIXES, parse_file, parse_program
@@ -16,7 +17,7 @@ from everlog.lang.syntax import Predicate, Program
 from everlog.reasoning.equality import Equality
 
 if TYPE_CHECKING:
-    from everlog.owl import Translation
+    from everlog.owl.programs import Translation
 
 Profile = Literal["lower", "upper", "rl", "rdfs", "skos"]
 Schema = Literal["drop", "keep"]
@@ -95,7 +96,7 @@ def refuse_ontology(rules: object, predicates: Collection[Predicate]) -> None:
     if isinstance(rules, str | Path) and is_ontology(str(rules)) and TRIPLE in predicates:
         message = "the rules are about triples, and for them what an ontology says is facts"
         hint = "insert it like other facts: `everlog update STORE --insert FILE`, in Python `kb.load(FILE)`"
-        raise RuleError.of("ontology-is-facts", message, Place(str(rules)), hint)
+        raise RuleError.of(Code.ONTOLOGY_IS_FACTS, message, Place(str(rules)), hint)
 
 
 def load_program(
@@ -112,7 +113,7 @@ def load_program(
     """
     if kind_by_name(path) in ("csv", "tsv", "parquet"):
         hint = "make the knowledge base from the rules, and insert what the file has"
-        raise RuleError.of("not-rules", "the file has facts, not rules", Place(path), hint)
+        raise RuleError.of(Code.NOT_RULES, "the file has facts, not rules", Place(path), hint)
     if not is_ontology(path):
         return given_program(parse_file(path, prefixes), equality, profile=profile)
     from everlog.owl.programs import program_of
@@ -152,7 +153,7 @@ def _warnings(translation: Translation) -> Iterator[Diagnostic]:
     from everlog.owl.programs import shown
 
     for note in translation.notes:
-        yield Diagnostic("ontology", note, severity="note")
+        yield Diagnostic(Code.ONTOLOGY, note, severity=Severity.NOTE)
     missing = translation.untranslated
     if missing:
         prefixes = translation.program.prefixes
@@ -160,4 +161,4 @@ def _warnings(translation: Translation) -> Iterator[Diagnostic]:
         axioms = "an axiom is" if len(missing) == 1 else f"{len(missing):,} axioms are"
         message = f"{axioms} not expressed by the rules, or not wholly"
         hint = "`everlog owl` lists them all" if len(missing) > MOST_SHOWN else None
-        yield Diagnostic("untranslated", message, None, hint, tuple(notes), "warning")
+        yield Diagnostic(Code.UNTRANSLATED, message, None, hint, tuple(notes), Severity.WARNING)

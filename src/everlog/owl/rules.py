@@ -15,8 +15,7 @@ from dataclasses import dataclass, field, replace
 from itertools import combinations, count
 from typing import Literal
 
-import xxhash
-
+from everlog.engine.hashing import short_digest
 from everlog.lang.internal import EVERLOG
 from everlog.lang.syntax import Atom, Constant, Predicate, Rule, Term, Variable, Wildcard
 from everlog.owl import axioms as owl
@@ -219,7 +218,7 @@ class _Making:
 
     def _constant(self) -> Constant:
         """A constant that nothing else has: its name follows from the axiom and a number."""
-        digest = xxhash.xxh64_hexdigest(functional(self.axiom).encode(), 42)[:12]
+        digest = short_digest(functional(self.axiom))
         return Constant(f"<{EVERLOG}some:{digest}-{next(self.numbers)}>")
 
     def _violation(self, body: tuple[Atom, ...]) -> None:

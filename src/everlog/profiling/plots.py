@@ -1,4 +1,4 @@
-"""Plots as SVG, made of nothing but text: horizontal bars, and lines over time."""
+"""Plots as SVG texts: horizontal bars, and lines over time."""
 
 from __future__ import annotations
 
@@ -8,19 +8,19 @@ from html import escape
 WIDTH = 880
 ROW = 24
 LABEL = 420
-"""The room for the labels of bars, in pixels."""
+"""Width of the labels of bars, in pixels."""
 
 HEIGHT, LEFT, BOTTOM, TOP = 220, 80, 26, 10
-"""The size of a plot of lines, and the room around it."""
+"""Height of a plot of lines, and its left, bottom and top margins, in pixels."""
 
 MOST_POINTS = 1200
-"""Lines with more points are drawn with some of them."""
+"""Maximum number of points of a line; a line with more is thinned out."""
 
 Shown = Callable[[float], str]
 
 
 def bars(rows: Sequence[tuple[str, float]], shown: Shown) -> str:
-    """Labels with bars as long as their values.
+    """A plot of labels, each with a bar whose length is its value.
 
     >>> "<rect" in bars([("a rule", 2.0)], "{:.1f} s".format)
     True
@@ -39,7 +39,7 @@ def bars(rows: Sequence[tuple[str, float]], shown: Shown) -> str:
 
 
 def lines(points: Sequence[tuple[float, float]], across: Shown, up: Shown) -> str:
-    """A line through points in the order of their first coordinate, from 0 up.
+    """A plot of a line through points in the order of their first coordinate; the second axis starts at 0.
 
     >>> lines([(0, 1), (1, 3)], "{:.0f}".format, "{:.0f}".format).count("<polyline")
     1
@@ -74,7 +74,7 @@ def lines(points: Sequence[tuple[float, float]], across: Shown, up: Shown) -> st
 
 
 def _fewer(points: Sequence[tuple[float, float]]) -> Sequence[tuple[float, float]]:
-    """Of many points the highest in each of so many stretches."""
+    """At most ``MOST_POINTS`` points: the highest in each of as many intervals."""
     if len(points) <= MOST_POINTS:
         return points
     size = -(-len(points) // MOST_POINTS)

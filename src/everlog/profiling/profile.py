@@ -1,67 +1,16 @@
-"""A profile: what reasoning took, round by round and rule by rule."""
+"""A profile: figures of reasoning, shown as text or as a page."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any
+
+from everlog.profiling.figures import Figures
+from everlog.profiling.report import body, page
+from everlog.profiling.tables import text_lines
 
 
-@dataclass(slots=True)
-class Round:
-    """One pass over the rules of a stratum, or one run of a module.
-
-    ``number`` counts within stratum and phase. ``matching`` are the seconds in which rules met facts; in the
-    others the new facts were merged with those there, and derivations counted. ``new_facts`` is negative
-    where facts are removed.
-    """
-
-    stratum: int
-    phase: str
-    number: int
-    begun: float
-    seconds: float = 0.0
-    matching: float = 0.0
-    instances: int = 0
-    new_facts: int = 0
-    facts: int = 0
-
-
-@dataclass(slots=True)
-class RuleWork:
-    """What matching one rule, or running one module, took in one phase.
-
-    ``passes`` is how often it was matched: in each round once for each body atom whose facts had changed. On Spark the
-    rules that one job evaluates are not told apart; ``rules`` is how many there are, and ``passes`` that of rounds.
-    """
-
-    rule: str
-    place: str
-    stratum: int
-    phase: str
-    passes: int = 0
-    instances: int = 0
-    seconds: float = 0.0
-    rules: int = 1
-
-
-@dataclass(frozen=True, slots=True)
-class StratumWork:
-    """What a stratum took: its rounds together."""
-
-    stratum: int
-    derives: str
-    rounds: int
-    instances: int
-    new_facts: int
-    seconds: float
-    matching: float
-
-
-@dataclass
-class Profile:
-    """What reasoning took. ``str`` of it is a few tables; :meth:`write` makes a page with plots.
+class Profile(Figures):
+    """A profile of reasoning. ``str`` of it is a few tables; :meth:`write` makes a page with plots.
 
     >>> import everlog
     >>> kb = everlog.KnowledgeBase("path(?x, ?y) :- edge(?x, ?y) . edge(a, b) . edge(b, c) .", maintain="none")
@@ -71,80 +20,12 @@ class Profile:
     [('path(?x, ?y) :- edge(?x, ?y) .', 2)]
     """
 
-    rounds: list[Round] = field(default_factory=list)
-    work: dict[tuple[int, str], RuleWork] = field(default_factory=dict, repr=False)
-    derives: dict[int, str] = field(default_factory=dict)
-    """The predicates of each stratum."""
-    memory: list[tuple[float, int]] = field(default_factory=list)
-    """Seconds since the beginning, and the bytes that the process held then."""
-    phases: dict[str, float] = field(default_factory=dict)
-    """The seconds of a command by its phases, reasoning being one of them."""
-    seconds: float = 0.0
-    told: Callable[[Round], None] | None = field(default=None, repr=False)
-    """Who hears of each round as it ends."""
-
-    @property
-    def rules(self) -> list[RuleWork]:
-        """The rules, the one that took longest first."""
-        return sorted(self.work.values(), key=lambda work: (-work.seconds, -work.instances, work.rule))
-
-    @property
-    def heaviest_rounds(self) -> list[Round]:
-        """The rounds, the one that took longest first."""
-        return sorted(self.rounds, key=lambda each: (-each.seconds, each.begun))
-
-    @property
-    def strata(self) -> list[StratumWork]:
-        """The strata in their order."""
-        found: dict[int, list[Round]] = {}
-        for each in self.rounds:
-            found.setdefault(each.stratum, []).append(each)
-        return [self._together(stratum, found[stratum]) for stratum in sorted(found)]
-
-    @property
-    def instances(self) -> int:
-        return sum(each.instances for each in self.rounds)
-
-    @property
-    def matching(self) -> float:
-        """The seconds in which rules met facts."""
-        return sum(each.matching for each in self.rounds)
-
-    def as_dict(self) -> dict[str, Any]:
-        """The figures as plain data, rounds and memory left out."""
-        return {
-            "seconds": self.seconds,
-            "matching": self.matching,
-            "instances": self.instances,
-            "strata": [asdict(each) for each in self.strata],
-            "rules": [asdict(each) for each in self.rules],
-            "phases": dict(self.phases),
-        }
-
     def write(self, path: str | Path, title: str = "Everlog profile") -> None:
-        """Write a page with tables and plots, which needs nothing else to be shown."""
-        from everlog.profiling.report import page
-
+        """Write a self-contained page with tables and plots."""
         Path(path).write_text(page(self, title), encoding="utf-8")
 
     def __str__(self) -> str:
-        from everlog.profiling.tables import text_lines
-
         return "\n".join(text_lines(self))
 
     def _repr_html_(self) -> str:
-        from everlog.profiling.report import body
-
         return body(self)
-
-    def _together(self, stratum: int, rounds: Iterable[Round]) -> StratumWork:
-        rounds = list(rounds)
-        return StratumWork(
-            stratum,
-            self.derives.get(stratum, ""),
-            len(rounds),
-            sum(each.instances for each in rounds),
-            sum(each.new_facts for each in rounds),
-            sum(each.seconds for each in rounds),
-            sum(each.matching for each in rounds),
-        )

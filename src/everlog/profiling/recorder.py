@@ -1,39 +1,44 @@
 """Recording a profile while engines work.
 
-Time is measured between marks: a pass over the rules of a stratum begins, a rule has been matched. What lies
-between the beginning of a pass and the last of its rules is matching; what follows until the next pass begins is
-the rest of its round. A module is a round of its own.
+Time is measured between events: a pass over the rules of a stratum begins, a rule has been matched. The time from the
+beginning of a pass to its last rule is matching; the time from then until the next pass begins is the rest of its
+round. A module is a round of its own.
 """
 
 from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
+from everlog.analysis.modules.module import SpecialModule
 from everlog.analysis.modules.printing import print_module
 from everlog.engine.algebra import AnyEngine
-from everlog.engine.match import Engine, RuleSet
+from everlog.engine.match import Engine
+from everlog.engine.rules import RuleSet
 from everlog.host.memory import held_memory
 from everlog.lang.printer import print_name, print_rule
 from everlog.lang.syntax import Predicate, Rule
-from everlog.profiling.profile import Profile, Round, RuleWork
-from everlog.profiling.watch import Watch
+from everlog.profiling.figures import Round, RuleWork
+from everlog.profiling.profile import Profile
+from everlog.profiling.watch import UNWATCHED, Watch
+from everlog.profiling.watching import WatchedEngine
 from everlog.reasoning.statistics import Listener, RoundEvent
 
 if TYPE_CHECKING:
     from everlog.analysis.stratify import StratifiedProgram, Stratum
 
 SECONDS_BETWEEN_SAMPLES = 0.05
-"""Memory is measured at most this often."""
+"""Minimum number of seconds between two samples of memory."""
 
 MODULE = "module"
 """The phase of rounds in which a module derives its facts."""
 
 
 class Recorder(Watch):
-    """Fills a profile with what the engines tell that it makes."""
+    """Fills a profile with what the engines that it makes report."""
 
     def __init__(self, profile: Profile, program: StratifiedProgram) -> None:
         self.profile = profile
@@ -43,24 +48,22 @@ class Recorder(Watch):
         self._texts = _as_written(program)
         self._strata = {id(rule): stratum.index for stratum in program.strata for rule in stratum.rules}
         self._known: list[Rule] = []
-        """The rules that were met, which must not go as long as they are told apart by their identity."""
+        """The rules seen so far, kept alive because they are identified by ``id``."""
         self._engine: AnyEngine | None = None
         self._round: Round | None = None
         self._before = (0, 0)
-        """Instances and facts when the round began."""
+        """The numbers of instances and facts when the round began."""
         self._numbers: dict[tuple[int, str], int] = {}
-        self._together: Sequence[Rule] = ()
-        """The rules of the round, if they are not told apart."""
+        self._group_rules: Sequence[Rule] = ()
+        """The rules of the round, if they are recorded as one entry."""
         self._derived: dict[tuple[int, str], Counter[Predicate]] = {}
-        """How many instances rules that are not told apart had, by what they derive."""
+        """The number of instances of rules that are recorded as one entry, by the predicate that they derive."""
         prefixes = program.program.prefixes
         for stratum in program.strata:
             names = (print_name(predicate.name, prefixes) for predicate in stratum.predicates)
             profile.derives[stratum.index] = ", ".join(dict.fromkeys(names))
 
     def engine(self, *arguments: Any, **options: Any) -> Engine:
-        from everlog.profiling.watching import WatchedEngine
-
         made = WatchedEngine(*arguments, **options)
         made.watch = self
         return made
@@ -69,33 +72,32 @@ class Recorder(Watch):
         tell: Callable[[RoundEvent], None] = (other or Listener()).round_done
 
         def round_done(event: RoundEvent) -> None:
-            self._told(event)
+            self._note_round(event)
             tell(event)
 
         return Listener(round_done)
 
-    def began(self, engine: AnyEngine, rules: RuleSet, phase: str, *, together: bool = False) -> None:
-        """An engine begins a pass over rules; without rules it only goes on with what it was doing."""
+    def began(self, engine: AnyEngine, rules: RuleSet, phase: str, *, as_one: bool = False) -> None:
+        """An engine begins a pass over rules; a call without rules continues the current pass."""
         if rules.rules:
             stratum = self._strata.get(id(rules.rules[0].rule), 0)
-            told = [planned.rule for planned in rules.rules] if together else []
-            self.began_together(engine, stratum, told, phase)
+            group = [planned.rule for planned in rules.rules] if as_one else []
+            self.began_group(engine, stratum, group, phase)
         else:
             self._engine = self._engine or engine
 
-    def began_together(self, engine: AnyEngine, stratum: int, rules: Sequence[Rule], phase: str) -> None:
-        """An engine begins with rules that it does not tell apart; it says when their jobs are done."""
+    def began_group(self, engine: AnyEngine, stratum: int, rules: Sequence[Rule], phase: str) -> None:
+        """An engine begins a pass over rules that it reports as one entry, with ``jobs_done`` at its end."""
         self._begin(engine, stratum, phase)
-        self._together = rules
+        self._group_rules = rules
         self._known += rules
 
-    def began_module(self, engine: AnyEngine, stratum: Stratum) -> None:
+    def began_module(self, engine: AnyEngine, stratum: Stratum, module: SpecialModule) -> None:
         """A module begins to derive its facts."""
-        assert stratum.module is not None
         self._begin(engine, stratum.index, MODULE)
-        key = (id(stratum.module), MODULE)
+        key = (id(module), MODULE)
         if key not in self.profile.work:
-            text = f"module {print_module(stratum.module, self._program.program.prefixes)}"
+            text = f"module {print_module(module, self._program.program.prefixes)}"
             self.profile.work[key] = RuleWork(text, "", stratum.index, MODULE)
 
     def matched(self, rule: Rule, phase: str, instances: int) -> None:
@@ -111,7 +113,7 @@ class Recorder(Watch):
         self._sample(now)
 
     def jobs_done(self, instances: Mapping[Predicate, int]) -> None:
-        """Spark has computed what rules find; ``instances`` are those of rules for several predicates."""
+        """Spark has evaluated rules; ``instances`` has the number of instances for each predicate."""
         now = time.perf_counter()
         if self._round is not None:
             self._derived.setdefault(self._group(self._round.phase), Counter()).update(instances)
@@ -129,21 +131,21 @@ class Recorder(Watch):
     def _begin(self, engine: AnyEngine, stratum: int, phase: str) -> None:
         now = time.perf_counter()
         self._end(now)
-        self._engine, self._together = engine, ()
+        self._engine, self._group_rules = engine, ()
         self._before = (engine.work.instances.total(), engine.held)
         self._round = Round(stratum, phase, 0, now - self._start)
         self._mark = now
         self._sample(now)
 
-    def _told(self, event: RoundEvent) -> None:
-        """A materialisation says what it found in the round."""
+    def _note_round(self, event: RoundEvent) -> None:
+        """Note the figures that a materialisation reports about the round."""
         if self._engine is not None and (self._round is None or self._round.stratum != event.stratum):
             self._begin(self._engine, event.stratum, "forward")
         if self._round is not None:
             self._round.new_facts += event.new_facts
 
     def _end(self, now: float) -> None:
-        """Put down the round that was going on."""
+        """Record the current round."""
         done, self._round = self._round, None
         self.profile.seconds = now - self._start
         if done is None or self._engine is None:
@@ -158,17 +160,17 @@ class Recorder(Watch):
         self.profile.rounds.append(done)
         if done.phase == MODULE:
             self._credit_module(done)
-        elif self._together and done.matching:
-            self._credit_together(done)
-        if self.profile.told is not None:
-            self.profile.told(done)
+        elif self._group_rules and done.matching:
+            self._credit_group(done)
+        if self.profile.observer is not None:
+            self.profile.observer(done)
 
     def _group(self, phase: str) -> tuple[int, str]:
-        return hash(tuple(map(id, self._together))), phase
+        return hash(tuple(map(id, self._group_rules))), phase
 
-    def _credit_together(self, done: Round) -> None:
-        """Put down a round for all its rules."""
-        rules, key = self._together, self._group(done.phase)
+    def _credit_group(self, done: Round) -> None:
+        """Record a round for all its rules as one entry."""
+        rules, key = self._group_rules, self._group(done.phase)
         work = self.profile.work.get(key)
         if work is None:
             place = _place(rules[0]) if len(rules) == 1 else ""
@@ -179,7 +181,7 @@ class Recorder(Watch):
         work.rule = self._texts(rules[0]) if len(rules) == 1 else self._summary(rules, self._derived.get(key))
 
     def _summary(self, rules: Sequence[Rule], derived: Counter[Predicate] | None) -> str:
-        """What several rules are called, with what is known of each predicate."""
+        """A label for several rules, with the number of instances of each predicate if it is known."""
         prefixes = self._program.program.prefixes
         heads = dict.fromkeys(rule.head.predicate for rule in rules)
         found = derived or Counter()
@@ -208,8 +210,21 @@ class Recorder(Watch):
             self.profile.memory.append((now - self._start, held_memory()))
 
 
+@contextmanager
+def watching(profile: Profile | bool | None, program: StratifiedProgram) -> Iterator[Watch]:
+    """A watch that records into a profile, if one is given."""
+    if profile is None or isinstance(profile, bool):
+        yield UNWATCHED
+        return
+    recorder = Recorder(profile, program)
+    try:
+        yield recorder
+    finally:
+        recorder.close()
+
+
 def _as_written(program: StratifiedProgram) -> Callable[[Rule], str]:
-    """The text of a rule as it was before it was checked, if it was written at all."""
+    """A function that returns the text of a rule as it was written, if it was written."""
     checked = program.program
     as_written = checked.written.rules if checked.written is not None else checked.rules
     written = {id(rule): before for rule, before in zip(checked.rules, as_written, strict=True)}

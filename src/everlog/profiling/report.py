@@ -1,4 +1,4 @@
-"""A profile as a page: tables and plots in one file that needs no network."""
+"""A profile as a page: tables and plots in one self-contained file."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ from html import escape
 
 from everlog.host.memory import size_text
 from everlog.lang.html import html_table
+from everlog.profiling.figures import Figures
 from everlog.profiling.plots import bars, lines
-from everlog.profiling.profile import Profile
 from everlog.profiling.tables import PHASES, summary, tables
 
 BARS = 20
-"""How many rules have a bar."""
+"""Maximum number of rules in the plot of bars."""
 
 ROWS = 50
-"""How many rows a table has."""
+"""Maximum number of rows in a table."""
 
 STYLE = """
 .everlog-profile { font: 14px/1.45 system-ui, sans-serif; max-width: 60rem; color: #1c2430; }
@@ -36,8 +36,8 @@ STYLE = """
 """
 
 
-def page(profile: Profile, title: str) -> str:
-    """A whole page."""
+def page(profile: Figures, title: str) -> str:
+    """The text of the whole page."""
     made = datetime.now().astimezone().isoformat(timespec="seconds")
     return (
         f'<!doctype html>\n<html lang="en"><head><meta charset="utf-8"><title>{escape(title)}</title></head>\n'
@@ -46,8 +46,8 @@ def page(profile: Profile, title: str) -> str:
     )
 
 
-def body(profile: Profile) -> str:
-    """The tables and plots, as a notebook shows them, too."""
+def body(profile: Figures) -> str:
+    """The tables and plots of the page, which notebooks show, too."""
     parts = [f"<style>{STYLE}</style>", f"<p>{escape(summary(profile))}</p>"]
     for title, note, drawn in _plots(profile):
         if drawn:
@@ -59,8 +59,8 @@ def body(profile: Profile) -> str:
     return f'<div class="everlog-profile">{"".join(parts)}</div>'
 
 
-def _plots(profile: Profile) -> Iterator[tuple[str, str, str]]:
-    """Each plot with its title and how to read it."""
+def _plots(profile: Figures) -> Iterator[tuple[str, str, str]]:
+    """Each plot with its title and an explanation."""
     if profile.phases:
         yield "Time of the command", "Seconds by phase.", bars(list(profile.phases.items()), _seconds)
     rules = [(f"{each.rule} [{PHASES.get(each.phase, each.phase)}]", each) for each in profile.rules[:BARS]]

@@ -1,20 +1,21 @@
-"""A profile as tables: the same for text and for a page."""
+"""The tables of a profile, for text and for the page."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
-from everlog.profiling.profile import Profile
+from everlog.profiling.figures import Figures
 
 SHOWN = 12
-"""How many strata, rules and rounds are listed as text."""
+"""Maximum number of strata, rules and rounds listed as text."""
 
 NOTABLE = 1.0
-"""Time outside all rounds is told if there are so many seconds of it."""
+"""Minimum number of seconds outside all rounds that is shown."""
 
 WIDEST = 100
-"""Rules are cut at so many characters as text."""
+"""Maximum number of characters of a rule as text."""
 
 PHASES = {
     "forward": "derive",
@@ -25,12 +26,12 @@ PHASES = {
     "added": "derivations won",
     "module": "module",
 }
-"""What phases are called."""
+"""The names of phases in tables."""
 
 
 @dataclass(frozen=True)
 class ProfileTable:
-    """A table with its title; ``note`` says how to read it. Columns from ``left`` on are texts, the others numbers."""
+    """A table with its title; ``note`` explains it. Columns from ``left`` on are texts, the others numbers."""
 
     title: str
     columns: Sequence[str]
@@ -38,18 +39,18 @@ class ProfileTable:
     left: int
     note: str = ""
     more: int = 0
-    """How many rows are not shown."""
+    """The number of rows that are not shown."""
 
 
-def tables(profile: Profile, shown: int = SHOWN) -> Iterator[ProfileTable]:
+def tables(profile: Figures, shown: int = SHOWN) -> Iterator[ProfileTable]:
     """The strata, the heaviest rules and the heaviest rounds."""
     yield _strata(profile, shown)
     yield _rules(profile, shown)
     yield _rounds(profile, shown)
 
 
-def summary(profile: Profile) -> str:
-    """A profile in one line."""
+def summary(profile: Figures) -> str:
+    """A summary of a profile in one line."""
     rounds = sum(each.seconds for each in profile.rounds)
     outside = profile.seconds - rounds
     return (
@@ -59,8 +60,8 @@ def summary(profile: Profile) -> str:
     )
 
 
-def text_lines(profile: Profile) -> Iterator[str]:
-    """The tables as people read them in a terminal."""
+def text_lines(profile: Figures) -> Iterator[str]:
+    """The lines of the tables for a terminal."""
     yield f"profile    {summary(profile)}"
     for table in tables(profile):
         if table.rows:
@@ -71,65 +72,56 @@ def text_lines(profile: Profile) -> Iterator[str]:
                 yield f"and {table.more:,} more"
 
 
-def _strata(profile: Profile, shown: int) -> ProfileTable:
+def _strata(profile: Figures, shown: int) -> ProfileTable:
     found = sorted(profile.strata, key=lambda each: -each.seconds)
-    rows = [
-        (
-            f"{each.seconds:.3f}",
-            _share(each.seconds, profile),
-            f"{each.instances:,}",
-            f"{each.new_facts:+,}",
-            f"{each.rounds:,}",
-            str(each.stratum),
-            each.derives,
-        )
-        for each in found[:shown]
-    ]
     columns = ("seconds", "share", "instances", "facts", "rounds", "stratum", "derives")
-    return ProfileTable("strata", columns, rows, 6, more=max(0, len(found) - shown))
+    return _table("strata", columns, 6, found, profile, shown)
 
 
-def _rules(profile: Profile, shown: int) -> ProfileTable:
-    found = profile.rules
-    rows = [
-        (
-            f"{each.seconds:.3f}",
-            _share(each.seconds, profile),
-            f"{each.instances:,}",
-            f"{each.passes:,}",
-            str(each.stratum),
-            PHASES.get(each.phase, each.phase),
-            each.rule,
-        )
-        for each in found[:shown]
-    ]
-    columns = ("seconds", "share", "instances", "passes", "stratum", "phase", "rule")
+def _rules(profile: Figures, shown: int) -> ProfileTable:
     note = "matching and dropping repeated facts; merging is not told apart by rule"
-    if any(each.rules > 1 for each in found):
+    if any(each.rules > 1 for each in profile.rules):
         note = "Spark evaluates some rules together: their time is one, instances are given by what they derive"
-    return ProfileTable("rules", columns, rows, 5, note, max(0, len(found) - shown))
+    columns = ("seconds", "share", "instances", "passes", "stratum", "phase", "rule")
+    return _table("rules", columns, 5, profile.rules, profile, shown, note)
 
 
-def _rounds(profile: Profile, shown: int) -> ProfileTable:
-    found = profile.heaviest_rounds
-    rows = [
-        (
-            f"{each.seconds:.3f}",
-            _share(each.seconds, profile),
-            f"{each.matching:.3f}",
-            f"{each.instances:,}",
-            f"{each.new_facts:+,}",
-            str(each.stratum),
-            f"{each.number:,}",
-            PHASES.get(each.phase, each.phase),
-        )
-        for each in found[:shown]
-    ]
+def _rounds(profile: Figures, shown: int) -> ProfileTable:
     columns = ("seconds", "share", "matching", "instances", "facts", "stratum", "round", "phase")
-    return ProfileTable("rounds", columns, rows, 7, "the heaviest first", max(0, len(found) - shown))
+    return _table("rounds", columns, 7, profile.heaviest_rounds, profile, shown, "the heaviest first")
 
 
-def _share(seconds: float, profile: Profile) -> str:
+CELLS: Mapping[str, Callable[[Any, Figures], str]] = {
+    "seconds": lambda each, profile: f"{each.seconds:.3f}",
+    "share": lambda each, profile: _share(each.seconds, profile),
+    "matching": lambda each, profile: f"{each.matching:.3f}",
+    "instances": lambda each, profile: f"{each.instances:,}",
+    "facts": lambda each, profile: f"{each.new_facts:+,}",
+    "rounds": lambda each, profile: f"{each.rounds:,}",
+    "passes": lambda each, profile: f"{each.passes:,}",
+    "stratum": lambda each, profile: str(each.stratum),
+    "round": lambda each, profile: f"{each.number:,}",
+    "phase": lambda each, profile: PHASES.get(each.phase, each.phase),
+    "derives": lambda each, profile: str(each.derives),
+    "rule": lambda each, profile: str(each.rule),
+}
+"""The cell of a column for a stratum, a rule or a round."""
+
+
+def _table(
+    title: str,
+    columns: Sequence[str],
+    left: int,
+    found: Sequence[Any],
+    profile: Figures,
+    shown: int,
+    note: str = "",
+) -> ProfileTable:
+    rows = [tuple(CELLS[name](each, profile) for name in columns) for each in found[:shown]]
+    return ProfileTable(title, columns, rows, left, note, max(0, len(found) - shown))
+
+
+def _share(seconds: float, profile: Figures) -> str:
     return f"{100 * seconds / profile.seconds:.0f}%" if profile.seconds else ""
 
 

@@ -1,24 +1,38 @@
-"""Engines that say what they do."""
+"""Engines that report what they do to a recorder."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
-from everlog.engine.algebra import AnyChange, AnyFactSet, Observer
+from everlog.engine.algebra import AnyChange, AnyEngine, AnyFactSet, Observer
 from everlog.engine.factset import FactSet
-from everlog.engine.match import Engine, Matches, Proofs, RuleSet
+from everlog.engine.match import Engine, Matches, Proofs
+from everlog.engine.rules import RuleSet
 from everlog.lang.syntax import Rule
 
 if TYPE_CHECKING:
+    from everlog.analysis.modules.module import SpecialModule
     from everlog.analysis.stratify import Stratum
-    from everlog.profiling.recorder import Recorder
+
+
+class PassRecorder(Protocol):
+    """The events that a watched engine reports."""
+
+    def began(self, engine: AnyEngine, rules: RuleSet, phase: str) -> None:
+        """An engine begins a pass over rules."""
+
+    def began_module(self, engine: AnyEngine, stratum: Stratum, module: SpecialModule) -> None:
+        """A module begins to derive its facts."""
+
+    def matched(self, rule: Rule, phase: str, instances: int) -> None:
+        """A rule has been matched."""
 
 
 class WatchedEngine(Engine):
-    """The local engine, telling a recorder when it begins with rules and when it is done with one."""
+    """The local engine, which reports to a recorder when it begins with rules and when it has matched one."""
 
-    watch: Recorder
+    watch: PassRecorder
 
     def match(
         self,
@@ -40,8 +54,8 @@ class WatchedEngine(Engine):
     def closed(
         self, stratum: Stratum, facts: AnyFactSet, delta: AnyFactSet, observer: Observer | None = None
     ) -> FactSet | None:
-        if stratum.module is not None:
-            self.watch.began_module(self, stratum)
+        if stratum.alone is not None:
+            self.watch.began_module(self, stratum, stratum.alone)
         return super().closed(stratum, facts, delta, observer)
 
     def note(self, rule: Rule, phase: str, instances: int) -> None:

@@ -1,0 +1,1 @@
+"""Queries: conjunctions of atoms and their answers; SPARQL and explanations."""

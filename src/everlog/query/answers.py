@@ -16,12 +16,11 @@ import pyarrow as pa
 from everlog.engine.dictionary import Dictionary
 from everlog.engine.keys import Column, pack
 from everlog.engine.relation import Relation
+from everlog.engine.tables import argument_names
 from everlog.lang.terms import Value, text_of
 from everlog.query.display import rows_html
 from everlog.query.ordered import Numbers, Ordered, ordered
-from everlog.query.typed import typed_texts, values_of
-
-BATCH = 1 << 16
+from everlog.query.typed import BATCH_ROWS, typed_texts, values_of
 
 
 class Rows:
@@ -175,8 +174,8 @@ class Rows:
     def _blocks(self, start: int, stop: int) -> Iterator[list[Numbers]]:
         """Some rows in batches, as numbers of terms."""
         for columns in self._ordered.blocks(start, stop) if self.columns else ():
-            for first in range(0, len(columns[0]), BATCH):
-                yield [column[first : first + BATCH] for column in columns]
+            for first in range(0, len(columns[0]), BATCH_ROWS):
+                yield [column[first : first + BATCH_ROWS] for column in columns]
 
     def _values(self, terms: Column, numbers: Numbers) -> list[Value]:
         different, places = np.unique(numbers, return_inverse=True)
@@ -206,7 +205,7 @@ class RelationRows(Rows):
     """The facts of a predicate that hold. ``explicit`` are those that were given."""
 
     def __init__(self, dictionary: Dictionary, relation: Relation, explicit: Relation) -> None:
-        super().__init__(dictionary, relation, [f"c{i}" for i in range(relation.layout.arity)])
+        super().__init__(dictionary, relation, argument_names(relation.layout.arity))
         self._explicit = explicit
 
     @property

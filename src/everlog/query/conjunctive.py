@@ -8,8 +8,9 @@ from functools import cached_property
 from everlog.analysis.check import CheckedQuery
 from everlog.engine.dictionary import Constants
 from everlog.engine.limits import Limits
-from everlog.engine.match import Engine, Matches, RuleSet
+from everlog.engine.match import Engine, Matches
 from everlog.engine.relation import Relation
+from everlog.engine.rules import RuleSet
 from everlog.engine.state import State
 from everlog.lang.syntax import Atom, Constant, Predicate, Rule, Term, Variable
 from everlog.lang.terms import text_of

@@ -18,8 +18,9 @@ import numpy as np
 from everlog.analysis.check import CheckedQuery
 from everlog.engine.factset import FactSet
 from everlog.engine.keys import Column, columns_of
-from everlog.engine.match import Engine, RuleSet
+from everlog.engine.match import Engine
 from everlog.engine.relation import Relation
+from everlog.engine.rules import RuleSet
 from everlog.lang.syntax import Atom, Constant, Predicate, Rule, Term, Variable
 
 HEAD = ".counted"

@@ -18,16 +18,11 @@ from numpy.typing import NDArray
 
 from everlog.engine.dictionary import Dictionary
 from everlog.engine.kernels import boards
-from everlog.engine.keys import Column, columns_of, pack
+from everlog.engine.keys import BLOCK_ROWS, ID_BITS, ID_MASK, Column, columns_of, pack
 from everlog.engine.relation import Base, Relation
 
 SORTED_BELOW = 1_000_000
 """Up to so many rows are put in the order of their values."""
-
-BLOCK = 1 << 20
-
-WIDTH = 32
-LOW = (1 << WIDTH) - 1
 
 Numbers = NDArray[np.int32]
 
@@ -59,8 +54,8 @@ class InMemory:
     columns: list[Numbers]
 
     def blocks(self, start: int, stop: int) -> Iterator[list[Numbers]]:
-        for first in range(start, stop, BLOCK):
-            yield [column[first : min(first + BLOCK, stop)] for column in self.columns]
+        for first in range(start, stop, BLOCK_ROWS):
+            yield [column[first : min(first + BLOCK_ROWS, stop)] for column in self.columns]
 
 
 class PairListing:
@@ -77,7 +72,7 @@ class PairListing:
         first = int(np.searchsorted(self._ends, start, side="right"))
         done = int(self._ends[first - 1]) if first else 0
         while done < stop and first < len(self._ends):
-            last = max(first + 1, int(np.searchsorted(self._ends, done + BLOCK, side="right")))
+            last = max(first + 1, int(np.searchsorted(self._ends, done + BLOCK_ROWS, side="right")))
             leads, others = self._listed(first, last)
             low, high = max(start - done, 0), min(stop - done, len(leads))
             yield [leads[low:high], others[low:high]]
@@ -86,12 +81,12 @@ class PairListing:
     def _listed(self, first: int, last: int) -> tuple[Numbers, Numbers]:
         """The pairs of some leads."""
         size = int(self._ends[last - 1]) - (int(self._ends[first - 1]) if first else 0)
-        found = self._base.matches(0, self.terms[0][first:last], BLOCK)
+        found = self._base.matches(0, self.terms[0][first:last], BLOCK_ROWS)
         words = (len(self.terms[1]) >> 6) + 1
         if (last - first) * words > size:
-            codes = np.concatenate([rows << WIDTH | self._places[others] for rows, others in found])
+            codes = np.concatenate([rows << ID_BITS | self._places[others] for rows, others in found])
             codes.sort()
-            return ((codes >> WIDTH) + first).astype(np.int32), (codes & LOW).astype(np.int32)
+            return ((codes >> ID_BITS) + first).astype(np.int32), (codes & ID_MASK).astype(np.int32)
         bits = np.zeros((last - first, words), np.uint64)
         for rows, others in found:
             boards.mark_pairs(bits, rows, others, self._places)

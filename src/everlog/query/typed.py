@@ -18,6 +18,9 @@ from everlog.engine.kernels.numbers import canonical_doubles
 from everlog.lang.terms import DAY, TIME, XSD, Value, value_of
 from everlog.query.cells import cells
 
+BATCH_ROWS = 1 << 16
+"""Rows of one Arrow batch of a result."""
+
 FEW = 100
 """Up to so many texts are read one by one."""
 

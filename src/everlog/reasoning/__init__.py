@@ -1,0 +1,1 @@
+"""The algorithms of the papers: materialising, maintaining, and choosing between them."""

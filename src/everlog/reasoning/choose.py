@@ -55,10 +55,9 @@ def attempts(
     exact: Literal["dredc", "dred"] = "dredc" if counted else "dred"
     facts = old.facts.count
     work = min(old.instances, DENSE * facts) + facts
-    rules_differ = any(stratum.afresh for stratum in program.strata)
-    if not delete and not rules_differ and not _has_negation(program):
+    if not delete and not old.afresh and not _has_negation(program):
         yield Attempt(exact, "nothing is deleted")
-    elif not _recursion_affected(program, {*delete, *insert}):
+    elif not _recursion_affected(program, old, {*delete, *insert}):
         yield Attempt(exact, "no recursive rule is affected")
     elif counted:
         yield Attempt("dredc", "a recursive rule is affected", max(SMALLEST_BUDGET, work // 8))
@@ -78,20 +77,20 @@ def _has_negation(program: StratifiedProgram) -> bool:
     return any(rule.negative for stratum in program.strata for rule in stratum.rules)
 
 
-def _recursion_affected(program: StratifiedProgram, changed: set[Predicate]) -> bool:
+def _recursion_affected(program: StratifiedProgram, old: AnyMaterialisation, changed: set[Predicate]) -> bool:
     """Whether changed predicates reach the body of a recursive rule."""
     reached = set(changed)
     for stratum in program.strata:
-        if stratum.afresh:
+        if old.is_afresh(stratum):
             reached.update(stratum.predicates)
             continue
-        if stratum.module is not None and not reached.isdisjoint(stratum.module.inputs):
+        if stratum.alone is not None and not reached.isdisjoint(stratum.alone.inputs):
             reached.update(stratum.predicates)
         for rule in stratum.nonrecursive:
             if not reached.isdisjoint(atom.predicate for atom in rule.body):
                 reached.add(rule.head.predicate)
         if any(atom.predicate in reached for rule in stratum.recursive for atom in rule.body):
             return True
-        if any(not reached.isdisjoint(module.inputs) for module in stratum.inner):
+        if stratum.is_mixed and any(not reached.isdisjoint(module.inputs) for module in stratum.special):
             return True
     return False

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from everlog.analysis.stratify import StratifiedProgram, Stratum
 from everlog.engine.algebra import AnyCounts, AnyEngine, AnyFactSet
 from everlog.engine.factset import NONE
-from everlog.engine.match import RuleSet
 from everlog.engine.multiset import NO_COUNTS
+from everlog.engine.rules import RuleSet
 from everlog.reasoning.fixpoint import fixpoint
 from everlog.reasoning.maintenance import Maintenance, Rules
 from everlog.reasoning.materialisation import AnyMaterialisation, AnyTrace, trace_of, trimmed

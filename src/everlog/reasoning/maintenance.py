@@ -16,11 +16,11 @@ import time
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
-from everlog.analysis.modules import Module
+from everlog.analysis.modules.module import SpecialModule
 from everlog.analysis.stratify import StratifiedProgram, Stratum
 from everlog.engine.algebra import AnyCounts, AnyEngine, AnyFactSet, AnyMatches
 from everlog.engine.factset import NONE, as_local
-from everlog.engine.match import RuleSet
+from everlog.engine.rules import RuleSet
 from everlog.lang.syntax import Predicate
 from everlog.reasoning.change import AnySignedChange, SignedChange, Summands, explicit_change
 from everlog.reasoning.fixpoint import fixpoint
@@ -31,8 +31,9 @@ from everlog.reasoning.materialisation import (
     counted_anew,
 )
 from everlog.reasoning.modular import evaluate_again, maintain_together
-from everlog.reasoning.modules.derive import rederive
+from everlog.reasoning.modules.kinds import implementation
 from everlog.reasoning.modules.loops import NO_MODULES, Loops, Oracle
+from everlog.reasoning.rule_sets import RuleSets, rule_sets
 from everlog.reasoning.seminaive import close_stratum
 from everlog.reasoning.statistics import Listener, UpdateStatistics
 
@@ -43,24 +44,24 @@ class Rules:
 
     number: int
     """The position of the stratum among all, from 0."""
-    every: RuleSet
-    recursive: RuleSet
-    nonrecursive: RuleSet
+    sets: RuleSets
     predicates: frozenset[Predicate]
-    body: frozenset[Predicate]
 
     @classmethod
     def of(cls, number: int, stratum: Stratum) -> Rules:
-        return cls(
-            number,
-            RuleSet(stratum.rules),
-            RuleSet(stratum.recursive),
-            RuleSet(stratum.nonrecursive),
-            frozenset(stratum.predicates),
-            frozenset(atom.predicate for rule in stratum.rules for atom in rule.body).union(
-                *(module.inputs for module in stratum.inner)
-            ),
-        )
+        return cls(number, rule_sets(stratum), frozenset(stratum.predicates))
+
+    @property
+    def every(self) -> RuleSet:
+        return self.sets.every
+
+    @property
+    def recursive(self) -> RuleSet:
+        return self.sets.recursive
+
+    @property
+    def nonrecursive(self) -> RuleSet:
+        return self.sets.nonrecursive
 
 
 @dataclass
@@ -111,19 +112,19 @@ class Maintenance:
         self.engine.held = self.I.count
         self.change_unruled()
         for number, stratum in enumerate(self.program.strata):
-            if stratum.afresh:
+            if self.old.is_afresh(stratum):
                 self.derive_again(number, stratum)
                 continue
-            if stratum.module is not None:
-                self.maintain_module(stratum, stratum.module)
+            if stratum.alone is not None:
+                self.maintain_module(stratum, stratum.alone)
+                continue
+            if not self.is_affected(stratum):
                 continue
             rules = Rules.of(number, stratum)
-            if not self.is_affected(rules):
-                continue
-            if not stratum.inner:
+            if not stratum.special:
                 self.maintain(rules)
             elif not evaluate_again(self, stratum, rules):
-                maintain_together(self, rules, stratum.inner)
+                maintain_together(self, rules, stratum.special)
         explicit = self.kept | self.E_plus
         materialisation = Materialisation(explicit, self.new, self.C_nr, self.C_r, self.new_trace(), self.old.instances)
         work = self.engine.work.instances
@@ -144,7 +145,7 @@ class Maintenance:
         """Bring D and A up to date for one stratum."""
         raise NotImplementedError
 
-    def maintain_module(self, stratum: Stratum, module: Module) -> None:
+    def maintain_module(self, stratum: Stratum, module: SpecialModule) -> None:
         """Bring the relations of a module up to date. Its facts are never overdeleted, so D and A do without them."""
         if {*self.gone, *self.fresh}.isdisjoint(module.inputs):
             return
@@ -156,7 +157,7 @@ class Maintenance:
             self.compare_closed(closed, module)
             return
         old, new, gone, fresh = map(as_local, (self.I, self.new, self.gone, self.fresh))
-        found = rederive(module, old, new, gone, fresh, lambda: engine.limits.check(engine.held))
+        found = implementation(module).repaired(old, new, gone, fresh, lambda: engine.limits.check(engine.held))
         self.new = new.replaced({p: change.relation for p, change in found.items()})
         self.engine.held = self.new.count
         self.engine.check(0)
@@ -166,7 +167,7 @@ class Maintenance:
         self.alive = as_local(self.alive).replaced({p: old.relation(p) - found[p].lost for p in matched})
         self.either = as_local(self.either).replaced({p: old.relation(p) | found[p].won for p in matched})
 
-    def compare_closed(self, closed: AnyFactSet, module: Module) -> None:
+    def compare_closed(self, closed: AnyFactSet, module: SpecialModule) -> None:
         """The same where the relations were derived again as a whole: ``closed`` has all facts."""
         before, after = self.I.restricted(module.predicates), closed.restricted(module.predicates)
         lost, won = before - after, after - before
@@ -186,10 +187,10 @@ class Maintenance:
         lost, won = before - after, after - before
         self.new, self.alive, self.either = closed, self.alive - lost, self.either | won
         self.gone, self.fresh = self.gone | lost, self.fresh | won
-        whole = replace(self.old, explicit=explicit, facts=closed, nr=self.C_nr, rec=self.C_r)
+        whole = replace(self.old, explicit=explicit, facts=closed, nr=self.C_nr, rec=self.C_r, afresh=frozenset())
         counted = counted_anew(self.engine, [stratum], whole, own)
         self.recount(counted.nr, counted.rec, own)
-        self.trace_again(number, replace(stratum, afresh=False), whole)
+        self.trace_again(number, stratum, whole)
 
     def trace_again(self, number: int, stratum: Stratum, new: AnyMaterialisation) -> None:
         """Compute the trace of a stratum anew; only Counting keeps it."""
@@ -212,10 +213,10 @@ class Maintenance:
         """The trace after the update; only Counting keeps it."""
         return None
 
-    def is_affected(self, rules: Rules) -> bool:
+    def is_affected(self, stratum: Stratum) -> bool:
         """Whether anything that the stratum depends on has changed."""
         changed = {*self.gone, *self.fresh, *self.E_minus, *self.E_plus}
-        return not changed.isdisjoint(rules.body) or not changed.isdisjoint(rules.predicates)
+        return not changed.isdisjoint(stratum.inputs) or not changed.isdisjoint(stratum.predicates)
 
     def change_unruled(self) -> None:
         """Facts of predicates without rules hold just if they are explicit."""

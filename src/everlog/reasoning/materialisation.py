@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Generic, Literal, TypeVar, cast
 from everlog.analysis.stratify import StratifiedProgram, Stratum
 from everlog.engine.algebra import AnyCounts, AnyEngine, AnyFactSet
 from everlog.engine.factset import NONE, FactSet
-from everlog.engine.match import RuleSet
 from everlog.engine.multiset import NO_COUNTS, Counts
+from everlog.engine.rules import RuleSet
 from everlog.lang.syntax import Predicate
 from everlog.reasoning.fixpoint import fixpoint
+from everlog.reasoning.rule_sets import rule_sets
 
 Maintain = Literal["dredc", "bfc", "counting", "none"]
 """For which algorithm the bookkeeping is kept."""
@@ -52,6 +53,8 @@ class Materialisation(Generic[F_co, C_co]):
     trace: tuple[tuple[C_co, ...], ...] | None = None
     instances: int = 0
     """How many instances materialising takes, as far as is known."""
+    afresh: frozenset[Predicate] = frozenset()
+    """The predicates whose facts come from other rules than those of the program, so that they cannot be repaired."""
 
     @property
     def nbytes(self: Materialisation) -> int:
@@ -71,7 +74,12 @@ class Materialisation(Generic[F_co, C_co]):
             None if self.rec is None else self.rec.fitted(universe),
             None if self.trace is None else tuple(tuple(c.fitted(universe) for c in rounds) for rounds in self.trace),
             self.instances,
+            self.afresh,
         )
+
+    def is_afresh(self, stratum: Stratum) -> bool:
+        """Whether the facts of a stratum cannot be repaired."""
+        return bool(self.afresh) and not self.afresh.isdisjoint(stratum.predicates)
 
 
 AnyMaterialisation = Materialisation[AnyFactSet, AnyCounts]
@@ -97,23 +105,23 @@ def with_counters(engine: AnyEngine, program: StratifiedProgram, old: Materialis
 def nonrecursive_counts(engine: AnyEngine, program: StratifiedProgram, old: Materialisation[F, C]) -> C:
     """C_nr: each fact's being explicit and its instances of nonrecursive rules."""
     counts: AnyCounts = NO_COUNTS
-    for stratum in _standing(program):
+    for stratum in _standing(program, old):
         counts += engine.once(old.explicit.restricted(stratum.predicates))
-        counts += engine.match(RuleSet(stratum.nonrecursive), old.facts, old.facts, phase="bookkeeping").counts()
+        counts += engine.match(rule_sets(stratum).nonrecursive, old.facts, old.facts, phase="bookkeeping").counts()
     return cast("C", counts)
 
 
 def recursive_counts(engine: AnyEngine, program: StratifiedProgram, old: Materialisation[F, C]) -> C:
     """C_r: each fact's instances of recursive rules."""
     counts: AnyCounts = NO_COUNTS
-    for stratum in _standing(program):
-        counts += engine.match(RuleSet(stratum.recursive), old.facts, old.facts, phase="bookkeeping").counts()
+    for stratum in _standing(program, old):
+        counts += engine.match(rule_sets(stratum).recursive, old.facts, old.facts, phase="bookkeeping").counts()
     return cast("C", counts)
 
 
-def _standing(program: StratifiedProgram) -> Iterable[Stratum]:
+def _standing(program: StratifiedProgram, old: AnyMaterialisation) -> Iterable[Stratum]:
     """The strata whose facts follow by the rules of the program."""
-    return (stratum for stratum in program.strata if not stratum.afresh)
+    return (stratum for stratum in program.strata if not old.is_afresh(stratum))
 
 
 def counted_anew(
@@ -143,13 +151,13 @@ def with_trace(engine: AnyEngine, program: StratifiedProgram, old: Materialisati
 
 def trace_of(engine: AnyEngine, stratum: Stratum, old: Materialisation[F, C]) -> tuple[C, ...]:
     """The trace of one stratum; there is none of modules, and of a stratum whose facts come from other rules."""
-    if stratum.module is not None or stratum.inner or stratum.afresh:
+    if stratum.special or old.is_afresh(stratum):
         return ()
     own = frozenset(stratum.predicates)
     facts: AnyFactSet = old.facts.restricted(predicate for predicate in old.facts if predicate not in own)
-    recursive, rounds = RuleSet(stratum.recursive), list[AnyCounts]()
+    recursive, rounds = rule_sets(stratum).recursive, list[AnyCounts]()
     counts = engine.once(old.explicit.restricted(stratum.predicates))
-    counts += engine.match(RuleSet(stratum.nonrecursive), facts, facts, phase="bookkeeping").counts()  # l. 12
+    counts += engine.match(rule_sets(stratum).nonrecursive, facts, facts, phase="bookkeeping").counts()  # l. 12
 
     def step(delta: AnyFactSet) -> AnyFactSet:
         nonlocal facts, counts

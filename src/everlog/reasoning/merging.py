@@ -36,6 +36,7 @@ from everlog.analysis.stratify import stratify
 from everlog.engine.factset import NONE, FactSet
 from everlog.engine.keys import Column
 from everlog.engine.match import Engine
+from everlog.lang.codes import Code
 from everlog.lang.errors import RuleError
 from everlog.lang.internal import LITERAL, SAME_NODES
 from everlog.lang.syntax import Predicate, Program
@@ -147,7 +148,7 @@ class Merging:
         negated = [atom for rule in rules for atom in rule.negative if atom.predicate != LITERAL]
         if negated:
             raise RuleError.of(
-                "equality-through-negation",
+                Code.EQUALITY_THROUGH_NEGATION,
                 f"equalities follow from `~{negated[0].predicate.name}`, which equalities change",
                 atom_place(negated[0]),
                 "rules that lead to owl:sameAs cannot have negation",

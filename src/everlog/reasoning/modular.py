@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from everlog.analysis.modules import Closure
+from everlog.analysis.modules.module import SpecialModule
 from everlog.analysis.stratify import Stratum
 from everlog.engine.algebra import AnyFactSet
 from everlog.engine.factset import as_local
@@ -15,14 +15,13 @@ if TYPE_CHECKING:
     from everlog.reasoning.maintenance import Maintenance, Rules
 
 
-def maintain_together(m: Maintenance, rules: Rules, modules: Sequence[Closure]) -> None:
+def maintain_together(m: Maintenance, rules: Rules, modules: Sequence[SpecialModule]) -> None:
     """Repair a stratum with modules inside (DRed^c-MOD). Without counters, DRed takes the place of DRed^c."""
     loops = Loops.of(modules, m.I)
     overdeleted = m.overdelete(rules, m.unsupported, loops)  # l. 162 to 173
     m.statistics.overdeleted += overdeleted.count
-    loops.forget(m.gone, m.alive)
     pairs = overdeleted.restricted(loops.predicates)
-    rederived = loops.rederived(pairs) | rederive(m, rules, overdeleted - pairs)  # l. 176
+    rederived = loops.rederived(pairs, m.gone, m.alive) | rederive(m, rules, overdeleted - pairs)  # l. 176
     m.statistics.rederived += rederived.count
     m.insert(rules, rederived, loops)  # l. 177 to 190
     m.new = loops.within(as_local(m.new))
@@ -43,7 +42,7 @@ def evaluate_again(m: Maintenance, stratum: Stratum, rules: Rules) -> bool:
     explicit = (m.kept | m.E_plus).restricted(rules.predicates)
     found = engine.whole(stratum, m.new.restricted(p for p in m.new if p not in rules.predicates), explicit)
     assert found is not None
-    closed = frozenset(predicate for module in stratum.inner for predicate in module.external.values())
+    closed = frozenset(predicate for module in stratum.special for predicate in module.external.values())
     shown = rules.predicates - closed
     before, after = m.I.restricted(shown), found[0].restricted(shown)
     m.change_closed(before - after, after - before)

@@ -17,14 +17,15 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 
 from everlog.analysis.check import CheckedProgram
-from everlog.analysis.derivations import Derivations, guarded, started_from
-from everlog.analysis.modules import Module
+from everlog.analysis.derivations import Derivations, Start, guarded, started_from
+from everlog.analysis.modules.module import SpecialModule
 from everlog.analysis.stratify import StratifiedProgram, Stratum
 from everlog.engine.difference import counts_changed
 from everlog.engine.factset import NONE, FactSet
-from everlog.engine.match import Engine, RuleSet
+from everlog.engine.match import Engine
 from everlog.engine.multiset import Counts
 from everlog.engine.relation import Relation
+from everlog.engine.rules import RuleSet
 from everlog.lang.syntax import Predicate, Rule
 from everlog.reasoning.change import SignedChange, Summands, followed
 from everlog.reasoning.fixpoint import fixpoint
@@ -67,7 +68,7 @@ class RuleChange:
     def _guarded(
         self, program: StratifiedProgram, rules: frozenset[Rule], guard: Predicate, taken: Callable[[Rule], Rule | None]
     ) -> StratifiedProgram:
-        inside = {rule for module in program.modules for rule in module.rules}
+        inside = {rule for module in program.special for rule in module.rules}
         changed = [
             rule if rule not in rules else taken(rule) if rule in inside else guarded(rule, guard)
             for rule in program.program.rules
@@ -132,18 +133,18 @@ class _Run:
         fact = FactSet({guard: Relation.from_columns([], self.engine.universe, 1)})
         new = Derivations(program, {guard: holds})
         start = started_from(self.derived, new)
-        old = self._begun(Derivations(start, new.guards), fact if holds else NONE)
-        delete, insert = (facts.renamed(start.external) for facts in (delete, insert))
+        old = self._begun(start, Derivations(start.program, new.guards), fact if holds else NONE)
+        delete, insert = (facts.renamed(start.program.external) for facts in (delete, insert))
         delete, insert = (delete | fact, insert) if holds else (delete, insert | fact)
-        done = update(self.engine, start, old, delete, insert, self.algorithm, self.strategy)
+        done = update(self.engine, start.program, old, delete, insert, self.algorithm, self.strategy)
         self.done.append(done.statistics)
         self._note(start, done, guard)
-        self.derived, self.kept = Derivations(start, {guard: not holds}), done.materialisation
+        self.derived, self.kept = Derivations(start.program, {guard: not holds}), done.materialisation
 
-    def _begun(self, new: Derivations, guard: FactSet) -> Materialisation:
+    def _begun(self, start: Start, new: Derivations, guard: FactSet) -> Materialisation:
         """What is kept in the names of a program, with counters and trace where it derives facts as before."""
-        kept = self._renamed(new.program, guard)
-        standing = [stratum for stratum in new.program.strata if not stratum.afresh]
+        kept = replace(self._renamed(start.program, guard), afresh=frozenset(start.afresh))
+        standing = [stratum for stratum in start.program.strata if not kept.is_afresh(stratum)]
         return self._booked(new, standing, kept)
 
     def _renamed(self, program: StratifiedProgram, guard: FactSet) -> Materialisation:
@@ -173,20 +174,19 @@ class _Run:
         known = {_outline(self.derived, each): own for each, own in zip(old, self.kept.trace, strict=True)}
         outlines = [_outline(new, stratum) for stratum in new.program.strata]
         return tuple(
-            known[outline] if outline in known and not stratum.afresh else trace_of(self.engine, stratum, kept)
+            known[outline] if outline in known and not kept.is_afresh(stratum) else trace_of(self.engine, stratum, kept)
             for outline, stratum in zip(outlines, new.program.strata, strict=True)
         )
 
-    def _note(self, program: StratifiedProgram, done: SignedChange, guard: Predicate) -> None:
+    def _note(self, start: Start, done: SignedChange, guard: Predicate) -> None:
         """Add to the change what an update changed."""
-        seen = {hidden: predicate for predicate, hidden in program.external.items()}
+        seen = {hidden: predicate for predicate, hidden in start.program.external.items()}
         hidden = {guard, *seen, *self.derived.hidden}
         sides = done.inserted, done.deleted, done.explicit_inserted.renamed(seen), done.explicit_deleted.renamed(seen)
         won, lost, more, less = (facts.restricted(p for p in facts if p not in hidden) for facts in sides)
         self.facts = followed(self.facts, (won, lost))
         self.explicit = followed(self.explicit, (more, less))
-        afresh = (p for stratum in program.strata if stratum.afresh for p in stratum.predicates if p not in hidden)
-        self.afresh.update(dict.fromkeys(afresh))
+        self.afresh.update(dict.fromkeys(p for p in start.afresh if p not in hidden))
 
     def finish(self, before: StratifiedProgram, program: StratifiedProgram) -> SignedChange:
         """Do without guards; no fact changes any more."""
@@ -231,7 +231,7 @@ def old_guards_left(facts: FactSet, old: Derivations) -> FactSet:
 
 def _outline(derived: Derivations, stratum: Stratum) -> object:
     """What the trace of a stratum depends on besides facts."""
-    if stratum.module is not None or stratum.inner:
+    if stratum.special:
         return None
     rules = (frozenset(_counted(derived, part)) for part in (stratum.nonrecursive, stratum.recursive))
     return (frozenset(stratum.predicates), *rules)
@@ -256,7 +256,7 @@ class _Forms:
 
     def converted(self, facts: FactSet) -> FactSet:
         program = self.new.program
-        modules = {predicate for module in program.modules for predicate in module.predicates}
+        modules = {predicate for module in program.special for predicate in module.predicates}
         plain = {p: r.plain() for p, r in facts.items() if r.base is not None and p not in modules}
         facts = self._refed(facts.replaced(plain), self.new.hidden.difference(self.new.by_predicate), ())
         for stratum in program.strata:
@@ -294,14 +294,14 @@ class _Forms:
 
     def _rederived(self, facts: FactSet, stratum: Stratum) -> FactSet:
         """What modules derive, where they are others than before or read something that was made again."""
-        if not any(map(self._is_stale, stratum.modules)):
+        if not any(map(self._is_stale, stratum.special)):
             return facts
-        own = {predicate for module in stratum.modules for predicate in module.predicates}
+        own = {predicate for module in stratum.special for predicate in module.predicates}
         self.remade |= own
         below = facts.restricted(predicate for predicate in facts if predicate not in own)
-        return below.replaced(derived_together(self.engine, stratum.modules, below))
+        return below.replaced(derived_together(self.engine, stratum.special, below))
 
-    def _is_stale(self, module: Module) -> bool:
+    def _is_stale(self, module: SpecialModule) -> bool:
         if not self.remade.isdisjoint(module.inputs):
             return True
         return any(self.new.of(p).module != self.old.of(p).module for p in module.predicates)

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from everlog.analysis.modules.kinds import is_inner
+from everlog.analysis.modules.hidden import is_inner
 from everlog.engine.algebra import AnyFactSet
 from everlog.engine.difference import Difference
 from everlog.engine.factset import as_local

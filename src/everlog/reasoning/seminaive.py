@@ -5,15 +5,16 @@ from __future__ import annotations
 import time
 from typing import cast
 
+from everlog.analysis.modules.module import SpecialModule
 from everlog.analysis.stratify import StratifiedProgram, Stratum
 from everlog.engine.algebra import AnyEngine, AnyFactSet, Observer
 from everlog.engine.factset import NONE, as_local
-from everlog.engine.match import RuleSet
 from everlog.reasoning.fixpoint import fixpoint
 from everlog.reasoning.materialisation import F
-from everlog.reasoning.modules.derive import derive
+from everlog.reasoning.modules.kinds import implementation
 from everlog.reasoning.modules.loops import close_together
 from everlog.reasoning.observers import StratumProgress
+from everlog.reasoning.rule_sets import rule_sets
 from everlog.reasoning.statistics import Listener, Statistics, StratumStatistics
 
 
@@ -41,7 +42,7 @@ def seminaive(
         rounds=sum(s.rounds for s in strata),
         seconds=time.perf_counter() - begin,
         strata=tuple(strata),
-        modules=bool(program.modules),
+        modules=bool(program.special),
         stratification=program.kind,
     )
     return cast("F", facts), statistics
@@ -53,8 +54,8 @@ def close_stratum(
     """Adds to ``facts`` what the rules of one stratum derive, its explicit facts included."""
     begin = time.perf_counter()
     progress = StratumProgress(engine, facts, stratum.index, strata, listener)
-    if stratum.module is not None:
-        facts = close_module(engine, stratum, facts, progress)
+    if stratum.alone is not None:
+        facts = close_module(engine, stratum, stratum.alone, facts, progress)
     elif (whole := engine.whole(stratum, facts, explicit)) is not None:
         facts, rounds = whole
         progress(facts.restricted(stratum.predicates).count, rounds)
@@ -62,8 +63,8 @@ def close_stratum(
         facts = close_rules(engine, stratum, facts, explicit.restricted(stratum.predicates), progress)
     figures = StratumStatistics(
         index=stratum.index,
-        rules=len(stratum.rules) if stratum.module is None else len(stratum.module.rules),
-        recursive=len(stratum.recursive) if stratum.module is None else len(stratum.module.rules),
+        rules=len(stratum.rules) if stratum.alone is None else len(stratum.alone.rules),
+        recursive=len(stratum.recursive) if stratum.alone is None else len(stratum.alone.rules),
         facts=facts.restricted(stratum.predicates).count,
         instances=progress.instances,
         rounds=progress.rounds,
@@ -77,10 +78,10 @@ def close_rules(
     engine: AnyEngine, stratum: Stratum, facts: AnyFactSet, explicit: AnyFactSet, observer: Observer
 ) -> AnyFactSet:
     """The rounds of a stratum of rules, the first of which are the explicit facts and the nonrecursive rules (l. 3)."""
-    recursive = RuleSet(stratum.recursive)
-    new = explicit.extended(engine.match(RuleSet(stratum.nonrecursive), facts, facts).facts(without=explicit))  # l. 3
-    if stratum.inner:
-        return close_together(engine, stratum.inner, recursive, as_local(facts), as_local(new), observer)
+    rules = rule_sets(stratum)
+    new = explicit.extended(engine.match(rules.nonrecursive, facts, facts).facts(without=explicit))  # l. 3
+    if stratum.special:
+        return close_together(engine, stratum.special, rules.recursive, as_local(facts), as_local(new), observer)
 
     def step(delta: AnyFactSet) -> AnyFactSet:
         nonlocal facts
@@ -88,19 +89,19 @@ def close_rules(
         if (closed := engine.closed(stratum, facts, delta, observer)) is not None:
             facts = closed
             return NONE
-        return engine.match(recursive, facts, facts, changed=[(delta, NONE)]).facts(without=facts)  # l. 8 and 5
+        return engine.match(rules.recursive, facts, facts, changed=[(delta, NONE)]).facts(without=facts)  # l. 8 and 5
 
     fixpoint(new, step, observer)  # l. 6
     return facts
 
 
-def close_module(engine: AnyEngine, stratum: Stratum, facts: AnyFactSet, observer: Observer) -> AnyFactSet:
-    """Adds to ``facts`` what a module derives."""
-    assert stratum.module is not None
+def close_module(
+    engine: AnyEngine, stratum: Stratum, module: SpecialModule, facts: AnyFactSet, observer: Observer
+) -> AnyFactSet:
+    """Adds to ``facts`` what the module that a stratum consists of derives."""
     closed = engine.closed(stratum, facts, NONE)
     if closed is None:
-        closed = as_local(facts).replaced(
-            derive(stratum.module, as_local(facts), lambda: engine.limits.check(engine.held))
-        )
+        known = as_local(facts)
+        closed = known.replaced(implementation(module).derive(known, lambda: engine.limits.check(engine.held)))
     observer(closed.restricted(stratum.predicates).count)
     return closed

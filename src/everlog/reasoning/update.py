@@ -7,8 +7,8 @@ import time
 from typing import Literal, cast
 
 from everlog.analysis.stratify import StratifiedProgram
+from everlog.engine.accounts import OverBudgetError
 from everlog.engine.algebra import AnyEngine
-from everlog.engine.match import OverBudgetError
 from everlog.reasoning.bfc import BFC
 from everlog.reasoning.change import SignedChange, explicit_change, replaced
 from everlog.reasoning.choose import attempts
@@ -93,7 +93,6 @@ def rematerialise(
     """Compute everything again, with the bookkeeping that was kept, and compare it with what was there."""
     engine.renew()
     begin = time.perf_counter()
-    program = program.repairable
     more, less = explicit_change(old.explicit, delete, insert)
     explicit = (old.explicit - less).extended(more)
     facts, statistics = seminaive(engine, program, explicit)

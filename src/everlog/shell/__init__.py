@@ -1,5 +1,6 @@
 """A shell on a live knowledge base: rules, facts, queries and commands, typed or from a pipe.
 
-``reading`` says when an input is complete and what kind it is, ``session`` carries it out, ``commands`` are those
-that begin with a colon, ``completion`` and ``terminal`` are the comfort of a terminal, ``loop`` is the loop.
+``reading`` says when an input is complete and what kind it is, ``inputs`` carries it out on a ``session``,
+``commands`` are the inputs that begin with a colon, ``completion`` and ``terminal`` help on a terminal, and ``loop``
+reads one input after another.
 """

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from everlog.lang.errors import RuleError
-from everlog.shell.session import Session, unknown_command
+from everlog.lang.codes import Code
+from everlog.lang.errors import Diagnostic, RuleError
+from everlog.shell.session import Session
 
 if TYPE_CHECKING:
     from everlog.analysis.check import CheckedProgram
@@ -28,9 +29,9 @@ def carry_out(session: Session, text: str) -> None:
     name, _, rest = text.strip().partition(" ") if " " in text.strip().split("\n")[0] else _first_line(text)
     found = COMMANDS.get(ALIASES.get(name, name))
     if found is None:
-        raise unknown_command(name, COMMANDS)
+        raise _unknown_command(name, COMMANDS)
     if not rest.strip() and found.usage.partition(" ")[2].strip() and "[" not in found.usage:
-        raise RuleError.of("missing-argument", f"`{name}` needs something more", None, f"write `{found.usage}`")
+        raise RuleError.of(Code.MISSING_ARGUMENT, f"`{name}` needs something more", None, f"write `{found.usage}`")
     found.run(session, rest.strip())
 
 
@@ -43,7 +44,7 @@ def _help(session: Session, text: str) -> None:
         name = text if text.startswith(":") else f":{text}"
         found = COMMANDS.get(ALIASES.get(name, name))
         if found is None:
-            raise unknown_command(name, COMMANDS)
+            raise _unknown_command(name, COMMANDS)
         session.write(f"{found.usage}  {found.help}")
         return
     rows = [*TYPED.items(), *((each.usage, each.help) for each in COMMANDS.values())]
@@ -131,7 +132,7 @@ def _undo(session: Session, text: str) -> None:
 
 def _limit(session: Session, text: str) -> None:
     if not text.isdigit():
-        raise RuleError.of("not-a-number", f"`{text}` is not a number", None, "write `:limit 100`")
+        raise RuleError.of(Code.NOT_A_NUMBER, f"`{text}` is not a number", None, "write `:limit 100`")
     session.limit = int(text)
 
 
@@ -141,6 +142,15 @@ def _quit(session: Session, text: str) -> None:
         session.write("there are changes that are not saved: `:save` saves them, `:quit` again leaves without")
         return
     session.over = True
+
+
+def _unknown_command(name: str, others: Iterable[str]) -> RuleError:
+    """An error that names the closest command."""
+    from difflib import get_close_matches
+
+    close = get_close_matches(name, list(others), n=1)
+    hint = f"did you mean `{close[0]}`?" if close else "`:help` lists the commands"
+    return RuleError(Diagnostic(Code.UNKNOWN_COMMAND, f"there is no command `{name}`", hint=hint))
 
 
 def _program(session: Session) -> CheckedProgram:

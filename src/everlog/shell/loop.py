@@ -7,6 +7,7 @@ from collections.abc import Callable
 
 from everlog.host.interrupts import as_interrupts, forget
 from everlog.lang.errors import EverlogError
+from everlog.shell.inputs import run_input
 from everlog.shell.reading import is_complete
 from everlog.shell.session import Session
 
@@ -42,7 +43,7 @@ def run(session: Session, read: ReadLine, complain: Callable[[str], None], *, on
         except EOFError:
             if on_terminal:
                 session.write("")
-                session.run(":quit")
+                run_input(session, ":quit")
                 continue
             break
         except KeyboardInterrupt:
@@ -53,7 +54,7 @@ def run(session: Session, read: ReadLine, complain: Callable[[str], None], *, on
             continue
         try:
             with as_interrupts():
-                session.run(text)
+                run_input(session, text)
         except EverlogError as error:
             well = False
             complain(str(error))

@@ -1,4 +1,4 @@
-"""A live knowledge base and what was typed at it: each input changes it as a whole, or not at all."""
+"""A live knowledge base, and what was done to it and shown of it."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from everlog.analysis.predicates import Key
-from everlog.lang.errors import Diagnostic, EverlogError, RuleError
-from everlog.lang.parser import parse_program, parse_query
+from everlog.lang.codes import Code
+from everlog.lang.errors import EverlogError
+from everlog.lang.parser import parse_query
 from everlog.lang.printer import print_query
 from everlog.lang.syntax import Atom, Constant, Program
 from everlog.lang.terms import Value
 from everlog.settings import WAIT
 from everlog.shell.changes import change_text
-from everlog.shell.reading import InputKind, content, kind_of
 
 if TYPE_CHECKING:
     from everlog.kb.change import Change
@@ -25,20 +25,7 @@ MOST_SEEN = 5000
 
 
 class Session:
-    """A knowledge base with what can be done to it by typing. ``write`` takes what is to be shown.
-
-    >>> import everlog
-    >>> session = Session(everlog.KnowledgeBase("path(?x, ?y) :- edge(?x, ?y) ."), print)
-    >>> session.run("edge(a, b) . edge(b, c) .")
-    +2 edge, +2 path
-    >>> session.run("? path(a, ?x)")
-    x
-    -
-    b
-    1 answer
-    >>> session.run("- edge(a, b) .")
-    -1 edge, -1 path
-    """
+    """A knowledge base with what can be done to it by typing. ``write`` takes what is to be shown."""
 
     def __init__(
         self, kb: KnowledgeBase, write: Callable[[str], None], *, asks: bool = False, wait: float = WAIT
@@ -61,28 +48,6 @@ class Session:
     def prefixes(self) -> Mapping[str, str]:
         """The prefixes that hold in queries and that are shown; those of files hold in no rule."""
         return self.kb.prefixes
-
-    def run(self, text: str) -> None:
-        """Carry out an input. After an error, and after an interrupt, the knowledge base is as before."""
-        kept = copy.copy(self.kb)
-        try:
-            self._carry_out(text)
-        except BaseException:
-            self.kb = kept
-            raise
-
-    def _carry_out(self, text: str) -> None:
-        kind = kind_of(text)
-        if kind is InputKind.COMMAND:
-            from everlog.shell.commands import carry_out
-
-            carry_out(self, text)
-        elif kind is InputKind.QUERY:
-            self.ask(content(text))
-        elif kind is InputKind.DELETION:
-            self.change(parse_program(content(text), "<input>", self.kb.program.program.prefixes), remove=True)
-        elif kind is InputKind.ADDITION:
-            self.change(parse_program(content(text), "<input>", self.kb.program.program.prefixes))
 
     # changing -----------------------------------------------------------------------------------
 
@@ -112,7 +77,7 @@ class Session:
     def undo(self) -> None:
         """Go back to before the last change."""
         if not self._before:
-            raise EverlogError.of("nothing-to-undo", "there is nothing to undo")
+            raise EverlogError.of(Code.NOTHING_TO_UNDO, "there is nothing to undo")
         self.kb, what = self._before.pop()
         self.write(f"undone: {what}")
         self.saved = False
@@ -156,12 +121,3 @@ def _rows(facts: Iterable[Atom]) -> dict[Key, list[tuple[Value, ...]]]:
     for atom in facts:
         rows.setdefault(atom.predicate, []).append(tuple(t.value for t in atom.terms if isinstance(t, Constant)))
     return rows
-
-
-def unknown_command(name: str, others: Iterable[str]) -> RuleError:
-    """An error that names the closest command."""
-    from difflib import get_close_matches
-
-    close = get_close_matches(name, list(others), n=1)
-    hint = f"did you mean `{close[0]}`?" if close else "`:help` lists the commands"
-    return RuleError(Diagnostic("unknown-command", f"there is no command `{name}`", hint=hint))

@@ -1,8 +1,8 @@
-"""Parquet's Bloom filters: which values a column of a row group may have.
+"""Parquet's Bloom filters, which tell which values a column of a row group may have.
 
-A filter is of blocks of eight words of 32 bits. The upper half of a value's hash says which block is its own, the
-lower half sets one bit in each word there: a value whose bits are not all set was not written. The format is the
-split-block filter of the Parquet specification, by xxHash64 of the plain bytes of a value.
+A filter consists of blocks of eight words of 32 bits. The upper half of a value's hash selects its block, the lower
+half one bit in each word of the block. A value was not written unless all its bits are set. The format is the
+split-block filter of the Parquet specification, with xxHash64 of the plain bytes of a value.
 """
 
 from __future__ import annotations
@@ -29,10 +29,10 @@ BLOCK_BYTES = 4 * WORDS
 
 SIZE_FIELD = 0x15
 FORM = bytes.fromhex("1c1c0000" * 3 + "00")
-"""What follows the size in a header (Thrift's compact protocol): split blocks, xxHash, not compressed, and the end."""
+"""The bytes that follow the size in a header (Thrift's compact protocol): split blocks, xxHash, not compressed, end."""
 
 MOST_DIGITS = 5
-"""A size of 32 bits has no more digits of 7 bits."""
+"""Most digits of 7 bits that a size of 32 bits has."""
 
 
 def hashes(values: Ints) -> Hashes:
@@ -68,7 +68,7 @@ class Bloom:
 
     @classmethod
     def of(cls, buffer: bytes) -> Bloom:
-        """The filter in the bytes of a file, from its header to its end; refuses what is no such filter.
+        """The filter in the bytes of a file, from its header to its end. Bytes that are no such filter are an error.
 
         >>> Bloom.of(bytes([0x15, 64]) + FORM + bytes(32)).words.shape
         (1, 8)
@@ -83,7 +83,7 @@ class Bloom:
         return cls(words.astype(np.uint32, copy=False).reshape(-1, WORDS))
 
     def may_have(self, hashed: Hashes) -> NDArray[np.bool_]:
-        """Which values, given by their hashes, may be there; the others are not."""
+        """Which values, given by their hashes, may be in the column; the others are not."""
         half = np.uint64(32)
         block = ((hashed >> half) * np.uint64(len(self.words))) >> half
         bit = (hashed.astype(np.uint32)[:, None] * SALT) >> np.uint32(27)
@@ -93,7 +93,7 @@ class Bloom:
 
 
 def _size(buffer: bytes) -> tuple[int, int]:
-    """How many bytes a filter has by its header, and where in the header that ends."""
+    """The number of bytes of a filter by its header, and where the number ends in the header."""
     if buffer[:1] != bytes([SIZE_FIELD]):
         raise ValueError("no header of a Bloom filter")
     number = 0
@@ -105,7 +105,7 @@ def _size(buffer: bytes) -> tuple[int, int]:
 
 
 def read_bloom(path: str, offset: int, length: int) -> Bloom:
-    """The filter at a place in a file, which its footer tells; reads only that."""
+    """The filter at a place in a file, as its footer names it; nothing else is read."""
     with open(path, "rb", buffering=0) as file:
         file.seek(offset)
         return Bloom.of(file.read(length))

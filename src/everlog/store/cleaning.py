@@ -1,7 +1,7 @@
-"""What may be begun on, and what must not be left behind.
+"""Where a writer may begin, and the removal of what dead writers left.
 
-Everything here is about writers that died or gave up; it never touches a version or the files of a
-writer that lives.
+The functions here are about writers that died or gave up. They never touch a version, or the files of a living
+writer.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ import os
 import shutil
 from pathlib import Path
 
+from everlog.lang.codes import Code
 from everlog.lang.errors import StoreError
 from everlog.store import locking, snapshot
 from everlog.store.errors import store_error
@@ -25,7 +26,7 @@ OWN_NAMES = {"facts", "terms", "snapshot", "work", "streams", "damaged"}
 
 
 def exists(path: Path | str) -> bool:
-    """Is there a store with at least one version at ``path``?
+    """Whether there is a store with at least one version at ``path``.
 
     >>> exists("no/such/place")
     False
@@ -34,7 +35,7 @@ def exists(path: Path | str) -> bool:
 
 
 def refuse_strangers(layout: StoreLayout) -> None:
-    """Refuse to write where anything but a store, an unfinished store, or nothing is."""
+    """Raise an error unless there is a store, an unfinished store, or nothing."""
     root = layout.root
     newest = newest_version(layout.facts)
     if newest is not None:
@@ -43,16 +44,18 @@ def refuse_strangers(layout: StoreLayout) -> None:
     if not root.exists():
         return
     if not root.is_dir():
-        raise store_error("not-a-store", "this is a file, not a directory", root, "choose another path for the store")
+        raise store_error(
+            Code.NOT_A_STORE, "this is a file, not a directory", root, "choose another path for the store"
+        )
     names = _names_in(root)
     if names and not _is_unfinished(layout, names):
         shown = ", ".join(sorted(names)[:5])
         hint = "choose an empty or new directory for the store"
-        raise store_error("not-a-store", f"the directory is no Everlog store but has {shown}", root, hint)
+        raise store_error(Code.NOT_A_STORE, f"the directory is no Everlog store but has {shown}", root, hint)
 
 
 def _is_unfinished(layout: StoreLayout, names: set[str]) -> bool:
-    """Is this where a writer made, or is about to make, its first files?"""
+    """Whether a writer made its first files here, or is about to."""
     at_work = _names_in(layout.work)
     just_begun = names == {"work"} and not at_work and not layout.work.is_file()
     repaired = layout.damaged.name in names  # and no version was whole
@@ -84,7 +87,9 @@ def clean_dead(layout: StoreLayout) -> None:
 
 
 def remove_unnamed(files: list[Path], table: Path) -> None:
-    """Remove those data files of a table that no log entry names; none if an entry cannot be read, for it may."""
+    """Remove the data files that no log entry of the table names; none if an entry cannot be read, since it may name
+    them.
+    """
     if not files:
         return
     try:
@@ -114,7 +119,9 @@ def remove_unfinished(layout: StoreLayout, made: Path | None) -> None:
 
 
 def remove_if_unfinished(layout: StoreLayout, made: Path | None) -> None:
-    """The same, taking the guard; where that cannot be had, remove only what is empty."""
+    """Take the guard and remove a store that has no version and no writer; if the guard cannot be had, remove empty
+    directories alone.
+    """
     try:
         with locking.guarded(layout):
             remove_unfinished(layout, made)

@@ -1,7 +1,7 @@
-"""Between the engine and a store: dense ids on one side, hashes of terms on the other.
+"""The codec between states of the engine and rows of a store: dense ids on one side, hashes of terms on the other.
 
-The dictionary of a state that comes from a store, or was written to one, has just the terms of the
-store, the texts of predicates among them.
+The dictionary of a state that comes from a store, or was written to one, has exactly the terms of the store, the
+texts of predicates among them.
 """
 
 from __future__ import annotations
@@ -21,17 +21,16 @@ from everlog.engine.factset import FactSet
 from everlog.engine.grouped import Group
 from everlog.engine.hashing import hash_text, hash_texts, text_buffers
 from everlog.engine.kernels import texts as kernels
-from everlog.engine.keys import Keys, Layout, columns_of, layout_for, pack
+from everlog.engine.keys import BLOCK_ROWS, Keys, Layout, columns_of, layout_for, pack
 from everlog.engine.multiset import Counts, Multiset
 from everlog.engine.relation import Relation
 from everlog.engine.state import State
+from everlog.engine.tables import argument_names
+from everlog.lang.codes import Code
 from everlog.lang.errors import StoreError
 from everlog.lang.syntax import Predicate
+from everlog.store.schema import TERMS, WEIGHT_TYPES, WEIGHTS
 
-ROWS = 1 << 20
-"""Rows of a batch on its way to a store."""
-
-WEIGHTS = {"holds": np.int8, "explicit": np.int8, "nr": np.int32, "rec": np.int32}
 COUNTED = "dredc"
 """The bookkeeping of a version whose rows have counters."""
 
@@ -41,22 +40,22 @@ Ids = NDArray[np.int64]
 
 
 def term_batches(dictionary: Dictionary, predicates: Iterable[Predicate]) -> Iterator[pa.RecordBatch]:
-    """The terms of a ranked dictionary and the texts of predicates, as a store keeps them."""
-    base, names = dictionary.base, ["id", "text"]
+    """Yield the terms of a ranked dictionary and the texts of predicates as rows of a store."""
+    base, names = dictionary.base, TERMS.names
     texts = base.to_arrow()
-    for start in range(0, len(base), ROWS):
-        ids = pa.array(base.hashes[start : start + ROWS])
-        yield pa.record_batch([ids, texts.slice(start, ROWS).cast(pa.string())], names=names)
+    for start in range(0, len(base), BLOCK_ROWS):
+        ids = pa.array(base.hashes[start : start + BLOCK_ROWS])
+        yield pa.record_batch([ids, texts.slice(start, BLOCK_ROWS).cast(pa.string())], names=names)
     own = [str(p) for p in predicates if dictionary.find(str(p)) < 0]
     ids = pa.array([hash_text(text, salt=dictionary.salt) for text in own], pa.int64())
     yield pa.record_batch([ids, pa.array(own, pa.string())], names=names)
 
 
 def added_terms(dictionary: Dictionary, start: int) -> pa.RecordBatch:
-    """The terms from an id on."""
+    """The terms of a dictionary from an id on."""
     ids = np.arange(start, len(dictionary), dtype=np.int64)
     columns = [pa.array(hashes_of(dictionary, ids)), dictionary.decode(ids).cast(pa.string())]
-    return pa.record_batch(columns, names=["id", "text"])
+    return pa.record_batch(columns, names=TERMS.names)
 
 
 def fact_batches(state: State) -> Iterator[pa.RecordBatch]:
@@ -71,7 +70,7 @@ def change_batches(change: Difference, dictionary: Dictionary) -> Iterator[pa.Re
 
 
 def changed_rows(change: Difference, hashed: Callable[[Ids], Ids], salt: int) -> Iterator[pa.RecordBatch]:
-    """The same where ``hashed`` gives the ids that a store has for those of the change."""
+    """A change as signed rows of a store, where ``hashed`` maps the ids of the change to those of the store."""
     return _batches(_weighted_changes(change, salt), hashed)
 
 
@@ -96,13 +95,13 @@ def _weighted_facts(state: State) -> Iterator[_Weighted]:
     for number, predicate in sorted(zip(numbers, predicates, strict=True)):
         relation = rows[predicate]
         keys = relation.keys()
-        for start in range(0, len(keys), ROWS):
-            part = keys[start : start + ROWS]
+        for start in range(0, len(keys), BLOCK_ROWS):
+            part = keys[start : start + BLOCK_ROWS]
             yield _Weighted(number, relation.layout, part, _weights_in(state, predicate, part, len(keys)))
 
 
 def _weights_in(state: State, predicate: Predicate, keys: Keys, of: int) -> dict[str, NDArray[Any]]:
-    """The weights of some of the listed facts of a predicate, ``of`` in all."""
+    """The weights of some listed facts of a predicate, which has ``of`` facts in all."""
     explicit, size = state.explicit.get(predicate), len(keys)
     if explicit is None or len(explicit) == of:
         is_explicit = np.full(size, explicit is not None, np.int8)
@@ -120,8 +119,9 @@ def _weighted_changes(change: Difference, salt: int) -> Iterator[_Weighted]:
     for number, predicate in zip(_numbers(predicates, salt), predicates, strict=True):
         keys, weights = change.rows(predicate)
         layout = next(part[predicate].layout for part in change.parts if predicate in part)
-        columns = (weight.astype(kind) for weight, kind in zip(weights, WEIGHTS.values(), strict=True))
-        yield _Weighted(number, layout, keys, dict(zip(WEIGHTS, columns, strict=True)))
+        named = zip(WEIGHT_TYPES.items(), weights, strict=True)
+        columns = {name: weight.astype(kind.to_pandas_dtype()) for (name, kind), weight in named}
+        yield _Weighted(number, layout, keys, columns)
 
 
 def _numbers(predicates: Sequence[Predicate], salt: int) -> list[int]:
@@ -131,9 +131,9 @@ def _numbers(predicates: Sequence[Predicate], salt: int) -> list[int]:
 
 
 def _batches(facts: Iterable[_Weighted], hashed: Callable[[Ids], Ids]) -> Iterator[pa.RecordBatch]:
-    """Rows of a store, as many to a batch as go in."""
+    """Yield rows of a store in batches that are as full as possible."""
     held: list[_Weighted] = []
-    room = ROWS
+    room = BLOCK_ROWS
     for mine in facts:
         start = 0
         while start < len(mine.keys):
@@ -141,13 +141,13 @@ def _batches(facts: Iterable[_Weighted], hashed: Callable[[Ids], Ids]) -> Iterat
             start, room = start + room, room - len(held[-1].keys)
             if not room:
                 yield _batch(held, hashed)
-                held, room = [], ROWS
+                held, room = [], BLOCK_ROWS
     if held:
         yield _batch(held, hashed)
 
 
 def _batch(held: Sequence[_Weighted], hashed: Callable[[Ids], Ids]) -> pa.RecordBatch:
-    """The rows of several predicates one after the other; nulls stand beyond the arity of each."""
+    """The rows of several predicates, one after the other, with nulls beyond the arity of each."""
     sizes = [len(mine.keys) for mine in held]
     arities = np.repeat([mine.layout.arity for mine in held], sizes)
     arguments = np.zeros((int(arities.max()), len(arities)), np.int64)
@@ -157,8 +157,8 @@ def _batch(held: Sequence[_Weighted], hashed: Callable[[Ids], Ids]) -> pa.Record
         for position, column in enumerate(columns_of(layout, keys)):
             arguments[position, rows] = hashed(column)
     columns: dict[str, Any] = {"predicate": np.repeat([mine.number for mine in held], sizes)}
-    for position, column in enumerate(arguments):
-        columns[f"c{position}"] = pa.array(column, mask=arities <= position)
+    for position, (name, column) in enumerate(zip(argument_names(len(arguments)), arguments, strict=True)):
+        columns[name] = pa.array(column, mask=arities <= position)
     for name in WEIGHTS:
         columns[name] = np.concatenate([mine.weights[name] for mine in held])
     return pa.record_batch(columns)
@@ -194,7 +194,7 @@ def state_of(
     counted: bool,
     generated: frozenset[Predicate] = frozenset(),
 ) -> State:
-    """The state that rows are: ``predicate``, ``c0``, ..., ``explicit``, ``nr``, ``rec``, each fact once."""
+    """The state made of rows with ``predicate``, ``c0``, ..., ``explicit``, ``nr``, ``rec``; each fact has one row."""
     facts: dict[Predicate, Relation] = {}
     explicit: dict[Predicate, Relation] = {}
     nr: dict[Predicate, Multiset] = {}
@@ -210,18 +210,18 @@ def state_of(
 
 
 def facts_of(batches: Iterable[pa.RecordBatch], dictionary: Dictionary) -> FactSet:
-    """The facts of rows of ids: ``predicate``, ``c0``, ... in any order, repeated or not."""
+    """The facts in rows of ids: ``predicate``, ``c0``, ... in any order, repeated or not."""
     return FactSet(found for group, _ in _groups(batches, dictionary) for found in group.relations())
 
 
 def counts_of(batches: Iterable[pa.RecordBatch], dictionary: Dictionary, name: str) -> Counts:
-    """The weights in one column of rows, each fact in one row."""
+    """The counts in one column of rows; each fact has one row."""
     groups = _groups(batches, dictionary)
     return Counts(found for group, weights in groups for found in _multisets(group, weights(name)))
 
 
 def change_of(rows: pa.Table, dictionary: Dictionary) -> Difference:
-    """The change that signed rows are, one for each fact."""
+    """The change described by signed rows; each fact has one row."""
     groups = list(_groups(rows.to_batches(), dictionary))
     return Difference(
         *(Counts(found for group, weights in groups for found in _multisets(group, weights(name))) for name in WEIGHTS)
@@ -238,7 +238,9 @@ _Weights = Callable[[str], NDArray[Any]]
 
 
 def _groups(batches: Iterable[pa.RecordBatch], dictionary: Dictionary) -> Iterator[tuple[Group, _Weights]]:
-    """Rows with their arguments as dense ids, a group for each arity."""
+    """Yield rows with their arguments as dense ids, as one group for each arity, with a function that gives their
+    weights.
+    """
     listed = [batch for batch in batches if batch.num_rows]
     if not listed:
         return
@@ -257,7 +259,7 @@ def _groups(batches: Iterable[pa.RecordBatch], dictionary: Dictionary) -> Iterat
         mine = arities == arity
         chosen = None if mine.all() else np.repeat(mine, sizes)
         layout = layout_for(arity, len(dictionary))
-        arguments = (columns.dense(f"c{position}", chosen) for position in range(arity))
+        arguments = (columns.dense(name, chosen) for name in argument_names(arity))
         keys = pack(layout, arguments, int(sizes[mine].sum()))
         listed_ = [predicate for predicate in predicates if predicate.arity == arity]
         group = Group(listed_, layout, np.concatenate([[0], np.cumsum(sizes[mine])]), keys)
@@ -266,29 +268,29 @@ def _groups(batches: Iterable[pa.RecordBatch], dictionary: Dictionary) -> Iterat
 
 @dataclass(frozen=True)
 class _OrderedColumns:
-    """The columns of rows, taken in an order."""
+    """The columns of rows in a given order."""
 
     rows: pa.Table
     order: Ids | None
     dictionary: Dictionary
 
     def values(self, name: str, chosen: NDArray[np.bool_] | None) -> NDArray[Any]:
-        """Those of a column that are chosen, nulls as 0."""
+        """The chosen values of a column, with nulls as 0."""
         found: NDArray[Any] = self.rows.column(name).fill_null(0).to_numpy()
         found = found if self.order is None else found[self.order]
         return found if chosen is None else found[chosen]
 
     def dense(self, name: str, chosen: NDArray[np.bool_] | None) -> Ids:
-        """The same as dense ids."""
+        """The chosen values of a column as dense ids."""
         ids = ids_of(self.dictionary, self.values(name, chosen))
         if len(ids) and ids.min() < 0:
             hint = "check the store with everlog verify"
-            raise StoreError.of("unknown-term", "a fact uses a term that the dictionary does not have", None, hint)
+            raise StoreError.of(Code.UNKNOWN_TERM, "a fact uses a term that the dictionary does not have", None, hint)
         return ids
 
 
 def ids_of(dictionary: Dictionary, hashes: Ids) -> Ids:
-    """The dense ids of hashes, -1 for those that no term has."""
+    """The dense ids of hashes, -1 for hashes of no term."""
     ids: Ids = kernels.ranks(_frozen(dictionary.base.hashes), _frozen(hashes))
     added = dictionary.added.hashes
     if len(added) and len(missing := np.flatnonzero(ids < 0)):
@@ -309,5 +311,5 @@ def _predicates(dictionary: Dictionary, numbers: Ids) -> list[Predicate]:
     ids = ids_of(dictionary, numbers)
     if len(unknown := numbers[ids < 0]):
         message = f"the predicate with id {unknown[0]} is not among the terms"
-        raise StoreError.of("unknown-predicate-id", message, None, "check the store with everlog verify")
+        raise StoreError.of(Code.UNKNOWN_PREDICATE_ID, message, None, "check the store with everlog verify")
     return [Predicate.parse(text) for text in dictionary.decode(ids).to_pylist()]

@@ -33,6 +33,7 @@ from deltalake.transaction import (
     create_table_with_add_actions,
 )
 
+from everlog.lang.codes import Code, Severity
 from everlog.lang.errors import Diagnostic, Place, StoreError, warn
 from everlog.store import steps
 from everlog.store.durable import sync_directories, sync_files
@@ -51,12 +52,12 @@ CONFIGURATION = {
 """Versions stay readable until ``vacuum``; a checkpoint every ten commits keeps opening quick."""
 
 BOUND, LAST = 32, "\U0010ffff"
-"""So many characters of a text are kept as a bound, and the character that no other follows."""
+"""Characters of a text that is a bound in the log, and the largest character."""
 
 
 @dataclass(frozen=True, slots=True)
 class NewFile:
-    """A data file to add, lying in the table's directory, and what its writer knows of it.
+    """A data file in the table's directory that a commit adds, with what its writer knows of it.
 
     ``stats``, if given, must be what the file's footer says.
     """
@@ -103,7 +104,7 @@ def commit(
 
 @dataclass(frozen=True)
 class _TableChange:
-    """What a commit changes of the contents that a table had before, and what it says."""
+    """The contents of a table before a commit, what the commit changes of them, and its metadata."""
 
     before: Contents
     columns: Sequence[str]
@@ -116,7 +117,7 @@ class _TableChange:
         return [*self.added, *self.removed]
 
     def properties(self, metadata: dict[str, Any]) -> CommitProperties:
-        """What the commit says: the metadata, the contents that the table has afterwards, and a checksum of it all."""
+        """The properties of the commit: the metadata, the contents of the table afterwards, and a checksum of both."""
         gone = {action.path for action in self.removed}
         files = [file for file in self.before.files if file.name not in gone]
         files += [file_with(action.path, action.size, json.loads(action.stats)) for action in self.added]
@@ -137,17 +138,17 @@ def _entries(table: Path, version: int | None) -> list[Path]:
 
 
 def _confirm(table: Path, version: int) -> None:
-    """Put a commit on the disk, so that it stays when the power goes.
+    """Sync a commit to the disk, so that it survives a power cut.
 
     Until then a power cut may leave its log entry empty, which readers ignore. If the disk does not confirm it, the
-    version is there nevertheless.
+    version exists nevertheless.
     """
     try:
         sync_files(_entries(table, version))
         sync_directories([StoreLayout.log(table), *([table] if version == 0 else [])])
     except OSError as error:
         message = f"version {version} is committed, but a power cut may take it back: {error.strerror}"
-        warn(Diagnostic("not-durable", message, Place(str(table)), "check the disk", severity="warning"))
+        warn(Diagnostic(Code.NOT_DURABLE, message, Place(str(table)), "check the disk", severity=Severity.WARNING))
 
 
 def _check_names(table: Path, active: set[str], adds: Sequence[str], removes: Sequence[str]) -> None:
@@ -229,9 +230,8 @@ def _gather(path: Path, footer: Any, position: int, field: Any, into: dict[str, 
 
 
 def _bounds(least: Any, most: Any) -> tuple[Any, Any]:
-    """The smallest and the largest value, long texts cut so that the one gets smaller and the other larger.
-
-    A reader that finds no bounds for a column in a log that has them for others may take the file to be empty.
+    """The smallest and the largest value; long texts are cut so that the bounds stay bounds. A reader that finds no
+    bounds for a column in a log that has them for others may take the file to be empty.
 
     >>> _bounds(1, 2), _bounds("a" * 40, "b" * 40) == ("a" * 32, "b" * 32 + LAST)
     ((1, 2), True)
@@ -265,7 +265,7 @@ def _create(table: Path, schema: pa.Schema, change: _TableChange) -> int:
         create_table_with_add_actions(
             str(table.absolute()),
             Schema.from_arrow(schema),
-            change.actions,
+            list(change.added),
             mode="error",
             name=table.name,
             configuration=CONFIGURATION,
@@ -315,14 +315,16 @@ def _append(table: Path, delta: DeltaTable, schema: pa.Schema, change: _TableCha
 
 
 def _failed(table: Path, base: int | None, metadata: dict[str, Any], error: Exception) -> None:
-    """Say why a commit failed; return if it did not: a checkpoint after the commit may fail alone."""
+    """Raise the error that says why a commit failed. Return if it did not fail: a checkpoint after the commit may
+    fail alone.
+    """
     newest = newest_version(table)
     expected = 0 if base is None else base + 1
     if newest is None or newest < expected:
         if "No space left" in str(error):
             raise os_error(OSError(errno.ENOSPC, str(error)), "committing", table) from error
         raise store_error(
-            "commit-failed", f"the commit failed: {first_line(error)}", table, "the store is as before"
+            Code.COMMIT_FAILED, f"the commit failed: {first_line(error)}", table, "the store is as before"
         ) from error
     done = commit_info(table, expected).get(METADATA_KEY, {})
     if (done.get("writer"), done.get("operation")) != (metadata["writer"], metadata["operation"]):
@@ -333,7 +335,7 @@ def conflict(table: Path) -> StoreError:
     """The error for a table that is no longer at the version a change was prepared for."""
     newest = newest_version(table)
     return store_error(
-        "another-writer",
+        Code.ANOTHER_WRITER,
         f"another writer committed version {newest} in the meantime",
         table,
         "nothing was changed; run again",
@@ -342,4 +344,4 @@ def conflict(table: Path) -> StoreError:
 
 def refused(path: Path, reason: str) -> StoreError:
     """The error for a file or action that must not be committed."""
-    return store_error("bad-file", f"{path.name} cannot be committed: {reason}", path)
+    return store_error(Code.BAD_FILE, f"{path.name} cannot be committed: {reason}", path)

@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 
-from everlog.lang.errors import Diagnostic, StoreError, warn
+from everlog.lang.errors import AnotherWriterError, Diagnostic, warn
 from everlog.store import parquet, schema
 from everlog.store.errors import after_commit
 from everlog.store.log import ActiveFile
@@ -20,17 +20,21 @@ from everlog.store.store import Store
 from everlog.store.transaction import begin
 
 MOST_SMALL_FILES = 32
-"""More small files than this are merged after a write."""
+"""Most small files that a write leaves; more are merged."""
 
 FEWEST_ROWS = 100_000
-"""A store with fewer rows is never rewritten as a whole, and a file with fewer is small."""
+"""Rows below which a store is never rewritten as a whole, and below which a file counts as small."""
 
 
-def compact(path: Path, *, wait: float | None = 0.0) -> int:
-    """Compact the newest version of a store; returns its number, the old one if there was nothing to do.
-
-    ``wait`` is as for :func:`everlog.store.begin`.
+def compact(store: Store, *, wait: float | None = 0.0) -> int:
+    """Rewrite the newest version of a store so that each fact is one row; returns the new version, or the old one if
+    there was nothing to do. The store is at that version afterwards. ``wait`` is as for :func:`everlog.store.begin`.
     """
+    store.version = _rewritten(store.path, wait)
+    return store.version
+
+
+def _rewritten(path: Path, wait: float | None) -> int:
     with begin(path, wait=wait) as transaction:
         store = Store.open(path)
         base = transaction.base
@@ -52,7 +56,7 @@ def compact(path: Path, *, wait: float | None = 0.0) -> int:
 
 
 def is_compact(store: Store) -> bool:
-    """Is each row a fact that holds, in as few files as it takes?"""
+    """Whether each row is a fact that holds, and the number of files is the least possible."""
     facts, terms = store.files(), store.term_files()
     ones = all(file.low.get("holds") == 1 == file.high.get("holds") for file in facts)
     rows = sum(file.rows or 0 for file in facts)
@@ -66,26 +70,24 @@ def _facts(store: Store, version: int) -> Iterator[pa.Table]:
 
 
 def compact_if_worth(path: Path | str, version: int, warning: Callable[[Diagnostic], None] = warn) -> int | None:
-    """Compact a store after a version was written if that pays; returns the new version, None if there is none.
+    """Compact a store after a version was written, if that pays; returns the new version, None if there is none.
 
-    Many small files are merged into one, at the cost of the rows in them, and the large ones stay as
-    they are, so that a row is rewritten a logarithmic number of times. When there are many more rows
-    than facts, everything is rewritten. A writer that comes in between wins, and the compaction is
-    left to the next. What fails is a warning, since the version is written.
+    Many small files are merged into one, at the cost of their rows, and the large ones stay, so that each row is
+    rewritten a logarithmic number of times. When there are many more rows than facts, everything is rewritten. If
+    another writer commits first, the compaction is left to the next write. Failures are warnings, since the version
+    is written.
     """
     with after_commit(version, "compacting", path, warning):
         try:
             return _compacted(Path(path))
-        except StoreError as error:
-            if error.diagnostics[0].code != "another-writer":
-                raise
-    return None
+        except AnotherWriterError:
+            return None
 
 
 def _compacted(path: Path) -> int | None:
     store = Store.open(path)
     if _is_bloated(store):
-        return compact(path)
+        return compact(store)
     if len(_small(store.files())) > MOST_SMALL_FILES or len(_small(store.term_files())) > MOST_SMALL_FILES:
         return merge_small(path)
     return None
@@ -98,7 +100,7 @@ def _is_bloated(store: Store) -> bool:
 
 
 def _small(files: list[ActiveFile]) -> list[ActiveFile]:
-    """The smallest files, up to one that is larger than those before it together."""
+    """The smallest files, up to the first that is larger than all before it in sum."""
     found: list[ActiveFile] = []
     rows = 0
     for file in sorted(files, key=lambda file: (file.rows or 0, file.name)):
@@ -133,7 +135,7 @@ def merge_small(path: Path) -> int:
 
 
 def _changing(tables: Iterator[pa.Table]) -> Iterator[pa.Table]:
-    """Rows without those that change nothing."""
+    """The rows that have a weight other than 0."""
     for rows in tables:
         changing = np.zeros(rows.num_rows, np.bool_)
         for name in schema.WEIGHTS:

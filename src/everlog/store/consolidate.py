@@ -1,9 +1,9 @@
-"""From signed rows to facts: the sums, in order, in bounded memory where the store is compacted.
+"""From signed rows to facts: sorted sums, in bounded memory if the store is compacted.
 
-The files of a version are chained into *runs*: files sorted in themselves and following each other
-without overlap. The largest run is the base, usually nearly everything, and is streamed row group
-by row group; all other rows (the changes since compaction) are summed in memory and merged into
-the stream. Cost: the base is read once; the changes are sorted.
+The files of a version are chained into *runs*: files sorted in themselves that follow each other without overlap.
+The largest run is the base, usually nearly everything, and is streamed row group by row group. All other rows (the
+changes since the last compaction) are summed in memory and merged into the stream. Cost: the base is read once; the
+changes are sorted.
 """
 
 from __future__ import annotations
@@ -17,18 +17,19 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
+from everlog.engine.tables import fact_columns
 from everlog.store import schema
 from everlog.store.files import open_file
 from everlog.store.parquet import wanted_groups
 from everlog.store.rows import equal_at, key_of, lower_bound, plain, row_key, summed
 
 FEW_ROWS = 1 << 14
-"""A file with no more rows is read once and held."""
+"""Most rows of a file that is read once and held in memory."""
 
 
 @dataclass(frozen=True, slots=True)
 class FileBounds:
-    """A file with the keys of its first and last row, and all its rows if they are few."""
+    """A file with the keys of its first and last row, and with all its rows if they are few."""
 
     path: Path
     rows: int
@@ -38,7 +39,7 @@ class FileBounds:
 
 
 def sums(paths: Sequence[Path], width: int, predicates: Sequence[int] | None = None) -> Iterator[pa.Table]:
-    """Every fact with its summed weights, sorted, one row each, also those whose sums are 0."""
+    """Yield every fact with its summed weights, sorted, one row each; facts whose sums are 0 are among them."""
     runs = _runs([bounds for path in paths if (bounds := _bounds(path, width)) is not None])
     if not runs:
         return
@@ -52,7 +53,7 @@ def sums(paths: Sequence[Path], width: int, predicates: Sequence[int] | None = N
 
 
 def holding(tables: Iterator[pa.Table]) -> Iterator[pa.RecordBatch]:
-    """Only the facts that hold, without the column that says so."""
+    """The facts that hold, without the column ``holds``."""
     for table in tables:
         rows = table
         holds = plain(table.column("holds"))
@@ -68,7 +69,7 @@ def _bounds(path: Path, width: int) -> FileBounds | None:
         return None
     head = _read(file, 0, width)
     tail = _read(file, file.num_row_groups - 1, width) if file.num_row_groups > 1 else head
-    first, last = (key_of(rows, schema.keys(width)) for rows in (head, tail))
+    first, last = (key_of(rows, fact_columns(width)) for rows in (head, tail))
     held = head if file.metadata.num_rows == head.num_rows <= FEW_ROWS else None
     return FileBounds(path, file.metadata.num_rows, row_key(first, 0), row_key(last, -1), held)
 
@@ -110,7 +111,7 @@ def _row_groups(bounds: FileBounds, width: int, wanted: list[int] | None) -> Ite
 
 def _merge(stream: Iterator[pa.Table], changes: pa.Table, width: int) -> Iterator[pa.Table]:
     """Merge sorted changes into a sorted stream, adding the weights of the same fact."""
-    names = schema.keys(width)
+    names = fact_columns(width)
     key = key_of(changes, names)
     done = 0
     for rows in stream:
@@ -125,7 +126,7 @@ def _merge(stream: Iterator[pa.Table], changes: pa.Table, width: int) -> Iterato
 
 
 def _merge_block(rows: pa.Table, changes: pa.Table, width: int) -> pa.Table:
-    names = schema.keys(width)
+    names = fact_columns(width)
     base, key = key_of(rows, names), key_of(changes, names)
     at = lower_bound(base, key)
     same = equal_at(base, at, key)

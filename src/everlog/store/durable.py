@@ -1,6 +1,6 @@
-"""Asking the operating system to put what was written on the disk, so that a power cut does not take it back.
+"""Syncing files and directories to the disk, so that they survive a power cut.
 
-A file is on the disk once it is synced, its name once its directory is.
+The contents of a file are on the disk once the file is synced, its name once its directory is.
 """
 
 from __future__ import annotations
@@ -12,13 +12,13 @@ from pathlib import Path
 
 
 def sync_files(paths: Iterable[Path]) -> None:
-    """Put the contents of files on the disk."""
+    """Sync the contents of files to the disk."""
     for path in paths:
         _sync(path, os.O_RDONLY)
 
 
 def sync_directories(paths: Iterable[Path]) -> None:
-    """Put the names in directories on the disk, as far as the file system can be asked to."""
+    """Sync the names in directories to the disk, if the file system can do that."""
     for path in paths:
         try:
             _sync(path, os.O_RDONLY | os.O_DIRECTORY)

@@ -16,6 +16,7 @@ from typing import Any
 
 import xxhash
 
+from everlog.lang.codes import Code
 from everlog.store.errors import store_error
 from everlog.store.layout import StoreLayout, writer_of
 from everlog.store.schema import FORMAT
@@ -24,30 +25,30 @@ METADATA_KEY = "everlog"
 CHECK_KEY = "everlogCheck"
 
 REMEMBERED = 64
-"""Number of entries that are kept after they were read."""
+"""Number of entries that are cached."""
 
 Action = dict[str, Any]
 
 
 class DamagedEntryError(Exception):
-    """A log entry that is not as it was written; says why."""
+    """A log entry that is not as it was written."""
 
 
 def actions(table: Path, version: int) -> tuple[Action, ...]:
-    """What the log entry of a version says; an error if it is gone or damaged."""
+    """The actions in the log entry of a version; an error if the entry is gone or damaged."""
     entry = StoreLayout.commit_file(table, version)
     try:
         return read_entry(table, version)
     except FileNotFoundError as error:
         hint = "its log entry was removed by another tool; newer versions can still be read"
-        raise store_error("version-gone", f"version {version} has no log entry", entry, hint) from error
+        raise store_error(Code.VERSION_GONE, f"version {version} has no log entry", entry, hint) from error
     except DamagedEntryError as error:
         hint = "restore the table's _delta_log from a backup, or read a version that needs no damaged entry"
-        raise store_error("damaged-log", f"the log entry {error}", entry, hint) from error
+        raise store_error(Code.DAMAGED_LOG, f"the log entry {error}", entry, hint) from error
 
 
 def read_entry(table: Path, version: int) -> tuple[Action, ...]:
-    """What a log entry says. Entries never change, so those read last are remembered."""
+    """The actions in a log entry. Entries never change, so those read last are cached."""
     entry = StoreLayout.commit_file(table, version)
     status = entry.stat()
     return _read(entry.absolute(), (status.st_ino, status.st_mtime_ns, status.st_size))
@@ -66,7 +67,9 @@ def damage(table: Path, version: int) -> str | None:
 
 @lru_cache(maxsize=REMEMBERED)
 def _read(entry: Path, _status: tuple[int, ...]) -> tuple[Action, ...]:
-    """The status tells the entry from another one that was at the same place before."""
+    """Read an entry. The status is an argument so that the cache distinguishes it from another entry that was at the
+    same path before.
+    """
     content = entry.read_bytes()
     if not content.strip(b"\0 \n"):
         raise DamagedEntryError("is empty")
@@ -81,7 +84,7 @@ def _read(entry: Path, _status: tuple[int, ...]) -> tuple[Action, ...]:
 
 
 def _refuse_changed(found: Iterable[Action]) -> None:
-    """Refuse actions that are not those which were committed, as far as can be told."""
+    """Raise an error if the actions differ from those that were committed, as far as a checksum tells."""
     info = next((action["commitInfo"] for action in found if "commitInfo" in action), None)
     adds, removes = ([action[kind] for action in found if kind in action] for kind in ("add", "remove"))
     if info is None:
@@ -98,7 +101,8 @@ def _refuse_changed(found: Iterable[Action]) -> None:
 def check_of(
     said: Mapping[str, Any], contents: Mapping[str, str], adds: Iterable[Action], removes: Iterable[Action]
 ) -> dict[str, str]:
-    """What goes with a commit to check it: the contents that the table has afterwards, and a checksum of it all.
+    """The fields of a commit that let readers check it: the contents of the table afterwards, and a checksum of
+    everything.
 
     >>> one, other = (check_of({"seconds": seconds}, {"contents": "a"}, [], []) for seconds in (0.1, 0.2))
     >>> one == other
@@ -112,7 +116,7 @@ def check_of(
 
 
 def _exact(value: Any) -> Any:
-    """A value without the numbers that do not come back from the log as they were."""
+    """A value without the numbers that the log does not return exactly."""
     if isinstance(value, Mapping):
         return {name: _exact(part) for name, part in value.items()}
     if isinstance(value, (list, tuple)):
@@ -121,7 +125,7 @@ def _exact(value: Any) -> Any:
 
 
 def newest_listed(table: Path) -> int | None:
-    """The version of the newest log entry, whole or not; looked for from the last checkpoint on."""
+    """The version of the newest log entry, whole or not. The search starts at the last checkpoint."""
     version = last_checkpoint(table)
     if version is None or not StoreLayout.commit_file(table, version).exists():
         return _newest_in_directory(table)
@@ -159,7 +163,7 @@ def _newest_in_directory(table: Path) -> int | None:
 
 
 def entries_in(table: Path) -> dict[int, Path]:
-    """The log entries that there are, whole or not, by version."""
+    """All log entries, whole or not, by version."""
     try:
         names = os.listdir(StoreLayout.log(table))
     except (FileNotFoundError, NotADirectoryError):

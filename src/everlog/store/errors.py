@@ -3,28 +3,33 @@
 from __future__ import annotations
 
 import errno
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
 import pyarrow as pa
 from deltalake.exceptions import DeltaError
 
-from everlog.lang.errors import Diagnostic, EverlogError, Place, StoreError, warn
+from everlog.lang.codes import Code, Severity
+from everlog.lang.errors import AnotherWriterError, DamagedLogError, Diagnostic, EverlogError, Place, StoreError, warn
+
+_TYPES: Mapping[Code, type[StoreError]] = {
+    Code.ANOTHER_WRITER: AnotherWriterError,
+    Code.DAMAGED_LOG: DamagedLogError,
+}
+"""The codes whose errors are caught as a type of their own."""
 
 
-def store_error(code: str, message: str, where: Path | str | None = None, hint: str | None = None) -> StoreError:
-    """A :class:`StoreError` with one diagnostic.
+def store_error(code: Code, message: str, where: Path | str | None = None, hint: str | None = None) -> StoreError:
+    """A :class:`StoreError` with one diagnostic, of the type that belongs to the code.
 
-    >>> print(store_error("not-a-store", "no facts table", "kb", "run everlog materialise"))
+    >>> print(store_error(Code.NOT_A_STORE, "no facts table", "kb", "run everlog materialise"))
     error[not-a-store]: no facts table
       --> kb
       = help: run everlog materialise
     """
     place = None if where is None else Place(str(where))
-    found = StoreError.of(code, message, place, hint)
-    assert isinstance(found, StoreError)
-    return found
+    return _TYPES.get(code, StoreError).of(code, message, place, hint)
 
 
 @contextmanager
@@ -41,19 +46,19 @@ def os_error(error: OSError, doing: str, where: Path) -> StoreError:
     place = error.filename or where
     if error.errno in (errno.ENOSPC, errno.EDQUOT) or "No space left" in str(error):
         hint = "free some space (everlog vacuum removes what old versions need) and run again; the store is as before"
-        return store_error("disk-full", f"no space left on the disk while {doing}", place, hint)
+        return store_error(Code.DISK_FULL, f"no space left on the disk while {doing}", place, hint)
     if error.errno in (errno.EACCES, errno.EPERM, errno.EROFS):
         hint = "check who may read and write it; the store is as before"
-        return store_error("not-permitted", f"not allowed while {doing}: {error.strerror}", place, hint)
+        return store_error(Code.NOT_PERMITTED, f"not allowed while {doing}: {error.strerror}", place, hint)
     hint = "check the disk; the store is as before"
-    return store_error("input-output", f"{error.strerror or error} while {doing}", place, hint)
+    return store_error(Code.INPUT_OUTPUT, f"{error.strerror or error} while {doing}", place, hint)
 
 
 @contextmanager
 def after_commit(
     version: int, doing: str, where: Path | str, warning: Callable[[Diagnostic], None] = warn
 ) -> Iterator[None]:
-    """Turn what fails after a version was committed into a warning that names it: the change is made all the same.
+    """Turn a failure after a version was committed into a warning that names the version, since the change is made.
 
     >>> with after_commit(3, "compacting", "kb", print):
     ...     raise OSError("the disk is on fire")
@@ -67,9 +72,9 @@ def after_commit(
         said = error.diagnostics[0].message if isinstance(error, EverlogError) else first_line(error)
         message = f"version {version} is committed, but {doing} failed: {said}"
         hint = "the change is made and whole, do not make it again; everlog verify says whether all is well"
-        warning(Diagnostic("after-commit", message, Place(str(where)), hint, severity="warning"))
+        warning(Diagnostic(Code.AFTER_COMMIT, message, Place(str(where)), hint, severity=Severity.WARNING))
 
 
 def first_line(error: Exception) -> str:
-    """What a library says, without the trace that delta-rs writes below it."""
+    """The message of a library, without the trace that delta-rs writes below it."""
     return next(iter(str(error).splitlines()), type(error).__name__)

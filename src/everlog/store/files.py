@@ -1,7 +1,7 @@
-"""Data files opened for reading: what is read is what was written, or an error names the file.
+"""Opening data files: whatever was not written by Everlog as it is read raises an error that names the file.
 
-Parquet's checksums cover the data in pages. The footer, which says where pages are and which values they have, and the
-Bloom filters before it have a checksum each, in the name of the file, which is in the log.
+Parquet's checksums cover the data in pages. The footer, which has the places and the values of pages, and the Bloom
+filters before it have a checksum each in the name of the file, which is in the log.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import xxhash
 
+from everlog.lang.codes import Code
 from everlog.lang.errors import StoreError
 from everlog.store.errors import store_error
 from everlog.store.layout import check_in
@@ -28,11 +29,11 @@ END = 8
 """Bytes after the footer: its length, and the name of the format."""
 
 UNREADABLE = (OSError, pa.ArrowException, UnicodeDecodeError, OverflowError)
-"""What Arrow raises for a file that is damaged."""
+"""The errors that Arrow raises for damaged files."""
 
 
 class DataFile(pq.ParquetFile):  # type: ignore[misc]
-    """A Parquet file whose failures to read are errors that name it."""
+    """A Parquet file whose errors while reading name the file."""
 
     def __init__(self, path: Path, **options: Any) -> None:
         self.path = path
@@ -52,9 +53,8 @@ class DataFile(pq.ParquetFile):  # type: ignore[misc]
 
 
 def open_file(path: Path, metadata: pq.FileMetaData | None = None, *, filters: bool = False) -> DataFile:
-    """Open a data file, or say why it cannot be; ``metadata`` is its footer if that was read already.
-
-    With ``filters`` its Bloom filters are checked, too.
+    """Open a data file; an error if it is gone or damaged. ``metadata`` is its footer if that was read before. With
+    ``filters`` its Bloom filters are checked, too.
     """
     with damage_named(path):
         if metadata is None:
@@ -67,12 +67,12 @@ def open_file(path: Path, metadata: pq.FileMetaData | None = None, *, filters: b
 
 @contextmanager
 def damage_named(path: Path) -> Iterator[None]:
-    """Turn what is raised by reading a file that is gone or damaged into an error that names it."""
+    """Turn errors of reading a file that is gone or damaged into one that names it."""
     try:
         yield
     except FileNotFoundError as error:
         hint = "if this version was vacuumed, read a newer one; otherwise restore the file from a backup"
-        raise store_error("version-gone", f"data file {path.name} is gone", path, hint) from error
+        raise store_error(Code.VERSION_GONE, f"data file {path.name} is gone", path, hint) from error
     except PermissionError:
         raise
     except UNREADABLE as error:
@@ -82,7 +82,7 @@ def damage_named(path: Path) -> Iterator[None]:
 def damaged(path: Path, what: str) -> StoreError:
     """The error for a data file that is not as it was written."""
     hint = "restore the file from a backup, or read an older version"
-    return store_error("damaged-file", f"data file {path.name} {what}", path, hint)
+    return store_error(Code.DAMAGED_FILE, f"data file {path.name} {what}", path, hint)
 
 
 def checks_of(path: Path) -> str:

@@ -63,12 +63,12 @@ class StoreLayout:
 
     @property
     def damaged(self) -> Path:
-        """Where ``everlog repair`` puts damaged parts of logs."""
+        """The directory to which ``everlog repair`` moves damaged parts of logs."""
         return self.root / "damaged"
 
     @property
     def guard(self) -> Path:
-        """The lock under which writers come and go."""
+        """The lock under which writers register and leave."""
         return self.work / "guard"
 
     def lock(self, writer: str) -> Path:
@@ -80,7 +80,7 @@ class StoreLayout:
         return self.work / writer
 
     def checkpoint(self, stream: str) -> Path:
-        """Where Spark keeps how far a stream has come, if it is kept in the store."""
+        """The directory of Spark's checkpoint of a stream, if it is in the store."""
         return self.root / "streams" / quote(stream, safe=" ")
 
     @staticmethod
@@ -110,7 +110,7 @@ class StoreLayout:
 
 
 def writer_of(file_name: str) -> str | None:
-    """The transaction that wrote a data file, None if it was not one of ours.
+    """The transaction that wrote a data file, None if another tool wrote it.
 
     >>> writer_of("part-00000-" + "ab" * 16 + ".parquet") == "ab" * 16, writer_of("other.parquet")
     (True, None)

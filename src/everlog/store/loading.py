@@ -1,4 +1,4 @@
-"""Loading a version of a store: from its snapshot, from another one and what changed since, or from the tables."""
+"""Loading a version of a store: from its snapshot, from another snapshot and the changes since, or from the tables."""
 
 from __future__ import annotations
 
@@ -19,16 +19,13 @@ if TYPE_CHECKING:
     from everlog.store.store import Store
 
 FACTS_AN_UPDATE = 300
-"""Reading so many facts from the tables takes as long as reading what one version changed."""
+"""Number of facts that are read from the tables in the time that reading the changes of one version takes."""
 
 log = logging.getLogger(__name__)
 
 
 def load(store: Store, version: int | None = None) -> SnapshotState:
-    """The state of a version, by whichever of the ways costs least.
-
-    If the version is the newest, a snapshot of it is left behind.
-    """
+    """The state of a version, loaded in the cheapest way. If the version is the newest, a snapshot of it is written."""
     info = store.info(version)
     rows = sum(file.rows or 0 for file in store.files(info.version))
     found = store.nearest_snapshot(info.version, within=rows // FACTS_AN_UPDATE)
@@ -41,7 +38,7 @@ def load(store: Store, version: int | None = None) -> SnapshotState:
 
 
 def _kept(store: Store, found: Snapshot, info: VersionInfo) -> SnapshotState | None:
-    """The state of a version by a snapshot of it or of another one; None if that cannot be used."""
+    """The state of a version from a snapshot of it or of another version; None if the snapshot cannot be used."""
     same = store.updates_between(found.version, info.version) == 0
     if not same and info.bookkeeping == COUNTED and not always_counted(store, found.version, info.version):
         return None
@@ -50,13 +47,13 @@ def _kept(store: Store, found: Snapshot, info: VersionInfo) -> SnapshotState | N
 
 
 def always_counted(store: Store, one: int, other: int) -> bool:
-    """Whether counters were kept from one version to another, so that the rows are their exact changes."""
+    """Whether every version between the two has counters, so that its rows are their exact changes."""
     low, high = sorted((one, other))
     return all(store.info(version).bookkeeping == COUNTED for version in range(low, high + 1))
 
 
 def _caught_up(store: Store, at: int, old: SnapshotState, info: VersionInfo) -> SnapshotState:
-    """The state of a version from that of the version ``at``, at the cost of what changed between them."""
+    """The state of a version, made from the state of the version ``at`` and the changes between the two."""
     dictionary, version = old.state.dictionary, info.version
     if at < version:
         for texts in store.new_terms(at, version).column("text").chunks:
@@ -75,7 +72,7 @@ def _caught_up(store: Store, at: int, old: SnapshotState, info: VersionInfo) -> 
 
 
 def state_in_tables(store: Store, version: int | None = None) -> State:
-    """The state of a version as the tables have it."""
+    """The state of a version, read from the tables."""
     info = store.info(version)
     dictionary = dictionary_of(store.terms(info.version), info.salt)
     counted, generated = info.bookkeeping == COUNTED, generated_in(info)
@@ -88,6 +85,6 @@ def generated_in(info: VersionInfo) -> frozenset[Predicate]:
 
 
 def stored_counts(store: Store, dictionary: Dictionary) -> tuple[Counts, Counts]:
-    """The sums of the counters that the rows of the newest version have, whether they are right or not."""
+    """The sums of the counters in the rows of the newest version, whether or not they are right."""
     batches = [batch for table in store.sums() for batch in table.combine_chunks().to_batches()]
     return counts_of(batches, dictionary, "nr"), counts_of(batches, dictionary, "rec")

@@ -25,14 +25,16 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from everlog.lang.codes import Code
 from everlog.store.errors import store_error
 from everlog.store.layout import WRITER, StoreLayout
 
 PAUSE = 0.05
-"""Seconds between two looks at whether other writers are done."""
+"""Seconds between two checks whether other writers are done."""
 
 STALE_SECONDS = 3600.0
-"""Age from which a directory is taken for abandoned where the file system has no locks on directories."""
+"""Seconds since its last change from which a directory counts as abandoned, where the file system has no locks on
+directories."""
 
 
 log = logging.getLogger(__name__)
@@ -65,9 +67,8 @@ def _is_same_file(handle: int, layout: StoreLayout) -> bool:
 
 @contextmanager
 def in_turn(layout: StoreLayout, wait: float | None) -> Iterator[None]:
-    """Hold the guard of a store when no writer is at work; an error if one still is after ``wait`` seconds.
-
-    None is not to look for other writers.
+    """Hold the guard of a store once no writer is at work; an error if one still is after ``wait`` seconds. With
+    None other writers are not waited for.
     """
     until, waiting = time.monotonic() + (wait or 0), False
     while True:
@@ -79,7 +80,7 @@ def in_turn(layout: StoreLayout, wait: float | None) -> Iterator[None]:
             who = _described(layout, others[0])
         if not time.monotonic() < until:  # also where `wait` is not a number
             hint = "nothing was changed; run again, or give --wait (wait= in Python) more seconds"
-            raise store_error("another-writer", f"another writer is at work: {who}", layout.root, hint)
+            raise store_error(Code.ANOTHER_WRITER, f"another writer is at work: {who}", layout.root, hint)
         if not waiting:
             log.warning("waiting up to %g s for another writer: %s", wait, who)
             waiting = True
@@ -87,7 +88,7 @@ def in_turn(layout: StoreLayout, wait: float | None) -> Iterator[None]:
 
 
 def _described(layout: StoreLayout, writer: str) -> str:
-    """Which process a writer is, as far as it says."""
+    """The process of a writer, as its lock file names it."""
     try:
         said = json.loads(layout.lock(writer).read_bytes())
         return f"process {said['pid']} on {said['host']}, since {said['since']}"
@@ -124,7 +125,7 @@ def writers(layout: StoreLayout) -> list[str]:
 
 
 def is_alive(layout: StoreLayout, writer: str) -> bool:
-    """Is somebody holding the lock of this writer?"""
+    """Whether a process holds the lock of this writer."""
     try:
         handle = os.open(layout.lock(writer), os.O_RDWR)
     except FileNotFoundError:
@@ -161,7 +162,9 @@ def remove_dead(layout: StoreLayout, writer: str) -> None:
 
 @contextmanager
 def owned(directory: Path) -> Iterator[None]:
-    """Hold a lock on a directory that this process has just made, under whatever name; see :func:`is_abandoned`."""
+    """Hold a lock on a directory that this process has just made, whatever it is renamed to; see
+    :func:`is_abandoned`.
+    """
     handle = os.open(directory, os.O_RDONLY)
     try:
         _lock_directory(handle)
@@ -171,7 +174,7 @@ def owned(directory: Path) -> Iterator[None]:
 
 
 def is_abandoned(directory: Path) -> bool:
-    """Did the process end that made a directory and owned it?"""
+    """Whether the process that made and owned a directory has ended."""
     try:
         handle = os.open(directory, os.O_RDONLY)
     except FileNotFoundError:

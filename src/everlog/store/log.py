@@ -21,13 +21,14 @@ import xxhash
 from deltalake import DeltaTable
 from deltalake.exceptions import DeltaError, TableNotFoundError
 
-from everlog.lang.errors import Diagnostic, Place, StoreError, warn
+from everlog.lang.codes import Code, Severity
+from everlog.lang.errors import DamagedLogError, Diagnostic, Place, warn
 from everlog.store.entries import CHECK_KEY, actions, damage, newest_listed
 from everlog.store.errors import first_line, store_error
 from everlog.store.layout import StoreLayout
 
 REMEMBERED = 16
-"""Number of versions of tables whose contents are remembered."""
+"""Number of versions of tables whose contents are cached."""
 
 BOUNDED = ("predicate", "holds")
 """The columns whose smallest and largest values in the log decide which files are read."""
@@ -46,7 +47,7 @@ class ActiveFile:
 
 
 def is_table(table: Path) -> bool:
-    """Has the table at least one log entry, whole or not?"""
+    """Whether the table has at least one log entry, whole or not."""
     return newest_listed(table) is not None
 
 
@@ -57,14 +58,14 @@ def open_table(table: Path, version: int | None = None) -> DeltaTable:
             raise DeltaError("versions count from 0")
         return DeltaTable(str(table.absolute()), version=version)
     except TableNotFoundError as error:
-        raise store_error("not-a-store", f"there is no Delta table {table.name}/", table) from error
+        raise store_error(Code.NOT_A_STORE, f"there is no Delta table {table.name}/", table) from error
     except DeltaError as error:
         newest = newest_version(table)
         if version is not None and newest is not None and not 0 <= version <= newest:
             hint = f"the versions are 0 to {newest}"
-            raise store_error("no-such-version", f"there is no version {version}", table, hint) from error
+            raise store_error(Code.NO_SUCH_VERSION, f"there is no version {version}", table, hint) from error
         hint = "restore the table's _delta_log from a backup"
-        raise store_error("damaged-log", f"the log cannot be read: {first_line(error)}", table, hint) from error
+        raise store_error(Code.DAMAGED_LOG, f"the log cannot be read: {first_line(error)}", table, hint) from error
 
 
 def newest_version(table: Path) -> int | None:
@@ -77,9 +78,9 @@ def newest_version(table: Path) -> int | None:
 
 @dataclass(frozen=True, slots=True)
 class Contents:
-    """What a version of a table has: its data files, by name, and the names of its columns.
+    """The contents of a version of a table: its data files, by name, and the names of its columns.
 
-    ``checkpoint`` says what is wrong with the checkpoint that should be read, if anything is.
+    ``checkpoint`` describes the damage of the checkpoint that should be read, if it has any.
     """
 
     files: tuple[ActiveFile, ...]
@@ -88,14 +89,14 @@ class Contents:
 
     @property
     def fingerprint(self) -> str:
-        """What tells this from other contents, as far as it decides which rows are read."""
+        """A checksum of everything in the contents that decides which rows are read."""
         bounds = ([[file.low.get(name), file.high.get(name)] for name in BOUNDED] for file in self.files)
         files = [[file.name, file.size, file.rows, *of] for file, of in zip(self.files, bounds, strict=True)]
         return xxhash.xxh64_hexdigest(json.dumps([sorted(files), sorted(self.columns)]).encode())
 
 
 def contents(table: Path, version: int) -> Contents:
-    """What a version has. Versions never change, so those read last are remembered."""
+    """The contents of a version. Versions never change, so those read last are cached."""
     try:
         entry = StoreLayout.commit_file(table, version).stat()
     except OSError:
@@ -107,13 +108,15 @@ def contents(table: Path, version: int) -> Contents:
 
 
 def forget_contents() -> None:
-    """Forget what was read of logs, which a repair has changed."""
+    """Clear the cache of contents, since a repair has changed the logs."""
     _remembered.cache_clear()
 
 
 @lru_cache(maxsize=REMEMBERED)
 def _remembered(table: Path, version: int, _entry: tuple[int, ...]) -> Contents:
-    """The entry tells the log from that of another table that was at the same place before."""
+    """Read the contents of a version. The status of its entry is an argument so that the cache distinguishes the
+    table from another one that was at the same path before.
+    """
     return _read_contents(table, version)
 
 
@@ -125,20 +128,20 @@ def _read_contents(table: Path, version: int) -> Contents:
     if said not in (None, replayed.fingerprint):
         hint = "restore the table's _delta_log from a backup"
         message = f"the log does not have the files that version {version} was committed with"
-        raise store_error("damaged-log", message, StoreLayout.log(table), hint)
+        raise store_error(Code.DAMAGED_LOG, message, StoreLayout.log(table), hint)
     warn_of_damage(f"{found}; the log entries are read instead, which takes longer", table)
     return Contents(replayed.files, replayed.columns, found)
 
 
 def by_delta(table: Path, version: int) -> Contents | str:
-    """What a version has by the newest checkpoint before it and the entries since, or what is wrong with these."""
+    """The contents of a version by the newest checkpoint before it and the entries since, or a description of their
+    damage.
+    """
     said = _said(table, version)
     try:
         delta = open_table(table, version)
         found = Contents(tuple(active_files(delta)), tuple(field.name for field in delta.schema().fields))
-    except StoreError as error:
-        if error.diagnostics[0].code != "damaged-log":
-            raise
+    except DamagedLogError as error:
         return error.diagnostics[0].message
     if said in (None, found.fingerprint):
         return found
@@ -154,7 +157,7 @@ def _said(table: Path, version: int) -> str | None:
 
 
 def _replayed(table: Path, version: int) -> Contents:
-    """What a version has by the log entries alone; costs all of them."""
+    """The contents of a version by the log entries alone; reads all of them."""
     files: dict[str, ActiveFile] = {}
     columns: tuple[str, ...] = ()
     for number in range(version + 1):
@@ -165,19 +168,19 @@ def _replayed(table: Path, version: int) -> Contents:
             except (ValueError, KeyError, TypeError, AttributeError) as error:
                 hint = "restore the table's _delta_log from a backup, or read a version that needs no damaged entry"
                 message = "the log entry has an action that makes no sense"
-                raise store_error("damaged-log", message, StoreLayout.commit_file(table, number), hint) from error
+                raise store_error(Code.DAMAGED_LOG, message, StoreLayout.commit_file(table, number), hint) from error
     return Contents(tuple(files[name] for name in sorted(files)), columns)
 
 
 def _columns_in(action: dict[str, Any]) -> tuple[str, ...]:
-    """The columns that an action gives the table, if it does."""
+    """The columns that an action gives the table; none if it changes no columns."""
     if "metaData" not in action:
         return ()
     return tuple(field["name"] for field in json.loads(action["metaData"]["schemaString"])["fields"])
 
 
 def _follow(action: dict[str, Any], files: dict[str, ActiveFile]) -> None:
-    """Do to files what an action does."""
+    """Apply an action to the files of a version."""
     if "remove" in action:
         files.pop(unquote(action["remove"]["path"]), None)
     if "add" in action:
@@ -186,9 +189,11 @@ def _follow(action: dict[str, Any], files: dict[str, ActiveFile]) -> None:
 
 
 def warn_of_damage(message: str, table: Path) -> None:
-    """Warn of damage in a store that does not keep anybody from reading it, once for each process."""
+    """Warn of damage in a store that can be read nevertheless, once for each process."""
     hint = f"everlog repair {table.parent} moves aside what is damaged"
-    _warn_once(Diagnostic("damaged-log", message, Place(str(table)), hint, severity="warning"), table.absolute())
+    _warn_once(
+        Diagnostic(Code.DAMAGED_LOG, message, Place(str(table)), hint, severity=Severity.WARNING), table.absolute()
+    )
 
 
 @lru_cache(maxsize=REMEMBERED)
@@ -223,7 +228,7 @@ def _active_file(row: dict[str, Any]) -> ActiveFile:
 
 
 def commit_info(table: Path, version: int) -> dict[str, Any]:
-    """What the log entry of a version says about its commit."""
+    """The commit information in the log entry of a version."""
     return next((action["commitInfo"] for action in actions(table, version) if "commitInfo" in action), {})
 
 
@@ -237,7 +242,7 @@ def changed_files(table: Path, version: int) -> tuple[list[str], list[str]]:
 
 
 def named_files(table: Path) -> set[str]:
-    """Every data file that any log entry ever named."""
+    """The names of all data files in all log entries."""
     return {
         action[kind]["path"]
         for entry in StoreLayout.log(table).glob("*.json")

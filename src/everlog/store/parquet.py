@@ -17,6 +17,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from everlog.engine.tables import argument_name, argument_names, fact_columns
+from everlog.lang.codes import Code
 from everlog.store import schema
 from everlog.store.errors import store_error
 from everlog.store.files import open_file
@@ -27,19 +29,19 @@ FACT_GROUP_ROWS = 1 << 15
 TERM_GROUP_ROWS = 1 << 17
 
 GROUPS_WITHOUT_FILTERS = 4
-"""A file of no more row groups has no Bloom filters."""
+"""Most row groups of a file without Bloom filters."""
 
 LEAST_SHARE = 0.1
-"""An argument that a smaller share of the rows have gets no Bloom filter."""
+"""Least share of the rows that have an argument, for it to get a Bloom filter."""
 
 FALSE_HITS = 0.0013
-"""A filter of two bytes for each row says "perhaps" of such a share of the values that are not there."""
+"""Share of missing values that a filter of two bytes for each row does not exclude."""
 
 LARGEST = np.iinfo(np.int64).max
 
 
 def chunks(batches: Iterable[pa.RecordBatch | pa.Table], rows: int) -> Iterator[pa.Table]:
-    """The same rows in tables of ``rows`` rows, the last one smaller.
+    """The rows in tables of ``rows`` rows, the last one smaller.
 
     >>> batch = pa.record_batch({"x": list(range(5))})
     >>> [table.num_rows for table in chunks([batch, batch], 4)]
@@ -62,19 +64,19 @@ def chunks(batches: Iterable[pa.RecordBatch | pa.Table], rows: int) -> Iterator[
 
 
 def write_facts(rows: pa.Table, path: Path) -> None:
-    """Write the rows of one file, sorted; refuses a fact that comes twice."""
+    """Write the rows of one file, sorted; a fact that occurs twice is an error."""
     width = schema.width_of(rows.schema.names)
-    rows = _sorted(rows, schema.keys(width), path)
-    having = [rows.num_rows - rows.column(name).null_count for name in schema.columns(width)]
+    rows = _sorted(rows, fact_columns(width), path)
+    having = [rows.num_rows - rows.column(name).null_count for name in argument_names(width)]
     with facts_writer(path, rows.schema, filtered(rows.num_rows, having)) as writer:
         writer.write_table(rows, row_group_size=FACT_GROUP_ROWS)
 
 
 def facts_writer(path: Path | str, columns: pa.Schema, filters: Collection[str]) -> pq.ParquetWriter:
-    """Opens a file for sorted facts; some columns get Bloom filters.
+    """Open a file for sorted facts; ``filters`` are the columns that get Bloom filters.
 
-    Rows are to be written in row groups of ``FACT_GROUP_ROWS``. A filter has a byte for each value, and where
-    there are few different ones, the writer makes it smaller.
+    Rows have to be written in row groups of ``FACT_GROUP_ROWS``. A filter has a byte for each value; the writer
+    makes it smaller if there are few different values.
     """
     return pq.ParquetWriter(
         path,
@@ -89,9 +91,8 @@ def facts_writer(path: Path | str, columns: pa.Schema, filters: Collection[str])
 
 
 def filtered(rows: int, having: Sequence[int], files: int = 1) -> list[str]:
-    """The columns with Bloom filters where rows are spread over files, given how many have each argument.
-
-    Rows are sorted by the first argument, so it needs none.
+    """The columns that get Bloom filters if rows are spread over files, given how many rows have each argument. Rows
+    are sorted by the first argument, so it needs none.
 
     >>> many = 10 * FACT_GROUP_ROWS
     >>> filtered(many, [many, many, many // 20]), filtered(many, [many, many], files=4)
@@ -99,11 +100,11 @@ def filtered(rows: int, having: Sequence[int], files: int = 1) -> list[str]:
     """
     if rows <= GROUPS_WITHOUT_FILTERS * FACT_GROUP_ROWS * files:
         return []
-    return [f"c{place}" for place, count in enumerate(having) if place and count >= LEAST_SHARE * rows]
+    return [argument_name(place) for place, count in enumerate(having) if place and count >= LEAST_SHARE * rows]
 
 
 def write_terms(rows: pa.Table, path: Path) -> None:
-    """Write the terms of one file, sorted; refuses an id that comes twice."""
+    """Write the terms of one file, sorted; an id that occurs twice is an error."""
     pq.write_table(
         _sorted(rows, ["id"], path),
         path,
@@ -128,17 +129,17 @@ def _sorted(rows: pa.Table, names: list[str], path: Path) -> pa.Table:
 
 
 def check_order(key: Key, path: Path) -> None:
-    """Refuse rows that do not strictly increase."""
+    """Raise an error unless rows strictly increase."""
     wrong = first_disorder(key)
     if wrong is None:
         return
     here, before = row_key(key, wrong), row_key(key, wrong - 1)
     what = "comes twice" if here == before else f"is below {before} before it"
-    raise store_error("bad-rows", f"row {wrong + 1} with key {here} {what}; rows must be sorted and distinct", path)
+    raise store_error(Code.BAD_ROWS, f"row {wrong + 1} with key {here} {what}; rows must be sorted and distinct", path)
 
 
 def check_file_order(path: Path, names: list[str]) -> None:
-    """Refuse a file whose rows do not strictly increase by the given columns."""
+    """Raise an error unless the rows of a file strictly increase by the given columns."""
     file = open_file(path)
     last: pa.Table | None = None
     for group in range(file.num_row_groups):
@@ -149,20 +150,20 @@ def check_file_order(path: Path, names: list[str]) -> None:
 
 
 def refuse_nulls(rows: pa.Table, wanted: pa.Schema, where: Path) -> None:
-    """Refuse rows with a null in a column that must have none."""
+    """Raise an error if rows have a null in a column that must have none."""
     for field in wanted:
         if not field.nullable and field.name in rows.schema.names and rows.column(field.name).null_count:
-            raise store_error("bad-rows", f"column {field.name} has nulls and must have none", where)
+            raise store_error(Code.BAD_ROWS, f"column {field.name} has nulls and must have none", where)
 
 
 def refuse_repeated_ids(paths: Sequence[Path]) -> None:
-    """Refuse files of terms that share an id; in itself each has an id once."""
+    """Raise an error if two files of terms share an id; within a file each id occurs once."""
     if len(paths) < 2:
         return
     ids = np.sort(np.concatenate([open_file(path).read(columns=["id"]).column("id").to_numpy() for path in paths]))
     twice = np.flatnonzero(ids[1:] == ids[:-1])
     if len(twice):
-        raise store_error("bad-rows", f"term {ids[twice[0]]} comes twice", paths[0].parent)
+        raise store_error(Code.BAD_ROWS, f"term {ids[twice[0]]} comes twice", paths[0].parent)
 
 
 def wanted_groups(file: pq.ParquetFile, predicates: list[int] | None) -> list[int]:

@@ -16,32 +16,33 @@ import numpy as np
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
+from everlog.engine.tables import fact_columns
+from everlog.lang.codes import Code
 from everlog.store import schema
 from everlog.store.errors import store_error
 from everlog.store.files import open_file
 from everlog.store.rows import Ints, plain
 
 THREADS = 2
-"""Number of columns that are sorted at a time."""
+"""Number of columns that are sorted at the same time."""
 
 
 def refuse_unknown_ids(files: Iterable[Path], terms: Sequence[Path], store: Path) -> None:
-    """Refuse data files that refer to an id which no file of terms has.
-
-    Of a file of facts the predicates and arguments are looked up, of one of terms the ids.
+    """Raise an error if data files refer to an id that no file of terms has. The predicates and arguments of files
+    of facts are looked up, and the ids of files of terms.
     """
     with ThreadPoolExecutor(THREADS) as threads:
         for path in files:
             unknown = _unknown(list(threads.map(partial(_ids_in, path), _keys(path))), terms)
             if len(unknown):
                 message = f"{len(unknown)} ids of new facts are not among the terms; the first is {unknown[0]}"
-                raise store_error("unknown-ids", message, store, "the store is as before")
+                raise store_error(Code.UNKNOWN_IDS, message, store, "the store is as before")
 
 
 def _keys(path: Path) -> list[str]:
     """The columns of a file that have ids."""
     names = open_file(path).schema_arrow.names
-    return ["id"] if "id" in names else schema.keys(schema.width_of(names))
+    return ["id"] if "id" in names else fact_columns(schema.width_of(names))
 
 
 def _ids_in(path: Path, name: str) -> Ints:
@@ -57,7 +58,7 @@ def _is_first(values: Ints) -> NDArray[np.bool_]:
 
 
 def _unknown(columns: Sequence[Ints], terms: Iterable[Path]) -> Ints:
-    """Those of the ids in columns, each ascending, that no file of terms has."""
+    """The ids in some columns, each ascending, that no file of terms has."""
     unknown = [np.ones(len(ids), np.bool_) for ids in columns]
     for path in terms:
         file = open_file(path)

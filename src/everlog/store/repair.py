@@ -1,8 +1,8 @@
-"""Repairing the logs of a store: what a power cut or a disk has damaged is moved aside.
+"""Repairing the logs of a store: parts that a power cut or a disk has damaged are moved aside.
 
-A version is whole if its log entry is, and that of its terms. Newer entries, and checkpoints that cannot be used, go to
-``damaged/``; data files stay, and ``vacuum`` removes those that no version needs. Nothing else is changed: damage in
-data files and in older entries can only be undone from a backup.
+A version is whole if its log entry and that of its terms are. Newer entries, and checkpoints that cannot be used,
+are moved to ``damaged/``; data files stay, and ``vacuum`` removes those that no version needs. Nothing else is
+changed: damage in data files and in older entries can only be undone from a backup.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from everlog.lang.codes import Code
 from everlog.store import locking
 from everlog.store.durable import sync_directories
 from everlog.store.entries import damage, entries_in, last_checkpoint, last_checkpoint_damage, newest_listed
@@ -23,7 +24,7 @@ from everlog.store.versions import newest_usable, no_terms
 
 @dataclass(frozen=True)
 class Moved:
-    """A damaged file, what is wrong with it, and where it is now."""
+    """A damaged file, the description of its damage, and its new path."""
 
     path: Path
     reason: str
@@ -32,14 +33,14 @@ class Moved:
 
 @dataclass(frozen=True)
 class RepairedStore:
-    """What a repair did: ``version`` is the newest one now, None if none was whole."""
+    """The result of a repair: ``version`` is the newest version now, None if none was whole."""
 
     version: int | None
     moved: tuple[Moved, ...]
 
 
 def refuse_damage(layout: StoreLayout) -> None:
-    """Refuse to write on top of a damaged log."""
+    """Raise an error if a log is damaged, since nothing may be written on top of it."""
     for table in (layout.facts, layout.terms):
         if (listed := newest_listed(table)) is not None and (reason := _reason(table, listed)) is not None:
             raise _damaged(layout, reason, table)
@@ -54,23 +55,22 @@ def _reason(table: Path, newest: int) -> str | None:
 
 def _damaged(layout: StoreLayout, reason: str, table: Path) -> Exception:
     hint = f"nothing was changed; run everlog repair {layout.root}, then again"
-    return store_error("damaged-log", reason, StoreLayout.log(table), hint)
+    return store_error(Code.DAMAGED_LOG, reason, StoreLayout.log(table), hint)
 
 
 def repair(path: Path | str) -> RepairedStore:
-    """Move aside what is damaged in the logs of a store, so that it can be written to again.
-
-    An error if there is no store, or a writer is at work.
+    """Move the damaged parts of the logs of a store aside, so that it can be written to again. It is an error if
+    there is no store, or a writer is at work.
     """
     layout = StoreLayout.at(path)
     if not is_table(layout.facts) and not is_table(layout.terms):
-        raise store_error("not-a-store", "there is no store here to repair", layout.root)
+        raise store_error(Code.NOT_A_STORE, "there is no store here to repair", layout.root)
     if is_table(layout.facts) and not is_table(layout.terms):
         raise no_terms(layout)
     with file_errors("repairing", layout.root), locking.guarded(layout):
         if locking.living(layout):
             hint = "wait until it is done, and run again"
-            raise store_error("writer-at-work", "a writer is at work in this store", layout.root, hint)
+            raise store_error(Code.WRITER_AT_WORK, "a writer is at work in this store", layout.root, hint)
         usable = newest_usable(layout)
         found = [*_unusable(layout.facts, usable), *_unusable(layout.terms, newest_version(layout.terms))]
         aside = layout.damaged / f"{time.strftime('%Y%m%d-%H%M%S')}-{time.time_ns() % 1_000_000_000:09}"
@@ -85,11 +85,11 @@ def repair(path: Path | str) -> RepairedStore:
 
 
 def _refuse_rest(layout: StoreLayout) -> None:
-    """An error if a log is still damaged, since only the newest entries and checkpoints can be done without."""
+    """Raise an error if a log is still damaged: the newest entries and checkpoints alone can be done without."""
     for table in (layout.facts, layout.terms):
         if (newest := newest_listed(table)) is not None and (reason := _reason(table, newest)) is not None:
             hint = "restore the table's _delta_log from a backup"
-            raise store_error("damaged-log", f"this cannot be repaired: {reason}", StoreLayout.log(table), hint)
+            raise store_error(Code.DAMAGED_LOG, f"this cannot be repaired: {reason}", StoreLayout.log(table), hint)
 
 
 def _unusable(table: Path, newest: int | None) -> Iterator[tuple[Path, str]]:

@@ -13,6 +13,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from everlog.engine.tables import fact_columns
 from everlog.store import schema
 
 Ints = NDArray[np.int64]
@@ -35,7 +36,7 @@ def key_of(rows: pa.Table | pa.RecordBatch, names: Sequence[str]) -> list[Ints]:
 
 
 def first_disorder(key: Key) -> int | None:
-    """The first row that is not above the one before, None if rows strictly increase.
+    """The first row that is not greater than the one before, None if rows strictly increase.
 
     >>> first_disorder([np.array([1, 1, 2]), np.array([5, 6, 0])]) is None
     True
@@ -104,8 +105,8 @@ def equal_at(key: Key, rows: Ints, queries: Key) -> NDArray[np.bool_]:
 
 
 def summed(rows: pa.Table, width: int) -> pa.Table:
-    """Rows sorted, one per fact, weights added; facts whose weights are all 0 stay."""
-    names = schema.keys(width)
+    """The rows sorted, one for each fact, with weights added; facts whose weights are all 0 stay."""
+    names = fact_columns(width)
     key = key_of(rows, names)
     if first_disorder(key) is None:
         return rows

@@ -1,61 +1,60 @@
-"""The columns of the two tables, and what their ids are.
+"""The columns of the two tables of a store.
 
-``facts``: ``predicate`` and ``c0``, ``c1``, ... are ids of terms (null beyond the arity); ``holds``,
-``explicit``, ``nr`` and ``rec`` are signed changes. A fact is what its rows sum to.
-``terms``: ``id`` is the xxHash64 of ``text``.
+``facts``: ``predicate`` and ``c0``, ``c1``, ... are ids of terms (null beyond the arity); ``holds``, ``explicit``,
+``nr`` and ``rec`` are signed changes, whose sums over the rows of a fact describe it. ``terms``: ``id`` is the
+xxHash64 of ``text``.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import xxhash
+
+from everlog.engine.tables import PREDICATE, argument_names
 
 FORMAT = 1
-"""The version of what is written here; a store with a higher one is refused."""
+"""Version of the format that is written; stores of a higher version are refused."""
 
-SEED = 42
 MIN_WIDTH = 2
-WEIGHTS = ("holds", "explicit", "nr", "rec")
-WEIGHT_TYPES = {"holds": pa.int8(), "explicit": pa.int8(), "nr": pa.int32(), "rec": pa.int32()}
+"""Least number of argument columns."""
+
+WEIGHT_TYPES: Mapping[str, pa.DataType] = {
+    "holds": pa.int8(),
+    "explicit": pa.int8(),
+    "nr": pa.int32(),
+    "rec": pa.int32(),
+}
+"""The columns of signed changes, with their types."""
+
+WEIGHTS = tuple(WEIGHT_TYPES)
+COUNTERS = ("nr", "rec")
+"""The weights that count instances of rules, which not every version has."""
 
 _TERM_FIELDS: list[Any] = [pa.field("id", pa.int64(), nullable=False), pa.field("text", pa.string(), nullable=False)]
 TERMS = pa.schema(_TERM_FIELDS)
 
 
-def columns(width: int) -> list[str]:
-    """The argument columns of a table for arities up to ``width``.
+def fact_ids(width: int) -> pa.Schema:
+    """The ids that name a fact: its predicate, and its arguments for arities up to ``width``.
 
-    >>> columns(3)
-    ['c0', 'c1', 'c2']
+    >>> fact_ids(2).names
+    ['predicate', 'c0', 'c1']
     """
-    return [f"c{position}" for position in range(width)]
-
-
-def keys(width: int) -> list[str]:
-    """The columns that name a fact, in the order files are sorted by."""
-    return ["predicate", *columns(width)]
+    arguments = [pa.field(name, pa.int64()) for name in argument_names(width)]
+    return pa.schema([pa.field(PREDICATE, pa.int64(), nullable=False), *arguments])
 
 
 def facts(width: int) -> pa.Schema:
     """The schema of ``facts`` for arities up to ``width``."""
-    return pa.schema(
-        [
-            pa.field("predicate", pa.int64(), nullable=False),
-            *(pa.field(name, pa.int64()) for name in columns(width)),
-            pa.field("holds", pa.int8(), nullable=False),
-            pa.field("explicit", pa.int8(), nullable=False),
-            pa.field("nr", pa.int32()),
-            pa.field("rec", pa.int32()),
-        ]
-    )
+    weights = [pa.field(name, kind, nullable=name in COUNTERS) for name, kind in WEIGHT_TYPES.items()]
+    return pa.schema([*fact_ids(width), *weights])
 
 
 def width_of(names: Iterable[str]) -> int:
-    """How many argument columns there are among column names, at least two.
+    """Number of argument columns among column names, at least two.
 
     >>> width_of(["predicate", "c0", "c1", "c2", "holds"]), width_of(["predicate"])
     (3, 2)
@@ -64,10 +63,9 @@ def width_of(names: Iterable[str]) -> int:
 
 
 def conform(batch: pa.RecordBatch | pa.Table, width: int) -> pa.Table:
-    """The same rows with exactly the columns of ``facts(width)``.
+    """The rows with exactly the columns of ``facts(width)``.
 
-    Missing argument columns are null, missing ``explicit``, ``nr`` and ``rec`` are 0, a missing
-    ``holds`` is 1.
+    Missing argument columns are null, missing ``explicit``, ``nr`` and ``rec`` are 0, a missing ``holds`` is 1.
     """
     wanted = facts(width)
     found = []
@@ -81,22 +79,3 @@ def conform(batch: pa.RecordBatch | pa.Table, width: int) -> pa.Table:
         else:
             found.append(pa.nulls(batch.num_rows, field.type))
     return pa.Table.from_arrays(found, schema=wanted)
-
-
-def seed_of(salt: int) -> int:
-    """The seed of the hash for a salt: that of Spark's ``xxhash64(text)`` or ``xxhash64(salt, text)``.
-
-    >>> seed_of(0)
-    42
-    """
-    return SEED if salt == 0 else xxhash.xxh64_intdigest(salt.to_bytes(8, "little", signed=True), SEED)
-
-
-def hash_texts(texts: Iterable[str], salt: int = 0) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
-    """The ids of texts, one Python call per text: for checking, not for loading.
-
-    >>> hash_texts(["1"]).tolist()
-    [-928762887014768240]
-    """
-    seed = seed_of(salt)
-    return np.fromiter((xxhash.xxh64_intdigest(text.encode(), seed) for text in texts), np.uint64).view(np.int64)

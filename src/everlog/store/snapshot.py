@@ -1,15 +1,16 @@
-"""Snapshots: arrays of one version, mapped into memory when opened. Rebuildable, never the truth.
+"""Snapshots: arrays of one version, mapped into memory when opened. A snapshot can be made again from the tables,
+which alone are the truth.
 
-A snapshot is a directory ``v<version>-<id>/`` with ``data.bin`` (all arrays, each at a multiple of
-64 bytes) and ``manifest.json`` (their places, types, shapes and checksums, and whatever its writer wants
-to keep). It is written beside its place and renamed, so it is there as a whole or not at all. Removing
-an old one does not disturb a process that has it mapped.
+A snapshot is a directory ``v<version>-<id>/`` with ``data.bin`` (all arrays, each at a multiple of 64 bytes) and
+``manifest.json`` (their places, types, shapes and checksums, and data of its writer). It is written under another
+name and renamed, so readers find it whole or not at all. Removing an old snapshot does not disturb a process that
+has it mapped.
 
-Nobody gets arrays of a snapshot that is damaged: the manifest has a checksum of itself, and all arrays are
-compared with theirs the first time that a process opens them, which takes a second for several gigabytes.
+Damaged arrays are never returned: the manifest has a checksum of itself, and a process compares all arrays with
+their checksums when it first opens them, which takes a second for several gigabytes.
 
-A snapshot may be small and say only how it differs from another one, which it names: what is *under*
-it. It is whole if all those are there, and they are kept as long as it is.
+A snapshot may be small and have only the difference to another one, which it names: the snapshot *under* it. It is
+whole if all snapshots under it exist, and they are not removed before it is.
 """
 
 from __future__ import annotations
@@ -38,16 +39,16 @@ ALIGNMENT = 64
 FORMAT = 5
 
 BLOCK = 1 << 20
-"""Bytes that are read at a time to compute a checksum."""
+"""Bytes read at a time to compute a checksum."""
 
 log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
 class Snapshot:
-    """The arrays of a snapshot, read-only and mapped, and its writer's manifest.
+    """The arrays of a snapshot, read-only and mapped, with its writer's manifest.
 
-    ``under`` is the snapshot that this one is a change of, None if it stands by itself.
+    ``under`` is the snapshot whose difference this one has, None if it is complete in itself.
     """
 
     name: str
@@ -71,10 +72,11 @@ class OtherFormatError(Exception):
 
 
 def read(directory: Path, version: int, identity: str) -> Snapshot | None:
-    """The snapshot of a version, None if there is none that is whole; a damaged one is passed over with a log line.
+    """The snapshot of a version, None if there is none that is whole; a damaged one is skipped with a line in the
+    log.
 
-    ``identity`` is that of the commit the snapshot was made of: a store that was removed and made
-    anew at the same path does not inherit old snapshots.
+    ``identity`` is that of the commit from which the snapshot was made: a store that was removed and made anew at
+    the same path does not inherit old snapshots.
     """
     for path in sorted(directory.glob(f"v{version}-*")):
         try:
@@ -102,7 +104,7 @@ def damage(directory: Path) -> Iterator[tuple[Path, str]]:
 
 
 def versions(directory: Path) -> list[int]:
-    """The versions of which there may be a snapshot, ascending."""
+    """The versions that may have a snapshot, ascending."""
     names = (path.name[1:].partition("-")[0] for path in directory.glob("v*-*"))
     return sorted({int(name) for name in names if name.isdigit()})
 
@@ -120,7 +122,7 @@ def _layer(path: Path, said: dict[str, Any], under: Snapshot | None) -> Snapshot
 
 
 def _manifest(path: Path) -> dict[str, Any]:
-    """What a snapshot says about itself, compared with its checksum."""
+    """The manifest of a snapshot, compared with its checksum."""
     try:
         said = json.loads((path / "manifest.json").read_bytes())
         format, checksum = said["format"], said.pop("checksum", None)
@@ -139,7 +141,7 @@ def _checksum_of(said: dict[str, Any]) -> str:
 
 
 def _check_data(path: Path, said: dict[str, Any]) -> None:
-    """Compare the arrays with their checksums, unless this process did so since they were written."""
+    """Compare the arrays with their checksums, unless this process has compared them since they were written."""
     status = path.stat()
     if status.st_size != said["bytes"]:
         raise DamagedError(f"data.bin has {status.st_size} bytes, not {said['bytes']}")
@@ -149,7 +151,7 @@ def _check_data(path: Path, said: dict[str, Any]) -> None:
 
 @lru_cache(maxsize=256)
 def _check_arrays(path: Path, state: tuple[int, ...], places: tuple[tuple[str, int, int, str], ...]) -> None:
-    """Compare arrays in a file with their checksums; ``state`` of the file changes whenever it is written."""
+    """Compare arrays in a file with their checksums; ``state`` of the file changes whenever the file is written."""
     with path.open("rb", buffering=0) as file:
         for name, offset, size, checksum in places:
             file.seek(offset)
@@ -158,7 +160,9 @@ def _check_arrays(path: Path, state: tuple[int, ...], places: tuple[tuple[str, i
 
 
 def _checksum_in(file: io.FileIO, size: int) -> str:
-    """The checksum of so many bytes. Reading them, unlike mapping them, makes a bad disk an error, not a signal."""
+    """The checksum of the next ``size`` bytes. They are read, not mapped, so that a bad disk raises an error and not
+    a signal.
+    """
     found, room = xxhash.xxh3_64(), memoryview(bytearray(min(size, BLOCK)))
     while size > 0:
         count = file.readinto(room[: min(size, BLOCK)])
@@ -170,7 +174,7 @@ def _checksum_in(file: io.FileIO, size: int) -> str:
 
 
 def _mapped(path: Path) -> mmap.mmap | bytes:
-    """The bytes of a file, to be read when they are needed."""
+    """The bytes of a file, which are read when they are used."""
     handle = os.open(path, os.O_RDONLY)
     try:
         return mmap.mmap(handle, 0, access=mmap.ACCESS_READ) if os.fstat(handle).st_size else b""
@@ -191,10 +195,8 @@ def write(
     manifest: dict[str, Any],
     under: Snapshot | None = None,
 ) -> Snapshot | None:
-    """Write a snapshot and remove those it does not need.
-
-    None if that cannot be done: a store that may not be written to is left alone, and what is under
-    the snapshot may have gone.
+    """Write a snapshot and remove those that it does not need. None if that is not possible: the store may not be
+    written to, or a snapshot under this one was removed.
     """
     making, place = directory / f".making-{uuid.uuid4().hex}", directory / f"v{version}-{uuid.uuid4().hex[:8]}"
     try:
@@ -222,7 +224,7 @@ def _write_files(
     manifest: dict[str, Any],
     under: Snapshot | None,
 ) -> dict[str, Any]:
-    """Write the arrays and what the snapshot says about itself; returns that."""
+    """Write the arrays and the manifest, and return the manifest."""
     size, places = _write_arrays(making / "data.bin", arrays)
     said = {
         "format": FORMAT,
@@ -256,7 +258,7 @@ def _write_arrays(path: Path, arrays: Mapping[str, NDArray[Any]]) -> tuple[int, 
 
 
 def remove_others(directory: Path, keep: Snapshot | None) -> list[Path]:
-    """Remove all snapshots but one and those under it, and those whose makers died."""
+    """Remove all snapshots except one and those under it, and unfinished ones whose processes ended."""
     needed = set() if keep is None else {layer.name for layer in keep.layers}
     removed = [path for path in directory.glob("v*-*") if path.name not in needed]
     for path in removed:
@@ -265,7 +267,7 @@ def remove_others(directory: Path, keep: Snapshot | None) -> list[Path]:
 
 
 def remove_unfinished(directory: Path) -> list[Path]:
-    """Remove the snapshots whose makers died before they were in place."""
+    """Remove unfinished snapshots whose processes ended."""
     removed = [path for path in directory.glob(".making-*") if locking.is_abandoned(path)]
     for path in removed:
         shutil.rmtree(path, ignore_errors=True)

@@ -1,10 +1,10 @@
-"""States in snapshots: a whole one now and then, and thin layers of changes on top of it.
+"""States in snapshots: whole snapshots, and layers of changes on top of them.
 
-Writing a snapshot after an update costs what changed: it has the runs that are new alone, and the name
-of the snapshot under it (see :mod:`everlog.engine.layers`). Layers are merged like the runs of a
-relation: a new one takes in those below it that are small, or not much larger than it is. So there are
-few, and opening them costs little more than opening a whole one. Once they are no longer small
-against what is under them, a whole snapshot is written.
+A snapshot after an update costs what changed: it has the runs that are new, and the name of the snapshot under it
+(see :mod:`everlog.engine.layers`). Layers are merged like the runs of a relation: a new one includes the layers
+below it that are small, or not much larger than it. So there are few layers, and opening them costs little more than
+opening a whole snapshot. Once they are no longer small compared with what is under them, a whole snapshot is
+written.
 """
 
 from __future__ import annotations
@@ -24,20 +24,20 @@ if TYPE_CHECKING:
     from everlog.store.store import Store
 
 WHOLE_SHARE = 8
-"""A whole snapshot is written when the changes are more than one in so many of what is under them."""
+"""A whole snapshot is written once the layers are more than 1/N of what is under them."""
 
 GROWTH = 4
-"""A layer that is not so many times as large as the one above it is taken in by that."""
+"""Least ratio of the size of a layer to that of the layer above it; a smaller layer is included in the one above."""
 
 SMALL = 1 << 16
-"""So is a layer with fewer numbers than this."""
+"""Integers below which a layer is included in the one above it in any case."""
 
 log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
 class SnapshotState:
-    """A state, and the snapshot that has it, if there is one."""
+    """A state, with the snapshot that has it, None if there is none."""
 
     placed: LayeredState
     snapshot: Snapshot | None = None
@@ -47,7 +47,7 @@ class SnapshotState:
         return self.placed.state
 
     def known(self) -> State | None:
-        """An earlier state with the graphs of closures, if the snapshot has one."""
+        """An earlier state with the graphs of closures, None if the snapshot has no such state."""
         if self.snapshot is None:
             return None
         found = self.snapshot.layers
@@ -59,7 +59,7 @@ class SnapshotState:
 
 
 def kept_in(snapshot: Snapshot) -> SnapshotState | None:
-    """The state that a snapshot has, mapped; None with a log line if it cannot be one."""
+    """The mapped state of a snapshot; None with a line in the log if its arrays are no state."""
     try:
         return SnapshotState(layers.read(snapshot.layers), snapshot)
     except layers.OutOfBoundsError as error:
@@ -68,7 +68,7 @@ def kept_in(snapshot: Snapshot) -> SnapshotState | None:
 
 
 def terms_in(snapshot: Snapshot) -> Dictionary | None:
-    """The terms that a snapshot has, mapped; None with a log line if they cannot be terms."""
+    """The mapped terms of a snapshot; None with a line in the log if its arrays are no terms."""
     try:
         return layers.dictionary(snapshot.layers)
     except layers.OutOfBoundsError as error:
@@ -81,12 +81,12 @@ def _not_used(snapshot: Snapshot, error: Exception) -> None:
 
 
 def kept_nowhere(state: State) -> SnapshotState:
-    """A state that no snapshot has."""
+    """A state without a snapshot."""
     return SnapshotState(LayeredState(state, {}))
 
 
 def keep_whole(store: Store, version: int, state: State) -> SnapshotState:
-    """Leave a whole snapshot of a version; the state as it is there has its ids in order."""
+    """Write a whole snapshot of a version; the ids of the state that is returned are in the order of the hashes."""
     settled = state.ranked().settled()
     arrays, manifest, placed = layers.layer(LayeredState(settled, {}), settled.predicates)
     found = store.write_snapshot(version, arrays, manifest)
@@ -94,7 +94,9 @@ def keep_whole(store: Store, version: int, state: State) -> SnapshotState:
 
 
 def keep_change(store: Store, version: int, old: SnapshotState, new: State) -> SnapshotState:
-    """Leave a snapshot of a version that has a state which came from an older one, over the same dictionary."""
+    """Write a snapshot of a version with a layer on top of an older state's snapshot. Both states have the same
+    dictionary, which may have grown.
+    """
     if old.snapshot is None or _differs(old.snapshot, new):
         return keep_whole(store, version, new)
     below = old.snapshot.layers
@@ -116,12 +118,12 @@ def keep_change(store: Store, version: int, old: SnapshotState, new: State) -> S
 
 
 def _differs(snapshot: Snapshot, state: State) -> bool:
-    """Whether a state keeps other things than a snapshot."""
+    """Whether a state and a snapshot differ in having counters, or in their generated predicates."""
     said, generated = snapshot.manifest, sorted(map(str, state.generated))
     return said["counted"] != (state.nr is not None) or said["generated"] != generated
 
 
 def _size(placed: LayeredState, predicates: set[Predicate], below: list[Snapshot]) -> int:
-    """How many numbers and terms a layer has that is put on top of others."""
+    """Number of integers and terms of a layer that is put on top of others."""
     terms = len(placed.state.dictionary) - below[-1].manifest["universe"]
     return placed.size(predicates, len(below)) + int(terms)

@@ -1,7 +1,6 @@
-"""The named steps of a write, in order. Tests stop a process dead at each of them.
+"""The named steps of a write, in order. Tests stop a process at each of them.
 
-Setting ``EVERLOG_STOP_AT`` to a step's name kills the process, without any clean-up, the moment it
-reaches that step.
+If ``EVERLOG_STOP_AT`` is the name of a step, the process is killed without any clean-up when it reaches that step.
 """
 
 from __future__ import annotations
@@ -38,6 +37,6 @@ ALL = (
 
 
 def reached(step: str) -> None:
-    """Say that a step has been reached."""
+    """Record that a step has been reached."""
     if os.environ.get("EVERLOG_STOP_AT") == step:
         os.kill(os.getpid(), signal.SIGKILL)

@@ -1,4 +1,4 @@
-"""A store as a reader sees it: cheap to open, fixed at the version that was newest then."""
+"""A store as readers see it: cheap to open, and fixed at the version that was the newest then."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from everlog.lang.codes import Code
 from everlog.store import consolidate, schema, snapshot
 from everlog.store.entries import damage, last_checkpoint_damage, newest_listed
 from everlog.store.errors import store_error
@@ -27,17 +28,17 @@ SMALL_OPERATIONS = frozenset({*UPDATES, "compact", "widen"})
 """Operations that leave most facts as they are."""
 
 FEW = 4
-"""Hardly ever are there more versions that change nothing, over and above one for each update."""
+"""Versions without changes that are expected besides one for each update."""
 
 LARGE_TERMS = pa.schema([schema.TERMS.field("id"), pa.field("text", pa.large_string(), nullable=False)])
-"""Terms as readers get them."""
+"""The schema of terms that readers get."""
 
 
 class Store:
-    """A store at one path. ``version`` is the newest one when it was opened.
+    """A store at one path; ``version`` is the newest one when the store was opened.
 
-    Everything that takes a version reads that one, and ``version`` without. Readers take no locks
-    and are never in a writer's way: files of a version stay until ``vacuum``.
+    Methods read the version that they are given, by default ``version``. Readers take no locks and never hinder a
+    writer: files of a version stay until ``vacuum``.
     """
 
     def __init__(self, layout: StoreLayout, version: int) -> None:
@@ -48,7 +49,7 @@ class Store:
 
     @classmethod
     def open(cls, path: Path | str) -> Store:
-        """Open a store, or say what is wrong with it.
+        """Open a store; an error if there is none or it is damaged.
 
         >>> Store.open("no/such/place")
         Traceback (most recent call last):
@@ -62,7 +63,7 @@ class Store:
         if listed is None:
             what = "a write was begun here but none was finished" if layout.guard.exists() else "there is no store here"
             hint = f"make one with everlog materialise RULES --facts ... --store {path}"
-            raise store_error("not-a-store", what, layout.root, hint)
+            raise store_error(Code.NOT_A_STORE, what, layout.root, hint)
         if not is_table(layout.terms):
             raise no_terms(layout)
         newest = newest_usable(layout)
@@ -71,7 +72,7 @@ class Store:
             message = (
                 f"no version of the store is whole: the log entry of version {listed} {damage(layout.facts, listed)}"
             )
-            raise store_error("damaged-log", message, layout.root, hint)
+            raise store_error(Code.DAMAGED_LOG, message, layout.root, hint)
         if newest < listed:
             message = f"version {listed} is not whole; the last one that is, version {newest}, is read instead"
             warn_of_damage(message, layout.facts)
@@ -83,7 +84,7 @@ class Store:
         return store
 
     def info(self, version: Version | None = None) -> VersionInfo:
-        """What a version says about itself: rules, statistics, when, by which operation."""
+        """The description of a version: rules, statistics, time, operation."""
         number = self._existing(version)
         if number not in self._infos:
             self._infos[number] = read_version(self.layout.facts, number)
@@ -102,42 +103,43 @@ class Store:
         return list(contents(self.layout.terms, self.info(version).terms_version).files)
 
     def fact_paths(self, version: int | None = None) -> list[Path]:
-        """The data files of the facts of a version that have rows, after a look whether they are there."""
+        """The paths of the data files of the facts of a version that have rows; an error if one is missing."""
         return paths_of(self.layout.facts, (file for file in self.files(version) if file.rows != 0))
 
     def term_paths(self, version: int | None = None) -> list[Path]:
-        """The data files of the terms of a version that have rows, after a look whether they are there."""
+        """The paths of the data files of the terms of a version that have rows; an error if one is missing."""
         return paths_of(self.layout.terms, (file for file in self.term_files(version) if file.rows != 0))
 
     def width(self, version: int | None = None) -> int:
-        """How many argument columns the facts of a version have."""
+        """Number of argument columns of the facts of a version."""
         return schema.width_of(self._facts_table(version).columns)
 
     def facts(self, version: int | None = None, predicates: Collection[int] | None = None) -> Iterator[pa.RecordBatch]:
-        """The facts that hold: ``predicate``, ``c0``, ..., ``explicit``, ``nr``, ``rec``, sorted, one row each.
+        """Yield the facts that hold: ``predicate``, ``c0``, ..., ``explicit``, ``nr``, ``rec``, sorted, one row
+        each.
 
-        With ``predicates`` only those; row groups that have none of them are not read. Streams; holds
-        a few row groups, and all changes since the last compaction.
+        With ``predicates`` the facts of these alone; row groups without any are not read. At most a few row groups,
+        and all changes since the last compaction, are in memory.
         """
         return consolidate.holding(self.sums(version, predicates))
 
     def sums(self, version: int | None = None, predicates: Collection[int] | None = None) -> Iterator[pa.Table]:
-        """Every fact that ever held since the last compaction, sorted, with the sums of its weights."""
+        """Yield every fact that ever held since the last compaction, sorted, with the sums of its weights."""
         table = self._facts_table(version)
         chosen = None if predicates is None else sorted(predicates)
         paths = paths_of(self.layout.facts, (file for file in table.files if _may_have(file, chosen)))
         return consolidate.sums(paths, schema.width_of(table.columns), chosen)
 
     def sums_of(self, names: Collection[str], version: int | None = None) -> Iterator[pa.Table]:
-        """The same for some of the files of a version only."""
+        """Yield the facts in some files of a version, sorted, with the sums of their weights in these files."""
         files = [file for file in self.files(version) if file.name in names]
         return consolidate.sums(paths_of(self.layout.facts, files), self.width(version))
 
     def changes(self, from_version: int, to_version: int) -> pa.Table:
-        """What changed after ``from_version`` (-1 for all) up to ``to_version``: weights summed per fact.
+        """The changes after ``from_version`` (-1 for all) up to ``to_version``: weights summed for each fact.
 
-        ``holds`` 1 is a fact that appeared, -1 one that went. Reads only the files those versions
-        added or removed; a compaction changes nothing and is not read.
+        ``holds`` is 1 for a fact that was inserted, -1 for one that was deleted. Only files that those versions
+        added or removed are read; a compaction changes nothing and is not read.
         """
         first = 0 if from_version == -1 else self._existing(from_version) + 1
         steps = [changed_files(self.layout.facts, v) for v in range(first, self._existing(to_version) + 1)]
@@ -171,7 +173,9 @@ class Store:
         return pa.concat_tables([LARGE_TERMS.empty_table(), *(_read_terms(self.layout.terms / name) for name in names)])
 
     def terms_of(self, ids: NDArray[np.int64], version: int | None = None) -> pa.Table:
-        """The terms with given ids (ascending), as far as there are; reads only row groups that may have some."""
+        """The terms with given ids, ascending; ids of no term are left out. Only row groups that may have some are
+        read.
+        """
         parts = [LARGE_TERMS.empty_table()]
         for path in self.term_paths(version):
             for rows in terms_among(open_file(path), ids):
@@ -179,7 +183,9 @@ class Store:
         return pa.concat_tables(parts)
 
     def new_terms(self, since: int, version: int | None = None) -> pa.Table:
-        """The terms in files that an earlier version does not have, in any order; some of them may be old."""
+        """The terms in the files that an earlier version does not have, in any order; some may be in earlier files,
+        too.
+        """
         old = {file.name for file in self.term_files(since)}
         new = [file.name for file in self.term_files(version) if file.rows != 0 and file.name not in old]
         return self.terms_in(new)
@@ -189,10 +195,10 @@ class Store:
         return self.nearest_snapshot(version, within=0)
 
     def nearest_snapshot(self, version: int | None = None, within: int | None = None) -> Snapshot | None:
-        """A snapshot of a version from which only updates and compactions lead to the one wanted, or back.
+        """A snapshot of a version that is connected with the one wanted by updates and compactions alone.
 
-        Of several the nearest; applying :meth:`changes` makes it that of the version wanted. There are
-        at most ``within`` updates between the two, if that is given.
+        The nearest one is returned; :meth:`changes` leads from it to the version wanted. There are at most
+        ``within`` updates between the two, if that is given.
         """
         wanted = self._existing(version)
         most = self.version if within is None else 2 * within + FEW
@@ -206,7 +212,7 @@ class Store:
         return None
 
     def updates_between(self, one: int, other: int) -> int | None:
-        """How many updates lead from one version to another; None if they have less in common than that."""
+        """Number of updates between two versions; None if another operation lies between them."""
         low, high = sorted((one, other))
         operations = [self.info(version).operation for version in range(low + 1, high + 1)]
         if not SMALL_OPERATIONS.issuperset(operations):
@@ -220,37 +226,12 @@ class Store:
         manifest: dict[str, Any],
         under: Snapshot | None = None,
     ) -> Snapshot | None:
-        """Keep arrays as the snapshot of a version, in place of others; ``manifest`` must be JSON.
+        """Write arrays as the snapshot of a version, and remove others; ``manifest`` must be JSON.
 
-        ``under`` is the snapshot that the arrays are a change of, if they do not stand by themselves.
-        None if it could not be written.
+        ``under`` is the snapshot whose difference the arrays are, if they are not complete in themselves. None if
+        the snapshot could not be written.
         """
         return snapshot.write(self.layout.snapshots, version, self._identity(version), arrays, manifest, under)
-
-    def verify(self) -> list[str]:
-        """Check everything there is to check about the version; an empty list is a clean store."""
-        from everlog.store.verify import verify
-
-        return verify(self)
-
-    def compact(self, *, wait: float | None = 0.0) -> int:
-        """Rewrite the newest version so that each fact is one row; returns the new version.
-
-        ``wait`` is as for :func:`everlog.store.begin`.
-        """
-        from everlog.store.compaction import compact
-
-        version = compact(self.path, wait=wait)
-        self.version = version
-        return version
-
-    def vacuum(
-        self, keep_versions: int | None = None, keep_hours: float | None = None, *, dry_run: bool = False
-    ) -> list[Path]:
-        """Delete files that only older versions need; see :func:`everlog.store.vacuum.vacuum`."""
-        from everlog.store.vacuum import vacuum
-
-        return vacuum(self, keep_versions, keep_hours, dry_run=dry_run)
 
     def _identity(self, version: int) -> str:
         info = self.info(version)
@@ -263,7 +244,7 @@ class Store:
             return self._newest_by(version)
         if not 0 <= version <= self.version:
             hint = f"the versions are 0 to {self.version}"
-            raise store_error("no-such-version", f"there is no version {version}", self.path, hint)
+            raise store_error(Code.NO_SUCH_VERSION, f"there is no version {version}", self.path, hint)
         return version
 
     def _newest_by(self, moment: datetime.datetime) -> int:
@@ -273,20 +254,22 @@ class Store:
             if self.info(version).timestamp <= moment:
                 return version
         hint = f"version 0 is of {self.info(0).timestamp.isoformat()}"
-        raise store_error("no-such-version", f"there was no version at {moment.isoformat()}", self.path, hint)
+        raise store_error(Code.NO_SUCH_VERSION, f"there was no version at {moment.isoformat()}", self.path, hint)
 
     def _facts_table(self, version: int | None) -> Contents:
-        """Readers merge files by their order, which other tools do not keep."""
+        """The contents of the facts at a version; an error if another tool wrote files, whose rows may not be in
+        order.
+        """
         found = contents(self.layout.facts, self._existing(version))
         if any(writer_of(file.name) is None for file in found.files):
             message = "data files were written by another tool, and their rows may not be in order"
             hint = "restore the version before with that tool, or materialise again with --overwrite"
-            raise store_error("other-tool", message, self.layout.facts, hint)
+            raise store_error(Code.OTHER_TOOL, message, self.layout.facts, hint)
         return found
 
 
 def _may_have(file: ActiveFile, predicates: list[int] | None) -> bool:
-    """May the file have rows of one of the predicates, by the log's statistics?"""
+    """Whether the file may have rows of one of the predicates, by the log's statistics."""
     if file.rows == 0 or predicates is None or "predicate" not in file.low:
         return file.rows != 0
     return any(file.low["predicate"] <= predicate <= file.high["predicate"] for predicate in predicates)
@@ -297,7 +280,7 @@ def _read_terms(path: Path) -> pa.Table:
 
 
 def negated(rows: pa.Table) -> pa.Table:
-    """The same rows with the opposite weights."""
+    """The rows with the opposite weights."""
     for position, name in enumerate(rows.schema.names):
         if name in schema.WEIGHTS:
             rows = rows.set_column(position, rows.schema.field(name), pa.array(-plain(rows.column(name))))

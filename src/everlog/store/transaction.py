@@ -28,6 +28,8 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from everlog.engine.tables import fact_columns
+from everlog.lang.codes import Code
 from everlog.lang.errors import StoreError
 from everlog.store import locking, parquet, schema, steps
 from everlog.store.cleaning import (
@@ -68,10 +70,10 @@ def begin(path: Path | str, *, overwrite: bool = False, wait: float | None = Non
 
 
 class Transaction:
-    """One write to a store; a context manager that undoes everything unless committed.
+    """One write to a store: a context manager that undoes everything unless it is committed.
 
-    ``base_version`` is the version it builds on, None in a new store. ``work`` is a directory of
-    its own inside the store, for files on their way.
+    ``base_version`` is the version it builds on, None in a new store. ``work`` is a directory of its own inside the
+    store, for files before they are committed.
     """
 
     def __init__(self, layout: StoreLayout, *, overwrite: bool, made: Path | None, wait: float | None = None) -> None:
@@ -123,28 +125,26 @@ class Transaction:
         """The version this write builds on, None in a new store."""
         return None if self.base is None else self.base.version
 
-    def replace_all_facts(self) -> None:
-        """The new version has only the facts added here, not those of the base."""
-        self._replace_facts = True
-
     def rewrite_all(self) -> None:
-        """What is added says the same as the base in other files: replace all facts, change no data."""
+        """Replace all files of the base by those that are added, which have the same facts: no data changes."""
         self._replace_facts = True
         self._data_change = False
 
     def rewrite_facts(self, names: Sequence[str]) -> None:
-        """What is added says the same as some files of the base, which it replaces: no data changes."""
+        """Replace some files of the base by those that are added, which have the same facts: no data changes."""
         self._data_change = False
         self._removed = list(names)
 
     def rewrite_terms(self, names: Sequence[str] | None = None) -> None:
-        """What is added are the terms of some files of the base, by default all, in other files."""
+        """Replace some files of the base's terms, by default all, by those that are added, which have the same
+        terms.
+        """
         self._data_change = False
         self._rewritten_terms = [name for name in self._base_terms if names is None or name in names]
         self._base_terms = [name for name in self._base_terms if name not in self._rewritten_terms]
 
     def declare(self, prefixes: Mapping[str, str]) -> None:
-        """Keep prefixes with the version, unless the base has others of the same names."""
+        """Add prefixes to the version, except those whose names the base has."""
         self._prefixes = {**prefixes, **self._prefixes}
 
     def add_terms(self, batches: Iterable[pa.RecordBatch | pa.Table]) -> None:
@@ -191,7 +191,7 @@ class Transaction:
                 self._refuse_outside(path)
                 width = schema.width_of(open_file(path).schema_arrow.names)
                 stats = file_stats(path, schema.facts(width))
-                parquet.check_file_order(path, schema.keys(width))
+                parquet.check_file_order(path, fact_columns(width))
                 self._width = max(self._width, width)
                 self._facts += [path] if stats["numRecords"] else []
 
@@ -207,12 +207,12 @@ class Transaction:
         closures: Sequence[dict[str, Any]] | None = None,
         modules: bool | None = None,
     ) -> int:
-        """Make what was added the next version, all or nothing, and return its number.
+        """Commit what was added as the next version, all or nothing, and return its number.
 
-        ``salt`` is that of the ids: the base's if not given, 0 where the base's terms are replaced.
-        ``positions`` are those of streams that moved; others stay, unless everything is replaced.
-        ``closures`` are the predicates of which only some facts are listed: those of the base if not given.
-        ``modules`` is whether modules are to take rules: as in the base if not given.
+        ``salt`` is that of the ids: the base's if not given, 0 where the base's terms are replaced. ``positions``
+        are those of streams that advanced; others stay, unless everything is replaced. ``closures`` are the
+        predicates whose facts are not all listed: those of the base if not given. ``modules`` is whether modules are
+        to take rules: as in the base if not given.
         """
         self._require_open()
         try:
@@ -248,13 +248,13 @@ class Transaction:
         return version
 
     def _refuse_unknown_ids(self) -> None:
-        """Refuse facts whose ids the terms will not have, and terms that lack some of those they replace."""
+        """Raise an error if facts have ids of no term, or new terms lack some of those they replace."""
         base = [] if self._replace_terms else [self.layout.terms / name for name in self._base_terms]
         replaced = [] if self._replace_terms else [self.layout.terms / name for name in self._rewritten_terms]
         refuse_unknown_ids([*self._facts, *replaced], [*self._terms, *base], self.layout.root)
 
     def _sync_new_directories(self) -> None:
-        """Put the names of the directories that were made for the store on the disk."""
+        """Sync the names of the directories that were made for the store to the disk."""
         if self._made is not None:
             above = [self.layout.root.absolute(), *self.layout.root.absolute().parents]
             sync_directories(above[1 : above.index(self._made.absolute()) + 2])
@@ -275,7 +275,7 @@ class Transaction:
         return () if self.base is None or (self._replace_facts and self._data_change) else self.base.closures
 
     def _commit_terms(self) -> int:
-        """Bring the terms to those of the base and the new ones; nothing to do costs no commit."""
+        """Commit the terms of the base and the new ones; no commit is made if there are no new ones."""
         table = self.layout.terms
         kept = [] if self._replace_terms else self._base_terms
         at = newest_version(table)
@@ -283,7 +283,7 @@ class Transaction:
             raise conflict(self.layout.facts)
         if at != self._terms_version:
             hint = "nothing was changed; run again"
-            raise store_error("another-writer", "another writer is about to commit a version", table, hint)
+            raise store_error(Code.ANOTHER_WRITER, "another writer is about to commit a version", table, hint)
         has = [] if at is None else file_names(table, at)
         new = self._move(self._terms, table)
         steps.reached(steps.TERMS_MOVED)
@@ -322,7 +322,7 @@ class Transaction:
         )
 
     def _widen_files(self) -> None:
-        """Rewrite files that were written before a larger arity came."""
+        """Rewrite the files that have too few columns for the largest arity."""
         for path in self._facts:
             if schema.width_of(open_file(path).schema_arrow.names) < self._width:
                 parquet.write_facts(schema.conform(open_file(path).read(), self._width), path)
@@ -352,11 +352,11 @@ class Transaction:
 
     def _require_open(self) -> None:
         if not self._open:
-            raise store_error("transaction-over", "this transaction is over", self.layout.root, "begin another one")
+            raise store_error(Code.TRANSACTION_OVER, "this transaction is over", self.layout.root, "begin another one")
 
     def _refuse_outside(self, path: Path) -> None:
         if not path.resolve().is_relative_to(self.work.resolve()):
-            raise store_error("bad-file", f"{path} is outside the transaction's directory", self.work)
+            raise store_error(Code.BAD_FILE, f"{path} is outside the transaction's directory", self.work)
 
     def abort(self) -> None:
         """Undo everything; the store is as it was at the beginning."""
@@ -372,7 +372,7 @@ class Transaction:
                 self._leave()
 
     def _restore_terms(self) -> None:
-        """Bring the newest terms back to those of the newest facts, for those who read them alone."""
+        """Restore the newest version of the terms to that of the newest facts, for readers of the terms alone."""
         facts, terms = newest_version(self.layout.facts), newest_version(self.layout.terms)
         if facts is None or terms is None:
             return
@@ -391,13 +391,13 @@ class Transaction:
         steps.reached(steps.STAGING_REMOVED)
 
     def _let_go(self) -> None:
-        """Give up the lock if that is not done; the next writer removes what is left."""
+        """Release the lock if it is held; the next writer removes what is left."""
         if self._open:
             self._open = False
             os.close(self._lock)
 
     def _leave(self) -> None:
-        """Give up lock and private directory, and what a store that never was would leave."""
+        """Release the lock and remove the private directory, and the directories of a store that has no version."""
         self._open = False
         locking.leave(self.layout, self.writer, self._lock)
         remove_unfinished(self.layout, self._made)
@@ -411,7 +411,7 @@ class Transaction:
 
 
 def _known(path: Path) -> NewFile:
-    """What is known of a file that was just written or committed before."""
+    """What the writer knows of a file that was just written or was committed before."""
     try:
         return NewFile(path.name, path.stat().st_size, pq.read_metadata(path).num_rows)
     except FileNotFoundError:

@@ -1,8 +1,8 @@
-"""Vacuum: delete the files that only versions nobody wants any more need.
+"""Vacuum: delete the files that no retained version needs.
 
-Deleted are data files that no retained version refers to, unless a living writer wrote them; what
-dead writers left; snapshots that the newest version does not need. The log stays, so a version that
-lost its files is still listed and says so when it is read.
+Deleted are data files that no retained version refers to, unless a living writer wrote them; files that dead writers
+left; snapshots that the newest version does not need. The log stays, so a version that lost its files is still
+listed, and reading it is an error that says so.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ import datetime
 import shutil
 from pathlib import Path
 
+from everlog.lang.codes import Code
 from everlog.store import locking, snapshot
 from everlog.store.errors import store_error
 from everlog.store.layout import writer_of
@@ -21,14 +22,13 @@ from everlog.store.store import Store
 def vacuum(
     store: Store, keep_versions: int | None = None, keep_hours: float | None = None, *, dry_run: bool = False
 ) -> list[Path]:
-    """Delete what versions outside the retained ones need, and return the paths.
+    """Delete the files that only versions outside the retained ones need, and return their paths.
 
-    Retained are the newest version, the newest ``keep_versions`` and those younger than
-    ``keep_hours``. With neither given only files that no version refers to are deleted. With
-    ``dry_run`` nothing is.
+    Retained are the newest version, the newest ``keep_versions`` and those younger than ``keep_hours``. If neither
+    is given, only files that no version refers to are deleted. With ``dry_run`` nothing is deleted.
     """
     if keep_versions is not None and keep_versions < 1:
-        raise store_error("bad-option", f"cannot keep {keep_versions} versions", store.path, "keep at least 1")
+        raise store_error(Code.BAD_OPTION, f"cannot keep {keep_versions} versions", store.path, "keep at least 1")
     with locking.guarded(store.layout):
         fresh = Store.open(store.path)
         kept = _retained(fresh, keep_versions, keep_hours)

@@ -1,8 +1,8 @@
-"""Check a version against everything a store promises.
+"""Checks of everything that a store promises about a version.
 
-Files: present, of the size, rows and statistics the log says, of the table's columns, sorted.
-Terms: each id the hash of its text, none twice. Facts: each sums to 0 or 1, explicit ones hold,
-counters are not negative, every id is a term. Every finding says what and where.
+Files: present, of the size, rows and statistics that the log names, with the table's columns, sorted. Terms: each id
+the hash of its text, none twice. Facts: each sums to 0 or 1, explicit ones hold, counters are not negative, every id
+is a term. Every finding names what is wrong and where.
 """
 
 from __future__ import annotations
@@ -15,6 +15,8 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from everlog.engine.hashing import hash_texts
+from everlog.engine.tables import fact_columns
 from everlog.lang.errors import EverlogError
 from everlog.store import schema, snapshot
 from everlog.store.commit import file_stats
@@ -26,24 +28,24 @@ from everlog.store.store import Store
 
 PARTS = ("rows", "smallest values", "largest values", "nulls")
 SHOWN = 5
-"""How many facts or terms a finding names."""
+"""Most facts or terms that a finding names."""
 
 
 def verify(store: Store) -> list[str]:
-    """All that is wrong with the store's version, and with its snapshots."""
+    """The findings about the store's version and its snapshots."""
     return [*verify_tables(store), *damaged_snapshots(store)]
 
 
 def damaged_snapshots(store: Store) -> list[str]:
-    """The snapshots that are not as they were written; readers pass them over."""
+    """The findings about damaged snapshots, which readers skip."""
     return [f"{path}: the snapshot is damaged: {found}" for path, found in snapshot.damage(store.layout.snapshots)]
 
 
 def verify_tables(store: Store) -> list[str]:
-    """All that is wrong with the tables of the store's version; reads every file once or twice."""
+    """The findings about the tables of the store's version; every file is read once or twice."""
     width = store.width()
     findings = [
-        *_check_files(store.layout.facts, store.files(), schema.facts(width), schema.keys(width)),
+        *_check_files(store.layout.facts, store.files(), schema.facts(width), fact_columns(width)),
         *_check_files(store.layout.terms, store.term_files(), schema.TERMS, ["id"]),
     ]
     if findings:
@@ -85,12 +87,12 @@ def _parts(stats: dict[str, Any]) -> tuple[Any, ...]:
 
 
 def _known(said: Any, own: pa.Schema) -> Any:
-    """Statistics without those of columns the file does not have."""
+    """The statistics of the columns that the file has."""
     return {name: value for name, value in said.items() if name in own.names} if isinstance(said, dict) else said
 
 
 def _promised(found: Any, said: Any) -> Any:
-    """Statistics without bounds of texts that nobody speaks of; earlier logs have none."""
+    """The statistics without bounds of texts that the log does not have; earlier logs have none."""
     if not isinstance(found, dict):
         return found
     return {name: value for name, value in found.items() if name in said or not isinstance(value, str)}
@@ -121,7 +123,7 @@ def _check_terms(terms: pa.Table, salt: int) -> Iterator[str]:
     done = 0
     wrong = []
     for chunk in texts.chunks:
-        found = schema.hash_texts(chunk.to_pylist(), salt)
+        found = hash_texts(chunk, salt=salt)
         wrong.append(done + np.flatnonzero(found != ids[done : done + len(found)]))
         done += len(found)
     rows = np.concatenate(wrong) if wrong else np.empty(0, np.int64)
@@ -136,7 +138,7 @@ def _texts(terms: pa.Table, rows: NDArray[np.int64]) -> str:
 
 
 def _check_facts(store: Store, ids: NDArray[np.int64], width: int) -> Iterator[str]:
-    names = schema.keys(width)
+    names = fact_columns(width)
     wrong: dict[str, list[tuple[int, ...]]] = {}
     unknown: list[NDArray[np.int64]] = []
     for rows in store.sums():

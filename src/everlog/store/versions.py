@@ -1,6 +1,6 @@
-"""What a version says about itself, carried in its commit.
+"""The description of a version, which is in the metadata of its commit.
 
-Rules are written out only by the version that changes them; the others point to it.
+Rules are written only by the version that changes them; later versions name that version.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from everlog.lang.codes import Code
 from everlog.lang.errors import StoreError
 from everlog.store.entries import METADATA_KEY, damage
 from everlog.store.errors import store_error
@@ -27,12 +28,11 @@ Version = int | datetime.datetime
 class VersionInfo:
     """One version of a knowledge base.
 
-    ``terms_version`` is the version of the terms table that has the terms of this one.
-    ``bookkeeping`` names what ``nr`` and ``rec`` hold. ``salt`` is that of the ids. ``positions`` says by
-    name how far the version has followed each stream. ``closures`` are the predicates whose facts are not
-    all listed, and how the others follow from those that are. ``modules`` is whether modules are to take rules that
-    they fit, whether or not there are any; None in versions of an Everlog that did not say. ``prefixes`` are those
-    that the files declare which the facts come from.
+    ``terms_version`` is the version of the terms table that has its terms. ``bookkeeping`` names what ``nr`` and
+    ``rec`` hold. ``salt`` is that of the ids. ``positions`` has the position up to which each stream was followed,
+    by the stream's name. ``closures`` are the predicates whose facts are not all listed, and how the others follow
+    from those that are. ``modules`` is whether modules take rules that they fit; None in versions of an Everlog that
+    did not record it. ``prefixes`` are those declared by the files of facts.
     """
 
     version: int
@@ -53,14 +53,16 @@ class VersionInfo:
 
     @cached_property
     def rules(self) -> str:
-        """The program as text; read when it is asked for."""
+        """The program as text, read at the first use."""
         said = self._said
         if "rules_at" in said:
             said = commit_info(self._table, said["rules_at"]).get(METADATA_KEY, {})
         return str(said.get("rules", ""))
 
     def carried(self) -> dict[str, Any]:
-        """What a commit on top says that changes none of it; the rules only if no commit that has them can be named."""
+        """The metadata of a commit on top that changes none of it; the rules only if no commit that has them can be
+        named.
+        """
         said = {name: value for name, value in self._said.items() if name != "rules"}
         if "rules_at" not in said:
             at = commit_info(self._table, self.version).get(METADATA_KEY, {})
@@ -69,10 +71,10 @@ class VersionInfo:
 
 
 def read_version(table: Path, version: int) -> VersionInfo:
-    """The version's own account of itself.
+    """The description of a version.
 
-    A commit made by another tool (say, Spark's OPTIMIZE) says nothing about rules and terms; what
-    held before it then holds on.
+    A commit made by another tool (say, Spark's OPTIMIZE) has no rules and terms; those of the version before it
+    hold.
     """
     info = commit_info(table, version)
     ours: dict[str, Any] = info.get(METADATA_KEY, {})
@@ -111,7 +113,7 @@ def newest_usable(layout: StoreLayout) -> int | None:
 def no_terms(layout: StoreLayout) -> StoreError:
     """The error for a store whose terms are gone."""
     hint = "restore terms/ from a backup, or materialise again with --overwrite"
-    return store_error("no-terms", "the store has no terms table", layout.terms, hint)
+    return store_error(Code.NO_TERMS, "the store has no terms table", layout.terms, hint)
 
 
 def _is_whole(layout: StoreLayout, version: int) -> bool:
@@ -124,11 +126,11 @@ def _is_whole(layout: StoreLayout, version: int) -> bool:
 def _refuse_unknown(table: Path, said: dict[str, Any]) -> None:
     if not said:
         hint = "choose another path for the store"
-        raise store_error("not-a-store", f"{table.name}/ is a Delta table that Everlog did not write", table, hint)
+        raise store_error(Code.NOT_A_STORE, f"{table.name}/ is a Delta table that Everlog did not write", table, hint)
     if said["format"] > FORMAT:
         hint = "use a newer Everlog"
         message = f"the store has format {said['format']}, this Everlog knows formats up to {FORMAT}"
-        raise store_error("store-format", message, table, hint)
+        raise store_error(Code.STORE_FORMAT, message, table, hint)
 
 
 def metadata_for(

@@ -9,12 +9,12 @@ from typing import Any
 
 from everlog.analysis.check import CheckedProgram, check
 from everlog.analysis.decompose import parts_of
-from everlog.analysis.modules.rewrite import with_outer
 from everlog.analysis.stratify import StratifiedProgram, Stratum, stratify
 from everlog.backends.spark.plans import PlanSettings, StratumPlan, close, plan_of
 from everlog.engine.hashing import hash_text
 from everlog.lang.parser import parse_program
 from everlog.lang.syntax import Constant, Predicate, Program
+from everlog.reasoning.modules.kinds import with_outer
 from tests.oracle.naive import Fact, Row, explicit, grouped, heads
 
 SMALL = PlanSettings(slices=1)
@@ -62,7 +62,7 @@ def derived(
         chosen.append(plan)
         if plan.kind in ("rounds", "loop"):
             _loop(known, part, plan)
-        elif plan.kind != "nonrecursive" or part.module is not None:
+        elif plan.kind != "nonrecursive" or part.alone is not None:
             known.update(_closed(session, plan, known, work, text_of))
     hidden = set(program.external.values())
     return {p: rows for p, rows in known.items() if rows and p not in hidden}, chosen

@@ -31,17 +31,18 @@ COMMANDS = {"executor": "CoarseGrainedExecutorBackend", "worker": "pyspark.daemo
 def main(victim: str, work: Path) -> None:
     spark = session("local-cluster[2,1,1024]", spark__sql__shuffle__partitions=PARTITIONS)
     stratum = stratified(PROGRAM, modules=True).strata[-1]
-    assert stratum.module is not None
+    assert stratum.alone is not None
     edges = np.random.default_rng(1).integers(-(2**63), 2**63, 10_000)[random_dag(10_000, 100_000, seed=3)]
     given = spark.createDataFrame([tuple(edge) for edge in edges.tolist()], "c0 long, c1 long")
     plan = plan_of(stratum, {}, PlanSettings(slices=SLICES))
-    (pairs,) = close(plan, spark, {stratum.module.inputs[0]: given}, work).values()
+    (pairs,) = close(plan, spark, {stratum.alone.inputs[0]: given}, work).values()
     told: dict[str, Any] = {"undisturbed": summed(pairs)}
     with ThreadPoolExecutor(1) as pool:
         running = pool.submit(summed, pairs)
         told |= kill_in_the_middle(spark.sparkContext.statusTracker(), victim)
         told["disturbed"] = running.result()
     stage = spark.sparkContext.statusTracker().getStageInfo(told["stage"])
+    assert stage is not None
     told["failed"] = stage.numFailedTasks
     print(json.dumps(told))
     stop()

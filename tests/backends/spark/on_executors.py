@@ -23,7 +23,6 @@ from hypothesis import HealthCheck, Phase, assume, given, settings
 from hypothesis import strategies as st
 
 from everlog.analysis.check import check
-from everlog.analysis.modules import with_modules
 from everlog.analysis.stratify import stratify
 from everlog.backends.spark.plans import PlanSettings
 from everlog.backends.spark.settings import SparkSettings
@@ -42,17 +41,18 @@ from everlog.kb.stores import open as open_store
 from everlog.lang.parser import parse_program
 from everlog.lang.printer import print_program
 from everlog.lang.syntax import Atom, Constant, Predicate
+from everlog.reasoning.modules.kinds import with_modules
 from everlog.reasoning.seminaive import seminaive
 from everlog.reasoning.update import Algorithm
 from everlog.store import Store, begin
 from everlog.store.codec import COUNTED
+from everlog.store.verify import verify
 from tests.backends.spark.reasoning import setup
 from tests.backends.spark.test_known import STEPS, loop_facts
-from tests.backends.spark.test_updates import together
 from tests.oracle import naive
 from tests.oracle.naive import Fact
 from tests.reasoning.test_cases import CASES, facts_of, program_of
-from tests.strategies import Case, Change, cases, graph_cases
+from tests.strategies import Case, Change, cases, graph_cases, side_by_side
 
 ROUNDS = 1
 """So many times random programs are drawn, and as many as below at a time."""
@@ -72,7 +72,7 @@ def main(master: str, work: Path) -> None:
     def run(cases: list[Case], algorithms: Sequence[Algorithm]) -> None:
         number = len(told["compared"])
         print(f"{number}: {len(cases)} programs", file=sys.stderr)
-        steps = Run(spark, together(cases), work / str(number), number).steps(algorithms)
+        steps = Run(spark, side_by_side(cases), work / str(number), number).steps(algorithms)
         told["compared"].append([])
         for step in steps:
             told["compared"][-1].append(step)
@@ -181,7 +181,7 @@ class Run:
             explicit = (explicit - change.delete) | change.insert
             sizes = {"gone": len(change.delete), "new": len(change.insert), "looked_up": looked_up}
             yield {"step": algorithm, "rows": self.compared(), **sizes}
-        assert Store.open(self.place / "spark").verify() == []
+        assert verify(Store.open(self.place / "spark")) == []
 
     def compared(self) -> int:
         """The number of rows in each of the stores, which are the same."""

@@ -15,12 +15,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bench.generators import random_dag
-from everlog.analysis.modules.kinds import VirtualUnion
 from everlog.backends.spark.closure import bounds, condense
-from everlog.backends.spark.plans import PlanSettings, as_rules, close, plan_of
+from everlog.backends.spark.plans import PlanSettings, close, plan_of
 from everlog.backends.spark.tasks import parallelism
 from everlog.lang.parser import parse_program
 from everlog.lang.syntax import Predicate
+from everlog.reasoning.modules.union.description import VirtualUnion
 from tests.backends.spark.by_plans import SMALL, derived, frame, stratified
 from tests.backends.spark.ran import ran
 from tests.oracle.naive import Fact, heads, materialise
@@ -43,21 +43,21 @@ KINDS = {"transitive": "transitive", "states": "chain"}
 
 def closure(name: str) -> Any:
     """The stratum of the closure, its module."""
-    return next(stratum for stratum in stratified(CLOSURES[name], modules=True).strata if stratum.module)
+    return next(stratum for stratum in stratified(CLOSURES[name], modules=True).strata if stratum.alone)
 
 
 @pytest.mark.parametrize("name", ["transitive", "right", "states"])
 def test_a_condensed_graph_gives_what_follows(name: str, spark: Any, tmp_path: Path) -> None:
     program, facts = parse_program(CLOSURES[name]), EDGES | OTHERS
     found, chosen = derived(spark, stratified(program, modules=True), facts, tmp_path)
-    assert [plan.kind for plan in chosen if plan.stratum.module] == ["reachability"]
-    assert closure(name).module.kind == KINDS.get(name, "linear")
+    assert [plan.kind for plan in chosen if plan.stratum.alone] == ["reachability"]
+    assert closure(name).alone.kind == KINDS.get(name, "linear")
     assert found == materialise(program, facts)
 
 
 @pytest.mark.parametrize("name", CLOSURES)
 def test_a_closure_is_linear_rules_as_well(name: str) -> None:
-    program, module = parse_program(CLOSURES[name]), closure(name).module
+    program, module = parse_program(CLOSURES[name]), closure(name).alone
     expected = materialise(program, EDGES | OTHERS)
     known = {predicate: rows for predicate, rows in expected.items() if predicate not in module.predicates}
     for stratum in stratified(program, modules=True).strata:
@@ -65,7 +65,7 @@ def test_a_closure_is_linear_rules_as_well(name: str) -> None:
             known.setdefault(predicate, set()).add(row)
     hidden = module.external[P]
     known.setdefault(hidden, set()).update(row for predicate, row in OTHERS if predicate == P)
-    rules, seeds = as_rules(module)
+    rules, seeds = module.as_rules()
     for predicate, sources in seeds.items():
         rows = {row[::-1] if edge.inverted else row for edge in sources for row in known.get(edge.predicate, ())}
         known[predicate] = rows
@@ -78,7 +78,7 @@ def test_a_closure_is_linear_rules_as_well(name: str) -> None:
 @pytest.mark.parametrize("name", ["transitive", "states"])
 def test_a_closure_too_large_to_condense_is_decomposed_or_a_loop(name: str) -> None:
     stratum = closure(name)
-    sizes = dict.fromkeys(stratum.module.inputs, 100)
+    sizes = dict.fromkeys(stratum.alone.inputs, 100)
     edges = sum(sizes.values())
     for settings, kind in (
         (PlanSettings(condensed_edges=edges), "reachability"),
@@ -98,12 +98,12 @@ def test_both_sides_of_the_limit_give_the_same(name: str, limit: int, spark: Any
     settings = PlanSettings(condensed_edges=limit, slices=1)
     found, chosen = derived(spark, stratified(program, modules=True), facts, tmp_path, settings)
     kind = "reachability" if limit else "decomposed"
-    assert [plan.kind for plan in chosen if plan.stratum.module] == [kind]
+    assert [plan.kind for plan in chosen if plan.stratum.alone] == [kind]
     assert found == materialise(program, facts)
 
 
 def test_pairs_are_known_before_they_are_listed(spark: Any, tmp_path: Path) -> None:
-    module = closure("transitive").module
+    module = closure("transitive").alone
     edges = frame(spark, [("1", "2"), ("2", "3"), ("3", "1"), ("3", "4")], 2)
     condensed = condense(module, {module.external[P]: edges}, tmp_path)
     assert (condensed.vertices, condensed.pairs) == (4, {P: 12})
@@ -111,7 +111,7 @@ def test_pairs_are_known_before_they_are_listed(spark: Any, tmp_path: Path) -> N
 
 def test_few_pairs_are_few_slices(spark: Any, tmp_path: Path) -> None:
     stratum = closure("transitive")
-    edges = {stratum.module.external[P]: frame(spark, [("1", "2"), ("2", "3"), ("3", "1"), ("3", "4")], 2)}
+    edges = {stratum.alone.external[P]: frame(spark, [("1", "2"), ("2", "3"), ("3", "1"), ("3", "4")], 2)}
     for least, slices in ((1, parallelism(spark)), (6, 2), (13, 1)):
         plan = plan_of(stratum, {}, replace(SMALL, slice_pairs=least))
         assert f"fewer for few pairs (slice-pairs {least})" in str(plan)
@@ -128,7 +128,7 @@ def test_a_closure_of_any_depth_is_one_stage(spark: Any, tmp_path: Path) -> None
         edges.count()
         plan = plan_of(stratum, {}, replace(SMALL, slice_pairs=1))
         with ran(spark) as condensing:
-            found = close(plan, spark, {stratum.module.external[P]: edges}, tmp_path)[P]
+            found = close(plan, spark, {stratum.alone.external[P]: edges}, tmp_path)[P]
         assert [len(condensing.tasks), condensing.tasks[-1]] == [2, 1]
         with ran(spark) as listing:
             found.write.format("noop").mode("overwrite").save()
@@ -142,9 +142,9 @@ def test_the_pairs_of_dag_r_are_one_stage(spark: Any, tmp_path: Path) -> None:
     """Of 22.4 million pairs, with as many tasks as there are slices; a second stage adds up what these have counted."""
     stratum = closure("transitive")
     given = spark.createDataFrame(list(map(tuple, random_dag(10_000, 100_000, seed=3).tolist())), "c0 long, c1 long")
-    plan = plan_of(stratum, {stratum.module.external[P]: 100_000})
+    plan = plan_of(stratum, {stratum.alone.external[P]: 100_000})
     assert plan.kind == "reachability"
-    found = close(plan, spark, {stratum.module.external[P]: given}, tmp_path)[P]
+    found = close(plan, spark, {stratum.alone.external[P]: given}, tmp_path)[P]
     with ran(spark) as listing:
         assert found.count() == 22_405_629
     assert listing.tasks == [plan.settings.slices * parallelism(spark), 1]
@@ -153,7 +153,7 @@ def test_the_pairs_of_dag_r_are_one_stage(spark: Any, tmp_path: Path) -> None:
 def test_a_closure_of_nothing_is_empty(spark: Any, tmp_path: Path) -> None:
     stratum = closure("transitive")
     nothing = spark.createDataFrame([], "c0 long, c1 long")
-    for facts in ({}, {stratum.module.external[P]: nothing}):
+    for facts in ({}, {stratum.alone.external[P]: nothing}):
         assert close(plan_of(stratum, {}, SMALL), spark, facts, tmp_path)[P].count() == 0
 
 
@@ -161,7 +161,7 @@ def test_a_virtual_union_is_one_of_dataframes(spark: Any, tmp_path: Path) -> Non
     program = parse_program("p(?x, ?y) :- e(?x, ?y) . p(?x, ?y) :- f(?y, ?x) . f(?x, ?z) :- f(?x, ?y), f(?y, ?z) .")
     facts = {fact for fact in EDGES | OTHERS if fact[0] != P}
     found, chosen = derived(spark, stratified(program, modules=True), facts, tmp_path)
-    assert [plan.kind for plan in chosen if isinstance(plan.stratum.module, VirtualUnion)] == ["nonrecursive"]
+    assert [plan.kind for plan in chosen if isinstance(plan.stratum.alone, VirtualUnion)] == ["nonrecursive"]
     assert found == materialise(program, facts)
 
 

@@ -85,10 +85,10 @@ def test_pairs_of_a_symmetric_and_transitive_relation(limit: int, spark: Any, tm
 
 def test_members_are_kept_and_pairs_listed_or_joined(spark: Any, tmp_path: Path) -> None:
     stratum = stratified(PROGRAM, modules=True).strata[-1]
-    assert stratum.module is not None
+    assert stratum.alone is not None
     edges = frame(spark, [row for _, row in EDGES], 2)
     plan = plan_of(stratum, {}, PlanSettings(slices=1))
-    members = membership_of(plan, spark, {stratum.module.external[P]: edges}, tmp_path)
+    members = membership_of(plan, spark, {stratum.alone.external[P]: edges}, tmp_path)
     sizes = [len(vertices) for vertices in classes(collected(members))]
     listed = {tuple(row) for row in pairs(spark, members, tmp_path, slices=5, shared=100).collect()}
     assert sorted(sizes) == [1, 4, 4, 8]

@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 
 from everlog.analysis.check import check
-from everlog.analysis.modules import with_modules
 from everlog.analysis.stratify import stratify
 from everlog.backends.spark import factset
 from everlog.backends.spark.plans import PlanSettings
@@ -17,6 +16,7 @@ from everlog.backends.spark.settings import SparkSettings
 from everlog.backends.spark.workspace import Workspace
 from everlog.lang.parser import parse_program
 from everlog.lang.syntax import Predicate
+from everlog.reasoning.modules.kinds import with_modules
 from everlog.reasoning.seminaive import seminaive
 from tests.backends.spark.ran import ran
 from tests.backends.spark.reasoning import setup

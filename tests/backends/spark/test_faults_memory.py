@@ -21,8 +21,8 @@ UNIVERSITIES = 4
 @pytest.mark.slow
 def test_universities_fit_small_executors() -> None:
     """As in the benchmark, with fewer facts; the address space of workers is limited, so more would fail."""
-    job = json.dumps({"task": "limited", "universities": UNIVERSITIES})
-    command = [sys.executable, "-m", "bench.spark.child", job]
+    job = json.dumps({"task": "spark_limited", "universities": UNIVERSITIES})
+    command = [sys.executable, "-m", "bench.run_task", job]
     ran = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=900, check=False)
     assert ran.returncode == 0, ran.stderr[-3000:]
     told = json.loads(ran.stdout.strip().splitlines()[-1])

@@ -19,6 +19,7 @@ import everlog
 from bench.measure import ROOT
 from everlog.backends.spark.sharing import new_directory
 from everlog.store import Store
+from everlog.store.verify import verify
 from tests.backends.spark.struck import ALONE, POINTS, STORES, UPDATED
 
 RULES = {
@@ -161,7 +162,7 @@ def test_the_same_jobs_without_faults_on_this_machine_have_the_same_facts(life: 
         for predicate in kb.predicates:
             if store == "made" or predicate.name not in ("f", "open"):
                 assert set(kept[predicate.name]) == set(kb[predicate.name]), predicate
-    assert all(Store.open(disk / store).verify() == [] for store in RULES)
+    assert all(verify(Store.open(disk / store)) == [] for store in RULES)
     assert all([path.name for path in (disk / store / "work").iterdir()] == ["guard"] for store in RULES)
 
 

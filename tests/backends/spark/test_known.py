@@ -55,11 +55,13 @@ def test_a_round_keeps_what_is_new(
     known: set[tuple[int, ...]] = set()
     kept: list[_WrittenFacts] = []
     for facts in rounds:
-        task = _KeepNew(str(directory), KEYS, joined(each.slices for each in kept), group_rows=group)
+        task = _KeepNew(str(directory), KEYS, joined(each.slices for each in kept))
         rows = sorted((slice_of(fact, slices), *fact) for fact in facts)
         columns = np.array(rows, np.int64).reshape(len(rows), 4).T
         table = pa.table(dict(zip((SLICE, *KEYS), map(pa.array, columns), strict=True)))
-        (result,) = task(table.to_batches(max_chunksize=batch))
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr("everlog.backends.spark.known.SLICE_ROWS", group)
+            (result,) = task(table.to_batches(max_chunksize=batch))
         found: _WrittenFacts = pickle.loads(result.column("result")[0].as_py())
         listed = [] if found.file is None else pq.read_table(found.file).to_pylist()
         assert sorted(tuple(row.values()) for row in listed) == sorted(facts - known)

@@ -8,7 +8,6 @@ from typing import Any
 import pytest
 
 from everlog.analysis.check import check
-from everlog.analysis.modules import with_modules
 from everlog.analysis.stratify import stratify
 from everlog.backends.engines import memory_needed, needs_spark, plan_settings
 from everlog.backends.spark.plans import PlanSettings, plan_of
@@ -16,6 +15,7 @@ from everlog.backends.spark.settings import SparkSettings
 from everlog.jobs.materialise import MaterialiseJob, materialise
 from everlog.lang.parser import parse_program
 from everlog.lang.syntax import Predicate
+from everlog.reasoning.modules.kinds import with_modules
 from everlog.reasoning.seminaive import seminaive
 from everlog.store import Store
 from tests.backends.spark.by_plans import stratified
@@ -99,8 +99,8 @@ def test_modules_inside_a_stratum_leave_the_others_as_they_are(spark: Any, tmp_p
     }
     facts |= {(Predicate("odd", 1), ("2",)), (Predicate("part", 2), ("6", "1"))}
     program = with_modules(stratify(check(rules)))
-    assert any(stratum.inner for stratum in program.strata)
-    assert any(stratum.module for stratum in program.strata)
+    assert any(stratum.is_mixed for stratum in program.strata)
+    assert any(stratum.alone for stratum in program.strata)
     with setup(spark, tmp_path, rules, {p for p, _ in facts}) as on_spark:
         on_spark.engine.settings = SparkSettings(plans=PlanSettings(local_facts=limit))
         found, statistics = seminaive(on_spark.engine, program, on_spark.facts(facts).renamed(program.external))

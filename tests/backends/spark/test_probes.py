@@ -22,10 +22,10 @@ from everlog.reasoning.update import Algorithm, update
 from everlog.store import Store
 from tests.backends.spark.reasoning import setup
 from tests.backends.spark.test_groups import regrouped
-from tests.backends.spark.test_updates import change, together
+from tests.backends.spark.test_updates import change
 from tests.oracle import naive
 from tests.running import knowledge_base
-from tests.strategies import cases, graph_cases
+from tests.strategies import cases, graph_cases, side_by_side
 
 SHARED = [HealthCheck.function_scoped_fixture, HealthCheck.too_slow, HealthCheck.data_too_large]
 
@@ -35,7 +35,7 @@ SHARED = [HealthCheck.function_scoped_fixture, HealthCheck.too_slow, HealthCheck
 @given(st.data())
 def test_random_programs(spark: Any, monkeypatch: pytest.MonkeyPatch, data: st.DataObject) -> None:
     monkeypatch.setattr(stored, "PICKED", 1)
-    case = together([data.draw(st.one_of(cases(), graph_cases())) for _ in range(3)])
+    case = side_by_side([data.draw(st.one_of(cases(), graph_cases())) for _ in range(3)])
     changed = data.draw(change(case))
     algorithm: Algorithm = data.draw(st.sampled_from(["dredc", "bfc", "dred", "fbf"]))
     explicit = {*case.facts, *naive.explicit(case.program)}

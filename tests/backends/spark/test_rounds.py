@@ -12,7 +12,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from everlog.analysis.binary import Unconnected, in_twos
+from everlog.analysis.binary import Unconnected, binarise
 from everlog.analysis.check import check
 from everlog.analysis.stratify import stratify
 from everlog.backends.spark.engine import SparkEngine
@@ -31,10 +31,10 @@ from everlog.reasoning.seminaive import seminaive
 from everlog.reasoning.statistics import Listener, RoundEvent
 from tests.analysis.recursions import DERIVED, recursions
 from tests.backends.spark.reasoning import setup
-from tests.backends.spark.test_updates import together
 from tests.oracle import naive
 from tests.oracle.naive import Fact, Facts
 from tests.running import knowledge_base
+from tests.strategies import side_by_side
 
 SAME_GENERATION = "p(?x, ?y) :- e(?z, ?x), e(?z, ?y) . p(?x, ?y) :- e(?a, ?x), p(?a, ?b), e(?b, ?y) ."
 NONLINEAR = "p(?x, ?y) :- e(?x, ?y) . p(?x, ?z) :- p(?x, ?y), p(?y, ?z) ."
@@ -90,7 +90,7 @@ def test_rounds_give_what_follows(
 def counted(rules: Sequence[Rule], derived: Sequence[Predicate], known: Facts) -> int:
     """The instances of rules over all facts, those of the last step where a rule is applied in steps."""
     recursive = [rule for rule in rules if any(atom.predicate in derived for atom in rule.positive)]
-    steps = in_twos(recursive, derived)
+    steps = binarise(recursive, derived)
     assert not isinstance(steps, Unconnected)
     between = tuple(step for step in steps if step.head.predicate not in derived)
     last = [rule for rule in rules if rule not in recursive] + [step for step in steps if step not in between]
@@ -129,10 +129,10 @@ def test_facts_that_rules_join_meet(spark: Any, tmp_path: Path, caplog: pytest.L
 @settings(max_examples=20, suppress_health_check=SHARED)
 @given(st.data())
 def test_random_recursions(spark: Any, tmp_path: Path, data: st.DataObject) -> None:
-    case = together([data.draw(recursions()) for _ in range(4)])
+    case = side_by_side([data.draw(recursions()) for _ in range(4)])
     rules = case.program.rules
     derived = tuple(p for p in case.predicates if p.name[0] in {predicate.name for predicate in DERIVED})
-    steps = in_twos(rules, derived)
+    steps = binarise(rules, derived)
     assert not isinstance(steps, Unconnected)
     with setup(spark, tmp_path, case.program, case.predicates) as on_spark:
         given = on_spark.facts(case.facts)

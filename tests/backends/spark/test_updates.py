@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -12,21 +11,21 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from everlog.analysis.check import check
-from everlog.analysis.modules import with_modules
 from everlog.analysis.stratify import stratify
 from everlog.backends.spark import factset
 from everlog.backends.spark.plans import PlanSettings
 from everlog.backends.spark.settings import SparkSettings
 from everlog.lang.parser import parse_program
-from everlog.lang.syntax import Atom, Predicate, Program, Rule
+from everlog.lang.syntax import Predicate, Program
 from everlog.reasoning.materialisation import Materialisation, booked
+from everlog.reasoning.modules.kinds import with_modules
 from everlog.reasoning.seminaive import seminaive
 from everlog.reasoning.update import Algorithm, update
 from tests.backends.spark.reasoning import setup
 from tests.oracle import naive
 from tests.oracle.naive import Fact
 from tests.running import materialised
-from tests.strategies import Case, Change, cases, graph_cases
+from tests.strategies import Case, Change, cases, graph_cases, side_by_side
 from tests.strategies import facts as facts_over
 
 NO_FINISH = SparkSettings(local_finish=0)
@@ -150,41 +149,6 @@ def test_a_closure_is_repaired_in_one_task_or_closed_again(
     assert all(f"(condensed-edges {edges})" in message and f"(shared-facts {pairs})" in message for message in said)
 
 
-def together(cases: Sequence[Case]) -> Case:
-    """Several programs side by side, with predicates of their own: as many jobs as for the one with most."""
-    rules: list[Rule] = []
-    given: list[Atom] = []
-    facts: set[Fact] = set()
-    predicates: list[Predicate] = []
-    for number, case in enumerate(cases):
-
-        def own(predicate: Predicate, number: int = number) -> Predicate:
-            name = predicate.name
-            return replace(predicate, name=f"{name[:-1]}{number}>" if name[0] == "<" else f"{name}of{number}")
-
-        def renamed(atom: Atom, own: Callable[[Predicate], Predicate] = own) -> Atom:
-            return replace(atom, predicate=own(atom.predicate))
-
-        for rule in case.program.rules:
-            positive, negative = (tuple(map(renamed, atoms)) for atoms in (rule.positive, rule.negative))
-            rules.append(Rule(renamed(rule.head), positive, negative))
-        given += map(renamed, case.program.facts)
-        facts |= {(own(p), row) for p, row in case.facts}
-        predicates += map(own, case.predicates)
-    domain = tuple(dict.fromkeys(text for case in cases for text in case.domain))
-    return Case(Program(tuple(rules), tuple(given)), frozenset(facts), tuple(predicates), domain)
-
-
-@pytest.mark.slow
-@settings(max_examples=3, suppress_health_check=SHARED)
-@given(st.data())
-def test_random_programs(spark: Any, tmp_path: Path, data: st.DataObject) -> None:
-    case = together([data.draw(cases(max_rules=5, max_predicates=4)) for _ in range(2)])
-    changes = [data.draw(change(case)) for _ in range(data.draw(st.integers(1, 2)))]
-    algorithm: Algorithm = data.draw(st.sampled_from(["dredc", "bfc"]))
-    check_updates(spark, tmp_path, case, changes, algorithm, data.draw(st.sampled_from([IN_A_LOOP, NO_FINISH])))
-
-
 @st.composite
 def change(draw: st.DrawFn, case: Case) -> Change:
     """A change of each of several programs."""
@@ -198,7 +162,7 @@ def change(draw: st.DrawFn, case: Case) -> Change:
 @settings(max_examples=40, suppress_health_check=SHARED)
 @given(st.data())
 def test_many_random_programs(spark: Any, tmp_path: Path, data: st.DataObject) -> None:
-    case = together([data.draw(st.one_of(cases(), graph_cases())) for _ in range(3)])
+    case = side_by_side([data.draw(st.one_of(cases(), graph_cases())) for _ in range(3)])
     changes = [data.draw(change(case)) for _ in range(data.draw(st.integers(1, 2)))]
     algorithm: Algorithm = data.draw(st.sampled_from(["dredc", "bfc", "rematerialise"]))
     how = data.draw(st.sampled_from([NO_FINISH, IN_A_LOOP, SparkSettings()]))

@@ -10,6 +10,7 @@ import pytest
 from everlog.jobs.materialise import MaterialiseJob, materialise
 from everlog.jobs.reports import Report
 from everlog.jobs.update import UpdateJob, update
+from everlog.lang.codes import Code
 from everlog.lang.errors import Diagnostic, EverlogError
 from everlog.store import Store
 
@@ -53,7 +54,7 @@ def test_a_job_on_spark_may_end_before_it_writes(tmp_path: Path, spark: Any) -> 
     (tmp_path / "edge.csv").write_text("1,2\n")
 
     def stop() -> None:
-        raise EverlogError.of("warnings", "there were warnings")
+        raise EverlogError.of(Code.WARNINGS, "there were warnings")
 
     job = MaterialiseJob(str(tmp_path / "r.rls"), (str(tmp_path / "edge.csv"),), str(tmp_path / "kb"), engine="spark")
     with pytest.raises(EverlogError, match="there were warnings"):

@@ -14,6 +14,7 @@ import pytest
 from everlog.backends.spark.names import HashedNames
 from everlog.backends.spark.workspace import Workspace
 from everlog.backends.spark.write import _filtered, _WriteRows, write_rows
+from everlog.engine.tables import fact_columns
 from everlog.lang.syntax import Predicate
 from everlog.store import schema
 from everlog.store.parquet import FACT_GROUP_ROWS
@@ -50,7 +51,7 @@ def check_groups(file: Path, rows: int) -> None:
 )
 def test_filters_of_files(tmp_path: Path, sizes: Mapping[Predicate, int], files: int, columns: list[str]) -> None:
     arities = {number: p.arity for number, p in enumerate(sizes, start=1)}
-    task = _WriteRows(str(tmp_path), tuple(schema.keys(3)), arities, tuple(_filtered(sizes, files)))
+    task = _WriteRows(str(tmp_path), tuple(fact_columns(3)), arities, tuple(_filtered(sizes, files)))
     list(task(rows_of(sizes).to_batches(max_chunksize=10_000)))
     (file,) = tmp_path.iterdir()
     check_groups(file, sum(sizes.values()))
@@ -58,7 +59,7 @@ def test_filters_of_files(tmp_path: Path, sizes: Mapping[Predicate, int], files:
 
 
 def test_no_rows_make_no_file(tmp_path: Path) -> None:
-    list(_WriteRows(str(tmp_path), tuple(schema.keys(3)), {}, ())(rows_of({PAIR: 0}).to_batches()))
+    list(_WriteRows(str(tmp_path), tuple(fact_columns(3)), {}, ())(rows_of({PAIR: 0}).to_batches()))
     assert list(tmp_path.iterdir()) == []
 
 

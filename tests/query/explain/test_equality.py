@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import everlog
-from everlog.ingest.values import text_columns
+from everlog.ingest.values import argument_columns
 from everlog.lang.parser import parse_program
 from everlog.lang.syntax import Atom, Predicate, Program, Rule, Term, Variable
 from everlog.reasoning import merging
@@ -68,7 +68,7 @@ def facts_of(given_rows: Rows) -> set[Fact]:
     found: set[Fact] = set()
     for predicate, some in given_rows.items():
         assert isinstance(predicate, Predicate)
-        columns, _ = text_columns(some, predicate.arity, predicate.name)
+        columns, *_ = argument_columns(some, predicate.arity, predicate.name)
         found |= {(predicate, row) for row in zip(*(c.to_pylist() for c in columns), strict=True)}
     return found
 

@@ -11,10 +11,10 @@ import everlog
 from everlog.lang.parser import parse_program
 from everlog.lang.printer import print_atom
 from everlog.lang.syntax import Atom, Constant, Predicate, Program
-from tests.analysis.test_modules import DERIVED, LAYERS, fact_sets, layered_programs, word_programs
 from tests.oracle import naive
 from tests.oracle.naive import Fact
 from tests.query.explain.checker import all_proofs, check_explanation, fact_of, least_heights
+from tests.reasoning.modules.test_detection import DERIVED, LAYERS, fact_sets, layered_programs, word_programs
 from tests.reasoning.modules.test_graphs import mutual_cases, quoted
 from tests.reasoning.modules.test_updates import module_cases
 from tests.running import knowledge_base

@@ -44,7 +44,7 @@ def succeeds(done: Done) -> Done:
 
 
 def expected(tmp_path: Path, data: str) -> everlog.KnowledgeBase:
-    """What the axioms of equality give as rules."""
+    """The facts that the axioms of equality derive as rules."""
     path = turtle(tmp_path, data, "expected.ttl")
     return everlog.KnowledgeBase(program_of([tmp_path / "ontology.ttl", path], equality="rules").program)
 
@@ -77,12 +77,12 @@ def test_from_an_ontology_through_updates_and_back(run: CommandLine, tmp_path: P
 
 
 def assert_changes(run: CommandLine, first: Facts, second: Facts) -> None:
-    """The changes of version 1 are exactly the difference of the facts."""
+    """Check that the changes of version 1 are exactly the difference of the facts."""
     lines = [json.loads(line) for line in run("changes", "kb", "--format", "json").out.splitlines()]
-    told = {(line["change"], line["predicate"], tuple(line["arguments"])) for line in lines}
-    assert len(told) == len(lines)
+    reported = {(line["change"], line["predicate"], tuple(line["arguments"])) for line in lines}
+    assert len(reported) == len(lines)
     pairs = (("+", second, first), ("-", first, second))
-    assert told == {
+    assert reported == {
         (sign, name.rpartition("/")[0], tuple(map(text_of, row)))
         for sign, one, other in pairs
         for name in one

@@ -1,4 +1,4 @@
-"""Representatives give what the axioms of equality as rules give, under every sequence of updates."""
+"""Representatives derive the facts that the axioms of equality derive as rules, under every sequence of updates."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def in_both(text: str) -> tuple[everlog.KnowledgeBase, everlog.KnowledgeBase]:
 
 
 def facts(kb: everlog.KnowledgeBase) -> dict[str, set[tuple[Any, ...]]]:
-    """All facts, by predicate; those of violations aside, which only the rules of equality have here."""
+    """All facts by predicate, without violations, which only the rules of equality derive here."""
     found = {str(p): set(kb[p].rows()) for p in kb.predicates if p.name not in (VIOLATION, DIFFERENT)}
     return {name: rows for name, rows in found.items() if rows}
 
@@ -123,7 +123,7 @@ def test_updates_are_those_of_the_rules(text: str, first: Rows, changes: list[tu
 
 
 def test_equalities_that_lead_to_equalities_do_not_support_themselves() -> None:
-    """a = b makes p(x, c), p(x, d) follow for one x, so that c = d, which is why a = b would still hold."""
+    """a = b implies p(x, c) and p(x, d) for one x, so c = d; from c = d, a = b would follow again."""
     text = """
         owl:sameAs(?y, ?z) :- p(?x, ?y), p(?x, ?z) .
         owl:sameAs(?x, ?y) :- q(?x, ?z), q(?y, ?w), owl:sameAs(?z, ?w), r(?x, ?y) .
@@ -145,7 +145,7 @@ def test_equalities_that_lead_to_equalities_do_not_support_themselves() -> None:
 
 @pytest.mark.parametrize("kept", [1, 8])
 def test_many_levels(monkeypatch: pytest.MonkeyPatch, kept: int) -> None:
-    """Two chains of functional values become one, link by link."""
+    """Two chains of functional values are merged link by link."""
     monkeypatch.setattr(merging, "MOST_LEVELS", kept)
     merged, plain = in_both("owl:sameAs(?y, ?z) :- p(?x, ?y), p(?x, ?z) .")
     chains: list[tuple[str, ...]] = [(f"{side}{i}", f"{side}{i + 1}") for side in "lr" for i in range(12)]

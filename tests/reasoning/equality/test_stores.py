@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import shutil
 from pathlib import Path
 from typing import Any
 
@@ -14,9 +13,9 @@ from hypothesis import strategies as st
 
 import everlog
 from everlog.reasoning.equality.expansion import expanded, expanded_count
-from everlog.store import Store, compaction
+from everlog.store import Store
 from everlog.store import states as snapshots
-from tests.kb.test_store_updates import check_store, check_versions, everything
+from tests.kb.test_store_updates import check_store, check_versions, everything, meanwhile
 from tests.reasoning.equality.test_representatives import (
     OWL,
     Rows,
@@ -65,19 +64,8 @@ def test_every_version_is_that_of_the_rules(
         assert (version == before) == (not report)
         if report:
             seen[version] = everything(kb.state())
-        meanwhile = data.draw(st.sampled_from(["go on", "open", "tables", "compact", "merge"]))
-        if meanwhile == "tables":
-            shutil.rmtree(path / "snapshot")
-        elif meanwhile == "compact":
-            Store.open(path).compact()
-        elif meanwhile == "merge":
-            compaction.merge_small(path)
-        for other in range(1, Store.open(path).version + 1):
-            seen.setdefault(other, seen[other - 1])
-        if meanwhile != "go on":
-            kb = everlog.open(path)
-            assert kb.equality == "representatives"
-            assert everything(kb.state()) == seen[Store.open(path).version]
+        kb = meanwhile(data, kb, path, seen)
+        assert kb.equality == "representatives"
         check_store(path)
         assert_same(kb, plain)
         assert facts(kb) == facts(live)
@@ -91,7 +79,7 @@ def mothers(count: int) -> Rows:
 def test_reading_computes_nothing_and_updates_stay_incremental(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """Classes are found again for the first update of what was opened, and not for those after it."""
+    """The first update of an opened store computes the classes again; later updates do not."""
     kb = everlog.KnowledgeBase(OWL + FUNCTIONAL + "r(?x, ?z) :- p(?x, ?y), q(?y, ?z) .", equality="representatives")
     kb.update(insert={**mothers(200), "q": [("eva7", "here")]})
     kb.save(tmp_path / "kb")
@@ -163,7 +151,7 @@ def test_a_limit_is_on_the_facts_that_are_seen(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("which", ["live", "opened"])
 def test_layouts_that_grow(tmp_path: Path, which: str) -> None:
-    """More terms than three columns of a word hold, when classes are there already."""
+    """New terms exceed the ids that three columns of a packed key can hold, while classes exist."""
     kb = everlog.KnowledgeBase(OWL + FUNCTIONAL + "c(?x) :- t(?x, _, _) .", equality="representatives")
     kb.update(insert={"p": [("u", "v"), ("u", "w")], "t": [("v", "w", "z")]})
     if which == "opened":

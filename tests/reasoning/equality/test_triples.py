@@ -1,4 +1,4 @@
-"""Representatives under ``rl``: the triples are those of the rules for equality, after every update."""
+"""Representatives with ``rl``: the triples equal those of the rules for equality, after every update."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ SCHEMA: list[Row] = [
 
 
 def any_triple(chance: random.Random) -> Row:
-    """A triple about few names, so that much becomes the same: individuals, classes, properties, values."""
+    """A triple over few names, so that many individuals, classes, properties and values become equal."""
     subject, kind = e(chance.choice("abcdxyz")), chance.random()
     if kind < 0.15:
         return subject, SAME, e(chance.choice("abcdxyz"))
@@ -68,12 +68,12 @@ def test_the_triples_are_those_of_the_rules(seed: int) -> None:
         changes = [kb.update(insert={"triple": inserted}, delete={"triple": deleted}) for kb in (rules, merged)]
         given = [*(row for row in given if row not in deleted), *inserted]
         assert seen(merged) == seen(rules)
-        told = set(changes[1].inserted["triple"].rows()), set(changes[1].deleted["triple"].rows())
-        assert told == (seen(merged)[0] - before, before - seen(merged)[0])
+        reported = set(changes[1].inserted["triple"].rows()), set(changes[1].deleted["triple"].rows())
+        assert reported == (seen(merged)[0] - before, before - seen(merged)[0])
 
 
 def test_store_and_proofs(tmp_path: Path) -> None:
-    """A store has the triples of all names, goes on with representatives when it is opened, and explains them."""
+    """A store has the triples of all names, continues with representatives when opened, and explains the triples."""
     text = ":f a owl:FunctionalProperty . :x :f :a , :b . :a :likes :tea . :b owl:sameAs :c . :x :age 1 , 2 ."
     kb = everlog.KnowledgeBase(turtle(tmp_path, text), profile="rl", equality="representatives")
     likes = kb.query("triple(?x, <http://e.org/likes>, <http://e.org/tea>)").rows()

@@ -1,4 +1,4 @@
-"""The functions of a module keep within the bounds of the thesis (table 5.2), along whole histories of calls."""
+"""The functions of a module stay within the bounds of the thesis (table 5.2), for whole sequences of calls."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from everlog.analysis.check import check
-from everlog.analysis.modules import Closure, with_modules
-from everlog.analysis.modules.kinds import Edge, Transition, hidden
+from everlog.analysis.modules.edges import Edge
+from everlog.analysis.modules.hidden import hidden
 from everlog.analysis.stratify import stratify
 from everlog.engine.factset import FactSet
 from everlog.engine.match import Engine
@@ -21,7 +21,8 @@ from everlog.engine.relation import Relation
 from everlog.lang.parser import parse_program
 from everlog.lang.syntax import Predicate, Program
 from everlog.reasoning.materialisation import Materialisation, with_counters
-from everlog.reasoning.modules.loops import Loop
+from everlog.reasoning.modules.closure.description import Closure, Transition
+from everlog.reasoning.modules.kinds import implementation, with_modules
 from everlog.reasoning.seminaive import seminaive
 from everlog.reasoning.update import update
 from tests.reasoning.modules.test_updates import visible
@@ -76,32 +77,32 @@ def rows(found: FactSet) -> set[Pair]:
 def test_one_history(
     name: str, external: set[Pair], edges: set[Pair], more: list[tuple[set[Pair], set[Pair]]], gone: tuple[Any, Any]
 ) -> None:
-    """Add several times, then Del for some of the facts, then Red."""
-    loop = Loop.of(MODULES[name], FactSet({X: relation(external), E: relation(edges)}))
+    """Call Add several times, then Del for some of the facts, then Red."""
+    state = implementation(MODULES[name]).in_fixpoint(FactSet({X: relation(external), E: relation(edges)}))
     if name in ("transitive", "symmetric-transitive"):
         edges, more = set(), [(x, set()) for x, _ in more]
-    p = rows(FactSet(loop.relations()))
+    p = rows(FactSet(state.relations()))
     assert p == closed(name, external, edges)
     for some_x, some_e in more:
         new_x, new_e = some_x - external, some_e - edges
         inside = p | new_x
-        found = rows(loop.added(FactSet({X: relation(new_x), E: relation(new_e)}))) - inside
+        found = rows(state.add(FactSet({X: relation(new_x), E: relation(new_e)}))) - inside
         external, edges = external | new_x, edges | new_e
         least = consequences(name, inside, edges, new_x - p, new_e) - inside
         assert least <= found <= closed(name, inside, edges) - inside
         p = inside | found
     lost_x, lost_e = gone[0] & external, gone[1] & edges
-    doomed = rows(loop.doomed(FactSet({X: relation(lost_x), E: relation(lost_e)})))
+    doomed = rows(state.delete(FactSet({X: relation(lost_x), E: relation(lost_e)})))
     left_x, left_e = external - lost_x, edges - lost_e
     after = closed(name, left_x, left_e)
     assert consequences(name, p, edges, lost_x, lost_e) - after <= doomed <= p
     assert p - after <= doomed
     left = FactSet({X: relation(left_x), E: relation(left_e)})
-    loop.without(FactSet({X: relation(lost_x), E: relation(lost_e)}), left)
     kept = p - doomed
-    found = rows(loop.rederived(FactSet({P: relation(doomed)})))
+    gone_facts = FactSet({X: relation(lost_x), E: relation(lost_e)})
+    found = rows(state.rederive(FactSet({P: relation(doomed)}), gone_facts, left))
     assert (consequences(name, kept, left_e, kept, left_e) | left_x) & doomed <= found <= after & doomed
-    assert rows(FactSet(loop.relations())) == after
+    assert rows(FactSet(state.relations())) == after
 
 
 PROGRAM = """
@@ -126,11 +127,11 @@ def test_every_order_of_modules(data: st.DataObject) -> None:
     case = Case(Program(rules), frozenset(facts), BINARY, DOMAIN)
     plain = stratify(check(Program(rules)))
     modular = with_modules(plain)
-    (stratum,) = (stratum for stratum in modular.strata if stratum.inner)
-    assert sorted(module.kind for module in stratum.inner) == ["linear", "symmetric-transitive", "transitive"]
+    (stratum,) = (stratum for stratum in modular.strata if stratum.is_mixed)
+    assert sorted(module.kind for module in stratum.special) == ["linear", "symmetric-transitive", "transitive"]
     changes, ids = data.draw(updates(case, max_size=3)), Ids(case)
-    for order in permutations(stratum.inner):
-        strata = tuple(replace(s, inner=order) if s.inner else s for s in modular.strata)
+    for order in permutations(stratum.special):
+        strata = tuple(replace(s, modules=(s.ordinary, *order)) if s.is_mixed else s for s in modular.strata)
         program = replace(modular, strata=strata)
         explicit = ids.facts(facts)
         start, _ = seminaive(ids.engine(), program, explicit.renamed(program.external))
@@ -147,7 +148,7 @@ def test_every_order_of_modules(data: st.DataObject) -> None:
 
 
 def test_support_in_a_circle_does_not_last() -> None:
-    """A pair and the outside fact that only follows from it go together."""
+    """A pair and the outside fact that only follows from it are both deleted."""
     rules = (
         "p(?x, ?z) :- p(?x, ?y), p(?y, ?z) . p(?x, ?y) :- e(?x, ?y) . p(?x, ?y) :- q(?x, ?y) . q(?x, ?y) :- p(?x, ?y) ."
     )

@@ -1,4 +1,4 @@
-"""Closures of real relations have the sizes that others published, and are counted without listing their pairs."""
+"""Closures of real relations have the published sizes, and are counted without listing their pairs."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from typing import Any, NoReturn
 
 import pytest
 
+from bench.modules.closure_sizes import PUBLISHED, Published
 from bench.modules.setting import Setting
-from bench.modules.sizes import PUBLISHED, Published
 from bench.programs import LINEAR, NONLINEAR, Program
 from everlog.engine.closed import Closed
 from everlog.engine.reach import Reach

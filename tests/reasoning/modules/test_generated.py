@@ -1,4 +1,4 @@
-"""Stores that do not list the pairs of closures have the same to say as stores that do, at every version."""
+"""Stores with and without listed pairs of closures give equal results at every version."""
 
 from __future__ import annotations
 
@@ -24,7 +24,9 @@ from everlog.lang.printer import print_program
 from everlog.lang.syntax import Predicate
 from everlog.query import ordered
 from everlog.store import Store, steps
+from everlog.store.compaction import compact
 from everlog.store.loading import state_in_tables
+from everlog.store.verify import verify
 from tests.cli.running import CommandLine
 from tests.reasoning.modules.test_graphs import by_name, mutual_cases, quoted
 from tests.reasoning.modules.test_updates import module_cases
@@ -69,7 +71,7 @@ def findings(path: Path) -> list[str]:
     store = Store.open(path)
     state = state_in_tables(store)
     return [
-        *store.verify(),
+        *verify(store),
         *wrong_statistics(store, state),
         *wrong_snapshot(store, state),
         *recompute(store, state, None, Progress()),
@@ -94,7 +96,7 @@ def test_many_same_as_listed(tmp_path_factory: pytest.TempPathFactory, case: Cas
 
 
 def check_same(place: Path, case: Case, data: st.DataObject) -> None:
-    """Updates of a store that lists no pairs of closures, one that lists some, and one that lists all."""
+    """Update a store that lists no pairs of closures, one that lists some, and one that lists all; compare them."""
     maintain = data.draw(st.sampled_from(["dredc", "none"]))
     limits = {"none": 0, "some": data.draw(st.integers(1, 9)), "listed": NEVER}
     kbs = {name: knowledge_base(print_program(case.program), case.facts, maintain=maintain) for name in limits}
@@ -102,7 +104,7 @@ def check_same(place: Path, case: Case, data: st.DataObject) -> None:
         kb.save(place / name, expand_below=limits[name])
     for change in data.draw(updates(case)):
         algorithm: Any = data.draw(st.sampled_from(["dredc", "bfc", "fbf", "dred", "counting", "auto"]))
-        again, compact, bare = (data.draw(st.booleans()) for _ in range(3))
+        again, rewrite, bare = (data.draw(st.booleans()) for _ in range(3))
         for name in limits:
             if bare:
                 for path in (place / name / "snapshot").glob("v*"):
@@ -111,8 +113,8 @@ def check_same(place: Path, case: Case, data: st.DataObject) -> None:
                 kbs[name] = everlog.open(place / name)
             kbs[name].update(*map(by_name, (change.insert, change.delete)), algorithm=algorithm)
             kbs[name].save()
-            if compact:
-                Store.open(place / name).compact()
+            if rewrite:
+                compact(Store.open(place / name))
     newest = {name: Store.open(place / name).version for name in limits}
     assert len(set(newest.values())) == 1
     for version in range(newest["listed"] + 1):

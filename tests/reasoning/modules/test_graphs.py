@@ -1,4 +1,4 @@
-"""The graphs of closures in snapshots: mapped when a store is opened for an update, and brought up to date."""
+"""The graphs of closures in snapshots: mapped when a store is opened for an update, and then updated."""
 
 from __future__ import annotations
 
@@ -19,6 +19,7 @@ from everlog.lang.printer import print_program
 from everlog.lang.syntax import Predicate
 from everlog.lang.terms import value_of
 from everlog.store import Store
+from everlog.store.compaction import compact
 from tests.oracle import naive
 from tests.oracle.naive import Fact
 from tests.reasoning.modules.test_updates import module_cases
@@ -40,7 +41,7 @@ MUTUAL = (
 
 @st.composite
 def mutual_cases(draw: st.DrawFn) -> Case:
-    """Modules of one stratum that read each other, or feed each other through rules."""
+    """Modules in one stratum that read each other, or depend on each other through rules."""
     case = draw(module_cases())
     return replace(case, program=parse_program(draw(st.sampled_from(MUTUAL))))
 
@@ -74,12 +75,12 @@ def test_a_graph_is_not_made_again(tmp_path: Path, monkeypatch: pytest.MonkeyPat
 def test_without_a_graph_it_is_made_again(tmp_path: Path, wrong: str, monkeypatch: pytest.MonkeyPatch) -> None:
     saved(tmp_path / "kb")
     for manifest in (tmp_path / "kb" / "snapshot").glob("*/manifest.json"):
-        said = json.loads(manifest.read_text())
+        content = json.loads(manifest.read_text())
         if wrong == "absent":
-            said["manifest"]["graphs"] = []
+            content["manifest"]["graphs"] = []
         else:
-            said["arrays"] = {name: place for name, place in said["arrays"].items() if "graph" not in name}
-        manifest.write_text(json.dumps(said))
+            content["arrays"] = {name: place for name, place in content["arrays"].items() if "graph" not in name}
+        manifest.write_text(json.dumps(content))
         if wrong == "no snapshot":
             manifest.unlink()
     kb = everlog.open(tmp_path / "kb")
@@ -96,7 +97,7 @@ def test_without_a_graph_it_is_made_again(tmp_path: Path, wrong: str, monkeypatc
 def test_opened_for_each_update(
     tmp_path_factory: pytest.TempPathFactory, case: Case, kind: str, data: st.DataObject
 ) -> None:
-    """What modules there are, and which rules are recursive, depends on the strata: a store remembers their kind."""
+    """Modules and recursive rules depend on the stratification, so a store records its kind."""
     case, place = quoted(case), tmp_path_factory.mktemp("stores") / "kb"
     knowledge_base(print_program(case.program), case.facts, maintain="dredc", stratification=kind).save(place)
     held: set[Fact] = set(case.facts)
@@ -106,7 +107,7 @@ def test_opened_for_each_update(
         kb.update(*map(by_name, (change.insert, change.delete)), algorithm=algorithm)
         kb.save()
         if data.draw(st.booleans()):
-            Store.open(place).compact()
+            compact(Store.open(place))
         held = (held - change.delete) | change.insert
         expected = naive.materialise(case.program, held)
         again = everlog.open(place)
@@ -117,7 +118,7 @@ def test_opened_for_each_update(
 
 
 def quoted(case: Case) -> Case:
-    """The case with constants as they are in rules."""
+    """The case with constants in the syntax of rules."""
     facts = frozenset((predicate, tuple(f'"{text}"' for text in row)) for predicate, row in case.facts)
     return replace(case, facts=facts, domain=tuple(f'"{text}"' for text in case.domain))
 

@@ -1,4 +1,4 @@
-"""Unions that contain a closure and its inverse: shared, counted and updated without listing the closure."""
+"""Unions of a closure and its inverse: shared, counted and updated without listing the closure."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from everlog.engine.closed import Closed
 from everlog.engine.relation import Relation
 from everlog.lang.parser import parse_program
 from everlog.lang.syntax import Predicate, Program
-from everlog.reasoning.modules.union import United
+from everlog.reasoning.modules.union.united import United
 from tests.reasoning.modules.test_updates import run
 from tests.reasoning.test_maintenance import ALGORITHMS
 from tests.strategies import Case

@@ -1,4 +1,4 @@
-"""Unions of several parts: what changed is counted and looked up without being listed."""
+"""Unions of several parts: changes are counted and looked up without listing them."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from everlog.engine.closed import Closed, ClosedDifference
 from everlog.engine.reach import Reach
 from everlog.engine.relation import Relation
 from everlog.kb.change import Change
-from everlog.reasoning.modules import union
-from everlog.reasoning.modules.apart import PairDifference
-from everlog.reasoning.modules.union import PairSource, United
+from everlog.reasoning.modules.union import united as union
+from everlog.reasoning.modules.union.difference import PairDifference
+from everlog.reasoning.modules.union.united import PairSource, United
 
 RULES = """
 path(?x, ?z) :- path(?x, ?y), path(?y, ?z) . path(?x, ?y) :- edge(?x, ?y) .
@@ -47,7 +47,7 @@ def unlisted(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def matched(change: Change, side: str, node: int) -> int:
-    """How many changed pairs begin with a node, by a match with a bound argument."""
+    """The number of changed pairs with a given node, found by a match with a bound argument."""
     rows = getattr(change, side)["near"]
     ids = np.array([rows._dictionary.find(str(node))])
     found = sum(len(numbers) for numbers, _ in rows._relation.matches(0, ids, 1 << 20))
@@ -87,7 +87,7 @@ def test_what_changed_can_be_listed(kb: KnowledgeBase) -> None:
 @pytest.mark.parametrize("call", [0, 1 << 20], ids=["looked up", "listed"])
 @given(edges=PAIRS, other=PAIRS, plain=PAIRS)
 def test_unions_equal_sets(call: int, edges: Any, other: Any, plain: Any) -> None:
-    """Two closures, the inverse of the first, and plain facts; later parts are listed, or looked up each time."""
+    """A union of two closures, the inverse of the first, and plain facts; later parts are listed or looked up."""
     first, second = closure(edges), closure(other)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(union, "CALL", call)

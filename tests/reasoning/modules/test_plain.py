@@ -1,4 +1,4 @@
-"""Closures hardly larger than their edges are kept as plain pairs, others in their graph."""
+"""Closures hardly larger than their edges are stored as plain pairs, others as graphs."""
 
 from __future__ import annotations
 
@@ -19,7 +19,8 @@ from everlog.engine.reach import Reach
 from everlog.engine.relation import Relation
 from everlog.lang.parser import parse_program
 from everlog.lang.syntax import Predicate
-from everlog.reasoning.modules import graphs, plain
+from everlog.reasoning.modules.closure import plain
+from everlog.reasoning.modules.closure.implementation import ClosureImplementation
 from tests.reasoning.modules import test_stores
 from tests.reasoning.modules.test_updates import run
 from tests.reasoning.test_maintenance import ALGORITHMS
@@ -59,7 +60,7 @@ EDGE = Predicate("e", 2)
 
 @st.composite
 def closure_cases(draw: st.DrawFn, rules: str) -> Case:
-    """One closure, what reads it, and edges; later there may be other facts of the closed predicate."""
+    """A closure, rules that read it, and edges; updates may insert other facts of the closed predicate."""
     node = st.sampled_from(tuple("abcdefgh"))
     edges = draw(st.lists(st.tuples(node, node), min_size=1, max_size=12))
     changing = draw(st.sampled_from([(EDGE,), (EDGE, Predicate("p", 2))]))
@@ -71,7 +72,7 @@ def closure_cases(draw: st.DrawFn, rules: str) -> Case:
 @settings(max_examples=25)
 @given(data=st.data())
 def test_updates(rules: str, data: st.DataObject) -> None:
-    """However many pairs there are."""
+    """Updates are correct for any number of pairs."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(plain, "PAIR", 0)
         patch.setattr(plain, "PAIRS_BY_EDGE", 1_000)
@@ -98,7 +99,7 @@ def test_the_smaller_form_is_kept(count: int, length: int, is_plain: bool) -> No
 
 
 def graph_of(kb: KnowledgeBase) -> Relation:
-    """The same closure in its graph."""
+    """The closure as a graph."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(plain, "PAIRS_BY_EDGE", 0)
         other = KnowledgeBase(RULES)
@@ -127,7 +128,7 @@ def test_an_update_looks_only_at_what_it_may_change(monkeypatch: pytest.MonkeyPa
 
 
 def test_a_closure_that_grows_at_once_is_not_listed(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A few edges make a component of 12,000 nodes: 144 million pairs, which only their number is asked of."""
+    """A few edges make a component of 12,000 nodes with 144 million pairs, which are only counted."""
     edges = chains(4_000, 2)
     joined = np.stack([edges[1::2, 1], np.roll(edges[1::2, 1] - 2, -1)], axis=1)
     kb = KnowledgeBase(RULES)
@@ -147,7 +148,7 @@ def test_a_closure_that_grows_at_once_is_not_listed(monkeypatch: pytest.MonkeyPa
 
 
 def test_opened_and_updated(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The pairs are those of the store: they are not derived again."""
+    """The pairs are read from the store, not derived again."""
     kb = KnowledgeBase(RULES)
     kb.insert("edge", chains(100, 2))
     kb.save(tmp_path / "kb")
@@ -155,7 +156,7 @@ def test_opened_and_updated(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     def refuse(*_: Any) -> NoReturn:
         raise AssertionError("the closure is derived again")
 
-    monkeypatch.setattr(graphs, "derive", refuse)
+    monkeypatch.setattr(ClosureImplementation, "derive", refuse)
     again = everlog.open(tmp_path / "kb")
     change = again.update({"edge": [(2, 3)]}, {"edge": [(0, 1)]})
     assert len(change.deleted["path"]) == 2

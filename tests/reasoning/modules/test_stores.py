@@ -61,7 +61,7 @@ def test_versions_of_a_closure(tmp_path: Path) -> None:
 @pytest.mark.parametrize("modules", [True, False])
 @pytest.mark.parametrize("algorithm", ["dredc", "bfc", "counting", "auto"])
 def test_opened_either_way(tmp_path: Path, modules: bool, algorithm: str) -> None:
-    """What modules count is not what rules count, so a store opened the other way counts again."""
+    """Counters of modules and of rules differ, so a store opened with the other setting counts again."""
     random = np.random.default_rng(7)
     kb = KnowledgeBase(RULES, modules=not modules)
     kb.insert("edge", edges(random, 30))

@@ -1,4 +1,4 @@
-"""Modules derive what their rules do, and follow updates, whichever algorithm repairs the rest."""
+"""Modules derive the facts of their rules, also after updates by any algorithm."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from everlog.analysis.check import check
-from everlog.analysis.modules import with_modules
 from everlog.analysis.stratify import StratifiedProgram, stratify
 from everlog.engine.factset import FactSet
 from everlog.lang.parser import parse_program
 from everlog.lang.syntax import Predicate, Program
 from everlog.reasoning.materialisation import Materialisation, with_counters, with_trace
+from everlog.reasoning.modules.kinds import with_modules
 from everlog.reasoning.seminaive import seminaive
 from everlog.reasoning.update import update
 from tests.oracle import naive

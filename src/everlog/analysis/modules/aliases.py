@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from everlog.analysis.dependencies import strong_components
-from everlog.analysis.modules.kinds import Edge
+from everlog.analysis.modules.edges import Edge
 from everlog.analysis.modules.words import single
 from everlog.lang.syntax import Predicate, Rule
 

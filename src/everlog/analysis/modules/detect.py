@@ -7,55 +7,48 @@ from dataclasses import dataclass
 
 from everlog.analysis.dependencies import strong_components
 from everlog.analysis.modules.aliases import find_aliases
-from everlog.analysis.modules.bound import bound_closure
-from everlog.analysis.modules.build import alias_unions, closure, generators, union
-from everlog.analysis.modules.feeding import fed, fed_by
-from everlog.analysis.modules.kinds import Closure, Module, Untaken
-from everlog.analysis.modules.reading import Component, ReadRule, RuleReader
-from everlog.analysis.modules.shapes import Misfit, basis_of, flaw_of, is_implied, shape_of
-from everlog.analysis.modules.words import flaw
-from everlog.lang.printer import NO_PREFIXES, print_name
+from everlog.analysis.modules.module import Detection, Detections, SpecialModule, Taken, Untaken
+from everlog.analysis.modules.reading import Component, RuleReader
+from everlog.lang.printer import NO_PREFIXES
 from everlog.lang.syntax import Predicate, Rule
-
-NO_USE = "without a closure below it, a relation that is kept does as well"
 
 
 @dataclass(frozen=True)
 class Detected:
     """A program in modules and rules; every rule is in one module, or outside, where its head may have changed."""
 
-    modules: tuple[Module, ...]
+    modules: tuple[SpecialModule, ...]
     outside: tuple[Rule, ...]
     components: tuple[tuple[Predicate, ...], ...]
     """Modules, hidden predicates and what depends on each other outside modules, each after what it depends on."""
     untaken: tuple[Untaken, ...]
 
 
-def detect(rules: Sequence[Rule], prefixes: Mapping[str, str] = NO_PREFIXES) -> Detected:
+def detect(rules: Sequence[Rule], kinds: Detections, prefixes: Mapping[str, str] = NO_PREFIXES) -> Detected:
     """The modules of a stratifiable program, in time linear in its size.
 
     Predicates that are unions of each other are read as one. Among what then remains, the strongly
     connected components of the dependencies come one after the other, each after those it depends
-    on: one whose recursive rules all together are a closure becomes one, and a predicate that has
-    a rule with nothing but a predicate of a module in its body becomes a union. What feeds a
+    on. The first kind that makes a module of a component takes it. Only components that are recursive, or have a rule
+    with nothing but a predicate of a module in its body, are shown to the kinds. What feeds a
     module is outside its component, so it cannot depend on the module.
     """
-    detector = _Detector(rules, prefixes)
+    detector = _Detector(rules, tuple(kinds), prefixes)
     for component in detector.components():
         detector.visit(component)
     return detector.result()
 
 
 class _Detector:
-    def __init__(self, rules: Sequence[Rule], prefixes: Mapping[str, str]) -> None:
+    def __init__(self, rules: Sequence[Rule], kinds: tuple[Detection, ...], prefixes: Mapping[str, str]) -> None:
         self.rules = rules
-        self.prefixes = prefixes
-        self.reader = RuleReader(find_aliases(rules))
+        self.kinds = kinds
+        self.reader = RuleReader(find_aliases(rules), prefixes)
         self.by_head: dict[Predicate, list[Rule]] = {}
         """The rules of all aliases of a predicate together."""
         for rule in rules:
             self.by_head.setdefault(self.reader.aliases.name(rule.head.predicate), []).append(rule)
-        self.modules: list[Module] = []
+        self.modules: list[SpecialModule] = []
         self.replaced: dict[int, tuple[Rule, ...]] = {}
         """What has become of a rule, by its identity: nothing if a module has taken it."""
         self.bridges: list[Rule] = []
@@ -78,7 +71,7 @@ class _Detector:
         if len(predicates) > 1 or self._may_be_module(predicates[0], rules):
             component = self.reader.component(predicates, rules)
             found = self._module(component)
-            if not isinstance(found, list):
+            if isinstance(found, Taken):
                 self._take(component, found)
                 return
             self.untaken += map(Untaken, (read.rule for read in component.recursive), found)
@@ -100,49 +93,21 @@ class _Detector:
                     return True
         return False
 
-    def _module(self, component: Component) -> Module | list[str]:
-        """The module that a component is, otherwise for each of its recursive rules why there is none."""
-        reasons = self._flaws(component)
-        if reasons:
-            bound = bound_closure(component, self.reader)
-            if bound is None:
-                return reasons
-            self.bridges.append(bound[1])
-            return bound[0]
-        words = [(read.head.predicate, read.word) for read in component.recursive if read.word is not None]
-        try:
-            shape = shape_of(component.inside, words, component.contained) if words else None
-        except Misfit as misfit:
-            return [str(misfit)] * len(words)
-        found = union(component, self.reader) if shape is None else closure(component, shape, self.reader)
-        return [NO_USE] * len(words) if found is None else found
+    def _module(self, component: Component) -> Taken | Sequence[str]:
+        """The module that a component is by the first kind that takes it, otherwise why the first that says so does
+        not."""
+        reasons: Sequence[str] = ()
+        for kind in self.kinds:
+            found = kind.of_component(component, self.reader)
+            if isinstance(found, Taken):
+                return found
+            reasons = reasons or found
+        return reasons
 
-    def _flaws(self, component: Component) -> list[str]:
-        """For each recursive rule why no module takes it; nothing if no rule by itself speaks against one."""
-        inside, predicate = component.inside, component.predicates[0]
-
-        def own(read: ReadRule) -> str | None:
-            if read.word is None:
-                return flaw(read.rule) or "its body is not a path between the variables of its head"
-            return flaw_of(read.word, inside)
-
-        found = [own(read) for read in component.recursive]
-        if any(found) and len(inside) == 1:
-            words = {read.word for read in component.recursive if read.word is not None}
-            basis = basis_of(predicate, words)
-            for at, read in enumerate(component.recursive):
-                if read.word is not None and is_implied(read.word, basis, predicate, component.contained):
-                    found[at] = None
-        blamed = next((read.rule for read, why in zip(component.recursive, found, strict=True) if why), None)
-        if blamed is None:
-            return []
-        where = "" if blamed.span is None else f" in line {blamed.span.line}"
-        name = print_name(blamed.head.predicate.name, self.prefixes)
-        return [why or f"no module takes the rule for `{name}`{where}, which is part of the recursion" for why in found]
-
-    def _take(self, component: Component, module: Module) -> None:
+    def _take(self, component: Component, taken: Taken) -> None:
         """Give the module its rules, and let the other rules for its predicates feed it."""
-        aliases = list(alias_unions(component, self.reader))
+        module = taken.module
+        aliases = list(self._aliases(component))
         self.modules += [module, *aliases]
         self.order += [(hidden,) for hidden in module.external.values()]
         for each in (module, *aliases):
@@ -150,16 +115,16 @@ class _Detector:
             self.replaced.update((id(rule), ()) for rule in each.rules)
         for read in component.others:
             if id(read.rule) not in self.replaced:
-                self.replaced[id(read.rule)] = self._feeding(read, module)
-        for predicate in module.predicates if isinstance(module, Closure) else ():
-            if predicate in self.reader.aliases.others:
-                self.bridges += fed_by(self.reader.sources(predicate)[1:], predicate)
-        self.reader.generators.update(generators(module, self.reader))
+                self.replaced[id(read.rule)] = module.feeding(read, self.reader)
+        self.bridges += [*taken.bridges, *module.fed_by_aliases(self.reader)]
+        self.reader.generators.update(module.generators(self.reader))
 
-    def _feeding(self, read: ReadRule, module: Module) -> tuple[Rule, ...]:
-        """The rule for what the module reads; it suffices to feed a transitive closure with what generates it."""
-        if read.edge is not None and isinstance(module, Closure) and "transitive" in module.kind:
-            edges = self.reader.generated(read.edge)
-            if edges != (read.edge,):
-                return fed_by(edges, read.head.predicate, read.rule)
-        return (fed(read.rule, read.head),)
+    def _aliases(self, component: Component) -> Iterable[SpecialModule]:
+        """Modules for the aliases of a component's predicates."""
+        own: dict[Predicate, list[Rule]] = {}
+        for read in component.recursive:
+            if read.makes_alias:
+                own.setdefault(read.rule.head.predicate, []).append(read.rule)
+        for predicate, rules in own.items():
+            made = (kind.of_alias(predicate, rules, self.reader) for kind in self.kinds)
+            yield next(module for module in made if module is not None)

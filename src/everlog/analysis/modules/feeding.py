@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from everlog.analysis.modules.kinds import Edge, hidden
+from everlog.analysis.modules.edges import Edge
+from everlog.analysis.modules.hidden import hidden
 from everlog.lang.syntax import Atom, Predicate, Rule, Term, Variable
 
 

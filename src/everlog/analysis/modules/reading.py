@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
 from everlog.analysis.modules.aliases import Aliases
-from everlog.analysis.modules.kinds import Edge, hidden
+from everlog.analysis.modules.edges import Edge
+from everlog.analysis.modules.hidden import hidden
 from everlog.analysis.modules.words import Word, inverse, single, word
 from everlog.lang.syntax import Predicate, Rule
 
@@ -27,6 +28,11 @@ class ReadRule:
     def is_alias(self) -> bool:
         """Whether the rule says that its predicate contains one it is an alias of."""
         return self.edge is not None and self.edge.predicate == self.head.predicate
+
+    @property
+    def makes_alias(self) -> bool:
+        """Whether the rule is one of those that make its predicate an alias of another one."""
+        return self.is_alias and self.rule.head.predicate != self.head.predicate
 
 
 @dataclass(frozen=True)
@@ -52,6 +58,8 @@ class RuleReader:
     """Reads rules in terms of what is known of the components below."""
 
     aliases: Aliases
+    prefixes: Mapping[str, str]
+    """By which predicates are named where a kind says why it takes no rules."""
     generators: dict[Predicate, tuple[Edge, ...]] = field(default_factory=dict)
     """For each predicate of a module, edges that have the same transitive closure as itself."""
 

@@ -8,47 +8,39 @@ from types import MappingProxyType
 
 from everlog.analysis.dependencies import Dependencies, dependencies
 from everlog.analysis.modules.detect import Detected, detect
-from everlog.analysis.modules.inner import with_inner
-from everlog.analysis.modules.kinds import Module
+from everlog.analysis.modules.module import Detections, SpecialModule
 from everlog.analysis.stratify import Kind, StratifiedProgram, Stratum, group_by_stratum
-from everlog.lang.syntax import Predicate
+from everlog.lang.syntax import Predicate, Rule
 
 Place = tuple[int, int]
 """A level, and 0 for rules or the number of a module on that level, which come after the rules."""
 
 
-def with_modules(program: StratifiedProgram) -> StratifiedProgram:
-    """The same program with closures and unions as modules.
+def with_modules(program: StratifiedProgram, kinds: Detections) -> StratifiedProgram:
+    """The same program with the modules that some kinds make of its rules.
 
-    Those that what feeds them does not depend on are in strata of their own (:func:`with_outer`); closures
-    among rules that depend on them are modules inside the stratum of these.
+    Those that what feeds them does not depend on are in strata of their own (:func:`with_outer`); those
+    among rules that depend on them are modules of the stratum of these (:func:`with_inside`).
     """
-    outer = with_outer(program)
+    kinds = tuple(kinds)
+    outer = with_outer(program, kinds)
     stratum_of = dict(outer.stratum_of)
-    strata = tuple(with_inner(stratum, stratum_of) for stratum in outer.strata)
-    taken = {id(rule) for stratum in strata for module in stratum.inner for rule in module.rules}
+    strata = tuple(with_inside(stratum, stratum_of, kinds) for stratum in outer.strata)
+    taken = {id(rule) for stratum in strata for module in stratum.special for rule in module.rules}
     untaken = tuple(each for each in outer.untaken if id(each.rule) not in taken)
     return replace(outer, strata=strata, stratum_of=MappingProxyType(stratum_of), untaken=untaken)
 
 
-def with_outer(program: StratifiedProgram) -> StratifiedProgram:
-    """The same program with closures and unions as modules, each in a stratum of its own.
+def with_outer(program: StratifiedProgram, kinds: Detections) -> StratifiedProgram:
+    """The same program with modules, each in a stratum of its own.
 
     Rules outside a module that derive its predicates derive hidden predicates instead, which the
     module reads; so must explicit facts of these predicates (``external`` of the result says which).
     Strata are of the same kind: with ``levels`` everything is above what it depends on; with
     ``single`` rules are above what they negate and above modules that they read, and modules are
     above what they read. The time is linear in the size of the program.
-
-    >>> from everlog.analysis.check import check
-    >>> from everlog.analysis.stratify import stratify
-    >>> from everlog.lang.parser import parse_program
-    >>> text = "p(?x, ?y) :- e(?x, ?y), ~f(?x) . p(?x, ?z) :- p(?x, ?y), p(?y, ?z) ."
-    >>> before, after = with_outer(stratify(check(parse_program(text)))).strata
-    >>> [str(predicate) for predicate in before.predicates], after.module.kind
-    (['p external/2'], 'transitive')
     """
-    found = detect(program.program.rules, program.program.prefixes)
+    found = detect(program.program.rules, kinds, program.program.prefixes)
     if not found.modules:
         return replace(program, untaken=found.untaken)
     places = _places(found, program.kind)
@@ -65,8 +57,37 @@ def with_outer(program: StratifiedProgram) -> StratifiedProgram:
     )
 
 
-def _module_strata(modules: Iterable[Module], stratum_of: Mapping[Predicate, int]) -> Iterable[Stratum]:
-    return (Stratum(stratum_of[each.predicates[0]], (), (), each.predicates, each) for each in modules)
+def with_inside(stratum: Stratum, stratum_of: dict[Predicate, int], kinds: Detections) -> Stratum:
+    """The stratum with modules that depend on their own facts through other rules of it.
+
+    The hidden predicates that they read are put into ``stratum_of``.
+    """
+    by_head: dict[Predicate, list[Rule]] = {}
+    for rule in stratum.recursive:
+        by_head.setdefault(rule.head.predicate, []).append(rule)
+    asked = (next(filter(None, (kind.inside(head, rules) for kind in kinds)), None) for head, rules in by_head.items())
+    modules = tuple(module for module in asked if module is not None)
+    if not modules:
+        return stratum
+    external = {p: name for module in modules for p, name in module.external.items()}
+    stratum_of.update(dict.fromkeys(external.values(), stratum.index))
+    taken = {id(rule) for module in modules for rule in module.rules}
+    rules = [_fed(rule, external) for rule in stratum.rules if id(rule) not in taken]
+    numbers = {atom.predicate: stratum_of.get(atom.predicate, 0) for rule in rules for atom in (rule.head, *rule.body)}
+    others = [part for each in group_by_stratum(rules, numbers) for part in each.modules]
+    heads = (rule.head.predicate for rule in rules)
+    predicates = dict.fromkeys((*heads, *stratum.predicates, *external.values()))
+    return Stratum(stratum.index, tuple(predicates), (*others, *modules))
+
+
+def _fed(rule: Rule, external: Mapping[Predicate, Predicate]) -> Rule:
+    """The rule with the hidden predicate in its head if a module derives that of its head."""
+    name = external.get(rule.head.predicate)
+    return rule if name is None else replace(rule, head=replace(rule.head, predicate=name))
+
+
+def _module_strata(modules: Iterable[SpecialModule], stratum_of: Mapping[Predicate, int]) -> Iterable[Stratum]:
+    return (Stratum(stratum_of[each.predicates[0]], each.predicates, (each,)) for each in modules)
 
 
 def _places(found: Detected, kind: Kind) -> dict[Predicate, Place]:

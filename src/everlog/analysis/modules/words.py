@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from everlog.analysis.modules.kinds import Edge
+from everlog.analysis.modules.edges import Edge
 from everlog.lang.syntax import Atom, Rule, Variable
 
 Word = tuple[Edge, ...]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from everlog.analysis.modules.kinds import VirtualUnion
 from everlog.analysis.stratify import Stratum
 from everlog.backends.lookup.facts import UNIVERSE, LookedUpFacts
 from everlog.backends.too_much import TooMuchError
@@ -13,8 +12,7 @@ from everlog.engine.collect import Collector
 from everlog.engine.factset import FactSet, as_local
 from everlog.engine.limits import Limits
 from everlog.engine.match import Engine
-from everlog.reasoning.modules.derive import repaired_closure
-from everlog.reasoning.modules.union import changed_pairs
+from everlog.reasoning.modules.kinds import implementation
 
 
 class LookUpEngine(Engine):
@@ -45,13 +43,9 @@ class LookUpEngine(Engine):
     def repaired(
         self, stratum: Stratum, old: AnyFactSet, new: AnyFactSet, gone: AnyFactSet, fresh: AnyFactSet
     ) -> tuple[FactSet, FactSet] | None:
-        """By the graph of all that feeds a closure; a union is looked up where it changed only."""
-        module = stratum.module
-        assert module is not None
+        """What the module says, which looks up no more than it needs."""
+        assert stratum.alone is not None
         before, after, less, more = map(as_local, (old, new, gone, fresh))
-        if isinstance(module, VirtualUnion):
-            return changed_pairs(module, before, after, less, more)
-        before, lost, won = (facts.restricted(module.inputs).plain() for facts in (before, less, more))
-        changed = repaired_closure(module, before, lost, won, lambda: self.check(0))
-        self.check(sum(len(each.lost) + len(each.won) for each in changed.values()))
-        return FactSet({p: c.lost for p, c in changed.items()}), FactSet({p: c.won for p, c in changed.items()})
+        lost, won = implementation(stratum.alone).changed(before, after, less, more, lambda: self.check(0))
+        self.check(lost.count + won.count)
+        return lost, won

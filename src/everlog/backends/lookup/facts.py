@@ -17,8 +17,8 @@ from everlog.backends.lookup.numbering import GrowingNumbering
 from everlog.backends.lookup.rows import FoundRows, RowReader
 from everlog.backends.spark.groups import Chosen
 from everlog.backends.too_much import TooMuchError
-from everlog.engine.distant import Bound, Distant, bound_by
 from everlog.engine.keys import Column, Keys, Layout, first_of_equal, layout_for, pack, sort_unique
+from everlog.engine.lazy import Bound, LazyFacts, bound_by
 from everlog.engine.multiset import Multiset
 from everlog.engine.relation import Relation
 from everlog.engine.runs import Run
@@ -148,7 +148,7 @@ def _summed(keys: Keys, weights: Mapping[str, NDArray[Any]]) -> tuple[Keys, Sums
     return ordered[first], {n: np.add.reduceat(w[order].astype(np.int64), first) for n, w in weights.items()}
 
 
-class _Having(Distant):
+class _Having(LazyFacts):
     """Those of the facts for which some numbers have a sum above zero."""
 
     def __init__(self, source: LookedUp, names: Sequence[str]) -> None:

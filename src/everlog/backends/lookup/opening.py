@@ -13,7 +13,7 @@ from everlog.engine.multiset import Counts, Multiset
 from everlog.engine.relation import Relation
 from everlog.lang.syntax import Predicate
 from everlog.reasoning.materialisation import Materialisation
-from everlog.reasoning.modules.derive import derive
+from everlog.reasoning.modules.kinds import implementation
 from everlog.reasoning.update import Algorithm
 from everlog.store import VersionInfo
 from everlog.store.codec import COUNTED
@@ -37,7 +37,7 @@ def opened(
     """
     hidden, generated, said = program.external, generated_in(info), info.statistics
     is_counted = info.bookkeeping == COUNTED
-    if any(stratum.inner for stratum in program.strata):
+    if any(stratum.is_mixed for stratum in program.strata):
         raise TooMuchError("modules and rules depend on each other")
     if not is_counted and (generated or algorithm in ("dredc", "bfc")):
         raise TooMuchError("all derivations would be counted")
@@ -70,8 +70,9 @@ def _with_generated(program: StratifiedProgram, facts: FactSet, generated: froze
     if not strata:
         return facts
     read = {atom.predicate for stratum in program.strata for rule in stratum.rules for atom in rule.body}
-    read.update(p for module in program.modules for p in module.inputs)
+    read.update(p for module in program.special for p in module.inputs)
     for stratum in strata:
-        if stratum.module is not None and not read.isdisjoint(stratum.predicates):
-            facts = facts.replaced(derive(stratum.module, facts.restricted(stratum.module.inputs)))
+        if stratum.alone is not None and not read.isdisjoint(stratum.predicates):
+            known = facts.restricted(stratum.alone.inputs)
+            facts = facts.replaced(implementation(stratum.alone).derive(known))
     return facts

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from everlog.backends.spark.groups import Chosen, Groups
 from everlog.backends.too_much import TooMuchError
 from everlog.engine.keys import Column
+from everlog.engine.tables import argument_names
 from everlog.store import schema
 from everlog.store.blooms import Bloom, read_bloom
 from everlog.store.files import open_file
@@ -146,7 +147,7 @@ class _Block:
     def read(cls, file: pq.ParquetFile, group: int) -> _Block:
         rows = file.read_row_group(group, use_threads=False)
         columns = {name: rows.column(name).fill_null(0).to_numpy() for name in rows.column_names}
-        arguments = [columns[name] for name in schema.columns(schema.width_of(columns)) if name in columns]
+        arguments = [columns[name] for name in argument_names(schema.width_of(columns)) if name in columns]
         return cls(columns["predicate"], arguments, {name: columns[name] for name in schema.WEIGHTS})
 
     def having(

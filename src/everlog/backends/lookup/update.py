@@ -27,8 +27,8 @@ from everlog.backends.spark.opening import program_of
 from everlog.backends.spark.write import write_change
 from everlog.backends.too_much import GivenUp, attempted
 from everlog.engine.algebra import AnyFactSet
-from everlog.engine.distant import is_distant
 from everlog.engine.factset import NONE, FactSet, as_local
+from everlog.engine.lazy import is_lazy
 from everlog.engine.limits import Limits
 from everlog.engine.relation import Relation
 from everlog.ingest.room import own_share
@@ -155,5 +155,5 @@ def _refuse_two_arities(
 
 def _sizes(given: AnyFactSet) -> Sizes:
     facts = as_local(given)
-    assert not any(map(is_distant, facts.values())), "of what lies elsewhere only a bound is known"
+    assert not any(map(is_lazy, facts.values())), "of what lies elsewhere only a bound is known"
     return {predicate: len(relation) for predicate, relation in facts.items() if len(relation)}

@@ -18,8 +18,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pyarrow as pa
 
-from everlog.analysis.modules.kinds import Closure
 from everlog.backends.spark.sharing import (
+    SENT_ROWS,
     Array,
     columns_by_tag,
     fact_set,
@@ -29,20 +29,20 @@ from everlog.backends.spark.sharing import (
     tagged,
     write_arrays,
 )
-from everlog.engine.closed import TERM, Closed
-from everlog.engine.keys import Column
+from everlog.engine.closed import Closed
+from everlog.engine.keys import ID_BITS, ID_MASK, Column
 from everlog.engine.reach import Reach
+from everlog.engine.tables import argument_names
 from everlog.ingest.tasks import work_directory
 from everlog.lang.syntax import Predicate
-from everlog.reasoning.modules.closure import ClosureGraph, closed
+from everlog.reasoning.modules.closure.description import Closure
+from everlog.reasoning.modules.closure.graph import ClosureGraph, closed
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-BLOCK = 1 << 17
-"""So many pairs leave a worker at a time, unless a single source has more."""
-
 PAIRS = "c0 long, c1 long"
+"""The columns of listed pairs."""
 
 
 @dataclass(frozen=True)
@@ -123,9 +123,9 @@ class ListPairs:
         for batch in numbers:
             for number in batch.column("id").to_pylist():
                 mine = starts[slice(*bounds(ends, number, self.slices))]
-                for sources, others in held.matches(lead(held), mine, BLOCK):
-                    first, second = ids[mine[sources]], ids[others]
-                    yield pa.record_batch({f"c{lead(held)}": first, f"c{1 - lead(held)}": second}).select(["c0", "c1"])
+                for sources, others in held.matches(lead(held), mine, SENT_ROWS):
+                    pairs = (ids[mine[sources]], ids[others])
+                    yield pa.record_batch(pairs if lead(held) == 0 else pairs[::-1], names=argument_names(2))
 
 
 @lru_cache(maxsize=2)
@@ -142,8 +142,8 @@ def lead(held: Closed) -> int:
 
 def starts_of(reach: Reach, state: int) -> Column:
     """The terms that pairs may start with, ascending."""
-    low, high = np.searchsorted(reach.vertices, [state << 32, (state + 1) << 32])
-    return reach.vertices[low:high] & TERM
+    low, high = np.searchsorted(reach.vertices, [state << ID_BITS, (state + 1) << ID_BITS])
+    return reach.vertices[low:high] & ID_MASK
 
 
 def bounds(ends: Column, number: int, slices: int) -> tuple[int, int]:

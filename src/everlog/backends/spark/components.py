@@ -22,7 +22,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pyarrow as pa
 
+from everlog.backends.spark.closure import PAIRS
 from everlog.backends.spark.sharing import (
+    SENT_ROWS,
     columns_by_tag,
     in_one_task,
     map_arrays,
@@ -32,16 +34,14 @@ from everlog.backends.spark.sharing import (
     write_arrays,
 )
 from everlog.engine.kernels import graphs, search
-from everlog.engine.keys import Column
+from everlog.engine.keys import ID_BITS, ID_MASK, Column
 from everlog.ingest.tasks import work_directory
 
 if TYPE_CHECKING:
+    from pyspark.sql import Column as SparkColumn
     from pyspark.sql import DataFrame, SparkSession
 
 MEMBERS = "vertex long, representative long"
-PAIRS = "c0 long, c1 long"
-BLOCK = 1 << 17
-LOW = (1 << 32) - 1
 
 
 def membership(
@@ -92,10 +92,10 @@ def connected(sources: Column, targets: Column) -> tuple[Column, Column]:
     """
     (first, second), numbering = renumbered([sources, targets])
     size = numbering.universe
-    keys = np.concatenate([first << 32 | second, second << 32 | first])
+    keys = np.concatenate([first << ID_BITS | second, second << ID_BITS | first])
     keys.sort()
     offsets = search.leading_offsets(keys, 32, size + 1).astype(np.int64)
-    component, _ = graphs.strong_components(offsets, keys & LOW)
+    component, _ = graphs.strong_components(offsets, keys & ID_MASK)
     least = np.empty(size, np.int64)
     least[component[::-1]] = np.arange(size)[::-1]  # the last one assigned stays
     return numbering.own, numbering.own[least[component]]
@@ -149,7 +149,7 @@ def representatives(edges: DataFrame, seed: int) -> DataFrame:
     """For each vertex the first of its neighbours and itself, in an order that the seed draws."""
     from pyspark.sql import functions as F
 
-    def place(name: str) -> object:
+    def place(name: str) -> SparkColumn:
         return F.struct(F.xxhash64(F.lit(seed), F.col(name)).alias("place"), F.col(name).alias("vertex"))
 
     nearest = edges.groupBy("u").agg(F.min(place("v")).alias("least"))
@@ -235,7 +235,7 @@ class ListMembers:
                 low, high = bounds(ends, number, self.slices)
                 while low < high:
                     done = int(ends[low - 1]) if low else 0
-                    last = max(low + 1, min(high, int(np.searchsorted(ends, done + BLOCK, side="right"))))
+                    last = max(low + 1, min(high, int(np.searchsorted(ends, done + SENT_ROWS, side="right"))))
                     counts = np.diff(ends[low:last], prepend=done)
                     owners = np.repeat(np.arange(low, last), counts)
                     within = np.arange(len(owners)) - np.repeat(np.cumsum(counts) - counts, counts)

@@ -18,18 +18,25 @@ import pyarrow as pa
 
 from everlog.analysis.decompose import Decomposition
 from everlog.analysis.stratify import Stratum
-from everlog.backends.spark.sharing import SharedNumbering, columns_by_tag, fact_set, share, shared_facts, tagged
+from everlog.backends.spark.sharing import (
+    SENT_ROWS,
+    SharedNumbering,
+    columns_by_tag,
+    fact_set,
+    share,
+    shared_facts,
+    tagged,
+)
 from everlog.engine.factset import FactSet, as_local
 from everlog.engine.keys import Column, Order, columns_of
-from everlog.engine.match import Engine, RuleSet
+from everlog.engine.match import Engine
 from everlog.engine.relation import Relation
+from everlog.engine.rules import RuleSet
+from everlog.engine.tables import argument_names
 from everlog.lang.syntax import Predicate, Rule
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
-
-BATCH = 1 << 17
-"""So many facts leave a worker at a time."""
 
 SELDOM = 1_000
 """How many facts plans assume in a slice, beside relations that are shared."""
@@ -104,7 +111,7 @@ class CloseSlice:
         """The columns that come out, as Spark writes them."""
         width = max(predicate.arity for predicate in self.derived)
         several = ["predicate long"] if len(self.derived) > 1 else []
-        return ", ".join([*several, *(f"c{i} long" for i in range(width))])
+        return ", ".join([*several, *(f"{name} long" for name in argument_names(width))])
 
     def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         columns = columns_by_tag(batches, [predicate.arity for predicate in self.predicates])
@@ -128,18 +135,18 @@ class CloseSlice:
         seeds = slice_facts.restricted(self.derived)
         around = slice_facts.restricted(p for p in slice_facts if p not in self.derived)
         facts = around.replaced(below.fitted(numbering.universe))
-        stratum = Stratum(1, self.rules, (), self.derived)
+        stratum = Stratum.of_rules(1, self.rules, (), self.derived)
         return as_local(close_stratum(engine, stratum, facts, seeds, 1, Listener())[0])
 
     def _batches(self, number: int, relation: Relation, numbering: SharedNumbering) -> Iterator[pa.RecordBatch]:
         keys = relation.keys()
         width = max(predicate.arity for predicate in self.derived)
-        for start in range(0, len(keys), BATCH):
-            columns = columns_of(relation.layout, keys[start : start + BATCH])
-            size = len(keys[start : start + BATCH])
+        for start in range(0, len(keys), SENT_ROWS):
+            columns = columns_of(relation.layout, keys[start : start + SENT_ROWS])
+            size = len(keys[start : start + SENT_ROWS])
             ids: list[Column] = [numbering.ids(column) for column in columns]
             ids += [np.zeros(size, np.int64)] * (width - len(columns))
-            named = {f"c{i}": column for i, column in enumerate(ids)}
+            named = dict(zip(argument_names(len(ids)), ids, strict=True))
             if len(self.derived) > 1:
                 named = {"predicate": np.full(size, number, np.int64), **named}
             yield pa.record_batch(named)

@@ -4,23 +4,24 @@ from __future__ import annotations
 
 import functools
 import logging
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from everlog.analysis.decompose import parts_of
-from everlog.analysis.modules.kinds import VirtualUnion
+from everlog.analysis.modules.ordinary import without_modules
 from everlog.analysis.stratify import Stratum
+from everlog.backends.spark.accounts import SparkAccounts
 from everlog.backends.spark.factset import FrameSet, PendingFacts, SourcePart, framed
 from everlog.backends.spark.finish import finish, fits
-from everlog.backends.spark.groups import Mask, Place
-from everlog.backends.spark.local import evaluate, without_modules
+from everlog.backends.spark.local import evaluate
 from everlog.backends.spark.match import FrameMatches, FrameProofs
 from everlog.backends.spark.multiset import FrameCounts
 from everlog.backends.spark.plans import (
     PlanKind,
     PlanSettings,
     StratumPlan,
+    as_planned,
     close,
     decomposed,
     limit,
@@ -28,26 +29,28 @@ from everlog.backends.spark.plans import (
     reads,
     seeded,
 )
-from everlog.backends.spark.repair import repair_closure, repair_union
+from everlog.backends.spark.repair import ModuleChange, repair
 from everlog.backends.spark.rounds import close_in_rounds
 from everlog.backends.spark.settings import SparkSettings
 from everlog.backends.spark.tasks import parallelism
 from everlog.backends.spark.unlisted import ClosureListing, is_counted_first, listing
-from everlog.backends.spark.workspace import WEIGHT, Workspace
+from everlog.backends.spark.workspace import Workspace
 from everlog.engine.algebra import AnyChange, AnyFactSet, Observer
+from everlog.engine.factset import NONE
 from everlog.engine.limits import Limits
-from everlog.engine.match import Accounts, RuleSet
-from everlog.lang.syntax import Predicate, Rule
+from everlog.engine.rules import RuleSet
+from everlog.engine.tables import argument_name, argument_names
+from everlog.lang.syntax import Predicate
 from everlog.reasoning.seminaive import close_stratum
 from everlog.reasoning.statistics import Listener, RoundEvent
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, Observation
+    from pyspark.sql import DataFrame
 
 log = logging.getLogger(__name__)
 
 
-class SparkEngine(Accounts):
+class SparkEngine(SparkAccounts):
     """Matches rules in :class:`FrameSet`; implements :class:`everlog.engine.algebra.AnyEngine`.
 
     Instances are counted by phase, as they leave the last stage of a job; they are not counted by rule.
@@ -57,20 +60,13 @@ class SparkEngine(Accounts):
     def __init__(
         self, space: Workspace, *, limits: Limits | None = None, settings: SparkSettings | None = None
     ) -> None:
-        super().__init__(limits)
-        self.space = space
-        self.settings = settings or SparkSettings()
+        super().__init__(space, limits, settings or SparkSettings())
         self._too_large: set[tuple[Predicate, ...]] = set()
         """The predicates of strata that turned out too large for one task."""
         self._distributed: set[Predicate] = set()
         """The predicates of strata that were tried in one task, which gave up."""
-        self.counts_known: dict[tuple[Rule, ...], FrameCounts] | None = None
-        """What all instances of some rules derive, how often: kept from deriving it, where it will be asked for and
-        no fact that the rules read is still to come."""
         self._said: set[tuple[str, tuple[Predicate, ...]]] = set()
         """The plans that were told: their kinds, and of what."""
-        self._joins: set[Hashable] = set()
-        """The joins of many changes that there were."""
 
     def once(self, facts: AnyFactSet) -> FrameCounts:
         """Each of the facts once."""
@@ -98,27 +94,6 @@ class SparkEngine(Accounts):
     def renew(self) -> None:
         """Nothing is known that deriving everything again makes wrong."""
 
-    def probes(self, facts: FrameSet, predicates: Iterable[Predicate]) -> bool:
-        """Whether a store has so many rows of some predicates that a job to find out which to read is worth it."""
-        groups, places = self.space.groups, facts.places(predicates, 0)
-        return groups is not None and sum(groups.size(ids) for ids, _ in places) > self.settings.probe_rows
-
-    def note_probe(
-        self, predicates: Iterable[Predicate], argument: int, places: Sequence[Place], mask: Mask | None
-    ) -> None:
-        """Say how much of a store is read."""
-        assert self.space.groups is not None
-        some, every = (sum(self.space.groups.number(ids, each) for ids, _ in places) for each in (mask, None))
-        names = ", ".join(sorted(predicate.name for predicate in predicates))
-        above = limit(self.settings, "probe_rows")
-        log.info("%s by argument %d: %d of %d row groups %s", names, argument + 1, some, every, above)
-
-    def comes_again(self, join: Hashable) -> bool:
-        """Whether such a join was asked for before."""
-        again = join in self._joins
-        self._joins.add(join)
-        return again
-
     def closed(
         self, stratum: Stratum, facts: AnyFactSet, delta: AnyFactSet, observer: Observer | None = None
     ) -> FrameSet | None:
@@ -126,8 +101,11 @@ class SparkEngine(Accounts):
         known, newest = framed(self.space, facts), framed(self.space, delta)
         if not known.possible:
             return known
-        if not (stratum.recursive or stratum.module):
+        if not (stratum.recursive or stratum.alone):
             return None
+        if (ordinary := as_planned(stratum)) is not stratum:
+            below = known.restricted(known.possible.difference(stratum.predicates))
+            return framed(self.space, close_stratum(self, ordinary, below, NONE, 1, Listener())[0])
         parts = parts_of(stratum)
         if len(parts) > 1:
             return self._closed_in_parts(stratum, parts, known, observer)
@@ -135,7 +113,7 @@ class SparkEngine(Accounts):
         self._note(plan)
         if plan.kind not in ("rounds", "loop"):
             return self._closed_by(plan, known)
-        if stratum.module is not None:
+        if stratum.alone is not None:
             return self._closed_by_rules(plan, known)
         most = self.settings.local_finish
         if not newest.possible:
@@ -169,7 +147,7 @@ class SparkEngine(Accounts):
         """In one task if the engine may choose and the facts are expected to fit there. Modules inside a stratum are
         for the local engine only: where it does not fit, rules take their place.
         """
-        if not stratum.rules and not stratum.inner:
+        if not stratum.rules and not stratum.is_mixed:
             return None
         below, given = framed(self.space, facts), framed(self.space, explicit)
         settings, sizes = self._plans, dict[Predicate, int]()
@@ -183,8 +161,8 @@ class SparkEngine(Accounts):
             self._note(plan)
             if (found := self._evaluated(plan, below, given)) is not None:
                 return found
-        if stratum.inner:
-            plain, seen = without_modules(stratum), {h: p for m in stratum.inner for p, h in m.external.items()}
+        if stratum.is_mixed:
+            plain, seen = without_modules(stratum), {h: p for m in stratum.special for p, h in m.external.items()}
             closed, figures = close_stratum(self, plain, below, given.renamed(seen), 1, Listener())
             return framed(self.space, closed), figures.rounds
         if plan.kind == "nonrecursive":
@@ -209,13 +187,12 @@ class SparkEngine(Accounts):
         self, stratum: Stratum, old: AnyFactSet, new: AnyFactSet, gone: AnyFactSet, fresh: AnyFactSet
     ) -> tuple[FrameSet, FrameSet] | None:
         """In one task if all that feeds a closure fits there; otherwise it is closed again and compared."""
-        before, after, lost, won = (framed(self.space, facts) for facts in (old, new, gone, fresh))
-        if isinstance(stratum.module, VirtualUnion):
-            return repair_union(self.space, stratum.module, before, after, lost, won)
-        assert stratum.module is not None
-        plans = self.settings.plans
-        edges, pairs = plans.condensed_edges, plans.shared_facts
-        found = repair_closure(self.space, stratum.module, before, lost, won, edges, pairs)
+        assert stratum.alone is not None
+        change, plans = (
+            ModuleChange(*(framed(self.space, facts) for facts in (old, new, gone, fresh))),
+            self.settings.plans,
+        )
+        found = repair(self.space, stratum.alone, change, plans.condensed_edges, plans.shared_facts)
         if found is None:
             much = f"more edges {limit(plans, 'condensed_edges')} or changed pairs {limit(plans, 'shared_facts')}"
             log.info("stratum %d: %s than fit one task, so it is closed again", stratum.index, much)
@@ -238,7 +215,7 @@ class SparkEngine(Accounts):
         listener = Listener(heard)
         for part in parts:
             rules = tuple(rule for rule in part.nonrecursive if rule not in applied)
-            own = replace(part, nonrecursive=rules)
+            own = Stratum.of_rules(part.index, part.recursive, rules, part.predicates)
             closed, _ = close_stratum(self, own, found, given, len(parts), listener)
             found = framed(self.space, closed)
         return found
@@ -248,7 +225,7 @@ class SparkEngine(Accounts):
         seeds = seeded(plan, {p: self._relation(facts, p) for p in facts.sizes})
         given = self._kept({p: seeds[p] for p in plan.seeds if p in seeds})
         around = facts.restricted(facts.possible.difference(plan.seeds))
-        linear = Stratum(plan.stratum.index, plan.rules, (), tuple(plan.seeds))
+        linear = Stratum.of_rules(plan.stratum.index, plan.rules, (), tuple(plan.seeds))
         closed, _ = close_stratum(self, linear, around, given, 1, Listener())
         found = framed(self.space, closed)
         return found.restricted(p for p in found if p not in plan.seeds or p in plan.stratum.predicates)
@@ -310,7 +287,7 @@ class SparkEngine(Accounts):
         """A relation as rows of facts."""
         from pyspark.sql import functions as F
 
-        columns = [F.col(name).cast("long").alias(f"c{i}") for i, name in enumerate(frame.columns)]
+        columns = [F.col(name).cast("long").alias(argument_name(i)) for i, name in enumerate(frame.columns)]
         return self._filled(
             frame.select(F.lit(self.space.names.id(predicate)).cast("long").alias("predicate"), *columns)
         )
@@ -323,7 +300,7 @@ class SparkEngine(Accounts):
         return rows.select("*", *missing) if missing else rows
 
     def _relation(self, facts: FrameSet, predicate: Predicate) -> DataFrame:
-        return facts.frame([predicate]).select(*(f"c{i}" for i in range(predicate.arity)))
+        return facts.frame([predicate]).select(*argument_names(predicate.arity))
 
     def _finished(self, stratum: Stratum, facts: FrameSet, delta: FrameSet, most: int) -> FrameSet | None:
         found, limited = finish(self.space, stratum, facts, delta, most), self.settings.finishing
@@ -335,16 +312,3 @@ class SparkEngine(Accounts):
         self.work.instances["forward"] += found.instances
         self.check(0)
         return facts.extended(FrameSet.of(self.space, found.stored)) if found.stored.files else facts
-
-    def observed(self, rows: DataFrame) -> tuple[Observation, DataFrame]:
-        """The rows, and the sum of their weights once they have been computed."""
-        from pyspark.sql import Observation
-        from pyspark.sql import functions as F
-
-        observation = Observation()
-        return observation, rows.observe(observation, F.sum(WEIGHT).alias("instances"))
-
-    def noted(self, phase: str, observed: Observation) -> None:
-        """Count instances that were observed."""
-        self.work.instances[phase] += observed.get["instances"] or 0
-        self.check(0)

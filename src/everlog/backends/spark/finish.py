@@ -14,7 +14,8 @@ from everlog.backends.spark.sharing import in_one_task
 from everlog.backends.spark.workspace import Stored, Workspace
 from everlog.engine.factset import NONE, FactSet
 from everlog.engine.limits import Limits
-from everlog.engine.match import Engine, RuleSet
+from everlog.engine.match import Engine
+from everlog.engine.rules import RuleSet
 from everlog.lang.errors import LimitError
 from everlog.lang.syntax import Predicate, Rule
 from everlog.reasoning.fixpoint import fixpoint

@@ -100,7 +100,6 @@ class _KeepNew:
     keys: tuple[str, ...]
     known: Slices = field(default_factory=dict)
     bounds: ArgumentBounds | None = None
-    group_rows: int = SLICE_ROWS
 
     def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         yield packed(lambda: self._kept(batches))
@@ -113,7 +112,7 @@ class _KeepNew:
         writer: pq.ParquetWriter | None = None
         opened: dict[str, _Sorted] = {}
         try:
-            for number, rows in _by_slice(batches, self.group_rows):
+            for number, rows in _by_slice(batches, SLICE_ROWS):
                 new = rows.select(self.keys)
                 if pieces := self.known.get(number, ()):
                     new = new.filter(pa.array(~self._there(as_array(new), pieces, opened)))

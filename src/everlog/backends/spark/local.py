@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import pyarrow as pa
 
+from everlog.analysis.modules.ordinary import shown
 from everlog.analysis.stratify import Stratum
 from everlog.backends.spark.factset import FrameSet
 from everlog.backends.spark.plans import reads
@@ -16,8 +17,7 @@ from everlog.backends.spark.sharing import in_one_task
 from everlog.backends.spark.workspace import Stored, Workspace
 from everlog.engine.factset import as_local
 from everlog.engine.limits import Limits
-from everlog.lang.errors import LimitError
-from everlog.lang.syntax import Predicate, Rule
+from everlog.lang.errors import FactLimitError
 from everlog.reasoning.seminaive import close_stratum
 from everlog.reasoning.statistics import Listener
 
@@ -68,45 +68,10 @@ class _Evaluate:
         try:
             found, figures = close_stratum(engine, self.stratum, below, explicit, 1, Listener())
             engine.limits.check(found.count)
-        except LimitError as error:
-            if error.diagnostics[0].code == "max-facts":
-                return None
-            raise
+        except FactLimitError:
+            return None
         return (
             self.terms.write(as_local(found.restricted(shown(self.stratum))), numbering),
             figures.instances,
             figures.rounds,
         )
-
-
-def shown(stratum: Stratum) -> list[Predicate]:
-    """The predicates of a stratum without those that only modules inside it read."""
-    hidden = {name for module in stratum.inner for name in module.external.values()}
-    return [predicate for predicate in stratum.predicates if predicate not in hidden]
-
-
-def without_modules(stratum: Stratum) -> Stratum:
-    """The same stratum with the rules of the modules inside it as rules.
-
-    >>> from everlog.analysis.check import check
-    >>> from everlog.analysis.modules import with_modules
-    >>> from everlog.analysis.stratify import stratify
-    >>> from everlog.lang.parser import parse_program
-    >>> text = "p(?x, ?z) :- p(?x, ?y), p(?y, ?z) . p(?x, ?y) :- e(?x, ?y), p(?y, ?y) ."
-    >>> (stratum,) = with_modules(stratify(check(parse_program(text)))).strata
-    >>> [str(predicate) for predicate in stratum.predicates], len(stratum.rules)
-    (['p external/2', 'p/2'], 1)
-    >>> [str(predicate) for predicate in without_modules(stratum).predicates], len(without_modules(stratum).rules)
-    (['p/2'], 2)
-    """
-    back = {name: p for module in stratum.inner for p, name in module.external.items()}
-    predicates = tuple(shown(stratum))
-
-    def seen(rule: Rule) -> Rule:
-        head = rule.head
-        return replace(rule, head=replace(head, predicate=back.get(head.predicate, head.predicate)))
-
-    rules = [*map(seen, stratum.rules), *(rule for module in stratum.inner for rule in module.rules)]
-    recursive = tuple(rule for rule in rules if any(atom.predicate in predicates for atom in rule.positive))
-    nonrecursive = tuple(rule for rule in rules if rule not in recursive)
-    return Stratum(stratum.index, recursive, nonrecursive, predicates)

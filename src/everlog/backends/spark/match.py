@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from everlog.backends.spark.accounts import SparkAccounts
 from everlog.backends.spark.factset import FrameSet, framed
 from everlog.backends.spark.groups import MOST_VALUES, Mask
 from everlog.backends.spark.known import store_new
@@ -16,13 +17,12 @@ from everlog.backends.spark.shapes import Alike, Variant, alike
 from everlog.backends.spark.workspace import WEIGHT, Stored, Workspace
 from everlog.engine.algebra import AnyFactSet
 from everlog.engine.factset import NONE
-from everlog.engine.match import RuleSet
+from everlog.engine.rules import RuleSet
+from everlog.engine.tables import argument_name, argument_names
 from everlog.lang.syntax import Atom, Constant, Predicate, Rule, Term, Variable, Wildcard
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
-
-    from everlog.backends.spark.engine import SparkEngine
 
 
 @dataclass(frozen=True)
@@ -63,7 +63,7 @@ FrameChange = tuple[FrameSet, FrameSet]
 class FrameMatches:
     """Instances still to be found, by joins; they are found, and stored, when their heads are asked for."""
 
-    engine: SparkEngine
+    engine: SparkAccounts
     rules: RuleSet
     pos: FrameSet
     neg: FrameSet
@@ -124,7 +124,7 @@ def changed_variants(rules: RuleSet, changed: FrameChange) -> list[Variant]:
 class FrameProofs:
     """Instances that derive given facts, by joins that begin with these."""
 
-    engine: SparkEngine
+    engine: SparkAccounts
     rules: RuleSet
     wanted: FrameSet
     pos: FrameSet
@@ -151,7 +151,7 @@ class FrameProofs:
 
 
 def new_facts(
-    engine: SparkEngine,
+    engine: SparkAccounts,
     frames: Sequence[tuple[DataFrame, Iterable[Predicate]]],
     without: FrameSet,
     phase: str,
@@ -185,7 +185,7 @@ def new_facts(
     return FrameSet.of(space, stored)
 
 
-def counted(engine: SparkEngine, frames: Sequence[DataFrame], phase: str) -> FrameCounts:
+def counted(engine: SparkAccounts, frames: Sequence[DataFrame], phase: str) -> FrameCounts:
     """The rows, each with its number."""
     observed, rows = engine.observed(_summed(engine.space, frames))
     stored = engine.space.store(rows, weighted=True)
@@ -207,7 +207,7 @@ class Instances:
     ``k<body>_<position>`` and ``h``, ``h_<position>`` have what differs between them.
     """
 
-    def __init__(self, engine: SparkEngine, group: Alike, sources: Sources) -> None:
+    def __init__(self, engine: SparkAccounts, group: Alike, sources: Sources) -> None:
         self.engine = engine
         self.space = engine.space
         self.group = group
@@ -358,7 +358,7 @@ class Instances:
         most, changed = self.engine.settings.plans.spread_facts, self._changed
         if changed is None or min(changed.most, source._most_of(frozenset(predicates))) <= most:
             return None
-        columns = {column: f"c{i}" for i, column in reversed(self._bound(body).items())}
+        columns = {column: argument_name(i) for i, column in reversed(self._bound(body).items())}
         bound = sorted(columns.values())
         if not bound or not self.engine.comes_again((frozenset(predicates), *bound)):
             return None
@@ -412,8 +412,8 @@ class Instances:
         if not self._has_wildcard(body):
             return rows
         terms = self._atom(body).terms
-        kept = [f"c{i}" for i, term in enumerate(terms) if not isinstance(term, Wildcard)]
-        return rows.select("predicate", *kept).distinct().toDF("predicate", *(f"c{i}" for i in range(len(kept))))
+        kept = [argument_name(i) for i, term in enumerate(terms) if not isinstance(term, Wildcard)]
+        return rows.select("predicate", *kept).distinct().toDF("predicate", *argument_names(len(kept)))
 
     def _without(self, found: DataFrame, body: int) -> DataFrame:
         """The bindings for which a negated atom has no match."""
@@ -450,15 +450,15 @@ class Instances:
             column = f"a{body}_{i}"
             if isinstance(term, Constant):
                 if self.several:
-                    columns.append(F.col(f"c{i}").alias(column))
+                    columns.append(F.col(argument_name(i)).alias(column))
                     conditions.append(F.col(column) == F.col(f"k{body}_{places[i]}"))
                 else:
-                    filters.append(F.col(f"c{i}") == F.lit(self.space.names.constant(term)))
+                    filters.append(F.col(argument_name(i)) == F.lit(self.space.names.constant(term)))
             elif isinstance(term, Variable) and term in seen:
-                filters.append(F.col(f"c{i}") == F.col(seen[term]))
+                filters.append(F.col(argument_name(i)) == F.col(seen[term]))
             elif isinstance(term, Variable):
-                seen[term] = f"c{i}"
-                columns.append(F.col(f"c{i}").alias(column))
+                seen[term] = argument_name(i)
+                columns.append(F.col(argument_name(i)).alias(column))
                 if term in self._columns:
                     conditions.append(F.col(column) == F.col(self._columns[term]))
         for condition in filters:

@@ -7,8 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from everlog.analysis.modules import with_modules
-from everlog.analysis.modules.kinds import is_inner
+from everlog.analysis.modules.hidden import is_inner
 from everlog.analysis.stratify import StratifiedProgram
 from everlog.backends.spark.encoded import learn_predicates, staged_facts, width_of
 from everlog.backends.spark.factset import FrameSet, framed
@@ -24,6 +23,7 @@ from everlog.lang.internal import VIOLATION
 from everlog.lang.syntax import Predicate
 from everlog.profiling.watch import UNWATCHED, Watch
 from everlog.reasoning.materialisation import AnyMaterialisation, Maintain, Materialisation, booked
+from everlog.reasoning.modules.kinds import with_modules
 from everlog.reasoning.seminaive import seminaive
 from everlog.reasoning.statistics import Listener, Statistics
 
@@ -93,7 +93,7 @@ def materialise_on_spark(
 
 def above(program: StratifiedProgram, sizes: Mapping[Predicate, int], most: int) -> frozenset[Predicate]:
     """The predicates with more facts than so many that follow from what feeds a module."""
-    modules = [stratum.module for stratum in program.strata if stratum.module is not None]
+    modules = [stratum.alone for stratum in program.strata if stratum.alone is not None]
     return frozenset(p for module in modules for p in module.predicates if sizes.get(p, 0) > most)
 
 
@@ -101,7 +101,7 @@ def predicates_of(program: StratifiedProgram) -> set[Predicate]:
     """The predicates of a program, hidden ones included."""
     rules = [rule for stratum in program.strata for rule in stratum.rules]
     found = {atom.predicate for rule in rules for atom in (rule.head, *rule.body)}
-    found.update(p for module in program.modules for p in (*module.predicates, *module.inputs))
+    found.update(p for module in program.special for p in (*module.predicates, *module.inputs))
     return found | {*program.program.predicates, *program.external, *program.external.values()}
 
 

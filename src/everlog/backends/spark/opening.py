@@ -20,6 +20,7 @@ from everlog.backends.spark.settings import SparkSettings
 from everlog.backends.spark.stored import StoredFacts
 from everlog.backends.spark.workspace import Workspace
 from everlog.engine.factset import NONE
+from everlog.lang.codes import Code
 from everlog.lang.errors import EverlogError
 from everlog.lang.syntax import Predicate
 from everlog.reasoning.materialisation import AnyMaterialisation, Materialisation
@@ -40,12 +41,13 @@ def program_of(program: StratifiedProgram, info: VersionInfo) -> StratifiedProgr
     generated = generated_in(info)
     of_modules = bool(info.statistics.get("modules", False)) and (info.bookkeeping == COUNTED or bool(generated))
     found = spark_program(program, of_modules)
-    inside = {p for stratum in found.strata for module in stratum.inner for p in module.predicates}
+    mixed = (stratum for stratum in found.strata if stratum.is_mixed)
+    inside = {p for stratum in mixed for module in stratum.special for p in module.predicates}
     if not generated.isdisjoint(inside):
         hidden = ", ".join(map(str, sorted(generated & inside)))
         message = f"Spark cannot update closures that are not listed and depend on themselves through rules: {hidden}"
         hint = "use --engine local, or materialise again with a larger --expand-below"
-        raise EverlogError.of("not-listed", message, None, hint)
+        raise EverlogError.of(Code.NOT_LISTED, message, None, hint)
     return found
 
 
@@ -96,7 +98,7 @@ def _with_fed(
     for rules in (rules for pair in bridges(program) for rules in pair):
         facts = _added(facts, engine.match(rules, facts, facts, phase="opening").facts())
     for stratum in program.strata:
-        if stratum.module is not None and not generated.isdisjoint(stratum.predicates):
+        if stratum.alone is not None and not generated.isdisjoint(stratum.predicates):
             facts = _added(facts, _unlisted(engine, stratum, facts))
     return facts
 
@@ -118,7 +120,7 @@ def _unlisted(engine: SparkEngine, stratum: Stratum, facts: FrameSet) -> FrameSe
 
     @functools.cache
     def closed() -> FrameSet:
-        inputs = facts.restricted(stratum.module.inputs if stratum.module is not None else ())
+        inputs = facts.restricted(stratum.alone.inputs if stratum.alone is not None else ())
         found = lazily.closed(stratum, inputs, NONE)
         return FrameSet(engine.space) if found is None else found
 

@@ -16,21 +16,26 @@ Every threshold is a setting that the plan prints. A stratum whose components di
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
-from everlog.analysis.binary import Unconnected, in_twos
+from everlog.analysis.binary import Unconnected, binarise
 from everlog.analysis.decompose import Decomposition, decompose
 from everlog.analysis.linear import is_linear, read_beside
-from everlog.analysis.meeting import meeting
-from everlog.analysis.modules.kinds import Closure, Edge, VirtualUnion
+from everlog.analysis.modules.edges import Edge
+from everlog.analysis.modules.module import SpecialModule
+from everlog.analysis.modules.ordinary import without_modules
+from everlog.analysis.partitioning import partitioned
 from everlog.analysis.stratify import Stratum
 from everlog.engine.hashing import hash_text
+from everlog.engine.tables import argument_name, argument_names
 from everlog.lang.printer import print_rule
-from everlog.lang.syntax import Atom, Constant, Predicate, Rule, Variable
+from everlog.lang.syntax import Constant, Predicate, Rule
+from everlog.reasoning.modules.closure.description import Closure
+from everlog.reasoning.modules.union.description import VirtualUnion
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -71,7 +76,6 @@ class PlanSettings:
     """A slice of a closure has so many pairs at least: a task costs more than to list fewer."""
     salt: int = 0
     """Of the ids of terms, as in the store."""
-    hash_bits: int = 64
 
     def within(self, memory: int) -> PlanSettings:
         """The same for Python workers of so many bytes each.
@@ -111,6 +115,12 @@ class StratumPlan:
     """For each derived predicate of such rules, where its given facts are, if not under its own name."""
     sizes: Sizes = field(default_factory=lambda: MappingProxyType({}), hash=False, repr=False)
 
+    @property
+    def closure(self) -> Closure:
+        """The closure that a plan of the kind *reachability* or *components* is for."""
+        assert isinstance(self.stratum.alone, Closure)
+        return self.stratum.alone
+
     def __str__(self) -> str:
         """
         >>> from everlog.analysis.check import check
@@ -127,7 +137,7 @@ class StratumPlan:
 
 def plan_of(stratum: Stratum, sizes: Sizes, settings: PlanSettings | None = None) -> StratumPlan:
     """The plan for a stratum; ``sizes`` are the numbers of facts of the predicates that it reads, as far as known."""
-    settings = settings or PlanSettings()
+    settings, stratum = settings or PlanSettings(), as_planned(stratum)
     expected, is_local = _expected(stratum, sizes, settings)
     if is_local:
         return StratumPlan("local", stratum, ("the local engine in one task", expected), settings, sizes=sizes)
@@ -137,15 +147,20 @@ def plan_of(stratum: Stratum, sizes: Sizes, settings: PlanSettings | None = None
     return replace(found, reasons=(*found.reasons, *more))
 
 
+def as_planned(stratum: Stratum) -> Stratum:
+    """The stratum with ordinary rules in the place of a module of a kind that Spark does not know."""
+    return stratum if stratum.alone is None or type(stratum.alone) in MODULE_PLANS else without_modules(stratum)
+
+
 def reads(stratum: Stratum) -> frozenset[Predicate]:
     """The predicates of a stratum's rules, and what its modules read."""
     atoms = (atom.predicate for rule in stratum.rules for atom in (rule.head, *rule.body))
-    return frozenset(atoms).union(*(module.inputs for module in stratum.modules))
+    return frozenset(atoms).union(*(module.inputs for module in stratum.special))
 
 
 def _expected(stratum: Stratum, sizes: Sizes, settings: PlanSettings) -> tuple[str, bool]:
     """How many facts a stratum is expected to have, in words, and whether they are few enough for one task."""
-    if not settings.local_facts or stratum.module is not None:
+    if not settings.local_facts or stratum.alone is not None:
         return "", False
     given = sum(sizes.get(predicate, 0) for predicate in reads(stratum))
     facts = given * (1 + settings.growth)
@@ -155,11 +170,9 @@ def _expected(stratum: Stratum, sizes: Sizes, settings: PlanSettings) -> tuple[s
 
 
 def _distributed_plan(stratum: Stratum, sizes: Sizes, settings: PlanSettings) -> StratumPlan:
-    if isinstance(stratum.module, VirtualUnion):
-        return StratumPlan("nonrecursive", stratum, ("a union of other predicates",), settings)
-    if stratum.module is not None:
-        return _closure_plan(stratum, stratum.module, sizes, settings)
-    if stratum.inner:
+    if stratum.alone is not None:
+        return MODULE_PLANS[type(stratum.alone)](stratum, stratum.alone, sizes, settings)
+    if stratum.special:
         return StratumPlan("loop", stratum, ("closures depend on rules that depend on them",), settings)
     if not stratum.recursive:
         return StratumPlan("nonrecursive", stratum, ("no rule depends on another of the stratum",), settings)
@@ -181,14 +194,13 @@ def close(
 def _close(
     plan: StratumPlan, session: SparkSession, facts: Mapping[Predicate, DataFrame], work: Path
 ) -> Mapping[Predicate, DataFrame]:
-    module, slices = plan.stratum.module, slices_of(plan, session)
+    slices = slices_of(plan, session)
     if plan.kind == "nonrecursive":
-        return _united(module, facts) if isinstance(module, VirtualUnion) else facts
+        return seeded(plan, facts)
     if plan.kind == "reachability":
         from everlog.backends.spark.closure import close_reachability
 
-        assert isinstance(module, Closure)
-        return close_reachability(session, module, facts, work, slices=slices, least=plan.settings.slice_pairs)
+        return close_reachability(session, plan.closure, facts, work, slices=slices, least=plan.settings.slice_pairs)
     if plan.kind == "components":
         from everlog.backends.spark.components import pairs
 
@@ -205,7 +217,7 @@ def _close(
         return {}
     if len(plan.decomposition.carried) == 1:
         return dict.fromkeys(plan.decomposition.carried, stage)
-    return {p: stage.where(stage.predicate == n).select(*(f"c{i}" for i in range(p.arity))) for p, n in ids.items()}
+    return {p: stage.where(stage.predicate == n).select(*argument_names(p.arity)) for p, n in ids.items()}
 
 
 def decomposed(
@@ -219,7 +231,7 @@ def decomposed(
     from everlog.backends.spark.decomposed import close_decomposed
 
     assert plan.decomposition is not None
-    constants = {text: hash_text(text, plan.settings.hash_bits, plan.settings.salt) for text in _constants(plan.rules)}
+    constants = {text: hash_text(text, plan.settings.salt) for text in _constants(plan.rules)}
     return close_decomposed(
         session,
         plan.rules,
@@ -240,9 +252,7 @@ def membership_of(
     """What there is to keep of a plan of components: (vertex, representative)."""
     from everlog.backends.spark.components import membership
 
-    module = plan.stratum.module
-    assert isinstance(module, Closure)
-    source = module.external[module.predicates[0]]
+    (source,) = plan.closure.external.values()
     edges = facts[source] if source in facts else _empty(session, 2)
     return membership(session, edges, work, edges_in_one_task=plan.settings.united_edges, size=plan.sizes.get(source))
 
@@ -265,11 +275,6 @@ def seeded(plan: StratumPlan, facts: Mapping[Predicate, DataFrame]) -> dict[Pred
     return given
 
 
-def _united(module: VirtualUnion, facts: Mapping[Predicate, DataFrame]) -> dict[Predicate, DataFrame]:
-    present = [part for part in module.parts if part.predicate in facts]
-    return {module.predicate: union(present, facts)} if present else {}
-
-
 def union(parts: Sequence[Edge], facts: Mapping[Predicate, DataFrame]) -> DataFrame:
     """The different pairs of some binary predicates, or of their inverses."""
     frames = []
@@ -284,6 +289,11 @@ def union(parts: Sequence[Edge], facts: Mapping[Predicate, DataFrame]) -> DataFr
 
 
 # choosing ---------------------------------------------------------------------------------------
+
+
+def _union_plan(stratum: Stratum, module: VirtualUnion, sizes: Sizes, settings: PlanSettings) -> StratumPlan:
+    seeds = MappingProxyType({module.predicate: module.parts})
+    return StratumPlan("nonrecursive", stratum, ("a union of other predicates",), settings, seeds=seeds)
 
 
 def _closure_plan(stratum: Stratum, module: Closure, sizes: Sizes, settings: PlanSettings) -> StratumPlan:
@@ -301,16 +311,23 @@ def _closure_plan(stratum: Stratum, module: Closure, sizes: Sizes, settings: Pla
             _slices(settings, "pairs"),
         )
         return StratumPlan("reachability", stratum, reasons, settings, sizes=sizes)
-    rules, seeds = as_rules(module)
+    rules, seeds = module.as_rules()
     found = _rules_plan(stratum, rules, tuple(seeds), sizes, settings)
     why = f"{edges:,} edges are too many to condense in one task {condensed}"
     return replace(found, reasons=(*found.reasons, why), seeds=MappingProxyType(seeds))
 
 
+MODULE_PLANS: Mapping[type[SpecialModule], Callable[[Stratum, Any, Sizes, PlanSettings], StratumPlan]] = {
+    Closure: _closure_plan,
+    VirtualUnion: _union_plan,
+}
+"""How Spark plans kinds of modules. It evaluates modules of other kinds by the rules that they have taken."""
+
+
 def _rules_plan(
     stratum: Stratum, rules: tuple[Rule, ...], predicates: tuple[Predicate, ...], sizes: Sizes, settings: PlanSettings
 ) -> StratumPlan:
-    found = decompose(Stratum(stratum.index, rules, (), predicates), sizes)
+    found = decompose(Stratum.of_rules(stratum.index, rules, (), predicates), sizes)
     if not isinstance(found, Decomposition):
         reasons = ("the recursion does not decompose", *(str(obstacle) for obstacle in found))
         return _rounds_plan(StratumPlan("loop", stratum, reasons, settings, rules, sizes=sizes), predicates)
@@ -329,7 +346,7 @@ def _rounds_plan(loop: StratumPlan, predicates: tuple[Predicate, ...]) -> Stratu
     bare = next((predicate for predicate in predicates if not predicate.arity), None)
     if bare is not None:
         return replace(loop, reasons=(*loop.reasons, f"no rounds over slices: {bare.name} has no arguments"))
-    steps = in_twos(loop.rules, predicates)
+    steps = binarise(loop.rules, predicates)
     if isinstance(steps, Unconnected):
         why = f"nothing connects the recursive atoms of {print_rule(steps.rule)}"
         return replace(loop, reasons=(*loop.reasons, f"no rounds over slices: {why}"))
@@ -345,33 +362,10 @@ def _in_slices(rules: Sequence[Rule], steps: Sequence[Rule], predicates: tuple[P
     """Where the facts of rounds are, in words."""
     if is_linear(rules, predicates):
         return ["one recursive atom a rule, so known facts stay in their slices"]
-    copies = [copy for each in meeting(steps, predicates).copies.values() for copy in each]
+    copies = [copy for each in partitioned(steps, predicates).partitionings.values() for copy in each]
     said = ["facts that a rule joins are in the same slice, so known facts stay there"]
     said += [f"applies {print_rule(step)}" for step in steps if step not in rules]
     return [*said, f"spreads {', '.join(map(str, copies))}"]
-
-
-def as_rules(module: Closure) -> tuple[tuple[Rule, ...], dict[Predicate, tuple[Edge, ...]]]:
-    """A closure that is not symmetric as linear rules, and what each of their predicates starts with."""
-    x, y, z = (Variable(name) for name in "xyz")
-    states = [state or Predicate(f"state {number}", 2) for number, state in enumerate(module.states)]
-    seeds: dict[Predicate, tuple[Edge, ...]] = dict.fromkeys(states, ())
-    seeds.update((state, (Edge(outside),)) for state, outside in module.external.items())
-    if module.kind == "transitive":
-        step = Atom(module.external[states[0]], (y, z))
-        return (Rule(Atom(states[0], (x, z)), (Atom(states[0], (x, y)), step)),), seeds
-    rules = []
-    for transition in module.transitions:
-        source, target = states[transition.source], states[transition.target]
-        if transition.edge is None:
-            rules.append(Rule(Atom(target, (x, y)), (Atom(source, (x, y)),)))
-            continue
-        along = Atom(transition.edge.predicate, (y, z) if transition.edge.inverted == module.mirrored else (z, y))
-        ends = ((x, z), (x, y)) if not module.mirrored else ((z, x), (y, x))
-        rules.append(Rule(Atom(target, ends[0]), (Atom(source, ends[1]), along)))
-        if module.closed:
-            seeds[target] = (*seeds[target], transition.edge)
-    return tuple(rules), seeds
 
 
 def _slices(settings: PlanSettings, of: Literal["", "facts", "pairs"] = "") -> str:
@@ -396,4 +390,4 @@ def _constants(rules: Iterable[Rule]) -> list[str]:
 def _empty(session: SparkSession, arity: int) -> DataFrame:
     from pyspark.sql.types import LongType, StructField, StructType
 
-    return session.createDataFrame([], StructType([StructField(f"c{i}", LongType()) for i in range(arity)]))
+    return session.createDataFrame([], StructType([StructField(argument_name(i), LongType()) for i in range(arity)]))

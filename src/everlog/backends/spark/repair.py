@@ -8,36 +8,55 @@ union is compared where it changed only.
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
-from everlog.analysis.modules.kinds import Closure, VirtualUnion
+from everlog.analysis.modules.module import SpecialModule
 from everlog.backends.spark.factset import FrameSet, PendingFacts, Predicates
 from everlog.backends.spark.groups import Mask, Place, joined
 from everlog.backends.spark.rows import GROUP, TaskIds, Written
 from everlog.backends.spark.sharing import in_one_task
 from everlog.backends.spark.workspace import Workspace
-from everlog.engine.factset import FactSet
-from everlog.reasoning.modules.derive import repaired_closure
+from everlog.reasoning.modules.kinds import implementation
+from everlog.reasoning.modules.union.description import VirtualUnion
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
 
-def repair_closure(
-    space: Workspace, module: Closure, old: FrameSet, gone: FrameSet, fresh: FrameSet, edges: int, pairs: int
-) -> tuple[FrameSet, FrameSet] | None:
-    """What a closure lost and won, given all facts before and what changed; None if that is too much for one task.
+@dataclass(frozen=True)
+class ModuleChange:
+    """All facts before and after a change of what a module reads, and that change."""
 
-    ``edges`` says how many facts may feed the closure, ``pairs`` how many may change.
+    old: FrameSet
+    new: FrameSet
+    gone: FrameSet
+    fresh: FrameSet
+
+
+def repair(
+    space: Workspace, module: SpecialModule, change: ModuleChange, edges: int, pairs: int
+) -> tuple[FrameSet, FrameSet] | None:
+    """What a module lost and won; None if that is too much for one task.
+
+    ``edges`` says how many facts may feed the module, ``pairs`` how many may change.
     """
+    if type(module) in REPAIRS:
+        return REPAIRS[type(module)](space, module, change)
+    return repair_in_one_task(space, module, change, edges, pairs)
+
+
+def repair_in_one_task(
+    space: Workspace, module: SpecialModule, change: ModuleChange, edges: int, pairs: int
+) -> tuple[FrameSet, FrameSet] | None:
+    """What a module lost and won, by its own implementation, from what fed it and what changed of that."""
     from pyspark.sql import functions as F
 
     rows = space.read(()).withColumn(GROUP, F.lit(0))
-    for group, facts in enumerate((old, gone, fresh)):
+    for group, facts in enumerate((change.old, change.gone, change.fresh)):
         part = facts.restricted(module.inputs)
         if part.possible:
             rows = rows.unionAll(part.frame().withColumn(GROUP, F.lit(group)))
@@ -52,7 +71,7 @@ def repair_closure(
 
 @dataclass(frozen=True)
 class _Repair:
-    module: Closure
+    module: SpecialModule
     terms: TaskIds
     edges: int
     pairs: int
@@ -65,24 +84,24 @@ class _Repair:
             if rows > self.edges:
                 return None
         (old, gone, fresh), numbering = self.terms.read(held, groups=3)
-        changed = repaired_closure(self.module, old, gone, fresh)
-        if sum(len(each.lost) + len(each.won) for each in changed.values()) > self.pairs:
+        sides = implementation(self.module).changed(old, (old - gone) | fresh, gone, fresh)
+        if sum(side.count for side in sides) > self.pairs:
             return None
-        sides = (
-            FactSet({p: each.lost for p, each in changed.items()}),
-            FactSet({p: c.won for p, c in changed.items()}),
-        )
         lost, won = (self.terms.write(side, numbering) for side in sides)
         return lost, won
 
 
-def repair_union(
-    space: Workspace, module: VirtualUnion, old: FrameSet, new: FrameSet, gone: FrameSet, fresh: FrameSet
-) -> tuple[FrameSet, FrameSet]:
+def repair_union(space: Workspace, module: VirtualUnion, change: ModuleChange) -> tuple[FrameSet, FrameSet]:
     """What a union lost and won: what a part lost is lost unless another part has it, and likewise what it won."""
-    before, after = (_united(space, module, facts, is_scan=True) for facts in (old, new))
-    less, more = (_united(space, module, facts) for facts in (gone, fresh))
+    before, after = (_united(space, module, facts, is_scan=True) for facts in (change.old, change.new))
+    less, more = (_united(space, module, facts) for facts in (change.gone, change.fresh))
     return less - after, more - before
+
+
+REPAIRS: Mapping[type[SpecialModule], Callable[[Workspace, Any, ModuleChange], tuple[FrameSet, FrameSet]]] = {
+    VirtualUnion: repair_union
+}
+"""How Spark repairs kinds of modules that it does not leave to one task."""
 
 
 def _united(space: Workspace, module: VirtualUnion, facts: FrameSet, is_scan: bool = False) -> FrameSet:

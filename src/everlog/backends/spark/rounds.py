@@ -8,7 +8,7 @@ round, and facts that are known do not move at all; the rounds end when nothing 
 
 Where no rule has two recursive atoms, a fact belongs to the slice that a hash of the whole fact says. Where rules
 have two, the facts that they join are in the same slice, by a hash of what they share, and a predicate may need several
-copies, each spread by other arguments (:mod:`everlog.analysis.meeting`): a fact is sent to the first of them, its
+copies, each spread by other arguments (:mod:`everlog.analysis.partitioning`): a fact is sent to the first of them, its
 *home*, and once it is known to be new there, to the others. An instance of a rule is found in the one slice where its
 facts meet, in the round in which the last of them has come there, so each is found once. Rules with more recursive
 atoms are applied in steps (:mod:`everlog.analysis.binary`); facts between the steps are no part of the result.
@@ -27,9 +27,9 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 
-from everlog.analysis.binary import Unconnected, in_twos
+from everlog.analysis.binary import Unconnected, binarise
 from everlog.analysis.linear import read_beside
-from everlog.analysis.meeting import Meeting, Partitioning, meeting
+from everlog.analysis.partitioning import PartitionedRules, Partitioning, partitioned
 from everlog.backends.spark.decomposed import orders_of
 from everlog.backends.spark.factset import FrameSet
 from everlog.backends.spark.rows import TaskIds, Written
@@ -40,8 +40,8 @@ from everlog.backends.spark.workspace import Stored, Workspace
 from everlog.engine.factset import NONE, FactSet
 from everlog.engine.keys import Keys, Order, reorder
 from everlog.engine.limits import Limits
-from everlog.engine.match import RuleSet
 from everlog.engine.relation import Relation
+from everlog.engine.rules import RuleSet
 from everlog.lang.syntax import Predicate, Rule
 
 
@@ -73,10 +73,10 @@ def close_in_rounds(
     The recursive atoms of each rule are connected, and no derived predicate has arity 0.
     """
     beside = read_beside(rules, derived)
-    steps = in_twos(rules, derived)
+    steps = binarise(rules, derived)
     assert not isinstance(steps, Unconnected)
-    plan = meeting(steps, derived)
-    spread = Spread({copy.name: len(copy.by) for copies in plan.copies.values() for copy in copies}, slices)
+    plan = partitioned(steps, derived)
+    spread = Spread({copy.name: len(copy.by) for copies in plan.partitionings.values() for copy in copies}, slices)
     terms = TaskIds.of(space, (*derived, *beside), rules)
     orders = orders_of(plan.rules, beside, spread.predicates, facts.sizes)
     given = facts.restricted((*derived, *beside))
@@ -116,16 +116,16 @@ class _Prepare:
     """Numbers all terms, shares what rules read, and sends the facts that are given to their slices."""
 
     terms: TaskIds
-    plan: Meeting
+    plan: PartitionedRules
     spread: Spread
     orders: Orders
 
     def __call__(self, batches: Iterable[pa.RecordBatch]) -> tuple[Path, Sent | None]:
         (facts,), numbering = self.terms.read(batches)
         work = Path(self.terms.directory)
-        beside = facts.restricted(p for p in facts if p not in self.plan.copies)
+        beside = facts.restricted(p for p in facts if p not in self.plan.partitionings)
         shared = write_facts(work, beside, numbering.own, self.orders)
-        given = facts.restricted(self.plan.copies)
+        given = facts.restricted(self.plan.partitionings)
         return shared, send(_homeward(given, self.plan), self.spread, numbering.universe, work)
 
 
@@ -144,7 +144,7 @@ class _Slice:
 
     derived: tuple[Predicate, ...]
     terms: TaskIds
-    plan: Meeting
+    plan: PartitionedRules
     spread: Spread
     shared: Path
     number: int
@@ -172,7 +172,7 @@ class _Slice:
 
     def _new(self, kept: SliceFacts) -> FactSet:
         """What was sent and the slice does not have; what comes from a home is known to be new."""
-        homes = {copies[0].name for copies in self.plan.copies.values()}
+        homes = {copies[0].name for copies in self.plan.partitionings.values()}
         found = {}
         for tag, (copy, layout) in enumerate(kept.layouts.items()):
             keys = received(self.sent, self.number, tag)
@@ -198,7 +198,7 @@ def _listed_from(relation: Relation, home: Partitioning) -> Relation:
     return Relation.from_keys(relation.layout, _turned(relation, home.order, own))
 
 
-def _homeward(facts: FactSet, plan: Meeting) -> dict[Predicate, Keys]:
+def _homeward(facts: FactSet, plan: PartitionedRules) -> dict[Predicate, Keys]:
     """Facts as their homes have them."""
     return {
         plan.home(predicate).name: _turned(relation, relation.layout.primary, plan.home(predicate).order)
@@ -206,11 +206,11 @@ def _homeward(facts: FactSet, plan: Meeting) -> dict[Predicate, Keys]:
     }
 
 
-def _onward(new: FactSet, plan: Meeting) -> dict[Predicate, Keys]:
+def _onward(new: FactSet, plan: PartitionedRules) -> dict[Predicate, Keys]:
     """Facts that are new in their homes, as the other copies have them."""
     return {
         copy.name: _turned(new[home.name], home.order, copy.order)
-        for home, *others in plan.copies.values()
+        for home, *others in plan.partitionings.values()
         if home.name in new
         for copy in others
     }

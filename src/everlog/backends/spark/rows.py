@@ -14,16 +14,13 @@ import pyarrow.parquet as pq
 from everlog.backends.spark.sharing import SharedNumbering, fact_set
 from everlog.backends.spark.workspace import Workspace
 from everlog.engine.factset import FactSet
-from everlog.engine.keys import Column, columns_of
+from everlog.engine.keys import BLOCK_ROWS, Column, columns_of
 from everlog.engine.limits import Limits
 from everlog.engine.match import Engine
 from everlog.lang.syntax import Constant, Predicate, Rule
 
 GROUP = "part"
 """The column that says to which of several sets a fact belongs."""
-
-BLOCK = 1 << 20
-"""So many facts are written at a time."""
 
 Written = tuple[tuple[str, ...], dict[int, int]]
 """Files, and how many facts of each predicate, by its id, are in them."""
@@ -91,8 +88,8 @@ class TaskIds:
             for predicate, relation in relations:
                 sizes[ids[predicate]] += len(relation)
                 keys = relation.keys()
-                for start in range(0, len(keys), BLOCK):
-                    block = keys[start : start + BLOCK]
+                for start in range(0, len(keys), BLOCK_ROWS):
+                    block = keys[start : start + BLOCK_ROWS]
                     found = [numbering.ids(column) for column in columns_of(relation.layout, block)]
                     columns = self._filled(ids[predicate], found[: predicate.arity], len(block))
                     writer.write_table(pa.Table.from_arrays(columns, schema=schema))

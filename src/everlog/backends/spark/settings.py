@@ -37,7 +37,7 @@ class SparkSettings:
         said = []
         if plan.kind in ("rounds", "loop"):
             said.append(f"finished in one task if all of its facts fit there {self.finishing}")
-        if plan.stratum.module is not None and self.expand_below is not None:
+        if plan.stratum.alone is not None and self.expand_below is not None:
             said.append(f"stored unless there are more facts {limit(self, 'expand_below')}")
         return replace(plan, reasons=(*plan.reasons, *said))
 

@@ -29,11 +29,15 @@ from everlog.engine.factset import FactSet
 from everlog.engine.keys import Column, Order, layout_for
 from everlog.engine.relation import Relation
 from everlog.engine.runs import Run
+from everlog.engine.tables import argument_name
 from everlog.ingest.tasks import work_directory
 from everlog.lang.syntax import Predicate
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
+
+SENT_ROWS = 1 << 17
+"""Rows in a batch that a worker sends to its JVM; a batch has more if they belong together."""
 
 Array = npt.NDArray[Any]
 Orders = Mapping[Predicate, frozenset[Order]]
@@ -144,8 +148,8 @@ def tagged(parts: Sequence[tuple[DataFrame, int, int | None]], width: int) -> Da
     frames = []
     for frame, tag, key in parts:
         names = frame.columns
-        columns = [F.col(name).cast("long").alias(f"c{i}") for i, name in enumerate(names)]
-        columns += [F.lit(0).cast("long").alias(f"c{i}") for i in range(len(names), width)]
+        columns = [F.col(name).cast("long").alias(argument_name(i)) for i, name in enumerate(names)]
+        columns += [F.lit(0).cast("long").alias(argument_name(i)) for i in range(len(names), width)]
         keyed = [] if key is None else [F.col(names[key]).cast("long").alias("key")]
         frames.append(frame.select(F.lit(tag).cast("int").alias("tag"), *columns, *keyed))
     joined = frames[0]

@@ -97,7 +97,7 @@ def _context(spark: SparkSession) -> Any:
 
 def parallelism(spark: SparkSession) -> int:
     """Number of tasks that keeps all cores busy."""
-    return int(spark.conf.get("spark.sql.shuffle.partitions", "4"))
+    return int(spark.conf.get("spark.sql.shuffle.partitions", "4") or 4)
 
 
 def worker_limit(spark: SparkSession) -> int | None:

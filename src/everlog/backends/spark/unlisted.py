@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from everlog.analysis.modules.kinds import Closure
 from everlog.backends.spark.plans import StratumPlan, membership_of, slices_of
 from everlog.lang.syntax import Predicate
 
@@ -35,8 +34,7 @@ def listing(
     from everlog.backends.spark.closure import condense, listed
     from everlog.backends.spark.components import pairs
 
-    module, slices = plan.stratum.module, slices_of(plan, session)
-    assert isinstance(module, Closure)
+    module, slices = plan.closure, slices_of(plan, session)
     if plan.kind == "reachability":
         condensed = condense(module, facts, work)
         least = plan.settings.slice_pairs

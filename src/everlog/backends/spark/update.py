@@ -32,7 +32,7 @@ from everlog.backends.spark.write import Signed, rows_of, write_rows
 from everlog.engine.algebra import AnyCounts, AnyFactSet
 from everlog.engine.limits import Limits
 from everlog.lang.syntax import Predicate
-from everlog.profiling.watch import watching
+from everlog.profiling.recorder import watching
 from everlog.reasoning.seen_change import SeenChange
 from everlog.reasoning.update import Algorithm, Strategy, update
 from everlog.store import Store

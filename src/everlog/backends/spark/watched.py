@@ -16,7 +16,7 @@ from everlog.backends.spark.match import FrameMatches, FrameProofs
 from everlog.backends.spark.plans import StratumPlan
 from everlog.backends.spark.workspace import WEIGHT
 from everlog.engine.algebra import AnyChange, AnyFactSet, Observer
-from everlog.engine.match import RuleSet
+from everlog.engine.rules import RuleSet
 from everlog.lang.syntax import Predicate, Rule
 from everlog.profiling.recorder import Recorder
 from everlog.profiling.watch import Watch
@@ -58,22 +58,22 @@ class WatchedSparkEngine(SparkEngine):
 
     def _began(self, rules: RuleSet, phase: str) -> None:
         self._heads = ()
-        self.watch.began(self, rules, phase, together=True)
+        self.watch.began(self, rules, phase, as_one=True)
 
     def closed(
         self, stratum: Stratum, facts: AnyFactSet, delta: AnyFactSet, observer: Observer | None = None
     ) -> FrameSet | None:
-        if stratum.module is not None:
-            self.watch.began_module(self, stratum)
+        if stratum.alone is not None:
+            self.watch.began_module(self, stratum, stratum.alone)
         return super().closed(stratum, facts, delta, observer)
 
     @contextmanager
     def _told(self, stratum: Stratum, rules: Sequence[Rule]) -> Iterator[None]:
         """Rules are evaluated otherwise than by passes; those of a module were told of before."""
-        if stratum.module is None:
-            self.watch.began_together(self, stratum.index, rules, "forward")
+        if stratum.alone is None:
+            self.watch.began_group(self, stratum.index, rules, "forward")
         yield
-        if stratum.module is None:
+        if stratum.alone is None:
             self.watch.jobs_done({})
 
     def _evaluated(self, plan: StratumPlan, facts: FrameSet, explicit: FrameSet) -> tuple[FrameSet, int] | None:

@@ -21,7 +21,7 @@ from everlog.kb.knowledge_base import KnowledgeBase
 from everlog.kb.rule_edits import RulesChanged
 from everlog.kb.saving import next_version
 from everlog.kb.stores import open as open_store
-from everlog.lang.errors import Diagnostic, LimitError
+from everlog.lang.errors import Diagnostic, FactLimitError
 from everlog.lang.syntax import Predicate, Program
 from everlog.reasoning.update import Algorithm, Strategy
 from everlog.settings import EXPAND_BELOW
@@ -91,8 +91,8 @@ class WholeTask:
         gives_up = self.max_facts is None or self.most < self.max_facts
         try:
             return self._repaired(self.most if gives_up else self.max_facts)
-        except LimitError as error:
-            if gives_up and error.diagnostics[0].code == "max-facts":
+        except FactLimitError:
+            if gives_up:
                 raise TooMuchError(f"more than {self.most:,} facts") from None
             raise
 

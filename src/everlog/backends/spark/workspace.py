@@ -38,6 +38,7 @@ from everlog.backends.spark.groups import (
 )
 from everlog.backends.spark.names import HashedNames
 from everlog.backends.spark.tasks import RESULT, gather, packed, parallelism
+from everlog.engine.tables import fact_columns
 from everlog.ingest.tasks import work_directory
 from everlog.lang.syntax import Predicate
 
@@ -84,7 +85,7 @@ class Workspace:
         self.spark = spark
         self.directory = work_directory(Path(directory) / f"spark-{uuid.uuid4().hex[:8]}")
         self.names = names
-        self.keys = ["predicate", *(f"c{i}" for i in range(width))]
+        self.keys = fact_columns(width)
         self.groups: Groups | None = None
         """The row groups of a store, if facts are to be looked up there."""
         self.slices = parallelism(spark)

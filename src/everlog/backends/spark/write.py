@@ -78,12 +78,10 @@ def _weighted(part: FrameSet | FrameCounts) -> DataFrame | None:
     return part.pieces_frame(part.possible)
 
 
-def write_rows(
-    space: Workspace, rows: DataFrame, sizes: Mapping[Predicate, int], work: Path, file_rows: int = FILE_ROWS
-) -> list[Path]:
+def write_rows(space: Workspace, rows: DataFrame, sizes: Mapping[Predicate, int], work: Path) -> list[Path]:
     """Write rows into files in ``work``; ``sizes`` says roughly how many there are of each predicate."""
     arities = {space.names.id(p): p.arity for p in space.names.predicates}
-    files = number_of_files(sum(sizes.values()), parallelism(space.spark), file_rows)
+    files = number_of_files(sum(sizes.values()), parallelism(space.spark), FILE_ROWS)
     task = _WriteRows(str(work_directory(work)), tuple(space.keys), arities, tuple(_filtered(sizes, files)))
     parted = _ranged(space, rows, sizes, files).sortWithinPartitions(*space.keys)
     found = gather(parted.select(*space.keys, *schema.WEIGHTS).mapInArrow(task, RESULT))
@@ -110,9 +108,9 @@ def _ranged(space: Workspace, rows: DataFrame, sizes: Mapping[Predicate, int], f
         start += size
     starts = F.broadcast(space.table(table))
     share = F.col("size") * (F.col("c0") / F.lit(2.0**64) + 0.5)
-    number = F.floor((F.coalesce(F.col("start") + share, F.lit(0.0))) / F.lit(float(file_rows))).cast("int")
+    file = F.floor((F.coalesce(F.col("start") + share, F.lit(0.0))) / F.lit(float(file_rows))).cast("int")
     numbered = rows.join(starts, "predicate", "left").withColumn(
-        "file", F.greatest(F.lit(0), F.least(number, F.lit(files - 1)))
+        "file", F.greatest(F.lit(0), F.least(file, F.lit(files - 1)))
     )
     return numbered.repartitionById(files, F.col("file"))
 

@@ -16,6 +16,7 @@ from pathlib import Path
 
 from numba import config, njit
 
+from everlog.lang.codes import Code
 from everlog.lang.errors import EverlogError
 
 log = logging.getLogger(__name__)
@@ -31,7 +32,9 @@ def ensure_place() -> None:
         place = str(_own_directory())
     except OSError as error:
         hint = f"set {VARIABLE} to a directory that can be written to"
-        raise EverlogError.of("no-kernel-cache", f"compiled kernels can be kept nowhere: {error}", hint=hint) from error
+        raise EverlogError.of(
+            Code.NO_KERNEL_CACHE, f"compiled kernels can be kept nowhere: {error}", hint=hint
+        ) from error
     config.CACHE_DIR = os.environ[VARIABLE] = place  # Numba reads the variable again when it changes
     if not _numba_has_place():
         os.environ["XDG_CACHE_HOME"] = place  # for a package in a zip file Numba looks nowhere else

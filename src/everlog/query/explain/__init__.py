@@ -1,6 +1,7 @@
 """Explanations: why a fact holds, as a proof by the rules, and why another does not."""
 
-from everlog.query.explain.explanation import Answer, Explanation
+from everlog.query.explain.content import Answer
+from everlog.query.explain.explanation import Explanation
 from everlog.query.explain.missing import Reason
 from everlog.query.explain.proof import Proof, ProofStep
 from everlog.query.explain.run import explain

@@ -134,7 +134,7 @@ class _Levels:
 
     def _closure(self, search: Search, fact: int) -> int:
         predicate = search.facts.predicates[int(search.facts.predicates_of(np.array([fact]))[0])]
-        return id(search.subject.closure_of[predicate])
+        return id(search.subject.paths_of[predicate].module)
 
     def _combined(self, step: int, height: int) -> Iterator[Choice]:
         """The proofs by a step that have a height."""

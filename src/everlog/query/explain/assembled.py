@@ -2,17 +2,45 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Sequence
+from typing import Protocol
 
 from everlog.lang.syntax import Atom, Constant
+from everlog.query.explain.classes import TermCache
 from everlog.query.explain.proof import Proof, ProofStep
 
-if TYPE_CHECKING:
-    from everlog.query.explain.equalities import Equalities, Pair
+Pair = tuple[int, int]
+"""Two terms, by their ids."""
 
 
-def assembled(draft: Proof, equalities: Equalities) -> Proof:
+class ProvedEqualities(Protocol):
+    """Equal terms, of which it is known along which edges they are equal, and how each edge is proved."""
+
+    terms: TermCache
+
+    def needed(self, draft: Proof) -> Iterator[Pair]:
+        """The pairs of terms whose equality a proof names."""
+
+    def in_order(self, one: Constant, other: Constant) -> Pair:
+        """Two terms in the order in which their equality is proved."""
+
+    def path(self, pair: Pair) -> list[int]:
+        """The edges from a term to an equal one."""
+
+    def fact(self, pair: Pair) -> Atom:
+        """That two terms are equal."""
+
+    def edge(self, number: int) -> Atom:
+        """The fact that an edge is."""
+
+    def level(self, edge: int) -> int:
+        """The level at which an edge is proved."""
+
+    def draft(self, edge: int) -> Proof:
+        """The proof of an edge, in which equalities are named."""
+
+
+def assembled(draft: Proof, equalities: ProvedEqualities) -> Proof:
     """The whole proof: what equalities rest on comes first, level by level.
 
     A fact that is proved at several levels keeps its first proof, which needs nothing of later ones.
@@ -26,7 +54,7 @@ def assembled(draft: Proof, equalities: Equalities) -> Proof:
     return Proof(_reached(made.steps, made.place[draft.fact]))
 
 
-def _needed(draft: Proof, equalities: Equalities) -> list[int]:
+def _needed(draft: Proof, equalities: ProvedEqualities) -> list[int]:
     """All edges that a proof rests on, earlier levels first."""
     found: dict[int, None] = {}
     waiting = [draft]
@@ -40,7 +68,7 @@ def _needed(draft: Proof, equalities: Equalities) -> list[int]:
 
 
 class _Assembly:
-    def __init__(self, equalities: Equalities) -> None:
+    def __init__(self, equalities: ProvedEqualities) -> None:
         self._equalities = equalities
         self.steps: list[ProofStep] = []
         self.place: dict[Atom, int] = {}

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 
 import numpy as np
 
-from everlog.analysis.modules.kinds import Closure
+from everlog.analysis.modules.module import SpecialModule
 from everlog.engine.keys import Column
 from everlog.lang.syntax import Atom, Constant, Term, Variable
 from everlog.query.explain.instances import variables
@@ -112,7 +112,7 @@ class ProofBuilder:
         known = self._constants
         return zip(*([known[term] for term in column.tolist()] for column in columns), strict=True)
 
-    def _maker(self, by: int | Closure) -> Callable[[Atom, tuple[Constant, ...]], ProofStep]:
+    def _maker(self, by: int | SpecialModule) -> Callable[[Atom, tuple[Constant, ...]], ProofStep]:
         """What makes a step of the fact and the values of variables; premises are not known yet."""
         subject = self._search.subject
         if not isinstance(by, int):

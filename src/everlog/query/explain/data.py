@@ -6,25 +6,25 @@ from typing import Any
 
 from everlog.lang.printer import print_atom, print_term
 from everlog.lang.syntax import Constant
-from everlog.query.explain.explanation import Answer, Explanation
+from everlog.query.explain.content import Answer, Content
 from everlog.query.explain.missing import Reason
 from everlog.query.explain.proof import Proof, ProofStep
 
 
-def data(explanation: Explanation) -> dict[str, Any]:
+def data(explanation: Content) -> dict[str, Any]:
     """The whole explanation. Rules are numbered from 1, steps by their place in the proof from 0."""
     rules = [_rule(number, explanation) for number in explanation.used if number < len(explanation.written)]
     answers = [_answer(answer, explanation) for answer in explanation]
     return {"query": explanation.query, "answers": answers, "rules": rules}
 
 
-def _rule(number: int, explanation: Explanation) -> dict[str, Any]:
+def _rule(number: int, explanation: Content) -> dict[str, Any]:
     span = explanation.written[number].span
     place = {} if span is None else {"file": span.source.name, "line": span.line, "column": span.column}
     return {"rule": number + 1, "text": explanation.rule(number), **place}
 
 
-def _answer(answer: Answer, explanation: Explanation) -> dict[str, Any]:
+def _answer(answer: Answer, explanation: Content) -> dict[str, Any]:
     found: dict[str, Any] = {"fact": explanation.shown(answer.fact), "holds": answer.holds}
     if answer.holds:
         asked = {} if answer.complete is None else {"complete": answer.complete, "notes": list(answer.notes)}
@@ -36,11 +36,11 @@ def _answer(answer: Answer, explanation: Explanation) -> dict[str, Any]:
     }
 
 
-def _proof(proof: Proof, explanation: Explanation) -> dict[str, Any]:
+def _proof(proof: Proof, explanation: Content) -> dict[str, Any]:
     return {"height": proof.height, "steps": [_step(step, explanation) for step in proof.steps]}
 
 
-def _step(step: ProofStep, explanation: Explanation) -> dict[str, Any]:
+def _step(step: ProofStep, explanation: Content) -> dict[str, Any]:
     found: dict[str, Any] = {"fact": explanation.shown(step.fact), "by": step.kind}
     if step.rules:
         found["rules"] = [rule + 1 for rule in step.rules]
@@ -55,7 +55,7 @@ def _step(step: ProofStep, explanation: Explanation) -> dict[str, Any]:
     return found
 
 
-def _reason(reason: Reason, explanation: Explanation) -> dict[str, Any]:
+def _reason(reason: Reason, explanation: Content) -> dict[str, Any]:
     prefixes = explanation.prefixes
     own = {} if reason.rule >= len(explanation.written) else {"rule": reason.rule + 1}
     return {
@@ -66,5 +66,5 @@ def _reason(reason: Reason, explanation: Explanation) -> dict[str, Any]:
     }
 
 
-def _values(bindings: tuple[tuple[str, Constant], ...], explanation: Explanation) -> dict[str, str]:
+def _values(bindings: tuple[tuple[str, Constant], ...], explanation: Content) -> dict[str, str]:
     return {name: print_term(term, explanation.prefixes) for name, term in bindings}

@@ -6,12 +6,12 @@ from collections.abc import Iterator
 
 from everlog.lang.printer import print_atom
 from everlog.lang.syntax import Atom
-from everlog.query.explain.explanation import Explanation
+from everlog.query.explain.content import Content
 from everlog.query.explain.proof import Proof, ProofStep
 from everlog.query.explain.text import because, remarks, why_not
 
 
-def dot(explanation: Explanation) -> str:
+def dot(explanation: Content) -> str:
     """All proofs in one graph; those of one fact in clusters if there are several."""
     lines = ["digraph explanation {", "  rankdir=BT;", '  node [shape=box, fontname="Helvetica"];']
     for number, answer in enumerate(explanation):
@@ -28,7 +28,7 @@ def dot(explanation: Explanation) -> str:
     return "\n".join([*lines, "}"]) + "\n"
 
 
-def _proof(proof: Proof, explanation: Explanation, name: str) -> Iterator[str]:
+def _proof(proof: Proof, explanation: Content, name: str) -> Iterator[str]:
     for at, step in enumerate(proof.steps):
         yield f"  {name}{at} [label={_label(step, explanation)}{', style=filled' if step.kind == 'given' else ''}];"
         for other in step.premises:
@@ -38,7 +38,7 @@ def _proof(proof: Proof, explanation: Explanation, name: str) -> Iterator[str]:
             yield f"  {name}{at}_{place} -> {name}{at};"
 
 
-def _missing(number: int, explanation: Explanation) -> Iterator[str]:
+def _missing(number: int, explanation: Content) -> Iterator[str]:
     answer = explanation[number]
     yield f"  n{number} [label={_quoted(explanation.query, 'does not hold')}, style=dashed];"
     for at, reason in enumerate(answer.reasons):
@@ -47,11 +47,11 @@ def _missing(number: int, explanation: Explanation) -> Iterator[str]:
         yield f"  n{number}_{at} -> n{number};"
 
 
-def _label(step: ProofStep, explanation: Explanation) -> str:
+def _label(step: ProofStep, explanation: Content) -> str:
     return _quoted(explanation.shown(step.fact), because(step, explanation))
 
 
-def _absent(atom: Atom, explanation: Explanation) -> str:
+def _absent(atom: Atom, explanation: Content) -> str:
     return f"~{print_atom(atom, explanation.prefixes)}"
 
 

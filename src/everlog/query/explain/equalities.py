@@ -21,7 +21,7 @@ from everlog.engine.keys import Column
 from everlog.engine.reach import Reach
 from everlog.lang.syntax import Atom, Constant, Predicate
 from everlog.query.explain.asked import Goals
-from everlog.query.explain.assembled import assembled
+from everlog.query.explain.assembled import Pair, assembled
 from everlog.query.explain.build import ProofBuilder
 from everlog.query.explain.classes import Classes, TermCache
 from everlog.query.explain.forms import in_terms
@@ -30,9 +30,6 @@ from everlog.query.explain.proof import Proof
 from everlog.query.explain.search import Search
 from everlog.query.explain.subject import ReasonedProgram, Subject
 from everlog.reasoning.merging import Level
-
-Pair = tuple[int, int]
-"""Two terms, by their ids."""
 
 
 @dataclass(frozen=True)

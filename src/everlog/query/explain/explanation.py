@@ -1,43 +1,18 @@
-"""What an explanation says: for each fact asked for its proofs, or why it does not hold."""
+"""Explanations in all their forms: text, JSON, a graph, HTML."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, overload
+from typing import Any
 
-from everlog.lang.printer import print_atom, print_rule
-from everlog.lang.syntax import Atom, Rule
-from everlog.query.explain.asked import ANSWER
-from everlog.query.explain.missing import Reason
-from everlog.query.explain.proof import Proof
+from everlog.query.explain.content import Content
+from everlog.query.explain.data import data
+from everlog.query.explain.dot import dot
+from everlog.query.explain.html import fragment, page
+from everlog.query.explain.text import text
 
 
-@dataclass(frozen=True)
-class Answer:
-    """A fact with its proofs, lowest first; or an atom that nothing satisfies, with reasons."""
-
-    fact: Atom
-    proofs: tuple[Proof, ...] = ()
-    reasons: tuple[Reason, ...] = ()
-    complete: bool | None = None
-    """Whether these are all proofs there are; None if no others were looked for."""
-    notes: tuple[str, ...] = ()
-    """Why there may be other proofs; or what is to be known of terms of an atom that does not hold."""
-
-    @property
-    def holds(self) -> bool:
-        return bool(self.proofs)
-
-    @property
-    def proof(self) -> Proof | None:
-        """The first proof."""
-        return self.proofs[0] if self.proofs else None
-
-
-@dataclass(frozen=True)
-class Explanation(Sequence[Answer]):
+class Explanation(Content):
     """The answers, one a fact, and the rules that they speak of.
 
     >>> import everlog
@@ -50,58 +25,7 @@ class Explanation(Sequence[Answer]):
     rule 1   p(?x) :- q(?x), ~r(?x) .   line 1
     """
 
-    query: str
-    answers: tuple[Answer, ...]
-    written: tuple[Rule, ...]
-    prefixes: Mapping[str, str]
-
-    @overload
-    def __getitem__(self, index: int) -> Answer: ...
-    @overload
-    def __getitem__(self, index: slice) -> tuple[Answer, ...]: ...
-    def __getitem__(self, index: int | slice) -> Answer | tuple[Answer, ...]:
-        return self.answers[index]
-
-    def __len__(self) -> int:
-        return len(self.answers)
-
-    def __iter__(self) -> Iterator[Answer]:
-        return iter(self.answers)
-
-    @property
-    def holds(self) -> bool:
-        """Whether there is anything to prove."""
-        return any(answer.holds for answer in self.answers)
-
-    @property
-    def proofs(self) -> tuple[Proof, ...]:
-        """All proofs, fact by fact."""
-        return tuple(proof for answer in self.answers for proof in answer.proofs)
-
-    @property
-    def used(self) -> tuple[int, ...]:
-        """The rules that the proofs and reasons speak of, by position."""
-        proofs = {rule for proof in self.proofs for rule in proof.rules}
-        return tuple(sorted(proofs | {reason.rule for answer in self.answers for reason in answer.reasons}))
-
-    def shown(self, fact: Atom) -> str:
-        """The text of a fact, or of the query that it answers."""
-        return self.query if fact.predicate.name == ANSWER else print_atom(fact, self.prefixes)
-
-    def rule(self, number: int) -> str:
-        """The text of a rule."""
-        return print_rule(self.written[number], self.prefixes)
-
-    def place(self, number: int) -> str | None:
-        """Where a rule was read, if that was a file or a text of the user's."""
-        span = self.written[number].span
-        if span is None or span.source.name.endswith(")"):  # the rules of a store
-            return None
-        return f"line {span.line}" if span.source.name == "<program>" else f"{span.source.name}:{span.line}"
-
     def __str__(self) -> str:
-        from everlog.query.explain.text import text
-
         return text(self)
 
     def to_text(self, depth: int | None = None) -> str:
@@ -112,8 +36,6 @@ class Explanation(Sequence[Answer]):
         >>> print(kb.explain("p(a)").to_text(2).splitlines()[1])
         └─ q(a)   rule 2: ?x = a ...
         """
-        from everlog.query.explain.text import text
-
         return text(self, depth)
 
     def __repr__(self) -> str:
@@ -122,8 +44,6 @@ class Explanation(Sequence[Answer]):
 
     def to_dict(self) -> dict[str, Any]:
         """Everything as JSON has it; see ``docs/explain.md``."""
-        from everlog.query.explain.data import data
-
         return data(self)
 
     def to_json(self) -> str:
@@ -132,17 +52,11 @@ class Explanation(Sequence[Answer]):
 
     def to_dot(self) -> str:
         """The proofs as one graph for Graphviz."""
-        from everlog.query.explain.dot import dot
-
         return dot(self)
 
     def to_html(self) -> str:
         """A page of its own, in which the steps of proofs fold."""
-        from everlog.query.explain.html import page
-
         return page(self)
 
     def _repr_html_(self) -> str:
-        from everlog.query.explain.html import fragment
-
         return fragment(self)

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from html import escape
 
 from everlog.lang.printer import print_atom
-from everlog.query.explain.explanation import Answer, Explanation
+from everlog.query.explain.content import Answer, Content
 from everlog.query.explain.proof import Proof, ProofStep
 from everlog.query.explain.text import because, count, remarks, why_not
 
@@ -26,7 +26,7 @@ STYLE = """
 """
 
 
-def page(explanation: Explanation) -> str:
+def page(explanation: Content) -> str:
     """A page of its own."""
     title = escape(explanation.query)
     body = _content(explanation, len(explanation))
@@ -36,12 +36,12 @@ def page(explanation: Explanation) -> str:
     )
 
 
-def fragment(explanation: Explanation) -> str:
+def fragment(explanation: Content) -> str:
     """The same as part of a page."""
     return f"<style>{STYLE}</style>\n{_content(explanation, SHOWN)}"
 
 
-def _content(explanation: Explanation, most: int) -> str:
+def _content(explanation: Content, most: int) -> str:
     answers = explanation[:most]
     parts = [part for answer in answers for part in _answer(answer, explanation)]
     if len(explanation) > most:
@@ -50,7 +50,7 @@ def _content(explanation: Explanation, most: int) -> str:
     return '<div class="everlog-explanation">\n' + "\n".join(parts) + "\n</div>"
 
 
-def _answer(answer: Answer, explanation: Explanation) -> Iterator[str]:
+def _answer(answer: Answer, explanation: Content) -> Iterator[str]:
     if not answer.holds:
         yield _missing(answer, explanation)
     for number, proof in enumerate(answer.proofs, 1):
@@ -61,7 +61,7 @@ def _answer(answer: Answer, explanation: Explanation) -> Iterator[str]:
         yield from (f"<p>{escape(remark)}</p>" for remark in remarks(answer, explanation))
 
 
-def _proof(proof: Proof, explanation: Explanation) -> str:
+def _proof(proof: Proof, explanation: Content) -> str:
     """The steps, nested; what was shown before is not shown again."""
     seen: set[int] = set()
     made: list[str] = []
@@ -101,7 +101,7 @@ def _line(fact: str, why: str) -> str:
     return f'{escape(fact)}<span class="why">{escape(why)}</span>'
 
 
-def _missing(answer: Answer, explanation: Explanation) -> str:
+def _missing(answer: Answer, explanation: Content) -> str:
     lines = [
         _leaf(f"rule {r.rule + 1}" if r.rule < len(explanation.written) else "query", why_not(r, explanation))
         for r in answer.reasons
@@ -113,7 +113,7 @@ def _missing(answer: Answer, explanation: Explanation) -> str:
     return f"<details open><summary>{head}</summary>\n" + "\n".join([*notes, *lines]) + "\n</details>"
 
 
-def _rules(explanation: Explanation) -> str:
+def _rules(explanation: Content) -> str:
     used = (number for number in explanation.used if number < len(explanation.written))
     cells = [(f"rule {n + 1}", explanation.rule(n), explanation.place(n) or "") for n in used]
     rows = [f"<tr>{''.join(f'<td>{escape(cell)}</td>' for cell in row)}</tr>" for row in cells]

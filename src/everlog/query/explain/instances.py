@@ -7,10 +7,12 @@ from functools import lru_cache
 
 import numpy as np
 
+from everlog.engine.accounts import OverBudgetError
 from everlog.engine.factset import NONE, FactSet
 from everlog.engine.keys import Column
-from everlog.engine.match import OverBudgetError, RuleSet
 from everlog.engine.relation import Relation
+from everlog.engine.rules import RuleSet
+from everlog.lang.codes import Code
 from everlog.lang.errors import LimitError
 from everlog.lang.syntax import Atom, Constant, Predicate, Rule, Variable
 from everlog.query.explain.steps import FoundSteps
@@ -76,7 +78,7 @@ def _matched(
         return engine.match(rules, known, subject.facts, changed, "explain").listed(head, repeated=False)
     except OverBudgetError:
         raise LimitError.of(
-            "too-many-derivations",
+            Code.TOO_MANY_DERIVATIONS,
             f"there are more than {MOST_INSTANCES:,} ways to derive what is asked for",
             None,
             "ask for fewer facts at once; with modules on, closures are explained by paths",

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from heapq import nsmallest
 from operator import eq
 
-from everlog.engine.match import RuleSet
+from everlog.engine.rules import RuleSet
 from everlog.lang.syntax import Atom, Constant, Predicate, Rule, Term, Variable, Wildcard
 from everlog.query.explain.classes import Classes
 from everlog.query.explain.subject import Subject

@@ -1,4 +1,4 @@
-"""Steps of closures: a fact of a closure is proved by a shortest path of edges, each of which is a fact again."""
+"""Steps of modules by paths: a fact of a closure is proved by a shortest path of edges, each of which is a fact."""
 
 from __future__ import annotations
 
@@ -8,19 +8,14 @@ from heapq import heappop, heappush
 
 import numpy as np
 
-from everlog.analysis.modules.kinds import Closure
-from everlog.engine.closed import STATE, TERM, Closed
 from everlog.engine.kernels import paths, rows, search
-from everlog.engine.keys import Column
+from everlog.engine.keys import ID_BITS, ID_MASK, Column
 from everlog.engine.reach import Positions, Reach
 from everlog.engine.relation import Relation
 from everlog.lang.syntax import Predicate
 from everlog.query.explain.steps import FoundSteps
-from everlog.query.explain.subject import Subject
+from everlog.query.explain.subject import ModulePaths, Subject
 from everlog.query.explain.table import Facts
-from everlog.reasoning.modules.closure import ClosureGraph, closed, known_graph
-
-WIDTH = 32
 
 MOST_PATHS = 20
 """Of each fact so many paths are found if all proofs are asked for."""
@@ -31,19 +26,19 @@ PATIENCE = 10_000
 
 @dataclass(frozen=True)
 class Paths:
-    """The graph of a closure, prepared for the search for paths."""
+    """The graph of a module, prepared for the search for paths."""
 
     subject: Subject
-    module: Closure
+    of: ModulePaths
 
     def steps(self, facts: Facts, predicate: Predicate, numbers: Column) -> FoundSteps:
         """A shortest path for each fact that has one which is not the fact itself."""
         first, second = facts.columns(predicate, numbers)
-        pairs = self._pairs[predicate]
+        pairs = self.of.graph.pairs[predicate]
         sources, targets = (second, first) if pairs.mirrored else (first, second)
         graph = self._graph
-        begin = graph.positions(sources | pairs.source << STATE)
-        end = graph.positions(targets | pairs.target << STATE)
+        begin = graph.positions(sources | pairs.source << ID_BITS)
+        end = graph.positions(targets | pairs.target << ID_BITS)
         bounds, places = paths.shortest_paths(
             graph.rows.table, self._row_of, *self._ahead, *self._behind, begin, end, self._rank
         )
@@ -51,13 +46,13 @@ class Paths:
 
     def several(self, facts: Facts, predicate: Predicate, numbers: Column) -> tuple[FoundSteps, bool]:
         """The shortest paths for each of a few facts, up to :data:`MOST_PATHS`; and whether these are all."""
-        pairs, graph = self._pairs[predicate], self._graph
+        pairs, graph = self.of.graph.pairs[predicate], self._graph
         owners: list[int] = []
         found: list[list[int]] = []
         complete = True
         for number, first, second in zip(numbers, *facts.columns(predicate, numbers), strict=True):
             ends = (second, first) if pairs.mirrored else (first, second)
-            at = [np.array([t | s << STATE]) for t, s in zip(ends, (pairs.source, pairs.target), strict=True)]
+            at = [np.array([t | s << ID_BITS]) for t, s in zip(ends, (pairs.source, pairs.target), strict=True)]
             source, target = (int(graph.positions(each)[0]) for each in at)
             mine, all_of_them = self._simple(source, target)
             complete &= all_of_them
@@ -114,29 +109,24 @@ class Paths:
         own = (sizes == 0) | ((sizes == 1) & (body[np.minimum(offsets[:-1], max(0, len(body) - 1))] == numbers))
         kept = ~own
         return FoundSteps(
-            self.module, numbers[kept], np.concatenate([[0], np.cumsum(sizes[kept])]), body[np.repeat(kept, sizes)]
+            self.of.module, numbers[kept], np.concatenate([[0], np.cumsum(sizes[kept])]), body[np.repeat(kept, sizes)]
         )
 
     def _edges(self, facts: Facts, sources: Column, targets: Column) -> Column:
         """The facts that edges stand for, each the first that a feed has."""
         edges = (targets, sources) if self._graph.turned else (sources, targets)
         found = np.full(len(sources), -1, np.int64)
-        for feed in self._layout.feeds:
+        for feed in self.of.graph.feeds:
             mine = np.flatnonzero((found < 0) & feed.feeds(self.subject.inner, edges))
             if len(mine):
-                terms = [side[mine] & TERM for side in edges]
+                terms = [side[mine] & ID_MASK for side in edges]
                 columns = terms[::-1] if feed.inverted else terms
                 found[mine] = facts.numbers(self.subject.shown(feed.predicate), columns, len(mine))
         return found
 
-    @cached_property
-    def _layout(self) -> ClosureGraph:
-        return ClosureGraph.of(self.module, self.subject.inner)
-
-    @cached_property
+    @property
     def _graph(self) -> Reach:
-        known = known_graph(self.module, self.subject.inner)
-        return Reach.of(*self._layout.edges(self.subject.inner), either=True) if known is None else known
+        return self.of.graph.reach
 
     @cached_property
     def _row_of(self) -> Positions:
@@ -144,10 +134,6 @@ class Paths:
         view = self._graph.row_of.view()
         view.flags.writeable = False
         return view
-
-    @cached_property
-    def _pairs(self) -> dict[Predicate, Closed]:
-        return closed(self.module, self._layout, self._graph)
 
     @cached_property
     def _edge_keys(self) -> Relation:
@@ -166,11 +152,11 @@ class Paths:
         """The order of positions by the hash of the term there, then by state."""
         vertices = self._graph.at(np.arange(len(self._graph)))
         rank = np.empty(len(vertices), np.int64)
-        rank[np.lexsort((vertices >> STATE, self.subject.hashes[vertices & TERM]))] = np.arange(len(vertices))
+        rank[np.lexsort((vertices >> ID_BITS, self.subject.hashes[vertices & ID_MASK]))] = np.arange(len(vertices))
         return rank
 
 
 def adjacent(edges: Relation, order: tuple[int, int], size: int) -> tuple[Column, Column]:
     """Where the neighbours of each position start, and the neighbours."""
     keys = edges.run().keys(order)
-    return search.leading_offsets(keys, WIDTH, size + 1).astype(np.int64), keys & TERM
+    return search.leading_offsets(keys, ID_BITS, size + 1).astype(np.int64), keys & ID_MASK

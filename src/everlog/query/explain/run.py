@@ -9,16 +9,17 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
+from everlog.engine.accounts import Work
 from everlog.engine.keys import Column
-from everlog.engine.match import Work
 from everlog.lang.printer import print_term
 from everlog.lang.syntax import Atom, Constant
 from everlog.query.explain.alternatives import MORE, several
 from everlog.query.explain.asked import Asked, Explained, FactTexts, Goals, by_query, by_rows
 from everlog.query.explain.build import ProofBuilder
 from everlog.query.explain.classes import Classes
+from everlog.query.explain.content import Answer
 from everlog.query.explain.equalities import Equalities
-from everlog.query.explain.explanation import Answer, Explanation
+from everlog.query.explain.explanation import Explanation
 from everlog.query.explain.missing import reasons
 from everlog.query.explain.paths import Paths
 from everlog.query.explain.proof import Proof

@@ -16,14 +16,13 @@ from functools import cached_property
 
 import numpy as np
 
-from everlog.analysis.modules.kinds import Closure
 from everlog.engine.kernels import paths
 from everlog.engine.keys import Column, Mask
 from everlog.lang.syntax import Predicate
 from everlog.query.explain.instances import instances
 from everlog.query.explain.paths import Paths
 from everlog.query.explain.steps import Steps
-from everlog.query.explain.subject import Subject
+from everlog.query.explain.subject import ModulePaths, Subject
 from everlog.query.explain.table import Facts
 
 UNPROVED = np.int32(1 << 30)
@@ -76,7 +75,7 @@ class Search:
         wanted = self.facts.by_predicate(frontier[~again])
         self._match(wanted, {n for predicate in wanted for n in self.subject.direct(predicate)})
         for predicate, numbers in wanted.items():
-            if predicate in self.subject.closure_of:
+            if predicate in self.subject.paths_of:
                 self._follow(predicate, numbers, every_path and len(numbers) <= FEW)
         more = self.facts.by_predicate(frontier[again])
         self._match(more, {n for p in more for n in self.subject.by_head[p] if n not in self.subject.direct(p)})
@@ -86,7 +85,7 @@ class Search:
 
     def _follow(self, predicate: Predicate, numbers: Column, every_path: bool) -> None:
         """Steps by paths of a closure."""
-        finder, complete = self._finder(self.subject.closure_of[predicate]), False
+        finder, complete = self._finder(self.subject.paths_of[predicate]), False
         if every_path:
             found, complete = finder.several(self.facts, predicate, numbers)
         else:
@@ -106,10 +105,10 @@ class Search:
         for found in instances(self.subject, self.facts, wanted, sorted(rules)):
             self.steps.add(found)
 
-    def _finder(self, module: Closure) -> Paths:
-        if id(module) not in self._paths:
-            self._paths[id(module)] = Paths(self.subject, module)
-        return self._paths[id(module)]
+    def _finder(self, of: ModulePaths) -> Paths:
+        if id(of.module) not in self._paths:
+            self._paths[id(of.module)] = Paths(self.subject, of)
+        return self._paths[id(of.module)]
 
     def _survey(self, goals: Column) -> Column:
         self.height, frontier = paths.survey(
@@ -121,7 +120,7 @@ class Search:
         """Facts of closures to be expanded by all rules, if a goal has no proof: a path may rest on what it proves."""
         if not len(self.height) or (self.height[goals] >= 0).all():
             return goals[:0]
-        closures = [self.facts.predicates.index(p) for p in self.subject.closure_of if p in self.facts.predicates]
+        closures = [self.facts.predicates.index(p) for p in self.subject.paths_of if p in self.facts.predicates]
         every = np.flatnonzero(self._expanded & ~self._opened & (self.height < 0))
         return every[np.isin(self.facts.predicates_of(every), closures)]
 

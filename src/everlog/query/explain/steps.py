@@ -8,19 +8,19 @@ from functools import cached_property
 
 import numpy as np
 
-from everlog.analysis.modules.kinds import Closure
+from everlog.analysis.modules.module import SpecialModule
 from everlog.engine.keys import Column
 from everlog.query.explain.subject import Subject
 
 
 @dataclass(frozen=True)
 class FoundSteps:
-    """Steps of one kind: instances of a rule with the values of its variables, or paths of a closure.
+    """Steps of one kind: instances of a rule with the values of its variables, or paths of a module.
 
     Facts are numbers; the body of step i is ``body[offsets[i] : offsets[i + 1]]``.
     """
 
-    by: int | Closure
+    by: int | SpecialModule
     head: Column
     offsets: Column
     body: Column
@@ -126,7 +126,7 @@ class Steps:
         return rank
 
 
-def _position(by: int | Closure, number: int, subject: Subject) -> int:
+def _position(by: int | SpecialModule, number: int, subject: Subject) -> int:
     if isinstance(by, int):
         return 2 * number
     return 2 * min(subject.along(by), default=len(subject.rules)) + 1

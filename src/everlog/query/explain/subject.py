@@ -9,7 +9,8 @@ from typing import Protocol
 
 import numpy as np
 
-from everlog.analysis.modules.kinds import INNER, Closure, Module, is_inner
+from everlog.analysis.modules.hidden import INNER, is_inner
+from everlog.analysis.modules.module import SpecialModule
 from everlog.analysis.stratify import StratifiedProgram
 from everlog.engine.dictionary import Dictionary
 from everlog.engine.factset import FactSet
@@ -21,6 +22,8 @@ from everlog.reasoning.equality.partition import Partition
 from everlog.reasoning.materialisation import Materialisation
 from everlog.reasoning.merging import Merged, Merging
 from everlog.reasoning.modules.boundary import visible
+from everlog.reasoning.modules.kinds import implementation
+from everlog.reasoning.modules.paths import PathGraph
 
 
 class ReasonedProgram(Protocol):
@@ -43,6 +46,14 @@ class ReasonedProgram(Protocol):
 
 
 @dataclass(frozen=True)
+class ModulePaths:
+    """A module whose facts are paths in a graph."""
+
+    module: SpecialModule
+    graph: PathGraph
+
+
+@dataclass(frozen=True)
 class Subject:
     """A knowledge base as its rules see it; hidden predicates of modules are in ``inner`` only.
 
@@ -54,7 +65,7 @@ class Subject:
     facts: FactSet
     explicit: FactSet
     inner: FactSet
-    modules: tuple[Module, ...]
+    modules: tuple[SpecialModule, ...]
     dictionary: Dictionary
     engine: Engine
     partition: Partition | None = None
@@ -74,7 +85,7 @@ class Subject:
             visible(program, kept.facts),
             kept.explicit.renamed(names),
             kept.facts,
-            program.modules,
+            program.special,
             reasoner.dictionary,
             reasoner.engine(partition),
             partition,
@@ -93,14 +104,15 @@ class Subject:
         return found
 
     @cached_property
-    def closure_of(self) -> Mapping[Predicate, Closure]:
-        """For each predicate of a closure that closure."""
-        closures = (module for module in self.modules if isinstance(module, Closure))
-        return {predicate: module for module in closures for predicate in module.predicates}
+    def paths_of(self) -> Mapping[Predicate, ModulePaths]:
+        """For each predicate whose facts are paths, such as one of a closure, the module and its graph."""
+        found = ((module, implementation(module).paths(self.inner)) for module in self.modules)
+        each = [ModulePaths(module, graph) for module, graph in found if graph is not None]
+        return {predicate: paths for paths in each for predicate in paths.module.predicates}
 
     @cached_property
-    def module_of(self) -> Mapping[Predicate, Module]:
-        """For each predicate of a module that module."""
+    def module_of(self) -> Mapping[Predicate, SpecialModule]:
+        """For each predicate of a special module that module."""
         return {predicate: module for module in self.modules for predicate in module.predicates}
 
     @cached_property
@@ -142,31 +154,31 @@ class Subject:
         return {rule: number for number, rule in reversed(list(enumerate(self.rules)))}
 
     def direct(self, predicate: Predicate) -> tuple[int, ...]:
-        """The rules for a predicate but those whose instances paths of its closure stand for: rules with several atoms,
-        and those that read nothing but the closure."""
+        """The rules for a predicate but those whose instances paths of its module stand for: rules with several atoms,
+        and those that read nothing but the module."""
         if predicate not in self._direct:
-            self._direct[predicate] = self._without_closure(predicate)
+            self._direct[predicate] = self._without_paths(predicate)
         return self._direct[predicate]
 
     @cached_property
     def _direct(self) -> dict[Predicate, tuple[int, ...]]:
         return {}
 
-    def _without_closure(self, predicate: Predicate) -> tuple[int, ...]:
-        module = self.closure_of.get(predicate)
+    def _without_paths(self, predicate: Predicate) -> tuple[int, ...]:
+        paths = self.paths_of.get(predicate)
         rules = tuple(self.by_head.get(predicate, ()))
-        if module is None:
+        if paths is None:
             return rules
-        inside = set(module.predicates)
+        module, inside = paths.module, set(paths.module.predicates)
         read = [(rule, {atom.predicate for atom in rule.positive}) for rule in module.rules]
         taken = set(self.numbers_of([rule for rule, of in read if len(rule.positive) > 1 or of <= inside]))
         return tuple(number for number in rules if number not in taken)
 
-    def along(self, module: Closure) -> tuple[int, ...]:
-        """The rules by which paths of a closure are put together, in their order.
+    def along(self, module: SpecialModule) -> tuple[int, ...]:
+        """The rules by which paths of a module are put together, in their order.
 
-        Those of other modules are among them if the closure goes along what generates their predicates, and those
-        that make another predicate the same as one of the closure.
+        Those of other modules are among them if the paths go along what generates their predicates, and those
+        that make another predicate the same as one of the module.
         """
         rules, used = list(module.rules), {module.predicates}
         while True:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from everlog.lang.printer import print_atom, print_term
 from everlog.lang.syntax import Atom, Constant
-from everlog.query.explain.explanation import Answer, Explanation
+from everlog.query.explain.content import Answer, Content
 from everlog.query.explain.missing import CONSIDERED, Reason
 from everlog.query.explain.proof import Proof, ProofStep
 
@@ -18,7 +18,7 @@ DEPTH = 40
 """Steps are shown down to this level, unless another depth is asked for."""
 
 
-def text(explanation: Explanation, depth: int | None = DEPTH) -> str:
+def text(explanation: Content, depth: int | None = DEPTH) -> str:
     """The explanation down to some level of its proofs, None for all; see :class:`Explanation`."""
     parts = [part for answer in explanation for part in _parts(answer, explanation, depth)]
     if explanation.used:
@@ -26,7 +26,7 @@ def text(explanation: Explanation, depth: int | None = DEPTH) -> str:
     return "\n\n".join(parts)
 
 
-def _parts(answer: Answer, explanation: Explanation, depth: int | None) -> Iterator[str]:
+def _parts(answer: Answer, explanation: Content, depth: int | None) -> Iterator[str]:
     if not answer.holds:
         yield "\n".join(_missing(answer, explanation))
     for number, proof in enumerate(answer.proofs, 1):
@@ -41,13 +41,13 @@ def count(answer: Answer) -> str:
     return f"{len(answer.proofs)}{'' if answer.complete else ' or more'}"
 
 
-def remarks(answer: Answer, explanation: Explanation) -> Iterator[str]:
+def remarks(answer: Answer, explanation: Content) -> Iterator[str]:
     """Why other proofs may be missing."""
     what = "1 proof" if len(answer.proofs) == 1 else f"{len(answer.proofs)} proofs"
     return (f"{what} of {explanation.shown(answer.fact)}: {note}" for note in answer.notes)
 
 
-def tree(proof: Proof, explanation: Explanation, depth: int | None = None) -> list[str]:
+def tree(proof: Proof, explanation: Content, depth: int | None = None) -> list[str]:
     """The steps of a proof, each below what follows from it; what stands above already is not said again.
 
     Steps at the given level are shown without what they rest on; a last line says how many steps are left out.
@@ -66,7 +66,7 @@ def tree(proof: Proof, explanation: Explanation, depth: int | None = None) -> li
 class _Tree:
     """The lines of a proof down to some level."""
 
-    def __init__(self, proof: Proof, explanation: Explanation, depth: int | None) -> None:
+    def __init__(self, proof: Proof, explanation: Content, depth: int | None) -> None:
         self._proof, self._explanation, self._depth = proof, explanation, depth
         self.seen: set[int] = set()
         self.folded: set[int] = set()
@@ -107,7 +107,7 @@ class _Tree:
                 waiting += self._proof.steps[number].premises
 
 
-def because(step: ProofStep, explanation: Explanation) -> str:
+def because(step: ProofStep, explanation: Content) -> str:
     """Why a step holds, in a few words."""
     bindings = _bound(step.bindings, explanation)
     if step.kind == "given":
@@ -140,7 +140,7 @@ def rules_text(step: ProofStep) -> str:
     return f"rule{'' if len(step.rules) == 1 else 's'} {numbers}"
 
 
-def _rules(explanation: Explanation) -> Iterator[str]:
+def _rules(explanation: Content) -> Iterator[str]:
     used = [number for number in explanation.used if number < len(explanation.written)]
     labels = [f"rule {number + 1}" for number in used]
     width = max(map(len, labels), default=0)
@@ -149,7 +149,7 @@ def _rules(explanation: Explanation) -> Iterator[str]:
         yield f"{label.ljust(width)}   {explanation.rule(number)}{f'   {place}' if place else ''}"
 
 
-def _missing(answer: Answer, explanation: Explanation) -> Iterator[str]:
+def _missing(answer: Answer, explanation: Content) -> Iterator[str]:
     yield f"{explanation.query}   does not hold"
     yield from (f"  {note}" for note in answer.notes)
     if not answer.reasons:
@@ -159,7 +159,7 @@ def _missing(answer: Answer, explanation: Explanation) -> Iterator[str]:
         yield f"  {label}   {why_not(reason, explanation)}"
 
 
-def why_not(reason: Reason, explanation: Explanation) -> str:
+def why_not(reason: Reason, explanation: Content) -> str:
     """What a rule lacks, in a sentence."""
     failed = print_atom(reason.failed, explanation.prefixes)
     fails = f"{failed} {'holds' if reason.negated else 'does not hold'}"
@@ -179,7 +179,7 @@ def _of_them(reason: Reason) -> str:
     return "" if reason.count < 2 else " for each of them" if reason.negated else " for any of them"
 
 
-def _bound(bindings: tuple[tuple[str, Constant], ...], explanation: Explanation) -> str:
+def _bound(bindings: tuple[tuple[str, Constant], ...], explanation: Content) -> str:
     return ", ".join(f"?{name} = {print_term(term, explanation.prefixes)}" for name, term in bindings)
 
 

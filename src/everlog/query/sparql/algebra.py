@@ -134,6 +134,27 @@ class Node:
         return ()
 
 
+class OnePattern(Node):
+    """What is made of one pattern."""
+
+    pattern: Pattern
+
+    @property
+    def parts(self) -> tuple[Pattern, ...]:
+        return (self.pattern,)
+
+
+class TwoPatterns(Node):
+    """What is made of two patterns."""
+
+    left: Pattern
+    right: Pattern
+
+    @property
+    def parts(self) -> tuple[Pattern, ...]:
+        return self.left, self.right
+
+
 @dataclass(frozen=True)
 class Triple:
     """A triple pattern; also a triple of a template."""
@@ -199,13 +220,9 @@ class Values(Node):
 
 
 @dataclass(frozen=True)
-class Join(Node):
+class Join(TwoPatterns):
     left: Pattern
     right: Pattern
-
-    @property
-    def parts(self) -> tuple[Pattern, ...]:
-        return self.left, self.right
 
     @cached_property
     def variables(self) -> Names:
@@ -213,16 +230,12 @@ class Join(Node):
 
 
 @dataclass(frozen=True)
-class LeftJoin(Node):
+class LeftJoin(TwoPatterns):
     """``left OPTIONAL { right FILTER condition }``"""
 
     left: Pattern
     right: Pattern
     condition: Expression | None = None
-
-    @property
-    def parts(self) -> tuple[Pattern, ...]:
-        return self.left, self.right
 
     @property
     def certain(self) -> Names:
@@ -234,13 +247,9 @@ class LeftJoin(Node):
 
 
 @dataclass(frozen=True)
-class Minus(Node):
+class Minus(TwoPatterns):
     left: Pattern
     right: Pattern
-
-    @property
-    def parts(self) -> tuple[Pattern, ...]:
-        return self.left, self.right
 
     @property
     def variables(self) -> Names:
@@ -252,13 +261,9 @@ class Minus(Node):
 
 
 @dataclass(frozen=True)
-class Union(Node):
+class Union(TwoPatterns):
     left: Pattern
     right: Pattern
-
-    @property
-    def parts(self) -> tuple[Pattern, ...]:
-        return self.left, self.right
 
     @property
     def certain(self) -> Names:
@@ -266,15 +271,11 @@ class Union(Node):
 
 
 @dataclass(frozen=True)
-class InGraph(Node):
+class InGraph(OnePattern):
     """``GRAPH term { pattern }``"""
 
     graph: Term
     pattern: Pattern
-
-    @property
-    def parts(self) -> tuple[Pattern, ...]:
-        return (self.pattern,)
 
     @property
     def variables(self) -> Names:
@@ -286,13 +287,9 @@ class InGraph(Node):
 
 
 @dataclass(frozen=True)
-class Filter(Node):
+class Filter(OnePattern):
     pattern: Pattern
     condition: Expression
-
-    @property
-    def parts(self) -> tuple[Pattern, ...]:
-        return (self.pattern,)
 
     @property
     def expressions(self) -> tuple[Expression, ...]:
@@ -300,16 +297,12 @@ class Filter(Node):
 
 
 @dataclass(frozen=True)
-class Extend(Node):
+class Extend(OnePattern):
     """``BIND(expression AS ?variable)``"""
 
     pattern: Pattern
     variable: str
     expression: Expression
-
-    @property
-    def parts(self) -> tuple[Pattern, ...]:
-        return (self.pattern,)
 
     @property
     def variables(self) -> Names:
@@ -325,16 +318,12 @@ class Extend(Node):
 
 
 @dataclass(frozen=True)
-class Grouping(Node):
+class Grouping(OnePattern):
     """Solutions grouped by the values of variables (all in one group if ``keys`` is None), each group aggregated."""
 
     pattern: Pattern
     keys: tuple[str, ...] | None
     aggregates: tuple[Aggregate, ...]
-
-    @property
-    def parts(self) -> tuple[Pattern, ...]:
-        return (self.pattern,)
 
     @property
     def variables(self) -> Names:
@@ -350,13 +339,9 @@ class Grouping(Node):
 
 
 @dataclass(frozen=True)
-class Project(Node):
+class Project(OnePattern):
     pattern: Pattern
     columns: tuple[str, ...]
-
-    @property
-    def parts(self) -> tuple[Pattern, ...]:
-        return (self.pattern,)
 
     @property
     def variables(self) -> Names:
@@ -368,24 +353,16 @@ class Project(Node):
 
 
 @dataclass(frozen=True)
-class Distinct(Node):
+class Distinct(OnePattern):
     pattern: Pattern
-
-    @property
-    def parts(self) -> tuple[Pattern, ...]:
-        return (self.pattern,)
 
 
 @dataclass(frozen=True)
-class OrderBy(Node):
+class OrderBy(OnePattern):
     """Solutions in the order of expressions, each with whether it descends."""
 
     pattern: Pattern
     conditions: tuple[tuple[Expression, bool], ...]
-
-    @property
-    def parts(self) -> tuple[Pattern, ...]:
-        return (self.pattern,)
 
     @property
     def expressions(self) -> tuple[Expression, ...]:
@@ -393,16 +370,12 @@ class OrderBy(Node):
 
 
 @dataclass(frozen=True)
-class Slice(Node):
+class Slice(OnePattern):
     """``OFFSET offset LIMIT limit``"""
 
     pattern: Pattern
     offset: int
     limit: int | None
-
-    @property
-    def parts(self) -> tuple[Pattern, ...]:
-        return (self.pattern,)
 
 
 Pattern = (

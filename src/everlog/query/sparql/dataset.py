@@ -11,6 +11,7 @@ from everlog.engine.dictionary import Dictionary
 from everlog.engine.factset import NONE, FactSet
 from everlog.engine.limits import Limits
 from everlog.engine.state import State
+from everlog.lang.codes import Code
 from everlog.lang.errors import RuleError
 from everlog.lang.kinds import Kinds
 from everlog.lang.syntax import Predicate
@@ -73,7 +74,7 @@ class GraphSet(Generic[Base]):
         if name not in self.named and self._make is None:
             message = f"there is no graph {name}, and a knowledge base cannot keep one: it has one graph"
             hint = "leave out the graph, or make a Dataset of several knowledge bases in Python"
-            raise RuleError.of("one-graph", message, None, hint)
+            raise RuleError.of(Code.ONE_GRAPH, message, None, hint)
         if name not in self.named and self._make is not None:
             self.named[name] = self._make()
         return self.named[name]
@@ -105,7 +106,7 @@ class GraphSet(Generic[Base]):
 def _found(graphs: Mapping[str, FactSet], name: str) -> FactSet:
     if name not in graphs:
         known = ", ".join(graphs) or "there are no named graphs, all facts are in the default graph"
-        raise RuleError.of("unknown-graph", f"there is no graph {name}", None, f"known: {known}")
+        raise RuleError.of(Code.UNKNOWN_GRAPH, f"there is no graph {name}", None, f"known: {known}")
     return graphs[name]
 
 

@@ -14,10 +14,12 @@ from xml.sax.saxutils import escape, quoteattr
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from everlog.lang.codes import Code
 from everlog.lang.errors import DataError
 from everlog.lang.terms import IRI, LANG_STRING, NOT_IN_IRI, BlankNode, Literal
-from everlog.query.sparql.results import BATCH, Result, Solutions, Triples, Truth
+from everlog.query.sparql.results import Result, Solutions, Triples, Truth
 from everlog.query.sparql.terms import BOOLEAN, DECIMAL, DOUBLE, INTEGER, STRING, Node, node_of
+from everlog.query.typed import BATCH_ROWS
 
 Cells = Any
 """A LargeStringArray: a cell for each row, null where there is none."""
@@ -50,7 +52,7 @@ def write(result: Result, form: str, file: IO[bytes], *, prefixes: Mapping[str, 
     elif form in GRAPH_FORMATS:
         if not isinstance(result, Triples):
             hint = f"answers of SELECT can be written as {', '.join(SOLUTION_FORMATS)}"
-            raise DataError.of("wrong-format", f"{form} is for the triples of CONSTRUCT and DESCRIBE", None, hint)
+            raise DataError.of(Code.WRONG_FORMAT, f"{form} is for the triples of CONSTRUCT and DESCRIBE", None, hint)
         _write_turtle(result, file, prefixes or {}) if form == "ttl" else _write_ntriples(result, file)
     else:
         SOLUTION_FORMATS[form](result, file)
@@ -108,10 +110,10 @@ def _batches(result: Solutions, cell: Callable[[str, Node], str]) -> Iterator[li
     for name, ids in zip(result.columns, result.ids(), strict=True):
         texts, places = result.different(ids)
         columns.append((pa.array([cell(name, node_of(text)) for text in texts], pa.large_string()), places))
-    for start in range(0, len(result), BATCH):
-        shown = [(cells, places[start : start + BATCH]) for cells, places in columns]
+    for start in range(0, len(result), BATCH_ROWS):
+        shown = [(cells, places[start : start + BATCH_ROWS]) for cells, places in columns]
         found = [cells.take(pa.array(places, mask=places < 0)) for cells, places in shown]
-        yield found or [pa.nulls(min(BATCH, len(result) - start), pa.large_string())]
+        yield found or [pa.nulls(min(BATCH_ROWS, len(result) - start), pa.large_string())]
 
 
 def _rows(cells: Sequence[Cells], separator: str) -> Cells:

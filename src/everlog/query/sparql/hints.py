@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
+from everlog.lang.codes import Code, Severity
 from everlog.lang.errors import Diagnostic, warn
 from everlog.lang.internal import is_internal
 from everlog.lang.syntax import Constant, Predicate
@@ -24,7 +25,7 @@ def warn_of(pattern: Pattern, graphs: Graphs) -> None:
 def missing_graph(name: str, known: Iterable[str]) -> Diagnostic:
     """The warning that there is no graph of a name."""
     names = ", ".join(known)
-    return _warning("unknown-graph", f"there is no graph {name}", f"known: {names}" if names else ONE_GRAPH)
+    return _warning(Code.UNKNOWN_GRAPH, f"there is no graph {name}", f"known: {names}" if names else ONE_GRAPH)
 
 
 def _diagnostics(pattern: Pattern, graphs: Graphs) -> Iterator[Diagnostic]:
@@ -42,7 +43,7 @@ def _of_graph(pattern: InGraph, graphs: Graphs) -> Iterator[Diagnostic]:
             yield missing_graph(pattern.graph.text, graphs.named)
     elif not graphs.named:
         message = f"GRAPH ?{pattern.graph.name} matches nothing: all facts are in the default graph"
-        yield _warning("no-named-graphs", message, ONE_GRAPH)
+        yield _warning(Code.NO_NAMED_GRAPHS, message, ONE_GRAPH)
 
 
 def _of_triple(triple: Triple, graph: TripleGraph) -> Iterator[Diagnostic]:
@@ -54,7 +55,7 @@ def _of_triple(triple: Triple, graph: TripleGraph) -> Iterator[Diagnostic]:
     relation = Predicate(name, 1 if of_class else 2)
     if is_internal(relation) and relation in graph.facts and not graph.options(triple):
         message = f"{name} is a relation of Everlog's own rules, and its facts are no triples"
-        yield _warning("internal-relation", message, "ask for it with `everlog query`, or with `query` in Python")
+        yield _warning(Code.INTERNAL_RELATION, message, "ask for it with `everlog query`, or with `query` in Python")
 
 
 def _patterns(pattern: Pattern) -> Iterator[Pattern]:
@@ -75,5 +76,5 @@ def _exists(expression: Expression) -> Iterator[Exists]:
             yield from _exists(argument)
 
 
-def _warning(code: str, message: str, hint: str) -> Diagnostic:
-    return Diagnostic(code, message, None, hint, severity="warning")
+def _warning(code: Code, message: str, hint: str) -> Diagnostic:
+    return Diagnostic(code, message, None, hint, severity=Severity.WARNING)

@@ -16,8 +16,10 @@ import numpy as np
 from everlog.engine.factset import NONE, FactSet
 from everlog.engine.keys import Column, columns_of
 from everlog.engine.limits import Limits
-from everlog.engine.match import Engine, RuleSet
+from everlog.engine.match import Engine
 from everlog.engine.relation import Relation
+from everlog.engine.rules import RuleSet
+from everlog.lang.codes import Code
 from everlog.lang.errors import LimitError
 from everlog.lang.syntax import Atom, Constant, Predicate, Rule, Variable
 from everlog.query.sparql.algebra import Basic, Names
@@ -282,7 +284,7 @@ class Matcher:
         keys, weights = counts.whole()
         total = int(weights.sum(dtype=np.int64))
         if total != engine.work.instances[PHASE] - before:
-            raise LimitError.of("too-many-solutions", f"one answer has more than {MOST:,} solutions")
+            raise LimitError.of(Code.TOO_MANY_SOLUTIONS, f"one answer has more than {MOST:,} solutions")
         columns = columns_of(counts.layout, keys)
         return SolutionTable(dict(zip(names, columns, strict=True)), len(keys), weights.astype(np.int64))
 

@@ -22,6 +22,7 @@ from rdflib.plugins.sparql import parser as rdflib_parser
 from rdflib.plugins.sparql.parserutils import Comp, Param
 
 from everlog.engine.limits import Limits
+from everlog.lang.codes import Code
 from everlog.lang.errors import EverlogError, Place, RuleError
 from everlog.query.sparql.algebra import Operation, SparqlQuery
 from everlog.query.sparql.graphs import BARE
@@ -96,7 +97,7 @@ def is_update(text: str) -> bool:
 def _require_absolute(base: str) -> None:
     if base and not _ABSOLUTE.fullmatch(base):
         hint = "give an absolute IRI, such as http://example.org/"
-        raise RuleError.of("bad-base", f"the base `{base}` is not an absolute IRI", None, hint)
+        raise RuleError.of(Code.BAD_BASE, f"the base `{base}` is not an absolute IRI", None, hint)
 
 
 def _namespaces(prefixes: Mapping[str, str] | None) -> dict[str, str]:
@@ -114,7 +115,7 @@ def answering() -> Iterator[None]:
 
 def _too_deep() -> RuleError:
     hint = "write it with fewer brackets, operators or steps in a row, such as `IN` for many `||`"
-    return RuleError.of("sparql-syntax", "the query is nested too deeply", Place(NAME), hint)
+    return RuleError.of(Code.SPARQL_SYNTAX, "the query is nested too deeply", Place(NAME), hint)
 
 
 class _Clock:
@@ -173,7 +174,7 @@ def _character(text: str, token: re.Match[str], escape: re.Match[str]) -> str:
         found = re.compile(re.escape(escape[0])).match(text, token.start() + escape.start())
         message = f"`{escape[0]}` is not the number of a character"
         raise RuleError.of(
-            "sparql-syntax", message, _place(text, found), "write the character, or its number in Unicode"
+            Code.SPARQL_SYNTAX, message, _place(text, found), "write the character, or its number in Unicode"
         )
     return escape[0] if token[0][0] in "\"'" else chr(number)
 
@@ -185,7 +186,7 @@ def _refuse_halves(source: str) -> None:
     except UnicodeEncodeError as error:
         shown = source.encode(errors="replace").decode()
         at = re.compile(r"(?s).").match(shown, error.start)
-        raise RuleError.of("not-utf-8", "the text is not UTF-8", _place(shown, at), "write it as UTF-8") from None
+        raise RuleError.of(Code.NOT_UTF_8, "the text is not UTF-8", _place(shown, at), "write it as UTF-8") from None
 
 
 def _syntax_error(source: str, error: Any) -> RuleError:
@@ -193,17 +194,17 @@ def _syntax_error(source: str, error: Any) -> RuleError:
     found = re.match(r"\S{1,30}", source[error.loc :].lstrip())
     what = f"cannot read on from `{found.group()}`" if found else "the text ends too early"
     hint = "the part that begins here is not SPARQL 1.1, or what should come before it is missing"
-    return RuleError.of("sparql-syntax", what, Place(NAME, error.lineno, error.column, line), hint)
+    return RuleError.of(Code.SPARQL_SYNTAX, what, Place(NAME, error.lineno, error.column, line), hint)
 
 
 def _translation_error(source: str, error: Exception) -> RuleError:
     prefix = _UNKNOWN_PREFIX.search(str(error))
     if prefix is None:
-        return RuleError.of("sparql-syntax", f"this is not a query: {error}", Place(NAME))
+        return RuleError.of(Code.SPARQL_SYNTAX, f"this is not a query: {error}", Place(NAME))
     name = "" if prefix[1] == "None" else prefix[1]
     at = re.search(rf"(?<![\w.-]){re.escape(name)}:(?!//)", source)
     hint = f"begin the query with PREFIX {name}: <...>"
-    return RuleError.of("unknown-prefix", f"the prefix `{name}:` is not declared", _place(source, at), hint)
+    return RuleError.of(Code.UNKNOWN_PREFIX, f"the prefix `{name}:` is not declared", _place(source, at), hint)
 
 
 def _place(source: str, match: re.Match[str] | None) -> Place:

@@ -15,6 +15,7 @@ from functools import lru_cache
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from everlog.lang.codes import Code
 from everlog.lang.errors import RuleError
 from everlog.query.sparql.terms import ExpressionError
 
@@ -242,4 +243,4 @@ def _literal(char: str) -> str:
 def _unsupported(part: str, reason: str) -> RuleError:
     message = f"the regular expression cannot be used, because of `{part}`: {reason}"
     hint = "write it without; `CONTAINS`, `STRSTARTS`, `STRENDS` and several `REGEX` joined by `&&` may do"
-    return RuleError.of("unsupported-regex", message, None, hint)
+    return RuleError.of(Code.UNSUPPORTED_REGEX, message, None, hint)

@@ -14,9 +14,8 @@ from everlog.lang.terms import Value
 from everlog.query.display import rows_html
 from everlog.query.sparql.pool import TermPool, distinct_ids
 from everlog.query.sparql.table import SolutionTable
-from everlog.query.typed import typed_texts, values_of
+from everlog.query.typed import BATCH_ROWS, typed_texts, values_of
 
-BATCH = 1 << 16
 Row = tuple[Value | None, ...]
 
 
@@ -50,8 +49,8 @@ class Solutions:
         return self._size > 0
 
     def __iter__(self) -> Iterator[Row]:
-        for start in range(0, self._size, BATCH):
-            stop = min(start + BATCH, self._size)
+        for start in range(0, self._size, BATCH_ROWS):
+            stop = min(start + BATCH_ROWS, self._size)
             columns = [self._values(ids[start:stop]) for ids in self._ids]
             yield from zip(*columns, strict=True) if columns else [()] * (stop - start)
 
@@ -71,9 +70,9 @@ class Solutions:
         """The columns as canonical texts (see ``everlog.lang.terms``), null where a variable is unbound."""
         return [self._terms.texts(ids[start:stop]) for ids in self._ids]
 
-    def ids(self, start: int = 0, stop: int | None = None) -> list[Column]:
+    def ids(self) -> list[Column]:
         """The columns as numbers that are equal if and only if the terms are, -1 where a variable is unbound."""
-        return [ids[start:stop] for ids in self._ids]
+        return list(self._ids)
 
     def different(self, ids: Column) -> tuple[list[str], Column]:
         """The different texts of a column of ids, and for each row which it is, -1 if none."""
@@ -95,7 +94,7 @@ class Solutions:
     def batches(self, start: int = 0, stop: int | None = None) -> Iterator[pa.RecordBatch]:
         """The rows of :meth:`to_arrow`, all or some, a batch at a time."""
         stop = self._size if stop is None else stop
-        yield from self.to_arrow().slice(start, stop - start).to_batches(max_chunksize=BATCH)
+        yield from self.to_arrow().slice(start, stop - start).to_batches(max_chunksize=BATCH_ROWS)
 
     def to_pandas(self) -> Any:
         """A pandas DataFrame; see :meth:`to_arrow`."""

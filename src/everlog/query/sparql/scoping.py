@@ -16,6 +16,7 @@ from rdflib.plugins.sparql.parserutils import CompValue
 from rdflib.term import BNode
 from rdflib.term import Variable as RdflibVariable
 
+from everlog.lang.codes import Code
 from everlog.lang.errors import Place, RuleError
 
 Locate = Callable[[re.Match[str] | None], Place]
@@ -60,7 +61,7 @@ class Scoping:
         nodes = list(_nodes(tree))
         if any(node.name == SERVICE for node in nodes):
             hint = "a query sees this knowledge base only"
-            raise RuleError.of("unsupported-sparql", "SERVICE is not supported", self._keyword("SERVICE"), hint)
+            raise RuleError.of(Code.UNSUPPORTED_SPARQL, "SERVICE is not supported", self._keyword("SERVICE"), hint)
         queries = [node for node in nodes if node.name in QUERIES]
         allowed = {id(each) for query in queries for part in _after_where(query) for each in _aggregates(part)}
         self._check_aggregates(nodes, allowed)
@@ -81,11 +82,11 @@ class Scoping:
             inner = [each.name.removeprefix("Aggregate_").upper() for each in _aggregates(list(node.values()))]
             if inner:
                 message, hint = f"{inner[0]} is inside of {name}", "compute the inner one in a subquery"
-                raise self._error("aggregate-in-aggregate", message, rf"\b{name}\b", hint)
+                raise self._error(Code.AGGREGATE_IN_AGGREGATE, message, rf"\b{name}\b", hint)
             if id(node) not in allowed:
                 message = f"{name} stands where there are no groups"
                 hint = "write it in SELECT or ORDER BY, or as a condition in HAVING after the pattern"
-                raise self._error("misplaced-aggregate", message, rf"\b{name}\b", hint)
+                raise self._error(Code.MISPLACED_AGGREGATE, message, rf"\b{name}\b", hint)
 
     def _check_values(self, node: CompValue) -> None:
         """Every row of VALUES has a value for each variable; a block without variables gets one without values."""
@@ -94,14 +95,14 @@ class Scoping:
         for name in names:
             if names.count(name) > 1:
                 message = f"VALUES has the variable ?{name} twice"
-                raise self._error("sparql-syntax", message, rf"[?$]{re.escape(name)}(?!\w)", "leave one of them out")
+                raise self._error(Code.SPARQL_SYNTAX, message, rf"[?$]{re.escape(name)}(?!\w)", "leave one of them out")
         for number, row in enumerate(rows, 1):
             if isinstance(row, list | ParseResults) and len(row) != len(names):
                 message = (
                     f"row {number} of VALUES has {_counted(len(row), 'value')} for {_counted(len(names), 'variable')}"
                 )
                 hint = "UNDEF stands for a value that is not given"
-                raise RuleError.of("values-width", message, self._keyword("VALUES"), hint)
+                raise RuleError.of(Code.VALUES_WIDTH, message, self._keyword("VALUES"), hint)
         if not names and rows:
             node["var"], node["value"] = [RdflibVariable(NO_COLUMNS)], [["UNDEF"] for _ in rows]
 
@@ -113,14 +114,14 @@ class Scoping:
         for name in (str(each.evar) for each in query.projection or () if each.evar):
             if shown.count(name) > 1:
                 message = f"?{name} has a value already where `AS ?{name}` gives it one"
-                raise self._error("variable-in-use", message, rf"(?i:AS)\s+[?$]{re.escape(name)}(?!\w)", CHOOSE)
+                raise self._error(Code.VARIABLE_IN_USE, message, rf"(?i:AS)\s+[?$]{re.escape(name)}(?!\w)", CHOOSE)
 
     def _check_groups(self, query: CompValue) -> None:
         """In a grouped query variables outside of aggregates are keys, or results of expressions before."""
         if query.name in ("SelectQuery", "SubSelect") and not query.projection:
             hint = "list the variables that the query is grouped by, and aggregates"
             place = self._locate(re.search(r"\*", self._source))
-            raise RuleError.of("select-all-of-groups", "SELECT * has no meaning for groups", place, hint)
+            raise RuleError.of(Code.SELECT_ALL_OF_GROUPS, "SELECT * has no meaning for groups", place, hint)
         keys = [each if isinstance(each, RdflibVariable) else each.var for each in _conditions(query)]
         grouped = {str(key) for key in keys if key is not None}
         known = set(grouped)
@@ -147,7 +148,7 @@ class Scoping:
                 keyword = re.search(r"\bHAVING\b", self._source, re.IGNORECASE)
                 variable = re.compile(rf"[?$]{re.escape(name)}(?!\w)")
                 place = self._locate(variable.search(self._source, keyword.end() if keyword else 0))
-                raise RuleError.of("result-in-having", message, place, hint)
+                raise RuleError.of(Code.RESULT_IN_HAVING, message, place, hint)
 
     def _referenced(self, expression: Any, known: set[str]) -> Any:
         """The expression with references in the place of variables that are not inside of aggregates."""
@@ -167,7 +168,7 @@ class Scoping:
             hint = (
                 f"add ?{name} to GROUP BY, or say which of its values is meant, such as MIN(?{name}) or SAMPLE(?{name})"
             )
-            raise self._error("ungrouped-variable", message, rf"[?$]{re.escape(name)}(?!\w)", hint)
+            raise self._error(Code.UNGROUPED_VARIABLE, message, rf"[?$]{re.escape(name)}(?!\w)", hint)
 
     def _check_labels(self, patterns: Iterable[set[str]], where: str, hint: str) -> None:
         """The label of a blank node stands in one basic graph pattern only, and in one INSERT DATA of a request."""
@@ -176,12 +177,12 @@ class Scoping:
             for label in sorted(labels & seen):
                 places = list(re.finditer(rf"_:{re.escape(label)}(?![\w-])", self._source))
                 message = f"the blank node _:{label} stands in two {where}, and its label holds in one only"
-                raise RuleError.of("blank-node-scope", message, self._locate(places[-1] if places else None), hint)
+                raise RuleError.of(Code.BLANK_NODE_SCOPE, message, self._locate(places[-1] if places else None), hint)
             seen |= labels
 
     # places -------------------------------------------------------------------------------------
 
-    def _error(self, code: str, message: str, at: str, hint: str) -> RuleError:
+    def _error(self, code: Code, message: str, at: str, hint: str) -> RuleError:
         return RuleError.of(code, message, self._locate(re.search(at, self._source, re.IGNORECASE)), hint)
 
     def _keyword(self, word: str) -> Place:

@@ -19,6 +19,7 @@ from rdflib.term import BNode, URIRef
 from rdflib.term import Literal as RdflibLiteral
 from rdflib.term import Variable as RdflibVariable
 
+from everlog.lang.codes import Code
 from everlog.lang.errors import RuleError
 from everlog.lang.syntax import Constant, Variable
 from everlog.lang.terms import RDF, is_convertible, literal_text
@@ -77,7 +78,7 @@ ARGUMENTS = ("arg", "arg1", "arg2", "arg3", "text", "start", "length", "pattern"
 
 
 def unsupported(what: str, hint: str | None = None) -> RuleError:
-    return RuleError.of("unsupported-sparql", f"{what} is not supported", None, hint)
+    return RuleError.of(Code.UNSUPPORTED_SPARQL, f"{what} is not supported", None, hint)
 
 
 def translate_query(tree: Any, namespaces: Mapping[str, str], base: str, source: str) -> SparqlQuery:
@@ -285,7 +286,7 @@ class _QueryTranslation:
             return inner  # a sample of a key is that key
         if name in inner.variables:
             message = f"?{name} has a value already where `AS ?{name}` gives it one"
-            raise RuleError.of("variable-in-use", message, None, "choose another name after AS")
+            raise RuleError.of(Code.VARIABLE_IN_USE, message, None, "choose another name after AS")
         return Extend(inner, name, expression)
 
     def _multiset(self, node: Any) -> Pattern:
@@ -393,7 +394,7 @@ class _QueryTranslation:
             raise unsupported(f"the function <{iri}>", "beside the functions of SPARQL 1.1 there are the casts of xsd:")
         arguments = tuple(map(self.expression, node.expr or ()))
         if len(arguments) != 1:
-            raise RuleError.of("sparql-syntax", f"<{iri}> takes one argument, not {len(arguments)}")
+            raise RuleError.of(Code.SPARQL_SYNTAX, f"<{iri}> takes one argument, not {len(arguments)}")
         return Call(iri, arguments)
 
 
@@ -472,7 +473,7 @@ def _ground(translation: _QueryTranslation, request: Any) -> tuple[Quad, ...]:
         for term in (graph, *triple):
             if isinstance(term, Variable) and not term.name.startswith("_:"):
                 hint = "write INSERT { ... } WHERE { ... } or DELETE WHERE { ... } to use variables"
-                raise RuleError.of("sparql-syntax", f"?{term.name} is a variable, and DATA has none", None, hint)
+                raise RuleError.of(Code.SPARQL_SYNTAX, f"?{term.name} is a variable, and DATA has none", None, hint)
     return quads
 
 
@@ -480,7 +481,7 @@ def _without_blanks(quads: tuple[Quad, ...]) -> tuple[Quad, ...]:
     for _, triple in quads:
         if any(isinstance(term, Variable) and term.name.startswith("_:") for term in triple):
             hint = "put a variable in its place, and in WHERE what it is"
-            raise RuleError.of("blank-node-in-delete", "a blank node cannot be deleted by its label", None, hint)
+            raise RuleError.of(Code.BLANK_NODE_IN_DELETE, "a blank node cannot be deleted by its label", None, hint)
     return quads
 
 

@@ -17,6 +17,7 @@ from everlog.engine.dictionary import Dictionary
 from everlog.engine.factset import NONE, FactSet
 from everlog.engine.keys import Column
 from everlog.engine.relation import Relation
+from everlog.lang.codes import Code
 from everlog.lang.errors import EverlogError, RuleError, warn
 from everlog.lang.internal import TRIPLE
 from everlog.lang.syntax import Constant, Predicate, Variable
@@ -99,7 +100,7 @@ def _refuse_literal_subjects(quads: Sequence[Quad]) -> None:
         if isinstance(subject, Constant) and not subject.text.startswith("<"):
             message = f"the literal {subject.text} cannot be the subject of a triple"
             hint = "put an IRI or a blank node in its place"
-            raise RuleError.of("literal-subject", message, None, hint)
+            raise RuleError.of(Code.LITERAL_SUBJECT, message, None, hint)
 
 
 def _cleared(dataset: GraphSet[Any], operation: Clear) -> list[GraphBase]:

@@ -47,7 +47,8 @@ EXACT_OPERATIONS: dict[str, Callable[[Any, Any], Any]] = {"+": EXACT.add, "-": E
 def truth(node: Node) -> bool:
     """The effective boolean value of a term.
 
-    >>> truth(Literal("", STRING)), truth(Literal("0.5", RANK_NAMES[1]))
+    >>> from everlog.query.sparql.terms import DECIMAL
+    >>> truth(Literal("", STRING)), truth(Literal("0.5", DECIMAL))
     (False, True)
     """
     if isinstance(node, Literal):
@@ -59,10 +60,6 @@ def truth(node: Node) -> bool:
             number = number_of(node)
             return number is not None and not number.is_nan and number.value != 0
     raise ExpressionError
-
-
-RANK_NAMES = tuple(name for rank in range(4) for name in list(RANKS)[:4] if RANKS[name] == rank)
-"""The datatypes that numbers are promoted to, by rank."""
 
 
 def comparable(node: Node) -> tuple[str, Any]:
@@ -86,7 +83,8 @@ def comparable(node: Node) -> tuple[str, Any]:
 def compare(name: str, left: Node, right: Node) -> bool:
     """``=``, ``!=``, ``<`` and so on.
 
-    >>> compare("=", Literal("1", RANK_NAMES[0]), Literal("1.0", RANK_NAMES[1]))
+    >>> from everlog.query.sparql.terms import DECIMAL, INTEGER
+    >>> compare("=", Literal("1", INTEGER), Literal("1.0", DECIMAL))
     True
     """
     if name in ("=", "!="):
@@ -139,7 +137,8 @@ def _aligned(left: Any, right: Any) -> tuple[Any, Any]:
 def arithmetic(name: str, left: Node, right: Node) -> Literal:
     """``+``, ``-``, ``*`` and ``/`` in the higher of the two datatypes; integers divide as decimals.
 
-    >>> arithmetic("/", Literal("1", RANK_NAMES[0]), Literal("2", RANK_NAMES[0])).lexical
+    >>> from everlog.query.sparql.terms import INTEGER
+    >>> arithmetic("/", Literal("1", INTEGER), Literal("2", INTEGER)).lexical
     '0.5'
     """
     return computed(name, _number(left), _number(right)).node

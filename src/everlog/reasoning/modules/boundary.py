@@ -9,17 +9,18 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 
-from everlog.analysis.modules.kinds import is_inner
+from everlog.analysis.modules.hidden import is_inner
 from everlog.analysis.stratify import StratifiedProgram
 from everlog.engine.dictionary import Dictionary
 from everlog.engine.factset import NONE, FactSet
-from everlog.engine.match import Engine, RuleSet
+from everlog.engine.match import Engine
 from everlog.engine.multiset import Counts
+from everlog.engine.rules import RuleSet
 from everlog.engine.state import State
 from everlog.lang.syntax import Predicate
 from everlog.reasoning.materialisation import Materialisation, Trace
-from everlog.reasoning.modules.derive import derive
 from everlog.reasoning.modules.graphs import derived, derived_since, derived_together, graphs_of
+from everlog.reasoning.modules.kinds import implementation
 
 
 def outward(program: StratifiedProgram, kept: Materialisation) -> Materialisation:
@@ -150,19 +151,20 @@ def _fed_again(engine: Engine, program: StratifiedProgram, state: State) -> Fact
     Where a stratum's rules depend on its own modules, the listed pairs of these serve until all is known.
     """
     names, generated = program.external, state.generated
-    derived_above = {p for stratum in program.strata if stratum.module for p in stratum.predicates}
+    derived_above = {p for stratum in program.strata if stratum.alone for p in stratum.predicates}
     facts = state.facts.restricted(p for p in state.facts if p not in derived_above)
     facts = facts | state.explicit.restricted(p for p in names if p not in generated).renamed(names)
     facts = facts.replaced(state.external.restricted(generated).renamed(names))
     hidden = {names[predicate] for predicate in names if predicate not in generated}
     for stratum in program.strata:
-        within = [module for module in stratum.inner if generated.intersection(module.predicates)]
+        mixed = stratum.special if stratum.is_mixed else ()
+        within = [module for module in mixed if generated.intersection(module.predicates)]
         facts = facts.replaced(derived_together(engine, within, facts))
         feeding = RuleSet([rule for rule in stratum.rules if rule.head.predicate in hidden])
         while more := engine.match(feeding, facts, facts, phase="opening").facts(without=facts):
             facts = facts | more
-        for module in stratum.modules:
-            facts = facts.replaced(derive(module, facts))
+        for module in stratum.special:
+            facts = facts.replaced(implementation(module).derive(facts))
     return facts
 
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import Any
 
-from everlog.analysis.modules import Module
-from everlog.analysis.modules.kinds import is_inner
-from everlog.analysis.modules.printing import print_module
+from everlog.analysis.modules.hidden import is_inner
+from everlog.analysis.modules.module import SpecialModule
+from everlog.analysis.modules.printing import shown_in
 from everlog.analysis.stratify import StratifiedProgram
 from everlog.lang.syntax import Predicate
 
@@ -16,19 +16,18 @@ def closures_of(program: StratifiedProgram, generated: Collection[Predicate]) ->
     """For each of the predicates what derives it: the kind of module, what it derives as a path, and what it reads.
 
     >>> from everlog.analysis.check import check
-    >>> from everlog.analysis.modules import with_modules
     >>> from everlog.analysis.stratify import stratify
     >>> from everlog.lang.parser import parse_program
+    >>> from everlog.reasoning.modules.kinds import with_modules
     >>> text = "path(?x, ?y) :- path(?x, ?z), path(?z, ?y) . path(?x, ?y) :- edge(?x, ?y), ~far(?x, ?y) ."
     >>> closures_of(with_modules(stratify(check(parse_program(text)))), [Predicate("path", 2)])
     [{'predicate': 'path/2', 'kind': 'transitive', 'path': '(path external)+', 'reads': ['path/2']}]
     """
-    of = {predicate: module for module in program.modules for predicate in module.predicates}
+    of = {predicate: module for module in program.special for predicate in module.predicates}
     return [_described(predicate, of[predicate], program) for predicate in sorted(generated)]
 
 
-def _described(predicate: Predicate, module: Module, program: StratifiedProgram) -> dict[str, Any]:
-    kind, path = print_module(module).split(": ", 1)
+def _described(predicate: Predicate, module: SpecialModule, program: StratifiedProgram) -> dict[str, Any]:
     shown = {hidden: name for name, hidden in program.external.items()}
     reads = sorted({str(read) for read in (shown.get(read, read) for read in module.inputs) if not is_inner(read)})
-    return {"predicate": str(predicate), "kind": kind, "path": path, "reads": reads}
+    return {"predicate": str(predicate), "kind": module.kind, "path": module.path(shown_in()), "reads": reads}

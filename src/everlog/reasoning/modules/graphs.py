@@ -10,44 +10,37 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 
-from everlog.analysis.modules import Closure, Module
-from everlog.analysis.modules.kinds import is_inner
+from everlog.analysis.modules.hidden import is_inner
+from everlog.analysis.modules.module import SpecialModule
 from everlog.analysis.stratify import StratifiedProgram, Stratum
 from everlog.engine.difference import facts_changed, signed_keys
 from everlog.engine.factset import NONE, FactSet
-from everlog.engine.match import Engine, RuleSet
+from everlog.engine.match import Engine
 from everlog.engine.multiset import Counts
 from everlog.engine.reach import Reach
 from everlog.engine.relation import Relation
+from everlog.engine.rules import RuleSet
 from everlog.engine.runs import Run
 from everlog.lang.syntax import Predicate
 from everlog.reasoning.modules.changed import RelationChange
-from everlog.reasoning.modules.closure import known_graph, listed_pairs, restored
-from everlog.reasoning.modules.derive import derive, rederive
+from everlog.reasoning.modules.kinds import implementation
 from everlog.reasoning.modules.loops import close_together
 from everlog.reasoning.observers import WithinLimits
 
 NOTHING: Mapping[str, Reach] = MappingProxyType({})
 
 
-def name_of(module: Closure) -> str:
-    """What a graph of the module is kept under: everything it depends on besides facts."""
-    return repr((module.kind, module.states, module.transitions, module.mirrored, module.closed))
-
-
 def forms(program: StratifiedProgram) -> frozenset[object]:
     """What graphs and what feeds them depend on besides facts: modules, and rules for what only modules see."""
     hidden = {name for predicate, name in program.external.items() if is_inner(predicate)}
     rules = (rule for stratum in program.strata for rule in stratum.rules if rule.head.predicate in hidden)
-    unions = (module for module in program.modules if not isinstance(module, Closure))
-    names = (name_of(module) for module in program.modules if isinstance(module, Closure))
-    return frozenset([*names, *((union.predicate, union.parts) for union in unions), *rules])
+    return frozenset([*(module.identity for module in program.special), *rules])
 
 
 def graphs_of(program: StratifiedProgram, facts: FactSet) -> dict[str, Reach]:
-    """The graphs of all closure modules that are kept."""
-    closures = [module for module in program.modules if isinstance(module, Closure)]
-    known = {name_of(module): known_graph(module, facts) for module in closures}
+    """The graphs of all modules that keep one."""
+    modules = map(implementation, program.special)
+    known = {module.name: module.graph(facts) for module in modules}
     return {name: graph for name, graph in known.items() if graph is not None}
 
 
@@ -61,28 +54,27 @@ def derived(
     """Facts with what modules derive from them; a graph that is known is not made again, nor are listed pairs that are
     kept as they are."""
     for stratum in program.strata:
-        inputs = inputs.replaced(derived_together(engine, stratum.modules, inputs, graphs, listed))
+        inputs = inputs.replaced(derived_together(engine, stratum.special, inputs, graphs, listed))
     return inputs
 
 
 def derived_together(
     engine: Engine,
-    modules: Sequence[Module],
+    modules: Sequence[SpecialModule],
     facts: FactSet,
     graphs: Mapping[str, Reach] = NOTHING,
     listed: FactSet = NONE,
 ) -> Mapping[Predicate, Relation]:
     """What the modules of one stratum derive, also from each other."""
-    closures = [module for module in modules if isinstance(module, Closure)]
-    known = [graphs.get(name_of(module)) for module in closures]
-    if len(closures) == len(modules) and None not in known:
-        pairs = zip(closures, known, strict=True)
-        return {p: r for module, graph in pairs if graph for p, r in restored(module, facts, graph).items()}
-    if len(modules) == 1:
-        kept = listed_pairs(closures[0], facts, listed) if closures else None
-        return derive(modules[0], facts) if kept is None else kept
-    predicates = [predicate for module in closures for predicate in module.predicates]
-    closed = close_together(engine, closures, RuleSet(()), facts, NONE, WithinLimits(engine, facts))
+    made = [implementation(module) for module in modules]
+    known = [(each, graph) for each in made if (graph := graphs.get(each.name)) is not None]
+    if len(known) == len(modules):
+        return {p: r for each, graph in known for p, r in each.restored(facts, graph).items()}
+    if len(made) == 1:
+        kept = made[0].listed(facts, listed)
+        return made[0].derive(facts) if kept is None else kept
+    predicates = [predicate for module in modules for predicate in module.predicates]
+    closed = close_together(engine, modules, RuleSet(()), facts, NONE, WithinLimits(engine, facts))
     return {predicate: closed.relation(predicate) for predicate in predicates}
 
 
@@ -97,7 +89,7 @@ class Derived:
 
 def derived_since(engine: Engine, program: StratifiedProgram, old: FactSet, inputs: FactSet) -> Derived:
     """The same by what changed: ``old`` are earlier facts with what modules derived from them."""
-    read = {predicate for module in program.modules for predicate in module.inputs}.difference(program.external)
+    read = {predicate for module in program.special for predicate in module.inputs}.difference(program.external)
     changed = facts_changed(old.restricted(read), inputs.restricted(read))
     now = Derived(inputs, _with_sign(changed, -1), _with_sign(changed, 1))
     for stratum in program.strata:
@@ -108,15 +100,15 @@ def derived_since(engine: Engine, program: StratifiedProgram, old: FactSet, inpu
 def _followed(engine: Engine, stratum: Stratum, old: FactSet, now: Derived) -> Derived:
     """What the modules of one stratum derive, by what changed below."""
     changed = {*now.gone, *now.fresh}
-    if all(changed.isdisjoint(module.inputs) for module in stratum.modules):
-        own = [predicate for module in stratum.modules for predicate in module.predicates]
+    if all(changed.isdisjoint(module.inputs) for module in stratum.special):
+        own = [predicate for module in stratum.special for predicate in module.predicates]
         return Derived(now.facts.replaced({p: old.relation(p) for p in own}), now.gone, now.fresh)
-    ordered = _ordered(stratum.modules)
+    ordered = _ordered(stratum.special)
     if ordered is None:
-        found = derived_together(engine, stratum.modules, now.facts)
+        found = derived_together(engine, stratum.special, now.facts)
         return _with(now, {p: RelationChange.between(old.relation(p), relation) for p, relation in found.items()})
     for module in ordered:
-        now = _with(now, rederive(module, old, now.facts, now.gone, now.fresh))
+        now = _with(now, implementation(module).repaired(old, now.facts, now.gone, now.fresh))
     return now
 
 
@@ -128,7 +120,7 @@ def _with(now: Derived, found: Mapping[Predicate, RelationChange]) -> Derived:
     )
 
 
-def _ordered(modules: Sequence[Module]) -> list[Module] | None:
+def _ordered(modules: Sequence[SpecialModule]) -> list[SpecialModule] | None:
     """Modules after those that they read, None if some read each other."""
     left, found = list(modules), []
     while left:

@@ -1,0 +1,1 @@
+"""Closures: transitive, symmetric and transitive, linear, and chains of linear rules."""

@@ -1,0 +1,1 @@
+"""Virtual unions: predicates that are the union of others and keep nothing."""

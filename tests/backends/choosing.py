@@ -1,0 +1,232 @@
+"""The back ends as users choose them: the one place that knows how each is chosen, and what it does not do.
+
+A back end materialises facts from files into a store, and updates the store by facts from files. Rules are changed by
+the one job that there is for that, whichever back end made the store.
+"""
+
+from __future__ import annotations
+
+import csv
+import logging
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import everlog
+from everlog.ingest.rdf import blank_prefix
+from everlog.jobs import spark_updates
+from everlog.jobs import update as updates
+from everlog.jobs.materialise import MaterialiseJob, materialise
+from everlog.jobs.rules import RulesJob, change_rules
+from everlog.jobs.update import UpdateJob, update
+from everlog.lang.errors import EverlogError
+from everlog.lang.printer import print_program
+from everlog.lang.syntax import Predicate, Program
+from everlog.settings import EXPAND_BELOW
+from everlog.store import Store
+from tests.oracle.naive import Fact, grouped
+
+SOURCE = "data.nt"
+"""The name of the source of all blank nodes."""
+
+GAPS: Mapping[tuple[str, str], str] = {
+    ("look-up", "rematerialise"): "nothing is looked up",
+    ("look-up", "all changes"): "everything would be derived again",
+    ("look-up", "uncounted"): "all derivations would be counted",
+    ("look-up", "entangled"): "modules and rules depend on each other",
+    ("look-up", "counting"): "counting is done on this machine only",
+    ("look-up", "representatives"): "Spark cannot reason over representatives of equal terms",
+    ("one task", "counting"): "counting is done on this machine only",
+    ("one task", "representatives"): "Spark cannot reason over representatives of equal terms",
+    ("spark", "counting"): "counting is done on this machine only",
+    ("spark", "representatives"): "Spark cannot reason over representatives of equal terms",
+    ("look-up", "rules"): "rules are changed by the local engine",
+    ("one task", "rules"): "rules are changed by the local engine",
+    ("spark", "rules"): "rules are changed by the local engine",
+}
+"""For each back end the features that it does not have, and why: how it says so itself."""
+
+
+class GapError(Exception):
+    """A back end does not do what it was asked to do."""
+
+
+@dataclass(frozen=True)
+class Reported:
+    """What an update said that it did: numbers of facts by predicate."""
+
+    inserted: Mapping[Predicate, int]
+    deleted: Mapping[Predicate, int]
+    explicit_inserted: Mapping[Predicate, int]
+    explicit_deleted: Mapping[Predicate, int]
+    not_explicit: int
+
+    @classmethod
+    def of(cls, change: Any) -> Reported:
+        sides = (change.inserted, change.deleted, change.explicit_inserted, change.explicit_deleted)
+        inserted, deleted, won, lost = ({p: len(rows) for p, rows in side.items()} for side in sides)
+        return cls(inserted, deleted, won, lost, change.not_explicit)
+
+
+class Local:
+    """Everything in this process."""
+
+    name = "local"
+
+    def materialise(self, work: Path, program: Program, facts: Collection[Fact], **options: Any) -> Path:
+        """A store with what follows from the rules and from facts in files; needs no JVM."""
+        listed = options.pop("expand_below", EXPAND_BELOW)
+        kb = everlog.KnowledgeBase(written_rules(work, program), **{"maintain": "dredc", **options})
+        for argument in written_facts(work / "facts", facts):
+            name, _, path = argument.rpartition("=")
+            kb.load(path, name or None, source=SOURCE)
+        kb.save(work / "kb", expand_below=listed)
+        return work / "kb"
+
+    def update(self, store: Path, insert: Collection[Fact], delete: Collection[Fact], algorithm: Any) -> Reported:
+        """Change the explicit facts of a store by files, and what follows with them."""
+        files = store.parent / f"change-{Store.open(store).version}-{algorithm}"
+        given: Any = {
+            "insert": written_facts(files / "insert", insert),
+            "delete": written_facts(files / "delete", delete),
+        }
+        job = UpdateJob(str(store), **given, algorithm=algorithm, source=SOURCE, compact=False, **self.chosen)
+        return Reported.of(update(job).change)
+
+    def change_rules(self, store: Path, add: Program, remove: Program, algorithm: Any = "auto") -> Reported:
+        """Change the rules of a store by files, and what follows from them."""
+        paths = [written_rules(store.parent / name, program) for name, program in (("add", add), ("remove", remove))]
+        job = RulesJob(str(store), add=(str(paths[0]),), remove=(str(paths[1]),), algorithm=algorithm, compact=False)
+        return Reported.of(change_rules(job).change)
+
+    def refuse_rules(self) -> None:
+        """An error unless rules are changed by this back end if it is chosen."""
+        if self.chosen["engine"] != "local" and "engine" not in {field.name for field in fields(RulesJob)}:
+            raise GapError("rules are changed by the local engine")
+
+    @property
+    def chosen(self) -> dict[str, Any]:
+        """The options of an update that choose this back end."""
+        return {"engine": "local"}
+
+
+class LookUp(Local):
+    """In this process, which looks up in the store what it needs; as for stores that do not fit its memory."""
+
+    name = "look-up"
+
+    def update(self, store: Path, insert: Collection[Fact], delete: Collection[Fact], algorithm: Any) -> Reported:
+        reasons = _Reasons()
+        log = logging.getLogger("everlog")
+        level = log.level
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(updates, "needs_spark_to_update", lambda *arguments: True)
+            patch.setattr(spark_updates, "session", reasons.give_up)
+            log.addHandler(reasons)
+            log.setLevel("INFO")
+            try:
+                done = super().update(store, insert, delete, algorithm)
+            finally:
+                log.removeHandler(reasons)
+                log.setLevel(level)
+        if not reasons.by_look_ups:
+            raise GapError(reasons.last)
+        return done
+
+    @property
+    def chosen(self) -> dict[str, Any]:
+        return {"engine": "auto"}
+
+
+class _Reasons(logging.Handler):
+    """How an update was done, or why it was not done by look-ups, from what is logged."""
+
+    last = "nothing is looked up"
+    by_look_ups = False
+
+    def emit(self, record: logging.LogRecord) -> None:
+        message = record.getMessage()
+        self.by_look_ups |= "rows looked up of" in message
+        if message.startswith(("not by look-ups: ", "engine auto: local all the same: ")):
+            self.last = message.rpartition(": ")[2]
+
+    def give_up(self, master: str | None) -> Any:
+        """Stands for starting Spark, which a user's update would go on with."""
+        raise GapError(self.last)
+
+
+class InOneTask(Local):
+    """In one task of an executor, as Spark updates small stores, whoever made them."""
+
+    name = "one task"
+
+    def update(self, store: Path, insert: Collection[Fact], delete: Collection[Fact], algorithm: Any) -> Reported:
+        try:
+            return super().update(store, insert, delete, algorithm)
+        except EverlogError as error:
+            if error.diagnostics[0].code in ("no-such-algorithm", "representatives-on-spark"):
+                raise GapError(error.diagnostics[0].message) from error
+            raise
+
+    @property
+    def chosen(self) -> dict[str, Any]:
+        return {"engine": "spark"}
+
+
+class OnSpark(InOneTask):
+    """In the executors, however small the store is."""
+
+    name = "spark"
+
+    def materialise(self, work: Path, program: Program, facts: Collection[Fact], **options: Any) -> Path:
+        files = written_facts(work / "facts", facts)
+        rules = str(written_rules(work, program))
+        materialise(MaterialiseJob(rules, files, str(work / "kb"), source=SOURCE, **options, **self.chosen))
+        return work / "kb"
+
+    @property
+    def chosen(self) -> dict[str, Any]:
+        return {"engine": "spark", "local_finish": 0}
+
+
+BACKENDS: Mapping[str, Local] = {each.name: each for each in (Local(), LookUp(), InOneTask(), OnSpark())}
+
+
+def written_rules(directory: Path, program: Program) -> Path:
+    """A file with a program."""
+    directory.mkdir(parents=True, exist_ok=True)
+    path = directory / "rules.rls"
+    path.write_text(print_program(program))
+    return path
+
+
+def written_facts(directory: Path, facts: Iterable[Fact]) -> tuple[str, ...]:
+    """Files with the facts, as arguments of ``--facts``: facts with blank nodes in N-Triples, others in CSV."""
+    directory.mkdir(parents=True, exist_ok=True)
+    arguments = []
+    triples = []
+    for number, (predicate, rows) in enumerate(sorted(grouped(facts).items())):
+        assert predicate.arity, "a file has no rows without cells"
+        blank = {row for row in rows if any(text.startswith("_:") for text in row)}
+        triples += [_triple(predicate, row) for row in blank]
+        if plain := sorted(rows - blank):
+            path = directory / f"{number}.csv"
+            with path.open("w", newline="", encoding="utf-8") as file:
+                csv.writer(file).writerows(plain)
+            arguments.append(f"{predicate.name}={path}")
+    if triples:
+        path = directory / SOURCE
+        path.write_text("".join(triples))
+        arguments.append(str(path))
+    return tuple(arguments)
+
+
+def _triple(predicate: Predicate, row: tuple[str, ...]) -> str:
+    """A fact as a line of N-Triples, with the labels that blank nodes have in their source."""
+    cells = [cell.replace(blank_prefix(SOURCE), "_:") for cell in row]
+    if predicate.arity == 1:
+        return f"{cells[0]} <http://www.w3.org/1999/02/22-rdf-syntax-ns#type> {predicate.name} .\n"
+    return f"{cells[0]} {predicate.name} {cells[1]} .\n"
