@@ -10,11 +10,13 @@ import pytest
 
 import everlog
 from everlog.backends.spark import write
+from everlog.jobs.changing import reasons_on_spark
 from everlog.jobs.materialise import MaterialiseJob, materialise
+from everlog.jobs.reports import Report
 from everlog.jobs.rules import RulesJob, change_rules
-from everlog.jobs.update import UpdateJob, reasons_on_spark, update
+from everlog.jobs.update import UpdateJob, update
 from everlog.kb.stores import open as open_store
-from everlog.lang.errors import DataError
+from everlog.lang.errors import DataError, Diagnostic
 from everlog.store import Store
 from everlog.store.verify import verify
 
@@ -311,3 +313,31 @@ def test_literals_that_rules_bring_contradict_functional_properties(tmp_path: Pa
     facts = (str(tmp_path / "x.ttl"),)
     materialise(MaterialiseJob(str(tmp_path / "r.rls"), facts, str(store), profile="rl", engine="local"))
     assert everlog.open(store)["everlog:violation"].rows() == [(everlog.IRI("http://e.org/ann"), "prp-fp")]
+
+
+def test_rules_are_changed_in_one_task(spark: Any, tmp_path: Path) -> None:
+    roads = [(f"n{i}", f"n{i + 1}") for i in range(9)]
+    saved(tmp_path, ROADS, {"road": roads, "way": [("n20", "n0")]}, expand_below=10)
+    (tmp_path / "more.rls").write_text("back(?x, ?y) :- road(?y, ?x) . unread(?x) :- raod(?x) . road(new, n0) .")
+    results, warnings = {}, {}
+    for name in ("local", "spark"):
+        job = RulesJob(str(tmp_path / name), (str(tmp_path / "more.rls"),), engine=name, compact=False)
+        warnings[name] = list[Diagnostic]()
+        results[name] = change_rules(job, Report(warning=warnings[name].append))
+        again = change_rules(replace(job, add=(), remove=job.add))
+        assert again.version == 2
+        assert change_rules(replace(job, add=())).version == 2
+    assert list(map(str, warnings["local"])) == list(map(str, warnings["spark"]))
+    assert any("raod" in found.message for found in warnings["spark"])
+    one, other = results["local"].change, results["spark"].change
+    assert (one.rules_added, one.rules_known) == (other.rules_added, other.rules_known)
+    for side in ("inserted", "deleted", "explicit_inserted", "explicit_deleted"):
+        mine, its = getattr(one, side), getattr(other, side)
+        assert {str(p): len(mine[p]) for p in mine} == {str(p): len(its[p]) for p in its}
+    for version in (1, 2):
+        assert table(tmp_path, "spark", version) == table(tmp_path, "local", version)
+        infos = [Store.open(tmp_path / name).info(version) for name in ("local", "spark")]
+        assert len({(i.rules, i.bookkeeping, i.operation, str(i.closures), i.modules) for i in infos}) == 1
+        assert infos[0].statistics["facts"] == infos[1].statistics["facts"]
+    assert verify(Store.open(tmp_path / "spark")) == []
+    assert len(open_store(tmp_path / "spark", 1)["back"]) == 10

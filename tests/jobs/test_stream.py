@@ -25,7 +25,7 @@ from everlog.jobs import batches
 from everlog.jobs.batches import read_batch
 from everlog.jobs.stream import Upkeep
 from everlog.jobs.update import UpdateJob
-from everlog.kb.stores import append
+from everlog.kb.saving import append
 from everlog.lang.errors import DataError, StoreError
 from everlog.lang.syntax import Predicate
 from everlog.store import Store, begin, steps

@@ -23,7 +23,7 @@ from everlog.engine.multiset import Counts
 from everlog.engine.state import State
 from everlog.kb.change import ChangedRelations
 from everlog.kb.history import changes
-from everlog.kb.stores import append
+from everlog.kb.saving import append
 from everlog.lang.terms import text_of, value_of
 from everlog.store import Store, begin, compaction, loading, steps
 from everlog.store import states as snapshots

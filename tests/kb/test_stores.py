@@ -320,7 +320,7 @@ def test_a_store_that_does_not_say_whether_modules_are_wanted_gets_them(
 ) -> None:
     """As it was before stores said so."""
     with monkeypatch.context() as patched:
-        patched.setattr(everlog.kb.stores, "wants_modules", lambda kb: None)
+        patched.setattr("everlog.kb.saving.wants_modules", lambda kb: None)
         KnowledgeBase("path(?x, ?y) :- edge(?x, ?y) . edge(a, b) .").save(tmp_path / "kb")
     assert Store.open(tmp_path / "kb").info().modules is None
     opened = everlog.open(tmp_path / "kb")

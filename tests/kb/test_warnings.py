@@ -309,7 +309,7 @@ def test_a_join_that_an_update_makes_impossible_or_that_was_so_before(tmp_path: 
 
 def test_a_store_that_says_nothing_of_kinds_is_not_warned_of(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     kb = KnowledgeBase(BOTH + " one(1) .")
-    monkeypatch.setattr("everlog.kb.stores.KINDS", "other")
+    monkeypatch.setattr("everlog.kb.saving.KINDS", "other")
     kb.save(tmp_path / "kb")
     assert KINDS not in Store.open(tmp_path / "kb").info().statistics
     kb = everlog.open(tmp_path / "kb")

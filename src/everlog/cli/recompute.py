@@ -12,7 +12,8 @@ from everlog.engine.difference import Difference, applied, counts_changed, state
 from everlog.engine.factset import FactSet
 from everlog.engine.state import State
 from everlog.kb.knowledge_base import KnowledgeBase
-from everlog.kb.stores import StoreHandle, how_made, statistics_of
+from everlog.kb.saving import StoreHandle
+from everlog.kb.stores import how_made, statistics_of
 from everlog.lang.parser import parse_file, parse_stored
 from everlog.lang.printer import print_atom
 from everlog.lang.syntax import Atom, Constant, Predicate

@@ -9,7 +9,7 @@ import click
 
 from everlog.cli.changed import described_change
 from everlog.cli.console import Console
-from everlog.cli.options import at_option, logging_options, setting, store_argument
+from everlog.cli.options import at_option, logging_options, setting, spark_options, store_argument
 from everlog.cli.profile import ProfiledCommand, profile_options
 from everlog.cli.progress import Progress
 from everlog.cli.repairing import repair, repair_options, version_line
@@ -32,7 +32,9 @@ SHOWN = 10
 )
 @click.option("--remove", multiple=True, type=click.Path(), metavar="FILE", help="Rules to remove. May be repeated.")
 @repair_options
-@setting("expand-below", "max-facts", "timeout", "memory", "wait")
+@setting("engine", "expand-below", "max-facts", "timeout", "memory", "wait")
+@setting("spark-local-finish")
+@spark_options
 @at_option
 @profile_options
 @setting("warnings")
@@ -45,6 +47,7 @@ def command(
     remove: tuple[str, ...],
     no_compact: bool,
     memory: str | None,
+    spark_local_finish: int,
     at: Version | None,
     show_profile: bool,
     profile_report: str | None,
@@ -55,7 +58,8 @@ def command(
     Without --add and --remove the rules are printed, those of an earlier version with --at. Names of variables and the
     order of a rule's body do not matter. A fact in a file that is added becomes explicit, one in a file that is
     removed ceases to be. Removing a rule that is not there is an error; adding one that is there changes nothing.
-    Earlier versions keep their rules. After an error the store is as before.
+    Earlier versions keep their rules. With --engine spark one of its tasks opens the store and does it, and with
+    --engine auto if the store does not fit --memory. After an error the store is as before.
     """
     progress = console.progress
     if not add and not remove:
@@ -66,7 +70,7 @@ def command(
     from everlog.jobs.rules import RulesJob, change_rules
 
     console.watch_compilation()
-    options.update(compact=not no_compact, memory=bytes_of(memory))
+    options.update(compact=not no_compact, memory=bytes_of(memory), local_finish=spark_local_finish)
     job = RulesJob(store, add, remove, **options)
     repair(
         lambda report: change_rules(job, report),

@@ -47,12 +47,23 @@ class Difference:
     def fitted(self, universe: int) -> Difference:
         return Difference(*(part.fitted(universe) for part in self.parts))
 
+    def plus(self, later: Difference) -> Difference:
+        """This change and one of its result as one; what cancels out is not in it."""
+        return Difference(*(_added(one, other) for one, other in zip(self.parts, later.parts, strict=True)))
+
     def rows(self, predicate: Predicate) -> tuple[Keys, list[NDArray[np.int64]]]:
         """The changed facts of a predicate, ascending, and by how much each of the four numbers changes."""
         found = [part[predicate] for part in self.parts if predicate in part]
         keys = sort_unique(np.concatenate([multiset.whole()[0] for multiset in found]))
         nothing = np.zeros(len(keys), np.int64)
         return keys, [part[predicate].weights(keys) if predicate in part else nothing for part in self.parts]
+
+
+def _added(one: Counts, other: Counts) -> Counts:
+    if not one or not other:
+        return one or other
+    both = one + other
+    return both.restricted([predicate for predicate, multiset in both.items() if len(multiset.whole()[0])])
 
 
 def difference(old: State, new: State) -> Difference:

@@ -87,18 +87,18 @@ def read_facts(
     )
 
 
-def facts_of_batches(batches: Iterable[pa.RecordBatch], dictionary: Dictionary) -> FactsRead:
-    """The facts of batches of texts, whose terms are added to the dictionary.
+def facts_of_batches(batches: Iterable[pa.RecordBatch], dictionary: Dictionary, *, add: bool = True) -> FactsRead:
+    """The facts of batches of texts; ``add`` is as for :func:`read_facts`.
 
     >>> texts = pa.record_batch({"predicate": ["p/1", "q/2"], "c0": ["1", "2"], "c1": [None, "2"]})
     >>> facts = facts_of_batches([texts], Dictionary()).facts
     >>> {str(predicate): len(relation) for predicate, relation in facts.items()}
     {'p/1': 1, 'q/2': 1}
     """
-    collected = _Collected(dictionary, True, None)
+    collected = _Collected(dictionary, add, None)
     for batch in batches:
         collected.take(batch)
-    return FactsRead(collected.facts(), collected.rows, kinds=collected.kinds)
+    return FactsRead(collected.facts(), collected.rows, collected.unknown(), kinds=collected.kinds)
 
 
 @dataclass

@@ -7,15 +7,17 @@ first brought together by fact, so that one task sees all operations on it.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
 from everlog.backends.spark.tasks import RESULT, gather, packed, parallelism
+from everlog.engine.dictionary import Dictionary
 from everlog.engine.kinds import merged_kinds
-from everlog.ingest.operations import OperationReader, batches_of, conflict_error, resolved
+from everlog.ingest.in_process import FactsRead, facts_of_batches
+from everlog.ingest.operations import OperationReader, Resolved, batches_of, conflict_error, resolved
 from everlog.ingest.spill import Spill
 from everlog.ingest.split import BadRow
 from everlog.ingest.stage import MOST_LISTED, MOST_SHOWN, Staged
@@ -59,14 +61,34 @@ def read_batch(
     """
     rows = frame.select(*reader.columns)
     task = _WriteOperations(work_directory(work), width, salt, where, reader.names.knows(LITERAL))
-    small = rows.limit(IN_PROCESS_ROWS + 1).toArrow()
-    if small.num_rows <= IN_PROCESS_ROWS:
+    if (small := small_batch(frame, reader)) is not None:
         parts = opened([attempt(lambda: task.write(_numbered(reader, small)))])
     else:
         read = rows.mapInArrow(_Read(reader), f"{SCHEMA}, seq {dict(rows.dtypes).get('seq', 'tinyint')}")
         together = read.repartition(parallelism(frame.sparkSession), "predicate", "arguments")
         parts = gather(together.mapInArrow(task, RESULT))
     return _together(parts, reader, where, width, on_error)
+
+
+def small_batch(frame: DataFrame, reader: OperationReader) -> pa.Table | None:
+    """The operations in a DataFrame, collected; None if they are too many."""
+    rows = frame.select(*reader.columns).limit(IN_PROCESS_ROWS + 1).toArrow()
+    return rows if rows.num_rows <= IN_PROCESS_ROWS else None
+
+
+def read_small_batch(
+    rows: pa.Table, reader: OperationReader, dictionary: Dictionary, *, where: str, on_error: str = "stop"
+) -> tuple[FactsRead, FactsRead]:
+    """Operations that were collected, as facts to delete and facts to insert over a dictionary; nothing is written.
+
+    The facts to insert stand for the whole batch in how many rows were read.
+    """
+    read = _Operations.of(_numbered(reader, rows), where)
+    _refuse_batch(sorted(read.bad, key=_by_row), read.bad_count, read.found.conflicts, reader, where, on_error)
+    delete = facts_of_batches(read.found.delete, dictionary, add=False)
+    insert = facts_of_batches(read.found.insert, dictionary)
+    bad = tuple(sorted(read.bad, key=_by_row))
+    return replace(delete, rows=0), replace(insert, rows=read.rows, bad=bad, bad_count=read.bad_count)
 
 
 SCHEMA = "predicate string, arguments array<string>, insert boolean, row long, bad string"
@@ -98,6 +120,28 @@ class _Read:
             yield pa.record_batch([*columns, found.column("seq")], names=names)
 
 
+@dataclass(frozen=True)
+class _Operations:
+    """Operations that were read: what they come to, how many they are, and which are bad."""
+
+    found: Resolved = field(default_factory=Resolved)
+    rows: int = 0
+    bad: list[BadRow] = field(default_factory=list)
+    bad_count: int = 0
+
+    @classmethod
+    def of(cls, batches: Iterable[pa.RecordBatch], where: str) -> _Operations:
+        """What the last operation on each fact is."""
+        read = list(batches)
+        if not read:
+            return cls()
+        rows = pa.Table.from_batches(read)
+        bad = rows.filter(rows.column("bad").is_valid())
+        listed = bad.slice(0, MOST_LISTED).select(["row", "bad"]).to_pylist()
+        found = resolved(rows.filter(rows.column("bad").is_null()))
+        return cls(found, rows.num_rows, [BadRow(Place(where, row["row"]), row["bad"]) for row in listed], bad.num_rows)
+
+
 @dataclass
 class _BatchPart:
     """What one task returns."""
@@ -125,20 +169,14 @@ class _WriteOperations:
         yield packed(lambda: self.write(batches))
 
     def write(self, batches: Iterable[pa.RecordBatch]) -> _BatchPart:
-        read = list(batches)
-        if not read:
-            return _BatchPart(Staged(self.width), Staged(self.width), 0)
-        rows = pa.Table.from_batches(read)
-        bad = rows.filter(rows.column("bad").is_valid())
-        listed = bad.slice(0, MOST_LISTED).select(["row", "bad"]).to_pylist()
-        found = resolved(rows.filter(rows.column("bad").is_null()))
+        read = _Operations.of(batches, self.where)
         return _BatchPart(
-            self._staged(found.insert, self.literals),
-            self._staged(found.delete, False),
-            rows.num_rows,
-            [BadRow(Place(self.where, row["row"]), row["bad"]) for row in listed],
-            bad.num_rows,
-            found.conflicts,
+            self._staged(read.found.insert, self.literals),
+            self._staged(read.found.delete, False),
+            read.rows,
+            read.bad,
+            read.bad_count,
+            read.found.conflicts,
         )
 
     def _staged(self, batches: Sequence[pa.RecordBatch], literals: bool) -> Staged:
@@ -151,13 +189,9 @@ class _WriteOperations:
 
 
 def _together(parts: Sequence[_BatchPart], reader: OperationReader, where: str, width: int, on_error: str) -> ChangeSet:
-    bad = sorted((row for part in parts for row in part.bad), key=lambda row: (row.place.line or 0, row.reason))
+    bad = sorted((row for part in parts for row in part.bad), key=_by_row)
     count = sum(part.bad_count for part in parts)
-    if count and on_error == "stop":
-        raise _bad_rows(bad, count, where)
-    conflicts = sorted(fact for part in parts for fact in part.conflicts)
-    if conflicts:
-        raise conflict_error(conflicts[:MOST_SHOWN], where, reader.has_seq)
+    _refuse_batch(bad, count, [fact for part in parts for fact in part.conflicts], reader, where, on_error)
     return ChangeSet(
         _joined([part.insert for part in parts], width),
         _joined([part.delete for part in parts], width),
@@ -165,6 +199,20 @@ def _together(parts: Sequence[_BatchPart], reader: OperationReader, where: str, 
         tuple(bad[:MOST_LISTED]),
         count,
     )
+
+
+def _refuse_batch(
+    bad: Sequence[BadRow], count: int, conflicts: Sequence[str], reader: OperationReader, where: str, on_error: str
+) -> None:
+    """An error for bad rows, unless they are left out, and for operations that contradict each other."""
+    if count and on_error == "stop":
+        raise _bad_rows(bad, count, where)
+    if conflicts:
+        raise conflict_error(sorted(conflicts)[:MOST_SHOWN], where, reader.has_seq)
+
+
+def _by_row(bad: BadRow) -> tuple[int, str]:
+    return bad.place.line or 0, bad.reason
 
 
 def _joined(parts: Sequence[Staged], width: int) -> Staged:

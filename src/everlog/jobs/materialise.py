@@ -32,7 +32,7 @@ from everlog.ingest.splits import LARGE_GZ, large_files, splits
 from everlog.ingest.triples import refuse_graphs
 from everlog.jobs.reports import Clock, Report
 from everlog.kb.knowledge_base import KnowledgeBase
-from everlog.kb.stores import commit_whole, keep_whole_version, refuse_existing
+from everlog.kb.saving import commit_whole, keep_whole_version, refuse_existing
 from everlog.lang.codes import Code
 from everlog.lang.errors import EverlogError, Place, abridged
 from everlog.lang.internal import LITERAL

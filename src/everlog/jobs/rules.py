@@ -2,86 +2,130 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from itertools import chain
 from types import MappingProxyType
+from typing import Any
 
+from everlog.analysis.check import CheckedProgram, check
+from everlog.backends.engines import plan_settings
+from everlog.backends.repaired import Repaired
+from everlog.backends.spark.tasks import SparkRunner
+from everlog.backends.spark.whole import OtherRules
+from everlog.jobs.change_job import ChangeJob, ChangeResult, RowsRead
+from everlog.jobs.changing import carry_out
 from everlog.jobs.reports import Clock, Report
+from everlog.jobs.spark_updates import (
+    change_of,
+    commit,
+    in_one_task,
+    most_in_one_task,
+    require_one_task,
+    started,
+    updatable,
+)
+from everlog.kb.history import known_in
+from everlog.kb.knowledge_base import KnowledgeBase
 from everlog.kb.rule_edits import RulesChanged
-from everlog.kb.stores import append
-from everlog.kb.stores import open as open_store
-from everlog.lang.syntax import Program
+from everlog.lang.parser import parse_stored
+from everlog.lang.syntax import Predicate, Program
 from everlog.owl.reading import load_program, refuse_ontology
 from everlog.reasoning.equality import Equality
-from everlog.reasoning.update import Algorithm, Strategy
-from everlog.settings import EXPAND_BELOW, WAIT
-from everlog.store import Store, begin
-from everlog.store.compaction import compact_if_worth
+from everlog.store import Store, Transaction, VersionInfo
+
+RulesResult = ChangeResult[RulesChanged]
 
 
 @dataclass(frozen=True)
-class RulesJob:
+class RulesJob(ChangeJob):
     """What ``everlog rules`` is asked to do: rule files or ontologies whose rules come, and others whose rules go."""
 
-    store: str
     add: tuple[str, ...] = ()
     remove: tuple[str, ...] = ()
-    algorithm: Algorithm = "auto"
-    strategy: Strategy = "never"
-    expand_below: int = EXPAND_BELOW
-    max_facts: int | None = None
-    timeout: float | None = None
-    memory: int | None = None
-    dry_run: bool = False
-    compact: bool = True
-    wait: float = WAIT
-    """Seconds to wait for another writer of the store."""
-
-
-@dataclass(frozen=True)
-class RulesResult:
-    """What it did: ``version`` is the one it made, or the old one if nothing changed.
-
-    ``compacted`` is the version that a compaction made after it, if there was one.
-    """
-
-    version: int
-    change: RulesChanged
-    seconds: dict[str, float]
-    compacted: int | None = None
-    violations: int = 0
-    """How many facts say that something contradicts an ontology."""
 
 
 def change_rules(job: RulesJob, report: Report | None = None) -> RulesResult:
-    """Change the rules of a store, repair what follows, and commit the difference; all or nothing."""
-    clock = Clock(report or Report())
-    with clock.phase("check"):
-        Store.open(job.store)
-    with begin(job.store, wait=job.wait) as transaction:
-        with clock.phase("load"):
-            limits = {"max_facts": job.max_facts, "timeout": job.timeout, "max_memory": job.memory}
-            kb = open_store(job.store, transaction.base_version, **limits)
+    """Change the rules of a store, repair what follows, and commit the difference."""
+    return carry_out(job, AskedRules(job), report or Report())
+
+
+@dataclass(frozen=True)
+class AskedRules:
+    """Rules in files that come, and others that go."""
+
+    job: RulesJob
+
+    def here(self, kb: KnowledgeBase, transaction: Transaction, clock: Clock) -> tuple[RulesChanged, RowsRead]:
+        """Read the rules and change those of a knowledge base."""
+        job, report = self.job, clock.report
         with clock.phase("read"):
-            prefixes = kb.program.program.prefixes
-            for path in (*job.add, *job.remove):
-                refuse_ontology(path, kb.predicates)
-            add, remove = (_read(paths, prefixes, kb.equality) for paths in (job.add, job.remove))
+            add, remove = self._programs(kb.program.program, kb.predicates, kb.equality)
         with clock.phase("reason"):
-            kb.warning = clock.report.warning
-            profile = clock.report.profile or False
-            change = kb.change_rules(add, remove, algorithm=job.algorithm, strategy=job.strategy, profile=profile)
+            how: dict[str, Any] = {"algorithm": job.algorithm, "strategy": job.strategy}
+            change = kb.change_rules(add, remove, **how, profile=report.profile or False)
+            report.loaded()
+        return change, RowsRead()
+
+    def there(self, transaction: Transaction, clock: Clock) -> RulesMadeThere:
+        """Read the rules and change those of the version in one task of Spark."""
+        job, info = self.job, transaction.base
+        assert info is not None
+        with clock.phase("check"):
+            program = updatable(job, info)
+        with clock.phase("read"):
+            add, remove = self._programs(program.program, known_in(info), info.statistics.get("equality", "off"))
+        store, work = Store.open(job.store), transaction.work
+        require_one_task(store, info, most_in_one_task(job, plan_settings(None, job.engine, job.memory, info.salt)))
+        spark = started(job, clock)
+        most = most_in_one_task(job, plan_settings(spark, job.engine, job.memory, info.salt))
+        with clock.phase("reason"):
+            rules = OtherRules(add, remove, job.algorithm, job.strategy)
+            found = in_one_task(SparkRunner(spark), job, store, info, rules, work, most)
+            assert found.rules is not None
+            for warning in found.rules.warnings:
+                clock.report.warning(warning)
             clock.report.loaded()
-        assert transaction.base_version is not None
-        version, compacted = transaction.base_version, None
-        if not job.dry_run:
-            with clock.phase("commit"):
-                version = append(kb, transaction, {"update": asdict(change.stats)}, expand_below=job.expand_below)
-    if job.compact and version != transaction.base_version:
-        with clock.phase("compact"):
-            compacted = compact_if_worth(job.store, version, clock.report.warning)
-    return RulesResult(version, change, clock.seconds, compacted, kb.statistics.violations)
+        return RulesMadeThere(info, found)
+
+    def _programs(
+        self, program: CheckedProgram, predicates: Sequence[Predicate], equality: Equality
+    ) -> tuple[Program, Program]:
+        """The rules that come and those that go."""
+        job = self.job
+        for path in (*job.add, *job.remove):
+            refuse_ontology(path, predicates)
+        return _read(job.add, program.prefixes, equality), _read(job.remove, program.prefixes, equality)
+
+
+@dataclass(frozen=True)
+class RulesMadeThere:
+    """A change of the rules of a version, of which only numbers are known here."""
+
+    info: VersionInfo
+    found: Repaired
+    read: RowsRead = field(default_factory=RowsRead)
+
+    @property
+    def change(self) -> RulesChanged:
+        assert self.found.rules is not None
+        return RulesChanged.of(change_of(self.found, self._predicates, self.info.prefixes), self.found.rules.texts)
+
+    @property
+    def violations(self) -> int:
+        found: int = self.found.figures["violations"]
+        return found
+
+    def commit(self, transaction: Transaction, figures: dict[str, Any], positions: dict[str, Any] | None) -> int:
+        if not self.found:
+            return self.info.version
+        return commit(transaction, self.info, self.found, figures=figures, positions=positions)
+
+    @property
+    def _predicates(self) -> list[Predicate]:
+        """Those of the rules before and after."""
+        assert self.found.rules is not None
+        return [*known_in(self.info), *check(parse_stored(self.found.rules.rules, "rules")).predicates]
 
 
 def _read(paths: Iterable[str], prefixes: Mapping[str, str], equality: Equality) -> Program:

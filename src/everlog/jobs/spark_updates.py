@@ -1,4 +1,4 @@
-"""The job of an update of a store that stays where it is: of its facts only those are read that are needed.
+"""The repair of a store that stays where it is: of its facts only those are read that are needed.
 
 One task repairs it, by the local engine, with what it looks up in the store, unless that is more than ``look-up-rows``
 rows or ``spark-local-finish`` facts. Otherwise a store of at most ``spark-local-finish`` rows is repaired in one task
@@ -9,8 +9,8 @@ large changes, and where look-ups do not do, and what is looked up before is loo
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import chain
 from pathlib import Path
@@ -22,122 +22,55 @@ from everlog.analysis.given import KINDS, GivenFacts
 from everlog.analysis.predicates import Names
 from everlog.analysis.stratify import Kind, StratifiedProgram, stratify
 from everlog.backends.engines import plan_settings
-from everlog.backends.lookup.update import LOOKED_UP, GivenUp, LookUpTask, look_up
+from everlog.backends.lookup.update import LOOKED_UP, LookUpTask, look_up
+from everlog.backends.repaired import Repaired
 from everlog.backends.spark.opening import program_of
-from everlog.backends.spark.outcome import Repaired
 from everlog.backends.spark.plans import PlanSettings
 from everlog.backends.spark.settings import SparkSettings
 from everlog.backends.spark.tasks import runner_of
 from everlog.backends.spark.update import StagedChange, update_on_spark
+from everlog.backends.spark.whole import AskedOfWhole, StagedFacts, WholeTask, change_whole
+from everlog.backends.too_much import TooMuchError, taken
 from everlog.engine.limits import Limits
 from everlog.host.session import session
-from everlog.ingest.columns import Headers
 from everlog.ingest.dictionary import NewTerms, new_terms
-from everlog.ingest.named import named_predicates, with_empty
-from everlog.ingest.prefixes import declared_prefixes
-from everlog.ingest.rdf import merged_graphs
-from everlog.ingest.sources import ReadOptions, resolve
 from everlog.ingest.split import Split
-from everlog.ingest.splits import large_files, splits
-from everlog.ingest.stage import Staged, stage, widest
+from everlog.ingest.stage import Staged
 from everlog.ingest.stored_labels import with_stored_labels
 from everlog.ingest.tasks import Runner, work_directory
-from everlog.ingest.triples import refuse_graphs
+from everlog.jobs.change_job import ChangeJob, RowsRead
 from everlog.jobs.materialise import no_representatives_on_spark
-from everlog.jobs.reports import Clock, Report
-from everlog.jobs.update_task import UpdateTask, run_update
+from everlog.jobs.reports import Clock
 from everlog.kb.change import Change, ChangedNumbers
 from everlog.lang.codes import Code
-from everlog.lang.errors import EverlogError, Place, abridged
-from everlog.lang.internal import LITERAL
+from everlog.lang.errors import EverlogError
 from everlog.lang.parser import parse_stored
 from everlog.lang.syntax import Predicate
-from everlog.store import Store, Transaction, VersionInfo, begin
+from everlog.store import Store, Transaction, VersionInfo
 from everlog.store.codec import COUNTED
-from everlog.store.compaction import compact_if_worth
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-    from everlog.jobs.update import UpdateJob, UpdateResult
     from everlog.profiling.profile import Profile
 
 log = logging.getLogger(__name__)
 
 
-def update(job: UpdateJob, report: Report | None = None) -> UpdateResult:
-    """The same as :func:`everlog.jobs.update.update`, without opening the store as a whole."""
-    from everlog.jobs.update import UpdateResult, needs_spark
-
-    clock = Clock(report or Report())
-    Store.open(job.store)
-    with begin(job.store, wait=job.wait) as transaction:
-        store, info = Store.open(job.store), transaction.base
-        assert info is not None
-        with clock.phase("check"):
-            program = updatable(job, info)
-            options = _options(job, program)
-            refuse_graphs(options)
-            headers: Headers = {}
-            sources = [resolve(paths, options, transaction.work) for paths in (job.delete, job.insert)]
-            transaction.declare(declared_prefixes(sources[1]))
-            parts = [splits(each, options, headers=headers) for each in sources]
-            both = [*parts[0], *parts[1]]
-            for warning in (*large_files(both, job.large_gz), *merged_graphs(both, options)):
-                clock.report.warning(warning)
-        spark = _started(job, clock) if needs_spark(job.engine, [*parts[0], *parts[1]]) else None
-        with clock.phase("read"):
-            deleted, inserted = (
-                _stage(spark, job, options, part, program, transaction.work, info, inserted=part is parts[1])
-                for part in parts
-            )
-            change = StagedUpdate(deleted, inserted, tuple(parts[0]))
-            repair = Repair(spark, job, program, store, info, transaction.work, change)
-            terms = repair.new_terms()
-            named = named_predicates(sources[1], parts[1], options)
-            given = given_in(info, program)
-            given.add(with_empty(inserted.kinds, named), _bare(named, info))
-            deletions = _bare(named_predicates(sources[0], parts[0], options), info)
-            for warning in abridged([*given.unknown(deletions), *given.news(program.program, whole=False)]):
-                clock.report.warning(warning)
-            clock.report.loaded()
-        with clock.phase("reason"):
-            found = repair.looked_up()
-        if found is None:
-            repair = replace(repair, spark=spark or _started(job, clock))
-            with clock.phase("reason"):
-                found = repair.otherwise(clock.report.profile)
-        version, compacted = info.version, None
-        if found and not job.dry_run:
-            with clock.phase("commit"):
-                version = commit(transaction, info, found, terms, {KINDS: given.stored(program.program)})
-    if job.compact and version != info.version:
-        with clock.phase("compact"):
-            compacted = compact_if_worth(job.store, version, clock.report.warning)
-    return UpdateResult(
-        version,
-        change_of(found, program),
-        deleted.rows + inserted.rows,
-        (*deleted.bad, *inserted.bad),
-        deleted.bad_count + inserted.bad_count,
-        clock.seconds,
-        compacted,
-        found.figures["violations"],
-    )
-
-
-def _started(job: UpdateJob, clock: Clock) -> SparkSession:
+def started(job: ChangeJob, clock: Clock) -> SparkSession:
+    """A session of Spark."""
     with clock.phase("start Spark"):
         return session(job.master)
 
 
 @dataclass(frozen=True)
 class StagedUpdate:
-    """Facts to delete, with the files that they were read from, and to insert."""
+    """Facts to delete, with the files that they were read from, and to insert; ``read`` is how many rows they were."""
 
     delete: Staged
     insert: Staged
     deleted_from: tuple[Split, ...] = ()
+    read: RowsRead = field(default_factory=RowsRead)
 
     @property
     def rows(self) -> int:
@@ -152,7 +85,7 @@ class Repair:
     """
 
     spark: SparkSession | None
-    job: UpdateJob
+    job: ChangeJob
     program: StratifiedProgram
     store: Store
     info: VersionInfo
@@ -169,10 +102,13 @@ class Repair:
     def _runner(self) -> Runner:
         return runner_of(self.spark)
 
-    def done(self) -> Repaired:
-        """In one task if what the update needs fits there, or all there is, otherwise distributed."""
-        found = self.looked_up()
-        return self.otherwise() if found is None else found
+    def done(self, profile: Profile | None = None) -> Repaired:
+        """By look-ups, or in the other ways if that is too much."""
+        try:
+            return self.looked_up()
+        except TooMuchError as error:
+            log.info("%s", error)
+            return self.otherwise(profile)
 
     @cached_property
     def _plans(self) -> PlanSettings:
@@ -181,7 +117,7 @@ class Repair:
     @property
     def _most(self) -> int:
         """How many facts one task may hold."""
-        return self._plans.local_facts if self.job.engine == "auto" else self.job.local_finish
+        return most_in_one_task(self.job, self._plans)
 
     @cached_property
     def _deleted(self) -> Staged:
@@ -192,11 +128,11 @@ class Repair:
             runner_of(self.spark), change.delete, change.deleted_from, self._terms, self.work, **how
         )
 
-    def looked_up(self) -> Repaired | None:
-        """In one task, by what it looks up in the store; None if that is too much."""
+    def looked_up(self) -> Repaired:
+        """In one task, by what it looks up in the store."""
         job, most = self.job, self._most
         if self.change.rows > min(job.look_up_rows, most) or job.algorithm == "rematerialise":
-            return None
+            raise TooMuchError("not by look-ups: the change is large, or everything is to be derived again")
         deleted, inserted = self._deleted, self.change.insert
         task = LookUpTask(
             str(Path(job.store).absolute()),
@@ -213,10 +149,7 @@ class Repair:
             job.max_facts,
             job.timeout,
         )
-        found = self._runner.run(look_up, [task])[0]
-        if isinstance(found, GivenUp):
-            log.info("not by look-ups: %s", found.reason)
-            return None
+        found = taken(self._runner.run(look_up, [task])[0], "not by look-ups")
         read = found.figures["update"][LOOKED_UP]
         log.info("updated in one task: %d rows looked up of %d (look-up-rows %d)", read, self._rows, job.look_up_rows)
         return found
@@ -231,35 +164,19 @@ class Repair:
 
     def otherwise(self, profile: Profile | None = None) -> Repaired:
         """In one task that opens the whole store if that fits there, otherwise distributed."""
-        found = self._in_one_task()
-        return self._distributed(profile) if found is None else found
+        try:
+            return self._in_one_task()
+        except TooMuchError as error:
+            log.info("%s, so the update is distributed", error)
+            return self._distributed(profile)
 
-    def _in_one_task(self) -> Repaired | None:
-        """None if there is too much for one task."""
-        job, rows, most = self.job, self._rows, self._most
-        if rows + self.change.rows > most:
-            return None
-        task = UpdateTask(
-            str(Path(job.store).absolute()),
-            self.info.version,
-            self.change.delete,
-            self.change.insert,
-            self.change.deleted_from,
-            str(work_directory(self.work)),
-            most,
-            job.on_error,
-            job.algorithm,
-            job.strategy,
-            job.max_facts,
-            job.timeout,
+    def _in_one_task(self) -> Repaired:
+        """In one task that opens the whole store."""
+        job, change = self.job, self.change
+        facts = StagedFacts(
+            change.delete, change.insert, change.deleted_from, job.on_error, job.algorithm, job.strategy
         )
-        found = self._runner.run(run_update, [task])[0]
-        if found is None:
-            log.info("more than %d facts, so the update is distributed", most)
-        else:
-            limit = "local-facts" if job.engine == "auto" else "spark-local-finish"
-            log.info("updated in one task: %d rows (%s %d)", rows, limit, most)
-        return found
+        return in_one_task(self._runner, job, self.store, self.info, facts, self.work, self._most, change.rows)
 
     def _distributed(self, profile: Profile | None) -> Repaired:
         """Through the algebra on DataFrames."""
@@ -280,11 +197,44 @@ class Repair:
         )
 
 
+def most_in_one_task(job: ChangeJob, plans: PlanSettings) -> int:
+    """How many facts one task may hold."""
+    return plans.local_facts if job.engine == "auto" else job.local_finish
+
+
+def require_one_task(store: Store, info: VersionInfo, most: int, more: int = 0) -> int:
+    """The rows of a version; an error if that and ``more`` are too many for one task, which may hold ``most``."""
+    rows = sum(file.rows or 0 for file in store.files(info.version))
+    if rows + more > most:
+        raise TooMuchError(f"not in one task: {rows + more:,} rows")
+    return rows
+
+
+def in_one_task(
+    runner: Runner,
+    job: ChangeJob,
+    store: Store,
+    info: VersionInfo,
+    asked: AskedOfWhole,
+    work: Path,
+    most: int,
+    more: int = 0,
+) -> Repaired:
+    """A change by one task that opens the whole store, which may hold ``most`` rows, the ``more`` changed ones too."""
+    rows = require_one_task(store, info, most, more)
+    place, directory = str(Path(job.store).absolute()), str(work_directory(work))
+    task = WholeTask(place, info.version, asked, directory, most, job.max_facts, job.timeout, job.expand_below)
+    found = taken(runner.run(change_whole, [task])[0], "not in one task")
+    limit = "local-facts" if job.engine == "auto" else "spark-local-finish"
+    log.info("updated in one task: %d rows (%s %d)", rows, limit, most)
+    return found
+
+
 def commit(
     transaction: Transaction,
     info: VersionInfo,
     found: Repaired,
-    terms: NewTerms,
+    terms: NewTerms | None = None,
     figures: Mapping[str, Any] = MappingProxyType({}),
     positions: dict[str, Any] | None = None,
 ) -> int:
@@ -292,9 +242,21 @@ def commit(
 
     One that changed nothing has no rows, so the counters are those that there were.
     """
-    bookkeeping = info.bookkeeping if not found else COUNTED if found.counted else "none"
-    transaction.add_term_files(terms.files)
     transaction.add_fact_files(found.files)
+    if found.rules is not None:
+        transaction.add_term_files(found.rules.terms)
+        return transaction.commit(
+            rules=found.rules.rules,
+            statistics={**found.figures, **figures},
+            bookkeeping=found.rules.bookkeeping,
+            operation="rules",
+            salt=info.salt,
+            closures=found.rules.closures,
+            modules=found.rules.modules,
+        )
+    bookkeeping = info.bookkeeping if not found else COUNTED if found.counted else "none"
+    if terms is not None:
+        transaction.add_term_files(terms.files)
     return transaction.commit(
         rules=info.rules,
         statistics={**found.figures, **figures},
@@ -312,12 +274,7 @@ def given_in(info: VersionInfo, program: StratifiedProgram) -> GivenFacts:
     return GivenFacts.from_store(info.statistics, said, known)
 
 
-def _bare(named: Mapping[Predicate, Place], info: VersionInfo) -> dict[Predicate, Place | None]:
-    """Of named predicates those of which a version says whether it has them."""
-    return {p: place for p, place in named.items() if KINDS in info.statistics and not p.name.startswith("<")}
-
-
-def updatable(job: UpdateJob, info: VersionInfo) -> StratifiedProgram:
+def updatable(job: ChangeJob, info: VersionInfo) -> StratifiedProgram:
     """The program of a version; an error if only this machine can do the update."""
     if info.statistics.get("equality") == "representatives":
         raise no_representatives_on_spark()
@@ -330,42 +287,11 @@ def updatable(job: UpdateJob, info: VersionInfo) -> StratifiedProgram:
     return program
 
 
-def _options(job: UpdateJob, program: StratifiedProgram) -> ReadOptions:
-    return ReadOptions(
-        header=job.header,
-        types=job.types,
-        prefixes=dict(program.program.prefixes),
-        base=job.base,
-        source=job.source,
-        arities=program.program.arities,
-        graphs=job.graphs,
-    )
-
-
-def _stage(
-    spark: SparkSession | None,
-    job: UpdateJob,
-    options: ReadOptions,
-    parts: Sequence[Split],
-    program: StratifiedProgram,
-    work: Path,
-    info: VersionInfo,
-    inserted: bool,
-) -> Staged:
-    if not parts:
-        return Staged(2)
-    width = max([widest(parts, options), *(p.arity for p in program.program.predicates)])
-    literals = inserted and LITERAL in program.program.predicates
-    return stage(
-        runner_of(spark), parts, options, work, width=width, on_error=job.on_error, salt=info.salt, literals=literals
-    )
-
-
-def change_of(found: Repaired, program: StratifiedProgram) -> Change:
-    """What changed, as far as the driver knows: numbers, no rows."""
+def change_of(found: Repaired, predicates: Iterable[Predicate], prefixes: Mapping[str, str]) -> Change:
+    """What changed, as far as the driver knows: numbers, no rows. ``predicates`` are known, changed or not."""
     sizes = (found.inserted, found.deleted, found.explicit_inserted, found.explicit_deleted)
     changed = chain.from_iterable(sizes)
-    names = Names([*program.program.predicates, *changed], program.program.prefixes)
+    names = Names([*predicates, *changed], prefixes)
     numbers: list[Any] = [ChangedNumbers(names, each) for each in sizes]
     inserted, deleted, won, lost = numbers
     return Change(inserted, deleted, won, lost, found.not_explicit, found.stats)

@@ -10,27 +10,32 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import Future
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from everlog.analysis.given import KINDS
+from everlog.analysis.check import CheckedProgram
 from everlog.analysis.predicates import Names
-from everlog.analysis.stratify import StratifiedProgram
 from everlog.host.locations import spark_uri
+from everlog.ingest.amounts import Told
 from everlog.ingest.facts import facts_in
+from everlog.ingest.in_process import FactsRead
 from everlog.ingest.operations import OperationReader
-from everlog.jobs.batches import ChangeSet, read_batch
-from everlog.jobs.update import UpdateJob, reasons_on_spark
+from everlog.ingest.tasks import Runner
+from everlog.jobs.asked_facts import AskedFacts
+from everlog.jobs.batches import ChangeSet, read_batch, read_small_batch, small_batch
+from everlog.jobs.change_job import RowsRead
+from everlog.jobs.changing import MadeHere, made_in
+from everlog.jobs.reports import Clock, Report
+from everlog.jobs.spark_updates import StagedUpdate
+from everlog.jobs.update import UpdateJob
 from everlog.kb.change import Change
 from everlog.kb.knowledge_base import KnowledgeBase
-from everlog.kb.stores import append, is_saved_in
-from everlog.kb.stores import open as open_store
 from everlog.lang.codes import Code
-from everlog.lang.errors import AnotherWriterError, DataError, abridged, warn
+from everlog.lang.errors import AnotherWriterError, DataError
 from everlog.lang.syntax import Predicate
 from everlog.reasoning.update import Algorithm
-from everlog.store import Store, Transaction, begin, steps
+from everlog.store import Store, VersionInfo, begin, steps
 from everlog.store.compaction import compact_if_worth
 from everlog.store.errors import store_error
 from everlog.store.layout import StoreLayout
@@ -168,67 +173,12 @@ class Upkeep:
             if not self._is_next(transaction.base.positions, checkpoint, batch):
                 self.kb = kb
                 return None
-            position = {self.name: {"checkpoint": checkpoint, "batch": batch}}
-            if kb is None and reasons_on_spark(self.job):
-                return self._applied_by_executors(frame, batch, transaction, position)
-            kb = self._current(kb, transaction)
-            changes = self._read(frame, kb.program, kb.predicates, kb.state().dictionary.salt, transaction.work, batch)
-            dictionary = kb.state().dictionary
-            delete, unknown = facts_in(changes.delete, dictionary, add=False)
-            insert, _ = facts_in(changes.insert, dictionary, add=True)
-            kinds = changes.insert.kinds
-            change = kb.update_facts(insert, delete, kinds=kinds, unknown=unknown, algorithm=self.job.algorithm)
-            version = append(kb, transaction, {"update": asdict(change.stats), **_figures(changes)}, position)
-        self.kb = kb
-        return Applied(self.name, batch, version, change, changes.rows, changes.bad_count)
-
-    def _applied_by_executors(
-        self, frame: DataFrame, batch: int, transaction: Transaction, position: dict[str, Any]
-    ) -> Applied:
-        """The same where the store's facts stay in the executors; the change has numbers, no rows."""
-        from everlog.jobs.spark_updates import Repair, StagedUpdate, change_of, commit, given_in, updatable
-
-        info, store = transaction.base, Store.open(self.store)
-        assert info is not None
-        program = updatable(self.job, info)
-        changes = self._read(frame, program, program.program.predicates, info.salt, transaction.work, batch)
-        change = StagedUpdate(changes.delete, changes.insert)
-        repair = Repair(frame.sparkSession, self.job, program, store, info, transaction.work, change)
-        given = given_in(info, program)
-        given.add(changes.insert.kinds, {})
-        for warning in abridged(given.news(program.program, whole=False)):
-            warn(warning)
-        terms, found = repair.new_terms(), repair.done()
-        figures = {**_figures(changes), KINDS: given.stored(program.program)}
-        version = commit(transaction, info, found, terms, figures, position)
-        return Applied(self.name, batch, version, change_of(found, program), changes.rows, changes.bad_count)
-
-    def _current(self, kb: KnowledgeBase | None, transaction: Transaction) -> KnowledgeBase:
-        """The knowledge base of the version that the transaction builds on."""
-        base = transaction.base_version
-        if kb is not None and kb.saved is not None and is_saved_in(kb.saved, Store.open(self.store), base):
-            return kb
-        return open_store(self.store, base)
-
-    def _read(
-        self,
-        frame: DataFrame,
-        program: StratifiedProgram,
-        predicates: Iterable[Predicate],
-        salt: int,
-        work: Path,
-        batch: int,
-    ) -> ChangeSet:
-        prefixes, known = dict(program.program.prefixes), list(predicates)
-        return read_batch(
-            frame,
-            OperationReader.of(dict(frame.dtypes), Names(known, prefixes), prefixes, self.job.types),
-            work,
-            where=f"batch {batch} of {self.name}",
-            width=max([2, *(predicate.arity for predicate in known)]),
-            salt=salt,
-            on_error=self.job.on_error,
-        )
+            asked = AskedBatch(self.job, frame, f"batch {batch} of {self.name}")
+            made = made_in(self.job, asked, transaction, Clock(Report()), kb)
+            figures = {"rows": made.read.rows, "bad_rows": made.read.bad_count}
+            version = made.commit(transaction, figures, {self.name: {"checkpoint": checkpoint, "batch": batch}})
+        self.kb = made.kb if isinstance(made, MadeHere) else None
+        return Applied(self.name, batch, version, made.change, made.read.rows, made.read.bad_count)
 
     def refuse_other_checkpoint(self, positions: Mapping[str, Any], checkpoint: str) -> None:
         """An error if the store has batches of the stream that were counted by another checkpoint."""
@@ -256,6 +206,49 @@ class Upkeep:
         return batch > last
 
 
-def _figures(changes: ChangeSet) -> dict[str, Any]:
-    """What the statistics of a version say about its batch."""
-    return {"rows": changes.rows, "bad_rows": changes.bad_count}
+class AskedBatch(AskedFacts):
+    """The operations in a DataFrame; ``where`` is what messages call it."""
+
+    job: UpdateJob
+
+    def __init__(self, job: UpdateJob, frame: DataFrame, where: str) -> None:
+        super().__init__(job)
+        self.spark = frame.sparkSession
+        self.frame = frame
+        self.where = where
+
+    def prepare(
+        self, program: CheckedProgram, predicates: Iterable[Predicate], work: Path, clock: Clock
+    ) -> Mapping[str, str]:
+        known, prefixes = list(predicates), dict(program.prefixes)
+        self.width = max([2, *(predicate.arity for predicate in known)])
+        self.reader = OperationReader.of(dict(self.frame.dtypes), Names(known, prefixes), prefixes, self.job.types)
+        return {}
+
+    def read(self, kb: KnowledgeBase, work: Path, told: Told | None) -> tuple[FactsRead, FactsRead]:
+        dictionary, on_error = kb.dictionary, self.job.on_error
+        small = small_batch(self.frame, self.reader)
+        if small is not None:
+            return read_small_batch(small, self.reader, dictionary, where=self.where, on_error=on_error)
+        changes = self._changes(dictionary.salt, work)
+        delete, unknown = facts_in(changes.delete, dictionary, add=False)
+        insert, _ = facts_in(changes.insert, dictionary, add=True)
+        return FactsRead(delete, unknown=unknown), FactsRead(
+            insert, changes.rows, 0, changes.bad, changes.bad_count, changes.insert.kinds
+        )
+
+    def stage(self, runner: Runner, program: CheckedProgram, info: VersionInfo, work: Path) -> StagedUpdate:
+        changes = self._changes(info.salt, work)
+        read = RowsRead(changes.rows, changes.bad, changes.bad_count)
+        return StagedUpdate(changes.delete, changes.insert, read=read)
+
+    def _changes(self, salt: int, work: Path) -> ChangeSet:
+        return read_batch(
+            self.frame,
+            self.reader,
+            work,
+            where=self.where,
+            width=self.width,
+            salt=salt,
+            on_error=self.job.on_error,
+        )

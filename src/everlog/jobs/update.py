@@ -1,93 +1,55 @@
-"""The other job: changes of the explicit facts, from files, into the next version of a store."""
+"""The job that changes the explicit facts of a store, from files."""
 
 from __future__ import annotations
 
-import logging
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from everlog.analysis.check import CheckedProgram
-from everlog.backends.engines import needs_spark_to_update
 from everlog.backends.spark.tasks import SparkRunner
+from everlog.host.session import session
 from everlog.ingest.amounts import Told
 from everlog.ingest.blanks import StoredBlanks
 from everlog.ingest.columns import Headers
 from everlog.ingest.facts import facts_in
 from everlog.ingest.in_process import IN_PROCESS_BYTES, FactsRead, read_facts, size_of
-from everlog.ingest.named import named_predicates, with_empty
+from everlog.ingest.named import named_predicates
 from everlog.ingest.prefixes import declared_prefixes
 from everlog.ingest.rdf import merged_graphs
-from everlog.ingest.sources import ReadOptions, resolve
-from everlog.ingest.split import BadRow, Split
+from everlog.ingest.sources import FactSource, ReadOptions, resolve
+from everlog.ingest.split import Split
 from everlog.ingest.splits import LARGE_GZ, large_files, splits
-from everlog.ingest.stage import stage, widest
+from everlog.ingest.stage import Staged, stage, widest
+from everlog.ingest.tasks import Runner
 from everlog.ingest.triples import refuse_graphs
+from everlog.jobs.asked_facts import AskedFacts, Named, rows_read
+from everlog.jobs.change_job import ChangeJob, ChangeResult
+from everlog.jobs.changing import carry_out
 from everlog.jobs.reports import Clock, Report
+from everlog.jobs.spark_updates import StagedUpdate
 from everlog.kb.change import Change
 from everlog.kb.knowledge_base import KnowledgeBase
-from everlog.kb.stores import append
-from everlog.kb.stores import open as open_store
-from everlog.lang.errors import EverlogError
-from everlog.reasoning.update import Algorithm, Strategy
-from everlog.settings import LOCAL_FINISH, LOOK_UP_ROWS, PROBE_ROWS, WAIT
-from everlog.store import Store, begin
-from everlog.store.compaction import compact_if_worth
+from everlog.lang.internal import LITERAL
+from everlog.lang.syntax import Predicate
+from everlog.store import VersionInfo
 
-log = logging.getLogger(__name__)
+UpdateResult = ChangeResult[Change]
 
 
 @dataclass(frozen=True)
-class UpdateJob:
+class UpdateJob(ChangeJob):
     """What ``everlog update`` is asked to do."""
 
-    store: str
     insert: tuple[str, ...] = ()
     delete: tuple[str, ...] = ()
-    algorithm: Algorithm = "auto"
-    strategy: Strategy = "never"
     header: bool = False
     types: str = "auto"
     base: str | None = None
     source: str | None = None
     graphs: bool = False
     large_gz: int = LARGE_GZ
-    on_error: str = "stop"
-    engine: str = "auto"
-    master: str | None = None
-    max_facts: int | None = None
-    timeout: float | None = None
-    memory: int | None = None
-    """Bytes that this process may hold while it reasons; with the engine ``auto`` Spark updates stores that may need
-    more."""
-    dry_run: bool = False
-    compact: bool = True
-    wait: float = WAIT
-    """Seconds to wait for another writer of the store."""
-    local_finish: int = LOCAL_FINISH
-    look_up_rows: int = LOOK_UP_ROWS
-    """On Spark one task looks up what an update needs, unless that is more rows of the store than this; 0 is never."""
-    probe_rows: int = PROBE_ROWS
-    """Where Spark joins a change with more rows of the store than this, it finds out first which row groups to read."""
-
-
-@dataclass(frozen=True)
-class UpdateResult:
-    """What an update did: ``version`` is the one it made, or the old one if nothing changed.
-
-    ``compacted`` is the version that a compaction made after it, if there was one.
-    """
-
-    version: int
-    change: Change
-    rows: int
-    bad: tuple[BadRow, ...]
-    bad_count: int
-    seconds: dict[str, float]
-    compacted: int | None = None
-    violations: int = 0
-    """How many facts say that something contradicts an ontology."""
 
 
 def update(job: UpdateJob, report: Report | None = None) -> UpdateResult:
@@ -96,132 +58,81 @@ def update(job: UpdateJob, report: Report | None = None) -> UpdateResult:
     Small change sets are read in this process, large ones by Spark, by the same readers. With the engine
     ``spark`` that reasons, too. With ``auto``, if the store is not expected to fit the memory of this process, a small
     change is applied by what it looks up in the store, and Spark reasons if that is too much. The rules are those
-    of the store. After any error the store is as it was; what fails after the commit is a warning. Another writer is
-    waited for, and the change is applied on top of what it committed.
+    of the store.
     """
-    if reasons_on_spark(job):
-        from everlog.jobs import spark_updates
-
-        return spark_updates.update(job, report)
-    clock = Clock(report or Report())
-    with clock.phase("check"):
-        Store.open(job.store)
-    with begin(job.store, wait=job.wait) as transaction:
-        with clock.phase("load"):
-            limits = {"max_facts": job.max_facts, "timeout": job.timeout, "max_memory": job.memory}
-            kb = open_store(job.store, transaction.base_version, **limits)
-            options = _options(job, kb)
-            refuse_graphs(options)
-            headers: Headers = {}
-            sources = [resolve(paths, options, transaction.work) for paths in (job.delete, job.insert)]
-            kb.declare(declared_prefixes(sources[1]))
-            parts = [splits(each, options, headers=headers) for each in sources]
-            both = [*parts[0], *parts[1]]
-            for warning in (*large_files(both, job.large_gz), *merged_graphs(both, options)):
-                clock.report.warning(warning)
-        with clock.phase("read"):
-            reading = _ChangeReader(
-                job, options, transaction.work, kb, needs_spark(job.engine, both), clock.report.amount
-            )
-            deleted = reading.facts(parts[0], add=False)
-            inserted = reading.facts(parts[1], add=True)
-            named = named_predicates(sources[1], parts[1], options)
-            kb.warning = clock.report.warning
-            kb.warn_of_facts(with_empty(inserted.kinds, named), named)
-            kb.warn_of_deletions(named_predicates(sources[0], parts[0], options))
-            clock.report.loaded()
-        with clock.phase("reason"):
-            profile = clock.report.profile or False
-            change = kb.update_facts(
-                inserted.facts,
-                deleted.facts,
-                kinds=inserted.kinds,
-                unknown=deleted.unknown,
-                algorithm=job.algorithm,
-                strategy=job.strategy,
-                profile=profile,
-            )
-        assert transaction.base_version is not None
-        version, compacted = transaction.base_version, None
-        if not job.dry_run:
-            with clock.phase("commit"):
-                version = append(kb, transaction, {"update": asdict(change.stats)})
-    if job.compact and not job.dry_run and version != transaction.base_version:
-        with clock.phase("compact"):
-            compacted = compact_if_worth(job.store, version, clock.report.warning)
-    return UpdateResult(
-        version,
-        change,
-        deleted.rows + inserted.rows,
-        (*deleted.bad, *inserted.bad),
-        deleted.bad_count + inserted.bad_count,
-        clock.seconds,
-        compacted,
-        kb.statistics.violations,
-    )
+    return carry_out(job, AskedFiles(job), report or Report())
 
 
-def reasons_on_spark(job: UpdateJob) -> bool:
-    """Whether Spark is to reason: if asked for, or if this process may not hold the store and Spark can do it."""
-    if job.engine != "auto":
-        return job.engine == "spark"
-    store = Store.open(job.store)
-    info = store.info()
-    rows = sum(file.rows or 0 for file in store.files(info.version))
-    texts = sum(file.size for file in store.term_files(info.version))
-    if not needs_spark_to_update(rows, texts, job.memory):
-        return False
-    from everlog.jobs.spark_updates import updatable
-
-    try:
-        updatable(job, info)
-    except EverlogError as error:
-        log.info("engine auto: local all the same: %s", error.diagnostics[0].message)
-        return False
-    return True
-
-
-def _options(job: UpdateJob, kb: KnowledgeBase) -> ReadOptions:
-    program: CheckedProgram = kb.program.program
-    arities = {p.name: p.arity for p in kb.predicates if not p.name.startswith("<")}
-    return ReadOptions(
-        header=job.header,
-        types=job.types,
-        prefixes=dict(program.prefixes),
-        base=job.base,
-        source=job.source,
-        arities=arities,
-        graphs=job.graphs,
-    )
-
-
-@dataclass(frozen=True)
-class _ChangeReader:
-    """Brings change sets into facts over the dictionary of a knowledge base: by this process, or by Spark."""
+class AskedFiles(AskedFacts):
+    """Facts in files: see :meth:`prepare` for what is known of them by then."""
 
     job: UpdateJob
     options: ReadOptions
-    work: Path
-    kb: KnowledgeBase
-    on_spark: bool
-    told: Told | None
+    sources: tuple[list[FactSource], list[FactSource]]
+    parts: tuple[list[Split], list[Split]]
+    """The files to delete and those to insert, and their splits."""
 
-    def facts(self, parts: Sequence[Split], *, add: bool) -> FactsRead:
+    def prepare(
+        self, program: CheckedProgram, predicates: Iterable[Predicate], work: Path, clock: Clock
+    ) -> Mapping[str, str]:
+        job = self.job
+        self.options = ReadOptions(
+            header=job.header,
+            types=job.types,
+            prefixes=dict(program.prefixes),
+            base=job.base,
+            source=job.source,
+            arities={p.name: p.arity for p in predicates if not p.name.startswith("<")},
+            graphs=job.graphs,
+        )
+        refuse_graphs(self.options)
+        headers: Headers = {}
+        self.sources = resolve(job.delete, self.options, work), resolve(job.insert, self.options, work)
+        delete, insert = (splits(each, self.options, headers=headers) for each in self.sources)
+        self.parts = delete, insert
+        both = [*delete, *insert]
+        for warning in (*large_files(both, job.large_gz), *merged_graphs(both, self.options)):
+            clock.report.warning(warning)
+        return declared_prefixes(self.sources[1])
+
+    @property
+    def needs_spark(self) -> bool:
+        engine, parts = self.job.engine, [part for side in self.parts for part in side]
+        return engine == "spark" or (engine == "auto" and size_of(parts) > IN_PROCESS_BYTES)
+
+    @property
+    def named(self) -> tuple[Named, Named]:
+        pairs = zip(self.sources, self.parts, strict=True)
+        delete, insert = (named_predicates(sources, parts, self.options) for sources, parts in pairs)
+        return delete, insert
+
+    def read(self, kb: KnowledgeBase, work: Path, told: Told | None) -> tuple[FactsRead, FactsRead]:
+        delete, insert = self.parts
+        return self._read(kb, delete, work, told, add=False), self._read(kb, insert, work, told, add=True)
+
+    def _read(
+        self, kb: KnowledgeBase, parts: Sequence[Split], work: Path, told: Told | None, *, add: bool
+    ) -> FactsRead:
         """The facts of splits; without ``add`` those with terms that the dictionary does not have are left out."""
-        dictionary, on_error, told = self.kb.dictionary, self.job.on_error, self.told
+        dictionary, on_error = kb.dictionary, self.job.on_error
         blanks = None if add else StoredBlanks.of(dictionary, parts, on_error)
-        if not self.on_spark:
+        if not self.needs_spark:
             return read_facts(parts, self.options, dictionary, add=add, blanks=blanks, on_error=on_error, told=told)
-        from everlog.host.session import session
-
-        width = max([widest(parts, self.options), *(p.arity for p in self.kb.predicates)])
         runner = SparkRunner(session(self.job.master))
-        how: dict[str, Any] = {"width": width, "on_error": on_error, "salt": dictionary.salt, "told": told}
-        staged = stage(runner, parts, self.options, self.work, **how)
+        staged = self._stage(runner, parts, kb.predicates, work, salt=dictionary.salt, told=told)
         facts, unknown = facts_in(staged, dictionary, add=add, blanks=blanks)
         return FactsRead(facts, staged.rows, unknown, staged.bad, staged.bad_count, staged.kinds)
 
+    def stage(self, runner: Runner, program: CheckedProgram, info: VersionInfo, work: Path) -> StagedUpdate:
+        parts, literals = self.parts, LITERAL in program.predicates
+        delete = self._stage(runner, parts[0], program.predicates, work, salt=info.salt)
+        insert = self._stage(runner, parts[1], program.predicates, work, salt=info.salt, literals=literals)
+        return StagedUpdate(delete, insert, tuple(parts[0]), rows_read(delete, insert))
 
-def needs_spark(engine: str, parts: Sequence[Split]) -> bool:
-    """Whether Spark is to read: if asked for, or if there is much to read once it is unpacked."""
-    return engine == "spark" or (engine == "auto" and size_of(parts) > IN_PROCESS_BYTES)
+    def _stage(
+        self, runner: Runner, parts: Sequence[Split], predicates: Iterable[Predicate], work: Path, **how: Any
+    ) -> Staged:
+        if not parts:
+            return Staged(2)
+        width = max([widest(parts, self.options), *(p.arity for p in predicates)])
+        return stage(runner, parts, self.options, work, width=width, on_error=self.job.on_error, **how)

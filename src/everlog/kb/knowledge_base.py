@@ -17,7 +17,7 @@ from everlog.analysis.given import GivenFacts, any_kinds
 from everlog.analysis.predicates import Key, Names
 from everlog.analysis.stratify import Kind, StratifiedProgram
 from everlog.engine.dictionary import Dictionary
-from everlog.engine.factset import FactSet
+from everlog.engine.factset import FactSet, as_local
 from everlog.engine.kinds import kinds_of
 from everlog.engine.limits import Limits
 from everlog.engine.state import State
@@ -29,6 +29,7 @@ from everlog.kb.change import Change, ChangedRelations
 from everlog.kb.explicit import ByPredicate, Queued, asked, program_facts
 from everlog.kb.reasoner import Reasoner, arranged
 from everlog.kb.rule_edits import Edit, RulesChanged, edited
+from everlog.kb.since import ChangesSince
 from everlog.lang.errors import Diagnostic, EverlogError, Place, abridged, warn
 from everlog.lang.internal import VIOLATION
 from everlog.lang.kinds import Kinds
@@ -42,15 +43,16 @@ from everlog.profiling.watch import UNWATCHED
 from everlog.query.answers import RelationRows, Rows
 from everlog.query.conjunctive import answer
 from everlog.query.explain.requested import FactTexts
+from everlog.reasoning.change import SignedChange
 from everlog.reasoning.equality import Equality
 from everlog.reasoning.materialisation import Maintain
-from everlog.reasoning.modules.boundary import visible
+from everlog.reasoning.seen_change import SeenChange
 from everlog.reasoning.statistics import Listener, Statistics
 from everlog.reasoning.update import Algorithm, Strategy
 from everlog.settings import EXPAND_BELOW, WAIT
 
 if TYPE_CHECKING:
-    from everlog.kb.stores import StoreHandle
+    from everlog.kb.saving import StoreHandle
     from everlog.profiling.profile import Profile
     from everlog.query.explain import Explanation
     from everlog.query.sparql.results import Result
@@ -147,6 +149,8 @@ class KnowledgeBase:
         self.profile: Profile | None = None
         """What reasoning took that was asked to be profiled last."""
         self.saved: StoreHandle | None = None
+        self.since: ChangesSince | None = None
+        """What changed since then; None if that is not known."""
         self.data_prefixes: Mapping[str, str] = {}
         """Prefixes that files of facts declare."""
         self.modules_open = False
@@ -354,9 +358,10 @@ class KnowledgeBase:
             self.warn_of_queued()
             if fresh or reasoner.statistics is None:
                 reasoner.compute(reasoner.applied(self._queue).explicit, progress)
+                self.since = None
                 self._queue = []
             elif self._queue:
-                reasoner.repair(reasoner.applied(self._queue), "auto", "never")
+                self._note(reasoner.repair(reasoner.applied(self._queue), "auto", "never"))
                 self._queue = []
         assert reasoner.statistics is not None
         return reasoner.statistics
@@ -421,16 +426,22 @@ class KnowledgeBase:
         reasoner = self.up_to_date()
         changed = reasoner.applied(queue)
         done = reasoner.repair(changed, algorithm, strategy)
+        self._note(done)
         self._names = names
-        shown = partial(ChangedRelations, names, reasoner.dictionary)
-        return Change(
-            inserted=shown(visible(reasoner.program, done.inserted)),
-            deleted=shown(visible(reasoner.program, done.deleted)),
-            explicit_inserted=shown(changed.inserted),
-            explicit_deleted=shown(changed.deleted),
-            not_explicit=changed.idle,
-            stats=done.statistics,
-        )
+        return self._shown(SeenChange(done, reasoner.program.external), changed.idle)
+
+    def _note(self, done: SignedChange) -> None:
+        """Remember what changed since the knowledge base was saved."""
+        if self.since is not None:
+            reasoner = self._reasoner
+            self.since = self.since.then(reasoner.program.external, done, len(reasoner.dictionary))
+
+    def _shown(self, seen: SeenChange, idle: int) -> Change:
+        """A change as users see it; ``idle`` is how many deletions did nothing."""
+        sides = seen.inserted, seen.deleted, seen.explicit_inserted, seen.explicit_deleted
+        shown = partial(ChangedRelations, self._names, self._reasoner.dictionary)
+        inserted, deleted, more, less = (shown(as_local(side)) for side in sides)
+        return Change(inserted, deleted, more, less, idle, seen.change.statistics)
 
     def change_rules(
         self,
@@ -472,9 +483,9 @@ class KnowledgeBase:
         there = [*edit.program.predicates, *edit.facts_added.predicates]
         self._reasoner = new
         self._names = self._names.with_program(there, self.prefixes)
-        shown = partial(ChangedRelations, self._names, new.dictionary)
-        facts, explicit = (shown(done.inserted), shown(done.deleted)), (shown(changed.inserted), shown(changed.deleted))
-        return RulesChanged(*facts, *explicit, changed.idle, done.statistics, *edit.texts)
+        if self.since is not None and new is not old:
+            self.since = self.since.then_rules(done)
+        return RulesChanged.of(self._shown(SeenChange(done), changed.idle), edit.texts)
 
     def _warn_of_rules(self, old: CheckedProgram, edit: Edit) -> None:
         """Warn of what is probably not meant with rules that are added."""
@@ -653,7 +664,7 @@ class KnowledgeBase:
         facts are not listed, only what they follow from. With ``equality="representatives"`` a store
         has the facts of all members of each class.
         """
-        from everlog.kb.stores import save
+        from everlog.kb.saving import save
 
         return save(self, path, overwrite=overwrite, expand_below=expand_below, wait=wait)
 
@@ -689,8 +700,13 @@ class KnowledgeBase:
 
     def adopt(self, state: State, saved: StoreHandle | None) -> None:
         """Go on with the same facts in another form, and remember where they are saved."""
-        self.saved = saved
+        self.is_saved(saved)
         self._reasoner.adopt(state, None if saved is None else saved.kept.known)
+
+    def is_saved(self, saved: StoreHandle | None) -> None:
+        """Remember which version of a store has the facts."""
+        self.saved = saved
+        self.since = None if saved is None else ChangesSince()
 
     @property
     def work(self) -> int:

@@ -20,6 +20,9 @@ CLOSEST = 3
 """So many rules are named that are like one which is not there."""
 
 
+Texts = tuple[str, ...]
+
+
 @dataclass(frozen=True)
 class RulesChanged(Change):
     """The difference that a change of the rules made: to the rules, the materialisation, and the explicit facts.
@@ -36,11 +39,14 @@ class RulesChanged(Change):
     rules_known: tuple[str, ...] = ()
     """Rules that were to be added and were there already."""
 
+    @classmethod
+    def of(cls, change: Change, texts: tuple[Texts, Texts, Texts]) -> RulesChanged:
+        """A change of facts that came of rules: those added, removed, and there already, as they are written."""
+        sides = change.inserted, change.deleted, change.explicit_inserted, change.explicit_deleted
+        return cls(*sides, change.not_explicit, change.stats, *texts)
+
     def __bool__(self) -> bool:
         return bool(self.rules_added or self.rules_removed) or super().__bool__()
-
-
-Texts = tuple[str, ...]
 
 
 @dataclass(frozen=True)

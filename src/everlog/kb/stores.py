@@ -1,290 +1,25 @@
-"""Knowledge bases in stores: saving one and opening one."""
+"""Knowledge bases in stores: opening one, and changing one."""
 
 from __future__ import annotations
 
-import dataclasses
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeVar
 
-import numpy as np
-import pyarrow as pa
-
-from everlog.analysis.given import KINDS
-from everlog.analysis.stratify import StratifiedProgram
-from everlog.engine.dictionary import Dictionary
-from everlog.engine.difference import Difference, counts_changed, difference
-from everlog.engine.multiset import NO_COUNTS
-from everlog.engine.state import State
-from everlog.ingest.amounts import Told, counted
-from everlog.ingest.dictionary import collision_error
 from everlog.kb.knowledge_base import KnowledgeBase
+from everlog.kb.saving import StoreHandle, append
 from everlog.lang.codes import Code
-from everlog.lang.errors import Diagnostic, StoreError, warn
+from everlog.lang.errors import StoreError
 from everlog.lang.parser import parse_stored
-from everlog.lang.syntax import Predicate
 from everlog.reasoning.equality import Equality
-from everlog.reasoning.materialisation import Maintain
-from everlog.reasoning.modules.boundary import above
-from everlog.reasoning.modules.description import closures_of
-from everlog.reasoning.modules.graphs import forms
 from everlog.reasoning.statistics import Statistics, StratumStatistics
-from everlog.settings import EXPAND_BELOW, WAIT
-from everlog.store import Store, Transaction, Version, begin, exists
-from everlog.store.codec import COUNTED, added_terms, change_batches, fact_batches, term_batches
-from everlog.store.commit import conflict
+from everlog.settings import WAIT
+from everlog.store import Store, Version, begin
 from everlog.store.compaction import compact_if_worth
-from everlog.store.errors import after_commit
-from everlog.store.loading import load, stored_counts
-from everlog.store.states import SnapshotState, without_snapshot, write_change, write_whole
-
-KEEPING = "making a snapshot"
-"""What is done after a commit, in words."""
+from everlog.store.loading import load
+from everlog.store.states import without_snapshot
 
 Done = TypeVar("Done")
-
-
-@dataclass(frozen=True)
-class StoreHandle:
-    """A version of a store, what it has, how many terms that is, and the program, if that may have changed since.
-
-    ``writer`` is the transaction that committed it. It tells the version from one of the same number in another
-    history: a store that was repaired, restored or made anew has such.
-    """
-
-    path: Path
-    version: int
-    writer: str | None
-    kept: SnapshotState
-    terms: int
-    program: StratifiedProgram | None = None
-
-    @classmethod
-    def at(
-        cls, path: Path, version: int, writer: str | None, kept: SnapshotState, program: StratifiedProgram | None = None
-    ) -> StoreHandle:
-        return cls(path.resolve(), version, writer, kept, len(kept.state.dictionary), program)
-
-    def has_rules_of(self, program: StratifiedProgram) -> bool:
-        """Whether the version has the rules of a program, too."""
-        return self.program is None or self.program is program
-
-    def has_closures_of(self, program: StratifiedProgram) -> bool:
-        """Whether closures are kept as a program says, so that a snapshot may lie on top of that of the version."""
-        return self.has_rules_of(program) or (self.program is not None and forms(self.program) == forms(program))
-
-
-def save(
-    kb: KnowledgeBase,
-    path: str | Path | None = None,
-    *,
-    overwrite: bool = False,
-    expand_below: int = EXPAND_BELOW,
-    wait: float = WAIT,
-) -> int:
-    """Write a knowledge base to a store; see :meth:`KnowledgeBase.save`."""
-    saved = kb.saved
-    if path is None and saved is None:
-        raise StoreError.of(Code.NO_STORE, "the knowledge base comes from no store", None, "say where to save it")
-    place = Path(path) if path is not None else saved.path  # type: ignore[union-attr]
-    if saved is not None and not overwrite and place.resolve() == saved.path and exists(place):
-        store = Store.open(place)
-        _refuse_newer(store, store.version, saved)
-        with begin(place, wait=wait) as transaction:
-            version = append(kb, transaction, expand_below=expand_below)
-        if version != transaction.base_version:
-            compact_if_worth(place, version)
-        return version
-    refuse_existing(place, overwrite)
-    kb.materialise()
-    with begin(place, overwrite=overwrite, wait=wait) as transaction:
-        refuse_existing(place, overwrite)  # somebody may have made one while this waited
-        version, state = commit_whole(kb, transaction, "save", expand_below=expand_below)
-    keep_whole_version(kb, place, version, state, transaction.writer)
-    return version
-
-
-def commit_whole(
-    kb: KnowledgeBase,
-    transaction: Transaction,
-    operation: str,
-    *,
-    expand_below: int = EXPAND_BELOW,
-    maintain: Maintain | None = None,
-    term_files: Sequence[str] = (),
-    told: Told | None = None,
-) -> tuple[int, State]:
-    """Commit everything that a knowledge base has as a version that begins anew; the version, and its state.
-
-    Closures with more than ``expand_below`` facts are not listed. ``maintain`` says for which algorithm a version that
-    has no counters keeps them once they are needed, by default that of the knowledge base. ``term_files`` are in the
-    transaction's directory and have the terms that the dictionary began with, sorted. ``told`` hears how many
-    rows are written.
-    """
-    name_predicates(kb.dictionary, kb.predicates)
-    is_written = bool(term_files) and not len(kb.dictionary.added)
-    state = kb.stored(above(kb.program, kb.state().facts, expand_below)).ranked()
-    _refuse_repeated_hashes(state.dictionary)
-    transaction.declare(kb.data_prefixes)
-    if is_written:
-        transaction.add_term_files(term_files)
-    else:
-        transaction.add_terms(term_batches(state.dictionary, ()))
-    transaction.add_facts(counted(fact_batches(state), state.rows.count, told))
-    version = transaction.commit(
-        rules=kb.rules,
-        statistics={
-            **kb.statistics.as_dict(),
-            "listed": state.rows.count,
-            KINDS: kb.given.stored(kb.program.program),
-        },
-        bookkeeping=bookkeeping_of(state, maintain or kb.maintain),
-        operation=operation,
-        salt=state.dictionary.salt,
-        closures=closures_of(kb.program, state.generated),
-        modules=wants_modules(kb),
-    )
-    return version, state
-
-
-def keep_whole_version(
-    kb: KnowledgeBase,
-    path: str | Path,
-    version: int,
-    state: State,
-    writer: str,
-    warning: Callable[[Diagnostic], None] = warn,
-) -> None:
-    """Leave a snapshot of a version that was just committed, and go on with the knowledge base from there.
-
-    What fails is a warning.
-    """
-    kept = without_snapshot(state)
-    with after_commit(version, KEEPING, path, warning):
-        store = Store.open(path)
-        kept = write_whole(store, version, state) if store.version == version else kept
-    kb.adopt(kept.state, StoreHandle.at(Path(path), version, writer, kept, kb.program))
-
-
-def append(
-    kb: KnowledgeBase,
-    transaction: Transaction,
-    figures: dict[str, Any] | None = None,
-    positions: dict[str, Any] | None = None,
-    expand_below: int = EXPAND_BELOW,
-) -> int:
-    """Commit what changed in a knowledge base since it was opened or saved as the next version.
-
-    If nothing did, there is no new version, and the newest one is returned. ``figures`` are kept with
-    the statistics of the version. ``positions`` of streams, if there are any, make a version in any case.
-    The pairs of a closure that had no more than ``expand_below`` and has more by other rules are no longer listed.
-    """
-    saved = kb.saved
-    assert saved is not None
-    store = Store.open(saved.path)
-    _refuse_newer(store, transaction.base_version, saved)
-    old = saved.kept.state
-    same_rules = saved.has_rules_of(kb.program)
-    new = kb.stored(old.generated if same_rules else old.generated | _outgrown(kb, old, expand_below))
-    dictionary = new.dictionary
-    change = difference(old, new)
-    if same_rules and not change.holds and not change.explicit and positions is None:
-        assert transaction.base_version is not None
-        return transaction.base_version
-    # Executors derive what has a name, so other rules bring the names of all their predicates.
-    name_predicates(dictionary, {*change.predicates, *(() if same_rules else kb.predicates)})
-    _refuse_collisions(dictionary, saved.terms)
-    transaction.declare(kb.data_prefixes)
-    transaction.add_terms([added_terms(dictionary, saved.terms)] if len(dictionary) > saved.terms else [])
-    transaction.add_facts(change_batches(stored_change(store, old, new, change), dictionary))
-    statistics = dataclasses.replace(kb.statistics, instances=kb.work)
-    version = transaction.commit(
-        rules=kb.rules,
-        statistics={
-            **statistics.as_dict(),
-            "listed": new.rows.count,
-            KINDS: kb.given.stored(kb.program.program),
-            **(figures or {}),
-        },
-        bookkeeping=bookkeeping_of(new, kb.maintain),
-        operation="update" if same_rules else "rules",
-        salt=dictionary.salt,
-        positions=positions,
-        closures=closures_of(kb.program, new.generated),
-        modules=wants_modules(kb),
-    )
-    kept = without_snapshot(new)
-    with after_commit(version, KEEPING, saved.path):
-        kept = _keep_update(saved, version, new, kb.program)
-    kb.adopt(kept.state, StoreHandle.at(saved.path, version, transaction.writer, kept, kb.program))
-    return version
-
-
-def _outgrown(kb: KnowledgeBase, old: State, most: int) -> frozenset[Predicate]:
-    """The predicates of modules that have more facts than so many, and had not."""
-    now = above(kb.program, kb.state().facts, most)
-    return frozenset(predicate for predicate in now if len(old.facts.relation(predicate)) <= most)
-
-
-def changed(
-    path: str | Path, change: Callable[[KnowledgeBase], Done], *, wait: float = WAIT, **options: Any
-) -> tuple[int, Done]:
-    """Change the newest version of a store once no other writer is at work, and commit that.
-
-    ``change`` gets the knowledge base, opened with ``options``. ``wait`` is how many seconds to wait for others.
-    Returns the version, and what ``change`` returned.
-
-    >>> import tempfile
-    >>> place = tempfile.mkdtemp() + "/kb"
-    >>> KnowledgeBase("p(?x) :- q(?x) . q(a) .").save(place)
-    0
-    >>> changed(place, lambda kb: kb.update(insert={"q": [("b",)]}).inserted["p"].rows())
-    (1, [('b',)])
-    """
-    Store.open(path)
-    with begin(path, wait=wait) as transaction:
-        kb = open(path, transaction.base_version, **options)
-        made = change(kb)
-        version = append(kb, transaction)
-    if version != transaction.base_version:
-        compact_if_worth(path, version)
-    return version, made
-
-
-def _refuse_newer(store: Store, version: int | None, saved: StoreHandle) -> None:
-    """Refuse to build on another state than the one saved."""
-    if not is_saved_in(saved, store, version):
-        raise conflict(store.layout.facts)
-
-
-def is_saved_in(saved: StoreHandle, store: Store, version: int | None) -> bool:
-    """Whether a version has the facts that were saved; compactions in between change nothing."""
-    if version is None or version < saved.version or store.info(saved.version).writer != saved.writer:
-        return False
-    return all(store.info(v).operation in ("compact", "widen") for v in range(saved.version + 1, version + 1))
-
-
-def stored_change(store: Store, old: State, new: State, change: Difference) -> Difference:
-    """The change of the newest version's rows.
-
-    Counters that are not kept stay as they are in the rows, until they are kept again.
-    """
-    if new.nr is None or new.rec is None:
-        return dataclasses.replace(change, nr=NO_COUNTS, rec=NO_COUNTS)
-    if old.nr is None:
-        nr, rec = stored_counts(store, new.dictionary)
-        return dataclasses.replace(change, nr=counts_changed(nr, new.nr), rec=counts_changed(rec, new.rec))
-    return change
-
-
-def _keep_update(saved: StoreHandle, version: int, new: State, program: StratifiedProgram) -> SnapshotState:
-    store = Store.open(saved.path)
-    if store.version != version:
-        return without_snapshot(new)
-    if not saved.has_closures_of(program):
-        return write_whole(store, version, new)
-    return write_change(store, version, saved.kept, new)
 
 
 def open(path: str | Path, version: Version | None = None, **options: Any) -> KnowledgeBase:
@@ -322,16 +57,36 @@ def open(path: str | Path, version: Version | None = None, **options: Any) -> Kn
     state = kept.state
     listed = KnowledgeBase.restored(program, state, statistics, **how).listed() if state.generated else state
     kb = KnowledgeBase.restored(program, listed.uncounted(), statistics, info.statistics, **options)
-    kb.saved = StoreHandle.at(
-        store.path, info.version, info.writer, without_snapshot(kept.state.uncounted()), kb.program
+    kb.is_saved(
+        StoreHandle.at(store.path, info.version, info.writer, without_snapshot(kept.state.uncounted()), kb.program)
     )
     kb.declare(info.prefixes)
     return kb
 
 
-def wants_modules(kb: KnowledgeBase) -> bool:
-    """Whether modules are to take the rules of a knowledge base that they fit, even if there are none now."""
-    return kb.modules or kb.modules_open
+def changed(
+    path: str | Path, change: Callable[[KnowledgeBase], Done], *, wait: float = WAIT, **options: Any
+) -> tuple[int, Done]:
+    """Change the newest version of a store once no other writer is at work, and commit that.
+
+    ``change`` gets the knowledge base, opened with ``options``. ``wait`` is how many seconds to wait for others.
+    Returns the version, and what ``change`` returned.
+
+    >>> import tempfile
+    >>> place = tempfile.mkdtemp() + "/kb"
+    >>> KnowledgeBase("p(?x) :- q(?x) . q(a) .").save(place)
+    0
+    >>> changed(place, lambda kb: kb.update(insert={"q": [("b",)]}).inserted["p"].rows())
+    (1, [('b',)])
+    """
+    Store.open(path)
+    with begin(path, wait=wait) as transaction:
+        kb = open(path, transaction.base_version, **options)
+        made = change(kb)
+        version = append(kb, transaction)
+    if version != transaction.base_version:
+        compact_if_worth(path, version)
+    return version, made
 
 
 def how_made(statistics: Statistics) -> dict[str, Any]:
@@ -348,48 +103,6 @@ def _refuse_other_equality(store: Store, made: Equality, asked: Equality) -> Non
     if asked != made and "representatives" in (asked, made):
         hint = "open it without the option, or materialise again"
         raise StoreError.of(Code.OTHER_EQUALITY, f"{store.path} has equality={made!r}, not {asked!r}", None, hint)
-
-
-def refuse_existing(path: str | Path, overwrite: bool) -> None:
-    """An error if there is a store already and it may not be replaced."""
-    if exists(path) and not overwrite:
-        hint = "pass --overwrite (overwrite=True in Python) to make a new version; old ones stay readable"
-        raise StoreError.of(Code.STORE_EXISTS, f"there is a store at {path} already", None, hint)
-
-
-def name_predicates(dictionary: Dictionary, predicates: Iterable[Predicate]) -> None:
-    """Add the texts of predicates to the terms, as stores have them."""
-    dictionary.encode(pa.array(sorted(map(str, predicates)), pa.large_string()))
-
-
-def bookkeeping_of(state: State, maintain: str) -> str:
-    """What a version says about its counters; a trace is not stored, but computed again when needed."""
-    return COUNTED if state.nr is not None else "counting" if maintain == "counting" else "none"
-
-
-def _refuse_collisions(dictionary: Dictionary, start: int) -> None:
-    """Refuse new terms that have the id of another one."""
-    new = dictionary.added.hashes[start - len(dictionary.base) :]
-    known = dictionary.base.hashes
-    at = np.minimum(np.searchsorted(known, new), max(len(known) - 1, 0))
-    same = known[at] == new if len(known) else np.zeros(len(new), np.bool_)
-    added, counts = np.unique(dictionary.added.hashes, return_counts=True)
-    twice = np.isin(new, added[counts > 1])
-    if not (same | twice).any():
-        return
-    wrong = int(np.flatnonzero(same | twice)[0])
-    others = np.flatnonzero(dictionary.hashes() == new[wrong])[:2]
-    one, other = dictionary.decode(others).to_pylist()
-    raise collision_error([(int(new[wrong]), one, other)], dictionary.salt)
-
-
-def _refuse_repeated_hashes(dictionary: Dictionary) -> None:
-    """Refuse a ranked dictionary in which two terms have one id."""
-    hashes = dictionary.base.hashes
-    at = np.flatnonzero(hashes[1:] == hashes[:-1])
-    if len(at):
-        ones, others = (dictionary.decode(ids).to_pylist() for ids in (at, at + 1))
-        raise collision_error(list(zip(hashes[at].tolist(), ones, others, strict=True)), dictionary.salt)
 
 
 def statistics_of(data: dict[str, Any]) -> Statistics:

@@ -931,6 +931,12 @@ class Code(StrEnum):
         "Spark did not start.",
         "Check `--master`, the memory (`EVERLOG_SPARK_MEMORY`), and what the message shows of the log.",
     )
+    TOO_MUCH_FOR_SPARK = (
+        "too-much-for-spark",
+        Topic.SPARK,
+        "One task of Spark cannot do it, and it cannot be distributed.",
+        "Use `--engine local`, or allow tasks more facts with `--spark-local-finish`.",
+    )
 
     BAD_SETTING = (
         "bad-setting",

@@ -12,8 +12,9 @@ import pyarrow.parquet as pq
 
 from everlog.analysis.check import check
 from everlog.analysis.stratify import StratifiedProgram, stratify
-from everlog.backends.lookup.update import LOOKED_UP, GivenUp, LookUpTask
-from everlog.backends.spark.outcome import Repaired
+from everlog.backends.lookup.update import LOOKED_UP, LookUpTask
+from everlog.backends.repaired import Repaired
+from everlog.backends.too_much import GivenUp
 from everlog.engine.hashing import hash_text
 from everlog.ingest.dictionary import new_terms
 from everlog.ingest.tasks import IN_PROCESS

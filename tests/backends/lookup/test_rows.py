@@ -16,8 +16,9 @@ from hypothesis import given as drawn
 from hypothesis import strategies as st
 
 from everlog.backends.lookup import rows
-from everlog.backends.lookup.rows import FILTER_ROWS, FoundRows, RowReader, TooMuchError
+from everlog.backends.lookup.rows import FILTER_ROWS, FoundRows, RowReader
 from everlog.backends.spark.groups import Groups
+from everlog.backends.too_much import TooMuchError
 from everlog.store.blooms import Bloom, read_bloom
 
 Row = tuple[int, int, int, int]

@@ -36,7 +36,7 @@ from everlog.ingest.stage import Staged
 from everlog.jobs.materialise import MaterialiseJob, materialise
 from everlog.jobs.spark_updates import Repair, StagedUpdate, commit, updatable
 from everlog.jobs.update import UpdateJob
-from everlog.kb.stores import append
+from everlog.kb.saving import append
 from everlog.kb.stores import open as open_store
 from everlog.lang.parser import parse_program
 from everlog.lang.printer import print_program

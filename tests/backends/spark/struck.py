@@ -35,6 +35,7 @@ from everlog.backends.spark.tasks import SparkRunner
 from everlog.host.session import session, stop
 from everlog.jobs import materialise as jobs
 from everlog.jobs import spark_updates
+from everlog.jobs.change_job import ChangeResult
 from everlog.jobs.materialise import MaterialiseJob, Result, materialise
 from everlog.jobs.update import UpdateJob, UpdateResult, update
 from everlog.lang.errors import EverlogError
@@ -72,7 +73,7 @@ def main(master: str, work: Path, *plans: str) -> None:
     for number in (1, 2):
         materialise(MaterialiseJob(rules[number], facts[:1], stores[number], engine="local"))
     insert, delete = ((f"e={work / name}.tsv",) for name in ("insert", "delete"))
-    second = UpdateJob(stores[1], insert, delete, "dredc", compact=False, **how)
+    second = UpdateJob(stores[1], insert, delete, algorithm="dredc", compact=False, **how)
     third = replace(second, store=stores[2], local_finish=UpdateJob.local_finish)
     deaths = ("executor" if master.startswith("local-cluster") else "worker", "raise")
 
@@ -148,7 +149,7 @@ def striking(points: Mapping[str, str], faults: Sequence[str], marks: Path, disk
 
 def how_of(result: Result | UpdateResult) -> list[str]:
     """The plans of strata, or the algorithm of an update."""
-    if isinstance(result, UpdateResult):
+    if isinstance(result, ChangeResult):
         return [result.change.stats.algorithm]
     return [kind for stratum in result.statistics.strata for kind in stratum.plan.split(", ")]
 

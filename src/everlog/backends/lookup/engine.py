@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from everlog.analysis.stratify import Stratum
 from everlog.backends.lookup.facts import UNIVERSE, LookedUpFacts
-from everlog.backends.lookup.rows import TooMuchError
+from everlog.backends.too_much import TooMuchError
 from everlog.engine.algebra import AnyFactSet, Observer, Repairing
 from everlog.engine.collect import Collector
 from everlog.engine.factset import as_local

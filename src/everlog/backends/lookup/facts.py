@@ -14,8 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from everlog.backends.lookup.numbering import GrowingNumbering
-from everlog.backends.lookup.rows import FoundRows, RowReader, TooMuchError
+from everlog.backends.lookup.rows import FoundRows, RowReader
 from everlog.backends.spark.groups import Chosen
+from everlog.backends.too_much import TooMuchError
 from everlog.engine.keys import Column, Keys, Layout, first_of_equal, layout_for, pack, sort_unique
 from everlog.engine.lazy import Bound, LazyFacts, bound_by
 from everlog.engine.multiset import Multiset

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from everlog.analysis.stratify import StratifiedProgram
 from everlog.backends.lookup.facts import LookedUpFacts
-from everlog.backends.lookup.rows import TooMuchError
+from everlog.backends.too_much import TooMuchError
 from everlog.engine.factset import FactSet
 from everlog.engine.multiset import Counts, Multiset
 from everlog.engine.relation import Relation

@@ -14,6 +14,7 @@ import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from everlog.backends.spark.groups import Chosen, Groups
+from everlog.backends.too_much import TooMuchError
 from everlog.engine.keys import Column
 from everlog.engine.tables import argument_names
 from everlog.store import schema
@@ -29,10 +30,6 @@ FILTER_ROWS = 100
 Values = NDArray[Any]
 Place = tuple[int, int]
 """The number of a file, and of a row group in it."""
-
-
-class TooMuchError(Exception):
-    """More than one task should take on."""
 
 
 @dataclass(frozen=True)

@@ -17,25 +17,25 @@ from everlog.analysis.stratify import StratifiedProgram
 from everlog.backends.lookup.engine import LookUpEngine
 from everlog.backends.lookup.facts import UNIVERSE, LookedUpFacts
 from everlog.backends.lookup.opening import opened
-from everlog.backends.lookup.rows import REMEMBERED_ROWS, RowReader, TooMuchError
+from everlog.backends.lookup.rows import REMEMBERED_ROWS, RowReader
+from everlog.backends.repaired import Repaired, Sizes, repaired
 from everlog.backends.spark.encoded import learn_names
 from everlog.backends.spark.groups import Groups
 from everlog.backends.spark.materialise import predicates_of
 from everlog.backends.spark.names import HashedNames, namesakes
 from everlog.backends.spark.opening import program_of
-from everlog.backends.spark.outcome import Outcome, Repaired, Sizes
 from everlog.backends.spark.write import write_change
+from everlog.backends.too_much import GivenUp, attempted
 from everlog.engine.algebra import AnyFactSet
-from everlog.engine.difference import Difference
 from everlog.engine.factset import NONE, FactSet, as_local
 from everlog.engine.lazy import is_lazy
 from everlog.engine.limits import Limits
-from everlog.engine.multiset import NO_COUNTS, Counts, counts_as_local
 from everlog.engine.relation import Relation
 from everlog.ingest.room import own_share
 from everlog.ingest.spill import distinct
 from everlog.lang.syntax import Constant, Predicate
 from everlog.reasoning.materialisation import Materialisation
+from everlog.reasoning.seen_change import SeenChange
 from everlog.reasoning.update import Algorithm, Strategy, update
 from everlog.store import Store
 from everlog.store.codec import changed_rows
@@ -43,13 +43,6 @@ from everlog.store.loading import generated_in
 
 LOOKED_UP = "looked_up"
 """Among the figures of an update, how many rows of the store were read."""
-
-
-@dataclass(frozen=True)
-class GivenUp:
-    """Why a task did not do it."""
-
-    reason: str
 
 
 @dataclass(frozen=True)
@@ -77,12 +70,7 @@ class LookUpTask:
 
     def run(self) -> Repaired | GivenUp:
         """Do it; the data file goes into the work directory. The figures tell how many rows were read."""
-        try:
-            return self._repaired()
-        except TooMuchError as error:
-            return GivenUp(str(error))
-        except MemoryError:
-            return GivenUp("the worker's memory is used up")
+        return attempted(self._repaired)
 
     def _repaired(self) -> Repaired:
         store = Store.open(self.store)
@@ -104,13 +92,12 @@ class LookUpTask:
         removed, added = removed.renamed(program.external), added.renamed(program.external)
         engine = LookUpEngine(excerpt, _constants(program, names, excerpt), info.statistics["facts"], self._limits)
         done = update(engine, program, old, removed, added, self.algorithm, self.strategy)
-        outcome = Outcome(program, generated_in(info), old.explicit, removed, done)
-        change = _difference(outcome)
+        seen = SeenChange(done, program.external, generated_in(info))
 
         def write(sizes: Sizes) -> list[Path]:
-            return write_change(changed_rows(change, excerpt.numbering.ids, info.salt), Path(self.work))
+            return write_change(changed_rows(seen.rows(), excerpt.numbering.ids, info.salt), Path(self.work))
 
-        found = outcome.repaired(info.statistics, _sizes, write)
+        found = repaired(seen, (removed - old.explicit).count, info.statistics, _sizes, write)
         return replace(found, figures={**found.figures, "update": {**found.figures["update"], LOOKED_UP: rows.read}})
 
     @property
@@ -164,19 +151,6 @@ def _refuse_two_arities(
     refuse_two_arities(insert, program.program.arities)
     there = [predicate for predicate, relation in old.facts.restricted(others).items() if len(relation.keys())]
     refuse_two_arities([*there, *insert], {})
-
-
-def _difference(outcome: Outcome) -> Difference:
-    """The change of the rows of a store; counters that are not kept stay as they are."""
-    nr, rec = (
-        NO_COUNTS if changed is None else outcome.seen(counts_as_local(changed))
-        for changed in (outcome.done.nr, outcome.done.rec)
-    )
-    return Difference(_signed(outcome.listed, outcome.unlisted), _signed(outcome.won, outcome.lost), nr, rec)
-
-
-def _signed(more: AnyFactSet, less: AnyFactSet) -> Counts:
-    return Counts.once(as_local(more).plain()) - Counts.once(as_local(less).plain())
 
 
 def _sizes(given: AnyFactSet) -> Sizes:

@@ -10,20 +10,20 @@ from __future__ import annotations
 
 import functools
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from everlog.analysis.predicates import refuse_two_arities
 from everlog.analysis.stratify import StratifiedProgram
+from everlog.backends.repaired import Repaired, Sizes, repaired
 from everlog.backends.spark.encoded import learn_predicates, staged_facts, width_of
 from everlog.backends.spark.factset import framed
 from everlog.backends.spark.materialise import predicates_of
 from everlog.backends.spark.multiset import FrameCounts, framed_counts
 from everlog.backends.spark.names import HashedNames, namesakes
 from everlog.backends.spark.opening import Version, opened, program_of
-from everlog.backends.spark.outcome import Outcome, Repaired, Sizes
 from everlog.backends.spark.settings import SparkSettings
 from everlog.backends.spark.tasks import full_disks
 from everlog.backends.spark.watched import spark_engine
@@ -33,6 +33,7 @@ from everlog.engine.algebra import AnyCounts, AnyFactSet
 from everlog.engine.limits import Limits
 from everlog.lang.syntax import Predicate
 from everlog.profiling.recorder import watching
+from everlog.reasoning.seen_change import SeenChange
 from everlog.reasoning.update import Algorithm, Strategy, update
 from everlog.store import Store
 
@@ -91,8 +92,9 @@ def update_on_spark(
             engine = spark_engine(watch, space, limits=limits, settings=settings)
             done = update(engine, program, old.kept, delete, insert, algorithm, strategy)
         log.info("updated in %d jobs", space.jobs)
-        outcome = Outcome(program, old.generated, old.kept.explicit, delete, done)
-        return _UpdateOutput(space, old, outcome).written(staged.work, info.statistics)
+        seen = SeenChange(done, hidden, old.generated)
+        idle, sizes_of = (delete - old.kept.explicit).count, functools.partial(_sizes, space)
+        return repaired(seen, idle, info.statistics, sizes_of, _Writer(space, old, seen, staged.work).files)
 
 
 def _refuse_two_arities(
@@ -107,28 +109,29 @@ def _refuse_two_arities(
 
 
 @dataclass(frozen=True)
-class _UpdateOutput:
-    """An update that was computed, on its way to the store."""
+class _Writer:
+    """Writes a change of a version into a directory."""
 
     space: Workspace
     old: Version
-    outcome: Outcome
+    seen: SeenChange
+    work: Path
 
-    def written(self, work: Path, said: Mapping[str, Any]) -> Repaired:
-        sizes_of = functools.partial(_sizes, self.space)
-        return self.outcome.repaired(said, sizes_of, lambda sizes: self._files(work, sizes))
-
-    def _files(self, work: Path, sizes: Sizes) -> list[Path]:
-        outcome, done = self.outcome, self.outcome.done
+    def files(self, sizes: Sizes) -> list[Path]:
+        """The files, by executors; ``sizes`` says how many rows there are of each predicate."""
+        seen, done = self.seen, self.seen.change
         new = done.materialisation
         weights: dict[str, Signed] = {
-            "holds": [(framed(self.space, outcome.listed), 1), (framed(self.space, outcome.unlisted), -1)],
-            "explicit": [(framed(self.space, outcome.won), 1), (framed(self.space, outcome.lost), -1)],
+            "holds": self._signed(seen.listed, seen.unlisted),
+            "explicit": self._signed(seen.explicit_inserted, seen.explicit_deleted),
             "nr": self._changed(done.nr, new.nr, self.old.counters[0]),
             "rec": self._changed(done.rec, new.rec, self.old.counters[1]),
         }
         rows = rows_of(self.space, weights)
-        return [] if rows is None else write_rows(self.space, rows, sizes, work)
+        return [] if rows is None else write_rows(self.space, rows, sizes, self.work)
+
+    def _signed(self, more: AnyFactSet, less: AnyFactSet) -> Signed:
+        return [(framed(self.space, more), 1), (framed(self.space, less), -1)]
 
     def _changed(self, change: AnyCounts | None, new: AnyCounts | None, stored: FrameCounts) -> Signed:
         """What to add to the rows of a counter, given how it changed, its new value, and what the rows say.
@@ -138,7 +141,7 @@ class _UpdateOutput:
         """
         if new is None:
             return []
-        seen = self.outcome.seen
+        seen = self.seen.counted
         if change is not None:
             return [(seen(framed_counts(self.space, change)), 1)]
         return [(seen(framed_counts(self.space, new)), 1), (seen(stored), -1)]

@@ -1,0 +1,46 @@
+"""What changed in a knowledge base since a version of a store: what the next version adds to the rows."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from everlog.engine.difference import Difference
+from everlog.lang.syntax import Predicate
+from everlog.reasoning.change import SignedChange
+from everlog.reasoning.seen_change import SeenChange
+
+Names = Mapping[Predicate, Predicate]
+
+
+@dataclass(frozen=True)
+class ChangesSince:
+    """Changes one after the other, those of one program as one; the names are the hidden ones of each program.
+
+    ``by_rules`` is whether rules changed: then it is not known what came to feed modules and what ceased to.
+    """
+
+    parts: tuple[tuple[Names, SignedChange], ...] = ()
+    by_rules: bool = False
+
+    def then(self, hidden: Names, change: SignedChange, universe: int) -> ChangesSince:
+        """These changes and one more, of facts with ids below ``universe``."""
+        if self.parts and self.parts[-1][0] is hidden:
+            before = self.parts[-1][1].fitted(universe)
+            return ChangesSince((*self.parts[:-1], (hidden, before.then(change))), self.by_rules)
+        return ChangesSince((*self.parts, (hidden, change)), self.by_rules)
+
+    def then_rules(self, change: SignedChange) -> ChangesSince:
+        """These changes and one of the rules, which is under the names that users see."""
+        return ChangesSince((*self.parts, ({}, change)), True)
+
+    def counters_known(self) -> bool:
+        """Whether it is known how the counters changed."""
+        return all(change.nr_summands is not None and change.rec_summands is not None for _, change in self.parts)
+
+    def rows(self, generated: frozenset[Predicate], universe: int) -> Difference:
+        """What to add to the rows of the version, of which ``generated`` predicates list only what feeds modules."""
+        found = Difference()
+        for hidden, change in self.parts:
+            found = found.plus(SeenChange(change, hidden, generated).rows().fitted(universe))
+        return found
