@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import re
 from collections.abc import Mapping
 from pathlib import Path
@@ -146,6 +147,19 @@ def test_every_message_has_a_code_that_can_be_seen(source: list[Module], sites: 
 
 def test_every_code_is_used(sites: list[Site]) -> None:
     assert set(Code) == {site.what for site in sites if isinstance(site.what, Code)}
+
+
+def test_no_code_is_compared_with_a_text(source: list[Module]) -> None:
+    found = [
+        f"{module.file}:{node.lineno}"
+        for module in source
+        for node in ast.walk(module.tree)
+        if isinstance(node, ast.Compare)
+        and isinstance(node.left, ast.Attribute)
+        and node.left.attr == "code"
+        and any(isinstance(each, ast.Constant) for each in node.comparators)
+    ]
+    assert not found
 
 
 def test_severities_are_those_of_the_registry(golden: str) -> None:

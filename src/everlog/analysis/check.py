@@ -107,7 +107,7 @@ def check_query(query: Query, known: Collection[Predicate], prefixes: Mapping[st
     for atom in query.body:
         if atom.predicate not in known:
             found = unknown_predicate(atom.predicate, known, atom_place(atom))
-            (unknown if found.code == "unknown-predicate" else wrong).append(found)
+            (unknown if found.code is Code.UNKNOWN_PREDICATE else wrong).append(found)
     if wrong or unknown:
         error: type[EverlogError] = RuleError if wrong else UnknownPredicateError
         raise error(sorted(wrong + unknown, key=position))
