@@ -87,9 +87,7 @@ def facts(name: str, *rows: str) -> frozenset[Fact]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    ("algorithm", "updates", "few"), [("dredc", 1, 0), ("dredc", 2, 1_000), ("bfc", 2, 1_000), ("counting", 2, 0)]
-)
+@pytest.mark.parametrize(("algorithm", "updates", "few"), [("dredc", 1, 0), ("dredc", 2, 1_000), ("bfc", 2, 1_000)])
 def test_an_example(
     spark: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, algorithm: Algorithm, updates: int, few: int
 ) -> None:
@@ -183,7 +181,7 @@ def together(cases: Sequence[Case]) -> Case:
 def test_random_programs(spark: Any, tmp_path: Path, data: st.DataObject) -> None:
     case = together([data.draw(cases(max_rules=5, max_predicates=4)) for _ in range(2)])
     changes = [data.draw(change(case)) for _ in range(data.draw(st.integers(1, 2)))]
-    algorithm: Algorithm = data.draw(st.sampled_from(["dredc", "bfc", "counting"]))
+    algorithm: Algorithm = data.draw(st.sampled_from(["dredc", "bfc"]))
     check_updates(spark, tmp_path, case, changes, algorithm, data.draw(st.sampled_from([IN_A_LOOP, NO_FINISH])))
 
 
