@@ -23,8 +23,9 @@ from everlog.lang.parser import parse_program
 from everlog.lang.syntax import Predicate
 from everlog.reasoning.change import SignedChange
 from everlog.reasoning.materialisation import Materialisation, nonrecursive_counts, recursive_counts, with_trace
+from everlog.reasoning.names import Algorithm
 from everlog.reasoning.seminaive import seminaive
-from everlog.reasoning.update import Algorithm, update
+from everlog.reasoning.update import update
 
 ALGORITHMS: tuple[Algorithm, ...] = ("counting", "dred", "fbf", "dredc", "bfc", "auto")
 REMATERIALISE = "rematerialise"

@@ -15,7 +15,7 @@ from everlog.engine.match import Engine
 from everlog.profiling.figures import Round, RuleWork
 from everlog.profiling.profile import Profile
 from everlog.profiling.report import page
-from everlog.reasoning.update import Algorithm
+from everlog.reasoning.names import Algorithm
 from tests.cli.running import CommandLine, saved
 
 RULES = """

@@ -12,7 +12,7 @@ import everlog
 from everlog.engine.factset import NONE, FactSet
 from everlog.engine.relation import Relation
 from everlog.lang.syntax import Predicate
-from everlog.reasoning.update import Algorithm
+from everlog.reasoning.names import Algorithm
 from tests.owl.university import COUNTS, FACTS, answers, query, reference, university
 
 ALGORITHMS: tuple[Algorithm, ...] = ("auto", "dredc", "bfc", "fbf", "dred", "counting")

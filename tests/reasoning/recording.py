@@ -15,7 +15,8 @@ from everlog.engine.rules import RuleSet
 from everlog.lang.syntax import Predicate, Rule
 from everlog.reasoning.change import SignedChange
 from everlog.reasoning.materialisation import Materialisation
-from everlog.reasoning.update import Algorithm, Strategy, update
+from everlog.reasoning.names import Algorithm, Strategy
+from everlog.reasoning.update import update
 from tests.engine.test_match import spelled
 from tests.reasoning.test_maintenance import UNIVERSE, Ids
 

@@ -15,7 +15,7 @@ from everlog.analysis.stratify import StratifiedProgram, stratify
 from everlog.engine.factset import NONE, FactSet
 from everlog.lang.syntax import Program
 from everlog.reasoning.materialisation import Materialisation, with_counters, with_trace
-from everlog.reasoning.update import Algorithm, Strategy
+from everlog.reasoning.names import Algorithm, Strategy
 from tests.oracle import naive
 from tests.reasoning.horn import horn
 from tests.reasoning.recording import Instance, Recorded, recorded

@@ -17,8 +17,9 @@ from everlog.engine.match import Engine
 from everlog.engine.relation import Relation
 from everlog.lang.syntax import Constant, Program
 from everlog.reasoning.materialisation import Materialisation, with_counters, with_trace
+from everlog.reasoning.names import Algorithm, Strategy
 from everlog.reasoning.seminaive import seminaive
-from everlog.reasoning.update import Algorithm, Strategy, update
+from everlog.reasoning.update import update
 from tests.oracle import naive
 from tests.oracle.naive import Fact
 from tests.strategies import Case, cases, graph_cases, updates

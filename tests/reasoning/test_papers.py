@@ -26,9 +26,10 @@ from everlog.reasoning.counting import Counting
 from everlog.reasoning.dred import DRed
 from everlog.reasoning.dredc import DRedC
 from everlog.reasoning.fbf import FBF
-from everlog.reasoning.maintenance import Maintenance, Rules
+from everlog.reasoning.maintenance import Maintenance
 from everlog.reasoning.materialisation import AnyMaterialisation, Materialisation, with_counters, with_trace
 from everlog.reasoning.modules.loops import NO_MODULES, Loops
+from everlog.reasoning.rule_sets import Rules
 from tests.oracle.naive import Fact
 from tests.reasoning.recording import Recorder, rows
 from tests.reasoning.test_maintenance import Ids, start

@@ -13,8 +13,8 @@ from everlog.analysis.stratify import stratify
 from everlog.engine.plan import PlannedRule
 from everlog.engine.rules import RuleSet
 from everlog.lang.parser import parse_program
+from everlog.reasoning.names import Algorithm
 from everlog.reasoning.rule_sets import rule_sets
-from everlog.reasoning.update import Algorithm
 
 RULES = """
     two(?x, ?z) :- edge(?x, ?y), edge(?y, ?z), ~closed(?z) .

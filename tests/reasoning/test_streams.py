@@ -17,8 +17,8 @@ from everlog.analysis.predicates import Key
 from everlog.analysis.stratify import Kind, stratify
 from everlog.kb.change import ChangedRelations
 from everlog.lang.syntax import Predicate
+from everlog.reasoning.names import Algorithm, Strategy
 from everlog.reasoning.seminaive import seminaive
-from everlog.reasoning.update import Algorithm, Strategy
 from tests.reasoning.test_maintenance import same
 
 ONTOLOGY = """

@@ -13,8 +13,9 @@ from everlog.analysis.stratify import StratifiedProgram
 from everlog.engine.factset import NONE, FactSet
 from everlog.reasoning.change import SignedChange
 from everlog.reasoning.materialisation import Materialisation, with_counters, with_trace
+from everlog.reasoning.names import Algorithm, Strategy
 from everlog.reasoning.seminaive import seminaive
-from everlog.reasoning.update import Algorithm, Strategy, update
+from everlog.reasoning.update import update
 from tests.oracle import naive
 from tests.oracle.naive import Fact
 from tests.reasoning.horn import horn

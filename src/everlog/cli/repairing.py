@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar, get_args
 
 import click
 
@@ -13,6 +13,7 @@ from everlog.cli.profile import profiled
 from everlog.cli.progress import Progress
 from everlog.cli.reporting import live_profile, report_for
 from everlog.cli.terminal import echo
+from everlog.reasoning.names import Algorithm
 
 if TYPE_CHECKING:
     from everlog.jobs.reports import Report
@@ -21,8 +22,6 @@ if TYPE_CHECKING:
 
 F = TypeVar("F", bound=Callable[..., Any])
 Result = TypeVar("Result", "RulesResult", "UpdateResult")
-
-ALGORITHMS = ("auto", "dredc", "bfc", "fbf", "dred", "counting", "rematerialise")
 
 
 class StrategyType(click.ParamType):  # type: ignore[type-arg]
@@ -44,7 +43,7 @@ def repair_options(function: F) -> F:
         (
             click.option(
                 "--algorithm",
-                type=click.Choice(ALGORITHMS),
+                type=click.Choice(get_args(Algorithm)),
                 default="auto",
                 show_default=True,
                 help="How the derived facts are repaired; all give the same.",

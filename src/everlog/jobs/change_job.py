@@ -7,7 +7,7 @@ from typing import Generic, TypeVar
 
 from everlog.ingest.split import BadRow
 from everlog.kb.change import Change
-from everlog.reasoning.update import Algorithm, Strategy
+from everlog.reasoning.names import Algorithm, Strategy
 from everlog.settings import EXPAND_BELOW, LOCAL_FINISH, LOOK_UP_ROWS, PROBE_ROWS, WAIT
 
 C_co = TypeVar("C_co", bound=Change, covariant=True)

@@ -34,7 +34,7 @@ from everlog.kb.knowledge_base import KnowledgeBase
 from everlog.lang.codes import Code
 from everlog.lang.errors import AnotherWriterError, DataError
 from everlog.lang.syntax import Predicate
-from everlog.reasoning.update import Algorithm
+from everlog.reasoning.names import Algorithm
 from everlog.store import Store, VersionInfo, begin, steps
 from everlog.store.compaction import compact_if_worth
 from everlog.store.errors import store_error

@@ -46,9 +46,9 @@ from everlog.query.explain.requested import FactTexts
 from everlog.reasoning.change import SignedChange
 from everlog.reasoning.equality import Equality
 from everlog.reasoning.materialisation import Maintain
+from everlog.reasoning.names import Algorithm, Strategy
 from everlog.reasoning.seen_change import SeenChange
 from everlog.reasoning.statistics import Listener, Statistics
-from everlog.reasoning.update import Algorithm, Strategy
 from everlog.settings import EXPAND_BELOW, WAIT
 
 if TYPE_CHECKING:

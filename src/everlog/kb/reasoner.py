@@ -32,10 +32,11 @@ from everlog.reasoning.materialisation import Maintain, Materialisation, booked
 from everlog.reasoning.merging import Merged, Merging
 from everlog.reasoning.modules.boundary import UserView, outward, stored
 from everlog.reasoning.modules.kinds import with_modules
+from everlog.reasoning.names import Algorithm, Strategy
 from everlog.reasoning.rule_changes import RuleChange, change_rules
 from everlog.reasoning.seminaive import seminaive
 from everlog.reasoning.statistics import Listener, Statistics, UpdateStatistics
-from everlog.reasoning.update import Algorithm, Strategy, update
+from everlog.reasoning.update import update
 
 log = logging.getLogger(__name__)
 

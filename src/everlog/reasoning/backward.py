@@ -21,8 +21,9 @@ from everlog.analysis.stratify import StratifiedProgram
 from everlog.engine.algebra import AnyEngine, AnyFactSet
 from everlog.engine.factset import NONE
 from everlog.reasoning.fixpoint import fixpoint
-from everlog.reasoning.maintenance import Maintenance, Rules
+from everlog.reasoning.maintenance import Maintenance
 from everlog.reasoning.materialisation import AnyMaterialisation
+from everlog.reasoning.rule_sets import Rules
 
 
 class BackwardChaining(Maintenance):
@@ -42,8 +43,7 @@ class BackwardChaining(Maintenance):
         insert: AnyFactSet,
         depth: int | None = None,
     ) -> None:
-        super().__init__(engine, program, old, delete, insert)
-        self.max_depth = depth
+        super().__init__(engine, program, old, delete, insert, depth)
         if not self.keeps_counters:
             self.C_nr = self.C_r = None
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from everlog.engine.algebra import AnyFactSet
 from everlog.reasoning.backward import BackwardChaining
-from everlog.reasoning.maintenance import Rules
+from everlog.reasoning.rule_sets import Rules
 
 
 class BFC(BackwardChaining):
@@ -18,6 +18,7 @@ class BFC(BackwardChaining):
     """
 
     name = "bfc"
+    needs = "counters"
 
     def unproved(self, rules: Rules, asked: AnyFactSet) -> AnyFactSet:
         """The same without the facts that nonrecursive rules derive, though a blocked search has not come to them."""

@@ -10,8 +10,9 @@ from everlog.engine.factset import NONE
 from everlog.engine.multiset import NO_COUNTS
 from everlog.engine.rules import RuleSet
 from everlog.reasoning.fixpoint import fixpoint
-from everlog.reasoning.maintenance import Maintenance, Rules
+from everlog.reasoning.maintenance import Maintenance
 from everlog.reasoning.materialisation import AnyMaterialisation, AnyTrace, trace_of, trimmed
+from everlog.reasoning.rule_sets import Rules
 
 
 @dataclass(frozen=True)
@@ -39,6 +40,7 @@ class Counting(Maintenance):
     """
 
     name = "counting"
+    needs = "trace"
 
     def __init__(
         self,
@@ -47,8 +49,9 @@ class Counting(Maintenance):
         old: AnyMaterialisation,
         delete: AnyFactSet,
         insert: AnyFactSet,
+        depth: int | None = None,
     ) -> None:
-        super().__init__(engine, program, old, delete, insert)
+        super().__init__(engine, program, old, delete, insert, depth)
         assert self.old.trace is not None
         self.traces: list[tuple[AnyCounts, ...]] = list(self.old.trace)
 

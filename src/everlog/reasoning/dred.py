@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from everlog.engine.algebra import AnyFactSet
-from everlog.reasoning.maintenance import Maintenance, Rules
+from everlog.reasoning.maintenance import Maintenance
+from everlog.reasoning.rule_sets import Rules
 
 
 class DRed(Maintenance):

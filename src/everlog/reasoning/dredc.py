@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from everlog.reasoning.maintenance import Maintenance, Rules
+from everlog.reasoning.maintenance import Maintenance
+from everlog.reasoning.rule_sets import Rules
 
 
 class DRedC(Maintenance):
@@ -14,6 +15,7 @@ class DRedC(Maintenance):
     """
 
     name = "dredc"
+    needs = "counters"
 
     def maintain(self, rules: Rules) -> None:
         overdeleted = self.overdelete(rules, self.unsupported)  # l. 69

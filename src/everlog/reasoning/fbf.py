@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from everlog.engine.algebra import AnyFactSet
 from everlog.reasoning.backward import BackwardChaining
-from everlog.reasoning.maintenance import Rules
+from everlog.reasoning.rule_sets import Rules
 
 
 class FBF(BackwardChaining):

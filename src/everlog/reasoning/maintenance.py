@@ -16,6 +16,7 @@ import time
 from collections.abc import Collection
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Literal
 
 from everlog.analysis.modules.module import SpecialModule
 from everlog.analysis.stratify import StratifiedProgram, Stratum
@@ -35,36 +36,9 @@ from everlog.reasoning.modular import maintain_together
 from everlog.reasoning.modules.kinds import implementation
 from everlog.reasoning.modules.loops import NO_MODULES, Loops, Oracle
 from everlog.reasoning.observers import unheard
-from everlog.reasoning.rule_sets import RuleSets, rule_sets
+from everlog.reasoning.rule_sets import Rules
 from everlog.reasoning.statistics import UpdateStatistics
 from everlog.reasoning.ways import close, plain_way
-
-
-@dataclass(frozen=True)
-class Rules:
-    """The rules of a stratum, prepared for matching."""
-
-    number: int
-    """The position of the stratum among all, from 0."""
-    stratum: Stratum
-    sets: RuleSets
-    predicates: frozenset[Predicate]
-
-    @classmethod
-    def of(cls, number: int, stratum: Stratum) -> Rules:
-        return cls(number, stratum, rule_sets(stratum), frozenset(stratum.predicates))
-
-    @property
-    def every(self) -> RuleSet:
-        return self.sets.every
-
-    @property
-    def recursive(self) -> RuleSet:
-        return self.sets.recursive
-
-    @property
-    def nonrecursive(self) -> RuleSet:
-        return self.sets.nonrecursive
 
 
 @dataclass
@@ -80,9 +54,14 @@ class CounterLog:
 
 
 class Maintenance:
-    """The sets of one update; see the module. Subclasses are the algorithms and implement ``maintain``."""
+    """The sets of one update; see the module. Subclasses are the algorithms and implement ``maintain``.
+
+    ``depth`` is for algorithms that search for proofs: the maximum number of levels of a search; None is no maximum.
+    """
 
     name = ""
+    needs: Literal["nothing", "counters", "trace"] = "nothing"
+    """The bookkeeping that the old materialisation must have."""
 
     def __init__(
         self,
@@ -91,6 +70,7 @@ class Maintenance:
         old: AnyMaterialisation,
         delete: AnyFactSet,
         insert: AnyFactSet,
+        depth: int | None = None,
     ) -> None:
         self.engine = engine
         self.program = program
@@ -105,6 +85,7 @@ class Maintenance:
         self.fresh: AnyFactSet = NONE
         self.C_nr = old.nr
         self.C_r = old.rec
+        self.max_depth = depth
         self.nr_changed = CounterLog()
         self.rec_changed = CounterLog()
         self.statistics = UpdateStatistics(self.name)

@@ -44,7 +44,8 @@ from everlog.reasoning.change import SignedChange
 from everlog.reasoning.equality.expansion import expanded, expanded_count, mentioning, normalised
 from everlog.reasoning.equality.partition import Partition
 from everlog.reasoning.materialisation import Materialisation
-from everlog.reasoning.update import Algorithm, update
+from everlog.reasoning.names import Algorithm
+from everlog.reasoning.update import update
 
 SAME = Predicate("<http://www.w3.org/2002/07/owl#sameAs>", 2)
 """Which terms are the same, unless the program has ``SAME_NODES`` for it, as one over triples does."""

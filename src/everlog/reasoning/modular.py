@@ -3,18 +3,37 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 from everlog.analysis.modules.module import SpecialModule
-from everlog.engine.algebra import AnyFactSet
+from everlog.engine.algebra import AnyCounts, AnyFactSet
 from everlog.engine.factset import as_local
-from everlog.reasoning.modules.loops import Loops
+from everlog.engine.rules import RuleSet
+from everlog.reasoning.modules.loops import Loops, Oracle
+from everlog.reasoning.rule_sets import Rules
+from everlog.reasoning.statistics import UpdateStatistics
 
-if TYPE_CHECKING:
-    from everlog.reasoning.maintenance import Maintenance, Rules
+
+class Sets(Protocol):
+    """What this algorithm uses of an update; see :mod:`everlog.reasoning.maintenance` for the letters."""
+
+    I: AnyFactSet  # noqa: E741
+    gone: AnyFactSet
+    alive: AnyFactSet
+    new: AnyFactSet
+    C_r: AnyCounts | None
+    statistics: UpdateStatistics
+
+    def overdelete(self, rules: Rules, unsupported: Oracle, modules: Loops) -> AnyFactSet: ...
+
+    def insert(self, rules: Rules, rederived: AnyFactSet, modules: Loops) -> None: ...
+
+    def provable(self, rules: RuleSet, facts: AnyFactSet) -> AnyFactSet: ...
+
+    def unsupported(self, facts: AnyFactSet) -> AnyFactSet: ...
 
 
-def maintain_together(m: Maintenance, rules: Rules, modules: Sequence[SpecialModule]) -> None:
+def maintain_together(m: Sets, rules: Rules, modules: Sequence[SpecialModule]) -> None:
     """Repair a stratum with modules inside (DRed^c-MOD). Without counters, DRed takes the place of DRed^c."""
     loops = Loops.of(modules, m.I)
     overdeleted = m.overdelete(rules, m.unsupported, loops)  # l. 162 to 173
@@ -26,6 +45,6 @@ def maintain_together(m: Maintenance, rules: Rules, modules: Sequence[SpecialMod
     m.new = loops.within(as_local(m.new))
 
 
-def rederive(m: Maintenance, rules: Rules, overdeleted: AnyFactSet) -> AnyFactSet:
+def rederive(m: Sets, rules: Rules, overdeleted: AnyFactSet) -> AnyFactSet:
     """The overdeleted facts that follow by a rule from facts that survived, or are explicit."""
     return m.provable(rules.every, overdeleted) if m.C_r is None else m.C_r.counted(overdeleted)

@@ -32,8 +32,9 @@ from everlog.reasoning.fixpoint import fixpoint
 from everlog.reasoning.materialisation import Materialisation, Trace, counted_anew, trace_of
 from everlog.reasoning.modules.boundary import outward
 from everlog.reasoning.modules.graphs import derived_together
+from everlog.reasoning.names import Algorithm, Strategy
 from everlog.reasoning.statistics import UpdateStatistics
-from everlog.reasoning.update import Algorithm, Strategy, update
+from everlog.reasoning.update import update
 
 REMOVED = Predicate("removed rules", 0)
 ADDED = Predicate("added rules", 0)

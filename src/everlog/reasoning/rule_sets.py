@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import cached_property
 
 from everlog.analysis.modules.module import OrdinaryRules
 from everlog.analysis.stratify import Stratum
 from everlog.engine.rules import RuleSet
+from everlog.lang.syntax import Predicate
 
 
 class RuleSets:
@@ -31,3 +33,30 @@ class RuleSets:
 def rule_sets(stratum: Stratum) -> RuleSets:
     """The rules of a stratum for matching; they are made at the first call for the stratum."""
     return stratum.ordinary.once(RuleSets)
+
+
+@dataclass(frozen=True)
+class Rules:
+    """The rules of a stratum, prepared for matching."""
+
+    number: int
+    """The position of the stratum among all, from 0."""
+    stratum: Stratum
+    sets: RuleSets
+    predicates: frozenset[Predicate]
+
+    @classmethod
+    def of(cls, number: int, stratum: Stratum) -> Rules:
+        return cls(number, stratum, rule_sets(stratum), frozenset(stratum.predicates))
+
+    @property
+    def every(self) -> RuleSet:
+        return self.sets.every
+
+    @property
+    def recursive(self) -> RuleSet:
+        return self.sets.recursive
+
+    @property
+    def nonrecursive(self) -> RuleSet:
+        return self.sets.nonrecursive

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import logging
 import time
-from typing import Literal, cast
+from collections.abc import Mapping
+from typing import cast
 
 from everlog.analysis.stratify import StratifiedProgram
 from everlog.engine.accounts import OverBudgetError
@@ -18,12 +19,12 @@ from everlog.reasoning.dredc import DRedC
 from everlog.reasoning.fbf import FBF
 from everlog.reasoning.maintenance import Maintenance
 from everlog.reasoning.materialisation import C, F, Maintain, Materialisation, booked, with_counters, with_trace
+from everlog.reasoning.names import Algorithm, Strategy
 from everlog.reasoning.seminaive import seminaive
 from everlog.reasoning.statistics import UpdateStatistics
 
-Algorithm = Literal["auto", "dredc", "bfc", "fbf", "dred", "counting", "rematerialise"]
-Strategy = Literal["never", "always"] | int
-"""When FBF and B/F^c give up looking for a proof: never (B/F), always (DRed, DRed^c), or after so many levels."""
+ALGORITHMS: Mapping[str, type[Maintenance]] = {kind.name: kind for kind in (DRedC, BFC, FBF, DRed, Counting)}
+"""The algorithms that repair a materialisation, by name."""
 
 log = logging.getLogger(__name__)
 
@@ -45,24 +46,17 @@ def update(
         return best_update(engine, program, old, delete, insert)
     if algorithm == "rematerialise":
         return rematerialise(engine, program, old, delete, insert)
-    depth = None if strategy == "never" else 0 if strategy == "always" else strategy
-    if algorithm in ("dredc", "bfc"):
+    kind, begun = ALGORITHMS[algorithm], old
+    if kind.needs == "counters":
         if old.nr is None or old.rec is None:
             log.info("counting derivations, which %s needs and the last update did not keep", algorithm)
-        counted = with_counters(engine, program, old)
-        if algorithm == "bfc":
-            run: Maintenance = BFC(engine, program, counted, delete, insert, depth)
-        else:
-            run = DRedC(engine, program, counted, delete, insert)
-    elif algorithm == "counting":
+        begun = with_counters(engine, program, old)
+    elif kind.needs == "trace":
         if old.trace is None:
-            log.info("computing the trace, which counting needs and the last update did not keep")
-        run = Counting(engine, program, with_trace(engine, program, old), delete, insert)
-    elif algorithm == "dred":
-        run = DRed(engine, program, old, delete, insert)
-    else:
-        run = FBF(engine, program, old, delete, insert, depth)
-    done = cast("SignedChange[F, C]", run.run())
+            log.info("computing the trace, which %s needs and the last update did not keep", algorithm)
+        begun = with_trace(engine, program, old)
+    depth = None if strategy == "never" else 0 if strategy == "always" else strategy
+    done = cast("SignedChange[F, C]", kind(engine, program, begun, delete, insert, depth).run())
     return done.without_counters() if old.nr is None or old.rec is None else done
 
 

@@ -42,8 +42,8 @@ from everlog.lang.parser import parse_program
 from everlog.lang.printer import print_program
 from everlog.lang.syntax import Atom, Constant, Predicate
 from everlog.reasoning.modules.kinds import with_modules
+from everlog.reasoning.names import Algorithm
 from everlog.reasoning.seminaive import seminaive
-from everlog.reasoning.update import Algorithm
 from everlog.store import Store, begin
 from everlog.store.codec import COUNTED
 from everlog.store.verify import verify

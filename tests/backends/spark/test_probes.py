@@ -18,7 +18,8 @@ from everlog.backends.spark.groups import Groups
 from everlog.backends.spark.opening import opened
 from everlog.backends.spark.picked import PickRows
 from everlog.backends.spark.settings import SparkSettings
-from everlog.reasoning.update import Algorithm, update
+from everlog.reasoning.names import Algorithm
+from everlog.reasoning.update import update
 from everlog.store import Store
 from tests.backends.spark.reasoning import setup
 from tests.backends.spark.test_groups import regrouped

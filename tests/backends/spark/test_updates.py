@@ -19,8 +19,9 @@ from everlog.lang.parser import parse_program
 from everlog.lang.syntax import Predicate, Program
 from everlog.reasoning.materialisation import Materialisation, booked
 from everlog.reasoning.modules.kinds import with_modules
+from everlog.reasoning.names import Algorithm
 from everlog.reasoning.seminaive import seminaive
-from everlog.reasoning.update import Algorithm, update
+from everlog.reasoning.update import update
 from tests.backends.spark.reasoning import setup
 from tests.oracle import naive
 from tests.oracle.naive import Fact

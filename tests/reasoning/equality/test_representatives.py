@@ -18,7 +18,7 @@ from everlog.owl import program_of
 from everlog.owl.equality import equality_rules
 from everlog.owl.vocabulary import DIFFERENT, SAME, VIOLATION
 from everlog.reasoning import merging
-from everlog.reasoning.update import Algorithm
+from everlog.reasoning.names import Algorithm
 from tests.owl.ontologies import EX, turtle
 
 OWL = "@prefix owl: <http://www.w3.org/2002/07/owl#> .\n"

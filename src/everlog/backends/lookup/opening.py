@@ -14,7 +14,7 @@ from everlog.engine.relation import Relation
 from everlog.lang.syntax import Predicate
 from everlog.reasoning.materialisation import Materialisation
 from everlog.reasoning.modules.kinds import implementation
-from everlog.reasoning.update import Algorithm
+from everlog.reasoning.names import Algorithm
 from everlog.store import VersionInfo
 from everlog.store.codec import COUNTED
 from everlog.store.loading import generated_in

@@ -35,8 +35,9 @@ from everlog.ingest.room import own_share
 from everlog.ingest.spill import distinct
 from everlog.lang.syntax import Constant, Predicate
 from everlog.reasoning.materialisation import Materialisation
+from everlog.reasoning.names import Algorithm, Strategy
 from everlog.reasoning.seen_change import SeenChange
-from everlog.reasoning.update import Algorithm, Strategy, update
+from everlog.reasoning.update import update
 from everlog.store import Store
 from everlog.store.codec import changed_rows
 from everlog.store.loading import generated_in

@@ -33,8 +33,9 @@ from everlog.engine.algebra import AnyCounts, AnyFactSet
 from everlog.engine.limits import Limits
 from everlog.lang.syntax import Predicate
 from everlog.profiling.recorder import watching
+from everlog.reasoning.names import Algorithm, Strategy
 from everlog.reasoning.seen_change import SeenChange
-from everlog.reasoning.update import Algorithm, Strategy, update
+from everlog.reasoning.update import update
 from everlog.store import Store
 
 if TYPE_CHECKING:

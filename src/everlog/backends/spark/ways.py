@@ -28,7 +28,7 @@ from everlog.reasoning.rule_sets import rule_sets
 from everlog.reasoning.ways import close, close_by
 
 if TYPE_CHECKING:
-    from everlog.backends.spark.engine import SparkEngine
+    from everlog.backends.spark.evaluation import SparkEvaluation
 
 log = logging.getLogger(__name__)
 
@@ -39,7 +39,7 @@ FINISH = "finish"
 
 
 def way_of(
-    engine: SparkEngine, stratum: Stratum, facts: FrameSet, explicit: FrameSet, without: Collection[str]
+    engine: SparkEvaluation, stratum: Stratum, facts: FrameSet, explicit: FrameSet, without: Collection[str]
 ) -> Way | None:
     """The way to close a stratum; None if its rules are joined once."""
     if stratum.alone is not None:
@@ -87,7 +87,7 @@ class RepairedByRules:
 class OneTask(RepairedByRules):
     """A stratum of any form, by the local engine in one task; too large if more facts come together there."""
 
-    engine: SparkEngine
+    engine: SparkEvaluation
     stratum: Stratum
     plan: StratumPlan
 
@@ -109,7 +109,7 @@ class WithoutModules(RepairedByRules):
     closes such a stratum as it is.
     """
 
-    engine: SparkEngine
+    engine: SparkEvaluation
     stratum: Stratum
     without: frozenset[str]
 
@@ -122,7 +122,7 @@ class WithoutModules(RepairedByRules):
 class ModuleByPlan:
     """A module that reads nothing of its own stratum."""
 
-    engine: SparkEngine
+    engine: SparkEvaluation
     stratum: Stratum
     module: SpecialModule
 
@@ -174,7 +174,7 @@ class ModuleByPlan:
 class Recursion(RepairedByRules):
     """A stratum with recursive rules: its nonrecursive rules once, and from there by the way that the sizes choose."""
 
-    engine: SparkEngine
+    engine: SparkEvaluation
     stratum: Stratum
     without: frozenset[str]
 
@@ -219,7 +219,7 @@ class Recursion(RepairedByRules):
 class Finish(RepairedByRules):
     """A recursion in one task, from the facts where it starts, which are known; too large if more come together."""
 
-    engine: SparkEngine
+    engine: SparkEvaluation
     stratum: Stratum
 
     def close(self, facts: AnyFactSet, explicit: AnyFactSet, observer: Observer) -> FrameSet:
@@ -234,7 +234,7 @@ class Finish(RepairedByRules):
 class InSlices(RepairedByRules):
     """A recursion in rounds over facts that stay in their slices, from facts where it starts, which are known."""
 
-    engine: SparkEngine
+    engine: SparkEvaluation
     stratum: Stratum
     plan: StratumPlan
 
@@ -248,7 +248,7 @@ class Loop(RepairedByRules):
     soon as it fits there.
     """
 
-    engine: SparkEngine
+    engine: SparkEvaluation
     stratum: Stratum
 
     def close(self, facts: AnyFactSet, explicit: AnyFactSet, observer: Observer) -> FrameSet:

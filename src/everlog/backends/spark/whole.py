@@ -23,7 +23,7 @@ from everlog.kb.saving import next_version
 from everlog.kb.stores import open as open_store
 from everlog.lang.errors import Diagnostic, FactLimitError
 from everlog.lang.syntax import Predicate, Program
-from everlog.reasoning.update import Algorithm, Strategy
+from everlog.reasoning.names import Algorithm, Strategy
 from everlog.settings import EXPAND_BELOW
 from everlog.store import schema
 from everlog.store.codec import change_batches
