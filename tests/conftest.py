@@ -12,22 +12,43 @@ from hypothesis import HealthCheck, settings
 
 SHARED_DATA = Path(__file__).resolve().parents[2] / "shared" / "data"
 
+QUICK_EXAMPLES = 5
+"""Examples of each random test in ``make check``."""
+
 SLOW_TO_DRAW = (HealthCheck.too_slow, HealthCheck.data_too_large)
 settings.register_profile("random", deadline=None, max_examples=60, suppress_health_check=SLOW_TO_DRAW)
 settings.register_profile("default", settings.get_profile("random"), derandomize=True)
 settings.register_profile("thorough", deadline=None, max_examples=2000, suppress_health_check=SLOW_TO_DRAW)
 settings.register_profile("long", deadline=None, max_examples=10_000, suppress_health_check=SLOW_TO_DRAW)
-settings.load_profile(os.environ.get("EVERLOG_HYPOTHESIS", "default"))
+settings.register_profile("quick", settings.get_profile("default"), max_examples=QUICK_EXAMPLES)
+PROFILE = os.environ.get("EVERLOG_HYPOTHESIS", "default")
+settings.load_profile(PROFILE)
 
 
-@pytest.fixture(autouse=True, scope="session")
-def small_closures_in_their_graphs() -> Iterator[None]:
-    """Closures are kept in their graphs however small they are; the tests of plain pairs say so."""
+@pytest.fixture(scope="module")
+def closures_in_graphs() -> Iterator[None]:
+    """Closures are kept in their graphs however small they are, in the modules of tests that use this."""
     from everlog.reasoning.modules.closure import plain
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(plain, "PAIRS_BY_EDGE", 0)
         yield
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Tests that use the session of Spark are marked ``spark``; ``make check`` leaves them out and has no Java."""
+    for item in items:
+        if "spark" in getattr(item, "fixturenames", ()):
+            item.add_marker(pytest.mark.spark)
+        if PROFILE == "quick":
+            _draw_few(getattr(item, "obj", None))
+
+
+def _draw_few(test: Any) -> None:
+    """Limit the examples of a random test, also of one that asks for more than the profile."""
+    used = getattr(test, "_hypothesis_internal_use_settings", None)
+    if used is not None and used.max_examples > QUICK_EXAMPLES:
+        test._hypothesis_internal_use_settings = settings(used, max_examples=QUICK_EXAMPLES)
 
 
 @pytest.fixture(scope="session")

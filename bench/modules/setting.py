@@ -10,7 +10,7 @@ import time
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
-from typing import Any, Literal, get_args
+from typing import Literal, get_args
 
 from bench.maintenance.setting import limits_of, relations_of
 from bench.maintenance.workloads import Facts
@@ -127,7 +127,7 @@ class Setting:
         counts: dict[str, int] = {}
         for stratum in self.program.strata:
             if stratum.alone is not None:
-                kind: Any = getattr(stratum.alone, "kind", "union")
+                kind = stratum.alone.kind
                 counts[kind] = counts.get(kind, 0) + 1
         return counts
 

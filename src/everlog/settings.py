@@ -120,7 +120,7 @@ _ALL = (
     Setting("types", str, "Whether cells may be numbers, IRIs, ... or strings only.", "auto", ("auto", "string")),
     Setting("base", str, "Base IRI of RDF files, by default the file's own, and of SPARQL queries.", metavar="IRI"),
     Setting("graphs", bool, "Facts of RDF have the graph they are in as last argument.", False),
-    Setting("large-gz", int, "Warn of .gz files above so many megabytes.", 64, least=0, metavar="MB"),
+    Setting("large-gz", int, "Warn of .gz files above this size in megabytes.", 64, least=0, metavar="MB"),
     Setting(
         "on-error",
         str,
@@ -132,18 +132,18 @@ _ALL = (
     Setting(
         "expand-below", int, "Do not list the pairs of closures with more facts.", EXPAND_BELOW, least=0, metavar="N"
     ),
-    Setting("max-facts", int, "Stop with an error above so many facts.", least=1, metavar="N"),
-    Setting("timeout", float, "Stop reasoning with an error after so many seconds.", least=0, metavar="SECONDS"),
+    Setting("max-facts", int, "Stop with an error above this number of facts.", least=1, metavar="N"),
+    Setting("timeout", float, "Stop reasoning with an error after this number of seconds.", least=0, metavar="SECONDS"),
     Setting(
         "wait",
         float,
-        "Wait so many seconds for another writer of the store to finish.",
+        "Seconds to wait for another writer of the store to finish.",
         WAIT,
         least=0,
         metavar="SECONDS",
     ),
     Setting("format", str, "How answers are written.", "table", ("table", "csv", "json", "parquet", "arrow")),
-    Setting("limit", int, "Write at most so many answers.", least=0, metavar="N"),
+    Setting("limit", int, "Write at most this number of answers.", least=0, metavar="N"),
     Setting(
         "warnings",
         str,

@@ -1,5 +1,5 @@
-"""Random recursive rules with data, for hypothesis: one to three recursive atoms a rule, which may be connected through
-other relations only, with constants, repeated variables, wildcards and negation."""
+"""Strategies for random recursive rules with data: one to three recursive atoms in each rule, which may be connected
+through other relations only, with constants, repeated variables, wildcards and negation."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ BELOW = (Predicate("e", 2), Predicate("m", 1), Predicate("t", 3))
 
 @st.composite
 def recursions(draw: st.DrawFn, *, max_rules: int = 4) -> Case:
-    """Rules that all depend on what they derive, none with recursive atoms that nothing connects."""
+    """Recursive rules whose recursive atoms are connected."""
     derived = DERIVED[: draw(st.integers(1, len(DERIVED)))]
     domain = draw(domains())
     rules = dict.fromkeys(draw(lists(recursive_rules(derived, domain), min_size=1, max_size=max_rules)))
@@ -27,7 +27,7 @@ def recursions(draw: st.DrawFn, *, max_rules: int = 4) -> Case:
 
 
 def recursive_rules(derived: Sequence[Predicate], domain: Sequence[str]) -> st.SearchStrategy[Rule]:
-    """Safe rules with some recursive atoms anywhere in the body."""
+    """Safe rules with recursive atoms at any position of the body."""
 
     @st.composite
     def rule(draw: st.DrawFn) -> Rule:

@@ -1,4 +1,4 @@
-"""Rules in steps of two recursive atoms, and reading copies, derive what they did before."""
+"""Binarised rules, and rules that read partitionings, derive the facts of the original rules."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def derived(case: Case) -> list[Predicate]:
 
 
 def copying(found: PartitionedRules) -> list[Rule]:
-    """What the copies have, as rules."""
+    """The rules that fill the partitionings."""
     rules = []
     for predicate, copies in found.partitionings.items():
         atom = Atom(predicate, tuple(Variable(f"v{i}") for i in range(predicate.arity)))

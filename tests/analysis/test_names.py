@@ -1,4 +1,4 @@
-"""Near misses between names."""
+"""Similar names."""
 
 from __future__ import annotations
 

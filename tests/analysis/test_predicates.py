@@ -1,4 +1,4 @@
-"""The ways to write a predicate, and what is said when there is none."""
+"""Finding predicates by the ways to write them, and errors for unknown ones."""
 
 from __future__ import annotations
 

@@ -29,7 +29,7 @@ programs = st.lists(rules, max_size=9).map(lambda drawn: check(Program(tuple(dra
 
 
 def reaches(program: CheckedProgram) -> set[tuple[Predicate, Predicate]]:
-    """Which predicate depends on which, directly or not."""
+    """The direct and indirect dependencies of each predicate."""
     pairs = {(rule.head.predicate, atom.predicate) for rule in program.rules for atom in rule.body}
     while more := {(a, d) for a, b in pairs for c, d in pairs if b == c} - pairs:
         pairs |= more
@@ -46,7 +46,7 @@ def stratifiable(program: CheckedProgram) -> bool:
 
 
 def levels(program: CheckedProgram) -> dict[Predicate, int]:
-    """The definition: 0 without rules, else one above the dependencies of the component outside it."""
+    """The levels by definition: 0 without rules, otherwise one above the dependencies of the component outside it."""
     pairs = reaches(program)
 
     def level(predicate: Predicate) -> int:

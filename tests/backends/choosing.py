@@ -72,6 +72,7 @@ class Local:
     """Everything in this process."""
 
     name = "local"
+    needs_spark = False
 
     def materialise(self, work: Path, program: Program, facts: Collection[Fact], **options: Any) -> Path:
         """A store with what follows from the rules and from facts in files; needs no JVM."""
@@ -160,6 +161,7 @@ class InOneTask(Local):
     """In one task of an executor, as Spark updates small stores, whoever made them."""
 
     name = "one task"
+    needs_spark = True
 
     def update(self, store: Path, insert: Collection[Fact], delete: Collection[Fact], algorithm: Any) -> Reported:
         try:

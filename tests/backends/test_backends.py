@@ -137,18 +137,25 @@ def decoded(changed: Any) -> set[Fact]:
     return {(predicate, tuple(map(text_of, row))) for predicate in changed for row in changed[predicate]}
 
 
-@pytest.fixture(params=BACKENDS)
-def backend(request: pytest.FixtureRequest) -> Local:
-    """Each back end; those of Spark share the session of all tests."""
-    if request.param in ("spark", "one task"):
-        request.getfixturevalue("spark")
-    return BACKENDS[request.param]
-
-
 def over(*names: str) -> Any:
     """The test runs over some of the back ends by default, and over the others if slow tests run."""
-    params = [pytest.param(name, marks=() if name in names else slow) for name in BACKENDS]
-    return pytest.mark.parametrize("backend", params, indirect=True)
+    return pytest.mark.parametrize(
+        "backend", [_param(name, slowly=name not in names) for name in BACKENDS], indirect=True
+    )
+
+
+def _param(name: str, slowly: bool = False) -> Any:
+    marks = [*[pytest.mark.spark] * BACKENDS[name].needs_spark, *[slow] * slowly]
+    return pytest.param(name, marks=marks)
+
+
+@pytest.fixture(params=map(_param, BACKENDS))
+def backend(request: pytest.FixtureRequest) -> Local:
+    """Each back end; those of Spark share the session of all tests."""
+    found = BACKENDS[request.param]
+    if found.needs_spark:
+        request.getfixturevalue("spark")
+    return found
 
 
 # what is expected of every back end ---------------------------------------------------------------
@@ -226,7 +233,7 @@ def test_many_random_programs(backend: Local, data: st.DataObject) -> None:
 @slow
 @given(data=st.data())
 @settings(max_examples=10, suppress_health_check=HEALTH)
-@pytest.mark.parametrize("backend", ["one task", "spark"], indirect=True)
+@pytest.mark.parametrize("backend", [_param("one task"), _param("spark")], indirect=True)
 def test_random_programs_on_spark(backend: Local, data: st.DataObject) -> None:
     """Several programs at once take Spark as many jobs as the one with most."""
     check_random(backend, data, side_by_side([data.draw(PROGRAMS) for _ in range(3)]))
@@ -323,11 +330,7 @@ FEATURES: dict[str, Callable[[Local, Path], None]] = {
 
 
 @pytest.mark.parametrize("feature", FEATURES)
-@pytest.mark.parametrize(
-    "backend",
-    ["local", "look-up", "one task", pytest.param("spark", marks=slow)],
-    indirect=True,
-)
+@over("local", "look-up", "one task")
 def test_what_a_back_end_does_not_do_is_declared(backend: Local, tmp_path: Path, feature: str) -> None:
     """A declared gap is one, and what is not declared is done."""
     reason = GAPS.get((backend.name, feature))

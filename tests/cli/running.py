@@ -26,7 +26,7 @@ rainy() .
 
 @dataclass(frozen=True)
 class Done:
-    """What a command printed, and its exit status."""
+    """The output and the exit status of a command."""
 
     status: int
     out: str
@@ -53,6 +53,6 @@ class CommandLine:
 
 
 def saved(place: Path, rules: str = FAMILY) -> Path:
-    """A store with what follows from a program."""
+    """A store with the materialisation of a program."""
     everlog.KnowledgeBase(rules).save(place)
     return place

@@ -1,4 +1,4 @@
-"""``everlog check`` shows strata, modules, plans and warnings, or everything that is wrong."""
+"""``everlog check`` shows strata, modules, plans and warnings, or all mistakes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a shell completes: the script is loaded into a real bash, which then is asked."""
+"""Completion in a real bash that has loaded the script."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ tab() { COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); COMPREPLY=(); _everlog_comple
 
 @pytest.fixture
 def bash(tmp_path: Path) -> list[str]:
-    """The answers of bash to lines whose last word is to be completed."""
+    """Bash's completions of the last words of lines."""
     program = tmp_path / "bin" / "everlog"
     program.parent.mkdir()
     source = Path(everlog.__file__).parent.parent

@@ -1,4 +1,4 @@
-"""What is exported can be read again, and what cannot be written is an error, or counted if that is asked for."""
+"""Exported facts can be read again; facts that cannot be written are an error, or are counted with an option."""
 
 from __future__ import annotations
 

@@ -16,7 +16,7 @@ import pytest
 import everlog
 from everlog.cli.progress import Progress
 from everlog.cli.reporting import report_for
-from everlog.host.interrupts import as_interrupts, remembered
+from everlog.host.interrupts import as_interrupts, remember_interrupts
 from everlog.store import Store
 from tests.cli.running import CommandLine, saved
 
@@ -96,7 +96,7 @@ def test_memory_is_a_limit_in_python() -> None:
 
 
 def test_memory_stops_a_materialisation_while_it_grows() -> None:
-    """Far more would be needed than is allowed: the error comes when a little more is held, not when all is gone."""
+    """If reasoning needs far more memory than allowed, the error comes soon after the limit is exceeded."""
     from everlog.host.memory import held_memory
 
     kb = everlog.KnowledgeBase("all(?x, ?y, ?z) :- p(?x), p(?y), p(?z) .", maintain="none")
@@ -108,7 +108,7 @@ def test_memory_stops_a_materialisation_while_it_grows() -> None:
 
 
 def interrupted(command: list[str], after: str, seconds: float, cwd: Path) -> tuple[int, str, str]:
-    """Run a command and send it SIGINT so many seconds after it said that a phase begins."""
+    """Run a command and send it SIGINT some seconds after it reports the beginning of a phase."""
     arguments = [sys.executable, "-m", "everlog.cli", *command]
     with subprocess.Popen(arguments, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=cwd) as process:
         assert process.stderr is not None
@@ -124,7 +124,7 @@ def interrupted(command: list[str], after: str, seconds: float, cwd: Path) -> tu
 
 
 MANY = "p(?x, ?y, ?z) :- edge(?x, ?a), edge(?y, ?b), edge(?z, ?c) .\n"
-"""So many facts follow from a few that reasoning takes as long as one likes."""
+"""Rules and facts whose materialisation takes very long."""
 
 
 def test_an_interrupt_while_an_update_reasons(files: Path) -> None:
@@ -139,7 +139,7 @@ def test_an_interrupt_while_an_update_reasons(files: Path) -> None:
 
 
 def test_an_interrupt_before_anything_happens(files: Path) -> None:
-    """While Python still imports: no traceback, the same status."""
+    """An interrupt during Python's imports gives no traceback and status 130."""
     arguments = [sys.executable, "-m", "everlog.cli", "update", "kb", "--insert", "edge.csv"]
     with subprocess.Popen(arguments, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=files) as process:
         time.sleep(0.25)
@@ -150,15 +150,15 @@ def test_an_interrupt_before_anything_happens(files: Path) -> None:
 
 
 def test_an_interrupt_that_a_library_swallows_ends_the_phase() -> None:
-    """Nothing is committed once there was an interrupt, whoever caught it."""
+    """Nothing is committed after an interrupt, even if a library caught it."""
     report = report_for(Progress(), None)
-    with remembered():
+    with remember_interrupts():
         report.phase("read")
         with suppress(KeyboardInterrupt):
             signal.raise_signal(signal.SIGINT)
         with pytest.raises(KeyboardInterrupt):
             report.phase("commit")
-    with remembered():
+    with remember_interrupts():
         report.phase("read")
 
 
@@ -168,10 +168,10 @@ def test_what_goes_wrong_after_an_interrupt_is_the_interrupt() -> None:
     def fail() -> None:
         raise SystemError("returned a result with an exception set")
 
-    with remembered():
+    with remember_interrupts():
         with suppress(KeyboardInterrupt):
             signal.raise_signal(signal.SIGINT)
         with pytest.raises(KeyboardInterrupt), as_interrupts():
             fail()
-    with remembered(), pytest.raises(SystemError), as_interrupts():
+    with remember_interrupts(), pytest.raises(SystemError), as_interrupts():
         fail()

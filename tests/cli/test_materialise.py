@@ -1,4 +1,4 @@
-"""``everlog materialise``: the summary, what it refuses, and that nothing is left behind; small inputs need no Java."""
+"""``everlog materialise``: the summary, errors, and removal of temporary files; small inputs need no Java."""
 
 from __future__ import annotations
 
@@ -91,8 +91,9 @@ def test_what_is_refused_before_spark_starts(
     assert not (files / "kb").exists()
 
 
+@pytest.mark.spark
 def test_an_interrupt_leaves_no_store(files: Path) -> None:
-    """Ctrl-C while Spark starts or works."""
+    """An interrupt while Spark starts or works ends the command."""
     command = [sys.executable, "-m", "everlog.cli", "materialise", "r.rls", "--facts", "edge.csv", "--store", "kb"]
     command += ["--engine", "spark"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=files) as process:
@@ -122,7 +123,7 @@ def _works_in(process: Path, directory: Path) -> bool:
 WITHOUT_JAVA = {"PATH": "/nonexistent", "EVERLOG_QUIET": "1", "PYTHONPATH": os.pathsep.join(sys.path)}
 """The environment of a machine that has no Java."""
 LONGEST_SECONDS = 20
-"""Most that ten rows may take on a busy machine; alone it is about one second."""
+"""Maximum number of seconds for ten rows on a busy machine; on an idle one it is about one second."""
 
 
 def test_small_jobs_need_no_java(files: Path) -> None:

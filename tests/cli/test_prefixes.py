@@ -1,4 +1,4 @@
-"""Prefixes that files of facts declare are kept, and used where facts are shown and asked for."""
+"""Prefixes that files of facts declare are kept, and used in output and queries."""
 
 from __future__ import annotations
 

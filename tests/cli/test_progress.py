@@ -1,4 +1,4 @@
-"""The displays: lines are few, the live one draws what it is told, compilation is noticed."""
+"""The displays: the number of lines is limited, the live display shows progress, compilation is reported."""
 
 from __future__ import annotations
 

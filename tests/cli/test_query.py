@@ -1,4 +1,4 @@
-"""Answers in every format, as section 6.3 of the design promises them."""
+"""Answers in every format."""
 
 from __future__ import annotations
 

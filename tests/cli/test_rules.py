@@ -1,4 +1,4 @@
-"""``everlog rules``: what it prints, changes, refuses, and leaves behind."""
+"""``everlog rules``: its output, changes, errors and temporary files."""
 
 from __future__ import annotations
 
@@ -160,7 +160,7 @@ def test_wrong_usage(everlog_command: CommandLine, kb: Path) -> None:
 
 @pytest.mark.parametrize("step", STEPS)
 def test_killed(everlog_command: CommandLine, kb: Path, step: str) -> None:
-    """A process killed at any step leaves the old version or the new one, and the next change goes on from there."""
+    """A process killed at any step leaves the old version or the new one, and the next change succeeds."""
     killed_at(step, kb)
     store = Store.open(kb)
     done = step in AFTER

@@ -29,7 +29,7 @@ PATHS = "path(?x, ?y) :- edge(?x, ?y) . path(?x, ?z) :- path(?x, ?y), edge(?y, ?
 
 
 class Typed:
-    """A session, and what each input showed."""
+    """A session with the output of each input."""
 
     def __init__(self, kb: everlog.KnowledgeBase | None = None) -> None:
         self.shown: list[str] = []
@@ -198,7 +198,7 @@ def test_the_history_is_in_the_directory_for_states(monkeypatch: pytest.MonkeyPa
 
 
 def test_an_interrupt_cancels_the_work(typed: Typed, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Ctrl-C in the middle of an update, when its facts are there and what follows is not."""
+    """An interrupt during an update, after its facts are inserted and before derived facts are."""
     update = everlog.KnowledgeBase.update
 
     def interrupted(kb: everlog.KnowledgeBase, *arguments: object, **options: object) -> None:
@@ -248,7 +248,7 @@ def test_a_script_is_warned(tmp_path: Path) -> None:
 
 
 class Terminal:
-    """A shell in a terminal of its own."""
+    """A shell in a pseudo-terminal."""
 
     def __init__(self, directory: Path) -> None:
         self.pid, self._file = pty.fork()
@@ -262,7 +262,7 @@ class Terminal:
         os.write(self._file, text.encode())
 
     def until(self, found: Callable[[str], bool], seconds: float = 60) -> str:
-        """What is shown from now on, once it is as expected."""
+        """The output from now on, once it matches the expected text."""
         deadline, shown = time.monotonic() + seconds, ""
         while not found(shown):
             ready, _, _ = select.select([self._file], [], [], max(0.0, deadline - time.monotonic()))
@@ -276,7 +276,7 @@ class Terminal:
         return shown
 
     def interrupt(self) -> None:
-        """Ctrl-C until there is a new prompt: Python misses one that comes just before it waits for a key."""
+        """Send Ctrl-C until there is a new prompt: Python misses one that comes just before it waits for a key."""
         for _ in range(10):
             self.type("\x03")
             if select.select([self._file], [], [], 5)[0]:
@@ -285,7 +285,7 @@ class Terminal:
         raise AssertionError("Ctrl-C does nothing")
 
     def leave(self) -> int:
-        """Ctrl-D at the prompt, and the exit status."""
+        """Send Ctrl-D at the prompt; returns the exit status."""
         self.type("\x04")
         deadline = time.monotonic() + 60
         while time.monotonic() < deadline:

@@ -1,4 +1,4 @@
-"""``stats``, ``verify``, ``compact``, ``vacuum`` on stores that are fine, and on stores that are not."""
+"""``stats``, ``verify``, ``compact``, ``vacuum`` on whole and on damaged stores."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import everlog
 from everlog.store import Store, begin
 from everlog.store.codec import fact_batches
 from everlog.store.loading import state_in_tables
-from everlog.store.states import keep_whole
+from everlog.store.states import write_whole
 from tests.cli.running import CommandLine, saved
 
 
@@ -69,7 +69,7 @@ def test_verify_finds_a_missing_file(everlog_command: CommandLine, tmp_path: Pat
 def test_verify_finds_a_snapshot_that_differs(everlog_command: CommandLine, tmp_path: Path) -> None:
     saved(tmp_path / "kb", "p(a) . q(b) .")
     other = everlog.KnowledgeBase("p(a) . p(b) .").state().ranked()
-    keep_whole(Store.open(tmp_path / "kb"), 0, other)
+    write_whole(Store.open(tmp_path / "kb"), 0, other)
     done = everlog_command("verify", "kb")
     assert done.status == 1
     assert "1 of the facts of the snapshot are not among the facts of the tables: p(b)" in done.err

@@ -1,4 +1,4 @@
-"""What commands print on a terminal does not act on it; what they write into files and pipes is exact."""
+"""Output of commands on a terminal has no control characters; output to files and pipes is exact."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def command(*arguments: object) -> list[str]:
 
 
 def on_a_terminal(*arguments: object) -> str:
-    """What a command shows when stdout is a terminal."""
+    """The output of a command whose stdout is a terminal."""
     ours, theirs = pty.openpty()
     with subprocess.Popen(command(*arguments), stdout=theirs, stderr=subprocess.DEVNULL) as process:
         os.close(theirs)

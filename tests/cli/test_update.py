@@ -1,4 +1,4 @@
-"""``everlog update`` and ``everlog changes``: what they print, refuse, and leave behind."""
+"""``everlog update`` and ``everlog changes``: their output, errors and temporary files."""
 
 from __future__ import annotations
 

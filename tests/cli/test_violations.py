@@ -1,4 +1,4 @@
-"""Contradictions are counted in every summary, and listed by a command of their own."""
+"""Violations are counted in every summary, and listed by a command of their own."""
 
 from __future__ import annotations
 

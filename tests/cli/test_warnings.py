@@ -1,4 +1,4 @@
-"""Commands warn of what matches nothing; with ``--warnings error`` they end before anything is written."""
+"""Commands warn of predicates that match nothing; with ``--warnings error`` they end before writing."""
 
 from __future__ import annotations
 

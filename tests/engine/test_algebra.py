@@ -24,7 +24,7 @@ from everlog.engine.multiset import NO_COUNTS, Counts
 from everlog.engine.relation import Relation
 from everlog.engine.rules import RuleSet
 from everlog.lang.syntax import Predicate
-from everlog.profiling.watching import WatchedEngine
+from everlog.profiling.watched_engine import WatchedEngine
 
 FACT_SETS: list[type[AnyFactSet]] = [FactSet, FrameSet]
 COUNTS: list[type[AnyCounts]] = [Counts, FrameCounts]

@@ -1,8 +1,8 @@
-"""Every message in the source: what is said where, found in the syntax trees.
+"""Every message in the source, found in the syntax trees.
 
 A message is a call that names a code (``Diagnostic(Code.X, ...)``, ``DataError.of(Code.X, ...)``, and every function
-with parameters ``code`` and ``message``), or an exception that is raised with a text. What such a call says is a
-pattern: the fixed parts of a text, with anything between them. A name is looked up in the function around it, so a
+with parameters ``code`` and ``message``), or an exception that is raised with a text. The text of such a call is a
+pattern: the fixed parts of the text, with anything between them. A name is looked up in the function around it, so a
 text that is chosen before is as many messages as there are choices.
 """
 
@@ -26,7 +26,7 @@ Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 @dataclass(frozen=True)
 class Site:
-    """A place that says something, and what it says as a pattern."""
+    """A call with a message, and the pattern of its text."""
 
     file: str
     line: int
@@ -42,7 +42,7 @@ class Site:
 
     @property
     def text(self) -> str:
-        """What is said, dots for the parts that vary."""
+        """The text of the message, with dots for the parts that vary."""
         return re.sub(r"\\(.)", r"\1", self.pattern.replace(ANYTHING, "..."))
 
     def __str__(self) -> str:
@@ -58,7 +58,7 @@ class Module:
     sayers: frozenset[str]
     """The functions that take a code and a text."""
     unnamed: list[str] = field(default_factory=list)
-    """Calls of these whose code is not to be seen."""
+    """Calls of these functions whose code is not a constant."""
 
     def sites(self) -> Iterator[Site]:
         """The messages, each once."""
@@ -102,7 +102,7 @@ class Module:
         return isinstance(code, ast.Attribute) or (isinstance(code, ast.Name) and code.id == "code")
 
     def _patterns(self, node: ast.expr, call: ast.Call, seen: frozenset[str] = frozenset()) -> list[str]:
-        """What an expression may say."""
+        """The patterns of the possible values of an expression."""
         match node:
             case ast.Constant(value=None):
                 return []

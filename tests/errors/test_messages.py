@@ -1,4 +1,4 @@
-"""Every message is as the transcripts in ``cases/`` show it. ``EVERLOG_GOLDEN=write`` writes what is said now."""
+"""Every message equals the transcripts in ``cases/``. ``EVERLOG_GOLDEN=write`` writes the current messages."""
 
 from __future__ import annotations
 
@@ -18,7 +18,12 @@ WRITE = os.environ.get("EVERLOG_GOLDEN") == "write"
 
 def all_sections() -> list[pytest.param]:  # type: ignore[valid-type]
     return [
-        pytest.param(path, section, id=f"{path.stem}: {section.title}")
+        pytest.param(
+            path,
+            section,
+            id=f"{path.stem}: {section.title}",
+            marks=[pytest.mark.spark] if path.stem == "spark" else [],
+        )
         for path in sorted(CASES.glob("*.txt"))
         for section in sections(path)
     ]

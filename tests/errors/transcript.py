@@ -1,4 +1,4 @@
-"""Transcripts: what a user writes and what is answered, in the files of ``cases/``, run in this process.
+"""Transcripts of input and output in the files of ``cases/``, run in this process.
 
 A file has sections, a section has files, commands and lines of Python, each with what it says::
 
@@ -37,19 +37,19 @@ CHANGING = (
     (re.compile(r"version 0 is of \d\S+"), "version 0 is of TIME"),
     (re.compile(r"process \d+ on \S+, since [-\d]+ [:\d]+"), "process 17 on host, since TIME"),
 )
-"""What is another one in every run."""
+"""Parts of the output that differ in every run."""
 
 
 @dataclass(frozen=True)
 class Step:
-    """A line that does something (or names a file), the lines that belong to it, and what it should say."""
+    """A line with an input (or the name of a file), its continuation lines, and the expected output."""
 
     mark: str
     lines: tuple[str, ...]
 
     @property
     def given(self) -> tuple[str, ...]:
-        """What the user writes: a file with its content, a command, Python with its continuation lines."""
+        """The input: a file with its content, a command, or Python with its continuation lines."""
         if self.mark == "--- ":
             return self.lines
         more = 1
@@ -93,7 +93,7 @@ def _steps(lines: list[str]) -> Iterator[Step]:
 
 
 def played(section: Section, here: Path, errors: Callable[[], str], **given: Any) -> Section:
-    """The section with what is said now. ``errors`` gives what was written to stderr since it was last called."""
+    """The section with the current output. ``errors`` returns the text written to stderr since its last call."""
     names: dict[str, Any] = {"everlog": everlog, "Path": Path, **given}
     done = []
     for step in section.steps:

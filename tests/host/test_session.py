@@ -40,6 +40,7 @@ def run(code: str, directory: Path, **environment: str) -> subprocess.CompletedP
     )
 
 
+@pytest.mark.spark
 def test_a_session_is_quiet_and_leaves_nothing_behind(tmp_path: Path) -> None:
     directory = tmp_path / "here"
     directory.mkdir()

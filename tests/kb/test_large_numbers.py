@@ -139,6 +139,7 @@ def test_decimals_are_not_rounded(kb: KnowledgeBase) -> None:
     assert value(kb, "1 / 3") == "0." + "3" * 28
 
 
+@pytest.mark.spark
 def test_files_and_stores(capfdbinary: pytest.CaptureFixture[bytes], tmp_path: Path) -> None:
     command = CommandLine(capfdbinary)
     (tmp_path / "c.csv").write_text(f"{DIGITS},{FRACTION}\n")

@@ -1,6 +1,7 @@
-"""Golden messages: ``tests/cases/errors/<name>/program.rls`` and the ``expected.txt`` it is answered with.
+"""Golden messages: the errors, otherwise the warnings, of ``tests/cases/errors/<name>/program.rls`` are its
+``expected.txt``.
 
-Errors if there are any, otherwise warnings. ``EVERLOG_ACCEPT=1`` writes what is said now.
+``EVERLOG_ACCEPT=1`` writes the current messages.
 """
 
 from __future__ import annotations

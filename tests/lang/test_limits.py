@@ -1,4 +1,4 @@
-"""Texts that are made to be slow, long or harmful to look at are refused quickly, in messages that stay short."""
+"""Malicious texts (slow to read, long, or with control characters) are refused quickly, with short messages."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def test_a_sign_has_few_characters() -> None:
 
 @pytest.mark.parametrize("text", ["a.", "a..", "é."])
 def test_names_with_dots_are_read_once(text: str) -> None:
-    """Quadratic, this took minutes."""
+    """A quadratic algorithm takes minutes here."""
     with pytest.raises(RuleError):
         parse_program(text * 20_000)
 

@@ -1,4 +1,4 @@
-"""What each construct of the language means."""
+"""The parser reads each construct of the language."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is printed reads back as the same."""
+"""Parsing a printed program gives an equal program."""
 
 from __future__ import annotations
 

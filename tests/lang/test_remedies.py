@@ -1,4 +1,4 @@
-"""What a message tells to write instead means what was written."""
+"""The replacement that a message suggests is equivalent to the original text."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ DATA = "q(a) . q(b) . r(c) . s(a, d, d) . s(b, d, e) ."
 
 
 def remedy(text: str) -> str:
-    """The help of the only mistake of a program."""
+    """The hint of the only mistake in a program."""
     with pytest.raises(RuleError) as raised:
         KnowledgeBase(text)
     (found,) = raised.value.diagnostics
@@ -24,7 +24,7 @@ def remedy(text: str) -> str:
 
 
 def quoted(hint: str) -> list[str]:
-    """What a help has between backquotes."""
+    """The texts between backquotes in a hint."""
     return re.findall("`([^`]*)`", hint)
 
 

@@ -1,4 +1,4 @@
-"""Whatever is given, the answer is a program or a :class:`RuleError` whose places exist."""
+"""Parsing any text gives a program or a :class:`RuleError` whose places exist."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Terms as Python values: checked when they are made, so that whatever is written of them can be read."""
+"""Terms as Python values are checked when they are made, so that their written forms can be read."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Random programs as a person could write them, for hypothesis: every kind of term, odd strings, prefixes."""
+"""Strategies for random programs with every kind of term, unusual strings, and prefixes."""
 
 from __future__ import annotations
 

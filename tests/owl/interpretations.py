@@ -75,7 +75,7 @@ class Interpretation:
         )
 
     def satisfies_rule(self, rule: Rule) -> bool:
-        """Whether a rule holds, where no fact is a violation."""
+        """Whether a rule holds in an interpretation without violations."""
         terms = [t for atom in (rule.head, *rule.body) for t in atom.terms]
         return all(
             rule.head.predicate.name != VIOLATION and self._atom(rule.head, bindings)

@@ -50,7 +50,7 @@ def shown(axioms: tuple[Axiom, ...]) -> list[str]:
 
 
 def loaded(program: Program, work: Path, *paths: Path, base: str | None = None) -> everlog.KnowledgeBase:
-    """A knowledge base with a program and the facts of files, read like on the command line."""
+    """A knowledge base with a program and the facts of files, read as by the command line."""
     kb = everlog.KnowledgeBase(program, maintain="none")
     arities = {p.name: p.arity for p in kb.predicates if not p.name.startswith("<")}
     options = ReadOptions(base=base, arities=arities)

@@ -1,4 +1,4 @@
-"""``everlog owl``, and ontologies where rules are expected."""
+"""``everlog owl``, and ontologies as rules of other commands."""
 
 from __future__ import annotations
 
@@ -56,6 +56,7 @@ def test_wrong_usage_and_wrong_files(everlog_command: CommandLine, tmp_path: Pat
     assert (bad.status, "bad.ttl:1" in bad.err, bad.out) == (1, True, "")
 
 
+@pytest.mark.spark
 def test_materialise(everlog_command: CommandLine, tmp_path: Path) -> None:
     """Ontologies and rules in one command, also with the rules over triples, before and after an update."""
     turtle(tmp_path, ONTOLOGY)
@@ -82,8 +83,9 @@ def test_materialise(everlog_command: CommandLine, tmp_path: Path) -> None:
     assert everlog_command("query", "triples", query, "--format", "csv").out.split() == ["x", "<http://e.org/x>"]
 
 
+@pytest.mark.spark
 def test_two_values_of_a_functional_property_under_rl(everlog_command: CommandLine, tmp_path: Path) -> None:
-    """Two values are reported and not equated, if they come with the first facts and if they come with an update."""
+    """Two values are reported and not equated, both in the first facts and in an update."""
     turtle(tmp_path, ":age a owl:FunctionalProperty . :ann :age 30 , 31 . :tea :degrees 30 . :bob :age 7 .")
     done = everlog_command("materialise", "ontology.ttl", "--profile", "rl", "--store", "kb", "--quiet")
     assert done.status == 0, done.err

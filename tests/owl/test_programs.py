@@ -1,4 +1,4 @@
-"""Programs of whole ontologies, on real data."""
+"""Programs of whole ontologies, with real data."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""The OWL 2 RL/RDF rules, compared with closures of another system; rules that these do not need are tested singly."""
+"""The OWL 2 RL/RDF rules, compared with closures of another system; rules that these do not use have tests of their
+own."""
 
 from __future__ import annotations
 
@@ -129,7 +130,8 @@ FUNCTIONAL = """
 
 @pytest.mark.parametrize("equality", ["off", "representatives"])
 def test_different_literals_are_not_the_same(tmp_path: Path, equality: Equality) -> None:
-    """Two values of a functional property are a violation; nothing follows for others with one of the values."""
+    """Two values of a functional property are a violation, and derive no facts about other individuals with these
+    values."""
     translation = program_of(turtle(tmp_path, FUNCTIONAL), "rl", equality=equality)
     kb = everlog.KnowledgeBase(translation.program, equality=equality)
     same = kb.query("triple(?x, owl:sameAs, ?y)").rows()

@@ -1,4 +1,4 @@
-"""Rows as users take them: order, types, tables."""
+"""Rows for users: order, types, tables."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The answers to conjunctive queries equal the oracle's, found, counted or looked up."""
+"""The answers to conjunctive queries equal the oracle's, whether listed, counted or looked up."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whole columns are written exactly as single terms are."""
+"""Columns are written exactly like single terms."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Queries: sets of rows, the same each time."""
+"""Answers to queries are sets of rows, equal each time."""
 
 from __future__ import annotations
 

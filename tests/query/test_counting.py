@@ -13,7 +13,7 @@ path(?x, ?z) :- path(?x, ?y), path(?y, ?z) . path(?x, ?y) :- edge(?x, ?y) .
 near(?x, ?y) :- path(?x, ?y) . near(?x, ?y) :- path(?y, ?x) . near(?x, ?y) :- beside(?x, ?y) .
 """
 NODES = 40
-"""A chain of nodes: node i reaches those after it."""
+"""A chain of nodes: node i reaches all nodes after it."""
 
 
 class ExpandedError(Exception):

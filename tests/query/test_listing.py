@@ -1,4 +1,4 @@
-"""The rows of compact relations as they are listed: in the same order as plain ones, a block at a time."""
+"""The rows of compact relations are listed in blocks, in the order of plain relations."""
 
 from __future__ import annotations
 
@@ -13,6 +13,8 @@ from everlog.engine.closed import Closed
 from everlog.engine.relation import Relation
 from everlog.query import answers, ordered
 from everlog.reasoning.modules.union.united import United
+
+pytestmark = pytest.mark.usefixtures("closures_in_graphs")
 
 RULES = """
 path(?x, ?z) :- path(?x, ?y), path(?y, ?z) . path(?x, ?y) :- edge(?x, ?y) .

@@ -1,4 +1,4 @@
-"""Regular expressions: those of XPath where RE2 can match them, and errors that say why where it cannot."""
+"""Regular expressions of XPath that RE2 can match, and errors with reasons for the others."""
 
 from __future__ import annotations
 

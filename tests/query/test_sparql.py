@@ -1,4 +1,4 @@
-"""SPARQL over knowledge bases: how facts are triples, what is answered how, and what is refused."""
+"""SPARQL over knowledge bases: facts as triples, forms of answers, and errors."""
 
 from __future__ import annotations
 
@@ -251,7 +251,7 @@ def test_results_stay_when_the_knowledge_base_goes_on() -> None:
 
 
 class Closed(Relation):
-    """A relation that knows its size and would rather not list its facts."""
+    """A relation that knows its size and fails if its facts are listed."""
 
     def __init__(self, arity: int, size: int) -> None:
         super().__init__(layout_for(arity, 0))
@@ -468,7 +468,7 @@ c(?x) :- edge(?x, _) .
 
 @pytest.fixture(scope="module")
 def closures() -> tuple[KnowledgeBase, KnowledgeBase]:
-    """A closure kept by a module, and the same as pairs."""
+    """Knowledge bases with a closure as a module, and as pairs."""
     edges = np.random.default_rng(1).integers(0, 60, (80, 2))
     found = KnowledgeBase(CLOSURE), KnowledgeBase(CLOSURE, modules=False)
     for kb in found:

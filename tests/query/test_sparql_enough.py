@@ -1,4 +1,4 @@
-"""ASK, LIMIT and COUNT do no more than they have to."""
+"""ASK, LIMIT and COUNT find no more solutions than necessary."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def counting(method: Callable[..., Iterator[Any]], sizes: list[int]) -> Callable
 
 @pytest.fixture
 def listed(monkeypatch: pytest.MonkeyPatch) -> list[int]:
-    """How many pairs of closures are listed at a time."""
+    """The numbers of pairs of closures that are listed at a time."""
     sizes: list[int] = []
     for name in ("matches", "blocks"):
         monkeypatch.setattr(Closed, name, counting(getattr(Closed, name), sizes))

@@ -1,4 +1,4 @@
-"""What is said where a query names graphs that a knowledge base cannot have, or relations that are no triples."""
+"""Warnings about queries with graphs that a knowledge base cannot have, or with relations that are not triples."""
 
 from __future__ import annotations
 

@@ -14,7 +14,7 @@ from everlog.query.sparql.joining import matches
 
 SECONDS = 0.3
 SLACK = 5.0
-"""How much longer a query may take on a busy machine until it stops."""
+"""Extra seconds that a query may take on a busy machine until it stops."""
 
 
 def values(name: str, count: int) -> str:

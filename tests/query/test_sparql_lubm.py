@@ -27,7 +27,7 @@ def lubm(shared_data: Path) -> everlog.KnowledgeBase:
 
 @pytest.fixture(scope="module")
 def fresh(shared_data: Path) -> everlog.KnowledgeBase:
-    """The same, for computing everything again after each change."""
+    """The knowledge base for computing all facts again after each change."""
     return university(shared_data, modules=False, maintain="none")
 
 
@@ -64,9 +64,10 @@ def _rounds(
     algorithms: list[Algorithm],
     asked: range | tuple[int, ...],
 ) -> None:
-    """Delete one fact in a hundred and insert it again: in between all is as if computed anew, afterwards as before.
+    """Delete one fact in a hundred and insert it again: in between, all facts are as if computed again, and afterwards
+    as before.
 
-    In the rounds that are ``asked`` the queries are compared, too.
+    In the rounds with ``asked`` the queries are compared, too.
     """
     before = kb.listed()
     ours, theirs = before.dictionary.hashes(), fresh.state().dictionary.hashes()
@@ -93,7 +94,7 @@ def _rounds(
 
 
 def _sample(facts: FactSet, one_in: int, seed: int) -> FactSet:
-    """One fact in so many, drawn from all alike."""
+    """One in a number of facts, drawn uniformly."""
     random = np.random.default_rng(seed)
     chosen = np.sort(random.choice(facts.count, facts.count // one_in, replace=False))
     found: dict[Predicate, Relation] = {}

@@ -1,4 +1,4 @@
-"""Numbers in SPARQL are the terms that are written, wherever they stand."""
+"""Numbers in SPARQL are the terms as written, at every position."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ PLACES = {
 
 
 def turtle_text(number: str) -> str:
-    """The term that a number is in Turtle."""
+    """The term of a number in Turtle."""
     (triple,) = ox.parse(f"{S} {P} {number} .", ox.RdfFormat.TURTLE)
     literal = triple.object
     assert isinstance(literal, ox.Literal)
@@ -53,7 +53,7 @@ def turtle_text(number: str) -> str:
 
 
 def holding(number: str) -> KnowledgeBase:
-    """A knowledge base with a number as Turtle has it, beside others that are close to it."""
+    """A knowledge base with a number from Turtle, and others that are close to it."""
     kb = KnowledgeBase()
     literal = turtle_text(number)
     kb.sparql_update(f"INSERT DATA {{ {S} {P} 0.125 , {as_literal(literal)} }}")
@@ -61,7 +61,7 @@ def holding(number: str) -> KnowledgeBase:
 
 
 def as_literal(text: str) -> str:
-    """A term in full, as a literal with a datatype."""
+    """A term as a literal with an explicit datatype."""
     if text.startswith('"'):
         return text
     kind = "double" if "E" in text else "decimal" if "." in text else "integer"

@@ -35,7 +35,7 @@ objects = st.one_of(variables, variables, variables, st.sampled_from(NODES + CLA
 
 
 def paths() -> st.SearchStrategy[str]:
-    """Alternatives and negated sets only within repetitions: pyoxigraph counts their solutions now so, now so."""
+    """Alternatives and negated sets only within repetitions: pyoxigraph's number of their solutions varies."""
     steps = st.one_of(st.sampled_from(PROPERTIES), st.sampled_from(["a", "^a"]))
     inner = st.one_of(steps, st.sampled_from([f"!{PROPERTIES[0]}", f"!^{PROPERTIES[1]}"]))
     either = st.one_of(inner, st.tuples(inner, inner).map("|".join), st.tuples(inner, inner).map("/".join))
@@ -127,7 +127,7 @@ def text_of_term(term: Any) -> str | None:
 
 
 EVERYTHING = [(NODES[0], f"<{E}q>", term) for term in NODES + CLASSES + LITERALS]
-"""pyoxigraph leaves out paths of length zero from a constant that no triple has, which the standard asks for."""
+"""pyoxigraph leaves out paths of length zero from a constant that no triple has, which the standard requires."""
 
 
 def knowledge_base(graph: list[tuple[str, str, str]]) -> everlog.KnowledgeBase:

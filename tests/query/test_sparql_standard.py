@@ -1,4 +1,4 @@
-"""Where the grammar of SPARQL allows more than the standard, and what the standard says of values."""
+"""Queries that the grammar of SPARQL allows and the standard does not, and values by the standard."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which facts SPARQL sees where rules keep relations of their own and derive what RDF does not allow."""
+"""The facts that SPARQL sees where rules have auxiliary relations and derive triples that RDF does not allow."""
 
 from __future__ import annotations
 

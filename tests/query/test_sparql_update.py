@@ -1,4 +1,4 @@
-"""SPARQL updates of knowledge bases with rules: explicit facts change, and what follows from them."""
+"""SPARQL updates of knowledge bases with rules: explicit facts change, and derived facts with them."""
 
 from __future__ import annotations
 

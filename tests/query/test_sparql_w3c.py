@@ -74,14 +74,14 @@ def test_refused(case: Case) -> None:
 
 
 def _csv_rows(data: bytes) -> tuple[list[str], Counter[tuple[str, ...]]]:
-    """The head and the rows; blank nodes by where they are first seen."""
+    """The head and the rows, with blank nodes numbered by their first occurrence."""
     head, *rows = csv.reader(io.StringIO(data.decode(), newline=""))
     return head, Counter(tuple("_:" if cell.startswith("_:") else cell for cell in row) for row in rows)
 
 
 @pytest.mark.parametrize("form", ["json", "xml", "tsv"])
 def test_results_are_read_back(shared_data: Path, form: str) -> None:
-    """What is written in a standard format is what another program reads."""
+    """Another program reads the answers in standard formats."""
     formats = {"json": ox.QueryResultsFormat.JSON, "xml": ox.QueryResultsFormat.XML, "tsv": ox.QueryResultsFormat.TSV}
     asked = 0
     for case in QUERIES[::3]:

@@ -1,4 +1,4 @@
-"""The W3C tests of SPARQL 1.1 in the shared data: what they ask and whether an answer is the expected one.
+"""The W3C tests of SPARQL 1.1 in the shared data: reading them, and comparing answers with the expected ones.
 
 Manifests and expected results are read with pyoxigraph. Answers are compared as RDF graphs up to the names of blank
 nodes (a row is a node with a property for each variable); literals of numeric datatypes by their value, because
@@ -133,7 +133,7 @@ def query_file(case: Case) -> Path:
 
 
 def answered(case: Case) -> Result:
-    """What a query test gives."""
+    """The answer to a query test."""
     path = query_file(case)
     return query_dataset(case).sparql(path.read_text(), base=path.resolve().as_uri())
 
@@ -150,7 +150,7 @@ def update_dataset(case: Case, node: Any) -> Dataset:
 
 
 def updated(case: Case) -> tuple[Dataset, Dataset]:
-    """The graphs after an update, and as they should be."""
+    """The graphs after an update, and the expected ones."""
     path = path_of(manifest(case.folder).value(case.action, UT + "request"))
     data = update_dataset(case, case.action)
     data.update(path.read_text(), base=path.resolve().as_uri())
@@ -195,7 +195,7 @@ def same_solutions(found: Sequence[Row], expected: Sequence[Row]) -> bool:
 
 
 def expected_answer(path: Path) -> bool | tuple[list[str], list[Row]] | list[tuple[str, ...]]:
-    """What a result file says: truth, solutions, or triples."""
+    """The contents of a result file: truth, solutions, or triples."""
     if path.suffix in RESULT_FORMATS:
         return read_results(path.read_bytes(), RESULT_FORMATS[path.suffix])
     triples = list(parsed(path))
@@ -267,7 +267,7 @@ def _solution_graph(rows: Iterable[Row]) -> rdflib.Graph:
 
 
 def _rdflib(text: str) -> Any:
-    """A term as rdflib has it; numbers in one form for each value and datatype."""
+    """A term of rdflib; numbers have one form for each value and datatype."""
     if text.startswith("<"):
         return rdflib.URIRef(text[1:-1])
     if text.startswith("_:"):

@@ -1,4 +1,4 @@
-"""Plans belong to the rules of a stratum: an update does not plan again what was planned before."""
+"""Plans belong to the rules of a stratum: an update does not plan rules again."""
 
 from __future__ import annotations
 

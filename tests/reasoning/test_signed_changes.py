@@ -1,4 +1,4 @@
-"""A change says exactly how two materialisations differ, whatever made it, and consecutive changes add up."""
+"""A change by any algorithm is the exact difference of two materialisations, and consecutive changes add up."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from tests.reasoning.test_update_properties import EVERY, Given, each_algorithm,
 
 
 def assert_difference(change: SignedChange, old: Materialisation) -> None:
-    """The change is what lies between the old materialisation and its own."""
+    """Check that the change is the difference between the old materialisation and its own."""
     new = change.materialisation
     assert same(change.inserted, new.facts - old.facts)
     assert same(change.deleted, old.facts - new.facts)
@@ -36,7 +36,7 @@ def assert_difference(change: SignedChange, old: Materialisation) -> None:
 
 @st.composite
 def with_and_without_modules(draw: st.DrawFn) -> Given:
-    """A situation, half of them with modules where the program allows for them."""
+    """A situation; half of them have modules if the program allows them."""
     found = draw(situations())
     if draw(st.booleans()):
         return found
@@ -87,7 +87,7 @@ def test_consecutive_changes_are_the_difference_of_the_first_and_the_last(
 
 
 def test_changes_that_cancel_out_leave_nothing() -> None:
-    """What two updates took is the sum, and what they changed is nothing."""
+    """Two updates that cancel out have summed statistics and an empty change."""
 
     @fewer
     @given(st.data(), situations())

@@ -61,10 +61,10 @@ def _steps(rule: Rule, derived: Container[Predicate], numbered: int) -> list[Rul
     steps: list[Rule] = []
     while True:
         others = [atom for atom in left if atom.predicate in derived]
-        partner = next((atom for atom in others if _share(current, atom)), None)
+        partner = next((atom for atom in others if _share_variable(current, atom)), None)
         if not others or (partner is not None and len(others) == 1):
             return [*steps, Rule(rule.head, (current, *left), tuple(negative), rule.span)] if steps else [rule]
-        joined = [partner] if partner is not None else _way(current, left, others)
+        joined = [partner] if partner is not None else _connecting_atoms(current, left, others)
         if joined is None:
             return None
         left = _without(left, joined)
@@ -79,20 +79,20 @@ def _steps(rule: Rule, derived: Container[Predicate], numbered: int) -> list[Rul
         steps.append(Rule(current, body, tuple(absent)))
 
 
-def _way(start: Atom, left: Sequence[Atom], ends: Sequence[Atom]) -> list[Atom] | None:
+def _connecting_atoms(start: Atom, left: Sequence[Atom], ends: Sequence[Atom]) -> list[Atom] | None:
     """The fewest atoms that connect the start with one of the ends, if there are any."""
     between = _without(left, ends)
     ways: list[list[Atom]] = [[start]]
     for way in ways:
-        for atom in [atom for atom in between if _share(way[-1], atom)]:
-            if any(_share(atom, end) for end in ends):
+        for atom in [atom for atom in between if _share_variable(way[-1], atom)]:
+            if any(_share_variable(atom, end) for end in ends):
                 return [*way[1:], atom]
             between = _without(between, [atom])
             ways.append([*way, atom])
     return None
 
 
-def _share(one: Atom, other: Atom) -> bool:
+def _share_variable(one: Atom, other: Atom) -> bool:
     return not set(one.variables()).isdisjoint(other.variables())
 
 

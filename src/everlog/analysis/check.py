@@ -107,7 +107,7 @@ def check_query(query: Query, known: Collection[Predicate], prefixes: Mapping[st
     for atom in query.body:
         if atom.predicate not in known:
             found = unknown_predicate(atom.predicate, known, atom_place(atom))
-            (unknown if found.code == "unknown-predicate" else wrong).append(found)
+            (unknown if found.code is Code.UNKNOWN_PREDICATE else wrong).append(found)
     if wrong or unknown:
         error: type[EverlogError] = RuleError if wrong else UnknownPredicateError
         raise error(sorted(wrong + unknown, key=position))
@@ -126,7 +126,7 @@ def unknown_predicate(predicate: Predicate, known: Iterable[Predicate], place: P
         near = f"it is known with {' and '.join(_arguments(other.arity) for other in same_name)}"
     else:
         names = closest(predicate.name, sorted({other.name for other in known}))
-        near = f"did you mean {' or '.join(f'`{name}`' for name in names)}?" if names else _some(known)
+        near = f"did you mean {' or '.join(f'`{name}`' for name in names)}?" if names else _some_names(known)
     message = f"there is no predicate `{predicate.name}` with {_arguments(predicate.arity)}"
     return Diagnostic(Code.UNKNOWN_PREDICATE, message, place, near)
 
@@ -134,7 +134,7 @@ def unknown_predicate(predicate: Predicate, known: Iterable[Predicate], place: P
 _MOST_NAMED = 8
 
 
-def _some(known: Iterable[Predicate]) -> str:
+def _some_names(known: Iterable[Predicate]) -> str:
     """The names of the known predicates, or of the first of them, for a hint."""
     names = sorted({other.name for other in known})
     shown = ", ".join(f"`{name}`" for name in names[:_MOST_NAMED])
@@ -148,7 +148,7 @@ def _arity_errors(atoms: Iterable[Atom], predicates: Iterable[Predicate]) -> Ite
         return
     first: dict[str, Atom] = {}
     reported: set[Predicate] = set()
-    for atom in sorted(atoms, key=_start):
+    for atom in sorted(atoms, key=_start_of):
         predicate = atom.predicate
         before = first.setdefault(predicate.name, atom)
         if before.predicate.arity == predicate.arity or predicate in reported or _is_iri(predicate):
@@ -164,7 +164,7 @@ def _arity_errors(atoms: Iterable[Atom], predicates: Iterable[Predicate]) -> Ite
         )
 
 
-def _start(atom: Atom) -> tuple[int, int]:
+def _start_of(atom: Atom) -> tuple[int, int]:
     return (atom.span.line, atom.span.column) if atom.span is not None else (0, 0)
 
 

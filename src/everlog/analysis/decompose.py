@@ -168,29 +168,29 @@ def _decompositions(component: Sequence[Predicate], rules: Sequence[Rule]) -> It
     every: Choices = {predicate: frozenset(range(predicate.arity)) for predicate in component}
     for argument in range(first.arity):
         try:
-            carried = _settled({**every, first: frozenset([argument])}, rules)
+            carried = _assigned({**every, first: frozenset([argument])}, rules)
             yield _distributed(carried, rules)
         except _Stuck as stuck:
             yield Obstacle(first, argument, stuck.rule, stuck.reason)
 
 
-def _settled(choices: Choices, rules: Sequence[Rule]) -> dict[Predicate, int]:
+def _assigned(choices: Choices, rules: Sequence[Rule]) -> dict[Predicate, int]:
     """One possible argument for each predicate; backtracks where a variable is repeated in an atom."""
-    left = _narrowed(choices, rules)
+    left = _possible(choices, rules)
     open_one = next((predicate for predicate, arguments in left.items() if len(arguments) > 1), None)
     if open_one is None:
         return {predicate: next(iter(arguments)) for predicate, arguments in left.items()}
     last: _Stuck | None = None
     for argument in sorted(left[open_one]):
         try:
-            return _settled({**left, open_one: frozenset([argument])}, rules)
+            return _assigned({**left, open_one: frozenset([argument])}, rules)
         except _Stuck as stuck:
             last = stuck
     assert last is not None
     raise last
 
 
-def _narrowed(choices: Choices, rules: Sequence[Rule]) -> Choices:
+def _possible(choices: Choices, rules: Sequence[Rule]) -> Choices:
     """The possible arguments with which every rule has a variable that all its recursive atoms can carry."""
     left, changed = dict(choices), True
     while changed:
@@ -199,11 +199,11 @@ def _narrowed(choices: Choices, rules: Sequence[Rule]) -> Choices:
             atoms = [rule.head, *_recursive_atoms(rule, choices)]
             common = frozenset.intersection(*(_variables(atom, left[atom.predicate]) for atom in atoms))
             if not common:
-                raise _Stuck(rule, _why(atoms, left))
+                raise _Stuck(rule, _reason(atoms, left))
             for atom in atoms:
                 kept = frozenset(i for i in left[atom.predicate] if atom.terms[i] in common)
                 if not kept:
-                    raise _Stuck(rule, _why(atoms, left))
+                    raise _Stuck(rule, _reason(atoms, left))
                 changed = changed or kept != left[atom.predicate]
                 left[atom.predicate] = kept
     return left
@@ -213,7 +213,7 @@ def _variables(atom: Atom, arguments: Iterable[int]) -> frozenset[Variable]:
     return frozenset(term for i in arguments if isinstance(term := atom.terms[i], Variable))
 
 
-def _why(atoms: Sequence[Atom], left: Choices) -> str:
+def _reason(atoms: Sequence[Atom], left: Choices) -> str:
     terms = [" or ".join(print_term(atom.terms[i]) for i in sorted(left[atom.predicate])) for atom in atoms]
     constants = [atom for atom in atoms if not any(isinstance(atom.terms[i], Variable) for i in left[atom.predicate])]
     if constants:

@@ -1,4 +1,4 @@
-"""How the predicates of a program are derived, and which derivations a changed program shares.
+"""Derivations of the predicates of a program, and those that a changed program shares.
 
 Between a program and a changed one there are programs with *guards*: predicates of arity 0 in the bodies of the rules
 that are added or removed. A rule whose guard holds is equivalent to the rule without the guard, and a rule whose guard
@@ -38,7 +38,7 @@ def guarded(rule: Rule, guard: Predicate) -> Rule:
 
 @dataclass
 class Derivation:
-    """What derives a predicate: a multiset of rules, or a module."""
+    """The derivation of a predicate: a multiset of rules, or a module."""
 
     nonrecursive: list[Rule] = field(default_factory=list)
     recursive: list[Rule] = field(default_factory=list)
@@ -135,7 +135,7 @@ def started_from(old: Derivations, new: Derivations) -> Start:
     changed = old.changed_in(new)
     if not changed:
         return Start(new.program)
-    strata = [part for stratum in new.program.strata for part in _apart(stratum, changed)]
+    strata = [part for stratum in new.program.strata for part in _divided(stratum, changed)]
     unruled = tuple(sorted(changed.difference(new.by_predicate)))
     if unruled:
         strata.insert(0, Stratum(UNRULED, unruled, ()))
@@ -144,7 +144,7 @@ def started_from(old: Derivations, new: Derivations) -> Start:
     return Start(replace(new.program, strata=tuple(strata), stratum_of=stratum_of), tuple(afresh))
 
 
-def _apart(stratum: Stratum, changed: frozenset[Predicate]) -> Iterable[Stratum]:
+def _divided(stratum: Stratum, changed: frozenset[Predicate]) -> Iterable[Stratum]:
     """The stratum, in parts if some of its predicates changed."""
     return (stratum,) if changed.isdisjoint(stratum.predicates) else split(stratum)
 

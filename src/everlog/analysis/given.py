@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
 from everlog.analysis.check import CheckedProgram
-from everlog.analysis.loaded import Given, about_deletions, about_facts, about_rules
+from everlog.analysis.fact_warnings import Given, about_deletions, about_facts, about_rules
 from everlog.lang.errors import Diagnostic, Place
 from everlog.lang.kinds import ANY, Kinds, joined
 from everlog.lang.syntax import Predicate, Rule

@@ -20,12 +20,12 @@ def is_linear(rules: Iterable[Rule], derived: Sequence[Predicate]) -> bool:
     return all(count == 1 for count in counts)
 
 
-def read_beside(rules: Iterable[Rule], derived: Sequence[Predicate]) -> list[Predicate]:
+def other_predicates(rules: Iterable[Rule], derived: Sequence[Predicate]) -> list[Predicate]:
     """The predicates that rules read and do not derive.
 
     >>> from everlog.lang.parser import parse_program
     >>> rules = parse_program("p(?x, ?y) :- e(?a, ?x), p(?a, ?b), e(?b, ?y) .").rules
-    >>> read_beside(rules, [Predicate("p", 2)])
+    >>> other_predicates(rules, [Predicate("p", 2)])
     [Predicate(name='e', arity=2)]
     """
     read = dict.fromkeys(atom.predicate for rule in rules for atom in rule.body)

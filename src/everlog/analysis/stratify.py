@@ -54,9 +54,7 @@ class Stratum:
 
     @cached_property
     def alone(self) -> SpecialModule | None:
-        """The module that the stratum consists of, if it reads nothing of its own stratum: to apply it once is
-        enough.
-        """
+        """The only module of the stratum, if it does not read its own stratum, so that applying it once is enough."""
         if len(self.modules) != 1 or not self.special or not set(self.predicates).isdisjoint(self.special[0].inputs):
             return None
         return self.special[0]

@@ -21,11 +21,11 @@ class Variants:
     def __init__(self, rules: Iterable[Rule]) -> None:
         self._by_outline: dict[Hashable, list[Rule]] = {}
         for rule in rules:
-            self._by_outline.setdefault(_outline(rule), []).append(rule)
+            self._by_outline.setdefault(_hash_key(rule), []).append(rule)
 
     def of(self, rule: Rule) -> list[Rule]:
         """The variants of a rule."""
-        return [other for other in self._by_outline.get(_outline(rule), ()) if is_variant(rule, other)]
+        return [other for other in self._by_outline.get(_hash_key(rule), ()) if is_variant(rule, other)]
 
     def __contains__(self, rule: Rule) -> bool:
         return bool(self.of(rule))
@@ -75,6 +75,6 @@ def _matched(atom: Atom, other: Atom, names: Names) -> Names | None:
     return found
 
 
-def _outline(rule: Rule) -> Hashable:
+def _hash_key(rule: Rule) -> Hashable:
     """A hash key that is equal for all variants of a rule: its predicates."""
     return rule.head.predicate, *(tuple(sorted(a.predicate for a in atoms)) for atoms in (rule.positive, rule.negative))

@@ -24,11 +24,11 @@ def main() -> None:
         status = INTERRUPTED
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     if status == INTERRUPTED:
-        _leave(status)
+        _exit(status)
     sys.exit(status)
 
 
-def _leave(status: int) -> None:
+def _exit(status: int) -> None:
     """End the process at once: threads may still be running, and Python would remember an interrupt that arrived while
     it ran generated code, and kill itself.
     """

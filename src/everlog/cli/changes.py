@@ -68,7 +68,7 @@ def command(
     written = 0
     with sink(None) as file:
         writer = WRITERS[form](file, opened.width(end))
-        for version in chain(range(start + 1, end + 1), _coming(opened) if follow else ()):
+        for version in chain(range(start + 1, end + 1), _new_versions(opened) if follow else ()):
             for sign, name, rows, prefixes in _changed(opened, version, predicates, explicit):
                 writer.write(version, sign, name, rows, prefixes)
                 written += len(rows)
@@ -92,7 +92,7 @@ def _warn_of_unknown(store: Store, name: str, versions: set[int]) -> None:
         warn(replace(found, message=f"there is no predicate `{name}`", severity=Severity.WARNING))
 
 
-def _coming(store: Store) -> Iterator[int]:
+def _new_versions(store: Store) -> Iterator[int]:
     """The versions after the newest one, each as soon as it is committed; does not end."""
     from everlog.store.log import newest_version
 
@@ -161,7 +161,7 @@ class LineWriter(Writer):
         from everlog.query.cells import table_cells
 
         cells = [table_cells(column, prefixes) for column in texts]
-        return [f"{version:>7}  {sign}  {_shown(name, prefixes)}(", *_between(cells, ", "), ")"]
+        return [f"{version:>7}  {sign}  {_shown(name, prefixes)}(", *_interleaved(cells, ", "), ")"]
 
     def begin(self) -> None:
         self._file.write(b"version     fact\n-------  -  ----\n")
@@ -190,13 +190,13 @@ class Json(Writer):
         from everlog.query.cells import json_values
 
         head = json.dumps({"version": version, "change": sign, "predicate": name}, ensure_ascii=False)
-        return [head[:-1] + ', "arguments": [', *_between([json_values(column) for column in texts], ", "), "]}"]
+        return [head[:-1] + ', "arguments": [', *_interleaved([json_values(column) for column in texts], ", "), "]}"]
 
 
 WRITERS = {"table": LineWriter, "csv": Csv, "json": Json}
 
 
-def _between(columns: list[Any], separator: str) -> list[Any]:
+def _interleaved(columns: list[Any], separator: str) -> list[Any]:
     return [piece for column in columns for piece in (separator, column)][1:]
 
 

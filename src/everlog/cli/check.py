@@ -46,9 +46,9 @@ def command(
 
     A plan is the order in which the atoms of a rule are matched, here for relations of equal size;
     of a recursive rule there is one for each atom that may have changed. Rules that a module takes
-    are not matched; `NAME external` is what other rules and explicit facts give it. With
-    `--engine spark` there is instead for each stratum how Spark evaluates it, and why so; with
-    `--engine auto`, written out, also which strata are left to one task, for so much --memory.
+    are not matched; `NAME external` has the facts of other rules and the explicit facts. With
+    `--engine spark` it shows how Spark evaluates each stratum, and why; with
+    an explicit `--engine auto`, also the strata that are left to one task with this --memory.
     Thresholds are in parentheses, by their names.
     """
     progress = console.progress
@@ -58,11 +58,11 @@ def command(
     from everlog.reasoning.modules.kinds import with_modules
 
     program = stratify(check(parse_file(rules)), stratification)
-    asked = click.get_current_context().get_parameter_source("engine") is not ParameterSource.DEFAULT
+    is_given = click.get_current_context().get_parameter_source("engine") is not ParameterSource.DEFAULT
     if modules == "on":
         program = with_modules(program)
     settings = None
-    if asked and engine != "local":
+    if is_given and engine != "local":
         settings = _spark_settings(engine, bytes_of(memory), spark_local_finish, expand_below)
     for line in describe(rules, program, plans, settings):
         echo(line)
@@ -140,7 +140,7 @@ def _describe_module(stratum: Stratum, program: StratifiedProgram, text_of: Call
 def _describe_on_spark(stratum: Stratum, program: StratifiedProgram, settings: SparkSettings) -> Iterator[str]:
     """The lines that describe how Spark evaluates the stratum, as a whole or in parts, for relations of equal size."""
     from everlog.analysis.decompose import parts_of
-    from everlog.analysis.modules.ordinary import without_modules
+    from everlog.analysis.ordinary import without_modules
     from everlog.backends.spark.materialise import predicates_of
     from everlog.backends.spark.plans import plan_of
 

@@ -23,14 +23,14 @@ class Bash(BashComplete):
 
     def get_completion_args(self) -> tuple[list[str], str]:
         args, incomplete = super().get_completion_args()
-        *whole, last = together([*args, incomplete])
+        *whole, last = rejoined([*args, incomplete])
         return whole, last
 
 
-def together(words: Sequence[str]) -> list[str]:
+def rejoined(words: Sequence[str]) -> list[str]:
     """The words of a command line that bash has split at ``=`` and ``:``.
 
-    >>> together(["update", "kb", "--insert", "edge", "=", "s3", ":", "//bucket/e", "--engine", "="])
+    >>> rejoined(["update", "kb", "--insert", "edge", "=", "s3", ":", "//bucket/e", "--engine", "="])
     ['update', 'kb', '--insert', 'edge=s3://bucket/e', '--engine=']
     """
     whole: list[str] = []
@@ -47,5 +47,5 @@ def together(words: Sequence[str]) -> list[str]:
 
 def complete(command: click.Command) -> int | None:
     """Answer a request of a shell for completions, and return the exit status; None if there is no request."""
-    asked = os.environ.get(VARIABLE)
-    return None if asked is None else shell_complete(command, {}, "everlog", VARIABLE, asked)
+    instruction = os.environ.get(VARIABLE)
+    return None if instruction is None else shell_complete(command, {}, "everlog", VARIABLE, instruction)

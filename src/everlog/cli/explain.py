@@ -30,16 +30,16 @@ if TYPE_CHECKING:
     default=10,
     show_default=True,
     metavar="N",
-    help="At most so many proofs.",
+    help="Show at most N proofs.",
 )
-@click.option("--answers", type=click.IntRange(1), metavar="N", help="Explain at most so many answers.")
+@click.option("--answers", type=click.IntRange(1), metavar="N", help="Explain at most N answers.")
 @click.option(
     "--depth",
     type=click.IntRange(1),
     default=40,
     show_default=True,
     metavar="N",
-    help="Fold what is deeper than so many levels in text.",
+    help="Fold levels deeper than N in text.",
 )
 @click.option(
     "--format",
@@ -88,7 +88,7 @@ def command(
     else:
         Path(output).write_text(shown + "\n", encoding="utf-8")
     proved, seconds = sum(answer.holds for answer in explanation), time.monotonic() - begun
-    told = f"{counted(proved, 'fact')} explained" if proved else "does not hold"
+    summary = f"{counted(proved, 'fact')} explained" if proved else "does not hold"
     progress.result(
-        f"{told} in {seconds:.2f} s", explained=proved, proofs=len(explanation.proofs), seconds=round(seconds, 3)
+        f"{summary} in {seconds:.2f} s", explained=proved, proofs=len(explanation.proofs), seconds=round(seconds, 3)
     )

@@ -69,8 +69,8 @@ def command(
     progress.close()
     for line in left_out.lines():
         echo(line, err=True)
-    told = f"wrote {counted(written, 'fact')}"
-    progress.result(told, written=written, left_out=len(left_out))
+    summary = f"wrote {counted(written, 'fact')}"
+    progress.result(summary, written=written, left_out=len(left_out))
 
 
 def _chosen(kb: KnowledgeBase, names: tuple[str, ...], form: str) -> list[Predicate]:

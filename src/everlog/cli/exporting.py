@@ -56,13 +56,18 @@ def _write_files(parts: Mapping[Predicate, Rows], form: str, target: Path, prefi
     manifest: list[dict[str, Any]] = []
     names = file_names(parts)
     for predicate, rows in parts.items():
-        said: dict[str, Any] = {"predicate": predicate.name, "arity": predicate.arity, "facts": len(rows), "file": None}
+        entry: dict[str, Any] = {
+            "predicate": predicate.name,
+            "arity": predicate.arity,
+            "facts": len(rows),
+            "file": None,
+        }
         if predicate.arity > 0:
-            said["file"] = f"{names[predicate]}.{form}"
-            _write_file(rows, target / said["file"], form, prefixes)
-        manifest.append(said)
+            entry["file"] = f"{names[predicate]}.{form}"
+            _write_file(rows, target / entry["file"], form, prefixes)
+        manifest.append(entry)
     (target / MANIFEST).write_text(json.dumps({"format": form, "relations": manifest}, indent=2), encoding="utf-8")
-    return sum(said["facts"] for said in manifest if said["file"] is not None)
+    return sum(entry["facts"] for entry in manifest if entry["file"] is not None)
 
 
 def _write_file(rows: Rows, path: Path, form: str, prefixes: Mapping[str, str]) -> None:

@@ -99,8 +99,8 @@ def version_or_time(text: str) -> Version:
 
 def at_option(function: F) -> F:
     """``--at VERSION`` or ``--at TIME``."""
-    said = "Read this version, or the newest one committed by this time, instead of the newest."
-    found: F = click.option("--at", type=version_or_time, metavar="VERSION|TIME", help=said)(function)
+    text = "Read this version, or the newest one committed by this time, instead of the newest."
+    found: F = click.option("--at", type=version_or_time, metavar="VERSION|TIME", help=text)(function)
     return found
 
 

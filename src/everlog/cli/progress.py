@@ -150,8 +150,8 @@ class JsonLines(Progress):
 
     def _print(self, event: str, **data: Any) -> None:
         seconds = round(time.monotonic() - self._begun, 3)
-        said = {"time": datetime.now(UTC).isoformat(), "seconds_so_far": seconds, "event": event, **data}
-        print(json.dumps(said, ensure_ascii=False), file=sys.stderr, flush=True)
+        record = {"time": datetime.now(UTC).isoformat(), "seconds_so_far": seconds, "event": event, **data}
+        print(json.dumps(record, ensure_ascii=False), file=sys.stderr, flush=True)
 
 
 COMPILING = "compiling kernels; this happens once after installation"
@@ -178,8 +178,8 @@ def diagnostic_data(found: Diagnostic) -> dict[str, Any]:
     >>> diagnostic_data(Diagnostic(Code.ARITY, "two arities"))
     {'code': 'arity', 'message': 'two arities'}
     """
-    said: dict[str, Any] = {"code": found.code, "message": masked(found.message), "hint": masked(found.hint or "")}
+    record: dict[str, Any] = {"code": found.code, "message": masked(found.message), "hint": masked(found.hint or "")}
     if found.place is not None:
-        said |= {"file": masked(found.place.file), "line": found.place.line, "column": found.place.column}
-    said["notes"] = [masked(note) if place is None else f"{masked(note)} ({place})" for note, place in found.notes]
-    return {key: value for key, value in said.items() if value not in (None, "", [])}
+        record |= {"file": masked(found.place.file), "line": found.place.line, "column": found.place.column}
+    record["notes"] = [masked(note) if place is None else f"{masked(note)} ({place})" for note, place in found.notes]
+    return {key: value for key, value in record.items() if value not in (None, "", [])}

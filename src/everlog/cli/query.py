@@ -52,8 +52,8 @@ def command(
     written = write_answers(answers, format, output, limit=limit, prefixes=kb.program.program.prefixes)
     seconds = time.monotonic() - begun
     count = counted(len(answers), "answer") if answers.columns else "answered"
-    told = f"{f'{written:,} of ' if written < len(answers) else ''}{count} in {seconds:.2f} s"
-    progress.result(told, answers=len(answers), written=written, seconds=round(seconds, 3))
+    summary = f"{f'{written:,} of ' if written < len(answers) else ''}{count} in {seconds:.2f} s"
+    progress.result(summary, answers=len(answers), written=written, seconds=round(seconds, 3))
 
 
 def refuse_terminal(form: str, output: str | None) -> None:

@@ -19,14 +19,14 @@ from everlog.lang.printer import print_atom
 from everlog.lang.syntax import Atom, Constant, Predicate
 from everlog.reasoning.materialisation import Maintain
 from everlog.reasoning.statistics import Listener
-from everlog.store.states import SnapshotState, kept_in
+from everlog.store.states import SnapshotState, mapped_state
 from everlog.store.store import Store
 
 SHOWN = 5
 """Maximum number of facts that a finding names."""
 
 
-def seen(store: Store, state: State) -> KnowledgeBase:
+def opened_tables(store: Store, state: State) -> KnowledgeBase:
     """The newest version of a store by its tables, including facts that they do not list."""
     info = store.info()
     program, statistics = parse_stored(info.rules, f"{store.path} (rules)"), statistics_of(info.statistics)
@@ -35,16 +35,16 @@ def seen(store: Store, state: State) -> KnowledgeBase:
 
 def wrong_statistics(store: Store, state: State) -> list[str]:
     """Findings about statistics of the newest version that do not agree with its tables."""
-    said, findings = store.info().statistics, []
+    statistics, findings = store.info().statistics, []
     for name, found in (("facts", _facts(store, state).count), ("explicit", state.explicit.count)):
-        if said.get(name, found) != found:
-            findings.append(f"there are {found:,} {name}, the statistics say {said[name]:,}")
+        if statistics.get(name, found) != found:
+            findings.append(f"there are {found:,} {name}, the statistics say {statistics[name]:,}")
     return findings
 
 
 def _facts(store: Store, state: State) -> FactSet:
     """All facts of the newest version, including those that the tables do not list."""
-    return seen(store, state).state().facts if state.generated else state.facts
+    return opened_tables(store, state).state().facts if state.generated else state.facts
 
 
 def wrong_snapshot(store: Store, state: State) -> list[str]:
@@ -53,7 +53,7 @@ def wrong_snapshot(store: Store, state: State) -> list[str]:
     kept = store.snapshot()
     if kept is None:
         return findings
-    held = kept_in(kept)
+    held = mapped_state(kept)
     if held is None:
         return ["the snapshot has places or ids that are out of bounds"]
     snapshot = _renumbered(held.state.ranked(), state.dictionary)
@@ -72,7 +72,7 @@ def _wrong_graphs(store: Store, held: SnapshotState, facts: FactSet) -> list[str
     """Findings about graphs in a snapshot that stand for a wrong number of facts."""
     if held.known() is None:
         return []
-    kb = seen(store, held.state)
+    kb = opened_tables(store, held.state)
     kb.adopt(held.state, StoreHandle.at(store.path, store.version, store.info().writer, held))
     found = kb.inner_facts()
     counts = ((p, len(found.relation(p)), len(facts.relation(p))) for p in kb.program.external)
@@ -102,7 +102,7 @@ def recompute(store: Store, state: State, rules: str | None, progress: Progress,
     maintain: Maintain = "none" if state.nr is None or rules is not None else "dredc"
     statistics = statistics_of(info.statistics)
     if rules is not None and state.generated:
-        state = seen(store, state).listed()
+        state = opened_tables(store, state).listed()
     kb = KnowledgeBase.restored(program, state, statistics, maintain=maintain, **how_made(statistics), **limits)
     kb.materialise(fresh=True, progress=Listener(progress.round_done))
     found = kb.stored(state.generated)

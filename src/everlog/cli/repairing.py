@@ -55,7 +55,7 @@ def repair_options(function: F) -> F:
                 default="never",
                 show_default=True,
                 metavar="never|always|N",
-                help="When fbf and bfc give up looking for other proofs: N is after so many steps back.",
+                help="When fbf and bfc give up looking for other proofs: N gives up after N backward steps.",
             ),
             click.option("--dry-run", is_flag=True, help="Say what would change, and change nothing."),
             click.option("--no-compact", is_flag=True, help="Leave many small files as they are."),

@@ -16,7 +16,7 @@ import click
 from everlog.cli.completion import complete
 from everlog.cli.console import Console
 from everlog.cli.group import everlog
-from everlog.host.interrupts import as_interrupts, remembered
+from everlog.host.interrupts import as_interrupts, remember_interrupts
 from everlog.lang.codes import Code
 from everlog.lang.errors import Diagnostic, EverlogError, Place
 
@@ -29,7 +29,11 @@ def run(arguments: Sequence[str]) -> int:
         return completed
     console = Console()
     try:
-        with remembered(), as_interrupts(), everlog.make_context("everlog", list(arguments), obj=console) as context:
+        with (
+            remember_interrupts(),
+            as_interrupts(),
+            everlog.make_context("everlog", list(arguments), obj=console) as context,
+        ):
             everlog.invoke(context)
             sys.stdout.flush()
         return DONE
@@ -46,28 +50,28 @@ def run(arguments: Sequence[str]) -> int:
     except EverlogError as error:
         console.failed(error.diagnostics)
     except BrokenPipeError:
-        _forget_stdout()
+        _discard_stdout()
         return DONE
     except OSError as error:
-        console.failed([_of_system(error)])
+        console.failed([_system_diagnostic(error)])
     except MemoryError as error:
         hint = "give the process more memory, or stop earlier with --max-facts"
         console.failed([Diagnostic(Code.OUT_OF_MEMORY, f"there is not enough memory: {error}", hint=hint)])
     except Exception as error:
         if not _is_spark(error):
             raise
-        console.failed([_of_spark(error)])
+        console.failed([_spark_diagnostic(error)])
     finally:
         console.close()
     return WRONG
 
 
-def _forget_stdout() -> None:
+def _discard_stdout() -> None:
     """Discard the rest of stdout, whose reader has closed it, so that the interpreter does not flush it at its end."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
-def _of_system(error: OSError) -> Diagnostic:
+def _system_diagnostic(error: OSError) -> Diagnostic:
     place = Place(str(error.filename)) if error.filename else None
     if error.errno in (errno.ENOSPC, errno.EDQUOT):
         return Diagnostic(Code.DISK_FULL, "no space left on the disk", place, "free some space and run again")
@@ -82,7 +86,7 @@ def _is_spark(error: Exception) -> bool:
     return type(error).__module__.split(".")[0] in ("pyspark", "py4j")
 
 
-def _of_spark(error: Exception) -> Diagnostic:
+def _spark_diagnostic(error: Exception) -> Diagnostic:
     lines = [line for line in str(error).splitlines() if line.strip()] or [type(error).__name__]
     hint = "run again with --spark-log FILE and read that file"
     return Diagnostic(Code.SPARK_FAILED, f"Spark failed: {lines[0]}", hint=hint)

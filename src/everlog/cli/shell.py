@@ -33,14 +33,14 @@ def command(
 ) -> None:
     """Rules, queries, updates and explanations on a live knowledge base.
 
-    It begins with RULES (a rule file or an ontology), a STORE, or nothing. What is changed is in memory
-    until `:save`. Without a terminal, inputs are read from stdin: what goes wrong is said, the next
-    input is read, and the exit status is 1 in the end.
+    It begins with RULES (a rule file or an ontology), a STORE, or nothing. What is changed is in memory until `:save`.
+    Without a terminal, inputs are read from stdin: errors are shown, the next input is read, and the exit status is 1
+    in the end.
     """
     console.configure(quiet=not sys.stderr.isatty(), json_logs=False).shows_warnings = True
     from everlog.shell import loop
     from everlog.shell.session import Session
-    from everlog.shell.terminal import comfort
+    from everlog.shell.terminal import completion_and_history
 
     console.watch_compilation()
     kb = _opened(source, **limits)
@@ -48,13 +48,13 @@ def command(
     on_terminal = sys.stdin.isatty()
     session = Session(kb, echo, asks=on_terminal, wait=wait)
     if not on_terminal:
-        if not loop.run(session, loop.piped, _complain, on_terminal=False):
+        if not loop.run(session, loop.piped, _show_error, on_terminal=False):
             raise click.exceptions.Exit(1)
         return
     rules = counted(len(kb.program.program.rules), "rule")
     echo(f"Everlog {__version__}: {rules}, {counted(kb.state().facts.count, 'fact')}. `:help` says what to type.")
-    with comfort(session):
-        loop.run(session, loop.typed, _complain, on_terminal=True)
+    with completion_and_history(session):
+        loop.run(session, loop.typed, _show_error, on_terminal=True)
 
 
 def _opened(source: str | None, **allowed: Any) -> KnowledgeBase:
@@ -67,6 +67,6 @@ def _opened(source: str | None, **allowed: Any) -> KnowledgeBase:
     return open_store(source, **allowed)
 
 
-def _complain(message: str) -> None:
+def _show_error(message: str) -> None:
     sys.stdout.flush()
     echo(message, err=True)

@@ -88,8 +88,8 @@ def command(
     written = _write(answer, format, output, limit, kb.program.program.prefixes)
     seconds = time.monotonic() - begun
     count = counted(len(answer), "answer") if answer.columns else "answered"
-    told = f"{f'{written:,} of ' if written < len(answer) else ''}{count} in {seconds:.2f} s"
-    progress.result(told, answers=len(answer), written=written, seconds=round(seconds, 3))
+    summary = f"{f'{written:,} of ' if written < len(answer) else ''}{count} in {seconds:.2f} s"
+    progress.result(summary, answers=len(answer), written=written, seconds=round(seconds, 3))
 
 
 def _asked(kb: KnowledgeBase, query: str, base: str) -> Result:

@@ -40,7 +40,7 @@ def command(
     """
     progress = console.progress
     begun = time.monotonic()
-    from everlog.cli.recompute import recompute, seen, wrong_snapshot, wrong_statistics
+    from everlog.cli.recompute import opened_tables, recompute, wrong_snapshot, wrong_statistics
     from everlog.store.loading import state_in_tables
     from everlog.store.store import Store
     from everlog.store.verify import damaged_snapshots, verify_tables
@@ -60,7 +60,7 @@ def command(
     progress.close()
     files = counted(len(opened.files()) + len(opened.term_files()), "file")
     echo(f"version {opened.version}: {files}, all as the log says")
-    facts = (seen(opened, state).state() if state.generated else state).facts.count
+    facts = (opened_tables(opened, state).state() if state.generated else state).facts.count
     if not quick:
         echo(f"{facts:,} facts follow from {state.explicit.count:,} explicit ones, as stored")
     seconds = time.monotonic() - begun

@@ -39,5 +39,5 @@ def command(
     kb = open_store(store, at)
     found = kb.violations
     written = write_answers(found, format, output, limit=limit, prefixes=kb.program.program.prefixes)
-    told = f"{f'{written:,} of ' if written < len(found) else ''}{counted(len(found), 'violation')}"
-    progress.result(told, violations=len(found), written=written)
+    summary = f"{f'{written:,} of ' if written < len(found) else ''}{counted(len(found), 'violation')}"
+    progress.result(summary, violations=len(found), written=written)

@@ -84,7 +84,7 @@ def write_csv(rows: Rows, count: int, file: IO[bytes], prefixes: Mapping[str, st
     alone = len(rows.columns) == 1
     for texts in text_batches(rows, count):
         shown = [csv_cells(column, prefixes, alone) for column in texts]
-        file.write(data_of(joined([*_between(shown, ","), "\n"])))
+        file.write(data_of(joined([*_interleaved(shown, ","), "\n"])))
 
 
 def _write_json(rows: Rows, count: int, file: IO[bytes], prefixes: Mapping[str, str]) -> None:
@@ -106,7 +106,7 @@ def _write_table(rows: Rows, count: int, file: IO[bytes], prefixes: Mapping[str,
             widths = [max(len(name), _width(column)) for name, column in zip(rows.columns, shown, strict=True)]
             _write_head(rows.columns, widths, file)
         padded = [_padded(column, width) for column, width in zip(shown[:-1], widths, strict=False)]
-        file.write(data_of(joined([*_between([*padded, shown[-1]], GAP), "\n"])))
+        file.write(data_of(joined([*_interleaved([*padded, shown[-1]], GAP), "\n"])))
     if not count:
         _write_head(rows.columns, [len(name) for name in rows.columns], file)
 
@@ -153,7 +153,7 @@ def _write_arrow(rows: Rows, count: int, file: IO[bytes], form: str, whole: bool
             writer.write_batch(batch)
 
 
-def _between(columns: list[Any], separator: str) -> list[Any]:
+def _interleaved(columns: list[Any], separator: str) -> list[Any]:
     pieces: list[Any] = []
     for position, column in enumerate(columns):
         pieces += [separator, column] if position else [column]

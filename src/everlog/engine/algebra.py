@@ -137,6 +137,61 @@ class Observer(Protocol):
         """
 
 
+class Repairing(Protocol):
+    """An update in the middle: every stratum below the one to be repaired is right.
+
+    Implemented by :class:`everlog.reasoning.maintenance.Maintenance`.
+    """
+
+    gone: AnyFactSet
+    """The facts that were deleted so far."""
+    fresh: AnyFactSet
+    """The facts that were inserted so far."""
+
+    @property
+    def before(self) -> AnyFactSet:
+        """All facts before the update."""
+
+    @property
+    def after(self) -> AnyFactSet:
+        """All facts so far: as after the update below the stratum, and as before it from the stratum on."""
+
+    def by_algorithm(self) -> None:
+        """Repair the stratum by the algorithm of the update: rules by matching, a module by its own functions."""
+
+    def replace(self, deleted: AnyFactSet, inserted: AnyFactSet) -> None:
+        """Note that the stratum lost some facts and won others."""
+
+    def close_again(self, predicates: Collection[Predicate] | None = None) -> None:
+        """Close the stratum from what is below it, compare with what was there, and count anew.
+
+        Only facts of the given predicates are compared, by default of all that the stratum derives.
+        """
+
+
+class Way(Protocol):
+    """A way to close a stratum, and to repair it. An engine chooses it before the stratum is evaluated."""
+
+    def close(self, facts: AnyFactSet, explicit: AnyFactSet, observer: Observer) -> AnyFactSet:
+        """All facts below the stratum with all that follows in it, its explicit facts included.
+
+        ``facts`` are complete below the stratum and have none of its predicates; of ``explicit`` those of its
+        predicates count. The observer hears of each fact once. A way that turns out to be too large raises
+        :class:`TooLargeError`, before the observer has heard anything; the engine is then asked for another.
+        """
+
+    def repair(self, update: Repairing) -> None:
+        """Bring the facts of the stratum up to date with what changed below it and of its explicit facts."""
+
+
+class TooLargeError(Exception):
+    """More facts came together than a way to close a stratum is for. ``way`` is the name that engines know it by."""
+
+    def __init__(self, way: str) -> None:
+        super().__init__(way)
+        self.way = way
+
+
 class AnyEngine(Protocol):
     """What matches rules in facts, counts the work, and keeps to limits."""
 
@@ -149,8 +204,6 @@ class AnyEngine(Protocol):
     """Most instances that may be considered in all; more raise :class:`~everlog.engine.accounts.OverBudgetError`."""
     plans: dict[int, str]
     """How strata were evaluated, by number, where there was a choice."""
-    evaluates_whole: bool
-    """Whether strata with modules inside are evaluated by :meth:`whole` only."""
 
     def check(self, collected: int, instances: int = 0) -> None:
         """Raise an error if a limit or the budget is reached, given facts and instances that are not noted yet."""
@@ -169,7 +222,7 @@ class AnyEngine(Protocol):
         """The instances of the rules with positive body atoms in ``pos``, negated ones outside ``neg``, and for each
         (P, N) of ``changed`` a positive atom in P or a negated one in N; see :mod:`everlog.engine.match`.
 
-        Only Counting gives more than one (P, N); Spark's engine takes at most one, and its jobs refuse Counting.
+        Only Counting gives more than one (P, N).
         """
 
     def prove(
@@ -177,27 +230,13 @@ class AnyEngine(Protocol):
     ) -> AnyProofs:
         """The instances of the rules that derive some of the given facts."""
 
-    def whole(self, stratum: Stratum, facts: AnyFactSet, explicit: AnyFactSet) -> tuple[AnyFactSet, int] | None:
-        """All facts once a stratum is evaluated as a whole, and the number of rounds; None if it is to be evaluated
-        step by step.
+    def way(
+        self, stratum: Stratum, facts: AnyFactSet, explicit: AnyFactSet, without: Collection[str] = ()
+    ) -> Way | None:
+        """How to close a stratum, or repair it, given what :meth:`Way.close` is given; not by the ways ``without``,
+        which turned out to be too large. None is the plain way, which is the same for all engines: rounds of matching,
+        and modules in this process (:mod:`everlog.reasoning.ways`).
         """
-
-    def closed(
-        self, stratum: Stratum, facts: AnyFactSet, delta: AnyFactSet, observer: Observer | None = None
-    ) -> AnyFactSet | None:
-        """All facts once a stratum is closed, given all so far and the newest of them; None if matching round by round
-        is the only way.
-        """
-
-    def repaired(
-        self, stratum: Stratum, old: AnyFactSet, new: AnyFactSet, gone: AnyFactSet, fresh: AnyFactSet
-    ) -> tuple[AnyFactSet, AnyFactSet] | None:
-        """What a stratum that is a module lost and won, given all facts before and after a change of what it reads, and
-        that change; None if that is left to the module.
-        """
-
-    def renew(self) -> None:
-        """Hears that everything is about to be derived again."""
 
 
 def foreign(mine: type, other: object) -> TypeError:

@@ -35,7 +35,7 @@ class NewFacts:
         if self.known:
             unique = unique[~self.known.contains(unique)]
         elif 2 * len(unique) < len(keys):
-            unique = unique.copy()  # a view would keep the whole block
+            unique = unique.copy()  # a view would hold the whole block in memory
         self.add_new(unique)
 
     def add_new(self, keys: Keys) -> None:

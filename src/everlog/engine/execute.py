@@ -36,6 +36,7 @@ FRAMES_PER_STEP = 4
 """Python frames per step of a plan: blocks are passed on by recursion."""
 
 NO_TABLE = np.empty((0, 4), np.int64)
+"""The table of no runs."""
 
 
 class Execution:

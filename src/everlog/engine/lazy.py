@@ -19,6 +19,7 @@ Bound = Mapping[int, Column]
 and so on."""
 
 NOTHING: Bound = MappingProxyType({})
+"""The bound of all facts."""
 
 
 class LazyFacts(ABC):

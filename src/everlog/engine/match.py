@@ -17,7 +17,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from everlog.engine.algebra import AnyChange, AnyFactSet, Observer
+from everlog.engine.algebra import AnyChange, AnyFactSet, Way
 from everlog.engine.collect import Collector, CountCollector, EnoughError, FactCollector, ListCollector
 from everlog.engine.execute import Execution
 from everlog.engine.factset import NONE, FactSet, as_local
@@ -60,9 +60,6 @@ class Engine(Workbench):
         self.changed_first = False
         """Whether :meth:`match` begins with what changed, though other facts would give heads in groups."""
 
-    def renew(self) -> None:
-        """Hears that everything is about to be derived again."""
-
     def once(self, facts: AnyFactSet) -> Counts:
         """Each of the facts once."""
         return Counts.once(as_local(facts))
@@ -78,29 +75,10 @@ class Engine(Workbench):
         """The instances of the rules (see the module); nothing is computed before they are asked for."""
         return Matches(self, rules, as_local(pos), as_local(neg), local_changes(changed), phase)
 
-    evaluates_whole = False
-    """Whether strata with modules inside are evaluated by :meth:`whole` only."""
-
-    def whole(self, stratum: Stratum, facts: AnyFactSet, explicit: AnyFactSet) -> tuple[FactSet, int] | None:
-        """All facts once a stratum is evaluated, its explicit facts and nonrecursive rules included, and after how many
-        rounds; None if it is to be evaluated step by step, as on one machine.
-        """
-        return None
-
-    def repaired(
-        self, stratum: Stratum, old: AnyFactSet, new: AnyFactSet, gone: AnyFactSet, fresh: AnyFactSet
-    ) -> tuple[FactSet, FactSet] | None:
-        """What a stratum that is a module lost and won, given all facts before and after a change of what it reads, and
-        that change; None if that is left to the module, as on one machine.
-        """
-        return None
-
-    def closed(
-        self, stratum: Stratum, facts: AnyFactSet, delta: AnyFactSet, observer: Observer | None = None
-    ) -> FactSet | None:
-        """All facts once a stratum is closed, given all so far and the newest of them, if there is a quicker way than
-        matching round by round. If that has rounds of its own, the observer hears of them. Here there is none.
-        """
+    def way(
+        self, stratum: Stratum, facts: AnyFactSet, explicit: AnyFactSet, without: Collection[str] = ()
+    ) -> Way | None:
+        """The plain way, which is this engine's best."""
         return None
 
     def prove(

@@ -62,6 +62,7 @@ def unlimited() -> None:
 
 
 FIELDS = 3
+"""Numbers in a row of the table: address of the words, sizes, counts."""
 
 Board = tuple[Words, Words, Words]
 

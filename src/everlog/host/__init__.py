@@ -1,1 +1,1 @@
-"""What this process gets from its machine and around it: memory, interrupts, addresses, the session of Spark."""
+"""The environment of the process: memory, interrupts, addresses, the session of Spark."""

@@ -22,7 +22,7 @@ _handling = False
 
 
 @contextmanager
-def remembered() -> Iterator[None]:
+def remember_interrupts() -> Iterator[None]:
     """Remember the interrupts of a command. Only the main thread receives them."""
     global _handling  # noqa: PLW0603 - a signal's handler belongs to the process
     _interrupted.clear()

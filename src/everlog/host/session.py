@@ -96,10 +96,10 @@ def session(master: str | None = None, app: str = "everlog", **conf: object) -> 
     if SUBMITTED in os.environ:
         return _submitted({"spark.master": chosen, **given} if chosen else given, app)
     master = chosen or "local[*]"
-    return _start(master, app, _lean(given) | _defaults(master) | given)
+    return _start(master, app, _lean_environment(given) | _defaults(master) | given)
 
 
-def _lean(options: Mapping[str, str]) -> dict[str, str]:
+def _lean_environment(options: Mapping[str, str]) -> dict[str, str]:
     """The environment variables that let workers run with a limited address space; empty without a limit."""
     return {f"spark.executorEnv.{name}": value for name, value in LEAN.items()} if WORKER_LIMIT in options else {}
 
@@ -111,7 +111,7 @@ def _submitted(given: dict[str, str], app: str) -> SparkSession:
 
     SparkContext._ensure_initialized()
     conf = SparkConf().setAll(list(given.items()))
-    defaults = _lean(dict(conf.getAll())) | _defaults(conf.get("spark.master", "local[*]") or "")
+    defaults = _lean_environment(dict(conf.getAll())) | _defaults(conf.get("spark.master", "local[*]") or "")
     for name, value in {**defaults, "spark.app.name": app}.items():
         conf.setIfMissing(name, value)
     return SparkSession.builder.config(conf=conf.setIfMissing("spark.master", "local[*]")).getOrCreate()

@@ -1,4 +1,4 @@
-"""How much of some work is done, for whoever shows progress."""
+"""The amount of work done, for displays of progress."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from typing import Literal
 import pyarrow as pa
 
 SECONDS_BETWEEN = 0.2
-"""Work that others do is looked at this often."""
+"""Seconds between two looks at the work of other processes."""
 
 
 @dataclass(frozen=True, slots=True)
 class Amount:
-    """How much is done of how much, and how many rows that were."""
+    """The amount done, the amount in all, and the number of rows done."""
 
     done: int
     total: int
@@ -28,7 +28,7 @@ Told = Callable[[Amount], None]
 
 
 def counted(batches: Iterable[pa.RecordBatch], total: int, told: Told | None) -> Iterable[pa.RecordBatch]:
-    """The same batches; someone is told how many of so many rows have been taken.
+    """Pass batches on, and report after each how many of ``total`` rows have passed.
 
     >>> batch = pa.record_batch({"c0": [1, 2]})
     >>> [b.num_rows for b in counted([batch, batch], 4, lambda amount: print(amount.done, "of", amount.total))]
@@ -49,7 +49,7 @@ def _counting(batches: Iterable[pa.RecordBatch], total: int, told: Told) -> Iter
 
 @contextmanager
 def polled(look: Callable[[], None]) -> Iterator[None]:
-    """Look now and then while something else goes on."""
+    """Call a function now and then until the block ends."""
     over = threading.Event()
 
     def go_on() -> None:

@@ -1,7 +1,7 @@
-"""Blank nodes of facts that are to be removed: which nodes of a store they are.
+"""The nodes of a store that are meant by blank nodes of facts to delete.
 
-A blank node is known by the name of its source and its label, so a file names the nodes that came from
-a source of the same name. It may also name any node by the label that the store shows for it.
+A blank node is identified by the name of its source and its label, so a file names the nodes that came from a source
+of the same name. It may also name any node by the label that the store shows for it.
 """
 
 from __future__ import annotations
@@ -21,7 +21,11 @@ from everlog.lang.codes import Code
 from everlog.lang.errors import DataError, Diagnostic, Place
 
 MOST_SHOWN = 5
+"""Most blank nodes that an error names."""
+
 PREFIX = len(blank_prefix(""))
+"""Characters of the prefix of a blank node."""
+
 HINT = (
     "give --source NAME with the name that the file was loaded under (by default its path below the argument), "
     "or write the labels that the store has, as `everlog query` and `everlog export` show them, in N-Triples or N-Quads"
@@ -30,23 +34,25 @@ HINT = (
 
 @dataclass(frozen=True)
 class StoredBlanks:
-    """Finds blank nodes that their source's name did not find; ``paths`` are the files by the prefix of their nodes."""
+    """Finds blank nodes by the label that the store shows, if their source's name does not find them. ``paths`` are
+    the files by the prefix of their nodes.
+    """
 
     dictionary: Dictionary
     paths: dict[str, str]
     required: bool = True
-    """Whether a node that is not found is an error, or is left out."""
+    """Whether a node that is not found is an error; otherwise its facts are left out."""
     missing: set[str] = field(default_factory=set)
-    """The nodes that were not found, if that is an error."""
+    """The nodes that were not found, where that is an error."""
 
     @classmethod
     def of(cls, dictionary: Dictionary, parts: Iterable[Split], on_error: str) -> StoredBlanks:
-        """For facts that were read from some splits."""
+        """The finder for facts that were read from some splits."""
         paths = {blank_prefix(part.source.name): part.shown for part in parts}
         return cls(dictionary, paths, on_error == "stop")
 
     def found(self, texts: pa.LargeStringArray, ids: NDArray[np.int64]) -> NDArray[np.int64]:
-        """The ids of terms, -1 for unknown ones, with those of the blank nodes that the store knows by label."""
+        """The ids of terms, -1 for unknown ones; blank nodes that the store knows by label are found."""
         blank = pc.starts_with(texts, "_:").to_numpy(zero_copy_only=False)
         missing = np.flatnonzero((ids < 0) & blank)
         if not len(missing):
@@ -61,13 +67,13 @@ class StoredBlanks:
         return ids
 
     def refuse_missing(self) -> None:
-        """An error if nodes were not found that had to be."""
+        """Raise an error if required nodes were not found."""
         if self.missing:
             raise unknown_blanks(sorted(self.missing), self.paths)
 
 
 def unknown_blanks(texts: Sequence[str], paths: Mapping[str, str], total: int | None = None) -> DataError:
-    """The error for blank nodes that are not found; ``total`` says how many there are if these are some of them."""
+    """The error for blank nodes that are not found; ``total`` is their number if ``texts`` has only some of them."""
     by_file: dict[str | None, list[str]] = {}
     for text in sorted(texts):
         by_file.setdefault(paths.get(text[:PREFIX]), []).append(_shown(text))
@@ -82,7 +88,7 @@ def unknown_blanks(texts: Sequence[str], paths: Mapping[str, str], total: int | 
 
 
 def _shown(text: str) -> str:
-    """A blank node as its file has it.
+    """A blank node as it is written in its file.
 
     >>> _shown(blank_prefix("x.nt") + "b"), _shown(blank_prefix("x.ttl") + "-0")
     ('_:b', 'an unlabelled node (1)')

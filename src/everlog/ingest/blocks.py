@@ -1,8 +1,8 @@
-"""The bytes of a split, block by block, in rows that are whole.
+"""The bytes of a split, in blocks of whole rows.
 
-A range of a file begins after the first newline at or after the byte before its start, and goes on
-to the end of the line that its last byte is in. So ranges that touch read every line once,
-wherever they are cut. A compressed file is one stream, never whole in memory.
+A range of a file begins after the first newline at or after the byte before its start, and extends to the end of the
+line that has its last byte. So adjacent ranges contain every line once, wherever they are cut. A compressed file is
+one stream, and never in memory as a whole.
 """
 
 from __future__ import annotations
@@ -20,16 +20,24 @@ from everlog.lang.codes import Code
 from everlog.lang.errors import DataError, Place
 
 BLOCK = 8 << 20
+"""Bytes that are read at a time."""
+
 MAX_ROW = 256 << 20
+"""Most bytes of a row."""
+
 SHOWN = 200
+"""Most characters of a row in a message."""
+
 NEWLINE = 10
+"""The byte of a newline."""
+
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
 
 class Blocks:
-    """A window over the rows of a file or of a range of it; it starts with a row and moves forward.
+    """A window over the rows of a file or of a range of it, which starts at a row and moves forward.
 
-    ``data`` are the bytes in the window, ``final`` says that none follow.
+    ``data`` are the bytes in the window; ``final`` is True if no bytes follow them.
     """
 
     def __init__(self, path: str, compressed: bool, start: int = 0, end: int | None = None, block: int = BLOCK) -> None:
@@ -56,7 +64,7 @@ class Blocks:
         self._file.close()
 
     def read(self) -> bool:
-        """Take in more bytes behind those in the window; False if there is nothing left to look at."""
+        """Add more bytes to the window; False if there are none."""
         if self.final:
             return len(self.data) > 0
         if len(self.data) > MAX_ROW:
@@ -75,12 +83,14 @@ class Blocks:
         return filled > 0
 
     def drop(self, count: int, lines: int | None = None) -> None:
-        """Move the window forward past rows that are done with, and the newlines in them, if their number is known."""
+        """Move the window forward past ``count`` bytes with ``lines`` newlines, which are counted if the number is
+        not given.
+        """
         self._lines += int(np.count_nonzero(self.data[:count] == NEWLINE)) if lines is None else lines
         self.data = self.data[count:]
 
     def places(self, offsets: Iterable[int], columns: Iterable[int | None] | None = None) -> list[Place]:
-        """Where in the file the lines that start at these offsets of the window are."""
+        """The places in the file of the lines that start at these offsets of the window."""
         if self._lines_before is None:
             self._lines_before = _count_lines(self.path, self._begin)
         newlines = np.flatnonzero(self.data == NEWLINE)
@@ -108,7 +118,7 @@ class Blocks:
         return bytes(window[: self._fill(memoryview(window))])
 
     def _fill(self, view: memoryview) -> int:
-        """Read until the view is full or nothing is left, which sets ``final``."""
+        """Read until the view is full or the input ends, which sets ``final``."""
         if self._left is not None and self._left <= len(view):
             view, self.final = view[: self._left], True
         filled = 0
@@ -135,7 +145,7 @@ def open_bytes(path: str, compressed: bool) -> BinaryIO:
 
 
 def unreadable(path: str, error: BaseException) -> DataError:
-    """The error for a file that the system or a decoder refuses."""
+    """The error for a file that the system or a decoder cannot read."""
     reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
     return DataError.of(Code.UNREADABLE_FILE, f"the file cannot be read: {reason}", Place(path), _remedy(error))
 
@@ -159,7 +169,7 @@ def is_utf8(data: np.ndarray[Any, Any]) -> bool:
 
 
 def _after_newline(file: BinaryIO, position: int) -> int:
-    """The first position at or after this one where a line begins, or the end of the file."""
+    """The first position at or after the given one where a line begins, or the end of the file."""
     at = file.seek(position - 1)
     while chunk := file.read(1 << 16):
         found = chunk.find(b"\n")

@@ -1,7 +1,7 @@
-"""What a cell of a delimited file means.
+"""The terms that cells of delimited files stand for.
 
-:func:`cell_text` is the whole rule, for one cell. Files go through a kernel that knows the common
-forms and leaves the rare ones to it, once per distinct cell.
+:func:`cell_text` is the whole rule, for one cell. Files go through a kernel that knows the common forms, and passes
+the rare ones to this function, once for each distinct cell.
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ def iri_of(text: str, prefixes: Mapping[str, str]) -> str | None:
 
 
 def _unescape(text: str) -> str | None:
-    """Undo backslashes; None if one of them means nothing."""
+    """Resolve the escapes with backslashes; None if one of them is not defined."""
     if "\\" not in text:
         return text
     try:
@@ -92,7 +92,7 @@ def _unescaped(match: re.Match[str]) -> str:
 
 @dataclass(frozen=True)
 class CellRules:
-    """How the cells of one load are read, in the form the kernel takes."""
+    """The rules for the cells of one load, in the form that the kernel takes."""
 
     strings: bool
     prefixes: tuple[tuple[str, str], ...]

@@ -1,8 +1,8 @@
-"""Which column of a table is which argument of its predicate.
+"""The order of a table's columns as arguments of its predicate.
 
-Columns are picked by name where the user says so. Otherwise tables of one predicate whose names agree are brought into
-the order of the first of them, whatever their own order is, and tables whose names disagree are refused. Columns
-without names, and those that are only numbered, count by position.
+Columns are picked by name where the user says so. Otherwise tables of one predicate with the same names are brought
+into the order of the first of them, and tables with other names are an error. Columns without names, and those that
+are only numbered, count by position.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _NUMBERED = re.compile(r"(c|_c|_|f|column_?)?(0|[1-9][0-9]*)")
 
 @dataclass(frozen=True)
 class Header:
-    """The names of the columns that became arguments, in the order of these, and the table they come from."""
+    """The names of the columns that became arguments, in the order of the arguments, and the table they come from."""
 
     names: tuple[str, ...]
     shown: str
@@ -31,9 +31,9 @@ Headers = dict[tuple[str, int], Header]
 
 @dataclass(frozen=True)
 class TableHeader:
-    """What is known of a table before its rows are read; ``names`` is None if its columns have none.
+    """A table before its rows are read; ``names`` is None if its columns have no names.
 
-    ``shown`` is what messages call it; ``how_to_pick`` writes down how to pick columns of it.
+    ``shown`` is its name in messages; ``how_to_pick`` returns how to write that columns of it are picked.
     """
 
     predicate: str
@@ -45,7 +45,7 @@ class TableHeader:
 
 
 def order_of(table: TableHeader, picked: Sequence[str], known: Header | None) -> tuple[int, ...]:
-    """For each argument the number of its column. ``known`` is the header of an earlier table of the predicate.
+    """The number of the column of each argument. ``known`` is the header of an earlier table of the predicate.
 
     >>> table = TableHeader("edge", 2, ("dst", "src"), "b.csv", None, str)
     >>> order_of(table, (), None), order_of(table, ("src", "dst"), None), order_of(table, ("src",), None)
@@ -78,7 +78,7 @@ def header_of(table: TableHeader, order: Sequence[int]) -> Header | None:
 
 
 def pick_hint(table: TableHeader, arity: int, known: Header | None = None) -> str | None:
-    """How to pick as many columns as there are arguments; None if there are not as many with names."""
+    """A hint how to pick as many columns as there are arguments; None if fewer columns have names."""
     names = table.names
     if names is None or len(names) <= arity:
         return None

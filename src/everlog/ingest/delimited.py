@@ -49,7 +49,7 @@ def read_delimited(split: Split, options: ReadOptions, bad: list[BadRow]) -> Ite
 
 
 def first_row_width(source: FactSource) -> int | None:
-    """How many cells the first row of a file has; None if there is no row."""
+    """Number of cells in the first row of a file; None if it has no row."""
     with Blocks(source.path, source.compressed, block=1 << 16) as blocks:
         while blocks.read():
             _, cells, _, _, _ = _tokenise(blocks, source, 1)
@@ -59,7 +59,7 @@ def first_row_width(source: FactSource) -> int | None:
 
 
 def first_row(source: FactSource) -> tuple[str, ...] | None:
-    """The cells of the first row of a file as they stand, which name its columns; None if there is no row."""
+    """The cells of the first row of a file, unchanged, which name its columns; None if it has no row."""
     width = first_row_width(source)
     if width is None:
         return None
@@ -72,7 +72,7 @@ def first_row(source: FactSource) -> tuple[str, ...] | None:
 
 
 def _cell(data: np.ndarray[Any, Any], start: int, end: int) -> str:
-    """A cell without the quotes around it; an end below 0 says that quotes inside are doubled."""
+    """A cell without the quotes around it; a negative end says that quotes inside it are doubled."""
     text = data[start : end if end >= 0 else ~end].tobytes().decode(errors="replace")
     return text if end >= 0 else text.replace('""', '"')
 
@@ -89,7 +89,7 @@ def _batch(predicate: Predicate, rows: int, columns: Sequence[pa.LargeStringArra
 def _mark_bad_bytes(
     data: np.ndarray[Any, Any], row_starts: np.ndarray[Any, Any], status: np.ndarray[Any, Any]
 ) -> dict[int, str]:
-    """Mark the rows that are not UTF-8; what is wrong with each of them."""
+    """Mark the rows that are not UTF-8, and return the reason for each."""
     if is_utf8(data[: row_starts[-1]]):
         return {}
     reasons = {}

@@ -1,9 +1,8 @@
-"""Which terms of staged facts are new, and whether two texts share an id.
+"""Finding the new terms of staged facts, and texts that share an id.
 
-Term files are sorted by id, and ids are hashes, so a range of ids is a fair share of every file.
-Each task takes one range from all files, old and new, and merges them: equal ids become
-neighbours, of which the texts must agree. That is a sort-merge join whose sides are already
-partitioned, so nothing is shuffled.
+Term files are sorted by id, and ids are hashes, so a range of ids is an equal share of every file. Each task takes
+one range from all files, old and new, and merges them: equal ids become neighbours, whose texts must agree. That is
+a sort-merge join of inputs that are partitioned already, so nothing is shuffled.
 """
 
 from __future__ import annotations
@@ -31,12 +30,19 @@ from everlog.store.parquet import terms_among
 from everlog.store.schema import TERMS
 
 LARGEST_RANGE_ROWS = 4_000_000
+"""Most terms of a range, in all files together."""
+
 LARGEST_RANGE_BYTES = 512 << 20
+"""Most bytes of a range, in all files together."""
+
 SMALLEST_RANGE_ROWS = 500_000
+"""Least terms of a range that is made for the sake of parallel work."""
+
 MOST_SHOWN = 10
+"""Most pairs of texts with one id that an error names."""
 
 FEW_TERMS = 1 << 14
-"""So few terms are looked up in the row groups that can have them; more are in all of them."""
+"""Most terms that are looked up in the row groups that can have them; for more, all row groups are read."""
 
 
 @dataclass(frozen=True)
@@ -52,10 +58,9 @@ def new_terms(
 ) -> NewTerms:
     """The terms in ``staged`` files that no ``existing`` file has, written into ``work`` by the workers.
 
-    Staged files are as :class:`~everlog.ingest.spill.Spill` writes them; existing ones need
-    columns ``id`` and ``text`` in any order. Two texts with one id, staged or existing, are an
-    error with the code ``hash-collision`` that names both. Each range of ids is held in memory by
-    one task; their number grows with the data.
+    Staged files are as :class:`~everlog.ingest.spill.Spill` writes them; existing ones need columns ``id`` and
+    ``text`` in any order. Two texts with one id, staged or existing, are an error with the code ``hash-collision``
+    that names both. Each range of ids is held in memory by one task; the number of ranges grows with the data.
     """
     directory = work_directory(work)
     ranges = id_ranges(_range_count(runner.parallelism, staged, runner.room)) if staged else []
@@ -69,7 +74,7 @@ def new_terms(
 
 
 def id_ranges(count: int) -> list[tuple[int, int]]:
-    """All 64-bit ids in so many ranges of the same size, both ends included.
+    """All 64-bit ids as ``count`` ranges of the same size, both ends included.
 
     >>> id_ranges(2)
     [(-9223372036854775808, -1), (0, 9223372036854775807)]
@@ -124,9 +129,8 @@ class _Range:
         return _Merged((write_parquet(fresh, self.work, "new-terms"),), fresh.num_rows)
 
     def _known(self, file: str, terms: pa.Table) -> tuple[NDArray[np.int64], pa.ChunkedArray]:
-        """Where in ``terms`` the ids of an existing file are, and its texts for them.
-
-        The texts are read only if there are any.
+        """The positions in ``terms`` of the ids of an existing file, and the file's texts for them. Texts are read
+        only if there are such ids.
         """
         wanted = terms.column("id").to_numpy()
         if len(wanted) <= FEW_TERMS:
@@ -167,14 +171,14 @@ def distinct_terms(terms: pa.Table) -> tuple[pa.Table, list[Collision]]:
 
 
 def _differences(terms: pa.Table, texts: pa.ChunkedArray) -> list[Collision]:
-    """The terms whose text is not the one that stands at the same place in ``texts``."""
+    """The terms whose text differs from the one at the same position of ``texts``."""
     differ = pc.not_equal(terms.column("text"), texts)
     columns = [*terms.columns, texts]
     return list(zip(*(pc.filter(column, differ).slice(0, MOST_SHOWN).to_pylist() for column in columns), strict=True))
 
 
 def _range_count(wanted: int, files: Sequence[str], share: float) -> int:
-    """As many ranges as memory needs, and for parallel work if there is enough of it."""
+    """Number of ranges: as many as memory requires, and enough for parallel work if there is much data."""
     rows = size = 0
     for file in files:
         metadata = pq.read_metadata(file)

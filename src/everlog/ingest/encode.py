@@ -1,8 +1,8 @@
-"""From texts to ids: facts become rows of 64-bit hashes, and each term's text is kept once.
+"""From texts to ids: facts become rows of 64-bit hashes, and each term's text is returned once.
 
-Encoding needs no coordination: an id is a hash of the text. Two texts are taken for the same term
-only if a second, independent hash agrees too, so texts whose ids collide both come out, and the
-dictionary (see :mod:`everlog.ingest.dictionary`) finds them.
+Encoding needs no coordination: an id is a hash of the text. Two texts count as the same term only if a second,
+independent hash agrees, too; so texts whose ids collide are both returned, and the dictionary (see
+:mod:`everlog.ingest.dictionary`) finds them.
 """
 
 from __future__ import annotations
@@ -19,7 +19,10 @@ from everlog.ingest.room import own_share
 from everlog.store.schema import TERMS
 
 _CHECK_SALT = 0x5EED
+"""The salt of the second hash, which tells texts with the same id apart."""
+
 _MOST_REMEMBERED = 1 << 22
+"""Terms after which an encoder forgets what it has seen."""
 
 
 class EncodedBlock(NamedTuple):
@@ -30,10 +33,10 @@ class EncodedBlock(NamedTuple):
 
 
 class Encoder:
-    """Encodes batches one after the other and gives out each term once.
+    """Encodes batches one after the other, and returns each term once.
 
-    It forgets what it has seen after a few million terms, so its memory is bounded and a term may
-    then come again.
+    It forgets what it has seen after a few million terms, so that its memory is bounded; a term may then be returned
+    again.
 
     >>> texts = pa.record_batch({"predicate": ["p/2", "p/2"], "c0": ["1", "2"], "c1": ["1", "1"]})
     >>> facts, terms = Encoder().encode(texts)
@@ -68,7 +71,7 @@ class Encoder:
 
 
 class _Seen:
-    """The (id, check) pairs given out so far, in a hash table that is at most half full."""
+    """The (id, check) pairs returned so far, in a hash table that is at most half full."""
 
     def __init__(self) -> None:
         self._slots = np.zeros((0, 2), np.int64)
@@ -76,7 +79,7 @@ class _Seen:
         self._share = own_share()
 
     def add(self, ids: NDArray[np.int64], checks: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Positions of the pairs that are new, each once."""
+        """Add pairs, and return the positions of the new ones, each pair once."""
         if self._used > _MOST_REMEMBERED * self._share:
             self._slots, self._used = np.zeros((0, 2), np.int64), 0
         if (ids == ids[0]).all() and (checks == checks[0]).all():

@@ -1,4 +1,4 @@
-"""How much text the entities of an XML document stand for, counted before the parser replaces them.
+"""The amount of text that the entities of an XML document stand for, counted before the parser replaces them.
 
 ``<!ENTITY owl "http://www.w3.org/2002/07/owl#">`` lets a document write ``&owl;``. A few hundred bytes of entities
 that stand for entities can stand for gigabytes, and so can one long entity that is used often.
@@ -10,10 +10,10 @@ import re
 from collections import Counter
 
 EXPANDED = 4 << 20
-"""How many bytes entities may stand for in any document."""
+"""Bytes that entities may stand for in any document."""
 
 EXPANDED_PER_BYTE = 32
-"""How many bytes entities may stand for besides, for each byte of the document that was read."""
+"""Further bytes that entities may stand for, for each byte of the document that was read."""
 
 LONGEST_DECLARATION = 1 << 20
 """The longest declaration of an entity, in bytes."""
@@ -30,7 +30,9 @@ _PREDEFINED = frozenset([b"lt", b"gt", b"amp", b"apos", b"quot"])
 
 
 class ExpansionError(Exception):
-    """Entities stand for more text than is allowed. ``position`` is the byte of the document where that is so."""
+    """Entities stand for more text than is allowed. ``position`` is the byte of the document where the limit is
+    exceeded.
+    """
 
     def __init__(self, reason: str, position: int) -> None:
         super().__init__(reason)
@@ -39,10 +41,10 @@ class ExpansionError(Exception):
 
 
 class EntityGuard:
-    """Follows the pieces of a document and raises :class:`ExpansionError` at one that expands too much.
+    """Reads the pieces of a document, and raises :class:`ExpansionError` at one that expands too much.
 
-    A declaration is counted once the ``<`` after it is there, which comes before any use of it. A declaration that
-    is not written as XML asks may be that of any name that is not declared.
+    A declaration is counted once the ``<`` after it is read, which comes before any use of it. A declaration that is
+    not well-formed may be that of any name that is not declared.
 
     >>> entities = EntityGuard()
     >>> entities.feed(b'<!DOCTYPE x [<!ENTITY owl "http://www.w3.org/2002/07/owl#">]><a b="&owl;Class"/>')
@@ -89,7 +91,7 @@ class EntityGuard:
         self._count(sum(uses[each] * self._size(each) for each in uses), name, start + position)
 
     def _size(self, name: bytes) -> int:
-        """How many bytes a reference stands for."""
+        """Number of bytes that a reference stands for."""
         if name in self._sizes:
             return self._sizes[name]
         return 0 if name in _PREDEFINED or name.startswith(b"#") else self._sizes.get(_UNNAMED, 0)

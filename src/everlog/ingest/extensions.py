@@ -1,4 +1,4 @@
-"""What the name of a file says about it: which kind of file it is, and whether it is read at all."""
+"""Names of files: the kind of a file by its extension, and files that are hidden."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ RDF_KINDS = frozenset({"nt", "nq", "ttl", "trig", "rdf"})
 
 
 def is_hidden(relative: str) -> bool:
-    """Whether a file, or a directory that it is in, is not meant to be read.
+    """Whether a file is hidden, or in a hidden directory; such files are not read.
 
     >>> is_hidden("a/_temporary/b.csv"), is_hidden("./a/b.csv")
     (True, False)
@@ -35,7 +35,7 @@ def is_hidden(relative: str) -> bool:
 
 
 def kind_by_name(name: str) -> str | None:
-    """The kind of a file by its name, None if that tells nothing.
+    """The kind of a file by its name, None if the extension is not known.
 
     >>> kind_by_name("in/edge.csv.gz"), kind_by_name("notes.txt")
     ('csv', None)
@@ -44,7 +44,7 @@ def kind_by_name(name: str) -> str | None:
 
 
 def kind_and_stem(path: Path) -> tuple[str | None, str, bool]:
-    """Kind by extension, the name without it, whether it is compressed."""
+    """The kind by extension, the name without the extension, and whether the file is compressed."""
     name = path.name
     compressed = name.lower().endswith(".gz")
     stem, extension = os.path.splitext(name[:-3] if compressed else name)

@@ -1,8 +1,8 @@
-"""Facts in object stores, copied into a directory that all workers share before they are read.
+"""Copies of facts in object stores, made in a directory that all workers share.
 
 Readers map files and cut them into ranges, and so they read copies. delta-rs makes these, with the settings of
-:mod:`everlog.host.locations`: of a directory what would be read of it, of a Delta table its log and the files
-of its newest version.
+:mod:`everlog.host.locations`: of a directory the files that would be read, of a Delta table its log and the files of
+its newest version.
 """
 
 from __future__ import annotations
@@ -32,9 +32,13 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 AT_A_TIME = 8
-"""So many files are copied at the same time."""
+"""Number of files that are copied at the same time."""
 CHUNK = 8 << 20
+"""Bytes that are copied at a time."""
+
 LOG = "_delta_log"
+"""The directory of a Delta table's log."""
+
 _DELETED = re.compile(r"(?:^|/)deletion_vector_[^/]*\.bin$")
 """The files of a Delta table that say which rows of other files are deleted."""
 _COLOUR = re.compile(r"\x1b\[\d+m")
@@ -42,7 +46,7 @@ _COLOUR = re.compile(r"\x1b\[\d+m")
 
 @dataclass(frozen=True)
 class FetchedCopy:
-    """What was copied: ``path`` is what was asked for, in the directory ``root``, which stands for ``address``."""
+    """A copy: ``path`` is the copied file or directory, in the directory ``root``, which stands for ``address``."""
 
     path: str
     root: str
@@ -71,7 +75,7 @@ class FetchedCopy:
 
 
 def fetch(place: str, work: Path) -> FetchedCopy:
-    """Copy what an address means, a file, a directory or a glob, into a new directory in ``work``."""
+    """Copy the file or directory at an address, or the files of a glob, into a new directory in ``work``."""
     from deltalake.exceptions import DeltaError
 
     try:
@@ -122,7 +126,7 @@ class _Store:
             yield from self._under(key)
 
     def copy(self, key: str, path: Path) -> int:
-        """Copy a file; how many bytes it has."""
+        """Copy a file, and return its number of bytes."""
         path.parent.mkdir(parents=True, exist_ok=True)
         with self.files.open_input_stream(key) as source, path.open("wb") as target:
             shutil.copyfileobj(source, target, CHUNK)
@@ -185,7 +189,9 @@ def _pattern(key: str) -> re.Pattern[str]:
 
 
 def _unreachable(place: str, error: BaseException) -> DataError:
-    """The last that delta-rs has to say is the cause; before that it says what it was doing."""
+    """The error for a place that delta-rs cannot read. The last part of its message is the cause; the parts before
+    it say what it was doing.
+    """
     said = [part.strip() for part in _COLOUR.sub("", str(error)).split("↳") if part.strip()]
     reason = said[-1] if said else repr(error)
     names = ", ".join(_variables(kind_of(place)))

@@ -1,4 +1,4 @@
-"""The predicates that users have named, by arguments or by the names of files, and where."""
+"""The predicates that users have named, by arguments or by the names of files, with the places."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from everlog.lang.syntax import Predicate
 def named_predicates(
     sources: Iterable[FactSource], parts: Iterable[Split], options: ReadOptions
 ) -> dict[Predicate, Place]:
-    """The predicates of tabular sources with the first of their files; an empty file names one, too.
+    """The predicates of tabular sources, each with the first of its files; an empty file names one, too.
 
     >>> source = FactSource("in/blocked.csv", "csv", "blocked", False, "blocked.csv")
     >>> named_predicates([source], [], ReadOptions(arities={"blocked": 1}))
@@ -30,7 +30,7 @@ def named_predicates(
 
 
 def with_empty(kinds: dict[Predicate, Kinds], named: Iterable[Predicate]) -> dict[Predicate, Kinds]:
-    """The kinds of facts that were read, with those of predicates that were given none: they have no kinds.
+    """The kinds of facts that were read, and no kinds for named predicates without facts.
 
     >>> with_empty({}, [Predicate("blocked", 1)])
     {Predicate(name='blocked', arity=1): (0,)}

@@ -32,18 +32,25 @@ from everlog.lang.codes import Code
 from everlog.lang.errors import DataError, Diagnostic, EverlogError
 
 OPERATIONS = {"insert": True, "+": True, "delete": False, "-": False}
+"""Whether a value of ``op`` inserts."""
 
 KINDS = {"op": ("string",), "predicate": ("string",), "arguments": ("array<string>",)}
+"""The types that columns may have, by Spark's names."""
+
 MOST_SHOWN = 10
+"""Most facts or rows that an error names."""
+
 LONGEST_SHOWN = 300
+"""Most characters of a row in a message."""
+
 _ARGUMENT = re.compile(r"c(0|[1-9][0-9]*)")
 
 
 @dataclass(frozen=True)
 class OperationReader:
-    """Reads rows of operations; can be sent to Spark's workers.
+    """Reads rows of operations; it can be sent to Spark's workers.
 
-    ``typed`` are the columns of arguments that are values; with none there is ``arguments``.
+    ``typed`` are the columns of arguments that are values; if there are none, the arguments are in ``arguments``.
     """
 
     names: Names
@@ -56,7 +63,9 @@ class OperationReader:
     def of(
         cls, columns: Mapping[str, str], names: Names, prefixes: Mapping[str, str], types: str = "auto"
     ) -> OperationReader:
-        """The reader for rows with columns of such types, by Spark's names; an error if they will not do."""
+        """The reader for rows with columns of these types, given by Spark's names; an error if the columns cannot be
+        operations.
+        """
         missing = [name for name in ("op", "predicate") if name not in columns]
         typed = sorted((name for name in columns if _ARGUMENT.fullmatch(name)), key=lambda name: int(name[1:]))
         if "arguments" not in columns and not typed:
@@ -82,7 +91,7 @@ class OperationReader:
         """The operations that rows stand for.
 
         Columns ``predicate`` (``name/arity``), ``arguments`` (a list of texts), ``insert``, ``seq``, and ``bad``:
-        for a row that is no operation the reason, and then the other columns mean nothing.
+        the reason why a row is no operation, in which case its other columns have no meaning.
         """
         rows = rows.select(self.columns)
         wrong = _Reasons(rows)
@@ -131,7 +140,7 @@ class OperationReader:
         return pa.LargeListArray.from_arrays(offsets, cell_texts(flat, CellRules.of(self.types, self.prefixes)))
 
     def _predicates(self, keys: pa.Array, arguments: pa.LargeListArray, wrong: _Reasons) -> pa.Array:
-        """``name/arity`` of every row; what is said about it is found once per name and arity."""
+        """The ``name/arity`` of every row. Mistakes are found once per name and arity."""
         wrong.add(keys.is_null(), lambda _: "predicate is null")
         pairs = pa.table({"key": keys.cast(TEXT).fill_null(""), "arity": arguments.value_lengths()})
         distinct = pairs.group_by(["key", "arity"], use_threads=False).aggregate([])
@@ -156,7 +165,7 @@ class OperationReader:
 
 @dataclass
 class _Reasons:
-    """What is wrong with rows, the first thing found of each."""
+    """The reasons why rows are wrong, the first one of each row."""
 
     rows: pa.RecordBatch
     found: dict[int, str] = field(default_factory=dict)
@@ -176,7 +185,7 @@ class _Reasons:
 
 
 def _shown(row: dict[str, Any]) -> str:
-    """A row in a message, not too long."""
+    """The text of a row for a message, shortened if it is long."""
     text = ", ".join(f"{name}={value!r}" for name, value in row.items())
     return text if len(text) <= LONGEST_SHOWN else text[:LONGEST_SHOWN] + "..."
 
@@ -199,19 +208,19 @@ def cell_texts(cells: pa.LargeStringArray, rules: CellRules) -> pa.LargeStringAr
 
 @dataclass(frozen=True)
 class Resolved:
-    """What operations come to: batches of texts to insert and to delete, each fact in one of them, once."""
+    """The result of operations: batches of texts to insert and to delete; each fact is in one of them, once."""
 
     insert: tuple[pa.RecordBatch, ...] = ()
     delete: tuple[pa.RecordBatch, ...] = ()
     conflicts: tuple[str, ...] = ()
-    """Facts whose last operations are an insertion and a deletion, in words; the first few."""
+    """Facts whose last operations are an insertion and a deletion, described; the first few."""
 
 
 def resolved(operations: pa.Table) -> Resolved:
     """The last operation on each fact.
 
-    ``operations`` are good rows as :meth:`OperationReader.read` gives them. Where the largest ``seq`` of a fact stands
-    at an insertion and at a deletion, neither is the last: that is a conflict.
+    ``operations`` are good rows as :meth:`OperationReader.read` returns them. If a fact has its largest ``seq`` in
+    an insertion and in a deletion, neither is the last: that is a conflict.
     """
     chosen: dict[bool, list[pa.RecordBatch]] = {True: [], False: []}
     conflicts: list[str] = []
@@ -229,7 +238,7 @@ def resolved(operations: pa.Table) -> Resolved:
 
 
 def _flat(rows: pa.Table, arity: int) -> pa.Table:
-    """Rows with as many arguments, these as columns of their own."""
+    """The rows with ``arity`` arguments, each argument as a column."""
     lists = rows.column("arguments").chunks
     values = pa.concat_arrays([*(chunk.flatten().cast(TEXT) for chunk in lists), pa.array([], TEXT)])
     places = np.arange(rows.num_rows) * arity
@@ -238,7 +247,7 @@ def _flat(rows: pa.Table, arity: int) -> pa.Table:
 
 
 def _last(facts: pa.Table, names: list[str]) -> pa.Table:
-    """Each fact once, with the least and the greatest operation at its largest ``seq``."""
+    """Each fact once, with the smallest and the largest operation at its largest ``seq``."""
     steps = facts.group_by([*names, "seq"]).aggregate([("insert", "min"), ("insert", "max")])
     ordered = steps.sort_by("seq").group_by(names, use_threads=False)
     last = ordered.aggregate([("insert_min", "last"), ("insert_max", "last")])
@@ -261,5 +270,5 @@ def conflict_error(conflicts: Sequence[str], where: str, has_seq: bool) -> DataE
 
 
 def batches_of(table: pa.Table) -> Iterator[pa.RecordBatch]:
-    """A table in batches of a size at which work on whole columns pays."""
+    """A table in batches large enough for work on whole columns."""
     return iter(table.combine_chunks().to_batches(max_chunksize=1 << 20))

@@ -27,6 +27,7 @@ from everlog.lang.syntax import Predicate
 from everlog.store.errors import first_line
 
 BATCH_ROWS = 1 << 18
+"""Most rows of a batch."""
 
 
 def read_parquet(split: Split, options: ReadOptions, bad: list[BadRow]) -> Iterator[pa.RecordBatch]:
@@ -51,12 +52,12 @@ def read_parquet(split: Split, options: ReadOptions, bad: list[BadRow]) -> Itera
 
 @dataclass(frozen=True)
 class _Column:
-    """An argument's column: its name and, if names do not tell the columns of the file apart, its place."""
+    """The column of an argument: its name, and its position if names do not identify the columns of the file."""
 
     name: str
     place: int | None
     value: object
-    """What all rows have, if the column is not in the file."""
+    """The value of all rows, if the column is not in the file."""
 
     def array(self, batch: pa.RecordBatch) -> pa.Array:
         place = batch.schema.get_field_index(self.name) if self.place is None else self.place
@@ -93,7 +94,7 @@ def _facts(
 
 
 def _kept(split: Split, row: int, rows: int) -> np.ndarray[Any, Any]:
-    """Which of some rows of the file the table still has."""
+    """Which of some rows of the file are rows of the table."""
     if not split.deleted:
         return np.ones(rows, np.bool_)
     bits = np.unpackbits(np.frombuffer(split.deleted, np.uint8), count=row + rows)
@@ -116,7 +117,7 @@ def column_names(split: Split) -> tuple[str, ...]:
 
 
 def parquet_splits(whole: Split, target_bytes: int) -> list[Split]:
-    """Neighbouring row groups, together about as large as the target."""
+    """Splits of neighbouring row groups, each about as large as the target."""
     with _open(whole.path, whole.source.compressed) as file:
         sizes = [file.metadata.row_group(group).total_byte_size for group in range(file.num_row_groups)]
     found, start, size = [], 0, 0
@@ -129,11 +130,11 @@ def parquet_splits(whole: Split, target_bytes: int) -> list[Split]:
 
 
 READABLE = frozenset({"timestampNtz", "deletionVectors", "columnMapping", "variantType", "variantType-preview"})
-"""The features of Delta tables that need nothing else of a reader than what :func:`delta_files` does."""
+"""The features of Delta tables that :func:`delta_files` and a plain reader handle."""
 
 
 def delta_files(table: Split) -> list[Split]:
-    """The files of the current version of a Delta table, with what only the log knows: columns and deleted rows."""
+    """The files of the current version of a Delta table, with what is in the log alone: columns and deleted rows."""
     from deltalake import DeltaTable
     from deltalake.exceptions import DeltaError
 
@@ -158,7 +159,7 @@ def delta_files(table: Split) -> list[Split]:
 
 
 def _deleted_rows(table: Any) -> dict[str, bytes]:
-    """The rows that deletion vectors take out of files, by the file's path: a bit for each row."""
+    """The rows that deletion vectors remove from files, by the file's path: a bit for each row."""
     if "deletionVectors" not in (table.protocol().reader_features or ()):
         return {}
     vectors = pa.table(table.deletion_vectors())
@@ -168,7 +169,7 @@ def _deleted_rows(table: Any) -> dict[str, bytes]:
 
 
 def _refuse_unreadable(table: Any, path: str) -> None:
-    """Refuse a table whose files mean something else than what a plain reader finds in them."""
+    """Raise an error if the files of a table do not have the meaning that a plain reader finds in them."""
     needed = set(table.protocol().reader_features or ()) - READABLE
     mapping = table.metadata().configuration.get("delta.columnMapping.mode", "none")
     if mapping != "none":

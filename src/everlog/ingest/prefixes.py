@@ -1,4 +1,4 @@
-"""The prefixes that RDF files declare: what people call the namespaces of their data."""
+"""The prefixes that RDF files declare."""
 
 from __future__ import annotations
 
@@ -11,10 +11,13 @@ from everlog.ingest.sources import FactSource
 from everlog.lang.characters import CHARACTER, LETTER
 
 _HEAD = 1 << 16
-"""The bytes at the beginning of a file that are searched for declarations."""
+"""Bytes at the beginning of a file that are searched for declarations."""
 
 MOST_FILES = 100
+"""Most files that are searched for declarations."""
+
 MOST_PREFIXES = 500
+"""Most prefixes that are taken from files."""
 
 _NAME = rf"([{LETTER}](?:[{CHARACTER}.]*[{CHARACTER}])?)?"
 _TURTLE = re.compile(rf"^\s*@?prefix\s+{_NAME}:\s*<([^<>\s\\]*)>", re.IGNORECASE | re.MULTILINE)
@@ -24,9 +27,9 @@ _ABSOLUTE = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:")
 
 
 def declared_prefixes(sources: Iterable[FactSource]) -> dict[str, str]:
-    """The prefixes that files declare at their beginning; the first file to use a name keeps it.
+    """The prefixes that files declare at their beginning; if several declare a name, the first file counts.
 
-    Relative IRIs are left out: what they stand for depends on the file.
+    Relative IRIs are left out, since they depend on the file.
     """
     found: dict[str, str] = {}
     for source in [each for each in sources if each.kind in _PATTERNS][:MOST_FILES]:
@@ -37,7 +40,7 @@ def declared_prefixes(sources: Iterable[FactSource]) -> dict[str, str]:
 
 
 def _head(source: FactSource) -> str:
-    """The beginning of a file; nothing if it cannot be read, which whoever reads all of it says."""
+    """The beginning of a file; empty if it cannot be read, which the reader of the whole file reports."""
     try:
         with open_bytes(source.path, source.compressed) as file:
             return file.read(_HEAD).decode(errors="replace")

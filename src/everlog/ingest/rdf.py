@@ -34,15 +34,17 @@ from everlog.lang.errors import DataError, Diagnostic, Place
 from everlog.lang.terms import RDF_TYPE, literal_text
 
 BATCH_TRIPLES = 1 << 16
+"""Triples of a document in a batch."""
+
 BATCH_CHARACTERS = 1 << 26
-"""The most characters of the texts in a batch of a document, but for the last triple."""
+"""Most characters of the texts in a batch of a document, not counting the last triple."""
 
 EXPANDED = 1 << 26
-"""How many characters the terms of any document may have."""
+"""Characters that the terms of any document may have."""
 
 EXPANDED_PER_BYTE = 1000
-"""How many characters terms may have besides, for each byte of the document: a short name may stand for a long IRI,
-but not for one so long that a small document fills the memory."""
+"""Further characters that terms may have, for each byte of the document: a short name may stand for a long IRI, but
+not for one so long that a small document fills the memory."""
 
 PEEKED = 1 << 12
 """Number of triples at the beginning of a file that are searched for named graphs."""
@@ -58,7 +60,7 @@ DEFAULT_GRAPH = '"default"'
 """The default graph where graphs have names: a string, which no named graph can be."""
 
 NO_SUBJECT = "the subject of a triple must be an IRI or a blank node"
-"""What the parser also says of a graph's name."""
+"""The message of the parser for a wrong subject, which it also uses for the name of a graph."""
 
 Fact = tuple[str | None, ...]
 """The texts of a fact: predicate with arity, arguments, None beyond its arity."""
@@ -93,7 +95,7 @@ def read_lines(split: Split, options: ReadOptions, bad: list[BadRow]) -> Iterato
 
 
 def read_document(split: Split, options: ReadOptions, bad: list[BadRow]) -> Iterator[pa.RecordBatch]:
-    """The facts of a Turtle, TriG or RDF/XML file. What follows a mistake is not read."""
+    """The facts of a Turtle, TriG or RDF/XML file. Nothing after a mistake is read."""
     base = options.base or Path(split.path).absolute().as_uri()
     texts = _Texts(_BlankLabels(blank_prefix(split.source.name)), options.graphs)
     with open_bytes(split.path, split.source.compressed) as file:
@@ -138,7 +140,9 @@ def merged_graphs(splits: Iterable[Split], options: ReadOptions) -> Iterator[Dia
 
 
 def _first_graph(split: Split, options: ReadOptions) -> str | None:
-    """The name of the first named graph among the first triples of a file. Reading reports mistakes in it, not this."""
+    """The name of the first named graph among the first triples of a file. Mistakes in the file are not reported
+    here.
+    """
     base = options.base or Path(split.path).absolute().as_uri()
     try:
         with open_bytes(split.path, split.source.compressed) as file:
@@ -150,7 +154,7 @@ def _first_graph(split: Split, options: ReadOptions) -> str | None:
 
 
 def blank_prefix(source: str) -> str:
-    """What comes before the label of the blank nodes of a source, so that those of two sources differ.
+    """The prefix of the labels of a source's blank nodes, which makes those of two sources differ.
 
     >>> blank_prefix("data.nt")
     '_:d14f5d3717b5-'
@@ -159,7 +163,7 @@ def blank_prefix(source: str) -> str:
 
 
 def _whole_lines(data: np.ndarray[Any, Any]) -> int:
-    """How many bytes the lines that are complete take."""
+    """Number of bytes of the complete lines."""
     step = 1 << 16
     for end in range(len(data), 0, -step):
         found = data[max(0, end - step) : end].tobytes().rfind(b"\n")
@@ -169,7 +173,7 @@ def _whole_lines(data: np.ndarray[Any, Any]) -> int:
 
 
 def _without_bad_bytes(lines: Any, forms: Any, line_starts: Any, spans: Any) -> Any:
-    """Leave lines that are not UTF-8 to the full parser, which says what is wrong with them."""
+    """Mark lines that are not UTF-8 for the full parser, whose message says what is wrong."""
     raw = lines.tobytes()
     for line, (start, end) in enumerate(zip(line_starts[:-1].tolist(), line_starts[1:].tolist(), strict=True)):
         try:
@@ -205,7 +209,7 @@ def _names(arguments: int) -> list[str]:
 def _other_lines(
     blocks: Blocks, lines: Any, line_starts: Any, kind: str, texts: _Texts, bad: list[BadRow]
 ) -> Iterator[pa.RecordBatch]:
-    """The facts of lines that need the full parser, all together or, if one of them is wrong, one by one."""
+    """The facts of lines that need the full parser, parsed at once or, if one of them is wrong, one by one."""
     raw = [blocks.data[line_starts[line] : line_starts[line + 1]].tobytes() for line in lines.tolist()]
     try:
         found = _parse_lines(b"".join(raw), kind, texts)
@@ -226,7 +230,7 @@ def _parse_lines(text: bytes, kind: str, texts: _Texts) -> list[Fact]:
 
 
 class _KeptLabels(dict[str, str]):
-    """The texts of blank nodes that keep their label."""
+    """Maps blank nodes to texts with the labels that they have."""
 
     def __init__(self, prefix: str) -> None:
         self.prefix = prefix
@@ -236,10 +240,10 @@ class _KeptLabels(dict[str, str]):
 
 
 class _BlankLabels(_KeptLabels):
-    """The texts of the blank nodes of a document: by label, or by number where the parser made the label up.
+    """Maps the blank nodes of a document to texts: by label, or by number where the parser invented the label.
 
-    A label of the kind that the parser makes up counts as made up; the order of a document is the same
-    every time, so these nodes, too, are the same every time. No label in a document begins with ``-``.
+    A label of the form that the parser invents counts as invented; the order of a document is the same every time,
+    so these nodes get the same texts every time. No label in a document begins with ``-``.
     """
 
     MADE_UP = re.compile("[a-f][0-9a-f]{15,31}")
@@ -254,7 +258,7 @@ class _BlankLabels(_KeptLabels):
 
 @dataclass(frozen=True)
 class _Texts:
-    """Quads of the parser as the texts of facts, with ``graphs`` with the graph as last argument."""
+    """Turns quads of the parser into the texts of facts; with ``graphs`` the graph is the last argument."""
 
     blanks: _KeptLabels
     graphs: bool
@@ -294,7 +298,7 @@ def _batch(facts: list[Fact]) -> pa.RecordBatch:
 
 
 def _reason(error: Exception) -> str:
-    """What a parser complains about, without the position that the place already tells."""
+    """The message of a parser, without the position, which the place of the error has."""
     message = error.msg if isinstance(error, SyntaxError) else str(error)
     words = " ".join(re.sub(r"^Parser error [^:]*: ", "", message).split())
     return words[:1].lower() + words[1:] if words[1:2].islower() or words[1:2] == " " else words
@@ -321,7 +325,7 @@ def _bad_document(split: Split, base: str, error: Exception) -> BadRow:
 
 
 def _too_much(split: Split, error: ExpansionError) -> DataError:
-    """The error for a document whose entities stand for more than may be read."""
+    """The error for a document whose entities stand for too much text."""
     with open_bytes(split.path, split.source.compressed) as file:
         before = _read_exactly(file, error.position + len(BYTE_ORDER_MARK))
     mark = len(BYTE_ORDER_MARK) if before.startswith(BYTE_ORDER_MARK) else 0
@@ -334,14 +338,14 @@ def _too_much(split: Split, error: ExpansionError) -> DataError:
 
 
 def _too_long(split: Split, expanded: int, size: int) -> DataError:
-    """The error for a document whose names stand for IRIs that are too long altogether."""
+    """The error for a document whose names stand for IRIs that are too long in all."""
     message = f"{size:,} bytes of it stand for terms of {expanded:,} characters: the IRIs of its prefixes are too long"
     hint = "declare shorter prefixes, or write the terms out as N-Triples"
     return DataError.of(Code.PREFIX_EXPANSION, message, Place(split.shown), hint)
 
 
 def _missing_end(document: _Document, split: Split) -> list[BadRow]:
-    """What to say of a document that breaks off without a mistake before."""
+    """The report of a document that ends too early without a mistake before."""
     line = document.missing()
     if line is None:
         return []
@@ -357,7 +361,7 @@ def _parse(document: _Document, split: Split, base: str) -> Iterator[Any]:
 
 
 def _line_of_error(split: Split, base: str) -> int:
-    """The line of a mistake that the parser does not place: the last one it asked for when fed line by line."""
+    """The line of a mistake for which the parser gives no place: the last line that it read when fed line by line."""
     with open_bytes(split.path, split.source.compressed) as file:
         document = _Document(file, split.source.kind, by_line=True)
         try:
@@ -375,10 +379,10 @@ def _line(split: Split, number: int) -> str:
 
 
 class _Document:
-    """The bytes of a document as the parser takes them.
+    """The bytes of a document in the form that the parser takes.
 
-    pyoxigraph refuses a byte order mark, and entities in single quotes, which OWL files often declare:
-    the mark is left out, and the entities in the first block get double quotes.
+    pyoxigraph refuses a byte order mark, and entities in single quotes, which OWL files often declare: the mark is
+    left out, and the entities in the first block get double quotes.
     """
 
     ENTITY = re.compile(rb"(<!ENTITY\s+[^\s\"'>]+\s+)'([^'\"]*)'")
@@ -413,14 +417,14 @@ class _Document:
         return piece
 
     def _counted(self, block: bytes) -> bytes:
-        """A block whose entities do not stand for too much."""
+        """The block; an error if entities stand for too much text."""
         self.size += len(block)
         if self._entities:
             self._entities.feed(block)
         return block
 
     def missing(self) -> int | None:
-        """The line on which the document breaks off, as far as that can be told; None if it was not read to its end."""
+        """The line on which the document ends too early, if that is known; None if it was not read to its end."""
         return self._completeness.missing() if self._completeness and self._ended else None
 
 

@@ -29,6 +29,7 @@ READERS = {
     "trig": read_document,
     "rdf": read_document,
 }
+"""The reader of each kind of file."""
 
 
 def read(split: Split, options: ReadOptions, bad: list[BadRow]) -> Iterator[pa.RecordBatch]:

@@ -1,6 +1,6 @@
-"""How much a worker may hold: less where its address space is limited (``spark.executor.pyspark.memory``).
+"""The memory that a worker may use: less where its address space is limited (``spark.executor.pyspark.memory``).
 
-Interpreter, libraries and compiled kernels take about half a gigabyte of it before anything is read.
+The interpreter, libraries and compiled kernels take about half a gigabyte before anything is read.
 """
 
 from __future__ import annotations
@@ -8,14 +8,14 @@ from __future__ import annotations
 import resource
 
 ROOMY = 3 << 30
-"""With an address space of so many bytes a worker holds as much as without a limit."""
+"""Bytes of address space from which on a worker uses as much memory as without a limit."""
 
 TAKEN = 1 << 29
-"""About what is taken before anything is read."""
+"""Bytes that are used before anything is read, roughly."""
 
 
 def share_of_room(limit: int | None) -> float:
-    """The share of what a worker holds otherwise, for one whose address space has so many bytes.
+    """The share of a worker's usual memory that one with ``limit`` bytes of address space may use.
 
     >>> share_of_room(None), round(share_of_room(1 << 30), 2), share_of_room(600 << 20)
     (1.0, 0.2, 0.1)
@@ -26,6 +26,6 @@ def share_of_room(limit: int | None) -> float:
 
 
 def own_share() -> float:
-    """The same for this process."""
+    """The share of a worker's usual memory that this process may use."""
     limit = resource.getrlimit(resource.RLIMIT_AS)[0]
     return share_of_room(None if limit == resource.RLIM_INFINITY else limit)

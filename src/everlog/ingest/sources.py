@@ -1,8 +1,8 @@
-"""Which files a ``[NAME=]PATH[COLUMN, ...]`` argument means, and what is in them.
+"""The sources that ``[NAME=]PATH[COLUMN, ...]`` arguments stand for.
 
-A path is a file, a directory or a glob. The kind of a file follows from its extension. A directory
-stands for everything in it, except that a Delta table and a directory of part files are one relation.
-Columns in brackets are those that become arguments, in this order.
+A path is a file, a directory or a glob. The kind of a file follows from its extension. A directory stands for
+everything in it, except that a Delta table and a directory of part files are one relation. Columns in brackets are
+those that become arguments, in this order.
 """
 
 from __future__ import annotations
@@ -40,20 +40,20 @@ class FactSource:
     """The predicate of a tabular source, a bare name or ``<iri>``; None for RDF."""
     compressed: bool
     name: str
-    """What blank nodes are labelled from: the path relative to the argument."""
+    """The name from which blank nodes are labelled: the path relative to the argument."""
     copy: FetchedCopy | None = None
-    """What it is a copy of, if it lies in an object store."""
+    """The copy that the path is in, if the source is in an object store."""
     columns: tuple[str, ...] = ()
     """The names of the columns that become arguments; none means all columns."""
 
     def shown(self, path: str) -> str:
-        """A path of the source as users know it."""
+        """A path of the source in the form that the user gave."""
         return path if self.copy is None else self.copy.shown(path)
 
 
 @dataclass(frozen=True)
 class ReadOptions:
-    """What a load may say about its files."""
+    """The options of a load."""
 
     header: bool = False
     types: str = "auto"
@@ -61,9 +61,9 @@ class ReadOptions:
     base: str | None = None
     source: str | None = None
     arities: Mapping[str, int] = field(default_factory=dict)
-    """How many columns the known bare predicates have."""
+    """Number of columns of each known bare predicate."""
     graphs: bool = False
-    """Whether facts of RDF have the graph they are in as last argument."""
+    """Whether facts of RDF have their graph as the last argument."""
 
     def __post_init__(self) -> None:
         # Plain dictionaries can be pickled, whatever kind of mapping was given.
@@ -74,8 +74,8 @@ class ReadOptions:
 def resolve(arguments: Sequence[str], options: ReadOptions, work: Path | None = None) -> list[FactSource]:
     """The sources that arguments of the form ``[NAME=]PATH[COLUMN, ...]`` stand for.
 
-    What lies in an object store is copied into ``work``, a directory that all readers share; without one there must be
-    nothing. All arguments that are wrong are reported together in one :class:`DataError`.
+    Files in object stores are copied into ``work``, a directory that all readers share; it must be given if an
+    argument has such an address. All arguments that are wrong are reported together in one :class:`DataError`.
     """
     found: dict[tuple[str, str | None, tuple[str, ...]], FactSource] = {}
     problems: list[DataError] = []
@@ -129,7 +129,8 @@ def _sources(path: str, name: str | None, options: ReadOptions, work: Path | Non
 
 
 def _picked(path: str) -> tuple[str, tuple[str, ...]]:
-    """The path and the columns in brackets behind it. Brackets that are part of a name or of a glob stay in the path.
+    """The path, and the columns in brackets behind it. Brackets that are part of a name or of a glob stay in the
+    path.
 
     >>> _picked('in/trips.parquet[src, "a, b"]'), _picked("in/part-[ab]")
     (('in/trips.parquet', ('src', 'a, b')), ('in/part-[ab]', ()))
@@ -221,7 +222,7 @@ def _predicate(stem: str, path: Path) -> str:
 
 
 def _directory(path: Path, root: Path, name: str | None, options: ReadOptions) -> Iterator[FactSource]:
-    """Everything in a directory. ``root`` is what the names of the sources are relative to."""
+    """The sources in a directory. Their names are relative to ``root``."""
     if (path / "_delta_log").is_dir():
         relative = os.path.relpath(path, root)
         yield FactSource(
@@ -273,7 +274,7 @@ def _source_name(relative: str, path: Path, options: ReadOptions) -> str:
 
 
 def _with_distinct_names(sources: list[FactSource]) -> list[FactSource]:
-    """Files of the same name in different places must not share blank nodes."""
+    """The sources; those with the same name are named by their paths, so that they do not share blank nodes."""
     names = Counter(source.name for source in sources if source.predicate is None)
     return [
         replace(source, name=source.shown(source.path))

@@ -1,4 +1,4 @@
-"""What a task writes: encoded facts and their terms as Parquet files, in bounded memory."""
+"""Writes encoded facts and their terms as Parquet files, in bounded memory."""
 
 from __future__ import annotations
 
@@ -19,8 +19,13 @@ from everlog.lang.internal import LITERAL
 from everlog.store.schema import TERMS, fact_ids
 
 FLUSH_ROWS = 2_000_000
+"""Rows that are held before files are written."""
+
 FLUSH_TEXT_BYTES = 128 << 20
+"""Bytes of terms that are held before files are written."""
+
 _MULTIPLIER = np.int64(-7046029254386353131)
+"""An odd number that mixes the columns of a row into one hash."""
 
 
 class Spill:
@@ -36,7 +41,7 @@ class Spill:
         self.term_files: list[str] = []
         self.rows = 0
         self.kinds: ByPredicate = {}
-        """Which kinds of terms the columns of each predicate hold."""
+        """The kinds of terms in the columns of each predicate."""
         self._work = work
         self._schema = fact_ids(width)
         self._encoder = Encoder(salt)
@@ -47,7 +52,7 @@ class Spill:
         self._share = own_share()
 
     def add(self, batch: pa.RecordBatch) -> None:
-        """Encode a batch of texts; write files when enough has come together."""
+        """Encode a batch of texts; write files once enough rows are held."""
         facts, terms = self._encoder.encode(batch)
         add_kinds(self.kinds, batch, facts.column("predicate").to_numpy())
         self._facts.append(widen(facts, self._schema))
@@ -61,7 +66,7 @@ class Spill:
             self.flush()
 
     def flush(self) -> None:
-        """Write what is held."""
+        """Write the facts and terms that are held."""
         if self._held_rows:
             facts = distinct(pa.Table.from_batches(self._facts, self._schema))
             self.fact_files.append(write_parquet(facts, self._work, "facts"))
@@ -80,7 +85,7 @@ def _literal_facts(terms: pa.RecordBatch, predicate: int) -> pa.RecordBatch:
 
 
 def widen(facts: pa.RecordBatch, schema: pa.Schema) -> pa.RecordBatch:
-    """The same facts with null columns up to the schema's width."""
+    """The facts with null columns up to the schema's width."""
     if facts.num_columns > len(schema):
         raise ValueError(f"facts with {facts.num_columns - 1} arguments where at most {len(schema) - 1} were announced")
     missing = [pa.nulls(facts.num_rows, pa.int64())] * (len(schema) - facts.num_columns)
@@ -88,10 +93,10 @@ def widen(facts: pa.RecordBatch, schema: pa.Schema) -> pa.RecordBatch:
 
 
 def distinct(facts: pa.Table) -> pa.Table:
-    """Facts each once, in the order they come in.
+    """The distinct facts, in the order of their first occurrences.
 
-    Rows are sorted by a mix of their columns, so that equal rows become neighbours, and compared
-    exactly. Nulls follow from the predicate, so 0 can stand for them.
+    Rows are sorted by a mix of their columns, so that equal rows become neighbours, and compared exactly. Nulls
+    follow from the predicate, so 0 can stand for them.
 
     >>> distinct(pa.table({"predicate": [2, 1, 2], "c0": [5, 7, 5]})).num_rows
     2

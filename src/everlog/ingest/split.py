@@ -1,4 +1,4 @@
-"""A piece of a source: what one task reads."""
+"""A split: the part of a source that one task reads."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from everlog.lang.errors import Place
 
 @dataclass(frozen=True)
 class Split:
-    """A range of a file. It can be pickled and read anywhere the file can be.
+    """A range of a file. It can be pickled, and read wherever the file can be.
 
-    ``start`` and ``end`` are bytes, or row groups of a Parquet file; without an end the file is read
-    whole. A table has ``width`` columns; ``order`` has the number of the column of each argument. A file of a Delta
-    table may have its columns in an order of its own: ``columns`` are the names of those of the table, ``partition``
-    holds the ones that are not in the file. ``deleted`` are the file's rows that are none any more, a bit for each row.
+    ``start`` and ``end`` are bytes, or row groups of a Parquet file; without an end the file is read whole. A table
+    has ``width`` columns; ``order`` has the number of the column of each argument. A file of a Delta table may have
+    its columns in another order: ``columns`` are the names of the table's columns, ``partition`` has the values of
+    those that are not in the file. ``deleted`` marks the rows of the file that are deleted, a bit for each row.
     """
 
     source: FactSource
@@ -31,7 +31,7 @@ class Split:
 
     @property
     def shown(self) -> str:
-        """The path as users know it."""
+        """The path in the form that the user gave."""
         return self.source.shown(self.path)
 
 

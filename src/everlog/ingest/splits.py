@@ -1,4 +1,4 @@
-"""Cutting sources into pieces of similar size that can be read apart."""
+"""Cutting sources into splits of similar size that can be read independently."""
 
 from __future__ import annotations
 
@@ -23,16 +23,18 @@ from everlog.lang.errors import DataError, Diagnostic, Place
 TARGET = 64 << 20
 """Bytes of a split, of files that can be cut."""
 RANGED = frozenset({"csv", "tsv", "nt", "nq"})
+"""The kinds of files that are read in ranges of bytes."""
+
 LARGE_GZ = 64
 """Megabytes of a compressed file above which there is a warning."""
 
 
 def splits(sources: Sequence[FactSource], options: ReadOptions, *, headers: Headers | None = None) -> list[Split]:
-    """The pieces of all sources, each about ``TARGET`` bytes long where its kind can be cut.
+    """The splits of all sources, each about ``TARGET`` bytes long where its kind can be cut.
 
-    Tabular sources get their arguments here: the columns that the user picked, or all of them. Those of several files
-    of one predicate are aligned by name (see :mod:`everlog.ingest.columns`); ``headers`` are names that are known
-    already, and learns others. A bare predicate with two widths is a :class:`DataError`.
+    Tabular sources get their arguments here: the columns that the user picked, or all of them. Those of several
+    files of one predicate are aligned by name (see :mod:`everlog.ingest.columns`); ``headers`` has the names that
+    are known already, and gets the new ones. A bare predicate with two widths is a :class:`DataError`.
     """
     headers = {} if headers is None else headers
     known: dict[str, Split] = {}
@@ -134,7 +136,9 @@ def _file_splits(split: Split) -> Iterable[Split]:
 
 
 def _record_starts(path: str, step: int) -> list[int]:
-    """Where rows of a comma-separated file begin, one about every ``step`` bytes: a newline in quotes is none."""
+    """Positions where rows of a comma-separated file begin, about one every ``step`` bytes. A newline in quotes
+    begins no row.
+    """
     found: list[int] = []
     with open_bytes(path, False) as file:
         position = len(BYTE_ORDER_MARK) if file.read(3) == BYTE_ORDER_MARK else 0

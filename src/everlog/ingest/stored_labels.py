@@ -1,7 +1,7 @@
-"""Blank nodes of facts that Spark is to remove from a store, found by the labels that the store shows.
+"""Blank nodes of facts that Spark deletes from a store, found by the labels that the store shows.
 
-The same as :class:`~everlog.ingest.blanks.StoredBlanks`, where neither the store's terms nor the facts come to the
-driver: workers find the nodes that the store does not know by their source's name, look these up by label, and
+This does what :class:`~everlog.ingest.blanks.StoredBlanks` does, without bringing the store's terms or the facts to
+the driver: workers find the nodes that the store does not know by their source's name, look these up by label, and
 write the facts again with the nodes that they found.
 """
 
@@ -27,7 +27,8 @@ from everlog.ingest.stage import MOST_LISTED, Staged
 from everlog.ingest.tasks import Runner, work_directory
 
 LABELS = pa.schema([("id", pa.int64()), ("text", pa.string()), ("of", pa.int64()), ("written", pa.string())])
-"""Labels as terms; ``of`` and ``written`` are the id and the text that a node has by its source's name."""
+"""The schema of labels: ``id`` and ``text`` are those of the stored node, ``of`` and ``written`` those that the node
+has by its source's name."""
 
 
 _IS_BLANK = pc.starts_with(pc.field("text"), "_:")
@@ -43,10 +44,10 @@ def with_stored_labels(
     salt: int = 0,
     on_error: str = "stop",
 ) -> Staged:
-    """Staged facts with the blank nodes that are meant; ``existing`` are the store's files of terms.
+    """The staged facts with the stored blank nodes that they mean; ``existing`` are the store's files of terms.
 
-    A node that is found neither by its source's name nor by its label is an error, or with ``on_error="skip"`` one that
-    no fact has.
+    A node that is found neither by its source's name nor by its label is an error, or with ``on_error="skip"`` one
+    that no fact has.
     """
     if all(part.source.predicate is not None for part in parts):
         return staged
@@ -71,7 +72,7 @@ def _has_blanks(file: str) -> bool:
 
 
 def _written(files: Sequence[str], missing: Sequence[str]) -> list[str]:
-    """Some nodes whose labels are missing, as their sources' names make them."""
+    """Some of the nodes whose labels are missing, with the texts that they have by their sources' names."""
     ids = pa.concat_tables(pq.read_table(file, columns=["id"]) for file in missing).column("id").slice(0, MOST_LISTED)
     tables = [pq.read_table(file, columns=["written"], filters=pc.field("id").isin(ids)) for file in files]
     texts: list[str] = pa.concat_tables(tables).column("written").to_pylist()
@@ -80,7 +81,7 @@ def _written(files: Sequence[str], missing: Sequence[str]) -> list[str]:
 
 @dataclass(frozen=True)
 class _WriteLabels:
-    """Writes the labels of the blank nodes in a file of terms; gives the file, None if there are none."""
+    """Writes the labels of the blank nodes in a file of terms; returns the file, None if there are no blank nodes."""
 
     work: Path
     salt: int
@@ -112,7 +113,7 @@ class _Replace:
 
 
 def _replaced(column: pa.ChunkedArray, old: NDArray[np.int64], new: NDArray[np.int64]) -> pa.Array:
-    """A column with other values for some, nulls as they are."""
+    """The column with the values ``old`` replaced by ``new``; nulls stay."""
     values = column.fill_null(0).to_numpy()
     places = np.minimum(np.searchsorted(old, values), len(old) - 1)
     is_old = old[places] == values

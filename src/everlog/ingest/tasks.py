@@ -1,7 +1,7 @@
-"""Functions applied to tasks: one after the other in this process, or by the workers of Spark.
+"""Running functions over tasks: one after the other in this process, or by the workers of Spark.
 
-Reading and encoding are written once, as functions that can be sent to a worker. Who runs them is a :class:`Runner`:
-:data:`IN_PROCESS` here, :class:`everlog.backends.spark.tasks.SparkRunner` on Spark.
+Reading and encoding are written once, as functions that can be sent to a worker. They are run by a :class:`Runner`:
+:data:`IN_PROCESS` in this process, :class:`everlog.backends.spark.tasks.SparkRunner` on Spark.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ R = TypeVar("R")
 
 
 class Runner(Protocol):
-    """Runs functions over tasks and brings their results back, which must be small."""
+    """Runs functions over tasks and returns their results, which must be small."""
 
     def run(self, function: Callable[[T], R], tasks: Sequence[T], tally: Tally | None = None) -> list[R]:
-        """Apply a function to each of the tasks; with a tally, somebody hears how much is done.
+        """Apply a function to each task; a tally observes how much work is done.
 
-        The function must be importable by workers or picklable, and leave nothing behind that a second attempt would
-        trip over. What users have to fix is collected from all tasks and raised as one :class:`DataError`.
+        The function must be importable by workers or picklable, and leave nothing behind that would disturb a second
+        attempt. Mistakes of users are collected from all tasks and raised as one :class:`DataError`.
         """
 
     @property
@@ -37,12 +37,12 @@ class Runner(Protocol):
 
     @property
     def room(self) -> float:
-        """The share of what a worker holds otherwise that it may hold (:mod:`everlog.ingest.room`)."""
+        """The share of its usual memory that a worker may use (:mod:`everlog.ingest.room`)."""
 
 
 @dataclass(frozen=True)
 class Tally:
-    """Who hears how much of the work of tasks is done, given the bytes that each task has to read."""
+    """Observes how much of the work of tasks is done, given the bytes that each task has to read."""
 
     sizes: Sequence[int]
     told: Told
@@ -88,13 +88,13 @@ def _one_by_one(function: Callable[[T], R], tasks: Sequence[T], tally: Tally | N
 
 @dataclass(frozen=True)
 class Wrong:
-    """What a task found that a user has to fix."""
+    """Mistakes of users that a task found."""
 
     diagnostics: tuple[Diagnostic, ...]
 
 
 def attempt(function: Callable[[], R]) -> R | Wrong:
-    """Call a function. What a user has to fix is a result too, not a failed task."""
+    """Call a function, and return its result. Mistakes of users are a result, too, and not a failed task."""
     try:
         return function()
     except EverlogError as error:
@@ -104,7 +104,7 @@ def attempt(function: Callable[[], R]) -> R | Wrong:
 
 
 def opened(results: Sequence[R | Wrong]) -> list[R]:
-    """The results; or an error with all that tasks found wrong."""
+    """The results; an error with all mistakes that tasks found, if there are any."""
     wrong = [diagnostic for result in results if isinstance(result, Wrong) for diagnostic in result.diagnostics]
     if wrong:
         raise DataError(dict.fromkeys(wrong))
@@ -122,7 +122,7 @@ def work_directory(path: Path | str) -> Path:
 
 
 def input_output(error: OSError) -> Diagnostic:
-    """What a user is told about an error of the operating system."""
+    """The diagnostic of an error of the operating system."""
     where = f": {error.filename}" if error.filename else ""
     hint = "make room on the disk, or choose another directory" if "space" in str(error) else None
     return Diagnostic(Code.INPUT_OUTPUT, f"{error.strerror or error}{where}", hint=hint)

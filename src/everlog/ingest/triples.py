@@ -15,7 +15,7 @@ from everlog.lang.syntax import Predicate
 from everlog.lang.terms import RDF_TYPE
 
 QUAD = Predicate("triple", 4)
-"""The same with the graph as last argument."""
+"""The predicate of triples with the graph as last argument."""
 
 
 def wants_triples(options: ReadOptions) -> bool:
@@ -29,7 +29,7 @@ def wants_triples(options: ReadOptions) -> bool:
 
 
 def rdf_width(options: ReadOptions) -> int:
-    """How many arguments a fact of RDF has at most.
+    """Most arguments that a fact of RDF has.
 
     >>> rdf_width(ReadOptions()), rdf_width(ReadOptions(graphs=True, arities={"triple": 4}))
     (2, 4)
@@ -38,7 +38,7 @@ def rdf_width(options: ReadOptions) -> int:
 
 
 def refuse_graphs(options: ReadOptions, ontology: bool = False) -> None:
-    """An error if graphs are wanted and the rules have no place for them."""
+    """Raise an error if graphs are wanted and the rules have no place for them."""
     if not options.graphs:
         return
     if ontology:

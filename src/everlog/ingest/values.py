@@ -1,8 +1,8 @@
 """From columns of values in memory to columns of canonical texts.
 
-Everything that holds columns becomes Arrow columns first, without a copy where the library allows
-it, and an Arrow column becomes texts with one vectorised rule per type. Python objects, which have
-no such column, become texts one by one.
+Everything that has columns is turned into Arrow columns first, without a copy where the library allows it, and an
+Arrow column becomes texts by one vectorised rule per type. Python objects, which have no such column, become texts
+one by one.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from everlog.lang.terms import XSD, decimal_text, double_text, text_of
 TEXT = pa.large_string()
 
 ARROW_TYPES: Mapping[type, Any] = {str: TEXT, int: pa.int64(), float: pa.float64(), bool: pa.bool_()}
-"""Python types whose columns Arrow can take over whole."""
+"""Python types of which Arrow makes a column at once."""
 
 
 CONVERT = "strings, numbers, booleans, dates, timestamps and times can; convert or leave out the column"
@@ -55,7 +55,7 @@ def texts_of(array: pa.Array | pa.ChunkedArray, column: str = "values", before: 
             return pa.concat_arrays([texts_of(chunk, column) for chunk in array.chunks])
     kind = array.type
     if pa.types.is_dictionary(kind) and pa.types.is_temporal(kind.value_type):
-        return texts_of(array.dictionary_decode(), column, before)  # a value without a text is told by its row
+        return texts_of(array.dictionary_decode(), column, before)  # the error names the row of a value without a text
     if pa.types.is_dictionary(kind):
         return texts_of(array.dictionary, column).take(array.indices)
     if pa.types.is_run_end_encoded(kind):
@@ -88,7 +88,7 @@ def argument_columns(
     picked: Sequence[str] | None = None,
     headers: Mapping[tuple[str, int], Header] = MappingProxyType({}),
 ) -> tuple[list[pa.LargeStringArray], int, Header | None]:
-    """The columns of texts of whatever holds rows in memory, how many rows there are, and the names of the columns.
+    """The columns of texts of rows in memory, the number of rows, and the names of the columns.
 
     Takes rows (tuples of Python values), a mapping from names to columns, pandas, Polars, Arrow,
     NumPy (one or two dimensions, or structured), and anything with the Arrow stream protocol; columns without names
@@ -131,7 +131,7 @@ def _pick_text(names: Sequence[str]) -> str:
 
 @dataclass(frozen=True)
 class _LazyColumns:
-    """What holds rows, as columns that become texts when they are asked for.
+    """Rows as columns that become texts when they are asked for.
 
     ``names`` is None if the columns have none, ``rows`` if the columns may be of different lengths.
     """
@@ -214,14 +214,14 @@ def _row_columns(data: Iterable[Any]) -> _LazyColumns:
 
 
 def _object_texts(values: Sequence[Any], column: str) -> pa.LargeStringArray:
-    """The texts of Python objects; values of one plain type go through Arrow together."""
+    """The texts of Python objects; values of one plain type are converted by Arrow at once."""
     kinds = set(map(type, values))
     arrow_type = ARROW_TYPES.get(next(iter(kinds))) if len(kinds) == 1 else None
     if arrow_type is not None:
         try:
             return texts_of(pa.array(values, arrow_type), column)
         except (pa.ArrowInvalid, OverflowError, UnicodeEncodeError):
-            pass  # an integer over 64 bits, or a string that is not Unicode: found or told apart one by one
+            pass  # an integer over 64 bits, or a string that is not Unicode: converted or refused one by one
     texts = []
     for row, value in enumerate(values, 1):
         try:
@@ -259,7 +259,7 @@ def _text_of_object(value: Any) -> str:
 
 
 def _is_missing(value: Any) -> bool:
-    """Whether an object stands for no value: None, or what pandas and NumPy have for it."""
+    """Whether an object stands for a missing value: None, or the markers of pandas and NumPy."""
     if value is None or value is np.ma.masked:
         return True
     if isinstance(value, datetime.datetime | np.datetime64):
@@ -268,7 +268,7 @@ def _is_missing(value: Any) -> bool:
 
 
 def _one_column(values: Any, name: str) -> pa.LargeStringArray:
-    """One column given on its own, of any of the libraries."""
+    """The texts of a single column of any of the libraries."""
     module = type(values).__module__.partition(".")[0]
     if isinstance(values, pa.Array | pa.ChunkedArray):
         return texts_of(values, name)
@@ -411,7 +411,7 @@ def large_strings(data: np.ndarray[Any, Any], offsets: np.ndarray[Any, Any]) -> 
 
 
 def _decimal_texts(array: pa.Array) -> pa.LargeStringArray:
-    """Arrow writes all digits of the scale, and zero or a huge number in scientific notation."""
+    """The texts of decimals. Arrow writes all digits of the scale, and zero or a huge number in scientific notation."""
     lexical = array.cast(TEXT)
     scientific = pc.fill_null(pc.match_substring(lexical, "E"), False)
     texts = lexical
@@ -428,7 +428,7 @@ def _decimal_texts(array: pa.Array) -> pa.LargeStringArray:
 
 
 def _moments(array: pa.Array, column: str, before: int) -> pa.LargeStringArray:
-    """Dates and times as Arrow writes them; it has a remark in place of those that it cannot write."""
+    """The texts of dates and times as Arrow writes them; those that it cannot write are an error."""
     lexical = array.cast(TEXT)
     row = pc.index(pc.starts_with(lexical, "<"), True).as_py()
     if row >= 0:
@@ -447,12 +447,12 @@ def _timestamp_texts(array: pa.TimestampArray, column: str, before: int) -> pa.L
 
 
 def _without_zeros(lexical: pa.LargeStringArray, unit: str) -> pa.LargeStringArray:
-    """Times without the zeros at the end of their fraction."""
+    """The texts of times without the zeros at the end of their fraction."""
     return lexical if unit == "s" else pc.replace_substring_regex(lexical, r"\.?0+$", "")
 
 
 def _null(row: int, column: str) -> None:
-    """Refuse a missing value; rows count from 1."""
+    """Raise the error of a missing value; rows count from 1."""
     raise DataError.of(
         Code.NULL_VALUE,
         f"row {row}, {column}: there is no value",
@@ -465,7 +465,7 @@ def _count(number: int, noun: str) -> str:
 
 
 def constant_column(text: str, rows: int) -> pa.StringArray:
-    """The same text for every row, as the ``predicate`` column needs it."""
+    """A column with one text in every row, as the ``predicate`` column needs it."""
     return pa.repeat(pa.scalar(text, pa.string()), rows)
 
 

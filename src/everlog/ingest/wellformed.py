@@ -1,4 +1,4 @@
-"""Whether an XML document is complete: pyoxigraph takes one that breaks off between two tags for whole."""
+"""Whether an XML document is complete. pyoxigraph accepts one that ends between two tags."""
 
 from __future__ import annotations
 
@@ -15,7 +15,8 @@ BREAKS_OFF = frozenset(
 
 
 class Completeness:
-    """Follows the pieces of a document. What is wrong before its end is for the RDF parser to say.
+    """Reads the pieces of a document and records whether it is complete. Mistakes before its end are reported by the
+    RDF parser.
 
     >>> whole = Completeness()
     >>> whole.feed(b"<a><b/></a>"); whole.missing()
@@ -29,7 +30,7 @@ class Completeness:
         self._given_up = False
 
     def feed(self, piece: bytes) -> None:
-        """Take the next piece."""
+        """Read the next piece."""
         if not self._given_up:
             try:
                 self._parser.Parse(piece, False)
@@ -37,7 +38,7 @@ class Completeness:
                 self._given_up = True
 
     def missing(self) -> int | None:
-        """The line on which the document breaks off, None if it does not."""
+        """The line on which the document ends too early, None if it is complete."""
         if not self._given_up:
             try:
                 self._parser.Parse(b"", True)

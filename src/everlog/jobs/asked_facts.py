@@ -25,7 +25,7 @@ from everlog.jobs.reports import Clock
 from everlog.jobs.spark_updates import Repair, StagedUpdate, change_of, commit, given_in, started, updatable
 from everlog.kb.change import Change
 from everlog.kb.knowledge_base import KnowledgeBase
-from everlog.lang.errors import Place, few
+from everlog.lang.errors import Place, abridged
 from everlog.lang.syntax import Predicate
 from everlog.store import Store, Transaction, VersionInfo
 
@@ -112,7 +112,7 @@ class AskedFacts(ABC):
             gone, come = self.named
             given = given_in(info, program)
             given.add(with_empty(staged.insert.kinds, come), _bare(come, info))
-            for warning in few([*given.unknown(_bare(gone, info)), *given.news(checked, whole=False)]):
+            for warning in abridged([*given.unknown(_bare(gone, info)), *given.news(checked, whole=False)]):
                 report.warning(warning)
             report.loaded()
         try:

@@ -34,7 +34,7 @@ from everlog.jobs.reports import Clock, Report
 from everlog.kb.knowledge_base import KnowledgeBase
 from everlog.kb.saving import commit_whole, keep_whole_version, refuse_existing
 from everlog.lang.codes import Code
-from everlog.lang.errors import EverlogError, Place, few
+from everlog.lang.errors import EverlogError, Place, abridged
 from everlog.lang.internal import LITERAL
 from everlog.lang.printer import print_program
 from everlog.lang.syntax import Predicate
@@ -119,7 +119,7 @@ def materialise(job: MaterialiseJob, report: Report | None = None) -> Result:
         program = stratify(check(read.program), job.stratification)
         if job.equality == "representatives":
             _check_merging(job, program.program)
-        for warning in few((*read.warnings, *program.program.warnings)):
+        for warning in abridged((*read.warnings, *program.program.warnings)):
             report.warning(warning)
         options = _options(job, program.program)
         refuse_graphs(options, has_ontology(job.rules, job.profile))
@@ -275,7 +275,7 @@ def _on_spark(
 
     job, given = inputs.job, GivenFacts()
     given.add(with_empty(staged.kinds, inputs.named), inputs.named)
-    for warning in few(given.news(inputs.program.program, whole=bool(job.facts))):
+    for warning in abridged(given.news(inputs.program.program, whole=bool(job.facts))):
         clock.report.warning(warning)
     clock.report.loaded()
     program = spark_program(inputs.program, job.modules)

@@ -25,7 +25,7 @@ from everlog.lang.parser import parse_stored
 from everlog.lang.syntax import Predicate
 from everlog.store import Store, Version, VersionInfo
 from everlog.store.codec import change_of, ids_of
-from everlog.store.states import terms_in
+from everlog.store.states import mapped_terms
 
 NEAR = 300
 """A snapshot that is no more updates away is asked for terms before the tables are."""
@@ -116,7 +116,7 @@ def _dictionary_for(store: Store, rows: pa.Table, *versions: int) -> Dictionary:
     """
     ids = np.unique(np.concatenate([rows.column(name).drop_null().to_numpy() for name in _keys(rows)]))
     snapshot = store.nearest_snapshot(versions[-1], within=NEAR)
-    known = None if snapshot is None else terms_in(snapshot)
+    known = None if snapshot is None else mapped_terms(snapshot)
     if known is not None and (ids_of(known, ids) >= 0).all():
         return known
     found = Dictionary(salt=store.info(versions[-1]).salt)

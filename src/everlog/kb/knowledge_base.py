@@ -12,8 +12,8 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from everlog.analysis.check import CheckedProgram, check, check_query
+from everlog.analysis.fact_warnings import about_deletions
 from everlog.analysis.given import GivenFacts, any_kinds
-from everlog.analysis.loaded import about_deletions
 from everlog.analysis.predicates import Key, Names
 from everlog.analysis.stratify import Kind, StratifiedProgram
 from everlog.engine.dictionary import Dictionary
@@ -30,7 +30,7 @@ from everlog.kb.explicit import ByPredicate, Queued, asked, program_facts
 from everlog.kb.reasoner import Reasoner, arranged
 from everlog.kb.rule_edits import Edit, RulesChanged, edited
 from everlog.kb.since import ChangesSince
-from everlog.lang.errors import Diagnostic, EverlogError, Place, few, warn
+from everlog.lang.errors import Diagnostic, EverlogError, Place, abridged, warn
 from everlog.lang.internal import VIOLATION
 from everlog.lang.kinds import Kinds
 from everlog.lang.parser import parse_query
@@ -42,7 +42,7 @@ from everlog.profiling.recorder import watching
 from everlog.profiling.watch import UNWATCHED
 from everlog.query.answers import RelationRows, Rows
 from everlog.query.conjunctive import answer
-from everlog.query.explain.asked import FactTexts
+from everlog.query.explain.requested import FactTexts
 from everlog.reasoning.change import SignedChange
 from everlog.reasoning.equality import Equality
 from everlog.reasoning.materialisation import Maintain
@@ -742,7 +742,7 @@ class KnowledgeBase:
         if not found:
             return
         said = {(each.code, each.message) for each in self.warnings}
-        new = [each for each in few(found) if (each.code, each.message) not in said]
+        new = [each for each in abridged(found) if (each.code, each.message) not in said]
         self.warnings += tuple(new)
         for each in new:
             self.warning(each)

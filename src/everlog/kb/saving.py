@@ -35,7 +35,7 @@ from everlog.store.commit import conflict
 from everlog.store.compaction import compact_if_worth
 from everlog.store.errors import after_commit
 from everlog.store.loading import stored_counts
-from everlog.store.states import SnapshotState, keep_change, keep_whole, kept_nowhere
+from everlog.store.states import SnapshotState, without_snapshot, write_change, write_whole
 
 KEEPING = "making a snapshot"
 """What is done after a commit, in words."""
@@ -196,10 +196,10 @@ def keep_whole_version(
 
     What fails is a warning.
     """
-    kept = kept_nowhere(state)
+    kept = without_snapshot(state)
     with after_commit(version, KEEPING, path, warning):
         store = Store.open(path)
-        kept = keep_whole(store, version, state) if store.version == version else kept
+        kept = write_whole(store, version, state) if store.version == version else kept
     kb.adopt(kept.state, StoreHandle.at(Path(path), version, writer, kept, kb.program))
 
 
@@ -236,7 +236,7 @@ def append(
         closures=made.closures,
         modules=made.modules,
     )
-    kept = kept_nowhere(made.new)
+    kept = without_snapshot(made.new)
     with after_commit(version, KEEPING, saved.path):
         kept = _keep_update(saved, version, made.new, kb.program)
     kb.adopt(kept.state, StoreHandle.at(saved.path, version, transaction.writer, kept, kb.program))
@@ -338,10 +338,10 @@ def changed_rows(kb: Saveable, store: Store, old: State, new: State) -> Differen
 def _keep_update(saved: StoreHandle, version: int, new: State, program: StratifiedProgram) -> SnapshotState:
     store = Store.open(saved.path)
     if store.version != version:
-        return kept_nowhere(new)
+        return without_snapshot(new)
     if not saved.has_closures_of(program):
-        return keep_whole(store, version, new)
-    return keep_change(store, version, saved.kept, new)
+        return write_whole(store, version, new)
+    return write_change(store, version, saved.kept, new)
 
 
 def wants_modules(kb: Saveable) -> bool:

@@ -17,7 +17,7 @@ from everlog.settings import WAIT
 from everlog.store import Store, Version, begin
 from everlog.store.compaction import compact_if_worth
 from everlog.store.loading import load
-from everlog.store.states import kept_nowhere
+from everlog.store.states import without_snapshot
 
 Done = TypeVar("Done")
 
@@ -57,7 +57,9 @@ def open(path: str | Path, version: Version | None = None, **options: Any) -> Kn
     state = kept.state
     listed = KnowledgeBase.restored(program, state, statistics, **how).listed() if state.generated else state
     kb = KnowledgeBase.restored(program, listed.uncounted(), statistics, info.statistics, **options)
-    kb.is_saved(StoreHandle.at(store.path, info.version, info.writer, kept_nowhere(kept.state.uncounted()), kb.program))
+    kb.is_saved(
+        StoreHandle.at(store.path, info.version, info.writer, without_snapshot(kept.state.uncounted()), kb.program)
+    )
     kb.declare(info.prefixes)
     return kb
 

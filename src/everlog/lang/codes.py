@@ -11,7 +11,7 @@ from typing import Final
 
 
 class Severity(StrEnum):
-    """How serious a diagnostic is."""
+    """The severity of a diagnostic."""
 
     ERROR = "error"
     """The work is not done."""
@@ -22,7 +22,7 @@ class Severity(StrEnum):
 
 
 class Topic(StrEnum):
-    """What a code is about; a section of the page."""
+    """The subject of a code, which is a section of the page."""
 
     RULES = "Rules and predicates"
     FACTS = "Facts, files and values"
@@ -892,7 +892,7 @@ class Code(StrEnum):
     NO_SUCH_ALGORITHM = (
         "no-such-algorithm",
         Topic.SPARK,
-        "An algorithm is asked for that the engine does not have.",
+        "The engine does not have the requested algorithm.",
         "Use `--engine local`, or another algorithm.",
     )
     NOT_A_STREAM = (

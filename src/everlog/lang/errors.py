@@ -27,7 +27,7 @@ log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where in an input something is: a file (or another name of the input), line, column, the line itself.
+    """A place in an input: a file (or another name of the input), line, column, and the text of the line.
 
     Lines and columns count from 1. ``width`` is how many characters the caret underlines. ``text`` may be cut
     at its end.
@@ -90,14 +90,14 @@ def _excerpt(place: Place | None) -> list[str]:
     if place.text is not None and place.line is not None:
         gutter = " " * len(str(place.line))
         column = place.column if place.column is not None and place.column <= len(place.text) + 1 else None
-        before, marked, after = _around(place.text.replace("\t", " "), column or 1, place.width)
+        before, marked, after = _cut_around(place.text.replace("\t", " "), column or 1, place.width)
         lines += [f" {gutter} |", f" {place.line} | {before}{marked}{after}"]
         if column is not None:
             lines.append(f" {gutter} | {' ' * len(before)}{'^' * max(1, len(marked))}")
     return lines
 
 
-def _around(text: str, column: int, width: int) -> tuple[str, str, str]:
+def _cut_around(text: str, column: int, width: int) -> tuple[str, str, str]:
     """The parts of a line that are shown before, at and after a column."""
     at = column - 1
     start = 0 if len(text) <= LONGEST_LINE else max(0, min(at - LONGEST_LINE // 2, len(text) - LONGEST_LINE))
@@ -179,11 +179,11 @@ MOST_ALIKE = 10
 """Maximum number of warnings with one code that are shown at once."""
 
 
-def few(found: Iterable[Diagnostic]) -> Iterator[Diagnostic]:
+def abridged(found: Iterable[Diagnostic]) -> Iterator[Diagnostic]:
     """At most the first ``MOST_ALIKE`` warnings of each code, then one warning with the number of the others.
 
     >>> many = [Diagnostic(Code.SINGLE_USE, f"the variable `?{name}` is used once") for name in "abcdefghijkl"]
-    >>> [each.message for each in few(many)][9:]
+    >>> [each.message for each in abridged(many)][9:]
     ['the variable `?j` is used once', '2 more warnings like these']
     """
     counts: dict[Code, int] = {}

@@ -1,7 +1,7 @@
 """Hints for syntax that other languages have and this one does not: "or", comparisons, arithmetic, aggregates.
 
-Each is answered with how to say the same here. Where that takes another tool, such as a SPARQL query, the answer
-names it; none of them changes what the rule means.
+Each hint shows how to express the same condition in this language, or names the tool that can, such as a SPARQL query.
+No hint changes the meaning of the rule.
 """
 
 from __future__ import annotations
@@ -92,13 +92,13 @@ def is_comparison(sign: str) -> bool:
     return sign in _COMPARISONS
 
 
-def instead_of(tokens: Sequence[Token], at: int) -> str | None:
+def hint_for(tokens: Sequence[Token], at: int) -> str | None:
     """The hint for a sign at a token that no statement may contain, None if there is none."""
     sign = sign_at(tokens, at)
     before = tokens[at - 1] if at > 0 else None
     after = tokens[at + 1] if at + 1 < len(tokens) else None
     if sign in OR:
-        return alternatives(tokens, at)
+        return or_hint(tokens, at)
     if sign in AND:
         return HINTS["and"]
     if sign.startswith(("//", "/*")):
@@ -109,9 +109,9 @@ def instead_of(tokens: Sequence[Token], at: int) -> str | None:
     if sign in _NEGATIONS and not _ends_term(before) and _starts_atom(tokens, at, len(sign)):
         return HINTS["negation"]
     if is_comparison(sign):
-        return comparison(tokens, at)
+        return comparison_hint(tokens, at)
     if sign in _ARITHMETIC:
-        return arithmetic(before, tokens[at], after)
+        return arithmetic_hint(before, tokens[at], after)
     named = next((hint for characters, hint in _BY_CHARACTER.items() if sign[0] in characters), None)
     kinds = [token.type for token in tokens[:at]]
     if named is None and kinds.count("_LPAR") + kinds.count("LBRACKET") > kinds.count("RPAR") + kinds.count("RBRACKET"):
@@ -119,12 +119,12 @@ def instead_of(tokens: Sequence[Token], at: int) -> str | None:
     return HINTS[named] if named is not None else None
 
 
-def alternatives(tokens: Sequence[Token], at: int) -> str:
-    """How to write "or": the rules, one for each alternative, if the statement is simple enough to be cut."""
+def or_hint(tokens: Sequence[Token], at: int) -> str:
+    """The hint for "or": the rules, one for each alternative, if the statement is simple enough to be split."""
     implies = [place for place, token in enumerate(tokens) if token.type == "IMPLIES"]
     if len(implies) != 1 or implies[0] > at:
         return HINTS["or"]
-    head, bodies = _written(tokens[: implies[0]]), list(_cut(tokens[implies[0] + 1 :]))
+    head, bodies = _source_text(tokens[: implies[0]]), list(_alternatives_of(tokens[implies[0] + 1 :]))
     if not head or not all(bodies) or any(body.count("(") != body.count(")") for body in bodies):
         return HINTS["or"]
     rules = [f"`{head} :- {body} .`" for body in bodies]
@@ -136,7 +136,7 @@ _LONGEST = 300
 """Maximum number of characters in a hint that repeats a statement."""
 
 
-def comparison(tokens: Sequence[Token], at: int) -> str:
+def comparison_hint(tokens: Sequence[Token], at: int) -> str:
     """The hint for a comparison whose sign stands at a token."""
     sign = sign_at(tokens, at)
     end = at
@@ -157,7 +157,7 @@ def comparison(tokens: Sequence[Token], at: int) -> str:
     return f"there is no `{sign}` yet: add `{fact}` and write `~same({variable}, {other})` here"
 
 
-def arithmetic(before: Token | None, sign: Token, after: Token | None) -> str:
+def arithmetic_hint(before: Token | None, sign: Token, after: Token | None) -> str:
     """The hint for arithmetic, or for a hyphen inside what looks like the name of a variable."""
     if before is not None and before.type == "VARIABLE" and sign[0] == "-" and before.end_pos == sign.start_pos:
         rest = sign[1:] or (after if after is not None and after.start_pos == sign.end_pos else "")
@@ -186,7 +186,7 @@ def _atoms_with(variable: Token, tokens: Sequence[Token]) -> Iterator[str]:
             start = at if token.type == "LBRACKET" else at - 1
             negated = start > 0 and tokens[start - 1].type == "TILDE"
         elif token.type in ("RPAR", "RBRACKET") and body and not negated and variable in tokens[start:at]:
-            yield _written(tokens[start : at + 1])
+            yield _source_text(tokens[start : at + 1])
 
 
 def _ends_term(token: Token | None) -> bool:
@@ -199,20 +199,20 @@ def _starts_atom(tokens: Sequence[Token], at: int, length: int) -> bool:
     return behind < len(tokens) and tokens[behind].type in ATOM_STARTS
 
 
-def _cut(tokens: Sequence[Token]) -> Iterator[str]:
+def _alternatives_of(tokens: Sequence[Token]) -> Iterator[str]:
     """The alternatives of a body, each as it is written."""
     start = at = 0
     while at < len(tokens):
         sign = sign_at(tokens, at)
         if sign.lower() in OR and tokens[at].type in ("STRAY", "NAME"):
-            yield _written(tokens[start:at])
+            yield _source_text(tokens[start:at])
             start = at = at + (len(sign) if tokens[at].type == "STRAY" else 1)
         else:
             at += 1
-    yield _written(tokens[start:])
+    yield _source_text(tokens[start:])
 
 
-def _written(tokens: Sequence[Token]) -> str:
+def _source_text(tokens: Sequence[Token]) -> str:
     """Tokens as they are written, on one line and without comments."""
     text = ""
     for before, token in zip([None, *tokens], tokens, strict=False):

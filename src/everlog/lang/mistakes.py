@@ -17,11 +17,11 @@ from everlog.lang.foreign import (
     NUMBERS,
     OR,
     TERMS,
-    alternatives,
-    arithmetic,
-    comparison,
-    instead_of,
+    arithmetic_hint,
+    comparison_hint,
+    hint_for,
     is_comparison,
+    or_hint,
     sign_at,
 )
 from everlog.lang.syntax import SourceText, Span
@@ -68,8 +68,8 @@ def _wrong_token(source: SourceText, tokens: Sequence[Token], at: int) -> Diagno
             hint = "end it with `>`; an IRI contains no blanks, quotes, braces or backslashes"
             return Diagnostic(Code.UNCLOSED_IRI, "the IRI that starts here is not closed", place, hint)
         case "ARROW" if any(before.type == "IMPLIES" for before in tokens[:at]):
-            hint = comparison(tokens, at) if is_comparison(token) else "a rule has one arrow, `:-`"
-            return _sign(source, tokens, at, hint)
+            hint = comparison_hint(tokens, at) if is_comparison(token) else "a rule has one arrow, `:-`"
+            return _wrong_sign(source, tokens, at, hint)
         case "ARROW":
             hint = "write `:-` between the head and the body of a rule, the head first"
             return Diagnostic(Code.SYNTAX, f"`{token}` is not part of the language", place, hint)
@@ -79,12 +79,14 @@ def _wrong_token(source: SourceText, tokens: Sequence[Token], at: int) -> Diagno
             )
         case "STRAY":
             if token == "?" and at == 0 and len(tokens) > 1 and tokens[1] == "-":
-                return _sign(source, tokens, at, "a program contains no queries; they are asked of what it derives")
-            return _sign(source, tokens, at, instead_of(tokens, at))
+                return _wrong_sign(
+                    source, tokens, at, "a program contains no queries; they are asked of what it derives"
+                )
+            return _wrong_sign(source, tokens, at, hint_for(tokens, at))
     return None
 
 
-def _sign(source: SourceText, tokens: Sequence[Token], at: int, hint: str | None) -> Diagnostic:
+def _wrong_sign(source: SourceText, tokens: Sequence[Token], at: int, hint: str | None) -> Diagnostic:
     """The diagnostic for a sign that no statement may contain."""
     sign = sign_at(tokens, at)
     place = replace(token_span(source, tokens[at]).place, width=len(sign))
@@ -96,7 +98,7 @@ def _wrong_order(source: SourceText, tokens: Sequence[Token], at: int, expected:
     token = tokens[at] if at < len(tokens) else None
     previous = tokens[at - 1] if at > 0 else None
     place = token_span(source, token).place if token is not None else _after(source, tokens[-1])
-    found = _found(token)
+    found = _found_text(token)
     kind = token.type if token is not None else "$END"
 
     if previous is not None and previous.lower() == "not" and previous.type == "NAME":
@@ -104,7 +106,7 @@ def _wrong_order(source: SourceText, tokens: Sequence[Token], at: int, expected:
     if kind == "VARIABLE" and "TILDE" in expected and at + 1 < len(tokens) and tokens[at + 1].type == "_LPAR":
         return Diagnostic(Code.VARIABLE_PREDICATE, f"the variable {found} cannot be a predicate", place, _NO_VARIABLE)
     if kind in TERMS and "TILDE" in expected and is_comparison(sign_at(tokens, at + 1)):
-        return _sign(source, tokens, at + 1, comparison(tokens, at + 1))
+        return _wrong_sign(source, tokens, at + 1, comparison_hint(tokens, at + 1))
     if kind == "LANGUAGE" and previous is None:
         return Diagnostic(Code.UNKNOWN_DIRECTIVE, f"there is no {found}", place, "the only directive is `@prefix`")
     if expected == {"_LPAR"} and previous is not None and kind in ("_COMMA", "IMPLIES", "$END", "RPAR"):
@@ -115,7 +117,7 @@ def _wrong_order(source: SourceText, tokens: Sequence[Token], at: int, expected:
     if opened is not None and kind in ("IMPLIES", "TILDE", "$END", "RBRACKET", "RPAR", "_LPAR", "LBRACKET"):
         return _unclosed(source, tokens, opened, at)
     advice = _order_hint(tokens, at, kind, previous, expected)
-    return Diagnostic(Code.SYNTAX, f"found {found}, expected {_expected(expected)}", place, advice)
+    return Diagnostic(Code.SYNTAX, f"found {found}, expected {_expected_text(expected)}", place, advice)
 
 
 _NO_VARIABLE = "a predicate is a name, a prefixed name or an IRI; write one rule for each predicate you mean"
@@ -131,7 +133,7 @@ def _unclosed(source: SourceText, tokens: Sequence[Token], opened: int, at: int)
             return _wrong_negation(source, tokens[opened - 1])
         hint = HINTS["aggregate" if tokens[at - 1].lower() in AGGREGATES else "function"]
         return Diagnostic(Code.SYNTAX, "an atom cannot stand inside another", place, hint, (note,))
-    message = f"found {_found(token)}, but `{bracket}` is not closed"
+    message = f"found {_found_text(token)}, but `{bracket}` is not closed"
     hint = f"add `{')' if bracket.type == '_LPAR' else ']'}`"
     return Diagnostic(Code.UNCLOSED_PARENTHESIS, message, place, hint, (note,))
 
@@ -162,9 +164,9 @@ def _order_hint(tokens: Sequence[Token], at: int, kind: str, previous: Token | N
     if previous.type in NUMBERS:
         return HINTS["quotes"]
     if kind in NUMBERS and previous.type in TERMS and tokens[at][0] in "+-":
-        return arithmetic(previous, tokens[at], None)
+        return arithmetic_hint(previous, tokens[at], None)
     if kind == "NAME" and tokens[at].lower() in OR:
-        return alternatives(tokens, at)
+        return or_hint(tokens, at)
     if kind == "NAME" and tokens[at].lower() in AND:
         return HINTS["and"]
     if kind == "_LPAR" and "TILDE" in expected:
@@ -195,7 +197,7 @@ def _open_bracket(tokens: Sequence[Token]) -> int | None:
     return opened[-1] if opened else None
 
 
-def _found(token: Token | None) -> str:
+def _found_text(token: Token | None) -> str:
     if token is None:
         return "the end of the statement"
     text = str(token)
@@ -217,7 +219,7 @@ _WORDS = {
 }
 
 
-def _expected(expected: Iterable[str]) -> str:
+def _expected_text(expected: Iterable[str]) -> str:
     """The tokens that could stand here, in words."""
     rest = set(expected)
     words = []

@@ -100,9 +100,9 @@ def print_text(text: str, prefixes: Mapping[str, str] = NO_PREFIXES) -> str:
 def cell_text(text: str, prefixes: Mapping[str, str] = NO_PREFIXES) -> str:
     """The canonical text of a constant as a cell of a table or a CSV file shows it.
 
-    A string stands bare unless whoever reads the cell would take it for another constant; one that
-    looks like a prefixed name is such a case only if its prefix is among ``prefixes``. A string that
-    looks like a blank node is quoted too, so that no two constants look the same.
+    A string is written bare unless the cell would be read as another constant; a string that looks like a prefixed name
+    is such a case only if its prefix is among ``prefixes``. A string that looks like a blank node is quoted too, so
+    that no two constants look the same.
 
     >>> [cell_text(text) for text in ('"Alice B."', '"42"', "42", '"A"@en', "<http://e.org/a>")]
     ['Alice B.', '"42"', '42', '"A"@en', '<http://e.org/a>']

@@ -38,7 +38,7 @@ def grammar() -> Lark:
 
 def statement_trees(source: SourceText, report: Report) -> Iterator[tuple[list[Token], Tree[Token] | None]]:
     """The tokens and the tree of each statement, ``None`` for a tree that is reported as wrong."""
-    for tokens, ended in _cut(_shallow(grammar().lex(source.text))):
+    for tokens, ended in _by_statement(_until_too_deep(grammar().lex(source.text))):
         start = 0
         while start < len(tokens):
             stop, tree = _read("statement", tokens, start, source, report)
@@ -50,13 +50,13 @@ def statement_trees(source: SourceText, report: Report) -> Iterator[tuple[list[T
 
 def query_tree(source: SourceText, report: Report) -> Tree[Token] | None:
     """The tree of a text that is one conjunction, with or without a dot at its end."""
-    tokens = list(_shallow(grammar().lex(source.text)))
+    tokens = list(_until_too_deep(grammar().lex(source.text)))
     if tokens and tokens[-1].type == "DOT":
         tokens.pop()
     return _read("query", tokens, 0, source, report)[1]
 
 
-def _shallow(tokens: Iterator[Token]) -> Iterator[Token]:
+def _until_too_deep(tokens: Iterator[Token]) -> Iterator[Token]:
     """The tokens up to the first one that is nested too deeply."""
     opened = 0
     for token in tokens:
@@ -71,7 +71,7 @@ def _shallow(tokens: Iterator[Token]) -> Iterator[Token]:
             opened = 0
 
 
-def _cut(tokens: Iterator[Token]) -> Iterator[tuple[list[Token], bool]]:
+def _by_statement(tokens: Iterator[Token]) -> Iterator[tuple[list[Token], bool]]:
     """The tokens of each statement, and whether a dot follows them."""
     statement: list[Token] = []
     for token in tokens:

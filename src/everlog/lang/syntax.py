@@ -135,7 +135,7 @@ class Rule:
 
 @dataclass(frozen=True, slots=True)
 class Columns:
-    """Many facts of one predicate, as Arrow columns of canonical texts; a fact may be there twice."""
+    """Facts of one predicate, as Arrow columns of canonical texts; a fact may occur twice."""
 
     predicate: Predicate
     arrays: tuple[Any, ...]

@@ -1,8 +1,8 @@
-"""What an ontology says about individuals, told apart from its axioms and kept as columns.
+"""Separates the assertions of an ontology about individuals, kept as columns, from its axioms.
 
-Axioms are few and become objects; assertions may be many and are facts already. Which of the two a
-triple is follows from its predicate, or its class, and for a few predicates from whether the subject is declared to be
-something other than an individual.
+Axioms are few and become objects; assertions may be many and are facts already. Whether a triple is follows from its
+predicate, or its class, and for a few predicates from whether the subject is declared to be something other than an
+individual.
 """
 
 from __future__ import annotations
@@ -29,26 +29,26 @@ _NAMED_INDIVIDUAL = Predicate(owl("NamedIndividual"), 1)
 class _Kind(Enum):
     AXIOM = auto()
     CLASS = auto()
-    """The predicate of a class that has no meaning of its own in OWL."""
+    """The predicate of a class that is not part of OWL's vocabulary."""
     PROPERTY = auto()
-    """The same for a property."""
+    """The predicate of a property that is not part of OWL's vocabulary."""
     INDIVIDUAL = auto()
-    """``owl:NamedIndividual``, of interest only where something is a class or property as well."""
+    """``owl:NamedIndividual``, which matters only for names that are classes or properties as well."""
 
 
 @dataclass(frozen=True)
 class Separated:
-    """The triples that axioms are made of, and the facts about individuals."""
+    """The triples of axioms, and the facts about individuals."""
 
     graph: OntologyGraph
     data: tuple[Columns, ...]
     schema: tuple[Columns, ...] = ()
-    """The triples of axioms as facts, C(s) and p(s, o), without those that have a blank node, which are parts of
+    """The triples of axioms as facts, C(s) and p(s, o), without those with a blank node, which are parts of
     expressions, and those that are facts in any case."""
 
 
 def separated(document: Document) -> Separated:
-    """Tell axioms and assertions apart; together they are all that the document says."""
+    """Separate the axioms of a document from its assertions about individuals."""
     first = [_by_kind(batch) for batch in document.batches]
     axioms = [triple for kinds in first for triple in triples_in(kinds[_Kind.AXIOM])]
     known = entities(OntologyGraph.of(axioms))
@@ -141,7 +141,7 @@ Test = Callable[[pa.RecordBatch], pa.BooleanArray]
 
 
 def _of_class(known: DeclaredEntities) -> Test:
-    """Which types are assertions: those that are no datatypes."""
+    """A test for types that are assertions: those that are not datatypes."""
 
     def test(batch: pa.RecordBatch) -> pa.BooleanArray:
         encoded = batch.column("predicate").dictionary_encode()
@@ -152,7 +152,7 @@ def _of_class(known: DeclaredEntities) -> Test:
 
 
 def _of_property(known: DeclaredEntities, schema: pa.LargeStringArray) -> Test:
-    """Which triples are assertions: those with a declared property, or about an individual."""
+    """A test for triples that are assertions: those with a declared property, or about an individual."""
 
     def test(batch: pa.RecordBatch) -> pa.BooleanArray:
         encoded = batch.column("predicate").dictionary_encode()

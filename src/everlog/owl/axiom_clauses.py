@@ -1,4 +1,4 @@
-"""What each axiom says, as clauses."""
+"""Translation of axioms to clauses."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _Y, _Z = Variable("y"), Variable("z")
 
 
 def axiom_clauses(axiom: owl.Axiom) -> list[Clause]:
-    """The clauses of an axiom; none for assertions of facts and for what is not about individuals.
+    """The clauses of an axiom; none for assertions and for axioms that are not about individuals.
 
     >>> p = owl.Property("<p>")
     >>> [clause.heads[0] for clause in axiom_clauses(owl.Characteristic("Functional", p))]
@@ -70,17 +70,17 @@ def _property_clauses(axiom: owl.Axiom) -> Iterator[Clause]:
         case owl.SubPropertyOf(chain, sup):
             terms = [ROOT, *(Variable(f"y{number}") for number in range(1, len(chain) + 1))]
             body = tuple(property_atom(p, terms[i], terms[i + 1]) for i, p in enumerate(chain))
-            yield from _unless_said(Clause(body, (property_atom(sup, terms[0], terms[-1]),)))
+            yield from _unless_trivial(Clause(body, (property_atom(sup, terms[0], terms[-1]),)))
         case owl.EquivalentProperties(properties):
             for one, other in permutations(properties, 2):
-                yield from _unless_said(Clause((property_atom(one, ROOT, _Y),), (property_atom(other, ROOT, _Y),)))
+                yield from _unless_trivial(Clause((property_atom(one, ROOT, _Y),), (property_atom(other, ROOT, _Y),)))
         case owl.DisjointProperties(properties):
             for one, other in combinations(properties, 2):
                 yield Clause((property_atom(one, ROOT, _Y), property_atom(other, ROOT, _Y)), ())
         case owl.InverseProperties(first, second):
             here, there = property_atom(first, ROOT, _Y), property_atom(second, _Y, ROOT)
-            yield from _unless_said(Clause((here,), (there,)))
-            yield from _unless_said(Clause((there,), (here,)))
+            yield from _unless_trivial(Clause((here,), (there,)))
+            yield from _unless_trivial(Clause((there,), (here,)))
         case owl.Characteristic(kind, property):
             yield _characteristic(kind, property)
 
@@ -107,7 +107,7 @@ def _characteristic(kind: owl.Kind, property: owl.Property) -> Clause:
 
 
 def _implication(rule: owl.Implication) -> Iterator[Clause]:
-    """A clause, or several, for each atom of the head of a rule."""
+    """The clauses of a rule, at least one for each atom of its head."""
     names = {name: Variable(f"v{number}") for number, name in enumerate(rule.variables, 1)}
 
     def terms(atom: owl.RuleAtom) -> list[Term]:
@@ -129,7 +129,7 @@ def _implication(rule: owl.Implication) -> Iterator[Clause]:
 
 
 def _head(clause: Clause, property: owl.Property, left: Term, right: Term) -> Iterator[Clause]:
-    """A clause with one more head, an equality, an inequality or a property."""
+    """A clause with one more head: an equality, an inequality or a property."""
     if property.name == SAME:
         yield Clause(clause.body, (*clause.heads, Equal(left, right)), clause.conditions)
     elif property.name == DIFFERENT:
@@ -137,10 +137,10 @@ def _head(clause: Clause, property: owl.Property, left: Term, right: Term) -> It
         yield Clause((*clause.body, same), clause.heads, clause.conditions)
     else:
         head = property_atom(property, left, right)
-        yield from _unless_said(Clause(clause.body, (*clause.heads, head), clause.conditions))
+        yield from _unless_trivial(Clause(clause.body, (*clause.heads, head), clause.conditions))
 
 
-def _unless_said(clause: Clause) -> Iterator[Clause]:
-    """The clause, unless its body has one of its heads."""
+def _unless_trivial(clause: Clause) -> Iterator[Clause]:
+    """The clause, unless it is trivial because its body has one of its heads."""
     if not any(head in clause.body for head in clause.heads):
         yield clause

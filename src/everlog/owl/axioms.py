@@ -1,9 +1,8 @@
-"""What an ontology says: expressions and axioms, as in the structural specification of OWL 2.
+"""Expressions and axioms of ontologies, as in the structural specification of OWL 2.
 
-Names of classes, properties and individuals are texts of constants (see :mod:`everlog.lang.terms`).
-Object and data properties are treated alike, and so are the restrictions on them: where the
-difference matters, a filler tells it, because it is a class or a data range. All types are frozen
-and compare by content.
+Names of classes, properties and individuals are texts of constants (see :mod:`everlog.lang.terms`). Object and data
+properties have one type, and so do the restrictions on them: where the difference matters, it follows from the filler,
+which is a class or a data range. All types are frozen and compare by content.
 """
 
 from __future__ import annotations
@@ -54,21 +53,21 @@ class Facets:
 
 @dataclass(frozen=True, slots=True)
 class Intersection:
-    """``C1 and ... and Cn``"""
+    """An intersection ``C1 and ... and Cn``."""
 
     operands: tuple[Expression, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class ClassUnion:
-    """``C1 or ... or Cn``"""
+    """A union ``C1 or ... or Cn``."""
 
     operands: tuple[Expression, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Complement:
-    """``not C``"""
+    """A complement ``not C``."""
 
     operand: Expression
 
@@ -82,7 +81,7 @@ class OneOf:
 
 @dataclass(frozen=True, slots=True)
 class SomeValues:
-    """``p some C``"""
+    """An existential restriction ``p some C``."""
 
     property: Property
     filler: Expression
@@ -90,7 +89,7 @@ class SomeValues:
 
 @dataclass(frozen=True, slots=True)
 class AllValues:
-    """``p only C``"""
+    """A universal restriction ``p only C``."""
 
     property: Property
     filler: Expression
@@ -98,7 +97,7 @@ class AllValues:
 
 @dataclass(frozen=True, slots=True)
 class HasValue:
-    """``p value a``"""
+    """A restriction to a value, ``p value a``."""
 
     property: Property
     value: Individual
@@ -106,14 +105,14 @@ class HasValue:
 
 @dataclass(frozen=True, slots=True)
 class HasSelf:
-    """``p Self``"""
+    """A restriction to reflexive pairs, ``p Self``."""
 
     property: Property
 
 
 @dataclass(frozen=True, slots=True)
 class Cardinality:
-    """``p min n C``, ``p max n C`` or ``p exactly n C``"""
+    """A cardinality restriction ``p min n C``, ``p max n C`` or ``p exactly n C``."""
 
     kind: Literal["Min", "Max", "Exact"]
     number: int
@@ -140,7 +139,7 @@ Expression = (
 
 @dataclass(frozen=True, slots=True)
 class SubClassOf:
-    """Every instance of the one is one of the other."""
+    """Every instance of the first class is an instance of the second."""
 
     sub: Expression
     sup: Expression
@@ -192,7 +191,7 @@ class DisjointProperties:
 
 @dataclass(frozen=True, slots=True)
 class InverseProperties:
-    """One property is the other, read backwards."""
+    """Each property is the inverse of the other."""
 
     first: Property
     second: Property
@@ -200,7 +199,7 @@ class InverseProperties:
 
 @dataclass(frozen=True, slots=True)
 class Domain:
-    """What has the property is in the class."""
+    """Every individual that has the property is in the class."""
 
     property: Property
     expression: Expression
@@ -219,7 +218,7 @@ Kind = Literal["Functional", "InverseFunctional", "Reflexive", "Irreflexive", "S
 
 @dataclass(frozen=True, slots=True)
 class Characteristic:
-    """A property is functional, transitive and so on. ``data`` says that its values are literals."""
+    """A property is functional, transitive and so on. ``data`` is whether its values are literals."""
 
     kind: Kind
     property: Property
@@ -228,7 +227,7 @@ class Characteristic:
 
 @dataclass(frozen=True, slots=True)
 class HasKey:
-    """Instances of the class that agree on all the properties are the same."""
+    """Instances of the class with equal values of all the properties are equal."""
 
     expression: Expression
     properties: tuple[Property, ...]
@@ -236,14 +235,14 @@ class HasKey:
 
 @dataclass(frozen=True, slots=True)
 class SameIndividual:
-    """All names mean one individual."""
+    """All names stand for one individual."""
 
     individuals: tuple[Individual, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class DifferentIndividuals:
-    """No two of the names mean the same individual."""
+    """No two of the names stand for one individual."""
 
     individuals: tuple[Individual, ...]
 
@@ -313,7 +312,7 @@ class Implication:
 
 @dataclass(frozen=True, slots=True)
 class Unread:
-    """What the graph says in the vocabulary of OWL without being an axiom: its triples, and what is wrong."""
+    """Triples in the vocabulary of OWL that are not an axiom, and the reason."""
 
     text: str
     reason: str
@@ -345,12 +344,12 @@ Axiom = (
 
 @dataclass(frozen=True)
 class Ontology:
-    """The axioms of some files, in their order, and what else is to be said about the files."""
+    """The axioms of some files, in their order, with triples that could not be read, annotations and imports."""
 
     axioms: tuple[Axiom, ...]
     unread: tuple[Unread, ...] = ()
     annotations: int = 0
-    """How many annotations of classes, properties, axioms and ontologies there are."""
+    """The number of annotations of classes, properties, axioms and ontologies."""
     missing_imports: tuple[Name, ...] = ()
     """Ontologies that are imported and were not given."""
     data_properties: frozenset[Name] = frozenset()

@@ -1,10 +1,9 @@
 """Class axioms as clauses: implications from a conjunction of atoms to a disjunction.
 
-An axiom says that for every individual one of some signed expressions holds: ``C SubClassOf D`` is
-*not C, or D*. Expressions are taken apart until only clauses are left. A conjunction (an
-intersection that holds, a union that does not) makes several clauses; a disjunction stays in one.
-Atoms that must not hold become the body. What remains besides atoms are equalities, existentials,
-and conditions on literals; what to do with those is left to whoever makes rules of the clauses.
+An axiom says that for every individual one of some signed expressions holds: ``C SubClassOf D`` is *not C, or D*.
+Expressions are decomposed until only clauses are left. A conjunction (an intersection that holds, a union that does
+not) makes several clauses; a disjunction stays in one. Atoms that must not hold become the body. What remains besides
+atoms are equalities, existentials, and conditions on literals, which :mod:`everlog.owl.rules` handles.
 """
 
 from __future__ import annotations
@@ -38,7 +37,7 @@ ROOT = Variable("x")
 
 @dataclass(frozen=True, slots=True)
 class Signed:
-    """An expression that holds, or does not, of a term."""
+    """A claim that an expression holds, or does not hold, of a term."""
 
     expression: Expression
     term: Term
@@ -47,7 +46,7 @@ class Signed:
 
 @dataclass(frozen=True, slots=True)
 class Equal:
-    """Two terms mean the same."""
+    """Two terms are equal."""
 
     left: Term
     right: Term
@@ -55,7 +54,7 @@ class Equal:
 
 @dataclass(frozen=True, slots=True)
 class AtLeastValues:
-    """A term has so many different values of a property for which an expression holds."""
+    """A term has at least ``number`` different values of a property for which an expression holds."""
 
     property: Property
     term: Term
@@ -76,7 +75,7 @@ Head = Atom | Equal | AtLeastValues | InRange
 
 @dataclass(frozen=True, slots=True)
 class Clause:
-    """If all atoms of the body hold, so does one of the heads; without a head, they cannot all hold.
+    """A clause: if all atoms of the body hold, one of the heads holds; without a head, they cannot all hold.
 
     ``conditions`` are on literals, and part of the body.
     """
@@ -87,14 +86,14 @@ class Clause:
 
 
 class TooManyClausesError(ValueError):
-    """An axiom stands for more clauses than can reasonably be written down."""
+    """An axiom stands for more clauses than the limit."""
 
 
 MOST_CLAUSES = 4096
 
 
 def clauses(signed: Sequence[Signed], body: Sequence[Atom] = ()) -> list[Clause]:
-    """The clauses that say: if the body holds, one of the signed expressions is as its sign says.
+    """The clauses for: if the body holds, one of the signed expressions holds.
 
     >>> a, b, p = Class("<A>"), Class("<B>"), Property("<p>")
     >>> found = clauses([Signed(SomeValues(p, ClassUnion((a, b))), ROOT, holds=False), Signed(b, ROOT)])
@@ -102,7 +101,7 @@ def clauses(signed: Sequence[Signed], body: Sequence[Atom] = ()) -> list[Clause]
     ['<p> <A>', '<p> <B>']
     """
     found: dict[Clause, None] = {}
-    for clause in _Search().run(_State(tuple(signed), tuple(body))):
+    for clause in _Decomposition().run(_PartialClause(tuple(signed), tuple(body))):
         found[clause] = None
         if len(found) > MOST_CLAUSES:
             raise TooManyClausesError(f"it would take more than {MOST_CLAUSES:,} rules")
@@ -110,35 +109,35 @@ def clauses(signed: Sequence[Signed], body: Sequence[Atom] = ()) -> list[Clause]
 
 
 def class_atom(name: str, term: Term) -> Atom:
-    """``C(t)``"""
+    """The atom ``C(t)``."""
     return Atom(Predicate(name, 1), (term,))
 
 
 def property_atom(property: Property, subject: Term, value: Term) -> Atom:
-    """``p(s, v)``, or ``p(v, s)`` for the inverse of p."""
+    """The atom ``p(s, v)``, or ``p(v, s)`` for the inverse of p."""
     terms = (value, subject) if property.inverted else (subject, value)
     return Atom(Predicate(property.name, 2), terms)
 
 
 @dataclass(frozen=True, slots=True)
-class _State:
-    """A clause in the making: what is still to be taken apart, and what is done."""
+class _PartialClause:
+    """A partial clause: the expressions that are still to be decomposed, and the finished parts."""
 
     waiting: tuple[Signed, ...]
     body: tuple[Atom, ...] = ()
     heads: tuple[Head, ...] = ()
     conditions: tuple[InRange, ...] = ()
 
-    def more(self, *signed: Signed) -> _State:
+    def more(self, *signed: Signed) -> _PartialClause:
         return replace(self, waiting=(*signed, *self.waiting))
 
-    def given(self, *atoms: Atom) -> _State:
+    def given(self, *atoms: Atom) -> _PartialClause:
         return replace(self, body=(*self.body, *atoms))
 
-    def or_(self, *heads: Head) -> _State:
+    def or_(self, *heads: Head) -> _PartialClause:
         return replace(self, heads=(*self.heads, *heads))
 
-    def where(self, variable: Variable, value: Constant) -> _State:
+    def where(self, variable: Variable, value: Constant) -> _PartialClause:
         """The clause for one value of a variable."""
 
         def term(old: Term) -> Term:
@@ -159,7 +158,7 @@ class _State:
         def atom(old: Atom) -> Atom:
             return Atom(old.predicate, tuple(map(term, old.terms)))
 
-        return _State(
+        return _PartialClause(
             tuple(replace(signed, term=term(signed.term)) for signed in self.waiting),
             tuple(map(atom, self.body)),
             tuple(map(head, self.heads)),
@@ -168,12 +167,12 @@ class _State:
 
 
 @dataclass(frozen=True)
-class _Search:
-    """Takes expressions apart, from the left."""
+class _Decomposition:
+    """Decomposes expressions, from the left."""
 
     fresh: Iterator[int] = field(default_factory=lambda: count(1))
 
-    def run(self, state: _State) -> Iterator[Clause]:
+    def run(self, state: _PartialClause) -> Iterator[Clause]:
         if not state.waiting:
             yield from _finished(state)
             return
@@ -185,8 +184,8 @@ class _Search:
     def _variable(self) -> Variable:
         return Variable(f"y{next(self.fresh)}")
 
-    def _positive(self, expression: Expression, term: Term, state: _State) -> Iterator[_State]:
-        """The expression holds of the term, or something else in the clause does."""
+    def _positive(self, expression: Expression, term: Term, state: _PartialClause) -> Iterator[_PartialClause]:
+        """The states in which the expression holds of the term, or another part of the clause holds."""
         match expression:
             case Class(name):
                 if name == NOTHING:
@@ -221,8 +220,8 @@ class _Search:
                 if expression != Datatype(LITERAL):
                     yield state.or_(InRange(expression, term))
 
-    def _negative(self, expression: Expression, term: Term, state: _State) -> Iterator[_State]:
-        """The expression does not hold of the term, or something else in the clause holds."""
+    def _negative(self, expression: Expression, term: Term, state: _PartialClause) -> Iterator[_PartialClause]:
+        """The states in which the expression does not hold of the term, or another part of the clause holds."""
         match expression:
             case Class(name):
                 if name == THING:
@@ -264,15 +263,17 @@ class _Search:
                 else:
                     yield replace(state, conditions=(*state.conditions, InRange(expression, term)))
 
-    def _all(self, property: Property, filler: Expression, holds: bool, term: Term, state: _State) -> Iterator[_State]:
-        """Every value of the property is (or none is) in the filler."""
+    def _all(
+        self, property: Property, filler: Expression, holds: bool, term: Term, state: _PartialClause
+    ) -> Iterator[_PartialClause]:
+        """The states in which every value (or no value) of the property is in the filler."""
         value = self._variable()
         yield from _given(state.more(Signed(filler, value, holds)), [property_atom(property, term, value)])
 
     def _some(
-        self, number: int, property: Property, filler: Expression, holds: bool, term: Term, state: _State
-    ) -> Iterator[_State]:
-        """So many values of the property are in the filler, or outside of it."""
+        self, number: int, property: Property, filler: Expression, holds: bool, term: Term, state: _PartialClause
+    ) -> Iterator[_PartialClause]:
+        """The states in which at least ``number`` values of the property are in the filler, or outside of it."""
         if number == 0 or (filler == Class(NOTHING) and holds):
             yield from [state] if number else []
         elif number == 1 and holds and isinstance(filler, OneOf):
@@ -283,9 +284,9 @@ class _Search:
             yield state
 
     def _at_most(
-        self, number: int, property: Property, filler: Expression, term: Term, state: _State
-    ) -> Iterator[_State]:
-        """Among one value more of the property than allowed, two are equal or one is outside of the filler.
+        self, number: int, property: Property, filler: Expression, term: Term, state: _PartialClause
+    ) -> Iterator[_PartialClause]:
+        """The states in which, of ``number + 1`` values of the property, two are equal or one is outside of the filler.
 
         Three values stand for more than three: the clause is a disjunction in any case, and if it is
         made a conjunction, all values are equal.
@@ -297,21 +298,21 @@ class _Search:
         yield from _given(state.more(*outside).or_(*equal), atoms)
 
 
-def _either(state: _State, atoms: Sequence[Atom]) -> Iterator[_State]:
-    """One of the atoms holds, or something else in the clause; what always holds makes the clause say nothing."""
+def _either(state: _PartialClause, atoms: Sequence[Atom]) -> Iterator[_PartialClause]:
+    """The state in which one of the atoms holds, or another part of the clause; none if the clause is trivial then."""
     names = {atom.predicate.name for atom in atoms}
     if not names & TOP_PROPERTIES:
         yield state.or_(*(atom for atom in atoms if atom.predicate.name not in BOTTOM_PROPERTIES))
 
 
-def _given(state: _State, atoms: Sequence[Atom]) -> Iterator[_State]:
-    """If the atoms hold; what never holds makes the clause say nothing."""
+def _given(state: _PartialClause, atoms: Sequence[Atom]) -> Iterator[_PartialClause]:
+    """The state with the atoms in the body; none if one of them never holds."""
     if not any(atom.predicate.name in BOTTOM_PROPERTIES for atom in atoms):
         yield state.given(*atoms)
 
 
-def _is(term: Term, member: Constant, state: _State) -> Iterator[_State]:
-    """If the term is a certain constant."""
+def _is(term: Term, member: Constant, state: _PartialClause) -> Iterator[_PartialClause]:
+    """The state with the condition that the term is a given constant."""
     if isinstance(term, Variable):
         yield state.where(term, member)
     elif term == member:
@@ -320,8 +321,8 @@ def _is(term: Term, member: Constant, state: _State) -> Iterator[_State]:
         yield state.given(property_atom(Property(SAME), term, member))
 
 
-def _finished(state: _State) -> Iterator[Clause]:
-    """The clause, each atom once, unless it says nothing."""
+def _finished(state: _PartialClause) -> Iterator[Clause]:
+    """The clause, each atom once, unless it is trivial."""
     body, heads = tuple(dict.fromkeys(state.body)), tuple(dict.fromkeys(state.heads))
     always = any(isinstance(head, Equal) and head.left == head.right for head in heads)
     if not always and not any(head in body for head in heads if isinstance(head, Atom)):

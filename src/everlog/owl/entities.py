@@ -1,4 +1,4 @@
-"""What the names of an ontology are declared to be."""
+"""Declarations of the names of an ontology."""
 
 from __future__ import annotations
 
@@ -48,12 +48,12 @@ OTHER_DECLARATIONS = frozenset(
     }
 )
 DECLARATIONS = CLASS_TYPES | DATATYPE_TYPES | ANNOTATED_TYPES | OTHER_DECLARATIONS
-"""Types that say what a name is and nothing more."""
+"""Types that only declare a name."""
 
 
 @dataclass(frozen=True)
 class DeclaredEntities:
-    """The declared names by what they are."""
+    """The declared names by their types."""
 
     classes: frozenset[str]
     datatypes: frozenset[str]
@@ -79,7 +79,7 @@ class DeclaredEntities:
         return name in self.object_properties or name in self.data_properties
 
     def is_schema(self, name: str) -> bool:
-        """Whether a name is a class, property, datatype or ontology, or an axiom, and no individual."""
+        """Whether a name is a class, property, datatype, ontology or axiom rather than an individual."""
         return name not in self.individuals and (
             name in self.classes
             or name in self.datatypes
@@ -91,12 +91,12 @@ class DeclaredEntities:
         )
 
     def everything(self, property: str) -> str:
-        """What every value of a property is: a literal or a thing."""
+        """The class that has every value of a property: literals or things."""
         return LITERAL if property in self.data_properties else THING
 
 
 def entities(graph: OntologyGraph) -> DeclaredEntities:
-    """What a graph declares.
+    """The declarations in a graph.
 
     >>> found = entities(OntologyGraph.of([("<p>", TYPE, owl("DatatypeProperty")), ("<C>", TYPE, owl("Class"))]))
     >>> found.is_schema("<C>"), found.everything("<p>") == LITERAL

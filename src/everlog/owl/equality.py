@@ -1,4 +1,4 @@
-"""Equality by plain rules: ``owl:sameAs`` is symmetric and transitive, and equals may replace each other."""
+"""Rules for equality: ``owl:sameAs`` is symmetric and transitive, and equal terms replace each other in facts."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ def equality_rules(predicates: Iterable[Predicate]) -> Iterator[Rule]:
 
 
 def difference_rule() -> Rule:
-    """What is the same is not different."""
+    """The rule for violations by terms that are both equal and different."""
     different = Atom(Predicate(DIFFERENT, 2), (_X, _Y))
     who = Atom(Predicate(VIOLATION, 2), (_X, Constant('"SameIndividual and DifferentIndividuals"')))
     return Rule(who, (_same(_X, _Y), different))
 
 
 def _replacements(predicate: Predicate) -> Iterator[Rule]:
-    """One rule for each argument."""
+    """The rules that replace equal terms in facts of a predicate, one for each argument."""
     terms: list[Term] = [Variable(f"x{i}") for i in range(predicate.arity)]
     for i, term in enumerate(terms):
         other = Variable("same")

@@ -50,11 +50,11 @@ CONSTRUCTORS = frozenset(
         "onProperties",
     )
 )
-"""The predicates one of which every expression has that is not a name."""
+"""Predicates of constructors: every expression that is not a name has one of them."""
 
 
 class NotUnderstoodError(ValueError):
-    """Triples in the vocabulary of OWL that make no expression or axiom."""
+    """Triples in the vocabulary of OWL that do not form an expression or axiom."""
 
 
 class ExpressionReader:
@@ -96,16 +96,16 @@ class ExpressionReader:
         raise NotUnderstoodError("a property is a name or the inverse of one")
 
     def _construct(self, node: str) -> Expression:
-        said = self.graph.about(node)
-        found = [name for name in said if name in CONSTRUCTORS]
+        statements = self.graph.about(node)
+        found = [name for name in statements if name in CONSTRUCTORS]
         if len(found) != 1:
             what = "nothing says what a class is" if not found else "a class is described in two ways at once"
             raise NotUnderstoodError(what)
-        constructor, values = found[0], said[found[0]]
+        constructor, values = found[0], statements[found[0]]
         if len(values) != 1:
             raise NotUnderstoodError(f"{_short(constructor)} is given twice")
         if constructor == owl("onProperty"):
-            return self._restriction(said, self.property(values[0]))
+            return self._restriction(statements, self.property(values[0]))
         return self._operators()[constructor](node, values[0])
 
     def _operators(self) -> Mapping[str, Callable[[str, str], Expression]]:
@@ -139,13 +139,13 @@ class ExpressionReader:
                 facets += [(facet, value) for facet, values in self.graph.about(member).items() for value in values]
         return Facets(datatype, tuple(facets))
 
-    def _restriction(self, said: Mapping[str, Sequence[str]], property: Property) -> Expression:
-        kinds = [name for name in said if name in _CARDINALITIES or name in _RESTRICTIONS]
-        if len(kinds) != 1 or len(said[kinds[0]]) != 1:
+    def _restriction(self, statements: Mapping[str, Sequence[str]], property: Property) -> Expression:
+        kinds = [name for name in statements if name in _CARDINALITIES or name in _RESTRICTIONS]
+        if len(kinds) != 1 or len(statements[kinds[0]]) != 1:
             raise NotUnderstoodError("a restriction needs exactly one condition on its property")
-        kind, value = kinds[0], said[kinds[0]][0]
+        kind, value = kinds[0], statements[kinds[0]][0]
         if kind in _CARDINALITIES:
-            return self._cardinality(said, property, kind, value)
+            return self._cardinality(statements, property, kind, value)
         match kind:
             case _ if kind == owl("someValuesFrom"):
                 return SomeValues(property, self.expression(value))
@@ -157,14 +157,16 @@ class ExpressionReader:
             raise NotUnderstoodError("hasSelf is true or left out")
         return HasSelf(property)
 
-    def _cardinality(self, said: Mapping[str, Sequence[str]], property: Property, kind: str, value: str) -> Expression:
+    def _cardinality(
+        self, statements: Mapping[str, Sequence[str]], property: Property, kind: str, value: str
+    ) -> Expression:
         name, qualified = _CARDINALITIES[kind]
         number = _NUMBER.fullmatch(value)
         if number is None:
             raise NotUnderstoodError(f"{_short(kind)} is not a number")
         filler = self.known.everything(property.name)
         if qualified:
-            given = [*said.get(owl("onClass"), ()), *said.get(owl("onDataRange"), ())]
+            given = [*statements.get(owl("onClass"), ()), *statements.get(owl("onDataRange"), ())]
             if len(given) != 1:
                 raise NotUnderstoodError("a qualified cardinality needs one onClass or onDataRange")
             filler = given[0]

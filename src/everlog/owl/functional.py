@@ -20,7 +20,7 @@ WORDS: Mapping[type, str] = {
     owl.Domain: "PropertyDomain",
     owl.Range: "PropertyRange",
 }
-"""What axioms and expressions are called where it is not the name of their class."""
+"""The names of axioms and expressions that differ from the names of their classes."""
 
 
 def functional(node: Node, prefixes: Mapping[str, str] = NO_PREFIXES) -> str:

@@ -1,4 +1,4 @@
-"""The triples of ontology files, in memory and found by subject."""
+"""The triples of ontology files, in memory and indexed by subject."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ from everlog.lang.errors import DataError, Diagnostic, Place
 from everlog.owl.vocabulary import FIRST, NIL, REST, TYPE
 
 Triple = tuple[str, str, str]
-Said = Mapping[str, Sequence[str]]
+Statements = Mapping[str, Sequence[str]]
 
-_NOTHING_SAID: Said = MappingProxyType({})
+_NO_STATEMENTS: Statements = MappingProxyType({})
 _MOST_SHOWN = 20
 
 
@@ -42,7 +42,7 @@ class OntologyGraph:
 
     triples: tuple[Triple, ...]
     prefixes: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
-    _about: Mapping[str, Said] = field(default_factory=dict, repr=False)
+    _about: Mapping[str, Statements] = field(default_factory=dict, repr=False)
 
     @classmethod
     def of(cls, triples: Iterable[Triple], prefixes: Mapping[str, str] | None = None) -> OntologyGraph:
@@ -52,9 +52,9 @@ class OntologyGraph:
             about.setdefault(subject, {}).setdefault(predicate, []).append(value)
         return cls(distinct, MappingProxyType(dict(prefixes or {})), about)
 
-    def about(self, subject: str) -> Said:
-        """What is said about a subject: the values of each predicate."""
-        return self._about.get(subject, _NOTHING_SAID)
+    def about(self, subject: str) -> Statements:
+        """The values of each predicate of a subject."""
+        return self._about.get(subject, _NO_STATEMENTS)
 
     def values(self, subject: str, predicate: str) -> Sequence[str]:
         return self.about(subject).get(predicate, ())
@@ -77,7 +77,8 @@ class OntologyGraph:
 
 @dataclass(frozen=True)
 class Document:
-    """What RDF files say, as batches of facts (see :mod:`everlog.ingest.read`), and the prefixes they declare."""
+    """The contents of RDF files, as batches of facts (see :mod:`everlog.ingest.read`), and the prefixes they
+    declare."""
 
     batches: tuple[pa.RecordBatch, ...] = ()
     prefixes: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
@@ -88,10 +89,10 @@ class Document:
 
 
 def read_document(paths: Sequence[str], base: str | None = None) -> Document:
-    """What RDF files (any serialisation, also compressed) and directories of them say.
+    """Read RDF files (any serialisation, also compressed) and directories of them.
 
-    What cannot be read is a :class:`DataError` with file and line. Blank nodes have the labels that
-    they get when the same files are read as facts.
+    Text that cannot be read raises a :class:`DataError` with file and line. Blank nodes have the labels that they get
+    when the files are read as facts.
     """
     with TemporaryDirectory(prefix="everlog-") as work:
         return _read(paths, ReadOptions(base=base), Path(work))

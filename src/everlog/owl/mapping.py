@@ -1,9 +1,8 @@
-"""From an RDF graph to axioms (W3C, OWL 2 Mapping to RDF Graphs).
+"""Reads the axioms in an RDF graph (W3C, OWL 2 Mapping to RDF Graphs).
 
-Files found in the wild are read with some tolerance: a declaration may be missing, a class with a
-name may be defined by a constructor itself as in OWL 1, and vocabulary of RDF Schema is understood
-where it means the same. Whatever uses the vocabulary of OWL and cannot be understood is kept with
-the reason.
+Files that do not follow the specification are read with some tolerance: a declaration may be missing, a class with a
+name may be defined by a constructor itself as in OWL 1, and vocabulary of RDF Schema is understood where it is
+equivalent. Triples in the vocabulary of OWL that cannot be understood are kept with the reason.
 """
 
 from __future__ import annotations
@@ -50,7 +49,7 @@ _STRUCTURE = CONSTRUCTORS | {
     *(owl(name) for name in ("sourceIndividual", "assertionProperty", "targetIndividual", "targetValue")),
     *(owl(name) for name in ("imports", "versionIRI")),
 }
-"""Predicates that describe a part of an axiom, which is read from there."""
+"""Predicates that describe a part of an axiom; these triples are read together with the axiom."""
 
 AXIOM_PREDICATES = _STRUCTURE | {
     TYPE,
@@ -58,7 +57,7 @@ AXIOM_PREDICATES = _STRUCTURE | {
     DIFFERENT,
     *(rdfs(name) for name in ("subClassOf", "subPropertyOf", "domain", "range")),
 }
-"""Predicates that say something about classes and properties, besides those of OWL itself."""
+"""Predicates of axioms about classes and properties, besides those of OWL itself."""
 
 
 def ontology_of(graph: OntologyGraph) -> Ontology:
@@ -72,7 +71,7 @@ def ontology_of(graph: OntologyGraph) -> Ontology:
 
 
 class _Mapping:
-    """Goes through the triples of a graph once."""
+    """Reads the axioms in one pass over the triples of a graph."""
 
     def __init__(self, graph: OntologyGraph) -> None:
         self.graph = graph
@@ -131,7 +130,7 @@ class _Mapping:
             yield owl_axioms.EquivalentClasses((self.read.expression(one), self.read.expression(other)))
 
     def _definition(self, name: str) -> Found:
-        """A name that is described by a constructor itself."""
+        """The axiom of a name that is described by a constructor directly."""
         expression = self.read.construct(name)
         if self.known.is_datatype(name):
             yield owl_axioms.DatatypeDefinition(name, expression)
@@ -227,7 +226,7 @@ class _Mapping:
             yield owl_axioms.PropertyAssertion(Property(predicate), subject, value)
 
     def _is_annotation(self, subject: str, predicate: str) -> bool:
-        """Whether a triple says something about the ontology rather than about its individuals."""
+        """Whether a triple annotates the ontology rather than describes its individuals."""
         return self.known.is_schema(subject) and not self.known.is_declared(predicate)
 
     def _missing_imports(self) -> Iterator[str]:

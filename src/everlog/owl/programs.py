@@ -34,35 +34,35 @@ Profile = Literal["lower", "upper", "rl", "rdfs", "skos"]
 PROFILES: tuple[Profile, ...] = get_args(Profile)
 SHIPPED: frozenset[Profile] = frozenset({"rl", "rdfs", "skos"})
 Schema = Literal["drop", "keep"]
-"""Whether what an ontology says about classes and properties, annotations included, is facts, too."""
+"""Whether triples about classes and properties, annotations included, are dropped or kept as facts."""
 OVER_TRIPLES: frozenset[Profile] = frozenset({"rl", "rdfs"})
 """The profiles whose programs have one relation ``triple(subject, predicate, object)``."""
 
 
 MOST_KINDS = 6
-"""How many kinds of triples a note names."""
+"""Maximum number of kinds of triples that a note names."""
 
 
 @dataclass(frozen=True)
 class Translation:
-    """The program of some ontologies and rule files, and what it does not express."""
+    """The program of some ontologies and rule files, and the axioms that it does not express."""
 
     profile: Profile
     program: Program
     untranslated: tuple[Untranslated, ...] = ()
     notes: tuple[str, ...] = ()
-    """What else a reader of the program should know."""
+    """Further notes for readers of the program."""
     parts: tuple[Translated, ...] = field(default=(), repr=False)
     """The rules of each axiom."""
 
     @property
     def facts(self) -> tuple[Atom, ...]:
-        """All facts of the program, also those that it keeps as columns, each once."""
+        """All facts of the program, including those that it keeps as columns, each once."""
         data = chain.from_iterable(each.atoms() for each in self.program.data)
         return tuple(dict.fromkeys(chain(self.program.facts, data)))
 
     def text(self) -> str:
-        """The program, each rule under the axiom it comes from, and what is not expressed as comments."""
+        """The text of the program, each rule below its axiom; axioms that are not expressed are comments."""
         return "".join(f"{line}\n" for line in _lines(self))
 
 
@@ -76,14 +76,13 @@ def program_of(
 ) -> Translation:
     """The program of ontologies, in any serialisation of RDF, and of rule files (``.rls``) among them.
 
-    Several files make one program. An ``owl:imports`` is not followed: give the imported file too,
-    otherwise a note says that it is missing. With ``equality="rules"`` the lower and upper programs also
-    derive what follows to be equal, and what follows from that for the predicates they have; the
-    profile ``rl`` does so in any case. With ``equality="representatives"`` they leave the latter to a knowledge
-    base with that option. With ``schema="keep"`` they also have the triples about classes and properties as facts:
-    ``rdfs:subClassOf(:A, :B)``, ``rdfs:label(:A, "a")``, ``owl:Class(:A)``, but for those with blank nodes, which are
-    parts of class expressions, lists and annotations of axioms. Otherwise a note says how many of them are left out.
-    The other profiles have all triples.
+    Several files make one program. An ``owl:imports`` is not followed: give the imported file too, otherwise a note
+    says that it is missing. With ``equality="rules"`` the lower and upper programs also derive equalities, and their
+    consequences for the predicates of the program; the profile ``rl`` always does. With ``equality="representatives"``
+    they leave the consequences to a knowledge base with that option. With ``schema="keep"`` they also have the triples
+    about classes and properties as facts: ``rdfs:subClassOf(:A, :B)``, ``rdfs:label(:A, "a")``, ``owl:Class(:A)``,
+    except those with blank nodes, which are parts of class expressions, lists and annotations of axioms. Otherwise a
+    note says how many of them are left out. The other profiles have all triples.
     """
     if profile not in PROFILES:
         raise ValueError(f"profile={profile!r}: choose one of {', '.join(PROFILES)}")
@@ -93,7 +92,9 @@ def program_of(
     document = read_document(ontologies, base) if ontologies else Document()
     how: Equality = equality if isinstance(equality, str) else "rules" if equality else "off"
     made = (
-        _shipped_translation(document, profile, how) if profile in SHIPPED else _bound(document, profile, how, schema)
+        _shipped_translation(document, profile, how)
+        if profile in SHIPPED
+        else _bound_translation(document, profile, how, schema)
     )
     return _with_rules(made, rules)
 
@@ -123,7 +124,7 @@ def shipped_text(profile: Profile) -> str:
 
 @lru_cache
 def _parsed(profile: Profile) -> Program:
-    """Its atoms have no places: users are not warned of what they did not write."""
+    """The shipped program of a profile. Its atoms have no places, so that users get no warnings about it."""
     parsed = parse_program(shipped_text(profile), f"{profile}.rls")
     return replace(parsed, rules=tuple(map(_without_places, parsed.rules)))
 
@@ -144,11 +145,11 @@ def _shipped_translation(document: Document, profile: Profile, equality: Equalit
 
 
 def _replaces_equals(rule: Rule) -> bool:
-    """Whether a rule of ``rl`` is one of those that representatives make needless: eq-sym, eq-trans and eq-rep-*."""
+    """Whether representatives make a rule of ``rl`` superfluous: eq-sym, eq-trans and eq-rep-*."""
     return rule.head.predicate == TRIPLE and any(atom.predicate == SAME_NODES for atom in rule.positive)
 
 
-def _bound(document: Document, profile: Profile, equality: Equality, schema: Schema) -> Translation:
+def _bound_translation(document: Document, profile: Profile, equality: Equality, schema: Schema) -> Translation:
     assert profile in ("lower", "upper")
     found = separated(document)
     ontology = ontology_of(found.graph)
@@ -177,7 +178,8 @@ def _signature(rules: Iterable[Rule], facts: Iterable[Atom | Columns]) -> list[P
 
 
 def _thing_rules(rules: Sequence[Rule], signature: Iterable[Predicate], ontology: Ontology) -> Iterator[Rule]:
-    """What makes an individual a thing, if some rule asks for things: that a predicate of the ontology has it."""
+    """The rules for ``owl:Thing``, if some rule reads it: every individual in a fact of the ontology's predicates is
+    one."""
     thing = Predicate(THING, 1)
     if not any(atom.predicate == thing for rule in rules for atom in rule.positive):
         return
@@ -202,7 +204,7 @@ def _notes(ontology: Ontology, left_out: Sequence[Columns], prefixes: Mapping[st
 
 
 def _with_rules(made: Translation, programs: Sequence[Program]) -> Translation:
-    """The translation together with programs; a prefix that these declare is theirs."""
+    """The translation joined with programs, whose prefixes take precedence."""
     if not programs:
         return made
     prefixes = dict(made.program.prefixes)
@@ -236,7 +238,7 @@ def _lines(translation: Translation) -> Iterator[str]:
 
 
 def _grouped(translation: Translation, written: Program) -> Iterator[str]:
-    """Facts, then the rules of each axiom under it, then the others; without what is written already."""
+    """The lines of facts, then of each axiom with its rules, then of other rules; without those in ``written``."""
     program, known = translation.program, frozenset(written.facts)
     rest = dict.fromkeys(program.rules)
     for rule in written.rules:

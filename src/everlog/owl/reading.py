@@ -1,4 +1,4 @@
-"""The program of a job: from rule files, from ontologies, or from both."""
+"""Reading the program of a job from rule files, ontologies, or both."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ Schema = Literal["drop", "keep"]
 MOST_SHOWN = 10
 
 _PATH = re.compile(r"[^(\[@%]*\.\w+")
-"""The path of a file with an extension. A program has parentheses, brackets, directives or nothing but comments."""
+"""Matches the path of a file with an extension; programs have parentheses, brackets, directives or only comments."""
 
 
 @dataclass(frozen=True)
 class ProgramRead:
-    """A program, the files that are to be read as facts because of it, and what it does not express."""
+    """A program, the ontologies that have to be read as facts with it, and warnings about it."""
 
     program: Program
     facts: tuple[str, ...] = ()
@@ -37,7 +37,7 @@ class ProgramRead:
 
 
 def is_ontology(path: str) -> bool:
-    """Whether the extension of a path says that it is RDF.
+    """Whether the extension of a path is one of RDF.
 
     >>> is_ontology("univ-bench.owl.gz"), is_ontology("rules.rls")
     (True, False)
@@ -55,7 +55,7 @@ def has_ontology(paths: str | Sequence[str], profile: Profile) -> bool:
 def is_path(text: str) -> bool:
     """Whether a text is the path of a rule file or an ontology rather than a program.
 
-    A file may have any extension: what has one, and nothing that a program cannot do without, is a path.
+    A file may have any extension: a text with an extension and without the characters that every program has is a path.
 
     >>> is_path("rules.rls"), is_path("rules.dl"), is_path("p(?x) :- q(?x) .")
     (True, True, False)
@@ -73,7 +73,7 @@ def given_program(
     profile: Profile = "lower",
     schema: Schema = "drop",
 ) -> Program:
-    """The program at a path, in a text, which messages call ``name``, or as it is.
+    """The program at a path, in a text, whose name in messages is ``name``, or the given program itself.
 
     A profile that is a program of its own is joined with it, and its prefixes hold in a text.
 
@@ -92,7 +92,7 @@ def given_program(
 
 
 def refuse_ontology(rules: object, predicates: Collection[Predicate]) -> None:
-    """An error if rules that are to be changed by an ontology are about triples: for them its triples are facts."""
+    """Raise an error if an ontology is to change rules over triples, for which its triples are facts."""
     if isinstance(rules, str | Path) and is_ontology(str(rules)) and TRIPLE in predicates:
         message = "the rules are about triples, and for them what an ontology says is facts"
         hint = "insert it like other facts: `everlog update STORE --insert FILE`, in Python `kb.load(FILE)`"
@@ -107,7 +107,7 @@ def load_program(
     profile: Profile = "lower",
     schema: Schema = "drop",
 ) -> Program:
-    """The program of a rule file or an ontology; what of the ontology it does not express is warned of.
+    """The program of a rule file or an ontology; warns of axioms that the program does not express.
 
     ``prefixes`` hold in a rule file unless it declares others.
     """
@@ -134,7 +134,7 @@ def read_program(
 ) -> ProgramRead:
     """The program of rule files and ontologies.
 
-    With a profile that is a program of its own, the ontologies are facts like others.
+    With a profile that is a program of its own, the ontologies are read as facts.
     """
     given = [paths] if isinstance(paths, str) else list(paths)
     if profile in ("lower", "upper") and len(given) == 1 and not is_ontology(given[0]):

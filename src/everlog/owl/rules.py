@@ -1,10 +1,9 @@
-"""From axioms to rules: the lower and the upper bound programs of an ontology.
+"""Translation of axioms to rules: the lower and the upper bound programs of an ontology.
 
-The bounds are those of section 10 of the journal paper. *Lower*: what does not correspond to a
-datalog rule, because it contains a disjunction or an existential, is deleted; what is derived
-follows from the ontology. *Upper*: every existentially quantified variable becomes a fresh constant
-and every disjunction a conjunction; everything that follows from the ontology is derived, and
-possibly more.
+The bounds are those of section 10 of the journal paper. *Lower*: clauses that are not datalog rules, because they
+contain a disjunction or an existential, are deleted; every derived fact follows from the ontology. *Upper*: every
+existentially quantified variable becomes a fresh constant and every disjunction a conjunction; every fact that follows
+from the ontology is derived, and possibly more.
 """
 
 from __future__ import annotations
@@ -64,12 +63,12 @@ class Untranslated:
     axiom: owl.Axiom | owl.Unread
     reason: str
     partly: bool = False
-    """Whether something of the axiom is expressed."""
+    """Whether a part of the axiom is expressed."""
 
 
 @dataclass(frozen=True, slots=True)
 class Translated:
-    """The rules and facts that an axiom stands for, and the reasons why they are not all there is to it."""
+    """The rules and facts of an axiom, and the reasons why they do not express all of it."""
 
     axiom: owl.Axiom
     rules: tuple[Rule, ...] = ()
@@ -83,7 +82,7 @@ class Translated:
 
 @dataclass
 class _Output:
-    """What is found about one axiom."""
+    """The results of translating one axiom."""
 
     rules: dict[Rule, None] = field(default_factory=dict)
     facts: dict[Atom, None] = field(default_factory=dict)
@@ -92,10 +91,10 @@ class _Output:
 
 @dataclass(frozen=True)
 class Translator:
-    """Makes rules of axioms, one by one.
+    """Translates axioms to rules, one by one.
 
-    With ``equality`` the rules also derive ``owl:sameAs``; what follows from that is up to
-    :mod:`everlog.owl.equality`. ``prefixes`` are for the texts of violations.
+    With ``equality`` the rules also derive ``owl:sameAs``; :mod:`everlog.owl.equality` has the rules for its
+    consequences. ``prefixes`` are for the texts of violations.
     """
 
     bound: Bound = "lower"
@@ -146,14 +145,14 @@ class Translator:
         except TooManyClausesError as error:
             output.reasons[str(error)] = None
             return
-        making = _Making(self, axiom, output)
+        making = _AxiomTranslation(self, axiom, output)
         for clause in found:
             making.clause(clause)
 
 
 @dataclass(frozen=True)
-class _Making:
-    """Makes the rules of one axiom."""
+class _AxiomTranslation:
+    """Translates one axiom to rules."""
 
     translator: Translator
     axiom: owl.Axiom
@@ -200,7 +199,7 @@ class _Making:
                 self._reason(LITERALS)
 
     def _fresh(self, exists: AtLeastValues, body: tuple[Atom, ...]) -> None:
-        """Rules that give the term new constants as values of the property."""
+        """Add rules that give the term new constants as values of the property."""
         if exists.number > MOST_CONSTANTS:
             self._reason(f"it would take {exists.number:,} new individuals")
             return
@@ -217,7 +216,7 @@ class _Making:
                 self._rule(property_atom(owl.Property(DIFFERENT), one, other), body)
 
     def _constant(self) -> Constant:
-        """A constant that nothing else has: its name follows from the axiom and a number."""
+        """A new constant, whose name is made from the axiom and a number."""
         digest = short_digest(functional(self.axiom))
         return Constant(f"<{EVERLOG}some:{digest}-{next(self.numbers)}>")
 
@@ -231,7 +230,8 @@ class _Making:
         self._rule(Atom(Predicate(VIOLATION, 2), (who, text)), body)
 
     def _rule(self, head: Atom, body: tuple[Atom, ...]) -> None:
-        """A rule, or a fact if nothing is to be matched; what the body does not bind is a thing."""
+        """Add a rule, or a fact if the body is empty; variables that the body does not bind are restricted to
+        things."""
         if head.predicate.name in TOP_PROPERTIES:
             return
         if head.predicate.name in BOTTOM_PROPERTIES:

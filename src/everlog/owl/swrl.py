@@ -1,4 +1,4 @@
-"""SWRL rules, which are often found beside the axioms of an ontology."""
+"""Reading SWRL rules, which many ontologies have beside their axioms."""
 
 from __future__ import annotations
 

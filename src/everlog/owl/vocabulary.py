@@ -17,7 +17,7 @@ PREFIXES = MappingProxyType({"rdf": RDF, "rdfs": RDFS, "owl": OWL, "xsd": XSD, "
 """The prefixes of every program that is made from an ontology."""
 
 VIOLATION = internal.VIOLATION.name
-"""The binary predicate of what contradicts an axiom: an individual and the axiom's text."""
+"""The name of the predicate of violations: an individual and the text of the axiom that it contradicts."""
 
 
 def rdf(name: str) -> str:
@@ -61,7 +61,7 @@ BUILT_IN_ANNOTATIONS = frozenset(
 """The annotation properties that need no declaration."""
 
 DATATYPES = frozenset({rdf("PlainLiteral"), rdf("XMLLiteral"), rdf("langString"), LITERAL})
-"""The datatypes outside XML Schema that need no declaration; OWL's own are told by their names."""
+"""The datatypes outside XML Schema that need no declaration; OWL's own are recognised by their names."""
 
 
 def is_iri(text: str) -> bool:

@@ -44,7 +44,7 @@ def lines(points: Sequence[tuple[float, float]], across: Shown, up: Shown) -> st
     >>> lines([(0, 1), (1, 3)], "{:.0f}".format, "{:.0f}".format).count("<polyline")
     1
     """
-    points = _fewer(points)
+    points = _thinned(points)
     if not points:
         return ""
     start, end = points[0][0], points[-1][0]
@@ -73,7 +73,7 @@ def lines(points: Sequence[tuple[float, float]], across: Shown, up: Shown) -> st
     return "".join([*parts, "</svg>"])
 
 
-def _fewer(points: Sequence[tuple[float, float]]) -> Sequence[tuple[float, float]]:
+def _thinned(points: Sequence[tuple[float, float]]) -> Sequence[tuple[float, float]]:
     """At most ``MOST_POINTS`` points: the highest in each of as many intervals."""
     if len(points) <= MOST_POINTS:
         return points

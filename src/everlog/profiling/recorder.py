@@ -24,7 +24,7 @@ from everlog.lang.syntax import Predicate, Rule
 from everlog.profiling.figures import Round, RuleWork
 from everlog.profiling.profile import Profile
 from everlog.profiling.watch import UNWATCHED, Watch
-from everlog.profiling.watching import WatchedEngine
+from everlog.profiling.watched_engine import WatchedEngine
 from everlog.reasoning.statistics import Listener, RoundEvent
 
 if TYPE_CHECKING:

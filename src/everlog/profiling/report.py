@@ -73,7 +73,7 @@ def _plots(profile: Figures) -> Iterator[tuple[str, str, str]]:
     note = "New facts (or facts removed, below zero) in each round, the rounds of all strata in their order."
     yield "Facts by round", note, lines(rounds, lambda x: f"round {x:.0f}", _number)
     held = [(each.begun + each.seconds, float(each.facts)) for each in profile.rounds]
-    yield "Facts over time", "Facts held after so many seconds.", lines(held, _seconds, _number)
+    yield "Facts over time", "Number of facts at each second.", lines(held, _seconds, _number)
     memory = [(at, float(size)) for at, size in profile.memory]
     note = "What this process held in memory, files that are only mapped left out."
     yield "Memory over time", note, lines(memory, _seconds, lambda size: size_text(int(size)))

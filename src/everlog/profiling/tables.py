@@ -79,7 +79,7 @@ def _strata(profile: Figures, shown: int) -> ProfileTable:
 
 
 def _rules(profile: Figures, shown: int) -> ProfileTable:
-    note = "matching and dropping repeated facts; merging is not told apart by rule"
+    note = "matching and dropping repeated facts; merging is not measured by rule"
     if any(each.rules > 1 for each in profile.rules):
         note = "Spark evaluates some rules together: their time is one, instances are given by what they derive"
     columns = ("seconds", "share", "instances", "passes", "stratum", "phase", "rule")

@@ -1,6 +1,6 @@
 """Rows of terms as users see them: the facts of a predicate, or the answers to a query.
 
-Rows are kept as ids and turned into values when asked for. Their order is the same whenever the facts are: by value,
+Rows are kept as ids and converted to values when they are read. Their order depends on the facts only: by value,
 numbers first, up to a million rows; by the terms' hashes beyond (see :mod:`.ordered`).
 """
 
@@ -57,7 +57,7 @@ class Rows:
             yield from zip(*values, strict=True)
 
     def __contains__(self, row: object) -> bool:
-        """Whether a row of values is there; values are told apart as terms: 1, 1.0 and True differ."""
+        """Whether the rows contain a row of values; values are compared as terms: 1, 1.0 and True differ."""
         if not isinstance(row, tuple) or len(row) != len(self.columns):
             return False
         try:
@@ -84,31 +84,30 @@ class Rows:
 
     @property
     def nbytes(self) -> int:
-        """The memory that the rows take as ids, in all the orders they are kept in."""
+        """The number of bytes that the rows take as ids, in all orders in which they are kept."""
         return self._relation.nbytes
 
     def texts(self, start: int = 0, stop: int | None = None) -> list[pa.LargeStringArray]:
-        """The columns as canonical texts (see ``everlog.lang.terms``), all rows or some."""
+        """The columns as canonical texts (see ``everlog.lang.terms``), of all rows or a range of them."""
         stop = len(self) if stop is None else min(stop, len(self))
         blocks = list(self._ordered.blocks(start, stop))
         columns = [_joined([block[i] for block in blocks]) for i in range(len(self.columns))]
         return [self._dictionary.decode(t[n]) for t, n in zip(self._ordered.terms, columns, strict=True)]
 
     def text_batches(self, stop: int) -> Iterator[list[pa.LargeStringArray]]:
-        """The same of the first rows, a batch at a time."""
+        """The columns of the first rows as canonical texts, in batches."""
         for columns in self._blocks(0, min(stop, len(self))):
             yield [self._dictionary.decode(t[n]) for t, n in zip(self._ordered.terms, columns, strict=True)]
 
     def terms(self, column: int) -> pa.LargeStringArray:
-        """The different terms of a column, as canonical texts."""
+        """The distinct terms of a column, as canonical texts."""
         return self._dictionary.decode(self._ordered.terms[column])
 
     def to_arrow(self, *, dictionary: bool = False) -> pa.Table:
         """An Arrow table. A column of only integers, decimals, doubles, booleans, strings, dates or timestamps has
         that type; any other holds terms as text, the way CSV output does.
 
-        With ``dictionary`` a column has each of its values once, and for each row which of them it is: the quickest
-        and the smallest way to take many rows.
+        With ``dictionary`` columns are dictionary-encoded, which is the fastest and smallest form of many rows.
 
         >>> import everlog
         >>> kb = everlog.KnowledgeBase("edge(a, b) . edge(b, b) .")
@@ -125,7 +124,7 @@ class Rows:
         return self._schema(dictionary=False)
 
     def to_batches(self, *, dictionary: bool = False) -> pa.RecordBatchReader:
-        """The rows of :meth:`to_arrow` a batch at a time: those of a compact relation are never all in memory.
+        """The rows of :meth:`to_arrow` in batches: those of a compact relation are never all in memory.
 
         >>> import everlog
         >>> reader = everlog.KnowledgeBase("edge(a, b) . edge(b, c) .")["edge"].to_batches()
@@ -136,7 +135,7 @@ class Rows:
         return pa.RecordBatchReader.from_batches(schema, self.batches(dictionary=dictionary))
 
     def batches(self, start: int = 0, stop: int | None = None, *, dictionary: bool = False) -> Iterator[pa.RecordBatch]:
-        """The same, all rows or some."""
+        """The batches of :meth:`to_batches` for all rows or a range of them."""
         schema = self._schema(dictionary)
         for columns in self._blocks(start, len(self) if stop is None else min(stop, len(self))):
             yield self._batch(columns, schema)
@@ -163,7 +162,7 @@ class Rows:
         small = pa.schema(
             field.with_type(pa.string()) if pa.types.is_large_string(field.type) else field for field in table.schema
         )
-        # Without a schema, Spark takes a timestamp that has no zone for one in the zone of the session.
+        # Without a schema, Spark reads a timestamp without a zone in the zone of the session.
         schema = from_arrow_schema(small, prefer_timestamp_ntz=True)
         return session.createDataFrame(table.cast(small), schema)
 
@@ -172,7 +171,7 @@ class Rows:
         return ordered(self._dictionary, self._relation)
 
     def _blocks(self, start: int, stop: int) -> Iterator[list[Numbers]]:
-        """Some rows in batches, as numbers of terms."""
+        """A range of rows in batches, as numbers of terms."""
         for columns in self._ordered.blocks(start, stop) if self.columns else ():
             for first in range(0, len(columns[0]), BATCH_ROWS):
                 yield [column[first : first + BATCH_ROWS] for column in columns]
@@ -184,7 +183,7 @@ class Rows:
 
     @cached_property
     def _typed(self) -> list[pa.Array]:
-        """For each column its different terms as values of one type."""
+        """For each column, its distinct terms as values of one type."""
         return [typed_texts(self._dictionary.decode(terms)) for terms in self._ordered.terms]
 
     def _schema(self, dictionary: bool) -> pa.Schema:
@@ -202,7 +201,7 @@ class Rows:
 
 
 class RelationRows(Rows):
-    """The facts of a predicate that hold. ``explicit`` are those that were given."""
+    """The facts of a predicate that hold. ``explicit`` are those that were inserted."""
 
     def __init__(self, dictionary: Dictionary, relation: Relation, explicit: Relation) -> None:
         super().__init__(dictionary, relation, argument_names(relation.layout.arity))
@@ -210,7 +209,7 @@ class RelationRows(Rows):
 
     @property
     def explicit(self) -> Rows:
-        """The facts that were given, derived or not."""
+        """The explicit facts, derived or not."""
         return Rows(self._dictionary, self._explicit, self.columns)
 
 

@@ -1,7 +1,7 @@
-"""Columns of terms as output writes them: whole Arrow columns at a time.
+"""Columns of terms as output writes them, computed on whole Arrow columns.
 
-What is plain is cut and joined by Arrow. Only values that need a closer look, each different one
-once, go through the functions for single terms in ``everlog.lang.printer``.
+Plain texts are cut and joined by Arrow. Only texts with special characters, each distinct one once, go through the
+functions for single terms in ``everlog.lang.printer``.
 """
 
 from __future__ import annotations
@@ -104,7 +104,7 @@ def joined(pieces: list[Any]) -> Texts:
 
 
 def data_of(texts: Texts) -> memoryview:
-    """All the texts of a column, one after the other, without a copy."""
+    """The bytes of all the texts of a column, one after the other, without a copy."""
     if not len(texts):
         return memoryview(b"")
     offsets = memoryview(texts.buffers()[1]).cast("q")
@@ -120,19 +120,20 @@ def _ntriples_text(text: str) -> str:
 
 
 def _strings(texts: Texts) -> tuple[Any, Texts]:
-    """Which terms are strings, and all terms with the quotes of strings taken off."""
+    """A mask of the terms that are strings, and all terms with the quotes of strings removed."""
     is_string = pc.and_(pc.starts_with(texts, '"'), pc.ends_with(texts, '"'))
     return is_string, pc.if_else(is_string, pc.utf8_slice_codeunits(texts, 1, -1), texts)
 
 
 def _odd_literals(texts: Texts, is_string: Any) -> Any:
-    """Which terms are literals with a tag or datatype and characters that are written as escapes."""
+    """A mask of the literals with a tag or datatype and characters that are written as escapes."""
     tagged = pc.and_(pc.starts_with(texts, '"'), pc.invert(is_string))
     return pc.and_(tagged, pc.invert(_matches(texts, _PLAIN_LITERAL)))
 
 
 def _replaced(shown: Texts, texts: Texts, where: Any, function: Callable[[str], str]) -> Texts:
-    """``shown`` with ``function`` of the text in some places; the function sees each text once."""
+    """``shown`` with ``function`` of the text in the masked rows; the function is called once for each distinct
+    text."""
     if not pc.any(where).as_py():
         return shown
     chosen = texts.filter(where).dictionary_encode()

@@ -1,4 +1,4 @@
-"""Conjunctive queries with negation: one rule whose head has the variables asked for."""
+"""Conjunctive queries with negation, evaluated as one rule whose head has the variables of the answers."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ from everlog.query.counting import count
 
 ANSWER = "answer"
 FIRST = 1 << 14
-"""How many matches are held at once while only one is looked for."""
+"""Maximum number of matches in a block if only one answer is needed."""
 
 
 def answer(query: CheckedQuery, state: State, limits: Callable[[], Limits]) -> Rows:
-    """The answers to a query: a set of rows, a column for each named variable.
+    """The answers to a query: a set of rows with a column for each named variable.
 
     A query without variables has one answer, the empty row, or none.
     """
@@ -31,10 +31,10 @@ def answer(query: CheckedQuery, state: State, limits: Callable[[], Limits]) -> R
 
 
 class Answers(Rows):
-    """The answers to a query over facts as they were when it was asked.
+    """The answers to a query over the facts at the time of the query.
 
-    They are found when they are read. Before that, ``len`` counts them without finding those that only differ in
-    variables of a single atom, ``bool`` looks for one, and ``in`` for the one given.
+    They are computed when they are read. Before that, ``len`` counts them without listing those that only differ in
+    variables of a single atom, ``bool`` looks for one, and ``in`` for the given one.
     """
 
     def __init__(self, query: CheckedQuery, state: State, limits: Callable[[], Limits]) -> None:
@@ -64,7 +64,7 @@ class Answers(Rows):
         return self._matches(self._rule(), self._engine(FIRST)).any()
 
     def __contains__(self, row: object) -> bool:
-        """Whether a row of values is there; values are told apart as terms: 1, 1.0 and True differ."""
+        """Whether a row of values is an answer; values are compared as terms: 1, 1.0 and True differ."""
         if "_relation" in self.__dict__:
             return super().__contains__(row)
         if not isinstance(row, tuple) or len(row) != len(self.columns):
@@ -87,7 +87,7 @@ class Answers(Rows):
 
 
 def _put(rule: Rule, values: dict[Variable, Constant]) -> Rule:
-    """The rule with values in the place of variables."""
+    """The rule with values substituted for variables."""
 
     def put(atom: Atom) -> Atom:
         terms: tuple[Term, ...] = tuple(values.get(t, t) if isinstance(t, Variable) else t for t in atom.terms)

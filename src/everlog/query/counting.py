@@ -1,9 +1,9 @@
-"""How many answers a conjunctive query has, without finding all of them.
+"""Counting the answers to a conjunctive query without listing all of them.
 
-A variable that occurs once is *free*: its values differ from answer to answer and nothing else asks for them. So an
-atom with a free column is left out of the join and counts, for each value of its other term, the facts that have
-it; if the free column is not asked for, such a fact is there or not. The answers are as many as the instances of
-what is left, each weighted by the counts of its terms: Yannakakis's idea (VLDB 1981), one level deep.
+A variable that occurs once is *free*: no other atom depends on its values. An atom with a free column is therefore left
+out of the join. It counts, for each value of its other term, the facts that have it, or only whether there is one if
+the free variable is not part of the answer. The number of answers is the sum over the instances of the remaining atoms,
+each weighted by the counts of its terms: Yannakakis's idea (VLDB 1981), one level deep.
 """
 
 from __future__ import annotations
@@ -30,26 +30,27 @@ MOST = 1 << 62
 
 @dataclass(frozen=True)
 class CountedAtom:
-    """An atom that counts its facts by one of its columns; by whether there are any if the other is not asked for."""
+    """An atom that counts its facts by one of its columns, or their existence if the other is not part of the
+    answer."""
 
     atom: Atom
     relation: Relation
     column: int
-    asked: bool
+    in_answer: bool
 
     @property
     def term(self) -> Term:
         return self.atom.terms[self.column]
 
     def weights(self, ids: Column) -> Column:
-        """For each value of the term the number of values that the free column has beside it."""
+        """For each value of the term, the number of values of the free column."""
         counts = self.relation.match_counts(self.column, np.maximum(ids, 0))
-        return np.where(ids < 0, 0, counts if self.asked else np.minimum(counts, 1))
+        return np.where(ids < 0, 0, counts if self.in_answer else np.minimum(counts, 1))
 
 
 @dataclass
 class SplitQuery:
-    """A query: what is joined, what is counted by the value of a variable, and a factor for everything else."""
+    """A query split into atoms to join, atoms that count by the value of a variable, and a factor for the others."""
 
     joined: list[Atom] = field(default_factory=list)
     counted: dict[Variable, list[CountedAtom]] = field(default_factory=dict)
@@ -57,15 +58,15 @@ class SplitQuery:
 
 
 def count(query: CheckedQuery, facts: FactSet, engine: Engine) -> int | None:
-    """The number of answers, or None if they have to be found to be counted."""
+    """The number of answers, or None if they have to be listed to be counted."""
     split = _split(query, facts, engine)
     if split is None:
         return None
-    told = {variable for atom in split.joined for variable in atom.variables()}
-    for variable in split.counted.keys() - told:
+    joined_variables = {variable for atom in split.joined for variable in atom.variables()}
+    for variable in split.counted.keys() - joined_variables:
         if any(variable in atom.variables() for atom in query.negative):
             return None
-        split.factor *= _alone(split.counted.pop(variable), engine)
+        split.factor *= _shared_count(split.counted.pop(variable), engine)
     if not split.factor or not (split.joined or query.negative):
         return split.factor
     found = _joined(split, query.negative, facts, engine)
@@ -74,12 +75,12 @@ def count(query: CheckedQuery, facts: FactSet, engine: Engine) -> int | None:
 
 def _split(query: CheckedQuery, facts: FactSet, engine: Engine) -> SplitQuery | None:
     uses = Counter(variable for atom in query.body for variable in atom.variables())
-    asked = set(query.variables)
+    answer_variables = set(query.variables)
     split = SplitQuery()
     for atom in query.positive:
         relation = facts.relation(atom.predicate)
         free = [c for c, term in enumerate(atom.terms) if not isinstance(term, Constant) and uses[term] < 2]  # type: ignore[index]
-        hidden = [c for c in free if atom.terms[c] not in asked]
+        hidden = [c for c in free if atom.terms[c] not in answer_variables]
         if len(free) == len(atom.terms) and len(hidden) in (0, len(free)):
             split.factor *= len(relation) if not hidden else bool(relation)
         elif len(atom.terms) == 2 and free:
@@ -101,8 +102,8 @@ def _count_by(counted: CountedAtom, split: SplitQuery, engine: Engine) -> None:
         split.factor *= int(counted.weights(ids)[0]) if counted.relation else 0
 
 
-def _alone(group: Sequence[CountedAtom], engine: Engine) -> int:
-    """The number of answers to atoms that share a variable, which nothing else has."""
+def _shared_count(group: Sequence[CountedAtom], engine: Engine) -> int:
+    """The number of answers to atoms that share a variable which no other atom has."""
     if not all(each.relation for each in group):
         return 0
     plain = [each for each in group if each.relation.base is None]
@@ -115,7 +116,7 @@ def _alone(group: Sequence[CountedAtom], engine: Engine) -> int:
 
 
 def _joined(split: SplitQuery, negative: Sequence[Atom], facts: FactSet, engine: Engine) -> int | None:
-    """The instances of the joined atoms, each as often as the counted atoms say."""
+    """The number of instances of the joined atoms, each weighted by the counted atoms."""
     variables = tuple(split.counted)
     head = Predicate(HEAD, len(variables))
     rules = RuleSet([Rule(Atom(head, variables), tuple(split.joined), tuple(negative))])
@@ -129,14 +130,14 @@ def _joined(split: SplitQuery, negative: Sequence[Atom], facts: FactSet, engine:
         return 0
     keys, repeats = found.whole()
     if int(repeats.sum(dtype=np.int64)) != engine.work.instances[PHASE] - before:
-        return None  # more of one kind than the engine counts
+        return None  # more instances of one head than the engine can count
     ids = dict(zip(variables, columns_of(found.layout, keys), strict=True))
     weights = [each.weights(ids[variable]) for variable, group in split.counted.items() for each in group]
     return _total([repeats.astype(np.int64), *weights])
 
 
 def _total(weights: Iterable[Column]) -> int:
-    """The sum of the products of weights, whatever their size."""
+    """The sum of the products of weights, as integers of any size."""
     columns = list(weights)
     largest = prod(int(column.max(initial=0)) for column in columns)
     if largest * len(columns[0]) < MOST:

@@ -1,4 +1,4 @@
-"""How notebooks show rows of terms."""
+"""HTML of rows of terms for notebooks."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Tabular(Protocol):
 
 
 def rows_html(rows: Tabular) -> str:
-    """Rows of terms: the first of them. What is not bound is empty."""
+    """A table of the first rows of terms. Unbound cells are empty."""
     total = len(rows)
     caption = counted(total, "row")
     if not rows.columns:

@@ -1,8 +1,8 @@
-"""Rows in the order in which they are shown, as numbers of their terms.
+"""The order of rows in output: rows as numbers of their terms.
 
-The terms that occur in a column are put in order, by value or by hash, and numbered; rows are then ordered by their
-numbers, which needs no look at a term. There are few terms against rows, and the pairs of a compact relation are
-ordered lead by lead as they are listed, so that no more than a block of them is there at once.
+The terms that occur in a column are sorted by value or by hash, and numbered; rows are then sorted by these numbers
+without comparing terms. There are fewer terms than rows, and the pairs of a compact relation are sorted lead by lead as
+they are listed, so that only one block of them is in memory at once.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from everlog.engine.keys import BLOCK_ROWS, ID_BITS, ID_MASK, Column, columns_of
 from everlog.engine.relation import Base, Relation
 
 SORTED_BELOW = 1_000_000
-"""Up to so many rows are put in the order of their values."""
+"""Maximum number of rows that are sorted by value; more are sorted by hash."""
 
 Numbers = NDArray[np.int32]
 
@@ -32,10 +32,10 @@ class Ordered(Protocol):
 
     @property
     def terms(self) -> list[Column]:
-        """For each column the ids that occur, in order."""
+        """For each column, the distinct ids in order."""
 
     def blocks(self, start: int, stop: int) -> Iterator[list[Numbers]]:
-        """Some of the rows, in blocks: for each column the numbers of its terms."""
+        """A range of rows in blocks: for each column, the numbers of its terms."""
 
 
 def ordered(dictionary: Dictionary, relation: Relation) -> Ordered:
@@ -48,7 +48,7 @@ def ordered(dictionary: Dictionary, relation: Relation) -> Ordered:
 
 @dataclass(frozen=True)
 class InMemory:
-    """Rows that are all there."""
+    """Rows that are all in memory."""
 
     terms: list[Column]
     columns: list[Numbers]
@@ -59,7 +59,7 @@ class InMemory:
 
 
 class PairListing:
-    """The pairs of a compact relation, listed as they are asked for."""
+    """The pairs of a compact relation, listed as they are read."""
 
     def __init__(self, base: Base, terms: list[Column], universe: int) -> None:
         self.terms = terms
@@ -79,7 +79,7 @@ class PairListing:
             first, done = last, int(self._ends[last - 1])
 
     def _listed(self, first: int, last: int) -> tuple[Numbers, Numbers]:
-        """The pairs of some leads."""
+        """The pairs of a range of leads."""
         size = int(self._ends[last - 1]) - (int(self._ends[first - 1]) if first else 0)
         found = self._base.matches(0, self.terms[0][first:last], BLOCK_ROWS)
         words = (len(self.terms[1]) >> 6) + 1
@@ -108,7 +108,7 @@ def _sorted(dictionary: Dictionary, relation: Relation) -> InMemory:
 
 
 def _resorted(relation: Relation, columns: Sequence[Column], terms: Column, universe: int) -> list[Column]:
-    """The rows, sorted by the places of their terms."""
+    """The rows, sorted by the numbers of their terms."""
     places = np.zeros(universe, np.int64)
     places[terms] = np.arange(len(terms))
     keys = pack(relation.layout, [places[column] for column in columns], len(relation))
@@ -132,7 +132,7 @@ def _seen(column: Column, universe: int) -> NDArray[np.bool_]:
 
 
 def _in_order(dictionary: Dictionary, ids: Column, by_value: bool) -> Column:
-    """Terms, given by ascending ids, in the order of their values, or in that of their hashes, which the ids may be."""
+    """Terms, given by ascending ids, sorted by value or by hash; the ids may be in the order of the hashes already."""
     if len(ids) < 2 or (not by_value and len(dictionary.base) == len(dictionary)):
         return ids
     if not by_value:

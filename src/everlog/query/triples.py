@@ -1,9 +1,9 @@
-"""Which facts are triples of RDF.
+"""Facts that are triples of RDF.
 
 ``C(s)`` is ``s rdf:type C`` and ``p(s, o)`` is ``s p o`` if the predicate is an IRI; ``triple(s, p, o)`` is itself. The
-subject is an IRI or a blank node, the predicate an IRI. Rules over ``triple`` may also derive *generalised*
-triples, with a literal as subject, which RDF does not have. Predicates in the namespace ``urn:everlog:`` belong to the
-programs of profiles: auxiliary relations and ``everlog:violation``. They say nothing about the user's graph.
+subject is an IRI or a blank node, the predicate an IRI. Rules over ``triple`` may also derive *generalised* triples,
+with a literal as subject, which RDF does not have. Predicates in the namespace ``urn:everlog:`` belong to the programs
+of profiles: auxiliary relations and ``everlog:violation``. They are not part of the user's graph.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ def may_be_triples(predicate: Predicate) -> bool:
 
 
 def are_triples(predicate: Predicate, columns: list[pa.LargeStringArray]) -> pa.BooleanArray:
-    """Which rows, given as canonical texts, are triples; the predicate is one of :func:`may_be_triples`.
+    """A mask of the rows, given as canonical texts, that are triples; the predicate passes :func:`may_be_triples`.
 
     >>> columns = [pa.array(texts, pa.large_string()) for texts in (["<a>", "42"], ["42", "<a>"])]
     >>> are_triples(Predicate("<p>", 2), columns).to_pylist()

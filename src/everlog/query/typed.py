@@ -1,7 +1,7 @@
 """Columns of terms as Arrow columns of values.
 
-A column whose terms are all of one kind has the type of that kind, the same whatever the values are. A value is taken
-only if its term can be made of it again, so that a column that goes out and comes in is the same facts.
+A column whose terms are all of one kind has the type of that kind, independently of the values. A value is used only if
+it can be converted back to its term, so that writing a column and reading it again gives equal facts.
 """
 
 from __future__ import annotations
@@ -19,27 +19,27 @@ from everlog.lang.terms import DAY, TIME, XSD, Value, value_of
 from everlog.query.cells import cells
 
 BATCH_ROWS = 1 << 16
-"""Rows of one Arrow batch of a result."""
+"""Number of rows in an Arrow batch of a result."""
 
 FEW = 100
-"""Up to so many texts are read one by one."""
+"""Maximum number of texts that are converted one by one."""
 
 DECIMAL = pa.decimal128(38, 18)
-"""Decimals of up to 20 digits before the point and 18 behind it. Arrow reads longer ones wrong, without an error."""
+"""Decimals of up to 20 digits before the point and 18 after it. Arrow misreads longer ones without an error."""
 
 _FIRST = datetime.datetime(1, 1, 1)
 
 
 @dataclass(frozen=True)
 class TypedKind:
-    """Terms that have a type of their own: what their texts look like, and what stands around the lexical form."""
+    """A kind of terms with an Arrow type: a pattern of their texts, and the text around the lexical form."""
 
     pattern: str
     type: pa.DataType
     suffix: str = ""
-    """What ends every text; none means that lexical forms are bare."""
+    """The end of every text of the kind; empty if lexical forms are bare."""
     smallest: object = None
-    """Values below it have no place in Python."""
+    """Smallest value that Python can represent."""
 
 
 def _literals(lexical: str, datatype: str, kind: pa.DataType, smallest: object) -> TypedKind:
@@ -80,7 +80,7 @@ def typed_texts(texts: pa.LargeStringArray) -> pa.Array:
 
 
 def _values(texts: pa.LargeStringArray, kind: TypedKind) -> pa.Array | None:
-    """The values of texts, None if they are not all of the kind or have values that its type has no place for."""
+    """The values of texts, None if some text is of another kind or its value does not fit the type."""
     if not pc.all(pc.match_substring_regex(texts, kind.pattern)).as_py():
         return None
     if kind.suffix:
@@ -116,7 +116,8 @@ def values_of(texts: pa.LargeStringArray) -> list[Value]:
 
 
 def _exact(doubles: pa.DoubleArray, texts: pa.Array) -> bool:
-    """Whether the doubles are written as they were read: not those with too many digits, and not 1.0E400."""
+    """Whether writing the doubles gives the texts that they were read from; not with too many digits, and not for
+    1.0E400."""
     doubles, texts = doubles.drop_null(), texts.drop_null().cast(pa.large_string())
     finite = pc.is_finite(doubles)
     if not pc.all(finite, min_count=0).as_py():

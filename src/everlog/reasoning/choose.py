@@ -48,7 +48,7 @@ def attempts(
 ) -> Iterator[Attempt]:
     """What to try, one after the other; the last has no budget."""
     size, total = _size(delete) + _size(insert), old.explicit.count
-    if size * LARGE_CHANGE > total:
+    if size * LARGE_CHANGE > total and program.strata:
         yield Attempt("rematerialise", f"{size:,} of {total:,} explicit facts change")
         return
     counted = old.nr is not None and old.rec is not None

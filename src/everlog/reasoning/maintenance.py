@@ -13,12 +13,13 @@ the sets in which rules are matched, each kept up to date as D and A grow, at th
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass, field, replace
+from collections.abc import Collection
+from dataclasses import dataclass, field
 from functools import cached_property
 
 from everlog.analysis.modules.module import SpecialModule
 from everlog.analysis.stratify import StratifiedProgram, Stratum
-from everlog.engine.algebra import AnyCounts, AnyEngine, AnyFactSet, AnyMatches
+from everlog.engine.algebra import AnyCounts, AnyEngine, AnyFactSet, AnyMatches, Way
 from everlog.engine.factset import NONE, as_local
 from everlog.engine.rules import RuleSet
 from everlog.lang.syntax import Predicate
@@ -30,12 +31,13 @@ from everlog.reasoning.materialisation import (
     Materialisation,
     counted_anew,
 )
-from everlog.reasoning.modular import evaluate_again, maintain_together
+from everlog.reasoning.modular import maintain_together
 from everlog.reasoning.modules.kinds import implementation
 from everlog.reasoning.modules.loops import NO_MODULES, Loops, Oracle
+from everlog.reasoning.observers import unheard
 from everlog.reasoning.rule_sets import RuleSets, rule_sets
-from everlog.reasoning.seminaive import close_stratum
-from everlog.reasoning.statistics import Listener, UpdateStatistics
+from everlog.reasoning.statistics import UpdateStatistics
+from everlog.reasoning.ways import close, plain_way
 
 
 @dataclass(frozen=True)
@@ -44,12 +46,13 @@ class Rules:
 
     number: int
     """The position of the stratum among all, from 0."""
+    stratum: Stratum
     sets: RuleSets
     predicates: frozenset[Predicate]
 
     @classmethod
     def of(cls, number: int, stratum: Stratum) -> Rules:
-        return cls(number, rule_sets(stratum), frozenset(stratum.predicates))
+        return cls(number, stratum, rule_sets(stratum), frozenset(stratum.predicates))
 
     @property
     def every(self) -> RuleSet:
@@ -105,6 +108,8 @@ class Maintenance:
         self.nr_changed = CounterLog()
         self.rec_changed = CounterLog()
         self.statistics = UpdateStatistics(self.name)
+        self.rules: Rules
+        """The rules of the stratum that is repaired."""
 
     def run(self) -> AnySignedChange:
         """Repair the materialisation stratum by stratum; the old one stays as it is."""
@@ -112,21 +117,14 @@ class Maintenance:
         self.engine.held = self.I.count
         self.change_unruled()
         for number, stratum in enumerate(self.program.strata):
+            self.rules = Rules.of(number, stratum)
             if self.old.is_afresh(stratum):
-                self.derive_again(number, stratum)
-                continue
-            if stratum.alone is not None:
-                self.maintain_module(stratum, stratum.alone)
-                continue
-            if not self.is_affected(stratum):
-                continue
-            rules = Rules.of(number, stratum)
-            if not stratum.special:
-                self.maintain(rules)
-            elif not evaluate_again(self, stratum, rules):
-                maintain_together(self, rules, stratum.special)
-        explicit = self.kept | self.E_plus
-        materialisation = Materialisation(explicit, self.new, self.C_nr, self.C_r, self.new_trace(), self.old.instances)
+                self.close_again()
+            elif self.is_affected(stratum):
+                self.way_to_repair(stratum).repair(self)
+        materialisation = Materialisation(
+            self.explicit, self.new, self.C_nr, self.C_r, self.new_trace(), self.old.instances
+        )
         work = self.engine.work.instances
         self.statistics.instances = {phase: n - before.get(phase, 0) for phase, n in work.items()}
         self.statistics.seconds = time.perf_counter() - begin
@@ -145,17 +143,35 @@ class Maintenance:
         """Bring D and A up to date for one stratum."""
         raise NotImplementedError
 
-    def maintain_module(self, stratum: Stratum, module: SpecialModule) -> None:
+    @property
+    def before(self) -> AnyFactSet:
+        """All facts before the update."""
+        return self.I
+
+    @property
+    def after(self) -> AnyFactSet:
+        """All facts so far."""
+        return self.new
+
+    def way_to_repair(self, stratum: Stratum) -> Way:
+        """How to repair a stratum. Ordinary rules are repaired by the algorithm, whatever the engine is."""
+        if not stratum.special:
+            return plain_way(self.engine, stratum)
+        return self.engine.way(stratum, self.new, self.explicit) or plain_way(self.engine, stratum)
+
+    def by_algorithm(self) -> None:
+        """Repair the stratum: ordinary rules by the algorithm, a module by its own functions, both by DRed^c-MOD."""
+        stratum = self.rules.stratum
+        if stratum.alone is not None:
+            self.maintain_module(stratum.alone)
+        elif stratum.special:
+            maintain_together(self, self.rules, stratum.special)
+        else:
+            self.maintain(self.rules)
+
+    def maintain_module(self, module: SpecialModule) -> None:
         """Bring the relations of a module up to date. Its facts are never overdeleted, so D and A do without them."""
-        if {*self.gone, *self.fresh}.isdisjoint(module.inputs):
-            return
         engine = self.engine
-        if (changed := engine.repaired(stratum, self.I, self.new, self.gone, self.fresh)) is not None:
-            self.change_closed(*changed)
-            return
-        if (closed := engine.closed(stratum, self.new, NONE)) is not None:
-            self.compare_closed(closed, module)
-            return
         old, new, gone, fresh = map(as_local, (self.I, self.new, self.gone, self.fresh))
         found = implementation(module).repaired(old, new, gone, fresh, lambda: engine.limits.check(engine.held))
         self.new = new.replaced({p: change.relation for p, change in found.items()})
@@ -167,41 +183,41 @@ class Maintenance:
         self.alive = as_local(self.alive).replaced({p: old.relation(p) - found[p].lost for p in matched})
         self.either = as_local(self.either).replaced({p: old.relation(p) | found[p].won for p in matched})
 
-    def compare_closed(self, closed: AnyFactSet, module: SpecialModule) -> None:
-        """The same where the relations were derived again as a whole: ``closed`` has all facts."""
-        before, after = self.I.restricted(module.predicates), closed.restricted(module.predicates)
-        lost, won = before - after, after - before
-        self.engine.held += won.count - lost.count
-        self.engine.check(0)
-        self.new, self.alive = closed, self.alive - lost
-        self.either = self.either.extended(won)
-        self.gone, self.fresh = self.gone.extended(lost), self.fresh.extended(won)
+    def replace(self, deleted: AnyFactSet, inserted: AnyFactSet, new: AnyFactSet | None = None) -> None:
+        """Note that the stratum, no fact of which was changed so far, lost some facts and won others.
 
-    def derive_again(self, number: int, stratum: Stratum) -> None:
-        """Evaluate a stratum from nothing, since its facts come from other rules, and compare with them."""
-        own = frozenset(stratum.predicates)
+        ``new`` are all facts that there are from now on, if they are known as a whole.
+        """
+        self.engine.held += inserted.count - deleted.count
+        self.engine.check(0)
+        self.new = (self.new - deleted).extended(inserted) if new is None else new
+        self.alive = self.alive - deleted
+        self.either = self.either.extended(inserted)
+        self.gone, self.fresh = self.gone.extended(deleted), self.fresh.extended(inserted)
+
+    def close_again(self, predicates: Collection[Predicate] | None = None) -> None:
+        """Close the stratum from what is below it, and compare with what was there; count and trace it anew.
+
+        Only facts of the given predicates are compared, by default of all that the stratum derives.
+        """
+        stratum, own = self.rules.stratum, self.rules.predicates
         below = self.new.restricted(predicate for predicate in self.new if predicate not in own)
-        explicit, strata = self.kept | self.E_plus, len(self.program.strata)
-        closed, _ = close_stratum(self.engine, stratum, below, explicit, strata, Listener())
-        before, after = self.I.restricted(own), closed.restricted(own)
-        lost, won = before - after, after - before
-        self.new, self.alive, self.either = closed, self.alive - lost, self.either | won
-        self.gone, self.fresh = self.gone | lost, self.fresh | won
-        whole = replace(self.old, explicit=explicit, facts=closed, nr=self.C_nr, rec=self.C_r, afresh=frozenset())
+        closed = close(self.engine, stratum, below, self.explicit, unheard)
+        compared = own if predicates is None else predicates
+        before, after = self.I.restricted(compared), closed.restricted(compared)
+        self.replace(before - after, after - before, closed if predicates is None else None)
+        whole = Materialisation(self.explicit, self.new, self.C_nr, self.C_r)
         counted = counted_anew(self.engine, [stratum], whole, own)
         self.recount(counted.nr, counted.rec, own)
-        self.trace_again(number, stratum, whole)
+        self.trace_again(self.rules.number, stratum, whole)
 
     def trace_again(self, number: int, stratum: Stratum, new: AnyMaterialisation) -> None:
         """Compute the trace of a stratum anew; only Counting keeps it."""
 
-    def change_closed(self, lost: AnyFactSet, won: AnyFactSet) -> None:
-        """The same where only what changed was derived."""
-        self.engine.held += won.count - lost.count
-        self.engine.check(0)
-        self.new, self.alive = (self.new - lost).extended(won), self.alive - lost
-        self.either = self.either.extended(won)
-        self.gone, self.fresh = self.gone.extended(lost), self.fresh.extended(won)
+    @cached_property
+    def explicit(self) -> AnyFactSet:
+        """The explicit facts after the update."""
+        return self.kept | self.E_plus
 
     @cached_property
     def in_bodies(self) -> frozenset[Predicate]:
@@ -215,7 +231,10 @@ class Maintenance:
 
     def is_affected(self, stratum: Stratum) -> bool:
         """Whether anything that the stratum depends on has changed."""
-        changed = {*self.gone, *self.fresh, *self.E_minus, *self.E_plus}
+        changed = {*self.gone, *self.fresh}
+        if stratum.alone is not None:
+            return not changed.isdisjoint(stratum.inputs)
+        changed.update(self.E_minus, self.E_plus)
         return not changed.isdisjoint(stratum.inputs) or not changed.isdisjoint(stratum.predicates)
 
     def change_unruled(self) -> None:

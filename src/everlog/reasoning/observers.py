@@ -28,6 +28,10 @@ class WithinLimits:
         self.engine.limits.check(self.known)
 
 
+def unheard(new: int, rounds: int = 1) -> None:
+    """An observer that takes no notice."""
+
+
 class StratumProgress(WithinLimits):
     """Counts the rounds of a stratum, one of ``strata``, and tells a listener about them."""
 

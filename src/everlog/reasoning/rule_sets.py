@@ -29,5 +29,5 @@ class RuleSets:
 
 
 def rule_sets(stratum: Stratum) -> RuleSets:
-    """The rules of a stratum; each call for the same stratum returns the same."""
+    """The rules of a stratum for matching; they are made at the first call for the stratum."""
     return stratum.ordinary.once(RuleSets)

@@ -91,7 +91,6 @@ def rematerialise(
     engine: AnyEngine, program: StratifiedProgram, old: Materialisation[F, C], delete: F, insert: F
 ) -> SignedChange[F, C]:
     """Compute everything again, with the bookkeeping that was kept, and compare it with what was there."""
-    engine.renew()
     begin = time.perf_counter()
     more, less = explicit_change(old.explicit, delete, insert)
     explicit = (old.explicit - less).extended(more)

@@ -1,4 +1,4 @@
-"""Answers as a table of text lines, the first so many."""
+"""Answers as lines of a table, up to a limit."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 def table_lines(
     rows: Rows, limit: int, prefixes: Mapping[str, str], remember: Callable[[Iterable[str]], None]
 ) -> Iterator[str]:
-    """The first rows, and how many there are; ``remember`` gets the terms shown."""
+    """The lines of the first rows, and the number of rows; ``remember`` is called with the terms shown."""
     total = len(rows)
     shown = min(limit, total)
     columns = [_cells(column, prefixes) for column in rows.texts(0, shown)]
@@ -31,7 +31,7 @@ def table_lines(
 
 
 def result_lines(result: Result, limit: int, prefixes: Mapping[str, str]) -> Iterator[str]:
-    """What SPARQL answers: true or false, triples, or solutions."""
+    """The lines of the result of a SPARQL query: true or false, triples, or solutions."""
     from everlog.query.sparql.results import Triples, Truth
 
     if isinstance(result, Truth):
@@ -51,7 +51,7 @@ def result_lines(result: Result, limit: int, prefixes: Mapping[str, str]) -> Ite
 
 
 def _cells(column: Any, prefixes: Mapping[str, str]) -> list[str]:
-    """Terms as they are typed; what is not bound is empty."""
+    """Terms as they are typed; unbound ones are empty."""
     return ["" if text is None else print_text(text, prefixes) for text in column.to_pylist()]
 
 

@@ -1,4 +1,4 @@
-"""What a change of a live knowledge base comes to, in a line."""
+"""A summary of a change of a live knowledge base, in one line."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ if TYPE_CHECKING:
     from everlog.kb.change import Change
 
 SHOWN = 12
-"""How many predicates a line has."""
+"""Maximum number of predicates in a line."""
 
 
 def change_text(change: Change, prefixes: Mapping[str, str]) -> str:
-    """A change as people read it: how many facts of which predicates came and went.
+    """A summary of a change: the numbers of facts inserted and deleted for each predicate.
 
     >>> import everlog
     >>> kb = everlog.KnowledgeBase("path(?x, ?y) :- edge(?x, ?y) . edge(a, b) .")
@@ -33,7 +33,7 @@ def change_text(change: Change, prefixes: Mapping[str, str]) -> str:
 
 
 def _rules(change: Change) -> Iterator[str]:
-    """Rules that came and went, or were there already."""
+    """The parts of the line about rules that were added or removed, or known already."""
     if not isinstance(change, RulesChanged):
         return
     sides = (("+", change.rules_added, ""), ("-", change.rules_removed, ""), ("", change.rules_known, " there already"))

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Command:
-    """What a command does with the text behind its name; ``files`` if that is a file."""
+    """A command: a function of the text after its name; ``files`` is whether that text is a path."""
 
     usage: str
     help: str
@@ -24,7 +24,7 @@ class Command:
     files: bool = False
 
 
-def carry_out(session: Session, text: str) -> None:
+def run_command(session: Session, text: str) -> None:
     """Find the command that a text begins with, and run it."""
     name, _, rest = text.strip().partition(" ") if " " in text.strip().split("\n")[0] else _first_line(text)
     found = COMMANDS.get(ALIASES.get(name, name))
@@ -49,8 +49,8 @@ def _help(session: Session, text: str) -> None:
         return
     rows = [*TYPED.items(), *((each.usage, each.help) for each in COMMANDS.values())]
     width = max(len(usage) for usage, _ in rows)
-    for usage, said in rows:
-        session.write(f"{usage.ljust(width)}  {said}")
+    for usage, meaning in rows:
+        session.write(f"{usage.ljust(width)}  {meaning}")
 
 
 def _explain(session: Session, text: str) -> None:
@@ -164,7 +164,7 @@ TYPED: Mapping[str, str] = {
     "? path(a, ?x)": "ask: all values that make it true",
     "@prefix ex: <http://e.org/> .": "let ex:name stand for an IRI",
 }
-"""What is typed without a command."""
+"""Inputs that are not commands, with what they do."""
 
 COMMANDS: Mapping[str, Command] = {
     ":explain": Command(":explain FACT", "why a fact holds, or each answer to a query, or why not", _explain),
@@ -178,7 +178,7 @@ COMMANDS: Mapping[str, Command] = {
         ":save [STORE]", "write a store, or the next version of the one that was opened", _save, files=True
     ),
     ":undo": Command(":undo", "go back to before the last change", _undo),
-    ":limit": Command(":limit N", "show at most so many answers", _limit),
+    ":limit": Command(":limit N", "show at most N answers", _limit),
     ":help": Command(":help [COMMAND]", "this", _help),
     ":quit": Command(":quit", "leave; so does Ctrl-D", _quit),
 }

@@ -1,4 +1,4 @@
-"""What the beginning of a word may become: a command, a predicate, a variable, a constant, a file."""
+"""Completion of words: commands, predicates, variables, constants and files."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from everlog.shell.commands import COMMANDS
 from everlog.shell.session import Session
 
 DELIMITERS = " \t\n,()[]~"
-"""What words are separated by; colons, dashes and angle brackets belong to them."""
+"""The characters that separate words; colons, dashes and angle brackets are part of words."""
 
 MOST = 200
-"""How many completions are offered."""
+"""Maximum number of completions."""
 
 
 def completions(session: Session, line: str, begin: int, word: str) -> list[str]:
-    """What a word may become that begins at a position of a line.
+    """The completions of a word that begins at a position of a line.
 
     >>> import everlog
     >>> session = Session(everlog.KnowledgeBase("path(?x, ?y) :- edge(?x, ?y) . edge(ann, bob) ."), print)
@@ -43,7 +43,7 @@ def _candidates(session: Session, line: str, begin: int, word: str) -> Iterable[
 
 
 def _names(session: Session, word: str, inside: bool) -> Iterator[str]:
-    """Predicates where an atom begins; inside of one, constants that were typed or shown."""
+    """Predicates at the beginning of an atom; inside an atom, constants that were typed or shown."""
     if inside:
         yield from (text for text in session.seen if text.startswith(word))
         return

@@ -1,11 +1,11 @@
-"""Carrying out what is typed: each input changes the knowledge base as a whole, or not at all."""
+"""Carrying out inputs: each changes the knowledge base as a whole, or not at all."""
 
 from __future__ import annotations
 
 import copy
 
 from everlog.lang.parser import parse_program
-from everlog.shell.commands import carry_out
+from everlog.shell.commands import run_command
 from everlog.shell.reading import InputKind, content, kind_of
 from everlog.shell.session import Session
 
@@ -36,7 +36,7 @@ def run_input(session: Session, text: str) -> None:
 def _carry_out(session: Session, text: str) -> None:
     kind = kind_of(text)
     if kind is InputKind.COMMAND:
-        carry_out(session, text)
+        run_command(session, text)
     elif kind is InputKind.QUERY:
         session.ask(content(text))
     elif kind is InputKind.DELETION:

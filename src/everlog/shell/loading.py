@@ -1,4 +1,4 @@
-"""Loading files into a live knowledge base: rules, or facts by the readers of the pipeline."""
+"""Loading files of rules or facts into a live knowledge base."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def load(session: Session, text: str) -> None:
-    """Add what is in a file: rules if it is a rule file, facts otherwise, an ontology being facts, too."""
+    """Add the contents of a file: rules if it is a rule file, otherwise facts, also those of an ontology."""
     if text.endswith(".rls"):
         from everlog.lang.parser import parse_file
 

@@ -15,26 +15,26 @@ PROMPT, MORE = "everlog> ", "    ...> "
 INTERRUPTED = "interrupted: the knowledge base is as before"
 
 ReadLine = Callable[[str], str]
-"""Gives the next line for a prompt; raises EOFError after the last."""
+"""Returns the next line for a prompt; raises EOFError after the last."""
 
 
 def typed(prompt: str) -> str:
-    """The next line of a terminal."""
+    """Read the next line of a terminal."""
     return input(prompt)
 
 
 def piped(prompt: str) -> str:
-    """The next line of a pipe or a file."""
+    """Read the next line of a pipe or a file."""
     line = sys.stdin.readline()
     if not line:
         raise EOFError
     return line.rstrip("\n")
 
 
-def run(session: Session, read: ReadLine, complain: Callable[[str], None], *, on_terminal: bool) -> bool:
-    """Carry out inputs; what is wrong is said and the next one is read. Whether all went well.
+def run(session: Session, read: ReadLine, show_error: Callable[[str], None], *, on_terminal: bool) -> bool:
+    """Carry out inputs; errors are shown and the next input is read. Returns whether there was no error.
 
-    On a terminal Ctrl-C cancels the input or the work that is going on; elsewhere it ends everything.
+    On a terminal Ctrl-C cancels the current input or the work on it; elsewhere it ends the shell.
     """
     well = True
     while not session.over:
@@ -57,17 +57,18 @@ def run(session: Session, read: ReadLine, complain: Callable[[str], None], *, on
                 run_input(session, text)
         except EverlogError as error:
             well = False
-            complain(str(error))
+            show_error(str(error))
         except KeyboardInterrupt:
             if not on_terminal:
                 raise
             forget()
-            complain(INTERRUPTED)
+            show_error(INTERRUPTED)
     return well
 
 
 def next_input(read: ReadLine) -> str:
-    """Lines until they make an input; what the end of the lines leaves unfinished is an input, too."""
+    """Read lines until they form a complete input; an input that the end of the lines leaves unfinished is returned,
+    too."""
     lines = [read(PROMPT)]
     while not is_complete("\n".join(lines)):
         try:

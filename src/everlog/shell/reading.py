@@ -1,4 +1,4 @@
-"""What an input is, and whether all of it is there."""
+"""The kind of an input, and whether it is complete."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from everlog.lang.statements import grammar
 
 OPENING, CLOSING = ("_LPAR", "LBRACKET"), ("RPAR", "RBRACKET")
 UNFINISHED = ("_COMMA", "TILDE")
-"""Tokens that another must follow."""
+"""Tokens after which an input is incomplete."""
 
 COMMAND = re.compile(r":[A-Za-z-]*!?(?=\s|$)")
-"""How a command begins; `:p(a)` is a fact whose prefix is empty."""
+"""Matches the beginning of a command; `:p(a)` is a fact whose prefix is empty."""
 
 
 class InputKind(Enum):
-    """What can be typed."""
+    """The kinds of inputs."""
 
     NOTHING = "nothing"
     COMMAND = "command"
@@ -28,7 +28,7 @@ class InputKind(Enum):
 
 
 def kind_of(text: str) -> InputKind:
-    """What an input is, by how it begins.
+    """The kind of an input, by its beginning.
 
     >>> [kind_of(text).name for text in (":rules", "?- p(?x) .", "? p(?x)", "- p(a) .", "p(a) .", "% no more")]
     ['COMMAND', 'QUERY', 'QUERY', 'DELETION', 'ADDITION', 'NOTHING']
@@ -44,7 +44,7 @@ def kind_of(text: str) -> InputKind:
 
 
 def content(text: str) -> str:
-    """An input without the sign that says what it is, blanks in its place so that columns stay right.
+    """An input with blanks in place of the sign that marks its kind, so that columns in messages are right.
 
     >>> content("?- p(?x) .")
     '   p(?x) .'
@@ -59,8 +59,8 @@ def content(text: str) -> str:
 
 
 def is_complete(text: str) -> bool:
-    """Whether no more lines are needed: rules and facts end with a dot, queries may; commands are one line, but
-    for braces that are still open.
+    """Whether an input is complete: rules and facts end with a dot, queries may; commands are one line, unless braces
+    are still open.
 
     >>> [is_complete(text) for text in ("p(?x) :-", "p(a) .", "? p(a,", "? p(a, ?x)", ":sparql SELECT * {", ":rules")]
     [False, True, False, True, False, True]

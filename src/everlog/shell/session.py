@@ -1,4 +1,4 @@
-"""A live knowledge base, and what was done to it and shown of it."""
+"""A session of the shell: a live knowledge base, the last change, and the constants typed or shown."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ if TYPE_CHECKING:
     from everlog.kb.knowledge_base import KnowledgeBase
 
 MOST_SEEN = 5000
-"""How many constants are remembered for completion."""
+"""Maximum number of constants remembered for completion."""
 
 
 class Session:
-    """A knowledge base with what can be done to it by typing. ``write`` takes what is to be shown."""
+    """A knowledge base with the operations of the shell. ``write`` is called with each text to show."""
 
     def __init__(
         self, kb: KnowledgeBase, write: Callable[[str], None], *, asks: bool = False, wait: float = WAIT
@@ -33,27 +33,27 @@ class Session:
         self.kb = kb
         self.write = write
         self.asks = asks
-        """Whether somebody is there to be asked."""
+        """Whether the user can be asked, that is, whether stdin is a terminal."""
         self.wait = wait
-        """How many seconds to wait for another writer of a store."""
+        """Seconds to wait for another writer of a store."""
         self.limit = 100
-        """How many answers are shown."""
+        """Maximum number of answers shown."""
         self.seen: dict[str, None] = {}
-        """Constants that were typed or shown, the latest last."""
+        """Constants that were typed or shown, the most recent last."""
         self.saved = True
         self.over = False
         self._before: list[tuple[KnowledgeBase, str]] = []
 
     @property
     def prefixes(self) -> Mapping[str, str]:
-        """The prefixes that hold in queries and that are shown; those of files hold in no rule."""
+        """The prefixes used in queries and in output; those of fact files are not used in rules."""
         return self.kb.prefixes
 
     # changing -----------------------------------------------------------------------------------
 
     def change(self, program: Program, *, remove: bool = False) -> None:
         """Add or remove rules and facts, and show what that changed."""
-        self._see(program.facts)
+        self._remember_constants(program.facts)
         if not remove and program.prefixes != self.kb.program.program.prefixes:
             self.kb.change_rules(add=Program((), prefixes=program.prefixes))
         if program.rules:
@@ -65,7 +65,7 @@ class Session:
             self.applied("a change of facts", lambda: [self.kb.update(insert, delete, profile=True)])
 
     def applied(self, what: str, change: Callable[[], Sequence[Change]]) -> None:
-        """Change the knowledge base, remember how it was, and show what changed, step by step."""
+        """Change the knowledge base, keep its previous state for undoing, and show what changed, step by step."""
         before = copy.copy(self.kb)
         made = change()
         for each in made:
@@ -75,7 +75,7 @@ class Session:
             self.saved = False
 
     def undo(self) -> None:
-        """Go back to before the last change."""
+        """Undo the last change."""
         if not self._before:
             raise EverlogError.of(Code.NOTHING_TO_UNDO, "there is nothing to undo")
         self.kb, what = self._before.pop()
@@ -85,12 +85,12 @@ class Session:
     # asking -------------------------------------------------------------------------------------
 
     def ask(self, text: str) -> None:
-        """Show the answers to a query, the first of them."""
+        """Show the answers to a query, up to the limit."""
         from everlog.shell.answers import table_lines
 
         query = parse_query(text, self.prefixes)
         answers = self.kb.query(text)
-        self._see((*query.positive, *query.negative))
+        self._remember_constants((*query.positive, *query.negative))
         if not answers.columns:
             self.write("true" if answers else "false")
             return
@@ -102,7 +102,7 @@ class Session:
         explanation = self.kb.explain(print_query(parse_query(text, self.prefixes)), answers=self.limit)
         self.write(str(explanation).rstrip("\n"))
 
-    def _see(self, atoms: Iterable[Atom]) -> None:
+    def _remember_constants(self, atoms: Iterable[Atom]) -> None:
         from everlog.lang.printer import print_term
 
         terms = (term for atom in atoms for term in atom.terms if isinstance(term, Constant))

@@ -1,4 +1,4 @@
-"""The comfort of a terminal: completion by the tabulator, and a history that outlives the shell."""
+"""Features of a terminal: completion with the tabulator key, and a history that is kept in a file."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from everlog.shell.completion import DELIMITERS, completions
 from everlog.shell.session import Session
 
 MOST_LINES = 5000
-"""How many lines of history are kept."""
+"""Maximum number of lines of history."""
 
 
 def history_file() -> Path | None:
-    """Where lines are kept: in the user's directory for states; None for a user without a home, as in containers."""
+    """The file of the history, in the user's directory for states; None for a user without a home, as in containers."""
     state = os.environ.get("XDG_STATE_HOME")
     try:
         return Path(state or Path.home() / ".local" / "state") / "everlog" / "history"
@@ -25,8 +25,8 @@ def history_file() -> Path | None:
 
 
 @contextmanager
-def comfort(session: Session) -> Iterator[None]:
-    """Completion and history for ``input``, as far as this Python has them."""
+def completion_and_history(session: Session) -> Iterator[None]:
+    """Completion and history for ``input``, if this Python has readline."""
     try:
         import readline
     except ImportError:
@@ -52,7 +52,7 @@ def comfort(session: Session) -> Iterator[None]:
 
 
 class _Completer:
-    """Hands completions out one by one, as readline asks for them."""
+    """Returns completions one by one, as readline requests them."""
 
     def __init__(self, session: Session) -> None:
         self._session = session

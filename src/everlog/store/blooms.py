@@ -20,14 +20,20 @@ PRIMES = [
     np.uint64(prime)
     for prime in (0x9E3779B185EBCA87, 0xC2B2AE3D27D4EB4F, 0x165667B19E3779F9, 0x85EBCA77C2B2AE63, 0x27D4EB2F165667C5)
 ]
+"""The constants of xxHash64."""
+
 SALT = np.array(
     [0x47B6137B, 0x44974D91, 0x8824AD5B, 0xA2B7289D, 0x705495C7, 0x2DF1424B, 0x9EFC4947, 0x5C6BFB31], np.uint32
 )
+"""The multipliers that choose the bit in each word of a block."""
 
 WORDS = len(SALT)
 BLOCK_BYTES = 4 * WORDS
+"""Bytes of a block."""
 
 SIZE_FIELD = 0x15
+"""The byte that begins the size in a header (Thrift's compact protocol)."""
+
 FORM = bytes.fromhex("1c1c0000" * 3 + "00")
 """The bytes that follow the size in a header (Thrift's compact protocol): split blocks, xxHash, not compressed, end."""
 

@@ -23,6 +23,7 @@ from everlog.store.versions import read_version
 log = logging.getLogger(__name__)
 
 OWN_NAMES = {"facts", "terms", "snapshot", "work", "streams", "damaged"}
+"""The names in the directory of a store."""
 
 
 def exists(path: Path | str) -> bool:

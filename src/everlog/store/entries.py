@@ -22,7 +22,10 @@ from everlog.store.layout import StoreLayout, writer_of
 from everlog.store.schema import FORMAT
 
 METADATA_KEY = "everlog"
+"""The field of a commit with Everlog's metadata."""
+
 CHECK_KEY = "everlogCheck"
+"""The field of a commit with its contents and checksum."""
 
 REMEMBERED = 64
 """Number of entries that are cached."""

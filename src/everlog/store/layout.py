@@ -1,6 +1,4 @@
-"""Where everything in a store lies. No other module joins store paths.
-
-::
+"""The paths in a store. No other module joins store paths. ::
 
     STORE/facts/      Delta table: signed changes of facts
     STORE/terms/      Delta table: id and text of every term and predicate
@@ -9,8 +7,8 @@
     STORE/streams/    Spark's checkpoints of the streams that the store follows, unless they are elsewhere
     STORE/damaged/    parts of logs that a repair moved aside
 
-A data file carries the name of the transaction that wrote it, so that a file nobody committed can
-be told from one whose writer is still alive, and a checksum of what Parquet's own do not cover.
+The name of a data file has the transaction that wrote it, which tells files of dead writers from those of living
+ones, and a checksum of what Parquet's own checksums do not cover.
 """
 
 from __future__ import annotations

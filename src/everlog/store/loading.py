@@ -10,7 +10,7 @@ from everlog.engine.multiset import Counts
 from everlog.engine.state import State
 from everlog.lang.syntax import Predicate
 from everlog.store.codec import COUNTED, change_of, counts_of, dictionary_of, state_of
-from everlog.store.states import SnapshotState, keep_change, keep_whole, kept_in, kept_nowhere
+from everlog.store.states import SnapshotState, mapped_state, without_snapshot, write_change, write_whole
 from everlog.store.store import negated
 
 if TYPE_CHECKING:
@@ -29,21 +29,21 @@ def load(store: Store, version: int | None = None) -> SnapshotState:
     info = store.info(version)
     rows = sum(file.rows or 0 for file in store.files(info.version))
     found = store.nearest_snapshot(info.version, within=rows // FACTS_AN_UPDATE)
-    kept = None if found is None else _kept(store, found, info)
-    if kept is not None:
-        return kept
+    mapped = None if found is None else _from_snapshot(store, found, info)
+    if mapped is not None:
+        return mapped
     log.info("no snapshot of version %d: reading the tables", info.version)
     state = state_in_tables(store, info.version)
-    return keep_whole(store, info.version, state) if info.version == store.version else kept_nowhere(state)
+    return write_whole(store, info.version, state) if info.version == store.version else without_snapshot(state)
 
 
-def _kept(store: Store, found: Snapshot, info: VersionInfo) -> SnapshotState | None:
+def _from_snapshot(store: Store, found: Snapshot, info: VersionInfo) -> SnapshotState | None:
     """The state of a version from a snapshot of it or of another version; None if the snapshot cannot be used."""
     same = store.updates_between(found.version, info.version) == 0
     if not same and info.bookkeeping == COUNTED and not always_counted(store, found.version, info.version):
         return None
-    kept = kept_in(found)
-    return kept if kept is None or same else _caught_up(store, found.version, kept, info)
+    mapped = mapped_state(found)
+    return mapped if mapped is None or same else _caught_up(store, found.version, mapped, info)
 
 
 def always_counted(store: Store, one: int, other: int) -> bool:
@@ -65,10 +65,10 @@ def _caught_up(store: Store, at: int, old: SnapshotState, info: VersionInfo) -> 
     if info.bookkeeping != COUNTED:
         state = state.uncounted()
     if version != store.version:
-        return kept_nowhere(state)
+        return without_snapshot(state)
     if store.info(at).rules != info.rules:
-        return keep_whole(store, version, state)
-    return keep_change(store, version, old, state)
+        return write_whole(store, version, state)
+    return write_change(store, version, old, state)
 
 
 def state_in_tables(store: Store, version: int | None = None) -> State:

@@ -103,7 +103,7 @@ def contents(table: Path, version: int) -> Contents:
         return _read_contents(table, version)
     found = _remembered(table.absolute(), version, (entry.st_ino, entry.st_mtime_ns, entry.st_size))
     if found.checkpoint is not None:
-        forget_contents()  # somebody may repair the checkpoint
+        forget_contents()  # the checkpoint may be repaired
     return found
 
 

@@ -25,8 +25,13 @@ from everlog.store.files import open_file
 from everlog.store.rows import Ints, Key, first_disorder, key_of, plain, row_key, sort_order
 
 FILE_ROWS = 1 << 23
+"""Most rows of a file of facts or terms."""
+
 FACT_GROUP_ROWS = 1 << 15
+"""Rows of a row group of facts."""
+
 TERM_GROUP_ROWS = 1 << 17
+"""Rows of a row group of terms."""
 
 GROUPS_WITHOUT_FILTERS = 4
 """Most row groups of a file without Bloom filters."""

@@ -30,11 +30,14 @@ WEIGHT_TYPES: Mapping[str, pa.DataType] = {
 """The columns of signed changes, with their types."""
 
 WEIGHTS = tuple(WEIGHT_TYPES)
+"""The names of the columns of signed changes."""
+
 COUNTERS = ("nr", "rec")
 """The weights that count instances of rules, which not every version has."""
 
 _TERM_FIELDS: list[Any] = [pa.field("id", pa.int64(), nullable=False), pa.field("text", pa.string(), nullable=False)]
 TERMS = pa.schema(_TERM_FIELDS)
+"""The schema of ``terms``."""
 
 
 def fact_ids(width: int) -> pa.Schema:

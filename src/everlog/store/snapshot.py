@@ -36,7 +36,10 @@ from numpy.typing import NDArray
 from everlog.store import locking, steps
 
 ALIGNMENT = 64
+"""Bytes that the place of an array in the file is a multiple of."""
+
 FORMAT = 5
+"""Version of the format of snapshots; those of another version are not read."""
 
 BLOCK = 1 << 20
 """Bytes read at a time to compute a checksum."""

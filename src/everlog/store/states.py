@@ -58,7 +58,7 @@ class SnapshotState:
             return None
 
 
-def kept_in(snapshot: Snapshot) -> SnapshotState | None:
+def mapped_state(snapshot: Snapshot) -> SnapshotState | None:
     """The mapped state of a snapshot; None with a line in the log if its arrays are no state."""
     try:
         return SnapshotState(layers.read(snapshot.layers), snapshot)
@@ -67,7 +67,7 @@ def kept_in(snapshot: Snapshot) -> SnapshotState | None:
         return None
 
 
-def terms_in(snapshot: Snapshot) -> Dictionary | None:
+def mapped_terms(snapshot: Snapshot) -> Dictionary | None:
     """The mapped terms of a snapshot; None with a line in the log if its arrays are no terms."""
     try:
         return layers.dictionary(snapshot.layers)
@@ -80,28 +80,28 @@ def _not_used(snapshot: Snapshot, error: Exception) -> None:
     log.warning("the snapshot %s is damaged and not used: %s", snapshot.name, error)
 
 
-def kept_nowhere(state: State) -> SnapshotState:
+def without_snapshot(state: State) -> SnapshotState:
     """A state without a snapshot."""
     return SnapshotState(LayeredState(state, {}))
 
 
-def keep_whole(store: Store, version: int, state: State) -> SnapshotState:
+def write_whole(store: Store, version: int, state: State) -> SnapshotState:
     """Write a whole snapshot of a version; the ids of the state that is returned are in the order of the hashes."""
     settled = state.ranked().settled()
     arrays, manifest, placed = layers.layer(LayeredState(settled, {}), settled.predicates)
     found = store.write_snapshot(version, arrays, manifest)
-    return kept_nowhere(settled) if found is None else SnapshotState(placed, found)
+    return without_snapshot(settled) if found is None else SnapshotState(placed, found)
 
 
-def keep_change(store: Store, version: int, old: SnapshotState, new: State) -> SnapshotState:
+def write_change(store: Store, version: int, old: SnapshotState, new: State) -> SnapshotState:
     """Write a snapshot of a version with a layer on top of an older state's snapshot. Both states have the same
     dictionary, which may have grown.
     """
     if old.snapshot is None or _differs(old.snapshot, new):
-        return keep_whole(store, version, new)
+        return write_whole(store, version, new)
     below = old.snapshot.layers
     if not set(new.graphs).issubset(below[0].manifest["graphs"]):
-        return keep_whole(store, version, new)
+        return write_whole(store, version, new)
     changed = layers.changed(old.state, new)
     placed = LayeredState(new, old.placed.places)
     size = _size(placed, changed, below)
@@ -110,11 +110,11 @@ def keep_change(store: Store, version: int, old: SnapshotState, new: State) -> S
         changed |= {Predicate.parse(text) for text in taken.manifest["predicates"]}
         size = _size(placed, changed, below)
     if (size + sum(layer.manifest["size"] for layer in below[1:])) * WHOLE_SHARE > below[0].manifest["size"]:
-        return keep_whole(store, version, new)
+        return write_whole(store, version, new)
     placed = old.placed.followed_by(new, changed)
     arrays, manifest, placed = layers.layer(placed, sorted(changed), len(below), below[-1].manifest["universe"])
     found = store.write_snapshot(version, arrays, manifest, below[-1])
-    return keep_whole(store, version, new) if found is None else SnapshotState(placed, found)
+    return write_whole(store, version, new) if found is None else SnapshotState(placed, found)
 
 
 def _differs(snapshot: Snapshot, state: State) -> bool:

@@ -24,6 +24,8 @@ from everlog.store.snapshot import Snapshot
 from everlog.store.versions import Version, VersionInfo, newest_usable, no_terms, read_version
 
 UPDATES = frozenset({"update", "rules"})
+"""Operations that change facts or rules of the version before."""
+
 SMALL_OPERATIONS = frozenset({*UPDATES, "compact", "widen"})
 """Operations that leave most facts as they are."""
 

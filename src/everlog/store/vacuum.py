@@ -31,12 +31,12 @@ def vacuum(
         raise store_error(Code.BAD_OPTION, f"cannot keep {keep_versions} versions", store.path, "keep at least 1")
     with locking.guarded(store.layout):
         fresh = Store.open(store.path)
-        kept = _retained(fresh, keep_versions, keep_hours)
+        retained = _retained(fresh, keep_versions, keep_hours)
         alive = locking.living(fresh.layout)
-        facts = _unwanted(fresh.layout.facts, kept, alive)
-        terms_kept = {fresh.info(version).terms_version for version in kept}
+        facts = _unwanted(fresh.layout.facts, retained, alive)
+        terms_retained = {fresh.info(version).terms_version for version in retained}
         newest_terms = newest_version(fresh.layout.terms)
-        terms = _unwanted(fresh.layout.terms, terms_kept | {newest_terms or 0}, alive)
+        terms = _unwanted(fresh.layout.terms, terms_retained | {newest_terms or 0}, alive)
         dead = [w for w in locking.writers(fresh.layout) if w not in alive]
         lost = locking.unregistered(fresh.layout)
         found = [*facts, *terms, *(fresh.layout.staging(writer) for writer in dead), *lost]
@@ -55,15 +55,15 @@ def _retained(store: Store, keep_versions: int | None, keep_hours: float | None)
     newest = store.version
     if keep_versions is None and keep_hours is None:
         return set(range(newest + 1))
-    kept = set(range(max(0, newest + 1 - (keep_versions or 1)), newest + 1))
+    retained = set(range(max(0, newest + 1 - (keep_versions or 1)), newest + 1))
     if keep_hours is not None:
         since = datetime.datetime.now(datetime.UTC) - datetime.timedelta(hours=keep_hours)
-        kept |= {info.version for info in store.versions() if info.timestamp >= since}
-    return kept
+        retained |= {info.version for info in store.versions() if info.timestamp >= since}
+    return retained
 
 
-def _unwanted(table: Path, kept: set[int], alive: set[str]) -> list[Path]:
-    wanted = {name for version in kept for name in file_names(table, version)}
+def _unwanted(table: Path, retained: set[int], alive: set[str]) -> list[Path]:
+    wanted = {name for version in retained for name in file_names(table, version)}
     named = named_files(table)
     found = []
     for path in sorted(table.glob("*.parquet")):

@@ -27,6 +27,8 @@ from everlog.store.rows import key_of, plain, row_key
 from everlog.store.store import Store
 
 PARTS = ("rows", "smallest values", "largest values", "nulls")
+"""What the statistics of a file say, in the order of :func:`_parts`."""
+
 SHOWN = 5
 """Most facts or terms that a finding names."""
 
@@ -49,7 +51,7 @@ def verify_tables(store: Store) -> list[str]:
         *_check_files(store.layout.terms, store.term_files(), schema.TERMS, ["id"]),
     ]
     if findings:
-        return findings  # sums over files that are missing or wrong would only repeat them
+        return findings  # sums over missing or wrong files would repeat these findings
     terms = store.terms()
     return [*_check_terms(terms, store.info().salt), *_check_facts(store, plain(terms.column("id")), width)]
 

@@ -12,7 +12,7 @@ import everlog
 from bench.maintenance import lubm
 from bench.measure import ROOT
 from bench.spark.universities import SEED
-from everlog.host.session import LEAN, WORKER_LIMIT, _lean
+from everlog.host.session import LEAN, WORKER_LIMIT, _lean_environment
 from everlog.ingest.room import share_of_room
 
 UNIVERSITIES = 4
@@ -34,8 +34,8 @@ def test_universities_fit_small_executors() -> None:
 
 
 def test_workers_with_a_limit_are_lean() -> None:
-    assert _lean({}) == {}
-    assert {name.removeprefix("spark.executorEnv.") for name in _lean({WORKER_LIMIT: "1g"})} == set(LEAN)
+    assert _lean_environment({}) == {}
+    assert {name.removeprefix("spark.executorEnv.") for name in _lean_environment({WORKER_LIMIT: "1g"})} == set(LEAN)
 
 
 def test_less_room_is_a_smaller_share() -> None:

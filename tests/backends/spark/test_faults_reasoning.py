@@ -22,6 +22,8 @@ from everlog.store import Store
 from everlog.store.verify import verify
 from tests.backends.spark.struck import ALONE, POINTS, STORES, UPDATED
 
+pytestmark = pytest.mark.spark
+
 RULES = {
     "made": """
         two(?x, ?z) :- e(?x, ?y), e(?y, ?z) .

@@ -56,7 +56,7 @@ def check_proof(steps: list[Mapping[str, Any]], program: Program, given: Abstrac
 
 
 def height(steps: list[Mapping[str, Any]]) -> int:
-    """How many steps follow each other at most."""
+    """The maximum number of consecutive steps."""
     heights: list[int] = []
     for step in steps:
         heights.append(0 if step["by"] == "given" else 1 + max((heights[at] for at in step["from"]), default=0))
@@ -97,7 +97,7 @@ def _check_step(
 
 
 def _check_replaced(fact: Fact, other: Fact, equalities: list[Fact]) -> None:
-    """Check that a fact is another one with equal terms, and that all that is needed for that is said."""
+    """Check that a fact is another one with equal terms, and that the equalities for that are among the premises."""
     assert all(predicate == SAME for predicate, _ in equalities)
     assert fact[0] == other[0]
     pairs = {frozenset(pair) for pair in zip(fact[1], other[1], strict=True) if pair[0] != pair[1]}
@@ -107,7 +107,7 @@ def _check_replaced(fact: Fact, other: Fact, equalities: list[Fact]) -> None:
 
 
 def walks(premises: list[Fact]) -> set[Row]:
-    """Where a walk along some equalities, in their order and each in either direction, can begin and end."""
+    """The possible ends of a walk along equalities, in their order and each in either direction."""
     assert all(predicate == SAME for predicate, _ in premises)
     first, *rest = ([row, row[::-1]] for _, row in premises)
     found = set(first)
@@ -139,11 +139,11 @@ def _fact(step: Mapping[str, Any], prefixes: Mapping[str, str]) -> Fact:
 
 
 WINDOW = 5
-"""So many facts of a path are looked at together if it is long."""
+"""Maximum number of facts of a path that are checked together."""
 
 
 def follows(fact: Fact, rules: tuple[Rule, ...], path: list[Fact]) -> bool:
-    """Whether rules derive a fact from the facts of a path, and from nothing else.
+    """Whether rules derive a fact from the facts of a path alone.
 
     A long path is followed from one of its ends: what the rules derive of the end so far is carried on, together with
     the last facts.
@@ -203,7 +203,7 @@ def all_proofs(rules: tuple[Rule, ...], given: AbstractSet[Fact], holds: Facts, 
         instances.setdefault(head, []).append(((number, sigma), body))
 
     def proofs(fact: Fact, above: frozenset[Fact], chosen: dict[Fact, Any]) -> list[dict[Fact, Any]]:
-        """All ways to prove a fact that agree with what was chosen; no fact above may be needed."""
+        """All ways to prove a fact that agree with the chosen steps and use none of the facts above."""
         if fact in above:
             return []
         if fact in given and above:

@@ -1,4 +1,4 @@
-"""Deep proofs: found in time that grows with their size, and shown a page deep, unless more is asked for."""
+"""Deep proofs: found in time linear in their size, and shown down to a limited depth by default."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def test_deep_proofs_are_right() -> None:
 
 
 def test_the_lowest_proof_is_found_among_deep_ones() -> None:
-    """The way round over 1000 and on is longer but for a short cut in it."""
+    """The path over 1000 is longer, except for a short cut in it."""
     other = [(0, 1000), *((i, i + 1) for i in range(1000, 1070)), (1010, 1050), (1070, 70)]
     text = edges(70) + " ".join(f"e({i}, {j}) ." for i, j in other)
     explanation = everlog.KnowledgeBase(text).explain("r(70)")

@@ -1,4 +1,4 @@
-"""Proofs where equal terms have one representative: down to what was given, and to why terms are equal."""
+"""Proofs with representatives of equal terms: down to given facts, with proofs of the equalities."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def people() -> everlog.KnowledgeBase:
 
 
 def axioms(predicates: list[Predicate]) -> list[Rule]:
-    """What equality means, as rules."""
+    """The axioms of equality, as rules."""
     x, y, z = Variable("x"), Variable("y"), Variable("z")
 
     def same(one: Variable, other: Variable) -> Atom:

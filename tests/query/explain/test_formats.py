@@ -197,7 +197,7 @@ def test_other_proofs_of_closures_are_other_paths() -> None:
 
 
 def test_what_is_left_out_of_other_proofs_is_said(tmp_path: Path, command_line: CommandLine) -> None:
-    """All of p(a, ?y) is found, but what each q(?y) follows from is more than the search is ready to look at."""
+    """All instances of p(a, ?y) are found, but the instances for each q(?y) exceed the limit of the search."""
     kb = everlog.KnowledgeBase("good(?x) :- p(?x, ?y), q(?y) . q(?y) :- r(?y) .")
     kb.insert("p", [("a", i) for i in range(20_001)])
     kb.insert("r", [(i,) for i in range(20_001)])
@@ -243,5 +243,5 @@ def test_a_search_that_is_too_large_is_given_up(monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setattr(instances, "MOST_INSTANCES", 100)
     with pytest.raises(LimitError, match="more than 100 ways"):
         kb.explain("path(0, 40)")
-    for _ in range(60):  # what one call takes is not counted against the next
+    for _ in range(60):  # the limit holds for each call
         assert kb.explain("path(0, 2)").holds

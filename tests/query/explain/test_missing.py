@@ -1,4 +1,4 @@
-"""Why a fact does not hold: every rule that could derive it, and the first atom that fails."""
+"""Reasons why a fact does not hold: every rule that could derive it, and the first atom that fails."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def test_a_query_without_answers() -> None:
 
 
 def applied(rule: Rule, fact: Fact) -> Rule | None:
-    """The rule with its head made the fact, from the definition."""
+    """The rule with its head unified with the fact, by the definition."""
     values: dict[Term, Constant] = {}
     for term, text in zip(rule.head.terms, fact[1], strict=True):
         if values.setdefault(term, Constant(text)) != Constant(text) or (

@@ -1,4 +1,4 @@
-"""Proofs of random programs: every fact that holds has one, each step checks, and none is higher than it must be."""
+"""Proofs of random programs: every fact that holds has one, each step is correct, and each has the least height."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def test_modules_in_arbitrary_rules(case: Case) -> None:
 
 
 def identity(steps: list[dict[str, Any]]) -> frozenset[Any]:
-    """What a proof is, whatever the order of its steps."""
+    """A form of a proof that does not depend on the order of its steps."""
     facts = [step["fact"] for step in steps]
     return frozenset(
         (step["fact"], str(step.get("rules")), *(facts[at] for at in step.get("from", ()))) for step in steps
@@ -176,14 +176,14 @@ def test_many_modules(program: Program, facts: set[Fact]) -> None:
 
 
 def test_a_path_names_the_rules_of_closures_that_it_goes_along() -> None:
-    """The closure of p1 goes along the edges of p0's, so that a path needs the rules of p0, too."""
+    """The closure of p1 uses the edges of the closure of p0, so that a path needs the rules of p0, too."""
     rules = """p0(?x, ?z) :- p0(?x, ?y), f(?y, ?z) . p0(?x, ?y) :- f(?x, ?y) . p1(?x, ?y) :- f(?x, ?y) .
         p1(?x, ?y) :- f(?z, ?y), p1(?x, ?z) . p1(?x, ?y) :- p0(?y, ?z), p1(?x, ?z) ."""
     check_modules_over_modules(parse_program(rules), {(Predicate("f", 2), ('"a"', '"b"'))})
 
 
 def test_proofs_through_the_goal_leave_room_for_others() -> None:
-    """Of p(b, 1) there are more proofs than are asked for, most of which need p(b, b)."""
+    """p(b, 1) has more proofs than requested, most of which need p(b, b)."""
     rules = "p(?y, ?y) :- p(?x, ?y), p(?z, _) . p(?z, ?y) :- p(?z, _), p(?y, ?y), p(?x, ?x) ."
     program = parse_program(rules)
     pairs = [("a", "a"), ("a", "b"), ("a", "1"), ("b", "a"), ("b", "b"), ("1", "a")]

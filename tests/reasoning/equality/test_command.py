@@ -16,6 +16,8 @@ from tests.cli.running import CommandLine, Done
 from tests.owl.ontologies import EX, PREFIXES, turtle
 from tests.reasoning.equality.test_representatives import OWL, facts
 
+pytestmark = pytest.mark.spark
+
 ONTOLOGY = """
 :mother a owl:FunctionalProperty ; rdfs:range :Woman . :Woman rdfs:subClassOf :Person .
 :ancestor a owl:TransitiveProperty . :mother rdfs:subPropertyOf :ancestor .

@@ -1,7 +1,7 @@
-"""A kind of modules in one file, as CONTRIBUTING.md asks for it: symmetry without transitivity.
+"""A module kind in one file, as CONTRIBUTING.md describes it: symmetry without transitivity.
 
-``p(?x, ?y) :- p(?y, ?x) .`` makes p the union of what comes from elsewhere and its inverse. Only what a kind has to
-have is here; all else is by default. :data:`SYMMETRY` is the line of registration.
+``p(?x, ?y) :- p(?y, ?x) .`` makes p the union of its external facts and their inverse. The file has only what a kind
+must have; everything else is inherited. :data:`SYMMETRY` is the line of registration.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ from everlog.engine.reach import Check, unlimited
 from everlog.engine.relation import Relation
 from everlog.lang.syntax import Predicate, Rule
 from everlog.reasoning.modules.implementation import ModuleImplementation, Relations
-from everlog.reasoning.modules.kinds import Kind
+from everlog.reasoning.modules.kind import ModuleKind
 
 
 @dataclass(frozen=True)
 class Symmetric(SpecialModule):
-    """The predicate is what comes from elsewhere, and the inverse of that."""
+    """The predicate is the union of its external facts and their inverse."""
 
     predicate: Predicate
     rules: tuple[Rule, ...]
@@ -50,7 +50,7 @@ class Symmetric(SpecialModule):
 
 
 class SymmetricDetection(Detection):
-    """Takes the one recursive rule of a predicate if that is symmetry."""
+    """Takes the only recursive rule of a predicate if it is symmetry."""
 
     def of_component(self, component: Component, reader: RuleReader) -> Taken | Sequence[str]:
         rules = [read.rule for read in component.recursive]
@@ -65,7 +65,7 @@ class SymmetricDetection(Detection):
 
 
 class SymmetricImplementation(ModuleImplementation[Symmetric]):
-    """Lists both directions."""
+    """Lists the facts in both directions."""
 
     def derive(self, facts: FactSet, check: Check = unlimited) -> Relations:
         given = facts.relation(self.module.inputs[0])
@@ -73,4 +73,4 @@ class SymmetricImplementation(ModuleImplementation[Symmetric]):
         return {self.module.predicate: given.plain() | Relation.from_columns([second, first])}
 
 
-SYMMETRY = Kind(Symmetric, SymmetricDetection(), SymmetricImplementation)
+SYMMETRY = ModuleKind(Symmetric, SymmetricDetection(), SymmetricImplementation)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from itertools import permutations
 from typing import Any
@@ -22,9 +23,13 @@ from everlog.lang.parser import parse_program
 from everlog.lang.syntax import Predicate, Program
 from everlog.reasoning.materialisation import Materialisation, with_counters
 from everlog.reasoning.modules.closure.description import Closure, Transition
+from everlog.reasoning.modules.implementation import ModuleImplementation
 from everlog.reasoning.modules.kinds import implementation, with_modules
+from everlog.reasoning.modules.union.description import VirtualUnion
+from everlog.reasoning.modules.union.implementation import UnionImplementation
 from everlog.reasoning.seminaive import seminaive
 from everlog.reasoning.update import update
+from tests.reasoning.modules.symmetry import Symmetric, SymmetricImplementation
 from tests.reasoning.modules.test_updates import visible
 from tests.reasoning.test_maintenance import Ids, same
 from tests.strategies import Case, updates
@@ -103,6 +108,38 @@ def test_one_history(
     found = rows(state.rederive(FactSet({P: relation(doomed)}), gone_facts, left))
     assert (consequences(name, kept, left_e, kept, left_e) | left_x) & doomed <= found <= after & doomed
     assert rows(FactSet(state.relations())) == after
+
+
+PARTS = (Edge(X), Edge(E, True))
+SYMMETRIC = Symmetric(P, (), {P: X})
+OF_ONE_ROUND: dict[str, tuple[ModuleImplementation[Any], Callable[[set[Pair], set[Pair]], set[Pair]]]] = {
+    "union": (UnionImplementation(VirtualUnion(P, PARTS, (), {P: X})), lambda x, e: x | {(b, a) for a, b in e}),
+    "derived anew": (SymmetricImplementation(SYMMETRIC), lambda x, e: x | {(b, a) for a, b in x}),
+}
+
+
+@pytest.mark.parametrize("name", OF_ONE_ROUND)
+@given(given_facts=st.tuples(pairs, pairs), more=st.tuples(pairs, pairs), gone=st.tuples(pairs, pairs), others=pairs)
+def test_modules_whose_rules_apply_once(name: str, given_facts: Any, more: Any, gone: Any, others: set[Pair]) -> None:
+    """Add is exact, Del has all that is lost, Red gives back what still follows, whatever else was overdeleted."""
+    made, derived = OF_ONE_ROUND[name]
+
+    def facts(sides: tuple[set[Pair], set[Pair]]) -> FactSet:
+        return FactSet({X: relation(sides[0]), E: relation(sides[1])})
+
+    state = made.in_fixpoint(facts(given_facts))
+    before = derived(*given_facts)
+    assert rows(FactSet(state.relations())) == before
+    held = given_facts[0] | more[0], given_facts[1] | more[1]
+    assert rows(state.add(facts((more[0] - given_facts[0], more[1] - given_facts[1])))) == derived(*held) - before
+    lost = gone[0] & held[0], gone[1] & held[1]
+    left = held[0] - lost[0], held[1] - lost[1]
+    doomed = rows(state.delete(facts(lost)))
+    assert derived(*held) - derived(*left) <= doomed <= derived(*held)
+    overdeleted = doomed | (others & derived(*held))
+    found = rows(state.rederive(FactSet({P: relation(overdeleted)}), facts(lost), facts(left)))
+    assert found == overdeleted & derived(*left)
+    assert rows(FactSet(state.relations())) == derived(*left)
 
 
 PROGRAM = """

@@ -1,6 +1,6 @@
-"""Golden cases: ``cases/modules/NAME.rls`` is a program, and ``NAME.txt`` beside it says which modules take its rules.
+"""Golden cases: ``cases/modules/NAME.rls`` is a program, and ``NAME.txt`` lists the modules that take its rules.
 
-To add a case, add a program, and put what the failing test says into the other file once it is right.
+To add a case, add a program, run the test, and copy its output into the other file once it is correct.
 """
 
 from __future__ import annotations

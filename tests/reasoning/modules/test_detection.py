@@ -1,4 +1,4 @@
-"""Which rules modules take, and that modules and rewritten rules together mean what the rules meant."""
+"""The rules that modules take; modules and rewritten rules are equivalent to the original rules."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ KINDS: tuple[Kind, ...] = ("levels", "single")
 P, Q, E, F = (Predicate(name, 2) for name in "pqef")
 
 
-# ---- the meaning of modules, straight from their definitions
+# ---- the meaning of modules, computed from their definitions
 
 
 def transitive(pairs: Iterable[Pair]) -> Pairs:
@@ -59,7 +59,7 @@ def along(edge: Edge, facts: naive.Facts) -> Pairs:
 
 
 def meaning(module: SpecialModule, facts: naive.Facts) -> dict[Predicate, Pairs]:
-    """What a module derives from the facts below it."""
+    """The facts that a module derives from its inputs."""
     if isinstance(module, VirtualUnion):
         return {module.predicate: frozenset(chain.from_iterable(along(part, facts) for part in module.parts))}
     if module.kind in ("transitive", "symmetric-transitive"):
@@ -107,7 +107,7 @@ def paths(module: Closure, facts: naive.Facts) -> dict[Predicate, Pairs]:
 
 
 def evaluate(program: StratifiedProgram, explicit: Iterable[naive.Fact]) -> dict[Predicate, set[naive.Row]]:
-    """All facts by strata, rules naively and modules by their meaning; nothing is visited twice."""
+    """All facts, stratum by stratum: rules are evaluated naively, modules by their meaning."""
     known = naive.grouped((program.external.get(predicate, predicate), row) for predicate, row in explicit)
     for stratum in program.strata:
         if stratum.alone is not None:
@@ -123,7 +123,7 @@ def evaluate(program: StratifiedProgram, explicit: Iterable[naive.Fact]) -> dict
 
 
 def assert_same(program: Program, facts: Iterable[naive.Fact]) -> StratifiedProgram:
-    """The program means the same with modules, for both stratifications; returns one of them."""
+    """Check that the program derives equal facts with modules, for both stratifications; return one of them."""
     given = [*naive.explicit(program), *facts]
     wanted = naive.materialise(program, facts)
     checked = check(program)
@@ -259,7 +259,7 @@ GRAPHS = [*all_graphs("ab"), *random.Random(7).sample([*all_graphs("abc")], 150)
 
 
 def close(words: Iterable[Word], start: Pairs) -> Pairs:
-    """What rules with these words over one predicate derive from what is given of it."""
+    """The facts that rules with these words over one predicate derive from its given facts."""
     known = set(start)
     while True:
         more = set()
@@ -280,7 +280,7 @@ OWN: list[Word] = [path for size in (1, 2) for path in product(letters([P]), rep
 
 @pytest.mark.parametrize("chosen", [c for size in range(1, 6) for c in combinations(OWN, size)])
 def test_a_basis_is_exactly_a_closure(chosen: tuple[Word, ...]) -> None:
-    """On all graphs with two nodes and some with three: accepted if equal, and if not accepted then not equal."""
+    """On all graphs with two nodes and some with three, a basis is accepted exactly if it equals the closure."""
     basis = basis_of(P, chosen)
     results = [(graph, close(chosen, graph)) for graph in GRAPHS]
     assert (basis == "transitive") == all(found == transitive(graph) for graph, found in results)
@@ -575,7 +575,7 @@ NODES = "abcd"
 
 @st.composite
 def word_programs(draw: st.DrawFn) -> Program:
-    """Rules that are words over a few predicates, mostly such that modules take them."""
+    """Rules that are words over a few predicates; modules take most of them."""
     rng = random.Random(draw(st.integers(0, 2**32)))
     rules = []
     for _ in range(draw(st.integers(1, 6))):
@@ -631,7 +631,7 @@ def layered_programs(draw: st.DrawFn) -> Program:
 
 
 def fact_sets(predicates: Sequence[Predicate], nodes: str = NODES) -> st.SearchStrategy[set[naive.Fact]]:
-    """Few facts, self-loops and facts of derived predicates among them, and many for what is given."""
+    """A few facts of any predicate, including self-loops and derived predicates, and many of given predicates."""
     node = st.sampled_from(nodes)
     given = st.lists(st.tuples(st.sampled_from(GIVEN), st.tuples(node, node)), max_size=6)
     others = st.lists(st.tuples(st.sampled_from(list(predicates)), st.tuples(node, node)), max_size=3)

@@ -33,6 +33,8 @@ from tests.reasoning.modules.test_updates import module_cases
 from tests.running import SOURCES, knowledge_base, relation
 from tests.strategies import Case, updates
 
+pytestmark = pytest.mark.usefixtures("closures_in_graphs")
+
 RULES = """
 above(?x, ?y) :- parent(?x, ?y), ~dead(?x) .
 above(?x, ?z) :- above(?x, ?y), above(?y, ?z) .

@@ -26,6 +26,8 @@ from tests.reasoning.modules.test_updates import module_cases
 from tests.running import knowledge_base, relation
 from tests.strategies import Case, updates
 
+pytestmark = pytest.mark.usefixtures("closures_in_graphs")
+
 CHAIN = [(i, i + 1) for i in range(300)]
 RULES = "above(?x, ?y) :- parent(?x, ?y) . above(?x, ?z) :- above(?x, ?y), parent(?y, ?z) ."
 

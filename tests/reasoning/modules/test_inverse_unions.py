@@ -20,6 +20,8 @@ from tests.reasoning.modules.test_updates import run
 from tests.reasoning.test_maintenance import ALGORITHMS
 from tests.strategies import Case
 
+pytestmark = pytest.mark.usefixtures("closures_in_graphs")
+
 RULES = CATEGORIES + SEMANTIC_RELATION
 GIVEN = [Predicate(name, 2) for name in ("broader", "narrowerTransitive", "related", "semanticRelation")]
 DOMAIN = ("a", "b", "c", "d", "e")

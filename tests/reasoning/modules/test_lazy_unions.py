@@ -18,6 +18,8 @@ from everlog.reasoning.modules.union import united as union
 from everlog.reasoning.modules.union.difference import PairDifference
 from everlog.reasoning.modules.union.united import PairSource, United
 
+pytestmark = pytest.mark.usefixtures("closures_in_graphs")
+
 RULES = """
 path(?x, ?z) :- path(?x, ?y), path(?y, ?z) . path(?x, ?y) :- edge(?x, ?y) .
 near(?x, ?y) :- path(?x, ?y) . near(?x, ?y) :- path(?y, ?x) . near(?x, ?y) :- beside(?x, ?y) .

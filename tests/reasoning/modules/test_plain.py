@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, NoReturn
@@ -28,13 +27,6 @@ from tests.strategies import Case
 
 PATH = Predicate("path", 2)
 RULES = "path(?x, ?y) :- edge(?x, ?y) . path(?x, ?z) :- path(?x, ?y), path(?y, ?z) ."
-
-
-@pytest.fixture(autouse=True, scope="module")
-def plain_if_smaller() -> Iterator[None]:
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(plain, "PAIRS_BY_EDGE", 2)
-        yield
 
 
 def kept(kb: KnowledgeBase) -> Relation:

@@ -11,6 +11,8 @@ import pytest
 import everlog
 from everlog import KnowledgeBase
 
+pytestmark = pytest.mark.usefixtures("closures_in_graphs")
+
 RULES = """
 path(?x, ?y) :- edge(?x, ?y) .
 path(?x, ?z) :- path(?x, ?y), path(?y, ?z) .

@@ -21,6 +21,8 @@ from tests.oracle import naive
 from tests.reasoning.test_maintenance import ALGORITHMS, Ids, same
 from tests.strategies import Case, cases, graph_cases, updates
 
+pytestmark = pytest.mark.usefixtures("closures_in_graphs")
+
 CLOSURES = (
     "p(?x, ?z) :- p(?x, ?y), p(?y, ?z) .",
     "p(?x, ?z) :- p(?x, ?y), p(?y, ?z) . p(?x, ?y) :- p(?y, ?x) .",

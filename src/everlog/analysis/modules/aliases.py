@@ -29,7 +29,7 @@ class Aliases:
         return predicate if found is None else found.predicate
 
     def translate(self, edge: Edge) -> Edge:
-        """The same edge in terms of the predicate that stands for its own."""
+        """The edge in terms of the predicate that stands for its own."""
         found = self.edge_of.get(edge.predicate)
         return edge if found is None else found.turned(edge.inverted)
 

@@ -13,10 +13,10 @@ def hidden(predicate: Predicate) -> Predicate:
 
 
 def inner(predicate: Predicate) -> Predicate:
-    """The predicate of a state of pairs that nobody asks for."""
+    """The predicate of an inner state of pairs, which no rule outside the module reads."""
     return Predicate(f"{predicate.name}{INNER}", predicate.arity)
 
 
 def is_inner(predicate: Predicate) -> bool:
-    """Whether a predicate is one of a state that nobody asks for."""
+    """Whether a predicate is one of an inner state."""
     return predicate.name.endswith(INNER)

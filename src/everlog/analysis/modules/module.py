@@ -106,7 +106,7 @@ class SpecialModule(ABC):
     @property
     @abstractmethod
     def identity(self) -> Hashable:
-        """All that the relations depend on besides facts: modules with equal identities derive the same from them."""
+        """All that the relations depend on besides facts: modules with equal identities derive equal relations."""
 
     @abstractmethod
     def path(self, shown: Shown) -> str:

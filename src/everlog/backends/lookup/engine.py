@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
 
 from everlog.analysis.stratify import Stratum
 from everlog.backends.lookup.facts import UNIVERSE, LookedUpFacts
 from everlog.backends.too_much import TooMuchError
-from everlog.engine.algebra import AnyFactSet
+from everlog.engine.algebra import AnyFactSet, Observer, Repairing
 from everlog.engine.collect import Collector
-from everlog.engine.factset import FactSet, as_local
+from everlog.engine.factset import as_local
 from everlog.engine.limits import Limits
 from everlog.engine.match import Engine
 from everlog.reasoning.modules.kinds import implementation
@@ -34,18 +35,32 @@ class LookUpEngine(Engine):
     def hold(self, collector: Collector, more: int = 0) -> None:
         self._require(collector.held + more)
 
-    def renew(self) -> None:
-        raise TooMuchError("everything would be derived again")
-
     def _require(self, more: int) -> None:
         self._excerpt.require(more + max(0, self.held - self._known))
 
-    def repaired(
-        self, stratum: Stratum, old: AnyFactSet, new: AnyFactSet, gone: AnyFactSet, fresh: AnyFactSet
-    ) -> tuple[FactSet, FactSet] | None:
-        """What the module says, which looks up no more than it needs."""
-        assert stratum.alone is not None
-        before, after, less, more = map(as_local, (old, new, gone, fresh))
-        lost, won = implementation(stratum.alone).changed(before, after, less, more, lambda: self.check(0))
-        self.check(lost.count + won.count)
-        return lost, won
+    def way(
+        self, stratum: Stratum, facts: AnyFactSet, explicit: AnyFactSet, without: Collection[str] = ()
+    ) -> LookedUpStratum:
+        return LookedUpStratum(self, stratum)
+
+
+@dataclass(frozen=True)
+class LookedUpStratum:
+    """A stratum over facts that are looked up: it is repaired where it changed, and never closed from nothing."""
+
+    engine: LookUpEngine
+    stratum: Stratum
+
+    def close(self, facts: AnyFactSet, explicit: AnyFactSet, observer: Observer) -> AnyFactSet:
+        raise TooMuchError("everything would be derived again")
+
+    def repair(self, update: Repairing) -> None:
+        """By what the module says, which looks up no more than it needs."""
+        if self.stratum.alone is None:
+            update.by_algorithm()
+            return
+        before, after, gone, fresh = map(as_local, (update.before, update.after, update.gone, update.fresh))
+        module = implementation(self.stratum.alone)
+        lost, won = module.changed(before, after, gone, fresh, lambda: self.engine.check(0))
+        self.engine.check(lost.count + won.count)
+        update.replace(lost, won)

@@ -39,6 +39,8 @@ def opened(
     is_counted = info.bookkeeping == COUNTED
     if any(stratum.is_mixed for stratum in program.strata):
         raise TooMuchError("modules and rules depend on each other")
+    if algorithm == "rematerialise":
+        raise TooMuchError("everything would be derived again")
     if not is_counted and (generated or algorithm in ("dredc", "bfc")):
         raise TooMuchError("all derivations would be counted")
     facts: dict[Predicate, Relation] = {}

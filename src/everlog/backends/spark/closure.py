@@ -124,7 +124,7 @@ class ListPairs:
             for number in batch.column("id").to_pylist():
                 mine = starts[slice(*bounds(ends, number, self.slices))]
                 for sources, others in held.matches(lead(held), mine, SENT_ROWS):
-                    pairs = (ids[mine[sources]], ids[others])
+                    pairs = [ids[mine[sources]], ids[others]]
                     yield pa.record_batch(pairs if lead(held) == 0 else pairs[::-1], names=argument_names(2))
 
 

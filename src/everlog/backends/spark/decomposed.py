@@ -127,8 +127,8 @@ class CloseSlice:
                 yield from self._batches(number, closed.relation(predicate), numbering)
 
     def _closed(self, slice_facts: FactSet, below: FactSet, numbering: SharedNumbering) -> FactSet:
-        from everlog.reasoning.seminaive import close_stratum
-        from everlog.reasoning.statistics import Listener
+        from everlog.reasoning.observers import unheard
+        from everlog.reasoning.ways import close
 
         numbers = numbering.numbers_of(np.array(list(self.constants.values()), np.int64))
         engine = Engine(numbering.universe, dict(zip(self.constants, numbers.tolist(), strict=True)), threads=1)
@@ -136,7 +136,7 @@ class CloseSlice:
         around = slice_facts.restricted(p for p in slice_facts if p not in self.derived)
         facts = around.replaced(below.fitted(numbering.universe))
         stratum = Stratum.of_rules(1, self.rules, (), self.derived)
-        return as_local(close_stratum(engine, stratum, facts, seeds, 1, Listener())[0])
+        return as_local(close(engine, stratum, facts, seeds, unheard))
 
     def _batches(self, number: int, relation: Relation, numbering: SharedNumbering) -> Iterator[pa.RecordBatch]:
         keys = relation.keys()

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import pyarrow as pa
 
-from everlog.analysis.modules.ordinary import shown
+from everlog.analysis.ordinary import shown
 from everlog.analysis.stratify import Stratum
 from everlog.backends.spark.factset import FrameSet
 from everlog.backends.spark.plans import reads
@@ -19,7 +19,6 @@ from everlog.engine.factset import as_local
 from everlog.engine.limits import Limits
 from everlog.lang.errors import FactLimitError
 from everlog.reasoning.seminaive import close_stratum
-from everlog.reasoning.statistics import Listener
 
 
 @dataclass(frozen=True)
@@ -66,7 +65,7 @@ class _Evaluate:
         explicit = facts.restricted(self.stratum.predicates)
         below = facts.restricted(p for p in facts if p not in self.stratum.predicates)
         try:
-            found, figures = close_stratum(engine, self.stratum, below, explicit, 1, Listener())
+            found, figures = close_stratum(engine, self.stratum, below, explicit)
             engine.limits.check(found.count)
         except FactLimitError:
             return None

@@ -25,6 +25,9 @@ if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
 
 
+FrameChange = tuple[FrameSet, FrameSet]
+
+
 @dataclass(frozen=True)
 class Sources:
     """Where body atoms are matched; see :mod:`everlog.engine.match`."""
@@ -33,6 +36,8 @@ class Sources:
     neg: FrameSet
     inside: FrameSet
     outside: FrameSet
+    others: tuple[FrameChange, ...] = ()
+    """Further changes, one atom of each of which an instance must have; they are tested once it is found."""
 
     @cached_property
     def before(self) -> FrameSet:
@@ -54,9 +59,6 @@ class Sources:
         ):
             return False
         return all(atom.predicate in self.positive(i, pivot).possible for i, atom in enumerate(positive))
-
-
-FrameChange = tuple[FrameSet, FrameSet]
 
 
 @dataclass(frozen=True)
@@ -101,9 +103,7 @@ class FrameMatches:
             variants = [Variant(rule) for rule in self.rules.rules]
         else:
             (inside, outside), *others = self.changed
-            if others:
-                raise NotImplementedError("several conditions at once are matched on one machine only")
-            sources = Sources(self.pos, self.neg, inside, outside)
+            sources = Sources(self.pos, self.neg, inside, outside, tuple(others))
             variants = changed_variants(self.rules, self.changed[0])
         groups = alike([variant for variant in variants if sources.is_possible(variant)])
         return [(group, Instances(self.engine, group, sources)) for group in groups]
@@ -285,7 +285,37 @@ class Instances:
         assert found is not None
         for negated in waiting:
             found = self._without(found, negated)
+        for number, change in enumerate(self.sources.others):
+            found = self._among(found, number, change)
         return found
+
+    def _among(self, found: DataFrame, number: int, change: FrameChange) -> DataFrame:
+        """The bindings with a positive atom in P or a negated one in N, where (P, N) is a further change.
+
+        Each binding is joined once with the facts of each atom that may be among them, of which it has one at most.
+        """
+        from pyspark.sql import functions as F
+
+        kept, flags = found.columns, list[str]()
+        for body in range(len(self.positive) + len(self.negative)):
+            source = change[0] if body < len(self.positive) else change[1]
+            there = [p for p in self.group.predicates(body) if p in source.possible]
+            if there:
+                rows = source.frame(there)
+                atom = self._atom(body)
+                if body >= len(self.positive) and self._has_wildcard(body):
+                    rows, atom = self._projected(body, rows), self.variant.rule.shadows[body - len(self.positive)]
+                facts, conditions = self._matched(body, atom, rows)
+                condition = functools.reduce(lambda a, b: a & b, conditions) if conditions else F.lit(True)
+                flag = f"changed{number}_{body}"
+                found = found.join(facts.withColumn(flag, F.lit(True)), condition, "left")
+                found = found.select(*kept, *flags, flag)
+                flags.append(flag)
+        if not flags:
+            return found.where(F.lit(False))
+        return found.where(functools.reduce(lambda a, b: a | b, (F.col(flag).isNotNull() for flag in flags))).select(
+            *kept
+        )
 
     def _order(self) -> list[int]:
         """The changed atom first, otherwise the smallest, then those that share most variables with what is bound."""

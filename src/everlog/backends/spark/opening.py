@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from everlog.analysis.stratify import StratifiedProgram, Stratum
 from everlog.backends.spark.engine import SparkEngine
-from everlog.backends.spark.factset import FrameSet, PendingFacts, SourcePart
+from everlog.backends.spark.factset import FrameSet, PendingFacts, SourcePart, framed
 from everlog.backends.spark.materialise import spark_program
 from everlog.backends.spark.multiset import FrameCounts
 from everlog.backends.spark.settings import SparkSettings
@@ -25,6 +25,8 @@ from everlog.lang.errors import EverlogError
 from everlog.lang.syntax import Predicate
 from everlog.reasoning.materialisation import AnyMaterialisation, Materialisation
 from everlog.reasoning.modules.boundary import bridges
+from everlog.reasoning.observers import unheard
+from everlog.reasoning.ways import close
 from everlog.store import Store, VersionInfo
 from everlog.store.codec import COUNTED
 from everlog.store.loading import generated_in
@@ -121,8 +123,7 @@ def _unlisted(engine: SparkEngine, stratum: Stratum, facts: FrameSet) -> FrameSe
     @functools.cache
     def closed() -> FrameSet:
         inputs = facts.restricted(stratum.alone.inputs if stratum.alone is not None else ())
-        found = lazily.closed(stratum, inputs, NONE)
-        return FrameSet(engine.space) if found is None else found
+        return framed(engine.space, close(lazily, stratum, inputs, NONE, unheard))
 
     def frame(predicate: Predicate) -> DataFrame:
         return closed().frame([predicate])

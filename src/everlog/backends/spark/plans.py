@@ -24,10 +24,10 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from everlog.analysis.binary import Unconnected, binarise
 from everlog.analysis.decompose import Decomposition, decompose
-from everlog.analysis.linear import is_linear, read_beside
+from everlog.analysis.linear import is_linear, other_predicates
 from everlog.analysis.modules.edges import Edge
 from everlog.analysis.modules.module import SpecialModule
-from everlog.analysis.modules.ordinary import without_modules
+from everlog.analysis.ordinary import without_modules
 from everlog.analysis.partitioning import partitioned
 from everlog.analysis.stratify import Stratum
 from everlog.engine.hashing import hash_text
@@ -350,7 +350,7 @@ def _rounds_plan(loop: StratumPlan, predicates: tuple[Predicate, ...]) -> Stratu
     if isinstance(steps, Unconnected):
         why = f"nothing connects the recursive atoms of {print_rule(steps.rule)}"
         return replace(loop, reasons=(*loop.reasons, f"no rounds over slices: {why}"))
-    read = sum(loop.sizes.get(predicate, 0) for predicate in (*predicates, *read_beside(loop.rules, predicates)))
+    read = sum(loop.sizes.get(predicate, 0) for predicate in (*predicates, *other_predicates(loop.rules, predicates)))
     amount = f"{read:,} facts {limit(loop.settings, 'shared_facts')}"
     if read > loop.settings.shared_facts:
         return replace(loop, reasons=(*loop.reasons, f"rounds would have to share {amount}"))

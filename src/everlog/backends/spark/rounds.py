@@ -28,7 +28,7 @@ import numpy as np
 import pyarrow as pa
 
 from everlog.analysis.binary import Unconnected, binarise
-from everlog.analysis.linear import read_beside
+from everlog.analysis.linear import other_predicates
 from everlog.analysis.partitioning import PartitionedRules, Partitioning, partitioned
 from everlog.backends.spark.decomposed import orders_of
 from everlog.backends.spark.factset import FrameSet
@@ -72,7 +72,7 @@ def close_in_rounds(
 
     The recursive atoms of each rule are connected, and no derived predicate has arity 0.
     """
-    beside = read_beside(rules, derived)
+    beside = other_predicates(rules, derived)
     steps = binarise(rules, derived)
     assert not isinstance(steps, Unconnected)
     plan = partitioned(steps, derived)

@@ -6,7 +6,7 @@ they derive.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -15,7 +15,7 @@ from everlog.backends.spark.factset import FrameSet
 from everlog.backends.spark.match import FrameMatches, FrameProofs
 from everlog.backends.spark.plans import StratumPlan
 from everlog.backends.spark.workspace import WEIGHT
-from everlog.engine.algebra import AnyChange, AnyFactSet, Observer
+from everlog.engine.algebra import AnyChange, AnyFactSet, Observer, Way
 from everlog.engine.rules import RuleSet
 from everlog.lang.syntax import Predicate, Rule
 from everlog.profiling.recorder import Recorder
@@ -60,12 +60,12 @@ class WatchedSparkEngine(SparkEngine):
         self._heads = ()
         self.watch.began(self, rules, phase, as_one=True)
 
-    def closed(
-        self, stratum: Stratum, facts: AnyFactSet, delta: AnyFactSet, observer: Observer | None = None
-    ) -> FrameSet | None:
+    def way(
+        self, stratum: Stratum, facts: AnyFactSet, explicit: AnyFactSet, without: Collection[str] = ()
+    ) -> Way | None:
         if stratum.alone is not None:
             self.watch.began_module(self, stratum, stratum.alone)
-        return super().closed(stratum, facts, delta, observer)
+        return super().way(stratum, facts, explicit, without)
 
     @contextmanager
     def _told(self, stratum: Stratum, rules: Sequence[Rule]) -> Iterator[None]:
@@ -76,21 +76,21 @@ class WatchedSparkEngine(SparkEngine):
         if stratum.alone is None:
             self.watch.jobs_done({})
 
-    def _evaluated(self, plan: StratumPlan, facts: FrameSet, explicit: FrameSet) -> tuple[FrameSet, int] | None:
+    def evaluated(self, plan: StratumPlan, facts: FrameSet, explicit: FrameSet) -> tuple[FrameSet, int] | None:
         with self._told(plan.stratum, plan.stratum.rules):
-            return super()._evaluated(plan, facts, explicit)
+            return super().evaluated(plan, facts, explicit)
 
-    def _closed_by(self, plan: StratumPlan, facts: FrameSet) -> FrameSet:
+    def closed_at_once(self, plan: StratumPlan, facts: FrameSet) -> FrameSet:
         with self._told(plan.stratum, plan.stratum.recursive):
-            return super()._closed_by(plan, facts)
+            return super().closed_at_once(plan, facts)
 
-    def _closed_in_rounds(self, plan: StratumPlan, facts: FrameSet, observer: Observer | None) -> FrameSet:
+    def closed_in_rounds(self, plan: StratumPlan, facts: FrameSet, observer: Observer) -> FrameSet:
         with self._told(plan.stratum, plan.stratum.recursive):
-            return super()._closed_in_rounds(plan, facts, observer)
+            return super().closed_in_rounds(plan, facts, observer)
 
-    def _finished(self, stratum: Stratum, facts: FrameSet, delta: FrameSet, most: int) -> FrameSet | None:
+    def finished(self, stratum: Stratum, facts: FrameSet, delta: FrameSet) -> FrameSet | None:
         with self._told(stratum, stratum.recursive):
-            return super()._finished(stratum, facts, delta, most)
+            return super().finished(stratum, facts, delta)
 
     def observed(self, rows: DataFrame) -> tuple[Observation, DataFrame]:
         if not self._heads:

@@ -1,4 +1,4 @@
-"""Explanations: why a fact holds, as a proof by the rules, and why another does not."""
+"""Explanations: proofs of facts by the rules, and reasons why facts do not hold."""
 
 from everlog.query.explain.content import Answer
 from everlog.query.explain.explanation import Explanation

@@ -2,8 +2,8 @@
 
 Proofs are made level by level: those of height h from lower ones of the facts in the body of a step, one of which has
 height h - 1. In a proof each fact has one step, and no fact is needed for itself: a step whose head is in a proof of
-its body is left out. Of the goal as many proofs are kept as are asked for, of other facts more, since some of these
-cannot be put together.
+its body is left out. Of the goal the requested number of proofs is kept, of other facts more, since some of these
+cannot be combined.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ import numpy as np
 from everlog.query.explain.search import Search
 
 MOST_STEPS = 20_000
-"""The search for other proofs ends with so many steps."""
+"""Maximum number of steps in the search for other proofs."""
 
 MOST_COMBINED = 10_000
-"""So many ways to prove the body of one step are considered at each height."""
+"""Maximum number of combinations of proofs of the body of one step that are considered at each height."""
 
 SPARE = 20
-"""So many times the proofs that are asked for are kept of a fact that is not the goal."""
+"""Number of proofs kept of a fact other than the goal, as a multiple of the number requested of the goal."""
 
 
 MORE = "there are more; a higher limit shows them"
@@ -33,12 +33,12 @@ MORE = "there are more; a higher limit shows them"
 
 @dataclass(frozen=True)
 class Choice:
-    """A proof: for each of its facts that was not given the step that proves it."""
+    """A proof: for each of its derived facts, the step that proves it."""
 
     height: int
     steps: Mapping[int, int]
     size: int
-    """The number of facts, given ones too."""
+    """The number of facts, including given ones."""
 
     @property
     def key(self) -> frozenset[tuple[int, int]]:
@@ -47,14 +47,14 @@ class Choice:
 
 @dataclass(frozen=True)
 class Several:
-    """Proofs of a fact, and why there may be others, in sentences."""
+    """Proofs of a fact, and sentences that say why there may be others."""
 
     choices: tuple[Choice, ...]
     left_out: tuple[str, ...] = ()
 
 
 def several(search: Search, goal: int, limit: int) -> Several:
-    """Up to ``limit`` proofs of a goal by steps; if the goal was given, that is not among them."""
+    """At most ``limit`` proofs of a goal by steps, not counting that it was given."""
     ended = _explore(search, goal)
     found = _Levels(search, goal, limit)
     proofs = found.proofs()
@@ -68,7 +68,7 @@ def several(search: Search, goal: int, limit: int) -> Several:
 
 
 def _explore(search: Search, goal: int) -> bool:
-    """Expand everything that a proof of the goal may need; False if that was given up."""
+    """Expand every fact that a proof of the goal may need; returns False if the search was given up."""
     search.prepare()
     frontier, layer = np.array([goal]), 0
     while len(frontier):
@@ -98,7 +98,7 @@ class _Levels:
             for step in range(first, first + len(part))
         }
         self.full = False
-        """Whether proofs of a fact were left out that may be part of one that is asked for."""
+        """Whether proofs of a fact were dropped that may be part of a requested proof."""
         self.known: dict[int, list[Choice]] = {}
         self.uses: dict[int, list[int]] = {}
         for step, body in enumerate(self.body):
@@ -106,7 +106,7 @@ class _Levels:
                 self.uses.setdefault(fact, []).append(step)
 
     def proofs(self) -> list[Choice]:
-        """Proofs of the goal, one more than are asked for if there are so many."""
+        """Proofs of the goal: up to one more than requested."""
         height = 0
         changed = {fact for fact in {f for body in self.body for f in body} if self.leaf[fact]}
         for fact in changed:
@@ -124,7 +124,8 @@ class _Levels:
         return self.known.get(self.goal, [])
 
     def has_other_paths(self, search: Search) -> bool:
-        """Whether a fact of a closure is needed of which not all paths were found, other than by a path of that."""
+        """Whether a proof needs a fact of a closure of which not all paths were found, outside paths of that
+        closure."""
         closure = {fact: self._closure(search, fact) for fact in search.shortest_only}
         return any(
             fact == self.goal or any(self.path_of.get(step) != mine for step in self.uses.get(fact, ()))
@@ -137,7 +138,7 @@ class _Levels:
         return id(search.subject.paths_of[predicate].module)
 
     def _combined(self, step: int, height: int) -> Iterator[Choice]:
-        """The proofs by a step that have a height."""
+        """The proofs by a step with a given height."""
         lists = [self.known.get(fact, []) for fact in self.body[step]]
         self.full |= prod(map(len, lists)) > MOST_COMBINED
         for below in islice(product(*lists), MOST_COMBINED):
@@ -148,7 +149,7 @@ class _Levels:
                     yield Choice(height, joined, len(joined) + len(given))
 
     def _joined(self, step: int, below: tuple[Choice, ...]) -> dict[int, int] | None:
-        """One proof of several, None if they prove a fact in two ways or need the head of the step."""
+        """Several proofs joined into one, None if they prove a fact in two ways or need the head of the step."""
         joined: dict[int, int] = {}
         for choice in below:
             for fact, other in choice.steps.items():
@@ -162,12 +163,12 @@ class _Levels:
         return joined
 
     def _is_path(self, step: int, other: int | None = None) -> bool:
-        """Whether a step is a path, of the same closure as another one; paths are not put together of paths."""
+        """Whether a step is a path, of the closure of another step if given; paths are not composed of paths."""
         by = self.path_of.get(step)
         return by is not None and (other is None or by == self.path_of[other])
 
     def _keep(self, fact: int, found: list[tuple[int, Choice]]) -> bool:
-        """Take in new proofs of a fact, if there is room; whether there were some."""
+        """Keep new proofs of a fact, up to the limit; returns whether there were any."""
         known = self.known.setdefault(fact, [])
         room = (self.limit + 1) * (1 if fact == self.goal else SPARE) - len(known)
         seen = {choice.key for choice in known}

@@ -1,4 +1,4 @@
-"""Proofs that name equalities, put together with the proofs of these."""
+"""Joining proofs that use equalities with the proofs of these equalities."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ Pair = tuple[int, int]
 
 
 class ProvedEqualities(Protocol):
-    """Equal terms, of which it is known along which edges they are equal, and how each edge is proved."""
+    """Equal terms with the edges by which they are equal, and a proof of each edge."""
 
     terms: TermCache
 
     def needed(self, draft: Proof) -> Iterator[Pair]:
-        """The pairs of terms whose equality a proof names."""
+        """The pairs of terms whose equality a proof uses."""
 
     def in_order(self, one: Constant, other: Constant) -> Pair:
         """Two terms in the order in which their equality is proved."""
@@ -28,22 +28,22 @@ class ProvedEqualities(Protocol):
         """The edges from a term to an equal one."""
 
     def fact(self, pair: Pair) -> Atom:
-        """That two terms are equal."""
+        """The fact that two terms are equal."""
 
     def edge(self, number: int) -> Atom:
-        """The fact that an edge is."""
+        """The fact of an edge."""
 
     def level(self, edge: int) -> int:
         """The level at which an edge is proved."""
 
     def draft(self, edge: int) -> Proof:
-        """The proof of an edge, in which equalities are named."""
+        """The proof of an edge, which uses equalities without proving them."""
 
 
 def assembled(draft: Proof, equalities: ProvedEqualities) -> Proof:
-    """The whole proof: what equalities rest on comes first, level by level.
+    """The whole proof: the proofs of equalities come first, level by level.
 
-    A fact that is proved at several levels keeps its first proof, which needs nothing of later ones.
+    A fact that is proved at several levels keeps its first proof, which does not depend on later levels.
     """
     if not any(step.kind in ("equal", "same") for step in draft.steps):
         return draft
@@ -55,7 +55,7 @@ def assembled(draft: Proof, equalities: ProvedEqualities) -> Proof:
 
 
 def _needed(draft: Proof, equalities: ProvedEqualities) -> list[int]:
-    """All edges that a proof rests on, earlier levels first."""
+    """All edges that a proof depends on, earlier levels first."""
     found: dict[int, None] = {}
     waiting = [draft]
     while waiting:
@@ -74,7 +74,7 @@ class _Assembly:
         self.place: dict[Atom, int] = {}
 
     def add(self, draft: Proof) -> None:
-        """Take in the steps of a proof; all edges that it rests on are there."""
+        """Add the steps of a proof, whose edges have been added before."""
         places: list[int] = []
         for step in draft.steps:
             premises = tuple(places[at] for at in step.premises)
@@ -86,7 +86,7 @@ class _Assembly:
             places.append(self._put(step, premises))
 
     def _equality(self, one: Constant, other: Constant) -> int:
-        """Where it is proved that two terms are equal."""
+        """The index of the step that proves that two terms are equal."""
         pair = self._equalities.in_order(one, other)
         along = self._along(pair)
         return along[0] if len(along) == 1 else self._put(ProofStep(self._equalities.fact(pair), "same"), along)
@@ -104,7 +104,7 @@ class _Assembly:
 
 
 def _reached(steps: Sequence[ProofStep], goal: int) -> tuple[ProofStep, ...]:
-    """The steps that a goal rests on, in their order, which ends with it."""
+    """The steps that a goal depends on, in their order; the last one is the goal."""
     used = {goal}
     for at in range(goal, -1, -1):
         if at in used:

@@ -1,4 +1,4 @@
-"""Proofs as users see them, made of the facts and steps of a search."""
+"""Building the proofs that users see from the facts and steps of a search."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from everlog.query.explain.proof import Kind, Proof, ProofStep
 from everlog.query.explain.search import Search
 
 Chosen = Callable[[int], int]
-"""The step by which a fact is proved, negative if it was given."""
+"""A function from a fact to the step that proves it, negative if it was given."""
 
 
 class ProofBuilder:
-    """Makes proofs of facts that a search has met. Steps after the rules of the program are those of a query."""
+    """Builds proofs of facts that a search has found. Rules after those of the program belong to a query."""
 
     def __init__(self, search: Search, rules: int) -> None:
         self._search = search
@@ -36,13 +36,13 @@ class ProofBuilder:
         return [self._proof(order, best.__getitem__) for order in orders]
 
     def proof(self, goal: int, chosen: Chosen) -> Proof:
-        """A proof by other steps than the best ones."""
+        """A proof by the chosen steps."""
         order = self._order(goal, chosen)
         self._decode(set(order), chosen)
         return self._proof(order, chosen)
 
     def _order(self, goal: int, chosen: Chosen) -> list[int]:
-        """The facts of a proof, each after those it follows from, in the order of the bodies."""
+        """The facts of a proof, each after its premises, in the order of the bodies."""
         order: list[int] = []
         seen = {goal}
         waiting = [(goal, iter(self._body(chosen(goal))))]
@@ -80,7 +80,7 @@ class ProofBuilder:
     # terms ------------------------------------------------------------------------------------------
 
     def _decode(self, facts: set[int], chosen: Chosen) -> None:
-        """Make the atoms of facts and the steps that prove them, terms of all of them at once."""
+        """Create the atoms of facts and the steps that prove them, decoding all their terms at once."""
         new = np.array(sorted(facts.difference(self._atoms)), np.int64)
         table = self._search.facts
         rows = [(p, n, table.columns(p, n)) for p, n in table.by_predicate(new).items()]
@@ -113,7 +113,7 @@ class ProofBuilder:
         return zip(*([known[term] for term in column.tolist()] for column in columns), strict=True)
 
     def _maker(self, by: int | SpecialModule) -> Callable[[Atom, tuple[Constant, ...]], ProofStep]:
-        """What makes a step of the fact and the values of variables; premises are not known yet."""
+        """A function that creates a step from a fact and the values of variables, without its premises."""
         subject = self._search.subject
         if not isinstance(by, int):
             rules = subject.along(by)

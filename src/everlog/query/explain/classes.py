@@ -1,4 +1,4 @@
-"""Classes of equal terms: who is in them, and the given facts that are one fact over representatives."""
+"""Classes of equal terms: their members, and the given facts that are one fact over representatives."""
 
 from __future__ import annotations
 
@@ -51,19 +51,19 @@ class Classes:
     terms: TermCache
     partition: Partition
     usual: Column
-    """For each term the one that is shown for its class."""
+    """For each term, the term that is shown for its class."""
     hashes: Column
-    """By which terms are in order."""
+    """The hashes by which terms are sorted."""
     explicit: FactSet
     same: Predicate = SAME
-    """The predicate of what is the same."""
+    """The predicate of equal terms."""
 
     def is_shared(self, term: Term) -> bool:
         """Whether a constant is equal to another one."""
         return isinstance(term, Constant) and self.usual_of(term) is not None
 
     def usual_of(self, constant: Constant) -> Constant | None:
-        """What is shown for a constant and all that are equal to it; None if there is no other one."""
+        """The constant that is shown for a constant and those equal to it; None if there are no others."""
         try:
             return self._usual[constant.text]
         except KeyError:
@@ -78,25 +78,25 @@ class Classes:
         return {}
 
     def are_equal(self, one: Term, other: Term) -> bool:
-        """Whether two terms are the same, or constants of one class."""
+        """Whether two terms are identical, or constants of one class."""
         if one == other:
             return True
         of = self.partition.of
         return self.is_shared(one) and self.is_shared(other) and of[self._id(one)] == of[self._id(other)]
 
     def members(self, constant: Constant, most: int) -> list[Constant]:
-        """Some of the constants that are equal to one, in order, and not that itself."""
+        """At most ``most`` of the other constants that are equal to a constant, in order."""
         number = self.terms.id(constant)
         found, _ = self.partition.members(self.partition.of[[number]])
         found = found[found != number]
         return self.terms.constants(found[np.argsort(self.hashes[found])][:most].tolist())
 
     def is_equality(self, fact: Atom) -> bool:
-        """Whether a fact over representatives says that the terms of a class are equal to each other."""
+        """Whether a fact over representatives states that the terms of a class are equal."""
         return fact.predicate == self.same and fact.terms[0] == fact.terms[1] and self.is_shared(fact.terms[0])
 
     def given(self, fact: Atom, wanted: Sequence[Term | None]) -> Atom:
-        """A given fact that is the same over representatives: with as many of the wanted terms as there are."""
+        """A given fact that has this fact over representatives, with as many of the wanted terms as possible."""
         if not any(map(self.is_shared, fact.terms)):
             return fact
         index = self._index(fact.predicate)
@@ -135,12 +135,12 @@ class Classes:
 
 @dataclass(frozen=True)
 class _Given:
-    """Facts of one predicate, in the order of what they are over representatives."""
+    """Facts of one predicate, sorted by their facts over representatives."""
 
     columns: Sequence[Column]
     keys: Flat
     single: dict[tuple[int, ...], Atom] = field(default_factory=dict)
-    """Those that were looked for and are the only ones of their kind."""
+    """Facts already looked up that are the only ones with their fact over representatives."""
 
     @classmethod
     def of(cls, columns: Sequence[Column], partition: Partition) -> _Given:
@@ -149,7 +149,7 @@ class _Given:
         return cls([column[order] for column in columns], keys[order])
 
     def rows(self, representatives: Sequence[int], universe: int) -> slice:
-        """Where the facts are that are the same over representatives."""
+        """The range of the facts with given representatives."""
         key = _keys([np.array([each]) for each in representatives], universe)
         return slice(int(self.keys.searchsorted(key)[0]), int(self.keys.searchsorted(key, side="right")[0]))
 

@@ -1,4 +1,4 @@
-"""What an explanation says: for each fact asked for its proofs, or why it does not hold."""
+"""The content of an explanation: for each requested fact its proofs, or reasons why it does not hold."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from typing import overload
 
 from everlog.lang.printer import print_atom, print_rule
 from everlog.lang.syntax import Atom, Rule
-from everlog.query.explain.asked import ANSWER
 from everlog.query.explain.missing import Reason
 from everlog.query.explain.proof import Proof
+from everlog.query.explain.requested import ANSWER
 
 
 @dataclass(frozen=True)
@@ -21,9 +21,9 @@ class Answer:
     proofs: tuple[Proof, ...] = ()
     reasons: tuple[Reason, ...] = ()
     complete: bool | None = None
-    """Whether these are all proofs there are; None if no others were looked for."""
+    """Whether these are all proofs; None if no others were searched for."""
     notes: tuple[str, ...] = ()
-    """Why there may be other proofs; or what is to be known of terms of an atom that does not hold."""
+    """Sentences that say why there may be other proofs, or about the terms of an atom that does not hold."""
 
     @property
     def holds(self) -> bool:
@@ -37,7 +37,7 @@ class Answer:
 
 @dataclass(frozen=True)
 class Content(Sequence[Answer]):
-    """The answers, one a fact, and the rules that they speak of; what the forms of an explanation are made of."""
+    """The answers, one for each fact, and the rules that they refer to; the forms of an explanation show it."""
 
     query: str
     answers: tuple[Answer, ...]
@@ -59,7 +59,7 @@ class Content(Sequence[Answer]):
 
     @property
     def holds(self) -> bool:
-        """Whether there is anything to prove."""
+        """Whether any of the answers holds."""
         return any(answer.holds for answer in self.answers)
 
     @property
@@ -69,7 +69,7 @@ class Content(Sequence[Answer]):
 
     @property
     def used(self) -> tuple[int, ...]:
-        """The rules that the proofs and reasons speak of, by position."""
+        """The positions of the rules that the proofs and reasons refer to."""
         proofs = {rule for proof in self.proofs for rule in proof.rules}
         return tuple(sorted(proofs | {reason.rule for answer in self.answers for reason in answer.reasons}))
 
@@ -82,7 +82,7 @@ class Content(Sequence[Answer]):
         return print_rule(self.written[number], self.prefixes)
 
     def place(self, number: int) -> str | None:
-        """Where a rule was read, if that was a file or a text of the user's."""
+        """The place of a rule, if it was read from a file or a text of the user."""
         span = self.written[number].span
         if span is None or span.source.name.endswith(")"):  # the rules of a store
             return None

@@ -1,4 +1,4 @@
-"""Explanations as plain data, for JSON: each proof is a list of steps, each after those it follows from."""
+"""Explanations as plain data, for JSON: each proof is a list of steps, each after its premises."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from everlog.query.explain.proof import Proof, ProofStep
 
 
 def data(explanation: Content) -> dict[str, Any]:
-    """The whole explanation. Rules are numbered from 1, steps by their place in the proof from 0."""
+    """The whole explanation. Rules are numbered from 1, steps by their position in the proof from 0."""
     rules = [_rule(number, explanation) for number in explanation.used if number < len(explanation.written)]
     answers = [_answer(answer, explanation) for answer in explanation]
     return {"query": explanation.query, "answers": answers, "rules": rules}
@@ -27,8 +27,8 @@ def _rule(number: int, explanation: Content) -> dict[str, Any]:
 def _answer(answer: Answer, explanation: Content) -> dict[str, Any]:
     found: dict[str, Any] = {"fact": explanation.shown(answer.fact), "holds": answer.holds}
     if answer.holds:
-        asked = {} if answer.complete is None else {"complete": answer.complete, "notes": list(answer.notes)}
-        return {**found, "proofs": [_proof(proof, explanation) for proof in answer.proofs], **asked}
+        completeness = {} if answer.complete is None else {"complete": answer.complete, "notes": list(answer.notes)}
+        return {**found, "proofs": [_proof(proof, explanation) for proof in answer.proofs], **completeness}
     return {
         **found,
         "reasons": [_reason(reason, explanation) for reason in answer.reasons],

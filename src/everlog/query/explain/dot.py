@@ -1,4 +1,4 @@
-"""Explanations as a graph for Graphviz: a box for each fact, an arrow from what a fact follows from."""
+"""Explanations as a graph for Graphviz: a box for each fact, an arrow from each of its premises."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def _absent(atom: Atom, explanation: Content) -> str:
 
 
 def _quoted(*lines: str) -> str:
-    """A string of DOT, a line a line.
+    """A string of DOT with the given lines.
 
     >>> _quoted('say "a"', "b")
     '"say \\\\"a\\\\"\\\\nb"'

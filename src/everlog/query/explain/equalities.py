@@ -1,4 +1,4 @@
-"""Why terms are equal: along a path of ``owl:sameAs`` facts, each of which was given or follows by a rule.
+"""Proofs of equalities: paths of ``owl:sameAs`` facts, each of which was given or follows by a rule.
 
 Equal terms follow from facts, and facts from equal terms, in levels (:mod:`everlog.reasoning.merging`): the
 ``owl:sameAs`` facts of level j are proved with equalities of earlier levels only. The facts of all levels before k,
@@ -20,13 +20,13 @@ from everlog.engine.kernels import paths
 from everlog.engine.keys import Column
 from everlog.engine.reach import Reach
 from everlog.lang.syntax import Atom, Constant, Predicate
-from everlog.query.explain.asked import Goals
 from everlog.query.explain.assembled import Pair, assembled
 from everlog.query.explain.build import ProofBuilder
 from everlog.query.explain.classes import Classes, TermCache
 from everlog.query.explain.forms import in_terms
 from everlog.query.explain.paths import adjacent
 from everlog.query.explain.proof import Proof
+from everlog.query.explain.requested import Goals
 from everlog.query.explain.search import Search
 from everlog.query.explain.subject import ReasonedProgram, Subject
 from everlog.reasoning.merging import Level
@@ -34,12 +34,12 @@ from everlog.reasoning.merging import Level
 
 @dataclass(frozen=True)
 class Edges:
-    """The ``owl:sameAs`` facts of all levels that join classes, and those of level 0 that say nothing new."""
+    """The ``owl:sameAs`` facts of all levels that join classes, and all those of level 0."""
 
     level: Column
     representatives: tuple[Column, Column]
     terms: tuple[Column, Column]
-    """Those that are shown for the representatives."""
+    """The terms that are shown for the representatives."""
 
     @classmethod
     def of(cls, subjects: Sequence[Subject], same: Predicate) -> Edges:
@@ -72,7 +72,7 @@ class Edges:
 
 
 class Equalities:
-    """The equal terms of a knowledge base, with the proofs found so far of what makes them equal."""
+    """The equal terms of a knowledge base, with the proofs found so far of their equality."""
 
     def __init__(self, reasoner: ReasonedProgram, subject: Subject) -> None:
         merging, merged = reasoner.merging, reasoner.merged
@@ -92,12 +92,12 @@ class Equalities:
     def edges(self) -> Edges:
         return Edges.of(self.subjects[:-1], self.same)
 
-    def proofs(self, subject: Subject, asked: Goals, found: Sequence[Proof]) -> list[Proof]:
-        """Proofs of facts that were asked for, made of those over representatives."""
-        columns = [self.terms.constants(column.tolist()) for column in asked.columns]
-        rows: Iterable[tuple[Constant, ...]] = zip(*columns, strict=True) if columns else [()] * len(asked)
+    def proofs(self, subject: Subject, goals: Goals, found: Sequence[Proof]) -> list[Proof]:
+        """Proofs of requested facts, made of proofs over representatives."""
+        columns = [self.terms.constants(column.tolist()) for column in goals.columns]
+        rows: Iterable[tuple[Constant, ...]] = zip(*columns, strict=True) if columns else [()] * len(goals)
         drafts = [
-            in_terms(self.top, subject.written, proof, Atom(asked.predicate, row))
+            in_terms(self.top, subject.written, proof, Atom(goals.predicate, row))
             for proof, row in zip(found, rows, strict=True)
         ]
         self._prove(drafts)
@@ -112,7 +112,7 @@ class Equalities:
                 yield one, other
 
     def in_order(self, one: Constant, other: Constant) -> Pair:
-        """Two terms, of which either may come first, in the order in which their equality is proved."""
+        """A pair of two terms in the order in which their equality is proved, independent of the order given."""
         pair = self.terms.id(one), self.terms.id(other)
         hashes = self.top.hashes
         return pair if hashes[pair[0]] <= hashes[pair[1]] else pair[::-1]
@@ -122,7 +122,7 @@ class Equalities:
         return self._paths[pair]
 
     def fact(self, pair: Pair) -> Atom:
-        """That two terms are equal."""
+        """The fact that two terms are equal."""
         return Atom(self.same, tuple(self.terms.constants(pair)))
 
     def edge(self, number: int) -> Atom:
@@ -140,7 +140,7 @@ class Equalities:
     # finding ----------------------------------------------------------------------------------------
 
     def _prove(self, drafts: Sequence[Proof]) -> None:
-        """Find paths for all equalities that proofs name, and proofs of what is on them, from the last level down."""
+        """Find paths for all equalities that proofs use, and proofs of the edges on them, from the last level down."""
         pairs = self._new_pairs(drafts)
         edges: set[int] = set()
         for level in range(len(self.subjects) - 1, -1, -1):
@@ -156,7 +156,7 @@ class Equalities:
         return {pair for draft in drafts for pair in self.needed(draft) if pair not in self._paths}
 
     def _since(self, pairs: Sequence[Pair]) -> dict[Pair, int]:
-        """For each pair the first partition in which its terms are equal; a term by itself is with another one."""
+        """For each pair, the first partition in which its terms are equal; for a single term, equal to another one."""
         first, second = np.array(pairs, np.int64).reshape(-1, 2).T
         found = np.full(len(pairs), -1, np.int64)
         for level, classes in enumerate(self.classes):
@@ -166,7 +166,7 @@ class Equalities:
         return dict(zip(pairs, found.tolist(), strict=True))
 
     def _find(self, level: int, pairs: Sequence[Pair]) -> None:
-        """Shortest paths between the terms of pairs, along edges of the levels before."""
+        """Find shortest paths between the terms of pairs, along edges of the levels before."""
         if not pairs:
             return
         if level not in self._graphs:
@@ -185,23 +185,23 @@ class Equalities:
         goals = search.facts.numbers(self.same, columns, len(edges))
         search.run(np.unique(goals))
         proofs = ProofBuilder(search, len(subject.rules)).proofs(goals.tolist())
-        told = [
+        drafts = [
             in_terms(self.classes[level], subject.written, proof, self.edge(edge))
             for edge, proof in zip(edges, proofs, strict=True)
         ]
-        self._proofs.update(zip(edges, told, strict=True))
-        return told
+        self._proofs.update(zip(edges, drafts, strict=True))
+        return drafts
 
 
 @dataclass(frozen=True)
 class _Graph:
-    """A graph of terms with what the search for paths needs."""
+    """A graph of terms with the arrays that the search for paths needs."""
 
     reach: Reach
     hashes: Column
 
     def paths(self, sources: Column, targets: Column) -> tuple[Column, Column]:
-        """Where the path from each source to its target starts, and the terms on all paths."""
+        """The terms on the paths from each source to its target, and the offset of each path."""
         begin, end = self.reach.positions(sources), self.reach.positions(targets)
         row_of = self.reach.row_of.view()
         row_of.flags.writeable = False
@@ -223,7 +223,7 @@ class _Graph:
 
 
 def _at_level(reasoner: ReasonedProgram, subject: Subject, level: Level) -> Subject:
-    """What explanations at a level are about."""
+    """The subject of explanations at a level."""
     universe, partition = len(reasoner.dictionary), level.partition
     facts, explicit = level.kept.facts.fitted(universe), level.kept.explicit.fitted(universe)
     return replace(

@@ -13,7 +13,7 @@ from everlog.query.explain.text import text
 
 
 class Explanation(Content):
-    """The answers, one a fact, and the rules that they speak of.
+    """The answers, one for each fact, and the rules that they refer to.
 
     >>> import everlog
     >>> kb = everlog.KnowledgeBase("p(?x) :- q(?x), ~r(?x) . q(a) .")
@@ -43,11 +43,11 @@ class Explanation(Content):
         return f"<Explanation of {self.query}: {proved:,} of {len(self):,} hold, {len(self.proofs):,} proofs>"
 
     def to_dict(self) -> dict[str, Any]:
-        """Everything as JSON has it; see ``docs/explain.md``."""
+        """The explanation as plain data for JSON; see ``docs/explain.md``."""
         return data(self)
 
     def to_json(self) -> str:
-        """The same as text."""
+        """The explanation as a text of JSON."""
         return json.dumps(self.to_dict(), ensure_ascii=False, indent=1)
 
     def to_dot(self) -> str:
@@ -55,7 +55,7 @@ class Explanation(Content):
         return dot(self)
 
     def to_html(self) -> str:
-        """A page of its own, in which the steps of proofs fold."""
+        """A page of HTML, in which the steps of proofs fold."""
         return page(self)
 
     def _repr_html_(self) -> str:

@@ -1,9 +1,9 @@
-"""Proofs over representatives, told with the terms that were asked for and those that were given.
+"""Rewriting proofs over representatives with the requested terms and those of given facts.
 
-What holds of a term holds of all that are equal to it, so a rule can be applied to any of them. Here the terms are
-chosen from the top down: those of the head are the ones asked for, others are taken from given facts of the body, and
-the rest are the usual ones of their classes. Where a fact is needed with other terms than it has, a step puts equal
-terms for each other. That these are equal is not proved here.
+A fact about a term holds for all equal terms, so a rule can be applied to any of them. Here the terms are chosen from
+the top down: those of the head are the requested ones, others are taken from given facts of the body, and the rest are
+the usual ones of their classes. Where a fact is needed with other terms than it has, a step replaces terms by equal
+ones. Their equality is not proved here.
 """
 
 from __future__ import annotations
@@ -15,37 +15,37 @@ from everlog.query.explain.classes import Classes
 from everlog.query.explain.proof import Proof, ProofStep
 
 
-def in_terms(classes: Classes, written: Sequence[Rule], proof: Proof, asked: Atom) -> Proof:
-    """The proof of what was asked for. Its ``equal`` steps have the one premise that they change, and its ``same``
+def in_terms(classes: Classes, written: Sequence[Rule], proof: Proof, goal: Atom) -> Proof:
+    """The proof of the requested fact. Its ``equal`` steps have the one premise that they change, and its ``same``
     steps, which say that two terms are equal, have none.
 
     ``written`` are the rules; the last one is that of the query, if the proof is of an answer.
     """
     if not any(classes.is_shared(term) for step in proof.steps for term in step.fact.terms):
         return proof
-    return _Telling(classes, written, proof).proof(asked)
+    return _TermChooser(classes, written, proof).proof(goal)
 
 
-class _Telling:
+class _TermChooser:
     def __init__(self, classes: Classes, written: Sequence[Rule], proof: Proof) -> None:
         self._classes, self._written, self._steps = classes, written, proof.steps
         self._wanted: list[dict[Atom, None]] = [{} for _ in proof.steps]
-        """What each fact is needed as, first from above."""
+        """The forms in which each fact is needed, those of its first use first."""
         self._values: dict[int, Mapping[Term, Constant]] = {}
         """The terms to which the rule of a step is applied."""
         self._bodies: dict[int, list[Atom]] = {}
-        """The facts that it is applied to."""
+        """The facts to which the rule of a step is applied."""
         self._made: list[ProofStep] = []
         self._place: dict[Atom, int] = {}
 
-    def proof(self, asked: Atom) -> Proof:
-        self._wanted[-1][asked] = None
+    def proof(self, goal: Atom) -> Proof:
+        self._wanted[-1][goal] = None
         for at in reversed(range(len(self._steps))):
             if self._wanted[at] and self._by_rule(at):
                 self._choose(at)
         for at, wanted in enumerate(self._wanted):
             for form in wanted:
-                self._tell(at, form)
+                self._write(at, form)
         return Proof(tuple(self._made))
 
     def _by_rule(self, at: int) -> bool:
@@ -56,11 +56,11 @@ class _Telling:
         return self._written[step.rules[0] if step.rules else -1]
 
     def _choose(self, at: int) -> None:
-        """The terms to which a rule is applied, and so what its body is needed as."""
+        """Choose the terms to which a rule is applied, and with them the forms of its body."""
         step = self._steps[at]
-        rule, asked = self._rule(step), next(iter(self._wanted[at]))
+        rule, form = self._rule(step), next(iter(self._wanted[at]))
         values: dict[Term, Constant] = {}
-        _bind(values, rule.head, asked)
+        _bind(values, rule.head, form)
         body = [
             (atom, self._steps[premise], premise) for atom, premise in zip(rule.positive, step.premises, strict=True)
         ]
@@ -83,8 +83,8 @@ class _Telling:
         constants = (term for term in fact.terms if isinstance(term, Constant))
         return Atom(fact.predicate, tuple(self._classes.usual_of(each) or each for each in constants))
 
-    def _tell(self, at: int, form: Atom) -> None:
-        """Make the steps that prove a fact in the form in which it is needed."""
+    def _write(self, at: int, form: Atom) -> None:
+        """Add the steps that prove a fact in the form in which it is needed."""
         if form in self._place:
             return
         step = self._steps[at]
@@ -101,7 +101,7 @@ class _Telling:
         return base
 
     def _applied(self, at: int) -> Atom:
-        """The step by the rule with its terms."""
+        """Add the step by the rule with the chosen terms; returns its fact."""
         step, values = self._steps[at], self._values[at]
         rule, head = self._rule(step), _ground(self._rule(step).head, values)
         premises = tuple(self._place[form] for form in self._bodies[at])
@@ -117,14 +117,14 @@ class _Telling:
 
 
 def _bind(values: dict[Term, Constant], atom: Atom, fact: Atom) -> None:
-    """Give the variables of an atom that have no value yet the terms of a fact."""
+    """Bind the unbound variables of an atom to the terms of a fact."""
     for term, constant in zip(atom.terms, fact.terms, strict=True):
         if isinstance(term, Variable) and isinstance(constant, Constant):
             values.setdefault(term, constant)
 
 
 def _put(term: Term, values: Mapping[Term, Constant]) -> Term | None:
-    """What stands for a term, None if that is free."""
+    """The value of a term, None if it is unbound."""
     return term if isinstance(term, Constant) else values.get(term)
 
 

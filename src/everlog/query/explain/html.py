@@ -1,4 +1,4 @@
-"""Explanations as HTML: steps that fold, without scripts and without anything from elsewhere."""
+"""Explanations as HTML: steps that fold, without scripts and external resources."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from everlog.query.explain.proof import Proof, ProofStep
 from everlog.query.explain.text import because, count, remarks, why_not
 
 OPEN = 3
-"""Steps are unfolded down to this depth."""
+"""Depth down to which steps are unfolded."""
 
 SHOWN = 100
-"""In a notebook so many answers are shown."""
+"""Maximum number of answers shown in a notebook."""
 
 STYLE = """
 .everlog-explanation { font-family: ui-monospace, Menlo, Consolas, monospace; font-size: 14px; line-height: 1.5 }
@@ -27,7 +27,7 @@ STYLE = """
 
 
 def page(explanation: Content) -> str:
-    """A page of its own."""
+    """The explanation as a whole page."""
     title = escape(explanation.query)
     body = _content(explanation, len(explanation))
     return (
@@ -37,7 +37,7 @@ def page(explanation: Content) -> str:
 
 
 def fragment(explanation: Content) -> str:
-    """The same as part of a page."""
+    """The explanation as part of a page."""
     return f"<style>{STYLE}</style>\n{_content(explanation, SHOWN)}"
 
 
@@ -62,7 +62,7 @@ def _answer(answer: Answer, explanation: Content) -> Iterator[str]:
 
 
 def _proof(proof: Proof, explanation: Content) -> str:
-    """The steps, nested; what was shown before is not shown again."""
+    """The steps of a proof, nested; a step that was shown before is not repeated."""
     seen: set[int] = set()
     made: list[str] = []
     waiting: list[tuple[int, int] | str] = [(len(proof.steps) - 1, 0)]

@@ -20,19 +20,19 @@ from everlog.query.explain.subject import Subject
 from everlog.query.explain.table import Facts
 
 MOST_INSTANCES = 10_000_000
-"""A search with more instances is given up."""
+"""Maximum number of instances in a search; a search with more is given up."""
 
 Wanted = dict[Predicate, Column]
 """The numbers of facts to prove, by predicate."""
 
 
 def instances(subject: Subject, facts: Facts, wanted: Wanted, rules: Iterable[int]) -> Iterable[FoundSteps]:
-    """The instances of rules that derive wanted facts, all of them at once, rule by rule."""
-    asked = {_asked(p): _relation(facts, p, numbers) for p, numbers in wanted.items()}
-    known = subject.facts.replaced(asked)
+    """The instances of rules that derive wanted facts, rule by rule, for all facts at once."""
+    goals = {_goal_predicate(p): _relation(facts, p, numbers) for p, numbers in wanted.items()}
+    known = subject.facts.replaced(goals)
     for number in rules:
         rule = subject.rules[number]
-        columns, size = _matched(subject, known, _asked(rule.head.predicate), asked, rule)
+        columns, size = _matched(subject, known, _goal_predicate(rule.head.predicate), goals, rule)
         if size:
             yield _found(subject, facts, number, columns, size)
 
@@ -51,7 +51,7 @@ def terms_of(subject: Subject, atom: Atom, values: dict[Variable, Column], size:
     ]
 
 
-def _asked(predicate: Predicate) -> Predicate:
+def _goal_predicate(predicate: Predicate) -> Predicate:
     return Predicate(f"{predicate.name} wanted", predicate.arity)
 
 
@@ -60,18 +60,18 @@ def _relation(facts: Facts, predicate: Predicate, numbers: Column) -> Relation:
 
 
 @lru_cache(maxsize=4096)
-def _backwards(rule: Rule) -> tuple[RuleSet, Predicate]:
+def _goal_rule(rule: Rule) -> tuple[RuleSet, Predicate]:
     """The rule that derives the values of all variables of a rule, from a wanted head and its body."""
     head = Atom(Predicate("instance", len(variables(rule))), variables(rule))
-    wanted = Atom(_asked(rule.head.predicate), rule.head.terms)
+    wanted = Atom(_goal_predicate(rule.head.predicate), rule.head.terms)
     return RuleSet([Rule(head, (wanted, *rule.positive), rule.negative)]), head.predicate
 
 
 def _matched(
-    subject: Subject, known: FactSet, asked: Predicate, wanted: dict[Predicate, Relation], rule: Rule
+    subject: Subject, known: FactSet, goal: Predicate, wanted: dict[Predicate, Relation], rule: Rule
 ) -> tuple[Sequence[Column], int]:
-    rules, head = _backwards(rule)
-    changed = [(FactSet({asked: wanted[asked]}), NONE)]
+    rules, head = _goal_rule(rule)
+    changed = [(FactSet({goal: wanted[goal]}), NONE)]
     engine = subject.engine
     engine.budget = MOST_INSTANCES
     try:

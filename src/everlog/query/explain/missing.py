@@ -1,4 +1,4 @@
-"""Why a fact does not hold: for each rule that could derive it, how far its body can be satisfied."""
+"""Reasons why a fact does not hold: for each rule that could derive it, how far its body can be satisfied."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from everlog.query.explain.classes import Classes
 from everlog.query.explain.subject import Subject
 
 CONSIDERED = 1000
-"""Bindings are looked for until there are so many."""
+"""Maximum number of bindings that are searched for."""
 
 CLOSEST = "closest"
 NUMBER = re.compile(r"-?[0-9]+(\.[0-9]+)?(E-?[0-9]+)?$")
@@ -23,25 +23,25 @@ Values = dict[Variable, Term]
 
 @dataclass(frozen=True)
 class Reason:
-    """Why a rule does not derive a fact: ``failed`` is the first atom of its body that none of the bindings satisfy
-    with which the atoms before it hold. The body is read in an order in which atoms share variables.
+    """The reason why a rule does not derive a fact: ``failed`` is the first atom of its body that fails for all
+    bindings that satisfy the atoms before it. The body is read in an order in which atoms share variables.
     """
 
     rule: int
-    """The position in the program, from 0."""
+    """The position of the rule in the program, from 0."""
     held: tuple[tuple[Atom, bool], ...]
-    """The atoms before it, and whether each is negated."""
+    """The atoms before the failing one, and whether each is negated."""
     failed: Atom
     negated: bool
-    """Whether the atom is negated, so that it fails because there are such facts."""
+    """Whether the failing atom is negated, so that it fails because such facts hold."""
     bindings: tuple[tuple[tuple[str, Constant], ...], ...] = ()
-    """Some values of the variables, with which everything before the atom holds."""
+    """Examples of values of the variables with which all atoms before the failing one hold."""
     count: int = 0
-    """How many there are, as far as they were counted."""
+    """The number of such values, as far as they were counted."""
 
     @property
     def examples(self) -> tuple[Atom, ...]:
-        """The atom that fails, with these values."""
+        """The failing atom with each of these values."""
         return tuple(_put(self.failed, {Variable(n): c for n, c in each}) for each in self.bindings)
 
 
@@ -61,7 +61,7 @@ def reasons(subject: Subject, goal: Atom, limit: int, classes: Classes | None = 
 
 
 def unified(head: Atom, goal: Atom, same: Callable[[Term, Term], bool] = eq) -> Values | None:
-    """The values of variables of a head that make it the goal; None if nothing does. ``same`` compares constants.
+    """The values of variables with which a head equals the goal, None if there are none. ``same`` compares constants.
 
     >>> x, y, p = Variable("x"), Variable("y"), Predicate("p", 2)
     >>> unified(Atom(p, (x, y)), Atom(p, (Constant("1"), Constant("2"))))
@@ -136,7 +136,7 @@ def _rule(atoms: Sequence[tuple[Atom, bool]]) -> Rule:
 def _closest(
     subject: Subject, atoms: Sequence[tuple[Atom, bool]], limit: int
 ) -> tuple[tuple[tuple[tuple[str, Constant], ...], ...], int]:
-    """Some bindings that satisfy the atoms, the first by value, and how many were found."""
+    """Bindings that satisfy the atoms, the first ones by value, and the number found."""
     head = _rule(atoms).head
     if not head.terms:
         return (), 0

@@ -18,10 +18,10 @@ from everlog.query.explain.subject import ModulePaths, Subject
 from everlog.query.explain.table import Facts
 
 MOST_PATHS = 20
-"""Of each fact so many paths are found if all proofs are asked for."""
+"""Maximum number of paths found for each fact if all proofs are requested."""
 
 PATIENCE = 10_000
-"""The search for other paths is given up after so many steps."""
+"""Maximum number of steps in the search for other paths."""
 
 
 @dataclass(frozen=True)
@@ -32,7 +32,7 @@ class Paths:
     of: ModulePaths
 
     def steps(self, facts: Facts, predicate: Predicate, numbers: Column) -> FoundSteps:
-        """A shortest path for each fact that has one which is not the fact itself."""
+        """A shortest path for each fact that has a path other than the fact itself."""
         first, second = facts.columns(predicate, numbers)
         pairs = self.of.graph.pairs[predicate]
         sources, targets = (second, first) if pairs.mirrored else (first, second)
@@ -45,7 +45,7 @@ class Paths:
         return self._found(facts, numbers, bounds, graph.at(places), pairs.mirrored)
 
     def several(self, facts: Facts, predicate: Predicate, numbers: Column) -> tuple[FoundSteps, bool]:
-        """The shortest paths for each of a few facts, up to :data:`MOST_PATHS`; and whether these are all."""
+        """The shortest paths for each of a few facts, up to :data:`MOST_PATHS`, and whether these are all."""
         pairs, graph = self.of.graph.pairs[predicate], self._graph
         owners: list[int] = []
         found: list[list[int]] = []
@@ -63,8 +63,8 @@ class Paths:
         return self._found(facts, np.array(owners, np.int64), bounds, vertices, pairs.mirrored), complete
 
     def _simple(self, source: int, target: int) -> tuple[list[list[int]], bool]:
-        """Paths that visit no position twice, shortest first, then by rank, and whether these are all; given up after
-        a while."""
+        """Paths that visit no position twice, shortest first, then by rank, and whether these are all; the search ends
+        after :data:`PATIENCE` steps."""
         offsets, following = self._ahead
         left = self._distances(source, target)
         found: list[list[int]] = []
@@ -83,7 +83,7 @@ class Paths:
         return found, not queue and len(left) < PATIENCE
 
     def _distances(self, source: int, target: int) -> dict[int, int]:
-        """How far positions that the source reaches are from the target."""
+        """The distances to the target from positions that the source reaches."""
         offsets, preceding = self._behind
         known = {target: 0}
         level = np.array([target])
@@ -113,7 +113,7 @@ class Paths:
         )
 
     def _edges(self, facts: Facts, sources: Column, targets: Column) -> Column:
-        """The facts that edges stand for, each the first that a feed has."""
+        """The facts of edges; for each edge, the fact of the first feed that has it."""
         edges = (targets, sources) if self._graph.turned else (sources, targets)
         found = np.full(len(sources), -1, np.int64)
         for feed in self.of.graph.feeds:
@@ -157,6 +157,6 @@ class Paths:
 
 
 def adjacent(edges: Relation, order: tuple[int, int], size: int) -> tuple[Column, Column]:
-    """Where the neighbours of each position start, and the neighbours."""
+    """The offset of the neighbours of each position, and the neighbours."""
     keys = edges.run().keys(order)
     return search.leading_offsets(keys, ID_BITS, size + 1).astype(np.int64), keys & ID_MASK

@@ -14,12 +14,12 @@ Kind = Literal["given", "rule", "path", "query", "equal", "same"]
 
 @dataclass(frozen=True, slots=True)
 class ProofStep:
-    """A fact and why it holds: it was given, or it follows from facts of earlier steps.
+    """A fact and the reason why it holds: it was given, or it follows from facts of earlier steps.
 
     ``rule``: by an instance of the one rule in ``rules``, with these ``bindings``; facts in ``absent`` do not hold.
-    ``path``: by the rules of a closure, one premise after the other. ``query``: the premises answer a query.
-    ``equal``: the first premise is the same but for terms that are equal, as the other premises say, one for each
-    pair in ``equal``. ``same``: terms are equal along the premises, which are ``owl:sameAs`` facts, read either way.
+    ``path``: by the rules of a closure, one premise after the other. ``query``: the premises answer a query. ``equal``:
+    the first premise with some terms replaced by equal ones; the other premises are these equalities, one for each pair
+    in ``equal``. ``same``: terms are equal along the premises, which are ``owl:sameAs`` facts in either direction.
     """
 
     fact: Atom
@@ -35,13 +35,13 @@ class ProofStep:
 
 @dataclass(frozen=True)
 class Proof:
-    """Steps, each after those it follows from; the last one is of the fact that is proved. No fact has two steps."""
+    """Steps, each after its premises; the last one has the fact that is proved. No fact has two steps."""
 
     steps: tuple[ProofStep, ...]
 
     @property
     def fact(self) -> Atom:
-        """What is proved."""
+        """The fact that is proved."""
         return self.steps[-1].fact
 
     @property
@@ -50,7 +50,7 @@ class Proof:
 
     @cached_property
     def height(self) -> int:
-        """How many steps follow each other at most; a given fact has none."""
+        """The maximum number of consecutive steps; 0 for a given fact."""
         heights: list[int] = []
         for step in self.steps:
             heights.append(0 if step.kind == "given" else 1 + max((heights[p] for p in step.premises), default=0))
@@ -61,10 +61,10 @@ class Proof:
         return len(self.steps)
 
     def given(self) -> Iterator[Atom]:
-        """The given facts that the proof rests on."""
+        """The given facts that the proof depends on."""
         return (step.fact for step in self.steps if step.kind == "given")
 
     @cached_property
     def rules(self) -> tuple[int, ...]:
-        """The rules that are used, by position."""
+        """The positions of the rules that are used."""
         return tuple(sorted({rule for step in self.steps for rule in step.rules}))

@@ -1,4 +1,4 @@
-"""Explain what is asked for: proofs of all that holds in one pass, and reasons for what does not."""
+"""Explaining requested facts: proofs of all that hold in one pass, and reasons for those that do not."""
 
 from __future__ import annotations
 
@@ -14,7 +14,6 @@ from everlog.engine.keys import Column
 from everlog.lang.printer import print_term
 from everlog.lang.syntax import Atom, Constant
 from everlog.query.explain.alternatives import MORE, several
-from everlog.query.explain.asked import Asked, Explained, FactTexts, Goals, by_query, by_rows
 from everlog.query.explain.build import ProofBuilder
 from everlog.query.explain.classes import Classes
 from everlog.query.explain.content import Answer
@@ -23,18 +22,19 @@ from everlog.query.explain.explanation import Explanation
 from everlog.query.explain.missing import reasons
 from everlog.query.explain.paths import Paths
 from everlog.query.explain.proof import Proof
+from everlog.query.explain.requested import ExplainedBase, FactTexts, Goals, Requested, by_query, by_rows
 from everlog.query.explain.search import Search
 from everlog.query.explain.subject import ReasonedProgram, Subject
 
 ONE_WAY = "that terms are equal is proved in one way only, so there may be more"
 
 CLOSEST = 3
-"""So many bindings are shown for a rule that does not derive a fact."""
+"""Maximum number of bindings shown for a rule that does not derive a fact."""
 
 
 @dataclass
 class Prepared:
-    """What explanations of one materialisation share."""
+    """Data shared by the explanations of one materialisation."""
 
     subject: Subject
     kept: object
@@ -53,27 +53,27 @@ class Prepared:
         return [self.subject] if self.equalities is None else self.equalities.subjects
 
 
-_prepared: WeakKeyDictionary[Explained, Prepared] = WeakKeyDictionary()
+_prepared: WeakKeyDictionary[ExplainedBase, Prepared] = WeakKeyDictionary()
 
 
 def explain(
-    kb: Explained,
+    kb: ExplainedBase,
     what: str | Sequence[FactTexts],
     *,
     all: bool = False,
     limit: int = 10,
     answers: int | None = None,
 ) -> Explanation:
-    """The proofs of what is asked for, or why it does not hold; see :meth:`KnowledgeBase.explain`."""
+    """The proofs of requested facts, or reasons why they do not hold; see :meth:`KnowledgeBase.explain`."""
     if limit < 1:
         raise ValueError(f"limit={limit}: at least 1")
-    asked = by_query(kb, what, answers) if isinstance(what, str) else by_rows(kb, what)
+    requested = by_query(kb, what, answers) if isinstance(what, str) else by_rows(kb, what)
     prepared = _prepare(kb)
-    explainer = _Explainer(prepared, asked, kb.prefixes, limit if all else 0)
-    return Explanation(asked.text, tuple(explainer.answers()), prepared.subject.written, kb.prefixes)
+    explainer = _Explainer(prepared, requested, kb.prefixes, limit if all else 0)
+    return Explanation(requested.text, tuple(explainer.answers()), prepared.subject.written, kb.prefixes)
 
 
-def _prepare(kb: Explained) -> Prepared:
+def _prepare(kb: ExplainedBase) -> Prepared:
     reasoner, known = kb.up_to_date(), _prepared.get(kb)
     if known is None or known.kept is not reasoner.inner() or known.program is not reasoner.program:
         known = _prepared[kb] = Prepared.of(reasoner)
@@ -83,39 +83,39 @@ def _prepare(kb: Explained) -> Prepared:
 
 
 class _Explainer:
-    """Explains what is asked for; ``several`` is how many proofs of each fact there may be, 0 for the best one."""
+    """Explains requested facts; ``several`` is the maximum number of proofs of each fact, 0 for the best one only."""
 
-    def __init__(self, prepared: Prepared, asked: Asked, prefixes: Mapping[str, str], several: int) -> None:
+    def __init__(self, prepared: Prepared, requested: Requested, prefixes: Mapping[str, str], several: int) -> None:
         self.rules = len(prepared.subject.rules)
-        self.prepared, self.asked, self.prefixes, self.limit = prepared, asked, prefixes, several
-        self.subject = prepared.subject if asked.rule is None else prepared.subject.with_rule(*asked.rule)
+        self.prepared, self.requested, self.prefixes, self.limit = prepared, requested, prefixes, several
+        self.subject = prepared.subject if requested.rule is None else prepared.subject.with_rule(*requested.rule)
 
     def answers(self) -> list[Answer]:
-        """All answers, in the order asked for."""
-        found = {place: self._missing(atom) for place, atom in self.asked.missing}
+        """All answers, in the order of the request."""
+        found = {place: self._missing(atom) for place, atom in self.requested.missing}
         search = Search(self.subject, self.prepared.paths)
-        numbers = [search.facts.numbers(each.predicate, self._merged(each), len(each)) for each in self.asked.goals]
+        numbers = [search.facts.numbers(each.predicate, self._merged(each), len(each)) for each in self.requested.goals]
         if numbers:
             search.run(np.unique(np.concatenate(numbers)))
         builder = ProofBuilder(search, self.rules)
-        for goals, mine in zip(self.asked.goals, numbers, strict=True):
+        for goals, mine in zip(self.requested.goals, numbers, strict=True):
             proofs = self._shown(goals, builder.proofs(mine.tolist()))
             answered = self._several(goals, proofs) if self.limit else (Answer(p.fact, (p,)) for p in proofs)
             found.update(zip(goals.places.tolist(), answered, strict=True))
         return [found[place] for place in sorted(found)]
 
     def _merged(self, goals: Goals) -> Sequence[Column]:
-        """The terms of goals as proofs are searched for: over representatives."""
+        """The columns of goals over representatives, for which proofs are searched."""
         partition = self.subject.partition
         return goals.columns if partition is None else [partition.of[column] for column in goals.columns]
 
     def _shown(self, goals: Goals, proofs: list[Proof]) -> list[Proof]:
-        """The proofs with the terms that were asked for, and with why they are equal to others."""
+        """The proofs with the requested terms, and with proofs of the equalities they use."""
         equalities = self.prepared.equalities
         return proofs if equalities is None else equalities.proofs(self.subject, goals, proofs)
 
     def _several(self, goals: Goals, best: list[Proof]) -> Iterator[Answer]:
-        """The best proof of each goal, and others."""
+        """An answer for each goal: its best proof, and other proofs."""
         for row, first in enumerate(best):
             goal = goals.row(row)
             search = Search(self.subject, self.prepared.paths)
@@ -138,7 +138,7 @@ class _Explainer:
         return Answer(atom, (), tuple(found), True, tuple(self._notes(atom, classes)))
 
     def _notes(self, atom: Atom, classes: Classes | None) -> Iterator[str]:
-        """What is to be known of the terms of an atom that does not hold."""
+        """Notes on the terms of an atom that does not hold."""
         prefixes = self.prefixes
         for term in dict.fromkeys(atom.terms):
             if not isinstance(term, Constant):

@@ -1,12 +1,12 @@
 """The search for proofs: backwards from the goals in layers, all goals at once, until the least heights are known.
 
 A layer expands facts: all instances of rules that derive them are found, and for facts of closures a shortest path.
-What these steps need and is neither given nor known is expanded in the next layer, as long as a goal may depend on it;
-whether one does is surveyed now and then.
-After k layers every proof of height k is there, so that the first proofs found are the lowest (``kernels.paths``).
+Facts in their bodies that are neither given nor known are expanded in the next layer, as long as a goal may depend on
+them, which is surveyed at intervals. After k layers every proof of height k has been found, so that the first proofs
+found are the lowest (``kernels.paths``).
 
-Of the lowest proofs of a fact the one is taken that is smallest if the facts it rests on are proved in the same way;
-then the position of the rule decides, then the terms. So each fact has one proof, in which it does not occur again.
+Of the lowest proofs of a fact the smallest is chosen, given the proofs of its premises; ties are broken by the position
+of the rule, then by the terms. Each fact has one proof, in which it does not occur again.
 """
 
 from __future__ import annotations
@@ -28,17 +28,17 @@ from everlog.query.explain.table import Facts
 UNPROVED = np.int32(1 << 30)
 
 FEW = 20
-"""For so many facts of a closure, paths other than the shortest are looked for."""
+"""Maximum number of facts of a closure for which paths other than the shortest are searched."""
 
 
 UNSURVEYED = 8
-"""A survey looks at all facts. Layers are expanded without one until there are 1/N more facts than at the last survey:
-so a deep proof takes few surveys, and few facts are expanded that no goal depends on.
+"""A survey looks at all facts. Layers are expanded without a survey until there are 1/N more facts than at the last
+one: so a deep proof takes few surveys, and few facts are expanded that no goal depends on.
 """
 
 
 class Search:
-    """Facts and steps met on the way from some goals."""
+    """The facts and steps found from some goals."""
 
     def __init__(self, subject: Subject, known: dict[int, Paths] | None = None) -> None:
         self.subject = subject
@@ -67,7 +67,8 @@ class Search:
         self._survey(goals)
 
     def expand(self, frontier: Column, every_path: bool = False) -> None:
-        """All steps that prove some facts: by rules and shortest paths, or by all rules if they were expanded before.
+        """Find all steps that prove some facts: by rules and shortest paths, or by all rules if they were expanded
+        before.
 
         With ``every_path`` other paths are found, too, if the facts are few.
         """
@@ -84,7 +85,7 @@ class Search:
         self.prepare()
 
     def _follow(self, predicate: Predicate, numbers: Column, every_path: bool) -> None:
-        """Steps by paths of a closure."""
+        """Add steps by paths of a module."""
         finder, complete = self._finder(self.subject.paths_of[predicate]), False
         if every_path:
             found, complete = finder.several(self.facts, predicate, numbers)
@@ -117,7 +118,8 @@ class Search:
         return frontier
 
     def _closures(self, goals: Column) -> Column:
-        """Facts of closures to be expanded by all rules, if a goal has no proof: a path may rest on what it proves."""
+        """Facts of closures to expand by all rules if a goal has no proof, since a path may depend on the fact it
+        proves."""
         if not len(self.height) or (self.height[goals] >= 0).all():
             return goals[:0]
         closures = [self.facts.predicates.index(p) for p in self.subject.paths_of if p in self.facts.predicates]
@@ -125,7 +127,7 @@ class Search:
         return every[np.isin(self.facts.predicates_of(every), closures)]
 
     def prepare(self) -> None:
-        """Note which of the facts that are new were given."""
+        """Record which of the new facts were given."""
         old, size = len(self.leaf), len(self.facts)
         if size == old:
             return

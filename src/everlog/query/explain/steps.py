@@ -1,4 +1,4 @@
-"""Steps of proofs found so far, as arrays: each has a head, a body, and what says that it is one."""
+"""Steps of proofs found so far, as arrays: each has a head, a body, and the rule or closure that it applies."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class FoundSteps:
 
 
 class _Growing:
-    """A column that is extended often: room is doubled, so that adding takes time in proportion to what is added."""
+    """A column that is extended often: its capacity is doubled, so that adding takes amortised linear time."""
 
     def __init__(self, *first: int) -> None:
         self._room = np.array([*first, *[0] * 1024], np.int64)
@@ -85,14 +85,14 @@ class Steps:
         return np.concatenate([[0], np.cumsum([len(each) for each in self.found])]).astype(np.int64)
 
     def parts(self, steps: Column) -> Iterator[tuple[FoundSteps, Column, Column]]:
-        """The parts that some steps are in, with the numbers of these and their places there."""
+        """The parts that have some of the steps, with the numbers of these steps and their positions in the part."""
         part_of = np.searchsorted(self.starts, steps, side="right") - 1
         for part, rows in _split(part_of):
             mine = steps[rows]
             yield self.found[part], mine, mine - self.starts[part]
 
     def ordered(self, subject: Subject, chosen: Column, height: Column) -> Column:
-        """Some steps by the height of what they prove, then by the position of the rule, then by the terms."""
+        """Steps sorted by the height of the facts they prove, then by the position of the rule, then by the terms."""
         position = np.empty(len(chosen), np.int64)
         rank = np.zeros(len(chosen), np.int64)
         part_of = np.searchsorted(self.starts, chosen, side="right") - 1
@@ -133,7 +133,7 @@ def _position(by: int | SpecialModule, number: int, subject: Subject) -> int:
 
 
 def _split(numbers: Column) -> Iterator[tuple[int, Column]]:
-    """The different numbers, ascending, each with the places where it stands."""
+    """The distinct numbers, ascending, each with its positions."""
     order = np.argsort(numbers, kind="stable")
     different, first = np.unique(numbers[order], return_index=True)
     if len(different):

@@ -1,4 +1,4 @@
-"""What explanations are about: rules as written, the facts that hold and those that were given, and modules."""
+"""The subject of explanations: rules as written, the facts that hold and those that were given, and modules."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from everlog.reasoning.modules.paths import PathGraph
 
 
 class ReasonedProgram(Protocol):
-    """A program with what follows by it: as much of a reasoner as explanations need."""
+    """A program with its derived facts: the part of a reasoner that explanations use."""
 
     program: StratifiedProgram
     dictionary: Dictionary
@@ -36,13 +36,13 @@ class ReasonedProgram(Protocol):
     constant_ids: Column
 
     def inner(self) -> Materialisation:
-        """What is kept, with what modules read and in their form."""
+        """The materialisation, with the hidden predicates that modules read."""
 
     def engine(self, partition: Partition | None = None) -> Engine:
-        """An engine; with a partition, constants of rules stand for their representatives."""
+        """An engine; with a partition, constants of rules are replaced by their representatives."""
 
     def limits(self) -> Limits:
-        """The limits of what begins now."""
+        """The limits for work that begins now."""
 
 
 @dataclass(frozen=True)
@@ -55,7 +55,7 @@ class ModulePaths:
 
 @dataclass(frozen=True)
 class Subject:
-    """A knowledge base as its rules see it; hidden predicates of modules are in ``inner`` only.
+    """The rules and facts of a knowledge base; hidden predicates of modules are in ``inner`` only.
 
     With equality by representatives, facts and explicit facts are those over representatives.
     """
@@ -72,7 +72,7 @@ class Subject:
 
     @classmethod
     def of(cls, reasoner: ReasonedProgram) -> Subject:
-        """What a knowledge base is underneath, which is up to date."""
+        """The subject for a reasoner that is up to date."""
         kept, program = reasoner.inner(), reasoner.program
         names = {hidden: predicate for predicate, hidden in program.external.items() if not is_inner(predicate)}
         merged = reasoner.merged if reasoner.merging is not None else None
@@ -92,7 +92,7 @@ class Subject:
         )
 
     def with_rule(self, rule: Rule, written: Rule) -> Subject:
-        """The same with one more rule, after the others."""
+        """The subject with one more rule after the others."""
         return replace(self, rules=(*self.rules, rule), written=(*self.written, written))
 
     @cached_property
@@ -105,19 +105,19 @@ class Subject:
 
     @cached_property
     def paths_of(self) -> Mapping[Predicate, ModulePaths]:
-        """For each predicate whose facts are paths, such as one of a closure, the module and its graph."""
+        """The module and graph of each predicate whose facts are paths, such as one of a closure."""
         found = ((module, implementation(module).paths(self.inner)) for module in self.modules)
         each = [ModulePaths(module, graph) for module, graph in found if graph is not None]
         return {predicate: paths for paths in each for predicate in paths.module.predicates}
 
     @cached_property
     def module_of(self) -> Mapping[Predicate, SpecialModule]:
-        """For each predicate of a special module that module."""
+        """The special module of each predicate that belongs to one."""
         return {predicate: module for module in self.modules for predicate in module.predicates}
 
     @cached_property
     def hashes(self) -> Column:
-        """The hash of each term: an order of terms that does not depend on their ids, nor on who represents them."""
+        """The hash of each term: an order of terms that depends neither on their ids nor on representatives."""
         return self.own_hashes if self.partition is None else self.own_hashes[self.usual]
 
     @cached_property
@@ -126,7 +126,7 @@ class Subject:
 
     @cached_property
     def usual(self) -> Column:
-        """For each term the one that is shown for all that are equal to it."""
+        """For each term, the term that is shown for all equal terms."""
         found = np.arange(len(self.own_hashes))
         if self.partition is None:
             return found
@@ -137,7 +137,7 @@ class Subject:
         return found[of]
 
     def shown(self, predicate: Predicate) -> Predicate:
-        """What users call a predicate that a module reads."""
+        """The user's predicate for a hidden predicate that a module reads."""
         return self._shown.get(predicate, predicate)
 
     @cached_property
@@ -146,7 +146,7 @@ class Subject:
         return {hidden: Predicate(p.name.removesuffix(INNER), p.arity) if is_inner(p) else p for hidden, p in pairs}
 
     def numbers_of(self, rules: Sequence[Rule]) -> tuple[int, ...]:
-        """The positions of rules among all."""
+        """The positions of rules in the program."""
         return tuple(dict.fromkeys(self._number[rule] for rule in rules if rule in self._number))
 
     @cached_property
@@ -154,8 +154,8 @@ class Subject:
         return {rule: number for number, rule in reversed(list(enumerate(self.rules)))}
 
     def direct(self, predicate: Predicate) -> tuple[int, ...]:
-        """The rules for a predicate but those whose instances paths of its module stand for: rules with several atoms,
-        and those that read nothing but the module."""
+        """The rules for a predicate except those that paths of its module replace: rules with several atoms, and those
+        that read only the module."""
         if predicate not in self._direct:
             self._direct[predicate] = self._without_paths(predicate)
         return self._direct[predicate]
@@ -175,10 +175,10 @@ class Subject:
         return tuple(number for number in rules if number not in taken)
 
     def along(self, module: SpecialModule) -> tuple[int, ...]:
-        """The rules by which paths of a module are put together, in their order.
+        """The rules that a path of a module stands for, in their order.
 
-        Those of other modules are among them if the paths go along what generates their predicates, and those
-        that make another predicate the same as one of the module.
+        They include rules of other modules if the edges of the paths generate the predicates of these, and rules that
+        make another predicate equal to one of the module.
         """
         rules, used = list(module.rules), {module.predicates}
         while True:
@@ -191,7 +191,7 @@ class Subject:
             rules += [rule for other in more for rule in other.rules]
 
     def is_explicit(self, predicate: Predicate, columns: Sequence[Column], size: int) -> Mask:
-        """Which facts were given."""
+        """A mask of the facts that were given."""
         relation = self.explicit.relation(predicate)
         if not relation:
             return np.zeros(size, np.bool_)

@@ -1,4 +1,4 @@
-"""The facts that a search for proofs has met, by number."""
+"""The facts that a search for proofs has found, by number."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Flat = npt.NDArray[Any]
 
 
 class Facts:
-    """Facts of all predicates with numbers from 0, in the order in which they were met.
+    """Facts of all predicates with numbers from 0, in the order in which they were found.
 
     >>> facts, p = Facts(10), Predicate("p", 2)
     >>> facts.numbers(p, [np.array([1, 3, 1]), np.array([2, 4, 2])], 3).tolist()
@@ -35,7 +35,7 @@ class Facts:
         return len(self._predicate_of)
 
     def numbers(self, predicate: Predicate, columns: Sequence[Column], size: int) -> Column:
-        """The numbers of facts; those that were not met before get new ones."""
+        """The numbers of facts; new facts get new numbers."""
         known = self._known.get(predicate)
         if known is None:
             known = self._known[predicate] = _Known(len(self.predicates), predicate.arity)
@@ -52,7 +52,7 @@ class Facts:
         return known.find(keys)
 
     def predicates_of(self, numbers: Column) -> Column:
-        """For each fact the position of its predicate in ``predicates``."""
+        """For each fact, the position of its predicate in ``predicates``."""
         return self._predicate_of[numbers]
 
     def columns(self, predicate: Predicate, numbers: Column) -> list[Column]:
@@ -83,11 +83,11 @@ class _Known:
         return found
 
     def find(self, keys: Flat) -> Column:
-        """The numbers of keys that are there."""
+        """The numbers of known keys."""
         return self._numbers[np.searchsorted(self._keys, keys)] if self._keys is not None else self._numbers
 
     def add(self, keys: Flat, columns: Sequence[Column], first: int) -> Column:
-        """Put in new keys, which get the numbers from ``first`` on; returns their rows."""
+        """Add new keys, which get the numbers from ``first`` on; returns their rows."""
         rows = np.arange(len(self._numbers), len(self._numbers) + len(keys))
         order = np.argsort(keys)
         numbers = (first + np.arange(len(keys)))[order]
@@ -101,7 +101,7 @@ class _Known:
 
 
 def flat(keys: Keys) -> Flat:
-    """Keys as one column that sorts and compares as they do."""
+    """Keys as one column with the order and equality of the keys."""
     if keys.ndim == 1:
         return keys
     return np.ascontiguousarray(keys.astype(">i8")).view(f"S{8 * keys.shape[1]}").ravel()

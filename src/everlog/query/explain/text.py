@@ -11,11 +11,11 @@ from everlog.query.explain.missing import CONSIDERED, Reason
 from everlog.query.explain.proof import Proof, ProofStep
 
 WIDEST = 60
-"""What is said of facts is aligned up to this column."""
+"""Maximum column at which the remarks about facts are aligned."""
 
 
 DEPTH = 40
-"""Steps are shown down to this level, unless another depth is asked for."""
+"""Default level down to which steps are shown."""
 
 
 def text(explanation: Content, depth: int | None = DEPTH) -> str:
@@ -37,20 +37,20 @@ def _parts(answer: Answer, explanation: Content, depth: int | None) -> Iterator[
 
 
 def count(answer: Answer) -> str:
-    """How many proofs there are."""
+    """The text with the number of proofs."""
     return f"{len(answer.proofs)}{'' if answer.complete else ' or more'}"
 
 
 def remarks(answer: Answer, explanation: Content) -> Iterator[str]:
-    """Why other proofs may be missing."""
+    """The lines that say why other proofs may be missing."""
     what = "1 proof" if len(answer.proofs) == 1 else f"{len(answer.proofs)} proofs"
     return (f"{what} of {explanation.shown(answer.fact)}: {note}" for note in answer.notes)
 
 
 def tree(proof: Proof, explanation: Content, depth: int | None = None) -> list[str]:
-    """The steps of a proof, each below what follows from it; what stands above already is not said again.
+    """The lines of a proof, each step below its conclusion; steps that were shown above are not repeated.
 
-    Steps at the given level are shown without what they rest on; a last line says how many steps are left out.
+    Steps at the given level are shown without their premises; a last line has the number of steps left out.
     """
     shown = _Tree(proof, explanation, depth)
     lines = list(shown.lines())
@@ -98,7 +98,7 @@ class _Tree:
                 waiting.append((each, level + 1, rest + lead, rest + deeper))
 
     def _fold(self, premises: tuple[int, ...]) -> None:
-        """Note the steps below one that is shown."""
+        """Note the steps below a step that is shown without its premises."""
         waiting = list(premises)
         while waiting:
             number = waiting.pop()
@@ -108,7 +108,7 @@ class _Tree:
 
 
 def because(step: ProofStep, explanation: Content) -> str:
-    """Why a step holds, in a few words."""
+    """A short text that says why a step holds."""
     bindings = _bound(step.bindings, explanation)
     if step.kind == "given":
         return "given"
@@ -160,7 +160,7 @@ def _missing(answer: Answer, explanation: Content) -> Iterator[str]:
 
 
 def why_not(reason: Reason, explanation: Content) -> str:
-    """What a rule lacks, in a sentence."""
+    """A sentence that says why a rule does not derive the fact."""
     failed = print_atom(reason.failed, explanation.prefixes)
     fails = f"{failed} {'holds' if reason.negated else 'does not hold'}"
     if not reason.held:

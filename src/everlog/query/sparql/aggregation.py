@@ -1,4 +1,4 @@
-"""Groups of solutions and what is computed of each (SPARQL 1.1, section 18.5)."""
+"""Groups of solutions and their aggregates (SPARQL 1.1, section 18.5)."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from everlog.query.sparql.values import computed
 
 @dataclass(frozen=True)
 class Grouped:
-    """The values of an expression in groups: which group each is in, its id, how often, and the number of groups."""
+    """The values of an expression in groups: the group, id and number of each value, and the number of groups."""
 
     group: Column
     ids: Column
@@ -31,24 +31,24 @@ class Grouped:
     count: int
 
     def bound(self) -> Grouped:
-        """Without rows that have no value."""
+        """The rows that have a value."""
         kept = self.ids >= 0
         return Grouped(self.group[kept], self.ids[kept], self.weights[kept], self.count)
 
     def distinct(self) -> Grouped:
-        """Each different value of a group once."""
+        """Each distinct value of a group once, with the number 1."""
         rows = first_rows([self.group, self.ids], len(self.ids))
         return Grouped(self.group[rows], self.ids[rows], np.ones(len(rows), np.int64), self.count)
 
     def summed(self) -> Grouped:
-        """Each different value of a group in one row, with how often it is there."""
+        """Each distinct value of a group in one row, with the sum of its numbers."""
         heads, place = groups([self.group, self.ids], len(self.ids))
         weights = np.zeros(len(heads), np.int64)
         np.add.at(weights, place, self.weights)
         return Grouped(self.group[heads], self.ids[heads], weights, self.count)
 
     def failed(self) -> Mask:
-        """Which groups have a row without a value."""
+        """A mask of the groups that have a row without a value."""
         found = np.zeros(self.count, np.bool_)
         found[self.group[self.ids < 0]] = True
         return found
@@ -61,7 +61,8 @@ def aggregated(
     keys: Sequence[str] | None,
     aggregates: Sequence[Aggregate],
 ) -> SolutionTable:
-    """A row for each group: its keys and the results of the aggregates. Without keys there is one group."""
+    """A table with a row for each group: its keys and the results of the aggregates. Without keys there is one
+    group."""
     if keys is None:
         heads, group, count = np.empty(0, np.int64), np.zeros(table.size, np.int64), 1
     else:
@@ -81,7 +82,7 @@ def aggregated(
 
 
 def _rows_counted(terms: TermPool, table: SolutionTable, grouped: Grouped, aggregate: Aggregate) -> Column:
-    """``COUNT(*)``"""
+    """The values of ``COUNT(*)``."""
     if aggregate.distinct:
         shown = [column for name, column in table.columns.items() if not name.startswith((".", "_:"))]
         rows = first_rows([grouped.group, *shown], table.size)
@@ -112,7 +113,7 @@ def _average(terms: TermPool, grouped: Grouped, aggregate: Aggregate) -> Column:
 
 
 def _totals(terms: TermPool, grouped: Grouped) -> tuple[list[Number | None], list[int]]:
-    """The sum of each group, None if it has something that is no number, and the number of its values."""
+    """The sum of each group, None if it has a value that is not a number, and the number of its values."""
     failed = grouped.failed()
     each = grouped.bound().summed()
     quick = _plain_totals(terms, each)
@@ -123,7 +124,7 @@ def _totals(terms: TermPool, grouped: Grouped) -> tuple[list[Number | None], lis
 
 
 def _plain_totals(terms: TermPool, each: Grouped) -> tuple[list[Number], list[int]] | None:
-    """The same by whole columns, if all values are integers of few digits or doubles."""
+    """The totals computed on whole columns, None unless all values are integers of few digits or doubles."""
     different, places = distinct_ids(each.ids)
     texts = terms.texts(different)
     whole = matching(texts, rf"^-?[0-9]{{1,{EXACT_DIGITS}}}$")
@@ -148,7 +149,7 @@ def _plain_totals(terms: TermPool, each: Grouped) -> tuple[list[Number], list[in
 
 
 def _exact_totals(terms: TermPool, each: Grouped, failed: Mask) -> tuple[list[Number | None], list[int]]:
-    """The same one by one, for all kinds of numbers."""
+    """The totals computed value by value, for all kinds of numbers."""
     numbers, places = terms.mapped(number_of, each.ids)
     sums: list[Number | None] = [None if wrong else Number(0, 0) for wrong in failed.tolist()]
     counts = [0] * each.count
@@ -172,7 +173,7 @@ def _added(total: Number, number: Number, weight: int) -> Number | None:
 
 
 def _extreme(least: bool) -> Callable[[TermPool, Grouped, Aggregate], Column]:
-    """``MIN`` and ``MAX``, in the order of ORDER BY; a literal without a value counts only where nothing else is."""
+    """``MIN`` and ``MAX``, in the order of ORDER BY; ill-typed literals are used only if a group has no other value."""
 
     def function(terms: TermPool, grouped: Grouped, aggregate: Aggregate) -> Column:
         grouped = grouped.bound()
@@ -189,7 +190,7 @@ def _sample(terms: TermPool, grouped: Grouped, aggregate: Aggregate) -> Column:
 
 
 def _first(grouped: Grouped, order: Column) -> Column:
-    """The first value of each group in an order of the rows that keeps groups together."""
+    """The first value of each group in an order of the rows in which groups are contiguous."""
     found = np.full(grouped.count, UNBOUND, np.int64)
     ordered = grouped.group[order]
     first = np.ones(len(order), np.bool_)
@@ -199,7 +200,7 @@ def _first(grouped: Grouped, order: Column) -> Column:
 
 
 def _concatenated(terms: TermPool, grouped: Grouped, aggregate: Aggregate) -> Column:
-    """``GROUP_CONCAT``, in the order of the rows."""
+    """The values of ``GROUP_CONCAT``, in the order of the rows."""
     grouped = grouped.bound()
     texts, places = terms.mapped(_content, grouped.ids)
     order = np.argsort(grouped.group, kind="stable")

@@ -1,8 +1,8 @@
-"""The SPARQL algebra as data: what a query asks, before anything is evaluated.
+"""The SPARQL algebra as data: a query before it is evaluated.
 
-Terms are those of rules: a :class:`Variable`, or a :class:`Constant` by its canonical text. Blank nodes
-of a query are variables whose names begin with ``_:``, which nothing else can have. Every pattern knows
-which ``variables`` its solutions may bind and which are ``certain`` to be bound in each of them.
+Terms are those of rules: a :class:`Variable`, or a :class:`Constant` by its canonical text. Blank nodes of a query are
+variables whose names begin with ``_:``, which no other variable can have. Every pattern gives the ``variables`` that
+its solutions may bind, and those that are ``certain`` to be bound.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ NO_NAMES: Names = frozenset()
 
 @dataclass(frozen=True)
 class Call:
-    """A function or operator by its name in lower case: ``strlen``, ``+``, ``&&``, or the IRI of a cast."""
+    """A call of a function or operator by its name in lower case: ``strlen``, ``+``, ``&&``, or the IRI of a cast."""
 
     name: str
     arguments: tuple[Expression, ...] = ()
@@ -30,7 +30,7 @@ class Call:
 
 @dataclass(frozen=True)
 class Exists:
-    """``EXISTS { pattern }``; its negation is ``Call("!", ...)`` of it."""
+    """The condition ``EXISTS { pattern }``; its negation is a ``Call("!", ...)`` of it."""
 
     pattern: Pattern
 
@@ -55,7 +55,7 @@ def names_in(expression: Expression) -> Names:
 
 @dataclass(frozen=True)
 class Aggregate:
-    """``COUNT(DISTINCT ?x) AS result``; without an argument it counts solutions."""
+    """An aggregate such as ``COUNT(DISTINCT ?x) AS result``; without an argument it counts solutions."""
 
     name: str
     argument: Expression | None
@@ -69,7 +69,7 @@ class Aggregate:
 
 @dataclass(frozen=True)
 class Link:
-    """One property."""
+    """A path of one property."""
 
     iri: str
 
@@ -91,7 +91,7 @@ class Alternative:
 
 @dataclass(frozen=True)
 class Repeated:
-    """``path?``, ``path*`` or ``path+``: at least ``least`` times, and at most once unless ``many``."""
+    """A path ``path?``, ``path*`` or ``path+``: at least ``least`` times, and at most once unless ``many``."""
 
     path: Path
     least: int
@@ -100,7 +100,8 @@ class Repeated:
 
 @dataclass(frozen=True)
 class Negated:
-    """``!(p|^q)``: any property but those of ``forward``, or the inverse of any but those of ``backward``."""
+    """A path ``!(p|^q)``: any property except those of ``forward``, or the inverse of any except those of
+    ``backward``."""
 
     forward: tuple[str, ...] | None
     backward: tuple[str, ...] | None
@@ -112,11 +113,11 @@ Path = Link | Inverse | Sequence | Alternative | Repeated | Negated
 
 
 class Node:
-    """What all patterns share."""
+    """The base class of all patterns."""
 
     @property
     def parts(self) -> tuple[Pattern, ...]:
-        """The patterns it is made of."""
+        """The patterns that it contains directly."""
         return ()
 
     @property
@@ -135,7 +136,7 @@ class Node:
 
 
 class OnePattern(Node):
-    """What is made of one pattern."""
+    """A pattern that contains one pattern."""
 
     pattern: Pattern
 
@@ -145,7 +146,7 @@ class OnePattern(Node):
 
 
 class TwoPatterns(Node):
-    """What is made of two patterns."""
+    """A pattern that contains two patterns."""
 
     left: Pattern
     right: Pattern
@@ -231,7 +232,7 @@ class Join(TwoPatterns):
 
 @dataclass(frozen=True)
 class LeftJoin(TwoPatterns):
-    """``left OPTIONAL { right FILTER condition }``"""
+    """A pattern ``left OPTIONAL { right FILTER condition }``."""
 
     left: Pattern
     right: Pattern
@@ -272,7 +273,7 @@ class Union(TwoPatterns):
 
 @dataclass(frozen=True)
 class InGraph(OnePattern):
-    """``GRAPH term { pattern }``"""
+    """A pattern ``GRAPH term { pattern }``."""
 
     graph: Term
     pattern: Pattern
@@ -298,7 +299,7 @@ class Filter(OnePattern):
 
 @dataclass(frozen=True)
 class Extend(OnePattern):
-    """``BIND(expression AS ?variable)``"""
+    """A pattern followed by ``BIND(expression AS ?variable)``."""
 
     pattern: Pattern
     variable: str
@@ -359,7 +360,7 @@ class Distinct(OnePattern):
 
 @dataclass(frozen=True)
 class OrderBy(OnePattern):
-    """Solutions in the order of expressions, each with whether it descends."""
+    """Solutions sorted by expressions, each with whether its order is descending."""
 
     pattern: Pattern
     conditions: tuple[tuple[Expression, bool], ...]
@@ -371,7 +372,7 @@ class OrderBy(OnePattern):
 
 @dataclass(frozen=True)
 class Slice(OnePattern):
-    """``OFFSET offset LIMIT limit``"""
+    """A range of solutions, ``OFFSET offset LIMIT limit``."""
 
     pattern: Pattern
     offset: int
@@ -398,7 +399,7 @@ Pattern = (
 
 
 def mentioned(pattern: Pattern) -> Names:
-    """Every variable that occurs somewhere in a pattern, whether its solutions bind it or not."""
+    """Every variable that occurs in a pattern, whether or not its solutions bind it."""
     inner = NO_NAMES.union(*map(mentioned, pattern.parts), *map(names_in, pattern.expressions))
     return inner | pattern.variables
 
@@ -408,7 +409,7 @@ def mentioned(pattern: Pattern) -> Names:
 
 @dataclass(frozen=True)
 class From:
-    """The graphs that a query asks, by their texts."""
+    """The graphs that a query is about, by the texts of their names."""
 
     default: tuple[str, ...] = ()
     named: tuple[str, ...] = ()
@@ -439,7 +440,7 @@ class Describe:
 
 @dataclass(frozen=True)
 class SparqlQuery:
-    """A whole query: its form, the graphs it is about, and the base that relative IRIs are resolved with."""
+    """A whole query: its form, the graphs it is about, and the base of relative IRIs."""
 
     form: Select | Ask | Construct | Describe
     graphs: From | None = None
@@ -454,20 +455,21 @@ Quad = tuple[Term | None, Triple]
 
 @dataclass(frozen=True)
 class Modify:
-    """``DELETE { ... } INSERT { ... } WHERE { ... }``; the DATA forms have a pattern with one empty solution."""
+    """An update ``DELETE { ... } INSERT { ... } WHERE { ... }``; the DATA forms have a pattern with one empty
+    solution."""
 
     delete: tuple[Quad, ...]
     insert: tuple[Quad, ...]
     pattern: Pattern
     using: From | None = None
     graph: str | None = None
-    """``WITH``: the graph that stands for the default one."""
+    """The graph of ``WITH``, which replaces the default graph."""
     base: str = ""
 
 
 @dataclass(frozen=True)
 class Clear:
-    """``CLEAR`` or ``DROP`` of the default graph, of named ones, or of one named by its text."""
+    """An update ``CLEAR`` or ``DROP`` of the default graph, of all named graphs, or of one named by its text."""
 
     default: bool
     named: bool

@@ -1,4 +1,4 @@
-"""What is asked: one knowledge base, or several as the default graph and named graphs."""
+"""Datasets of queries: one knowledge base, or several as the default graph and named graphs."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class GraphBase(Protocol):
     def update_facts(
         self, insert: FactSet, delete: FactSet, *, kinds: Mapping[Predicate, Kinds] | None = None, unknown: int = 0
     ) -> Any:
-        """Change the explicit facts; returns what that changed."""
+        """Change the explicit facts; returns the change."""
 
 
 Base = TypeVar("Base", bound=GraphBase)
@@ -50,7 +50,7 @@ Base = TypeVar("Base", bound=GraphBase)
 class GraphSet(Generic[Base]):
     """A default graph and named graphs, each of them a knowledge base.
 
-    Updates that name a graph which is not there ``make`` a knowledge base for it, or fail if nothing does.
+    Updates that name an unknown graph call ``make`` for its knowledge base, or fail without ``make``.
     """
 
     def __init__(
@@ -68,7 +68,7 @@ class GraphSet(Generic[Base]):
         return self.default.prefixes
 
     def graph(self, name: str | None) -> Base:
-        """The knowledge base of a graph, which is made if need be."""
+        """The knowledge base of a graph, made with ``make`` if it is unknown."""
         if name is None:
             return self.default
         if name not in self.named and self._make is None:
@@ -89,9 +89,9 @@ class GraphSet(Generic[Base]):
     ) -> Evaluation:
         """An evaluation over the graphs that a query names, or over all of them.
 
-        ``default`` is a named graph that takes the place of the default graph.
+        ``default`` is a named graph that replaces the default graph.
         """
-        dictionary, facts = _together([self.default, *self.named.values()])
+        dictionary, facts = _with_one_dictionary([self.default, *self.named.values()])
         by_name = dict(zip(self.named, facts[1:], strict=True))
         whole, names = facts[0], list(by_name)
         if graphs is not None:
@@ -117,7 +117,7 @@ def _merged(graphs: Mapping[str, FactSet], names: Iterable[str]) -> FactSet:
     return found
 
 
-def _together(bases: Sequence[GraphBase]) -> tuple[Dictionary, list[FactSet]]:
+def _with_one_dictionary(bases: Sequence[GraphBase]) -> tuple[Dictionary, list[FactSet]]:
     """The facts of knowledge bases over one dictionary."""
     states = [kb.state() for kb in bases]
     if len(states) == 1:

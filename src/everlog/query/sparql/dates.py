@@ -1,4 +1,4 @@
-"""Dates and times by their lexical forms, whatever the year."""
+"""Dates and times by their lexical forms, with years of any size."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Moment:
 
     @property
     def offset(self) -> int | None:
-        """Minutes east of Greenwich."""
+        """The zone in minutes east of Greenwich, None without a zone."""
         if self.zone is None:
             return None
         if self.zone == "Z":
@@ -44,7 +44,7 @@ class Moment:
 
     @property
     def instant(self) -> Decimal:
-        """Seconds on one time line; without a zone it is that of Greenwich."""
+        """The position on the time line in seconds; a moment without a zone is read in that of Greenwich."""
         minutes = (_days(self.year, self.month, self.day) * 24 + self.hour) * 60 + self.minute - (self.offset or 0)
         return EXACT.add(Decimal(minutes * 60), self.second)
 
@@ -68,7 +68,7 @@ def moment_of(node: Node, *datatypes: str) -> Moment:
     moment = Moment(**{name: int(part) for name, part in parts.items()}, second=second, zone=zone)
     if not _is_valid(moment):
         raise ExpressionError
-    if node.datatype == TIME:  # a time has no next day: 24:00:00 is midnight
+    if node.datatype == TIME:  # the time 24:00:00 is midnight of the day itself
         return replace(moment, hour=moment.hour % 24)
     return moment
 
@@ -100,7 +100,7 @@ def _month_length(year: int, month: int) -> int:
 
 
 def _days(year: int, month: int, day: int) -> int:
-    """Days since the beginning of the year 0, in the calendar of today."""
+    """Days since the beginning of the year 0, in the proleptic Gregorian calendar."""
     before = year - 1
     leaps = before // 4 - before // 100 + before // 400
     return year * 365 + leaps + sum(_month_length(year, m) for m in range(1, month)) + day

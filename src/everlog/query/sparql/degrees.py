@@ -1,4 +1,4 @@
-"""Patterns whose solutions need only be counted, because nothing else asks for one of their variables."""
+"""Patterns whose solutions only need to be counted, because one of their variables is used nowhere else."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from everlog.query.sparql.graphs import Option, TripleGraph
 
 
 class Dangling(NamedTuple):
-    """A pattern of which one variable is used nowhere else: only how many values it has can matter."""
+    """A pattern of which one variable is used nowhere else, so that only its number of values matters."""
 
     number: int
     relation: Relation
@@ -21,10 +21,10 @@ class Dangling(NamedTuple):
 
 
 def dangling(graph: TripleGraph, options: Sequence[Sequence[Option]], needed: Names, known: Names) -> list[Dangling]:
-    """The patterns with a variable of no use over relations that count without listing.
+    """The patterns with a variable that is used nowhere else, over relations that count without listing.
 
-    ``known`` are variables that have values already. The other term of such a pattern has one, or
-    gets it from the patterns that are left.
+    ``known`` are variables that have values already. The other term of such a pattern has a value, or gets it from the
+    remaining patterns.
     """
     uses: dict[Variable, int] = {}
     for choice in options:
@@ -35,7 +35,7 @@ def dangling(graph: TripleGraph, options: Sequence[Sequence[Option]], needed: Na
         relation = graph.facts.relation(choice[0].atom.predicate)
         if len(choice) > 1 or relation.base is None:
             continue
-        for column, (term, free) in enumerate(_turned(choice[0])):
+        for column, (term, free) in enumerate(_both_directions(choice[0])):
             if not isinstance(free, Variable) or free == term or uses[free] > 1 or free.name in needed | known:
                 continue
             if not isinstance(term, Variable) or uses[term] > 1 or term.name in known:
@@ -44,13 +44,13 @@ def dangling(graph: TripleGraph, options: Sequence[Sequence[Option]], needed: Na
     return _independent(found, options, known)
 
 
-def _turned(option: Option) -> tuple[tuple[Term, Term], tuple[Term, Term]]:
+def _both_directions(option: Option) -> tuple[tuple[Term, Term], tuple[Term, Term]]:
     first, second = option.atom.terms
     return (first, second), (second, first)  # type: ignore[return-value]
 
 
 def _independent(found: list[Dangling], options: Sequence[Sequence[Option]], known: Names) -> list[Dangling]:
-    """Without those whose other term would have no value once all of them are left out."""
+    """The patterns without those whose other term would have no value once all of them are left out."""
     left = {each.number for each in found}
-    told = {v for i, c in enumerate(options) if i not in left for o in c for v in (*o.atom.variables(), *o.fixed)}
-    return [e for e in found if not isinstance(e.term, Variable) or e.term in told or e.term.name in known]
+    bound = {v for i, c in enumerate(options) if i not in left for o in c for v in (*o.atom.variables(), *o.fixed)}
+    return [e for e in found if not isinstance(e.term, Variable) or e.term in bound or e.term.name in known]

@@ -1,10 +1,10 @@
-"""Patterns to tables: the SPARQL algebra, operator by operator, on whole columns.
+"""Evaluation of patterns to tables: the SPARQL algebra, operator by operator, on whole columns.
 
-Three things travel down the algebra. The *need* is which variables of a pattern are used above it and whether
-their number matters, so that a pattern is matched only as far as it has to be. The *hint* is what the
-solutions will be joined with, so that others need not be found. The *scope* is the graph that patterns are
-matched in and, under EXISTS, the rows whose values stand for variables: every solution below is then tied to its
-row by the column :data:`ROW`, and all rows are answered together.
+Three things are passed down the algebra. The *need* is the set of variables of a pattern that are used above it and
+whether the number of solutions matters, so that a pattern is matched only as far as necessary. The *hint* is a table
+that the solutions will be joined with, so that others need not be found. The *scope* is the graph that patterns are
+matched in and, under EXISTS, the rows whose values stand for variables: every solution below is then tied to its row by
+the column :data:`ROW`, and all rows are answered together.
 """
 
 from __future__ import annotations
@@ -54,13 +54,13 @@ from everlog.query.sparql.table import SolutionTable, groups, union
 
 @dataclass(frozen=True)
 class Scope:
-    """Where a pattern is matched; see the module."""
+    """The scope in which a pattern is matched; see the module."""
 
     graph: TripleGraph
     given: SolutionTable | None = None
 
     def given_for(self, names: frozenset[str]) -> SolutionTable | None:
-        """The rows that solutions are tied to, with the values of some variables."""
+        """The rows to which solutions are tied, with the values of some variables."""
         return None if self.given is None else self.given.only(names | {ROW})
 
     @property
@@ -108,7 +108,7 @@ class Evaluation:
     def solutions(
         self, pattern: Pattern, names: frozenset[str], distinct: bool = False, enough: int | None = None
     ) -> SolutionTable:
-        """The solutions of a pattern, as far as some variables go; at least as many as are enough, if there are."""
+        """The solutions of a pattern for some variables; with ``enough``, at least that many if there are."""
         return self._table(pattern, Need(names, distinct, enough), Scope(self.graphs.default), None)
 
     def _table(self, pattern: Pattern, need: Need, scope: Scope, hint: SolutionTable | None) -> SolutionTable:
@@ -117,7 +117,7 @@ class Evaluation:
         return found
 
     def unweighted(self, table: SolutionTable) -> SolutionTable:
-        """The solutions of a table, a row each."""
+        """The solutions of a table, one row for each."""
         if table.weights is not None:
             count = table.count
             self.limits.reserve(count, 8 * count * (len(table.columns) + 1))
@@ -164,7 +164,7 @@ class Evaluation:
         return found
 
     def _cost(self, pattern: Pattern, scope: Scope) -> float:
-        """Roughly how many solutions a pattern has."""
+        """An estimate of the number of solutions of a pattern."""
         if isinstance(pattern, Values):
             return len(pattern.rows)
         if isinstance(pattern, Basic):
@@ -235,7 +235,7 @@ class Evaluation:
         return table.where(self._truths(pattern.condition, table, scope) == TRUE)
 
     def _narrowed(self, hint: SolutionTable | None, pattern: Filter) -> SolutionTable | None:
-        """The hint with what a filter says about single variables: that they are a certain term."""
+        """The hint restricted by a filter that equates single variables with terms."""
         for name, text in _pinned(pattern.condition):
             if name in pattern.pattern.variables and (hint is None or name not in hint.columns):
                 hint = hint if hint is not None else SolutionTable.unit()
@@ -278,7 +278,7 @@ class Evaluation:
             self._scope = outer
 
     def _exists(self, pattern: Pattern, table: SolutionTable) -> Mask:
-        """For which rows the pattern has a solution once their values stand for its variables."""
+        """A mask of the rows for which the pattern has a solution with the row's values of its variables."""
         graph = self._scope.graph
         names = sorted(mentioned(pattern) & table.columns.keys())
         heads, group = groups([table.columns[name] for name in names], table.size)
@@ -363,7 +363,7 @@ class Evaluation:
 
 
 def _joined(pattern: Join) -> Iterator[Pattern]:
-    """What is joined, whatever the nesting, with all basic graph patterns as one."""
+    """The patterns of nested joins, with all basic graph patterns as one."""
     waiting: list[Pattern] = [pattern]
     triples: list[Any] = []
     others: list[Pattern] = []
@@ -381,7 +381,7 @@ def _joined(pattern: Join) -> Iterator[Pattern]:
 
 
 def _pinned(condition: Expression) -> Iterator[tuple[str, str]]:
-    """The variables that a condition says to be a certain term."""
+    """The variables that a condition equates with terms, with these terms."""
     if not isinstance(condition, Call):
         return
     if condition.name == "&&":

@@ -1,8 +1,8 @@
-"""Expressions on columns: a value for each row of a table, or for each row whether it is true.
+"""Evaluation of expressions on columns: a value or a truth value for each row of a table.
 
-A function is called once for each different combination of its arguments. Comparisons of numbers, strings and
-IRIs are done on whole columns. Errors are not raised: a row without a value is unbound, and truth has three
-values, :data:`TRUE`, :data:`FALSE` and :data:`ERROR`.
+A function is called once for each distinct combination of its arguments. Comparisons of numbers, strings and IRIs are
+done on whole columns. Errors are not raised: a row without a value is unbound, and truth has three values,
+:data:`TRUE`, :data:`FALSE` and :data:`ERROR`.
 """
 
 from __future__ import annotations
@@ -31,26 +31,26 @@ Truths = npt.NDArray[np.int8]
 TRUE, FALSE, ERROR = 1, 0, -1
 
 SOLUTION = ".solution"
-"""A column that tells solutions apart, for ``BNODE("x")``, which is another blank node in each."""
+"""A column that numbers solutions, for ``BNODE("x")``, which is a different blank node in each."""
 
 BLOCK = 1 << 14
-"""The number of different arguments for which a function is computed between two looks at the limits."""
+"""Number of distinct arguments for which a function is computed between two checks of the limits."""
 
 VOLATILE = frozenset({"rand", "uuid", "struuid", "bnode"})
 LOGICAL = frozenset({"&&", "||", "!", "bound", "in", "not in", *COMPARISONS})
 EXACT_DIGITS = 15
-"""Decimal numbers of so many characters are told apart by doubles."""
+"""Maximum number of characters of decimal numbers whose doubles are distinct."""
 
 
 def is_volatile(expression: Expression) -> bool:
-    """Whether equal rows may have different values."""
+    """Whether an expression may have different values for equal rows."""
     if isinstance(expression, Call):
         return expression.name in VOLATILE or any(map(is_volatile, expression.arguments))
     return False
 
 
 class ExpressionEvaluator:
-    """Evaluates expressions. ``exists`` says for which rows of a table a pattern has a solution."""
+    """Evaluates expressions. ``exists`` gives a mask of the rows of a table for which a pattern has a solution."""
 
     def __init__(self, terms: TermPool, exists: Callable[[Pattern, SolutionTable], Mask], base: str = "") -> None:
         self._terms = terms
@@ -61,7 +61,7 @@ class ExpressionEvaluator:
         self._made = 0
 
     def values(self, expression: Expression, table: SolutionTable) -> Column:
-        """The id of the value for each row, unbound where there is none."""
+        """The id of the value for each row, ``UNBOUND`` where there is none."""
         if isinstance(expression, Variable):
             return table.column(expression.name)
         if isinstance(expression, Constant):
@@ -80,7 +80,7 @@ class ExpressionEvaluator:
         return self._applied(self._function(expression.name), columns, table.size)
 
     def truths(self, expression: Expression, table: SolutionTable) -> Truths:
-        """Whether an expression is true for each row."""
+        """The truth value of an expression for each row."""
         if isinstance(expression, Exists):
             return self._exists(expression.pattern, table).astype(np.int8)
         if isinstance(expression, Call):
@@ -113,7 +113,7 @@ class ExpressionEvaluator:
         return found
 
     def _logical(self, name: str, arguments: Sequence[Expression], table: SolutionTable) -> Truths:
-        """A decisive argument decides, also beside an error."""
+        """``&&`` or ``||``: a decisive argument decides, also if the other is an error."""
         decisive = FALSE if name == "&&" else TRUE
         found = np.full(table.size, 1 - decisive, np.int8)
         for argument in arguments:
@@ -135,7 +135,7 @@ class ExpressionEvaluator:
         return np.where(found == ERROR, ERROR, 1 - found).astype(np.int8)
 
     def _compared(self, name: str, left: Column, right: Column) -> Truths:
-        """A comparison by whole columns where both values are numbers, strings or no literals."""
+        """A comparison, on whole columns where both values are numbers, strings or not literals."""
         found = np.full(len(left), ERROR, np.int8)
         rows = np.flatnonzero((left >= 0) & (right >= 0))
         a, b = left[rows], right[rows]
@@ -182,7 +182,7 @@ class ExpressionEvaluator:
         return FUNCTIONS[name]
 
     def _applied(self, function: Function, columns: Sequence[Column], size: int) -> Column:
-        """A function, called once for each different combination of arguments."""
+        """The values of a function, called once for each distinct combination of arguments."""
 
         def called(combinations: Sequence[Column]) -> Column:
             arguments = [self._terms.nodes(column) for column in combinations]
@@ -193,7 +193,7 @@ class ExpressionEvaluator:
         return self._by_combination(called, columns, size)
 
     def _applied_to_columns(self, function: ColumnFunction, columns: Sequence[Column], size: int) -> Column:
-        """A function, called once for each different combination of all arguments but the first."""
+        """The values of a function, called once for each distinct combination of all arguments but the first."""
 
         def called(combinations: Sequence[Column]) -> Column:
             first, *others = combinations
@@ -211,7 +211,7 @@ class ExpressionEvaluator:
     def _by_combination(
         self, function: Callable[[Sequence[Column]], Column], columns: Sequence[Column], size: int
     ) -> Column:
-        """A function of the different combinations of bound arguments, a block of them at a time."""
+        """The values of a function of the distinct combinations of bound arguments, computed in blocks."""
         found = np.full(size, UNBOUND, np.int64)
         rows = np.arange(size)
         for column in columns:
@@ -228,7 +228,7 @@ class ExpressionEvaluator:
         return found
 
     def _fresh(self, expression: Call, table: SolutionTable) -> Column:
-        """Functions whose value is another one for each row, and the time, which is the same for the whole query."""
+        """Functions with a new value for each row, and the time, which is one value for the whole query."""
         if expression.name == "now":
             return np.full(table.size, self._terms.add_nodes([Literal(self._now, DATE_TIME)])[0], np.int64)
         if expression.name == "bnode" and expression.arguments:
@@ -246,7 +246,7 @@ class ExpressionEvaluator:
         return BlankNode(f"b{self._token}-{self._made}")
 
     def _labelled(self, labels: Column, table: SolutionTable) -> Column:
-        """A blank node for each label within a solution."""
+        """A blank node for each label in each solution."""
         solutions = table.columns.get(SOLUTION, np.arange(table.size))
         made: list[Node | None] = []
         for row, label in self._terms.watched(zip(solutions.tolist(), labels.tolist(), strict=True)):
@@ -255,7 +255,7 @@ class ExpressionEvaluator:
 
 
 class _Kinds:
-    """What different terms are, as far as comparisons of whole columns need to know."""
+    """The kinds of distinct terms, for comparisons on whole columns."""
 
     def __init__(self, texts: pa.LargeStringArray) -> None:
         self._texts = texts
@@ -267,7 +267,7 @@ class _Kinds:
 
     @property
     def ranks(self) -> Column:
-        """The place of each string among all in order."""
+        """The rank of each string among all strings."""
         order = pc.sort_indices(pc.utf8_slice_codeunits(self._texts, 1, -1)).to_numpy()
         ranks = np.empty(len(order), np.int64)
         ranks[order] = np.arange(len(order))
@@ -275,13 +275,13 @@ class _Kinds:
 
 
 def is_exact(texts: pa.LargeStringArray) -> Mask:
-    """Which texts are numbers that doubles tell apart: doubles themselves, and others of few digits."""
+    """A mask of the texts of numbers that doubles represent uniquely: doubles, and numbers of few digits."""
     short = pc.utf8_length(texts).to_numpy(zero_copy_only=False) <= EXACT_DIGITS
     return matching(texts, r"^-?[0-9]") & (short | matching(texts, "^[^E]*E[^E]*$"))
 
 
 def matching(texts: pa.LargeStringArray, pattern: str) -> Mask:
-    """Which texts match a regular expression."""
+    """A mask of the texts that match a regular expression."""
     found: Mask = pc.match_substring_regex(texts, pattern).to_numpy(zero_copy_only=False)
     return found.astype(np.bool_)
 

@@ -1,6 +1,6 @@
-"""Answers in the standard formats: SPARQL results as CSV, TSV, JSON and XML, triples as N-Triples and Turtle.
+"""Writing answers in the standard formats: SPARQL results as CSV, TSV, JSON and XML, triples as N-Triples and Turtle.
 
-Each different term of a column is written once; rows are put together by Arrow, a batch at a time.
+Each distinct term of a column is converted once; rows are joined by Arrow, in batches.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ def _truth(answer: bool, form: str) -> str:
 
 
 def _write_csv(result: Solutions, file: IO[bytes]) -> None:
-    """Values without their types, as the standard has it, lines ending with CR LF."""
+    """Write CSV: values without their types and lines that end with CR LF, as the standard requires."""
     file.write((",".join(result.columns) + "\r\n").encode())
     for cells in _batches(result, lambda name, node: _csv_cell(node)):
         file.write(_joined(cells, ",", "\r\n"))
@@ -105,7 +105,7 @@ def _write_xml(result: Solutions, file: IO[bytes]) -> None:
 
 
 def _batches(result: Solutions, cell: Callable[[str, Node], str]) -> Iterator[list[Cells]]:
-    """The rows as columns of cells, of which each different one is made once."""
+    """The rows as columns of cells, of which each distinct one is made once."""
     columns = []
     for name, ids in zip(result.columns, result.ids(), strict=True):
         texts, places = result.different(ids)
@@ -117,7 +117,7 @@ def _batches(result: Solutions, cell: Callable[[str, Node], str]) -> Iterator[li
 
 
 def _rows(cells: Sequence[Cells], separator: str) -> Cells:
-    """The cells of each row, empty where there is none."""
+    """The joined cells of each row, empty where there is none."""
     return pc.binary_join_element_wise(*cells, _text(separator), null_handling="replace", null_replacement="")
 
 
@@ -130,7 +130,7 @@ def _text(value: str) -> Any:
 
 
 def _csv_cell(node: Node) -> str:
-    """A term as CSV has it: the IRI, the label or the lexical form.
+    """A term in CSV: the IRI, the label or the lexical form.
 
     >>> _csv_cell(Literal('a "b"', STRING))
     '"a ""b\""\"'
@@ -179,7 +179,7 @@ def _xml_cell(name: str, node: Node) -> str:
 
 
 def _xml(text: str) -> str:
-    """Text of an XML document, which cannot hold some control characters at all."""
+    """Escaped text for an XML document, which cannot contain some control characters at all."""
     return escape(_NOT_IN_XML.sub("\ufffd", text), {"\r": "&#13;"})
 
 

@@ -1,7 +1,7 @@
 """The functions of SPARQL 1.1 on single terms (section 17.4), by name.
 
-Each takes nodes and gives a node, or raises :class:`ExpressionError`. What depends on the row and not only on
-the arguments (``RAND``, ``UUID``, ``BNODE``) or on errors (``IF``, ``COALESCE``) is in :mod:`.expressions`.
+Each takes nodes and returns a node, or raises :class:`ExpressionError`. Functions that depend on the row (``RAND``,
+``UUID``, ``BNODE``) or on errors (``IF``, ``COALESCE``) are in :mod:`.expressions`.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ def _plain(node: Node) -> str:
 
 
 def _like(node: Literal, lexical: str) -> Literal:
-    """A string with the language of another."""
+    """A string with the language of another string."""
     return Literal(lexical, node.datatype, node.language)
 
 
@@ -73,7 +73,7 @@ def _number(node: Node) -> Number:
 
 
 def _pair(one: Node, other: Node) -> tuple[Literal, Literal]:
-    """Two strings that may be compared: the second has no language, or that of the first."""
+    """Two strings with compatible languages: the second has no language, or that of the first."""
     first, second = _string(one), _string(other)
     if second.language is not None and second.language != first.language:
         raise ExpressionError
@@ -125,7 +125,7 @@ def iri(node: Node, base: str = "") -> Node:
 
 
 def resolved(reference: str, base: str) -> str:
-    """An IRI reference against a base.
+    """An IRI reference resolved against a base.
 
     >>> resolved("a", "http://e.org/x"), resolved("urn:a", "http://e.org/")
     ('http://e.org/a', 'urn:a')
@@ -139,7 +139,7 @@ def resolved(reference: str, base: str) -> str:
 
 
 def substr(text: Node, start: Node, length: Node | None = None) -> Node:
-    """Characters from a place on, counted from 1; places are rounded as XPath does."""
+    """The characters from a position on, counted from 1; positions are rounded as in XPath."""
     source = _string(text)
     first = _rounded(_number(start).value)
     last = math.inf if length is None else first + _rounded(_number(length).value)
@@ -168,7 +168,7 @@ def strafter(text: Node, part: Node) -> Node:
 
 
 def concat(*parts: Node) -> Node:
-    """All strings one after the other, with their language if it is the same for all."""
+    """The concatenation of all strings, with their language if it is equal for all."""
     strings = [_string(part) for part in parts]
     languages = {part.language for part in strings}
     joined = "".join(part.lexical for part in strings)
@@ -177,20 +177,20 @@ def concat(*parts: Node) -> Node:
 
 
 def langmatches(tag: Node, wanted: Node) -> Node:
-    """Whether a language tag is in a basic range (RFC 4647, section 3.3.1)."""
+    """Whether a language tag matches a basic range (RFC 4647, section 3.3.1)."""
     given, wide = _plain(tag).lower(), _plain(wanted).lower()
     return boolean_node(bool(given) and (wide in ("*", given) or given.startswith(wide + "-")))
 
 
 def regex(texts: Sequence[Node], pattern: Node, flags: Node | None = None) -> list[Node | None]:
-    """``REGEX`` of many terms with one pattern; None for terms that are no strings."""
+    """The values of ``REGEX`` for many terms with one pattern; None for terms that are not strings."""
     found, strings = _regular(pattern, flags), _lexical_forms(texts)
     matched = iter(found.matches([text for text in strings if text is not None]))
     return [None if text is None else boolean_node(next(matched)) for text in strings]
 
 
 def replace(texts: Sequence[Node], pattern: Node, replacement: Node, flags: Node | None = None) -> list[Node | None]:
-    """``REPLACE`` in many terms with one pattern; None for terms that are no strings."""
+    """The values of ``REPLACE`` for many terms with one pattern; None for terms that are not strings."""
     found, strings = _regular(pattern, flags), _lexical_forms(texts)
     made = iter(found.replaced([text for text in strings if text is not None], _plain(replacement)))
     return [
@@ -210,7 +210,7 @@ def _regular(pattern: Node, flags: Node | None) -> Regular:
 
 
 def _whole(rounding: Callable[[Decimal | float], Decimal | float]) -> Function:
-    """A rounding of numbers, in their own datatype."""
+    """A function that rounds numbers in their own datatype."""
 
     def function(node: Node) -> Node:
         number = _number(node)
@@ -235,7 +235,7 @@ def _floor(value: Decimal | float) -> Decimal | float:
 
 
 def _round(value: Decimal | float) -> Decimal | float:
-    """To the nearest, halves upwards."""
+    """The nearest whole number; halves are rounded up."""
     return _floor(EXACT.add(value, Decimal("0.5")) if isinstance(value, Decimal) else value + 0.5)
 
 
@@ -276,7 +276,7 @@ def _to_string(node: Node) -> Node:
 
 
 def _xpath_number(number: Number) -> str:
-    """A number as XPath casts it to a string: without a point if it is whole."""
+    """A number as a string by the rules of XPath: without a point if it is whole."""
     value = number.value
     if isinstance(value, float) and (not math.isfinite(value) or (value and not 1e-6 <= abs(value) < 1e6)):
         return number.node.lexical
@@ -402,4 +402,4 @@ FUNCTIONS: Mapping[str, Function] = {
 ColumnFunction = Callable[..., Sequence[Node | None]]
 
 COLUMN_FUNCTIONS: Mapping[str, ColumnFunction] = {"regex": regex, "replace": replace}
-"""Functions of many first arguments at once, the others being the same for all."""
+"""Functions of many first arguments at once, with the other arguments equal for all."""

@@ -1,4 +1,4 @@
-"""Facts as triples: which facts are triples, and which predicates a triple pattern is about.
+"""Facts as triples: the facts that are triples, and the predicates that a triple pattern can match.
 
 ``C(s)`` is ``s rdf:type C``, ``p(s, o)`` is ``s p o``, and ``triple(s, p, o)`` is itself if RDF allows it: ``s`` is an
 IRI or a blank node and ``p`` is an IRI. A predicate with a bare name is the IRI ``urn:everlog:name``. Three kinds of
@@ -22,10 +22,10 @@ from everlog.lang.internal import EVERLOG, TRIPLE, is_internal
 from everlog.lang.syntax import Atom, Constant, Predicate, Variable
 from everlog.lang.terms import RDF_TYPE
 from everlog.query.sparql.algebra import Term, Triple
-from everlog.query.sparql.pool import TermPool, starting
+from everlog.query.sparql.pool import TermPool, with_beginning
 
 BARE = EVERLOG
-"""What comes before a bare name to make it an IRI."""
+"""The prefix that turns a bare name into an IRI."""
 
 
 MERGED = Predicate(".merged", 3)
@@ -33,11 +33,11 @@ MERGED = Predicate(".merged", 3)
 
 MANY = 64
 SMALL = 2000
-"""From so many ways to match a pattern on, those by relations of so few facts are matched as one."""
+"""Minimum number of options of a pattern from which relations below this number of facts are matched as one."""
 
 
 def iri_of(predicate: Predicate) -> str:
-    """The text of the IRI by which SPARQL knows a predicate.
+    """The text of the IRI of a predicate in SPARQL.
 
     >>> iri_of(Predicate("edge", 2)), iri_of(Predicate("<http://e.org/p>", 2))
     ('<urn:everlog:edge>', '<http://e.org/p>')
@@ -56,7 +56,7 @@ def is_seen(predicate: Predicate) -> bool:
 
 @dataclass(frozen=True)
 class Option:
-    """One way to match a triple pattern: an atom, and what it makes of variables that no fact has a place for."""
+    """One way to match a triple pattern: an atom, and the values of variables that it does not contain."""
 
     atom: Atom
     fixed: Mapping[Variable, Constant] = field(default_factory=dict)
@@ -77,7 +77,7 @@ class TripleGraph:
         return {iri_of(p): p for p in self.facts if p.arity == arity and not is_internal(p)}
 
     def __len__(self) -> int:
-        """The number of triples, if none is there in two ways."""
+        """The number of triples, if no triple comes from two facts."""
         return sum(len(self.facts[p]) for p in self.predicates())
 
     def predicates(self) -> Iterator[Predicate]:
@@ -88,7 +88,7 @@ class TripleGraph:
             yield TRIPLE
 
     def options(self, triple: Triple) -> list[Option]:
-        """The ways to match a triple pattern. Different ones match different triples, but for those of TRIPLE."""
+        """The options of a triple pattern. Distinct options match distinct triples, except those of TRIPLE."""
         subject, predicate, value = triple
         found: list[Option] = []
         wanted = predicate.text if isinstance(predicate, Constant) else None
@@ -102,7 +102,7 @@ class TripleGraph:
         return found
 
     def fewer(self, options: list[Option], triple: Triple) -> list[Option]:
-        """The options with those by small relations as one, if there are many."""
+        """The options with those of small relations merged into one, if there are many."""
         if len(options) < MANY:
             return options
         large = [o for o in options if o.atom.predicate == TRIPLE or len(self.facts[o.atom.predicate]) > SMALL]
@@ -129,7 +129,7 @@ class TripleGraph:
 
     @cached_property
     def is_mixed(self) -> bool:
-        """Whether a triple may be there in two ways."""
+        """Whether a triple may come from two facts."""
         return self.has_triples and bool(self.classes or self.properties)
 
     def nodes(self, terms: TermPool) -> Column:
@@ -146,14 +146,14 @@ class TripleGraph:
 
 
 def _chosen(by_iri: Mapping[str, Predicate], wanted: str | None) -> list[tuple[str, Predicate]]:
-    """The predicate of an IRI, if there is one; all predicates without an IRI."""
+    """The predicate of an IRI, if there is one; without an IRI, all predicates."""
     if wanted is None:
         return list(by_iri.items())
     return [(wanted, by_iri[wanted])] if wanted in by_iri else []
 
 
 def _option(atom: Atom, *given: tuple[Term, str]) -> list[Option]:
-    """The option in which terms have given values, if they can."""
+    """The option in which terms have given values, if that is possible."""
     fixed: dict[Variable, Constant] = {}
     for term, text in given:
         if isinstance(term, Constant):
@@ -168,11 +168,11 @@ REMEMBERED = 8
 """Number of relations whose triples are remembered."""
 
 _remembered: dict[int, tuple[weakref.ref[Relation], Relation]] = {}
-"""The triples of relations, by the address of the relation, with the latest last."""
+"""The triples of relations, by the address of the relation, the most recent last."""
 
 
 def _rdf_triples(relation: Relation, terms: TermPool) -> Relation:
-    """The facts of ``triple`` that RDF allows. Found once for each relation, which is a value that does not change."""
+    """The facts of ``triple`` that RDF allows. Computed once for each relation, since relations are immutable."""
     owner, found = _remembered.pop(id(relation), (None, relation))
     if owner is None or owner() is not relation:
         owner, found = weakref.ref(relation), relation - _generalised(relation, terms)
@@ -183,7 +183,7 @@ def _rdf_triples(relation: Relation, terms: TermPool) -> Relation:
 
 
 def _generalised(relation: Relation, terms: TermPool) -> Relation:
-    """The facts of ``triple`` that RDF does not allow: with a literal as subject, or no IRI as predicate."""
+    """The facts of ``triple`` that RDF does not allow: with a literal as subject, or a predicate that is not an IRI."""
     subjects, predicates, _ = relation.columns()
-    allowed = starting(terms, subjects, "<", "_") & starting(terms, predicates, "<")
+    allowed = with_beginning(terms, subjects, "<", "_") & with_beginning(terms, predicates, "<")
     return Relation.from_keys(relation.layout, relation.keys()[~allowed])

@@ -17,13 +17,13 @@ ONE_GRAPH = "leave GRAPH out; to keep the names of graphs, load with --graphs an
 
 
 def warn_of(pattern: Pattern, graphs: Graphs) -> None:
-    """Warn of GRAPH where there is no such graph, and of internal relations, which are no triples."""
+    """Warn of GRAPH with an unknown graph, and of internal relations, whose facts are not triples."""
     for found in dict.fromkeys(_diagnostics(pattern, graphs)):
         warn(found)
 
 
 def missing_graph(name: str, known: Iterable[str]) -> Diagnostic:
-    """The warning that there is no graph of a name."""
+    """The warning that there is no graph with a name."""
     names = ", ".join(known)
     return _warning(Code.UNKNOWN_GRAPH, f"there is no graph {name}", f"known: {names}" if names else ONE_GRAPH)
 

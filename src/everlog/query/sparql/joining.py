@@ -1,8 +1,8 @@
-"""Joins of tables: solutions that are compatible, which is that they agree wherever both bind a variable.
+"""Joins of tables: merging compatible solutions, which agree on all variables that both bind.
 
-Where both sides bind all the variables they share, which is nearly always, a join is one sort and one search of
-combined keys. Otherwise the rows of each side are split by which of the shared variables they bind, of which
-there are few combinations, and each pair of parts is joined on what both bind.
+Where both sides bind all shared variables, which is the usual case, a join is one sort and one search of combined keys.
+Otherwise the rows of each side are split by the set of shared variables that they bind; there are few such sets, and
+each pair of parts is joined on the variables that both bind.
 """
 
 from __future__ import annotations
@@ -16,18 +16,18 @@ from everlog.engine.limits import Limits
 from everlog.query.sparql.table import SolutionTable, codes
 
 Rows = tuple[Column, Column]
-"""Rows of the left and of the right side that belong together."""
+"""Indexes of matching rows of the left and of the right side."""
 
 
 def join(left: SolutionTable, right: SolutionTable, limits: Limits) -> SolutionTable:
-    """The solutions of both that are compatible, merged."""
+    """The merged compatible solutions of two tables."""
     rows = compatible(left, right, limits)
     limits.reserve(len(rows[0]), 8 * len(rows[0]) * len(left.columns.keys() | right.columns.keys()))
     return merged(left, right, *rows)
 
 
 def merged(left: SolutionTable, right: SolutionTable, left_rows: Column, right_rows: Column) -> SolutionTable:
-    """Rows of two tables side by side."""
+    """Pairs of rows of two tables as rows of one table."""
     columns = {name: column[left_rows] for name, column in left.columns.items()}
     for name, column in right.columns.items():
         other = column[right_rows]
@@ -61,7 +61,7 @@ def compatible(left: SolutionTable, right: SolutionTable, limits: Limits) -> Row
 
 
 def has_compatible(left: SolutionTable, right: SolutionTable, need_shared: Sequence[str]) -> Mask:
-    """Which rows of the left side have a compatible row that shares one of the given variables with them."""
+    """A mask of the left rows with a compatible right row that shares one of the given variables with them."""
     found = np.zeros(left.size, np.bool_)
     shared = [name for name in left.columns if name in right.columns]
     for on, left_part, right_part in _parts(left, right, shared):
@@ -72,7 +72,7 @@ def has_compatible(left: SolutionTable, right: SolutionTable, need_shared: Seque
 
 
 def _keys(left: SolutionTable, right: SolutionTable, on: Sequence[str], left_part: Column, right_part: Column) -> Rows:
-    """One key for each row of two parts, equal where all the columns are."""
+    """One key for each row of two parts, equal where all given columns are equal."""
     both = [np.concatenate([left.columns[name][left_part], right.columns[name][right_part]]) for name in on]
     keys = codes(both, len(left_part) + len(right_part))
     return keys[: len(left_part)], keys[len(left_part) :]
@@ -81,7 +81,7 @@ def _keys(left: SolutionTable, right: SolutionTable, on: Sequence[str], left_par
 def _parts(
     left: SolutionTable, right: SolutionTable, shared: Sequence[str]
 ) -> Iterator[tuple[list[str], Column, Column]]:
-    """Pairs of parts of the rows with the variables that both bind."""
+    """Pairs of parts of the rows, each with the variables that both bind."""
     rights = bound_parts(right, shared)
     for left_bound, left_part in bound_parts(left, shared):
         for right_bound, right_part in rights:
@@ -89,7 +89,7 @@ def _parts(
 
 
 def bound_parts(table: SolutionTable, names: Sequence[str]) -> list[tuple[list[str], Column]]:
-    """The rows of a table by which of the variables they bind.
+    """The rows of a table split by the set of variables that they bind.
 
     >>> bound_parts(SolutionTable({"x": np.array([1, -1, 2])}, 3), ["x"])
     [([], array([1])), (['x'], array([0, 2]))]
@@ -108,11 +108,11 @@ def bound_parts(table: SolutionTable, names: Sequence[str]) -> list[tuple[list[s
 
 
 PAIRS = 1 << 22
-"""The number of pairs that are made between two looks at the limits."""
+"""Number of pairs that are made between two checks of the limits."""
 
 
 def matches(left: Column, right: Column, limits: Limits | None = None) -> Rows:
-    """All pairs of places with equal keys, ascending on the left.
+    """All pairs of indexes with equal keys, ascending on the left.
 
     >>> matches(np.array([1, 2]), np.array([2, 1, 2]))
     (array([0, 1, 1]), array([1, 0, 2]))
@@ -137,7 +137,7 @@ def matches(left: Column, right: Column, limits: Limits | None = None) -> Rows:
 
 
 def _expanded(low: Column, high: Column, order: Column, start: int, stop: int) -> Rows:
-    """The pairs of the left places from ``start`` to ``stop`` with the ordered right ones from low to high."""
+    """The pairs of left indexes from ``start`` to ``stop`` with the sorted right ones from low to high."""
     low, counts = low[start:stop], high[start:stop] - low[start:stop]
     starts = np.cumsum(counts) - counts
     within = np.arange(int(counts.sum())) - np.repeat(starts, counts)
@@ -145,17 +145,17 @@ def _expanded(low: Column, high: Column, order: Column, start: int, stop: int) -
 
 
 def contained(left: Column, right: Column) -> Mask:
-    """Which of the left keys are among the right ones."""
+    """A mask of the left keys that are among the right ones."""
     low, high = _searched(np.sort(right), left)
     return high > low
 
 
 SORTED_SEARCH = 1 << 16
-"""From so many keys on it pays to sort them before they are searched."""
+"""Minimum number of keys that are sorted before they are searched."""
 
 
 def _searched(ordered: Column, wanted: Column) -> Rows:
-    """Where each wanted key begins and ends among ascending ones."""
+    """The range of each wanted key among ascending keys."""
     if len(wanted) < SORTED_SEARCH:
         return np.searchsorted(ordered, wanted), np.searchsorted(ordered, wanted, side="right")
     order = np.argsort(wanted, kind="stable")

@@ -1,9 +1,9 @@
-"""Basic graph patterns by rules: the engine's joins find the solutions.
+"""Matching basic graph patterns by rules: the engine's joins find the solutions.
 
-A pattern is one rule whose head has the variables asked for and whose body has an atom for each triple. A
-triple pattern that several predicates may match (its predicate is a variable) makes a rule for each. If some
-variables are not asked for, the instances of the rules are counted by head instead of being listed, and if
-none is, only their number is taken; a single pattern without constants is not even matched.
+A pattern is one rule whose head has the needed variables and whose body has an atom for each triple. A triple pattern
+that several predicates may match (its predicate is a variable) gives a rule for each. If some variables are not needed,
+the instances of the rules are counted by head instead of being listed, and if no variable is needed, only their number
+is computed; a single pattern without constants needs no matching.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from everlog.query.sparql.pool import TermPool
 from everlog.query.sparql.table import SolutionTable
 
 ROW = ".row"
-"""The column that ties solutions of a pattern under EXISTS to the row they are about."""
+"""The column that ties solutions of a pattern under EXISTS to their row."""
 
 ANSWER = ".answer"
 """The head of every rule. No predicate of a knowledge base has a name that begins with a dot."""
@@ -37,18 +37,18 @@ ANSWER = ".answer"
 PHASE = "query"
 
 FIRST = 1 << 14
-"""How many matches are held at once if not all are needed."""
+"""Maximum number of matches in a block if not all are needed."""
 
 MOST = np.iinfo(np.int32).max
-"""What the engine counts of one head at most."""
+"""Maximum number of instances of one head that the engine can count."""
 
 
 @dataclass(frozen=True)
 class Need:
-    """What a pattern is evaluated for: some of its variables, as a multiset or only as a set.
+    """The need of a pattern: some of its variables, as a multiset or only as a set.
 
-    ``enough`` is how many solutions suffice, if not all are needed: any of them, but those that suffice for less are
-    the first of those that suffice for more.
+    ``enough`` is the number of solutions that suffice, if not all are needed: any of them, but the solutions for a
+    smaller number are the first of those for a larger one.
     """
 
     names: Names
@@ -74,11 +74,11 @@ class Matcher:
         self._engine: Engine | None = None
 
     def first_engine(self, least: int = 0) -> Engine:
-        """The same for when not all is needed: it looks at less at once, always as much."""
+        """An engine for needs with ``enough``: it matches in small blocks of constant size."""
         return Engine(self.engine(least).universe, self.terms, limits=self.limits, block=FIRST)
 
     def engine(self, least: int = 0) -> Engine:
-        """An engine for all ids there are so far, and for numbers below ``least``."""
+        """An engine for all ids so far, and for numbers below ``least``."""
         universe = max(len(self.terms), least) + 1
         if self._engine is None or self._engine.universe < universe:
             self._engine = Engine(universe + len(self.terms) // 8 + 1024, self.terms, limits=self.limits)
@@ -89,8 +89,8 @@ class Matcher:
     ) -> SolutionTable:
         """The solutions of a basic graph pattern.
 
-        Each is joined with a row of ``given``, if there is one. ``hint`` is what the solutions will be joined
-        with later, so that others may be left out.
+        Each is joined with a row of ``given``, if given. ``hint`` is a table that the solutions will be joined with
+        later, so that others may be left out.
         """
         options = [graph.options(triple) for triple in pattern.triples]
         names = need.names & (pattern.variables | frozenset(given.columns if given is not None else ()))
@@ -114,8 +114,8 @@ class Matcher:
             found = self._match(graph, plain, several.pop(0), tables, everything)
             plain, tables = [], [found]
         last = several[0] if several else []
-        told = names if given is None else names.union(given.columns)
-        if need.distinct or pattern.variables <= told:
+        names_kept = names if given is None else names.union(given.columns)
+        if need.distinct or pattern.variables <= names_kept:
             return self._match(graph, plain, last, tables, names, enough=need.enough)
         if graph.is_mixed or need.enough is not None:
             return self._match(graph, plain, last, tables, pattern.variables | names, enough=need.enough).only(names)
@@ -124,7 +124,7 @@ class Matcher:
     def _scan(
         self, graph: TripleGraph, options: Sequence[Option], variables: Names, need: Need
     ) -> SolutionTable | None:
-        """The solutions of a single triple pattern without constants: relations as they are, or their sizes."""
+        """The solutions of a single triple pattern without constants: whole relations, or their sizes."""
         free = all(
             len({v for v in option.atom.variables() if v not in option.fixed}) == len(option.atom.terms)
             for option in options
@@ -155,7 +155,7 @@ class Matcher:
         given: SolutionTable | None,
         hint: SolutionTable | None,
     ) -> SolutionTable:
-        """The solutions of the other patterns, each as often as those with a variable of no use match."""
+        """The solutions of the other patterns, weighted by the numbers of matches of the counted ones."""
         left = {each.number for each in counted}
         rest = Basic(tuple(triple for i, triple in enumerate(pattern.triples) if i not in left))
         terms = {each.term.name for each in counted if isinstance(each.term, Variable)}
@@ -179,7 +179,7 @@ class Matcher:
         return found.distinct() if need.distinct else found
 
     def _sizes(self, options: Sequence[Option], relations: Sequence[Relation], need: Need) -> SolutionTable:
-        """A row for each way to match a pattern, with the number of facts; nothing of the facts is asked for."""
+        """A row for each option of a pattern, with its number of facts; no variable of the facts is needed."""
         fixed = [{variable.name: constant.text for variable, constant in option.fixed.items()} for option in options]
         columns = {name: self.terms.add_all([each[name] for each in fixed]) for name in need.names}
         weights = np.array([len(relation) for relation in relations], np.int64)
@@ -197,7 +197,7 @@ class Matcher:
         counted: bool = False,
         enough: int | None = None,
     ) -> SolutionTable:
-        """Solutions of patterns of which only the last may be matched in several ways, as a set or counted."""
+        """Solutions of patterns of which only the last may have several options, as a set or counted."""
         least = max((int(t.columns[ROW].max()) + 1 for t in tables if ROW in t.columns and t.size), default=0)
         names = sorted(wanted)
         head = Predicate(ANSWER, len(names))
@@ -223,7 +223,7 @@ class Matcher:
     def _rule(
         self, head: Predicate, names: Sequence[str], body: Sequence[Option], atoms: Sequence[Atom]
     ) -> Rule | None:
-        """The rule for one way to match patterns, None if they do not agree on a variable."""
+        """The rule for one option of each pattern, None if they give different values to a variable."""
         fixed: dict[Variable, Constant] = {}
         for option in body:
             for variable, constant in option.fixed.items():
@@ -242,7 +242,7 @@ class Matcher:
         names: Sequence[str],
         enough: int | None,
     ) -> SolutionTable:
-        """The different heads of rules; they need not be compared if no two instances have the same."""
+        """The distinct heads of rules; no comparison is needed if all instances have distinct heads."""
         exact = len(rules) == 1 and _is_exact(rules[0])
         if not exact and enough is None:
             return _rows(self.facts(rules, facts, engine).relation(head), names)
@@ -258,7 +258,7 @@ class Matcher:
         return found
 
     def closed(self, rules: Sequence[Rule], facts: FactSet) -> FactSet:
-        """What positive rules derive, round by round until nothing is new."""
+        """The facts that positive rules derive, round by round until no fact is new."""
         engine, prepared = self.engine(), RuleSet(rules)
         used = {atom.predicate for rule in rules for atom in rule.body}
         facts = facts.restricted(used)
@@ -303,7 +303,7 @@ def _names(option: Option) -> set[str]:
 
 
 def _put(atom: Atom, fixed: Mapping[Variable, Constant]) -> Atom:
-    """The atom with values in the place of variables."""
+    """The atom with values substituted for variables."""
     terms = tuple(fixed.get(term, term) if isinstance(term, Variable) else term for term in atom.terms)
     return Atom(atom.predicate, terms)
 
@@ -311,7 +311,7 @@ def _put(atom: Atom, fixed: Mapping[Variable, Constant]) -> Atom:
 def _useful(
     hint: SolutionTable | None, variables: Names, graph: TripleGraph, options: Sequence[Sequence[Option]]
 ) -> SolutionTable | None:
-    """The different values that a hint has for variables of a pattern, if they are few against what it matches."""
+    """The distinct values that a hint has for variables of a pattern, if they are fewer than its matches."""
     if hint is None:
         return None
     shared = [name for name in hint.bound_columns() if name in variables]

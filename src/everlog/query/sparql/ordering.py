@@ -1,7 +1,7 @@
 """The order of terms: unbound, blank nodes, IRIs, literals (SPARQL 1.1, section 15.1).
 
-Among literals, whose order the standard leaves open where ``<`` does not tell, numbers come first, by value,
-then strings by their characters, then the others by datatype, value and text.
+Among literals, whose order the standard leaves open where ``<`` is undefined, numbers come first, by value, then
+strings by their characters, then the others by datatype, value and text.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ BLANK, NAMED, NUMBER, STRING, OTHER = range(1, 6)
 
 
 def ranks(terms: TermPool, ids: Column) -> Column:
-    """A number for each row that is in the order of the terms, the same for terms of the same value.
+    """A number for each row in the order of the terms, equal for terms of equal value.
 
     >>> from everlog.engine.dictionary import Dictionary
     >>> terms = TermPool(Dictionary())
@@ -55,7 +55,7 @@ VALUED = frozenset({*RANKS, BOOLEAN, *MOMENTS})
 
 
 def without_value(terms: TermPool, ids: Column) -> Mask:
-    """Which rows have a literal that its datatype does not allow, such as ``"soon"^^xsd:dateTime``."""
+    """A mask of the rows with an ill-typed literal, such as ``"soon"^^xsd:dateTime``."""
     different, places = distinct_ids(ids)
     found = matching(terms.texts(different), r'\^\^<[^"]*>$')
     rows = np.flatnonzero(found)
@@ -89,7 +89,7 @@ def _kinds(texts: pa.LargeStringArray) -> Column:
 
 
 def _by_text(texts: pa.LargeStringArray) -> Column:
-    """Places in the order of the characters; the quotes of strings do not count."""
+    """Ranks by the order of the characters, without the quotes of strings."""
     quoted = pc.if_else(pc.starts_with(texts, '"'), pc.replace_substring_regex(texts, r'(?s)^"(.*)"', "\\1\x00"), texts)
     order = pc.sort_indices(quoted).to_numpy()
     found = np.empty(len(order), np.int64)
@@ -98,7 +98,7 @@ def _by_text(texts: pa.LargeStringArray) -> Column:
 
 
 def _by_value(terms: TermPool, ids: Column, texts: pa.LargeStringArray) -> Column:
-    """Places in the order of the values, the same for equal numbers."""
+    """Ranks by the order of the values, equal for equal numbers."""
     if is_exact(texts).all():
         _, places = np.unique(pc.cast(texts, pa.float64()).to_numpy(), return_inverse=True)
         return np.asarray(places, np.int64)

@@ -1,6 +1,6 @@
-"""Text to algebra: rdflib parses and translates, :mod:`.translation` makes patterns of what it gives.
+"""From text to algebra: rdflib parses and translates, :mod:`.translation` turns its result into patterns.
 
-The only modules that know rdflib are this one, :mod:`.scoping` and :mod:`.translation`.
+Only this module, :mod:`.scoping` and :mod:`.translation` use rdflib.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from everlog.query.sparql.scoping import SERVICE, Scoping
 from everlog.query.sparql.translation import translate_query, translate_update
 
 NAME = "<query>"
-"""What messages call the text of a query."""
+"""The name of the text of a query in messages."""
 
 PREFIXES = {"everlog": BARE}
 """Prefixes that need no declaration, beside those of the program and the well-known ones of rdflib."""
@@ -40,13 +40,13 @@ _ESCAPE = re.compile(r"\\u([0-9A-Fa-f]{4})|\\U([0-9A-Fa-f]{8})|\\.", re.DOTALL)
 
 _STRING = r"""'''(?:[^'\\]|\\.|'(?!''))*'''|'(?:[^'\\\n\r]|\\.)*'"""
 _TOKEN = re.compile(rf"{_STRING}|{_STRING.replace(chr(39), chr(34))}|[^'\"]+|.", re.DOTALL)
-"""A string with its quotes, or what stands between strings."""
+"""Matches a string with its quotes, or text between strings."""
 
 _ABSOLUTE = re.compile(r"""[A-Za-z][A-Za-z0-9+.-]*:[^<>"{}|^`\\\x00-\x20]*""")
 _UNKNOWN_PREFIX = re.compile(r"Unknown namespace prefix : (\S*)")
 _lock = threading.Lock()
 _rdflib_log = logging.getLogger("rdflib.term")
-"""Where rdflib reports literals whose value it cannot compute; only their lexical forms matter here."""
+"""The logger to which rdflib reports literals without a value; only their lexical forms matter here."""
 
 warnings.filterwarnings("ignore", "Parsing weird boolean", UserWarning)
 
@@ -54,7 +54,7 @@ warnings.filterwarnings("ignore", "Parsing weird boolean", UserWarning)
 def parse_query(
     text: str, prefixes: Mapping[str, str] | None = None, base: str = "", limits: Limits | None = None
 ) -> SparqlQuery:
-    """The algebra of a query, if it is read within the limits.
+    """The algebra of a query; an error if reading it exceeds the limits.
 
     >>> parse_query("SELECT ?x { ?x a <http://e.org/C> }").form.columns
     ('x',)
@@ -69,7 +69,7 @@ def parse_query(
 def parse_update(
     text: str, prefixes: Mapping[str, str] | None = None, base: str = "", limits: Limits | None = None
 ) -> list[Operation]:
-    """The operations of an update request, in their order, if it is read within the limits.
+    """The operations of an update request, in their order; an error if reading it exceeds the limits.
 
     >>> [type(o).__name__ for o in parse_update("INSERT DATA { <a:a> <a:p> 1 } ; CLEAR DEFAULT")]
     ['Modify', 'Clear']
@@ -83,7 +83,7 @@ def parse_update(
 
 
 def is_update(text: str) -> bool:
-    """Whether a text is an update request and no query, by its first word after the prologue.
+    """Whether a text is an update request rather than a query, by its first word after the prologue.
 
     >>> is_update("PREFIX a: <a:> INSERT DATA { a:a a:b a:c }"), is_update("ASK {}")
     (True, False)
@@ -105,8 +105,8 @@ def _namespaces(prefixes: Mapping[str, str] | None) -> dict[str, str]:
 
 
 @contextmanager
-def answering() -> Iterator[None]:
-    """Turns what is nested more deeply than Python can follow into an error."""
+def refusing_deep_queries() -> Iterator[None]:
+    """Turns the recursion error for a deeply nested query into an error for the user."""
     try:
         yield
     except RecursionError:
@@ -119,7 +119,7 @@ def _too_deep() -> RuleError:
 
 
 class _Clock:
-    """The limits within which the text that is being read, of which there is one at a time, has to be read."""
+    """The limits for the text that is being read; one text is read at a time."""
 
     limits = Limits()
 
@@ -130,14 +130,14 @@ class _Clock:
 
 @contextmanager
 def _reading(text: str, limits: Limits) -> Iterator[str]:
-    """Turns what goes wrong into errors with a place, and keeps lexical forms as they are written."""
+    """Turns rdflib's exceptions into errors with a place, and keeps lexical forms as they are written."""
     with _lock:
         _Clock.limits = limits
         normalised, rdflib.NORMALIZE_LITERALS = rdflib.NORMALIZE_LITERALS, False
         silent, _rdflib_log.disabled = _rdflib_log.disabled, True
         source = text
         try:
-            _refuse_halves(text)
+            _refuse_surrogates(text)
             source = _unescaped(text)
             yield source
         except EverlogError:
@@ -154,7 +154,7 @@ def _reading(text: str, limits: Limits) -> Iterator[str]:
 
 
 def _unescaped(text: str) -> str:
-    """The text with characters in the place of their codepoint escapes, but for those in strings.
+    """The text with codepoint escapes replaced by their characters, except in strings.
 
     The grammar of strings decodes these together with other escapes, so that an escaped quote or backslash is a
     character of the string.
@@ -179,8 +179,8 @@ def _character(text: str, token: re.Match[str], escape: re.Match[str]) -> str:
     return escape[0] if token[0][0] in "\"'" else chr(number)
 
 
-def _refuse_halves(source: str) -> None:
-    """An error for a text with halves of characters."""
+def _refuse_surrogates(source: str) -> None:
+    """Raise an error for a text with lone surrogates."""
     try:
         source.encode()
     except UnicodeEncodeError as error:
@@ -217,24 +217,24 @@ def _place(source: str, match: re.Match[str] | None) -> Place:
 
 
 def _repair_grammar() -> None:
-    """Correct what rdflib's grammar does to a text, in place."""
+    """Patch rdflib's grammar in place where it misreads a text."""
     _name_inverse_properties()
     _keep_signs()
     _complete_escapes()
-    _look_at_limits()
+    _check_limits_of_terms()
     service: Any = rdflib_parser.ServiceGraphPattern
     service.set_name(SERVICE)
 
 
-def _look_at_limits() -> None:
-    """Look at the limits with each term that is read."""
+def _check_limits_of_terms() -> None:
+    """Check the limits with each term that is read."""
     for name in ("Var", "iri", "NumericLiteral", "RDFLiteral", "BooleanLiteral"):
         element: Any = getattr(rdflib_parser, name)
         element.add_parse_action(_Clock.check)
 
 
 def _name_inverse_properties() -> None:
-    """Give the inverse properties of negated property sets a name: rdflib's grammar forgets which they are."""
+    """Give the inverse properties of negated property sets a name, since rdflib's grammar drops the distinction."""
     alternatives: Any = rdflib_parser.PathOneInPropertySet
     for element in alternatives.exprs:
         if isinstance(element, Comp) and element.name == "InversePath":
@@ -244,7 +244,7 @@ def _name_inverse_properties() -> None:
 def _keep_signs() -> None:
     """Keep numbers with a sign as they are written: rdflib computes the negative number, or drops the sign.
 
-    In expressions such a number is a literal, too, and not an operator before a number (SPARQL 1.1, section 19.8,
+    In expressions such a number is a literal, too, rather than an operator before a number (SPARQL 1.1, section 19.8,
     note 8); rdflib tries operators first.
     """
     for sign, name in (("+", "POSITIVE"), ("-", "NEGATIVE")):
@@ -260,7 +260,7 @@ def _signed(sign: str, tokens: Any) -> rdflib.Literal:
 
 
 def _complete_escapes() -> None:
-    """Let strings have every escape of the standard: of both quotes (rdflib: only of their own), and of codepoints."""
+    """Accept every escape of the standard in strings: of both quotes (rdflib: only of their own), and of codepoints."""
     escape = r"\\(?:[tbnrf\\\"']|u[0-9A-Fa-f]{4}|U[0-9A-Fa-f]{8})"
     for quote, number in (("'", 1), ('"', 2)):
         short: Any = getattr(rdflib_parser, f"STRING_LITERAL{number}")
@@ -270,7 +270,7 @@ def _complete_escapes() -> None:
 
 
 def _match(element: Any, pattern: str) -> None:
-    """Let a regular expression of the grammar be another one."""
+    """Replace a regular expression of the grammar."""
     other: Any = Regex(pattern)
     element.pattern, element.re, element.re_match = other.pattern, other.re, other.re_match
 

@@ -1,8 +1,8 @@
 """Repeated property paths, ``p?``, ``p*`` and ``p+``, as small recursive rules.
 
-Other paths are joins, unions and filters of patterns, which :mod:`.translation` makes of them. A path
-inside a repetition is a relation that rules define; the repetition is closed by the engine from the ends that are
-known, all of them at once, or from every edge if none is.
+Other paths are translated to joins, unions and filters of patterns by :mod:`.translation`. A path inside a repetition
+is a relation that rules define; the engine closes the repetition from all known ends at once, or from every edge if no
+end is known.
 """
 
 from __future__ import annotations
@@ -35,10 +35,10 @@ START, END = Predicate(".start", 1), Predicate(".end", 1)
 
 
 def solve(matcher: Matcher, graph: TripleGraph, pattern: PathPattern, hint: SolutionTable | None) -> SolutionTable:
-    """The pairs of terms that a path connects. ``hint`` is what they will be joined with later."""
+    """The pairs of terms that a path connects. ``hint`` is a table that they will be joined with later."""
     start, end = _ends(matcher, pattern, hint)
     pairs = _pairs(matcher, graph, pattern, start, end)
-    subject, value = (_kept(column, ids) for column, ids in zip(pairs, (start, end), strict=True))
+    subject, value = (_is_allowed(column, ids) for column, ids in zip(pairs, (start, end), strict=True))
     kept = subject & value
     columns = {}
     if isinstance(pattern.subject, Variable):
@@ -51,7 +51,7 @@ def solve(matcher: Matcher, graph: TripleGraph, pattern: PathPattern, hint: Solu
 
 
 def _ends(matcher: Matcher, pattern: PathPattern, hint: SolutionTable | None) -> tuple[Column | None, Column | None]:
-    """The terms that may be at the two ends, None if it may be any."""
+    """The terms that may be at each end, None if any term may be."""
     found: list[Column | None] = []
     bound = () if hint is None else hint.bound_columns()
     for term in (pattern.subject, pattern.object):
@@ -64,14 +64,14 @@ def _ends(matcher: Matcher, pattern: PathPattern, hint: SolutionTable | None) ->
     return found[0], found[1]
 
 
-def _kept(column: Column, ids: Column | None) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
+def _is_allowed(column: Column, ids: Column | None) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
     return np.ones(len(column), np.bool_) if ids is None else contained(column, ids)
 
 
 def _pairs(
     matcher: Matcher, graph: TripleGraph, pattern: PathPattern, start: Column | None, end: Column | None
 ) -> tuple[Column, Column]:
-    """The pairs that the path connects, at least all those with the given ends."""
+    """The pairs that the path connects; at least all those with the given ends."""
     path, rules = simplified(pattern.path), _Rules(matcher, graph)
     inner = rules.relation(path.path)
     forwards = end is None or (start is not None and len(start) <= len(end))
@@ -90,7 +90,7 @@ def _pairs(
     subjects, objects = rules.pairs(reached)
     if path.least:
         return subjects, objects
-    same = _unmoved(matcher, graph, pattern, start, end)
+    same = _zero_length(matcher, graph, pattern, start, end)
     both = SolutionTable(
         {"x": np.concatenate([subjects, same]), "y": np.concatenate([objects, same])}, len(subjects) + len(same)
     )
@@ -98,7 +98,7 @@ def _pairs(
     return once.columns["x"], once.columns["y"]
 
 
-def _unmoved(
+def _zero_length(
     matcher: Matcher, graph: TripleGraph, pattern: PathPattern, start: Column | None, end: Column | None
 ) -> Column:
     """The terms at both ends of a path of length zero: those of the pattern, or any of the graph."""
@@ -117,7 +117,7 @@ def _unmoved(
 
 
 def simplified(path: Repeated) -> Repeated:
-    """A repetition that is not of a repetition.
+    """An equivalent repetition whose path is not a repetition.
 
     >>> simplified(Repeated(Repeated(Link("<p>"), 1, True), 0, False))
     Repeated(path=Link(iri='<p>'), least=0, many=True)
@@ -129,7 +129,7 @@ def simplified(path: Repeated) -> Repeated:
 
 
 class _Rules:
-    """Rules for the relations of paths, as they are asked for."""
+    """Rules for the relations of paths, added as they are needed."""
 
     def __init__(self, matcher: Matcher, graph: TripleGraph) -> None:
         self._matcher = matcher
@@ -157,7 +157,7 @@ class _Rules:
         self._rules.append(Rule(Atom(head, terms), body))
 
     def define(self, heads: list[tuple[Variable | Constant, ...]], body: list[Atom]) -> Predicate:
-        """A new relation, by one rule for each head."""
+        """Define a new relation by one rule for each head."""
         predicate = self._new()
         for terms in heads:
             self.add(predicate, terms, *body)
@@ -168,7 +168,7 @@ class _Rules:
         return Predicate(f".path{self._count}", 2)
 
     def relation(self, path: Path) -> Predicate:
-        """The relation of the pairs that a path connects; repetitions of length zero only within the graph."""
+        """The relation of the pairs that a path connects; paths of length zero connect terms of the graph only."""
         if isinstance(path, Link):
             return self._link(path)
         if isinstance(path, Inverse):

@@ -1,4 +1,4 @@
-"""The terms of one evaluation: those of the dictionary by their ids, and computed ones by ids after them."""
+"""The terms of one evaluation: those of the dictionary with their ids, and computed terms with ids after them."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from everlog.engine.limits import Limits
 from everlog.query.sparql.terms import Node, node_of, text_of_node
 
 UNBOUND = -1
-"""Stands in a column where there is no term."""
+"""The id in a column where there is no term."""
 
 
 BETWEEN = 1 << 12
-"""The number of terms that are handled one by one between two looks at the limits."""
+"""Number of terms that are handled one by one between two checks of the limits."""
 
 T = TypeVar("T")
 
@@ -36,7 +36,7 @@ class TermPool(Mapping[str, int]):
         self.dictionary = dictionary
         self.limits = limits or Limits()
         self.known = len(dictionary)
-        """Ids below this are the dictionary's."""
+        """Ids below this number are those of the dictionary."""
         self._added: list[str] = []
         self._ids: dict[str, int] = {}
         self._nodes: dict[int, Node] = {}
@@ -59,7 +59,7 @@ class TermPool(Mapping[str, int]):
         return found
 
     def add(self, text: str) -> int:
-        """The id of a text, which is made if need be."""
+        """The id of a text, a new one if the text is unknown."""
         found = self[text]
         if found < 0:
             found = self._ids[text] = len(self)
@@ -95,7 +95,7 @@ class TermPool(Mapping[str, int]):
         return both.take(pa.array(places, mask=places < 0))
 
     def nodes(self, ids: Column) -> list[Node]:
-        """The nodes of bound ids; each is taken apart once."""
+        """The nodes of bound ids; each is parsed once."""
         wanted: list[int] = ids.tolist()
         missing = [i for i in dict.fromkeys(wanted) if i not in self._nodes]
         if missing:
@@ -108,20 +108,20 @@ class TermPool(Mapping[str, int]):
         return self.add_all([None if node is None else text_of_node(node) for node in self.watched(nodes)])
 
     def mapped(self, function: Callable[..., Any], ids: Column) -> tuple[list[Any], Column]:
-        """A function of the different terms of a column: its values, and for each row which one is its own."""
+        """The values of a function of the distinct terms of a column, and for each row the index of its value."""
         different, places = distinct_ids(ids)
         return [function(node) for node in self.watched(self.nodes(different))], places
 
     def watched(self, items: Iterable[T]) -> Iterator[T]:
-        """The items, with a look at the limits now and then."""
+        """The items, with a check of the limits every ``BETWEEN`` items."""
         for number, item in enumerate(items):
             if number % BETWEEN == 0:
                 self.limits.check(0)
             yield item
 
 
-def starting(terms: TermPool, ids: Column, *beginnings: str) -> Mask:
-    """Which terms have texts that begin in some way: ``<`` for IRIs, ``_`` for blank nodes."""
+def with_beginning(terms: TermPool, ids: Column, *beginnings: str) -> Mask:
+    """A mask of the terms whose texts have one of the beginnings: ``<`` for IRIs, ``_`` for blank nodes."""
     different, places = distinct_ids(ids)
     texts = terms.texts(different)
     found = np.zeros(len(different), np.bool_)
@@ -131,11 +131,11 @@ def starting(terms: TermPool, ids: Column, *beginnings: str) -> Mask:
 
 
 SPARSE = 4
-"""Values are marked in an array instead of sorted if there are at most so many possible ones for each row."""
+"""Maximum number of possible values for each row with which values are marked in an array instead of sorted."""
 
 
 def distinct_ids(ids: Column) -> tuple[Column, Column]:
-    """The different values of a column, ascending, and the place of each row's value among them.
+    """The distinct values of a column, ascending, and the index of each row's value among them.
 
     >>> distinct_ids(np.array([7, 3, 7]))
     (array([3, 7]), array([1, 0, 1]))

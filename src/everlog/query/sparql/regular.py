@@ -1,8 +1,8 @@
-r"""Regular expressions of XPath, matched by RE2, whose time grows with the length of the text only.
+r"""Regular expressions of XPath, matched by RE2 in time linear in the length of the text.
 
 A pattern is translated piece by piece: the classes ``\d``, ``\w``, ``\s``, ``\i`` and ``\c`` are those of XML Schema.
-What RE2 cannot do is an error that says so: back-references, classes with others subtracted, blocks of Unicode.
-What other languages have and XPath has not, such as ``\b`` and look-ahead, is one too.
+Features that RE2 lacks raise an error that names them: back-references, classes with others subtracted, blocks of
+Unicode. So do features of other languages that XPath lacks, such as ``\b`` and look-ahead.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ _CLASSES = {
     "i": _INITIAL,
     "c": _NAME,
 }
-"""The content of a bracket for each class that is written with a letter."""
+"""The content of a bracket for each class with a letter."""
 
 _OUTSIDE = {letter: f"[{content}]" for letter, content in _CLASSES.items()} | {
     "w": r"[^\p{P}\p{Z}\p{C}]",
@@ -58,7 +58,7 @@ _REPLACEMENT = re.compile(r"\\[\\$]|\$[0-9]+|[^\\$]+|.", re.DOTALL)
 class Regular:
     """A regular expression as RE2 writes it, with the number of its groups.
 
-    With the flag ``q``, which makes it ``literal``, all characters of a replacement stand for themselves, too.
+    With the flag ``q``, which makes it ``literal``, the characters of a replacement are literal, too.
     """
 
     pattern: str
@@ -100,7 +100,7 @@ class Regular:
 
 @lru_cache(maxsize=256)
 def regular(pattern: str, flags: str = "") -> Regular:
-    r"""The expression of a pattern and flags of XPath.
+    r"""The regular expression for a pattern and flags of XPath.
 
     >>> regular(r"^\d+$").matches(["42", "x42", "٤٢"]), regular("(A)(.)", "i").replaced(["xay"], "$2$1")
     ([True, False, True], ['xya'])
@@ -125,7 +125,7 @@ def regular(pattern: str, flags: str = "") -> Regular:
 
 
 class _PatternTranslation:
-    """Reads a pattern of XPath from left to right."""
+    """Translates a pattern of XPath from left to right."""
 
     def __init__(self, pattern: str, flags: str) -> None:
         self.text = pattern
@@ -177,7 +177,7 @@ class _PatternTranslation:
         return found[0]
 
     def _escape(self, classes: dict[str, str]) -> str:
-        """What a backslash and the character after it stand for."""
+        """The translation of a backslash and the character after it."""
         following = self.text[self.at + 1 : self.at + 2]
         category = _CATEGORY.match(self.text, self.at)
         if category is not None:
@@ -199,7 +199,7 @@ class _PatternTranslation:
         raise _unsupported(f"\\{following}", "it is no escape of XPath")
 
     def _category(self, category: str, in_brackets: bool) -> str:
-        """A category of Unicode, which holds the same characters with the flag ``i`` as without it."""
+        """A category of Unicode; its characters do not depend on the flag ``i``."""
         if not self.caseless:
             return category
         if not in_brackets:
@@ -234,7 +234,7 @@ class _PatternTranslation:
 
 
 def _literal(char: str) -> str:
-    """A character that stands for itself."""
+    """A literal character."""
     if char == "\0":
         return r"\x00"
     return f"\\{char}" if char in "\\.^$|()[]{}*+?-" else char

@@ -37,7 +37,7 @@ class Solutions:
         self.columns = tuple(columns)
 
     def first(self, limit: int | None) -> Self:
-        """The same with at most so many rows."""
+        """The solutions with at most ``limit`` rows."""
         if limit is None or limit >= self._size:
             return self
         return type(self)(self._terms, self._table.take(np.arange(limit)), self.columns)
@@ -71,11 +71,11 @@ class Solutions:
         return [self._terms.texts(ids[start:stop]) for ids in self._ids]
 
     def ids(self) -> list[Column]:
-        """The columns as numbers that are equal if and only if the terms are, -1 where a variable is unbound."""
+        """The columns as numbers that are equal if and only if the terms are equal, -1 where a variable is unbound."""
         return list(self._ids)
 
     def different(self, ids: Column) -> tuple[list[str], Column]:
-        """The different texts of a column of ids, and for each row which it is, -1 if none."""
+        """The distinct texts of a column of ids, and for each row the index of its text, -1 if none."""
         different, places = distinct_ids(ids)
         unbound = int(len(different) > 0 and different[0] < 0)
         return self._terms.texts(different[unbound:]).to_pylist(), places - unbound
@@ -92,7 +92,7 @@ class Solutions:
         return pa.schema([pa.field(name, typed.type) for name, typed in zip(self.columns, self._typed, strict=True)])
 
     def batches(self, start: int = 0, stop: int | None = None) -> Iterator[pa.RecordBatch]:
-        """The rows of :meth:`to_arrow`, all or some, a batch at a time."""
+        """The rows of :meth:`to_arrow`, or a range of them, in batches."""
         stop = self._size if stop is None else stop
         yield from self.to_arrow().slice(start, stop - start).to_batches(max_chunksize=BATCH_ROWS)
 

@@ -11,14 +11,14 @@ from everlog.query.sparql.algebra import Ask, Construct, Describe, Select
 from everlog.query.sparql.dataset import GraphSet
 from everlog.query.sparql.evaluation import Evaluation
 from everlog.query.sparql.hints import warn_of
-from everlog.query.sparql.parsing import answering, parse_query
+from everlog.query.sparql.parsing import parse_query, refusing_deep_queries
 from everlog.query.sparql.results import Result, Solutions, Triples, Truth
 from everlog.query.sparql.templates import COLUMNS, construct, describe, has_blanks, template_names
 
 
 def query(dataset: GraphSet[Any], text: str, *, base: str = "") -> Result:
     """The answer to a SPARQL query."""
-    with answering():
+    with refusing_deep_queries():
         return _answer(dataset, text, base)
 
 
@@ -48,9 +48,9 @@ def _constructed(evaluation: Evaluation, form: Construct) -> Triples:
 def _described(evaluation: Evaluation, form: Describe) -> Triples:
     names = frozenset(term.name for term in form.terms if isinstance(term, Variable))
     ids = [evaluation.terms.add(term.text) for term in form.terms if isinstance(term, Constant)]
-    asked = [np.array(ids, np.int64)]
+    columns = [np.array(ids, np.int64)]
     if names:
         found = evaluation.solutions(form.pattern, names, distinct=True)
-        asked += [found.column(name) for name in sorted(names)]
-    triples = describe(evaluation.matcher, evaluation.graphs.default, np.concatenate(asked))
+        columns += [found.column(name) for name in sorted(names)]
+    triples = describe(evaluation.matcher, evaluation.graphs.default, np.concatenate(columns))
     return Triples(evaluation.terms, triples, COLUMNS)

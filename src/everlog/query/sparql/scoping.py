@@ -1,7 +1,7 @@
-"""What a query must keep to beyond its grammar (SPARQL 1.1, sections 10.2, 11.4, 18.2.1 and 19.6).
+"""Checks of queries beyond the grammar (SPARQL 1.1, sections 10.2, 11.4, 18.2.1 and 19.6).
 
-The checks work on what rdflib has parsed, before it is translated: the translation takes a sample of variables that
-are not grouped, fills or cuts rows of VALUES, and takes equal labels of blank nodes for one variable everywhere.
+The checks work on rdflib's parse tree, before it is translated: the translation takes a sample of variables that are
+not grouped, fills or cuts rows of VALUES, and treats equal labels of blank nodes as one variable everywhere.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ Locate = Callable[[re.Match[str] | None], Place]
 QUERIES = frozenset({"SelectQuery", "SubSelect", "ConstructQuery", "DescribeQuery", "AskQuery"})
 PATTERN = frozenset({"GroupGraphPatternSub", "FakeGroupGraphPatten", "SubSelect"})
 SERVICE = "Service"
-"""What the grammar calls a SERVICE pattern. Of one under its own name rdflib copies the text, endlessly if nested."""
+"""A new name for SERVICE patterns: under their own name rdflib copies their text, endlessly if they are nested."""
 
 REFERENCE = "Reference"
-"""A variable of a grouped query that stands for a key or an earlier result; rdflib would take a sample of it."""
+"""A node for a variable of a grouped query that is a key or an earlier result; rdflib would take a sample of it."""
 
 NO_COLUMNS = "_:.none"
-"""The variable of a VALUES block that has none."""
+"""The variable that is added to a VALUES block without variables."""
 
 
 class Scoping:
@@ -42,7 +42,7 @@ class Scoping:
         self._locate = locate
 
     def check_query(self, tree: Any) -> None:
-        """Raise an error for what the grammar allows and the standard does not; prepare grouped queries."""
+        """Raise an error for a query that the grammar allows and the standard does not; prepare grouped queries."""
         self._check_nodes(tree)
         self._check_labels(_basic_patterns(tree), *IN_PATTERNS)
 
@@ -74,7 +74,7 @@ class Scoping:
                 self._check_groups(query)
 
     def _check_aggregates(self, nodes: Iterable[CompValue], allowed: set[int]) -> None:
-        """Aggregates stand in SELECT, HAVING and ORDER BY, and not inside each other."""
+        """Check that aggregates are in SELECT, HAVING or ORDER BY, and not inside each other."""
         for node in nodes:
             if not _is_aggregate(node):
                 continue
@@ -89,7 +89,8 @@ class Scoping:
                 raise self._error(Code.MISPLACED_AGGREGATE, message, rf"\b{name}\b", hint)
 
     def _check_values(self, node: CompValue) -> None:
-        """Every row of VALUES has a value for each variable; a block without variables gets one without values."""
+        """Check that each row of VALUES has a value for each variable; add a variable without values if there is
+        none."""
         names = [str(name) for name in node.var or ()]
         rows = list(node.value or ())
         for name in names:
@@ -109,7 +110,7 @@ class Scoping:
     # one query ----------------------------------------------------------------------------------
 
     def _check_names(self, query: CompValue) -> None:
-        """A name after AS is given once in a SELECT clause."""
+        """Check that each name after AS is used once in a SELECT clause."""
         shown = [str(each.evar or each.var) for each in query.projection or ()]
         for name in (str(each.evar) for each in query.projection or () if each.evar):
             if shown.count(name) > 1:
@@ -117,7 +118,7 @@ class Scoping:
                 raise self._error(Code.VARIABLE_IN_USE, message, rf"(?i:AS)\s+[?$]{re.escape(name)}(?!\w)", CHOOSE)
 
     def _check_groups(self, query: CompValue) -> None:
-        """In a grouped query variables outside of aggregates are keys, or results of expressions before."""
+        """Check that variables outside of aggregates in a grouped query are keys, or results of earlier expressions."""
         if query.name in ("SelectQuery", "SubSelect") and not query.projection:
             hint = "list the variables that the query is grouped by, and aggregates"
             place = self._locate(re.search(r"\*", self._source))
@@ -140,7 +141,7 @@ class Scoping:
             query.orderby["condition"] = [self._referenced(each, known) for each in query.orderby.condition]
 
     def _check_having(self, having: CompValue, results: set[str]) -> None:
-        """HAVING chooses groups before names after AS have values."""
+        """Check that HAVING uses no names after AS, which have no values yet."""
         for name in _free_variables(having.condition):
             if name in results:
                 message = f"?{name} has no value yet in HAVING, which chooses groups before `AS ?{name}` gives it one"
@@ -151,7 +152,7 @@ class Scoping:
                 raise RuleError.of(Code.RESULT_IN_HAVING, message, place, hint)
 
     def _referenced(self, expression: Any, known: set[str]) -> Any:
-        """The expression with references in the place of variables that are not inside of aggregates."""
+        """The expression with references instead of the variables that are not inside of aggregates."""
         if isinstance(expression, RdflibVariable):
             self._require(str(expression), known)
             return CompValue(REFERENCE, variable=str(expression))
@@ -171,7 +172,8 @@ class Scoping:
             raise self._error(Code.UNGROUPED_VARIABLE, message, rf"[?$]{re.escape(name)}(?!\w)", hint)
 
     def _check_labels(self, patterns: Iterable[set[str]], where: str, hint: str) -> None:
-        """The label of a blank node stands in one basic graph pattern only, and in one INSERT DATA of a request."""
+        """Check that each label of a blank node is in one basic graph pattern only, or in one INSERT DATA of a
+        request."""
         seen: set[str] = set()
         for labels in patterns:
             for label in sorted(labels & seen):
@@ -199,7 +201,7 @@ def _counted(number: int, noun: str) -> str:
 
 
 def _nodes(tree: Any) -> Iterator[CompValue]:
-    """All nodes of a tree, those above before those below."""
+    """All nodes of a tree, parents before their children."""
     if isinstance(tree, CompValue):
         yield tree
         tree = list(tree.values())
@@ -209,7 +211,7 @@ def _nodes(tree: Any) -> Iterator[CompValue]:
 
 
 def _leaves(tree: Any, kind: type) -> Iterator[Any]:
-    """All leaves of a kind."""
+    """All leaves of a type."""
     if isinstance(tree, kind):
         yield tree
     elif isinstance(tree, CompValue):
@@ -246,7 +248,7 @@ def _free_variables(tree: Any) -> Iterator[str]:
 
 
 def _after_where(query: CompValue) -> Iterator[Any]:
-    """The parts of a query in which aggregates may stand."""
+    """The parts of a query in which aggregates are allowed."""
     yield from (each.expr for each in query.projection or () if each.evar)
     yield query.having
     yield query.orderby
@@ -257,7 +259,7 @@ def _conditions(query: CompValue) -> list[Any]:
 
 
 def _basic_patterns(tree: Any) -> Iterator[set[str]]:
-    """The labels of blank nodes in each basic graph pattern. A FILTER does not end one, anything else does."""
+    """The labels of blank nodes in each basic graph pattern, which ends at any pattern other than a FILTER."""
     for node in _nodes(tree):
         if node.name not in ("GroupGraphPatternSub", "FakeGroupGraphPatten"):
             continue

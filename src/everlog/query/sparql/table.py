@@ -1,8 +1,8 @@
 """Solutions as columns of ids.
 
-A table is a multiset of solutions: a column for each variable, with :data:`UNBOUND` where a solution does not
-bind it. A row may stand for several equal solutions; their number is its *weight*. So counting what a
-pattern matches does not need the matches one by one.
+A table is a multiset of solutions: a column for each variable, with :data:`UNBOUND` where a solution does not bind it.
+A row may stand for several equal solutions; their number is its *weight*. Counting the matches of a pattern therefore
+does not need to list them.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from everlog.query.sparql.pool import UNBOUND, distinct_ids
 
 @dataclass(frozen=True)
 class SolutionTable:
-    """See the module.
+    """A multiset of solutions; see the module.
 
     >>> table = SolutionTable({"x": np.array([1, 1, 2])}, 3)
     >>> table.distinct().columns["x"], len(table.renamed({"x": "y"}))
@@ -48,7 +48,7 @@ class SolutionTable:
         return cls({name: np.empty(0, np.int64) for name in names}, 0)
 
     def column(self, name: str) -> Column:
-        """A column, unbound throughout if there is none of that name."""
+        """A column; one that is unbound in every row if there is none of that name."""
         found = self.columns.get(name)
         return np.full(self.size, UNBOUND, np.int64) if found is None else found
 
@@ -60,7 +60,7 @@ class SolutionTable:
         return self if mask.all() else self.take(np.flatnonzero(mask))
 
     def only(self, names: Iterable[str]) -> SolutionTable:
-        """The table without other columns."""
+        """The table with the named columns only."""
         wanted = set(names)
         kept = {name: column for name, column in self.columns.items() if name in wanted}
         return SolutionTable(kept, self.size, self.weights)
@@ -77,14 +77,14 @@ class SolutionTable:
         return [name for name, column in self.columns.items() if not len(column) or column.min() >= 0]
 
     def unweighted(self) -> SolutionTable:
-        """The same solutions, a row each."""
+        """The table with one row for each solution."""
         if self.weights is None:
             return self
         rows = np.repeat(np.arange(self.size), self.weights)
         return SolutionTable({name: column[rows] for name, column in self.columns.items()}, len(rows))
 
     def distinct(self) -> SolutionTable:
-        """Each different row once, where it came first."""
+        """The distinct rows, in the order of their first occurrence."""
         rows = first_rows(list(self.columns.values()), self.size)
         if len(rows) == self.size:
             return SolutionTable(self.columns, self.size)
@@ -102,7 +102,7 @@ def union(tables: Sequence[SolutionTable]) -> SolutionTable:
 
 
 def codes(columns: Sequence[Column], size: int) -> Column:
-    """A number for each row, the same for equal rows and only for them; as small as the columns allow.
+    """A number for each row, equal exactly for equal rows, and as small as the columns allow.
 
     >>> codes([np.array([5, 5, 6]), np.array([1, 1, 1]), np.array([-1, -1, 0])], 3).tolist()
     [0, 0, 3]
@@ -124,7 +124,7 @@ def groups(columns: Sequence[Column], size: int) -> tuple[Column, Column]:
     """The first row of each group of equal rows, and the group of each row; groups in order of appearance."""
     different, places = distinct_ids(codes(columns, size))
     heads = np.empty(len(different), np.int64)
-    heads[places[::-1]] = np.arange(size - 1, -1, -1)  # what is written last stays
+    heads[places[::-1]] = np.arange(size - 1, -1, -1)  # of several assignments to one index, the last remains
     by_appearance = np.argsort(heads, kind="stable")
     ranks = np.empty(len(heads), np.int64)
     ranks[by_appearance] = np.arange(len(heads))
@@ -132,5 +132,5 @@ def groups(columns: Sequence[Column], size: int) -> tuple[Column, Column]:
 
 
 def first_rows(columns: Sequence[Column], size: int) -> Column:
-    """The places where each different row comes first, ascending."""
+    """The indexes of the first occurrence of each distinct row, ascending."""
     return groups(columns, size)[0] if size > 1 else np.arange(size)

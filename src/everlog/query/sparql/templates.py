@@ -1,4 +1,4 @@
-"""Solutions to triples: the templates of CONSTRUCT and of updates, and descriptions of terms."""
+"""From solutions to triples: the templates of CONSTRUCT and of updates, and descriptions of terms."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from everlog.lang.syntax import Constant, Variable
 from everlog.query.sparql.algebra import Basic, Names, Term, Triple
 from everlog.query.sparql.graphs import TripleGraph
 from everlog.query.sparql.matching import Matcher, Need
-from everlog.query.sparql.pool import TermPool, starting
+from everlog.query.sparql.pool import TermPool, with_beginning
 from everlog.query.sparql.table import SolutionTable, union
 
 SUBJECT, PREDICATE, OBJECT = COLUMNS = ("subject", "predicate", "object")
@@ -20,7 +20,7 @@ GRAPH = "graph"
 
 
 def template_names(triples: Iterable[Triple]) -> Names:
-    """The variables of a template; its blank nodes are not."""
+    """The variables of a template, without its blank nodes."""
     return frozenset(name for triple in triples for name in triple.names if not name.startswith("_:"))
 
 
@@ -29,7 +29,7 @@ def has_blanks(triples: Iterable[Triple]) -> bool:
 
 
 class Filling:
-    """Puts solutions into templates. A blank node of a template is another one for each solution."""
+    """Instantiates templates with solutions. A blank node of a template is a new one for each solution."""
 
     def __init__(self, terms: TermPool, solutions: SolutionTable) -> None:
         self._terms = terms
@@ -50,7 +50,7 @@ class Filling:
         return self._blanks[term.name]
 
     def triple(self, triple: Triple, graph: Term | None = None, *, literal_subjects: bool = False) -> SolutionTable:
-        """The triples that solutions make of one triple of the template; what is no triple is left out.
+        """The instances of one triple of the template; those that are not triples are left out.
 
         With a graph there is a column for it, too.
         """
@@ -59,14 +59,14 @@ class Filling:
             columns[GRAPH] = self.column(graph)
         kept = np.logical_and.reduce([column >= 0 for column in columns.values()])
         for name in columns.keys() & {PREDICATE, GRAPH}:
-            kept[kept] &= starting(self._terms, columns[name][kept], "<")
+            kept[kept] &= with_beginning(self._terms, columns[name][kept], "<")
         if not literal_subjects:
-            kept[kept] &= starting(self._terms, columns[SUBJECT][kept], "<", "_")
+            kept[kept] &= with_beginning(self._terms, columns[SUBJECT][kept], "<", "_")
         return SolutionTable(columns, len(kept)).where(kept)
 
 
 def construct(terms: TermPool, template: Sequence[Triple], solutions: SolutionTable) -> SolutionTable:
-    """The different triples that solutions make of a template."""
+    """The distinct instances of the triples of a template."""
     filling = Filling(terms, solutions)
     return union([SolutionTable.empty(COLUMNS), *(filling.triple(triple) for triple in template)]).distinct()
 
@@ -74,14 +74,14 @@ def construct(terms: TermPool, template: Sequence[Triple], solutions: SolutionTa
 def describe(matcher: Matcher, graph: TripleGraph, ids: Column) -> SolutionTable:
     """The triples about terms, and about the blank nodes in these, and so on (a concise bounded description)."""
     pattern = Basic((Triple(Variable(SUBJECT), Variable(PREDICATE), Variable(OBJECT)),))
-    found, asked = SolutionTable.empty(COLUMNS), np.unique(ids[ids >= 0])
-    waiting = asked
+    found, described = SolutionTable.empty(COLUMNS), np.unique(ids[ids >= 0])
+    waiting = described
     while len(waiting):
         given = SolutionTable({SUBJECT: waiting}, len(waiting))
         new = matcher.basic(graph, pattern, Need(frozenset(COLUMNS), True), given, None)
         found = union([found, new])
         objects = np.unique(new.columns[OBJECT])
-        waiting = np.setdiff1d(objects[starting(matcher.terms, objects, "_")], asked)
-        asked = np.concatenate([asked, waiting])
-    subjects = starting(matcher.terms, found.columns[SUBJECT], "<", "_")
+        waiting = np.setdiff1d(objects[with_beginning(matcher.terms, objects, "_")], described)
+        described = np.concatenate([described, waiting])
+    subjects = with_beginning(matcher.terms, found.columns[SUBJECT], "<", "_")
     return found.where(subjects).distinct()

@@ -1,8 +1,8 @@
 """Terms one at a time, as the functions of SPARQL see them.
 
-Columns hold ids. Where a function has to look at what a term is made of, each different term becomes a
-:data:`Node`: an IRI, a blank node, or a literal whose datatype is always given. Numbers are Python's with the
-place of their datatype among those that numbers are promoted to.
+Columns hold ids. Where a function has to look at the parts of a term, each distinct term becomes a :data:`Node`: an
+IRI, a blank node, or a literal whose datatype is always given. Numbers are Python's with the rank of their datatype in
+the order of promotion.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ DERIVED_INTEGERS = frozenset(
     )
 )
 RANKS = {INTEGER: 0, DECIMAL: 1, FLOAT: 2, DOUBLE: 3, **dict.fromkeys(DERIVED_INTEGERS, 0)}
-"""The numeric datatypes: an operation is done in the highest of its arguments'."""
+"""The ranks of numeric datatypes: an operation is computed in the highest rank of its arguments."""
 
 _INTEGER = re.compile(r"[+-]?[0-9]+")
 _DECIMAL = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)")
@@ -50,18 +50,18 @@ _DOUBLE = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?
 
 
 EXACT = Context(prec=MAX_PREC, Emax=MAX_EMAX, Emin=MIN_EMIN)
-"""How decimals are added, subtracted, multiplied and negated: without rounding."""
+"""The context in which decimals are added, subtracted, multiplied and negated without rounding."""
 
 
 class ExpressionError(Exception):
-    """An expression has no value for some arguments; never reaches the user."""
+    """An expression has no value for some arguments; it never reaches the user."""
 
 
 @dataclass(frozen=True, slots=True)
 class Number:
     """A numeric value and the rank of its datatype (see :data:`RANKS`).
 
-    An integer of more digits than Python makes an int of is a whole Decimal.
+    An integer of more digits than Python converts to an int is a whole Decimal.
     """
 
     value: int | Decimal | float
@@ -153,7 +153,7 @@ def double_of(value: int | Decimal | float) -> float:
 
 
 def number_of(node: Node) -> Number | None:
-    """The number that a literal stands for, None for anything else and for wrong lexical forms.
+    """The number of a literal, None for other terms and for wrong lexical forms.
 
     >>> number_of(Literal("007", INTEGER)), number_of(Literal("x", INTEGER))
     (Number(value=7, rank=0), None)

@@ -1,8 +1,8 @@
-"""rdflib's algebra to ours.
+"""Translation of rdflib's algebra into :mod:`.algebra`.
 
-What rdflib leaves to its evaluator is settled here: paths become joins and unions where they can, unnamed group
-conditions get names, ``SELECT *`` gets its columns in the order of the text, and what cannot be evaluated is
-refused by name.
+Details that rdflib leaves to its evaluator are resolved here: paths become joins and unions where possible, unnamed
+group conditions get names, ``SELECT *`` gets its columns in the order of the text, and unsupported parts raise an error
+that names them.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ from everlog.query.sparql.scoping import REFERENCE
 from everlog.query.sparql.templates import template_names
 
 AGGREGATED = "__agg_"
-"""How rdflib begins the names of variables that stand for aggregates."""
+"""The prefix that rdflib gives to variables for aggregates."""
 
 MOST_ROWS = 1 << 61
 REPETITIONS = {"?": (0, False), "*": (0, True), "+": (1, True)}
@@ -179,7 +179,7 @@ def _joined(patterns: Iterable[Pattern]) -> Pattern:
 
 
 class _QueryTranslation:
-    """The translation of one query; remembers which names it has given."""
+    """The translation of one query, with the names that it has generated."""
 
     def __init__(self) -> None:
         self._numbers = count()
@@ -205,7 +205,7 @@ class _QueryTranslation:
         }
 
     def _fresh(self, kind: str) -> str:
-        """A name that no variable and no blank node of a query has."""
+        """A name that no variable or blank node of a query has."""
         return f"_:.{kind}{next(self._numbers)}"
 
     # patterns -----------------------------------------------------------------------------------
@@ -229,7 +229,7 @@ class _QueryTranslation:
         return Select(_projected(pattern, ordered), ordered)
 
     def triple(self, subject: Term, path: Any, value: Term) -> Iterator[Triple | Pattern]:
-        """A triple pattern, or what a path between two terms stands for."""
+        """A triple pattern, or the patterns for a path between two terms."""
         if isinstance(path, RdflibVariable | URIRef | BNode):
             yield Triple(subject, _term(path), value)
         else:
@@ -399,7 +399,7 @@ class _QueryTranslation:
 
 
 def _rows(number: Any) -> int:
-    """A number of rows; more than can be counted is as many as can be."""
+    """A number of rows, at most the largest that can be counted."""
     digits = str(number)
     return min(int(digits), MOST_ROWS) if is_convertible(digits) else MOST_ROWS
 
@@ -409,7 +409,7 @@ def _is_term(node: Any) -> bool:
 
 
 def _gathered(parts: Iterable[Triple | Pattern]) -> Pattern:
-    """Triples as one basic graph pattern, joined with the rest."""
+    """The triples as one basic graph pattern, joined with the other patterns."""
     listed = list(parts)
     triples = tuple(part for part in listed if isinstance(part, Triple))
     return _joined([Basic(triples), *(part for part in listed if not isinstance(part, Triple))])

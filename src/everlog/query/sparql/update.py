@@ -1,8 +1,8 @@
-"""SPARQL Update: what an operation deletes and inserts, as changes of explicit facts.
+"""SPARQL Update: operations as changes of explicit facts.
 
-The pattern of an operation is matched in everything that holds; what its templates make of the solutions is
-deleted from the explicit facts and added to them, in one update of each knowledge base. If an operation of a
-request fails, those before it are taken back.
+The pattern of an operation is matched in all facts; the instances of its templates are deleted from the explicit facts
+and inserted into them, in one update of each knowledge base. If an operation of a request fails, those before it are
+undone.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ from everlog.query.sparql.dataset import GraphBase, GraphSet
 from everlog.query.sparql.evaluation import Evaluation
 from everlog.query.sparql.graphs import BARE, is_seen
 from everlog.query.sparql.hints import missing_graph, warn_of
-from everlog.query.sparql.parsing import answering, parse_update
-from everlog.query.sparql.pool import TermPool, distinct_ids, starting
+from everlog.query.sparql.parsing import parse_update, refusing_deep_queries
+from everlog.query.sparql.pool import TermPool, distinct_ids, with_beginning
 from everlog.query.sparql.table import SolutionTable, union
 from everlog.query.sparql.templates import (
     COLUMNS,
@@ -47,7 +47,7 @@ ByGraph = dict[str | None, SolutionTable]
 
 def update(dataset: GraphSet[Any], text: str, *, base: str = "") -> tuple[Any, ...]:
     """Carry out a request; returns the changes, one for each knowledge base that an operation is about."""
-    with answering():
+    with refusing_deep_queries():
         return _updated(dataset, text, base)
 
 
@@ -74,7 +74,7 @@ def _restore(kb: GraphBase, explicit: FactSet) -> None:
 
 
 Facts = tuple[GraphBase, FactSet, FactSet, int]
-"""A knowledge base, what to insert, what to delete, and how many facts to delete have unknown terms."""
+"""A knowledge base, facts to insert, facts to delete, and the number of facts to delete that have unknown terms."""
 
 
 def _facts(dataset: GraphSet[Any], operation: Operation) -> list[Facts]:
@@ -119,7 +119,7 @@ def _visible(kb: GraphBase) -> FactSet:
 
 
 def _triples(evaluation: Evaluation, operation: Modify) -> tuple[ByGraph, ByGraph]:
-    """What the templates make of the solutions."""
+    """The instances of the templates for the solutions: triples to delete, and triples to insert."""
     templates = [triple for _, triple in (*operation.delete, *operation.insert)]
     graphs = {graph.name for graph, _ in (*operation.delete, *operation.insert) if isinstance(graph, Variable)}
     names = template_names(templates) | graphs
@@ -143,7 +143,7 @@ def _filled(terms: TermPool, filling: Filling, quads: Sequence[Quad]) -> ByGraph
 
 
 def _encoded(kb: GraphBase, terms: TermPool, triples: SolutionTable | None, *, add: bool) -> tuple[FactSet, int]:
-    """Triples as facts over the dictionary of a knowledge base, and how many have terms that it does not know."""
+    """Triples as facts over the dictionary of a knowledge base, and the number of triples with terms that it lacks."""
     if triples is None or not triples.size:
         return NONE, 0
     dictionary = kb.state().dictionary
@@ -151,7 +151,7 @@ def _encoded(kb: GraphBase, terms: TermPool, triples: SolutionTable | None, *, a
     relations: dict[Predicate, list[list[Column]]] = {}
     if TRIPLE in kb.predicates:
         if add:  # a template makes no triple that RDF does not allow (SPARQL 1.1 Update, section 4.3.2)
-            allowed = starting(terms, columns[SUBJECT], "<", "_")
+            allowed = with_beginning(terms, columns[SUBJECT], "<", "_")
             columns = {name: column[allowed] for name, column in columns.items()}
         relations[TRIPLE] = [list(columns.values())]
     else:
@@ -171,7 +171,7 @@ def _by_predicate(terms: TermPool, columns: dict[str, Column]) -> list[tuple[Pre
     """The columns of the facts of each predicate."""
     found: list[tuple[Predicate, list[Column]]] = []
     subjects, predicates, objects = columns[SUBJECT], columns[PREDICATE], columns[OBJECT]
-    typing = (predicates == terms[RDF_TYPE]) & starting(terms, objects, "<")
+    typing = (predicates == terms[RDF_TYPE]) & with_beginning(terms, objects, "<")
     for mask, names, arity in ((typing, objects, 1), (~typing, predicates, 2)):
         rows = np.flatnonzero(mask)
         different, places = distinct_ids(names[rows])
@@ -183,7 +183,7 @@ def _by_predicate(terms: TermPool, columns: dict[str, Column]) -> list[tuple[Pre
 
 
 def _predicate(text: str, arity: int) -> Predicate:
-    """The predicate that an IRI stands for."""
+    """The predicate of an IRI."""
     return Predicate(text[len(BARE) + 1 : -1] if text.startswith(f"<{BARE}") else text, arity)
 
 

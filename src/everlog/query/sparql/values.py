@@ -28,7 +28,7 @@ from everlog.query.sparql.terms import (
 
 MOMENTS = (DATE_TIME, DATE, TIME)
 WIDEST_ZONE = 14 * 60 * 60
-"""Seconds by which a zone shifts a moment at most: one without a zone is comparable only with what is further away."""
+"""Maximum shift of a moment by a zone, in seconds: one without a zone is comparable only with moments further away."""
 
 COMPARISONS: dict[str, Callable[[Any, Any], bool]] = {
     "=": operator.eq,
@@ -63,7 +63,7 @@ def truth(node: Node) -> bool:
 
 
 def comparable(node: Node) -> tuple[str, Any]:
-    """What kind of value a term is, and something that is in a total order of these values; an error if neither."""
+    """The kind of a term's value, and a key in a total order of such values; an error if it has none."""
     if isinstance(node, Literal):
         number = number_of(node)
         if number is not None:
@@ -81,7 +81,7 @@ def comparable(node: Node) -> tuple[str, Any]:
 
 
 def compare(name: str, left: Node, right: Node) -> bool:
-    """``=``, ``!=``, ``<`` and so on.
+    """The comparisons ``=``, ``!=``, ``<`` and so on.
 
     >>> from everlog.query.sparql.terms import DECIMAL, INTEGER
     >>> compare("=", Literal("1", INTEGER), Literal("1.0", DECIMAL))
@@ -99,7 +99,7 @@ def compare(name: str, left: Node, right: Node) -> bool:
 
 
 def equal(left: Node, right: Node) -> bool:
-    """``=``: equal values, or the same term; an error if nobody knows.
+    """The comparison ``=``: equal values, or identical terms; an error if it is undefined.
 
     A string with a language equals only such strings, whatever the datatype of the other literal is. A date or time
     with a zone never equals one without (XML Schema 1.1, part 2, section 3.3.7.2).
@@ -126,7 +126,7 @@ def _differ_by_zone(left: Node, right: Node) -> bool:
 
 
 def _aligned(left: Any, right: Any) -> tuple[Any, Any]:
-    """A decimal is compared with a double as one."""
+    """Two numbers for comparison: a decimal beside a double is converted to a double."""
     if isinstance(left, float) and isinstance(right, Decimal):
         return left, float(right)
     if isinstance(left, Decimal) and isinstance(right, float):
@@ -135,7 +135,7 @@ def _aligned(left: Any, right: Any) -> tuple[Any, Any]:
 
 
 def arithmetic(name: str, left: Node, right: Node) -> Literal:
-    """``+``, ``-``, ``*`` and ``/`` in the higher of the two datatypes; integers divide as decimals.
+    """The operators ``+``, ``-``, ``*`` and ``/`` in the higher of the two datatypes; integers divide as decimals.
 
     >>> from everlog.query.sparql.terms import INTEGER
     >>> arithmetic("/", Literal("1", INTEGER), Literal("2", INTEGER)).lexical
@@ -145,7 +145,7 @@ def arithmetic(name: str, left: Node, right: Node) -> Literal:
 
 
 def computed(name: str, one: Number, other: Number) -> Number:
-    """Arithmetic on numbers."""
+    """The result of an operator on numbers."""
     rank = max(one.rank, other.rank)
     if name == "/":
         rank = max(rank, 1)

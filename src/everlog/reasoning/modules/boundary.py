@@ -125,7 +125,7 @@ class UserView:
 
 
 def fed_by(program: StratifiedProgram, state: State) -> FactSet | None:
-    """The facts that feed modules: explicit ones, and those with an outside derivation; None if nobody knows."""
+    """The facts that feed modules: explicit ones, and those with an outside derivation; None if that is not known."""
     if state.fed:
         return state.external
     if state.nr is None or state.rec is None:
@@ -188,5 +188,5 @@ def stored(
 
 
 def above(program: StratifiedProgram, facts: FactSet, most: int) -> frozenset[Predicate]:
-    """The predicates of modules that have more facts than so many."""
+    """The predicates of modules that have more than ``most`` facts."""
     return frozenset(predicate for predicate in program.external if len(facts.relation(predicate)) > most)

@@ -88,7 +88,7 @@ class Derived:
 
 
 def derived_since(engine: Engine, program: StratifiedProgram, old: FactSet, inputs: FactSet) -> Derived:
-    """The same by what changed: ``old`` are earlier facts with what modules derived from them."""
+    """What modules derive, by what changed: ``old`` are earlier facts with what modules derived from them."""
     read = {predicate for module in program.special for predicate in module.inputs}.difference(program.external)
     changed = facts_changed(old.restricted(read), inputs.restricted(read))
     now = Derived(inputs, _with_sign(changed, -1), _with_sign(changed, 1))

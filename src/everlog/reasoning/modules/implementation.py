@@ -11,8 +11,15 @@ There are two ways to keep them right, and each kind has both:
   :meth:`ModuleImplementation.in_fixpoint` gives a :class:`ModuleState` with Add, Del and Red (thesis, Table 5.1), which
   Algorithms 6 and 7 call.
 
-A kind has to implement :meth:`ModuleImplementation.derive`. Everything else has a default that derives anew, which a
-kind replaces where it knows something quicker.
+A kind has to implement :meth:`ModuleImplementation.derive`. Everything else has a default that derives anew, and costs
+as much; a kind replaces it where it knows something quicker. What algorithms count on, so that a small change is cheap:
+
+- ``derive`` costs what the module reads, not the pairs that follow, unless the kind keeps these;
+- ``repaired``, ``changed``, Add, Del and Red cost the given facts and what they change, not all that is held;
+- relations and changes are not listed: the pairs of a :class:`RelationChange` are looked up where they are read.
+
+Relations, graphs and changes are values, so an update that fails has changed nothing. A :class:`ModuleState` alone is
+changed by its functions; it is made anew for each fixpoint.
 """
 
 from __future__ import annotations

@@ -25,8 +25,8 @@ ANY = Variable(" any")
 
 
 def bound_closure(component: Component, reader: RuleReader) -> Taken | None:
-    """The closure of a component whose recursive rules all keep the same constant, and the rule that gives its pairs
-    that go on; None if there is no such closure."""
+    """The closure of a component whose recursive rules all keep one constant, with the rule that gives its pairs that
+    go on; None if there is no such closure."""
     if len(component.predicates) > 1 or component.predicates[0] in reader.aliases.others:
         return None
     (predicate,) = component.predicates

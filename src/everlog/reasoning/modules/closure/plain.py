@@ -24,7 +24,7 @@ PAIRS_BY_EDGE = 2
 
 
 def most_pairs(edges: int) -> int:
-    """How many pairs so many edges may have to be kept plain, as far as that is known without the graph."""
+    """The maximum number of pairs to keep plain for a number of edges, as far as that is known without the graph."""
     return PAIRS_BY_EDGE * edges
 
 

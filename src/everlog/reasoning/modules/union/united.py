@@ -24,7 +24,7 @@ LISTED_BYTES = 16
 """What a listed pair takes, in two orders."""
 
 CALL = 256
-"""Looking at the parts of a union costs as much as looking up so many pairs, however few there are."""
+"""What a look into the parts of a union costs, in pairs looked up, however few pairs are asked for."""
 
 
 @dataclass(frozen=True)
@@ -258,7 +258,7 @@ class United:
 
 
 def _gathered(pieces: Iterator[tuple[Column, Column]], block: int) -> Iterator[tuple[Column, Column]]:
-    """The same pieces, small ones put together: whoever takes them pays for each."""
+    """The pieces, with small ones put together, since each piece has a cost for the caller."""
     held: list[tuple[Column, Column]] = []
     size = 0
     for piece in pieces:

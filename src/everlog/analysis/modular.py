@@ -1,4 +1,4 @@
-"""Put modules and the rules around them into strata."""
+"""Put modules and the rules around them into strata: program with modules from one without."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Place = tuple[int, int]
 
 
 def with_modules(program: StratifiedProgram, kinds: Detections) -> StratifiedProgram:
-    """The same program with the modules that some kinds make of its rules.
+    """The program with the modules that some kinds make of its rules.
 
     Those that what feeds them does not depend on are in strata of their own (:func:`with_outer`); those
     among rules that depend on them are modules of the stratum of these (:func:`with_inside`).
@@ -32,7 +32,7 @@ def with_modules(program: StratifiedProgram, kinds: Detections) -> StratifiedPro
 
 
 def with_outer(program: StratifiedProgram, kinds: Detections) -> StratifiedProgram:
-    """The same program with modules, each in a stratum of its own.
+    """The program with special modules, each in a stratum of its own.
 
     Rules outside a module that derive its predicates derive hidden predicates instead, which the
     module reads; so must explicit facts of these predicates (``external`` of the result says which).

@@ -22,7 +22,7 @@ from everlog.lang.syntax import Atom, Predicate, Rule
 
 NO_FACTS: Mapping[Predicate, Kinds] = MappingProxyType({})
 EMPTY = "load facts for it; if it is to be empty, give it an empty file, or in Python insert no rows"
-MOST_APART = 3
+MOST_SINGLE = 3
 """Maximum number of separate warnings about predicates without facts; more are put into one warning."""
 MOST_SHOWN = 10
 
@@ -62,7 +62,7 @@ def about_facts(
     used = {*program.predicates, *before, *known}
     fresh = [predicate for predicate in given.kinds if predicate not in used]
     missing = _missing(program, program.rules, given.kinds)
-    meant = _meant(missing, fresh)
+    meant = _probably_meant(missing, fresh)
     yield from _without_facts(program, given, missing, meant)
     for predicate in fresh:
         if predicate in given.named and predicate not in meant.values() and all(given.kinds[predicate]):
@@ -81,7 +81,7 @@ def about_rules(
     if not given.kinds:
         return
     missing = _missing(program, added, given.kinds)
-    meant = _meant(missing, [predicate for predicate in given.kinds if predicate not in program.predicates])
+    meant = _probably_meant(missing, [predicate for predicate in given.kinds if predicate not in program.predicates])
     yield from _without_facts(program, given, missing, meant)
     if given.merged:
         return
@@ -115,7 +115,7 @@ def _missing(program: CheckedProgram, rules: Iterable[Rule], given: Mapping[Pred
     return found
 
 
-def _meant(missing: Collection[Predicate], fresh: Iterable[Predicate]) -> dict[Predicate, Predicate]:
+def _probably_meant(missing: Collection[Predicate], fresh: Iterable[Predicate]) -> dict[Predicate, Predicate]:
     """For predicates without facts, the one that was probably meant, among those that no rule reads."""
     of_name = {predicate.name: predicate for predicate in fresh}
     names = dict.fromkeys(predicate.name for predicate in missing)
@@ -135,9 +135,9 @@ def _without_facts(
             hint = f"there are facts of `{name}` with another number of arguments, {other.arity}"
         yield _no_facts(program, missing[predicate], hint)
     others = [predicate for predicate in missing if predicate not in meant] if given.whole else []
-    if len(others) <= MOST_APART:
+    if len(others) <= MOST_SINGLE:
         known = [*given.kinds, *program.derived]
-        yield from (_no_facts(program, missing[each], _near(program, each, known, EMPTY)) for each in others)
+        yield from (_no_facts(program, missing[each], _similar_hint(program, each, known, EMPTY)) for each in others)
         return
     shown = [(each, atom_place(missing[each])) for each in others[:MOST_SHOWN]]
     notes = [(f"`{print_name(each.name, program.prefixes)}`, read at {place}", None) for each, place in shown]
@@ -155,11 +155,11 @@ def _no_facts(program: CheckedProgram, atom: Atom, hint: str) -> Diagnostic:
 
 def _unread(program: CheckedProgram, predicate: Predicate, place: Place | None) -> Diagnostic:
     message = f"there are facts of `{print_name(predicate.name, program.prefixes)}`, which no rule has"
-    hint = _near(program, predicate, program.predicates, "ignore this if the facts are there for queries alone")
+    hint = _similar_hint(program, predicate, program.predicates, "ignore this if the facts are there for queries alone")
     return Diagnostic(Code.UNREAD_FACTS, message, place, hint, severity=Severity.WARNING)
 
 
-def _near(program: CheckedProgram, predicate: Predicate, others: Iterable[Predicate], otherwise: str) -> str:
+def _similar_hint(program: CheckedProgram, predicate: Predicate, others: Iterable[Predicate], otherwise: str) -> str:
     """The hint for an unknown predicate: the one with the most similar name, otherwise ``otherwise``."""
     names = sorted({other.name for other in others if other.name != predicate.name})
     near = [other for _, other in likely_typos([predicate.name], names)]

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING, Protocol
 
-from everlog.engine.algebra import AnyChange, AnyEngine, AnyFactSet, Observer
-from everlog.engine.factset import FactSet
+from everlog.engine.algebra import AnyChange, AnyEngine, AnyFactSet, Way
 from everlog.engine.match import Engine, Matches, Proofs
 from everlog.engine.rules import RuleSet
 from everlog.lang.syntax import Rule
@@ -51,12 +50,12 @@ class WatchedEngine(Engine):
         self.watch.began(self, rules, phase)
         return super().prove(rules, facts, pos, neg, phase)
 
-    def closed(
-        self, stratum: Stratum, facts: AnyFactSet, delta: AnyFactSet, observer: Observer | None = None
-    ) -> FactSet | None:
+    def way(
+        self, stratum: Stratum, facts: AnyFactSet, explicit: AnyFactSet, without: Collection[str] = ()
+    ) -> Way | None:
         if stratum.alone is not None:
             self.watch.began_module(self, stratum, stratum.alone)
-        return super().closed(stratum, facts, delta, observer)
+        return super().way(stratum, facts, explicit, without)
 
     def note(self, rule: Rule, phase: str, instances: int) -> None:
         self.watch.matched(rule, phase, instances)

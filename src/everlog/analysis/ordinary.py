@@ -9,7 +9,7 @@ from everlog.lang.syntax import Atom, Predicate, Rule, Variable
 
 
 def without_modules(stratum: Stratum) -> Stratum:
-    """The same stratum with ordinary rules only: those that its special modules have taken are among them.
+    """The stratum with ordinary rules only: those that its special modules have taken are among them.
 
     Hidden predicates of the stratum are no more; what comes from hidden predicates below it is taken over by a rule.
     """

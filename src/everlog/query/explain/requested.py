@@ -1,4 +1,4 @@
-"""What is to be explained: the answers to a query, or facts given as rows."""
+"""The facts to explain: the answers to a query, or facts given as rows."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ from everlog.query.answers import Rows
 from everlog.query.explain.subject import ReasonedProgram
 
 ANSWER = "the answer"
-"""No predicate of a program has a space in its name."""
+"""The predicate of answers; no predicate of a program has a space in its name."""
 
 
-class Explained(Protocol):
-    """A knowledge base, as far as explanations need it."""
+class ExplainedBase(Protocol):
+    """The part of a knowledge base that explanations use."""
 
     @property
     def prefixes(self) -> Mapping[str, str]: ...
@@ -36,7 +36,7 @@ class Explained(Protocol):
     def state(self) -> State: ...
 
     def up_to_date(self) -> ReasonedProgram:
-        """What reasons, once all that is queued has happened."""
+        """The reasoner, after all queued changes are made."""
 
 
 @dataclass(frozen=True)
@@ -50,7 +50,7 @@ class FactTexts:
 
 @dataclass(frozen=True)
 class Goals:
-    """Facts of one predicate that hold, by their ids, and their places among all that was asked for."""
+    """Facts of one predicate that hold, by their ids, and their indexes among all requested facts."""
 
     predicate: Predicate
     columns: Sequence[Column]
@@ -60,29 +60,29 @@ class Goals:
         return len(self.places)
 
     def row(self, number: int) -> Goals:
-        """One of them."""
+        """The goal with a given number, alone."""
         one = slice(number, number + 1)
         return Goals(self.predicate, [column[one] for column in self.columns], self.places[one])
 
 
 @dataclass(frozen=True)
-class Asked:
-    """Facts that hold, and atoms that do not, each with its place; ``rule`` gives the answers of a query with several
+class Requested:
+    """Facts that hold, and atoms that do not, each with its index; ``rule`` derives the answers to a query with several
     atoms as facts of a predicate of its own."""
 
     text: str
     goals: tuple[Goals, ...]
     missing: tuple[tuple[int, Atom], ...] = ()
     rule: tuple[Rule, Rule] | None = None
-    """Checked, and as written."""
+    """The rule of the query, checked and as written."""
 
     @property
     def count(self) -> int:
         return sum(map(len, self.goals)) + len(self.missing)
 
 
-def by_query(kb: Explained, text: str, most: int | None) -> Asked:
-    """The answers to a query, at most so many."""
+def by_query(kb: ExplainedBase, text: str, most: int | None) -> Requested:
+    """The answers to a query, at most ``most``."""
     parsed = parse_query(text, kb.prefixes)
     query = check_query(parsed, set(kb.predicates), kb.prefixes)
     answers, size = _columns(kb.query(text), most)
@@ -93,14 +93,14 @@ def by_query(kb: Explained, text: str, most: int | None) -> Asked:
     rule = None if own else (Rule(head, query.positive, query.negative), Rule(head, parsed.positive, parsed.negative))
     shown = print_query(parsed, kb.prefixes)
     if not size:
-        return Asked(shown, (), ((0, head),), rule)
+        return Requested(shown, (), ((0, head),), rule)
     find = kb.state().dictionary.find
     columns = [np.full(size, find(t.text)) if isinstance(t, Constant) else values[t] for t in head.terms]  # type: ignore[index]
-    return Asked(shown, (Goals(head.predicate, columns, np.arange(size)),), (), rule)
+    return Requested(shown, (Goals(head.predicate, columns, np.arange(size)),), (), rule)
 
 
 def _columns(rows: Rows, most: int | None) -> tuple[list[Column], int]:
-    """The answers as ids, in their order."""
+    """The answers as columns of ids in their order, and their number."""
     size = len(rows) if most is None else min(most, len(rows))
     if not rows.columns or not size:
         return [np.empty(0, np.int64)] * len(rows.columns), size
@@ -109,8 +109,8 @@ def _columns(rows: Rows, most: int | None) -> tuple[list[Column], int]:
     return [terms[each] for terms, each in zip(rows._ordered.terms, numbers, strict=True)], size
 
 
-def by_rows(kb: Explained, facts: Sequence[FactTexts]) -> Asked:
-    """Facts, whether they hold or not."""
+def by_rows(kb: ExplainedBase, facts: Sequence[FactTexts]) -> Requested:
+    """Facts given as rows, whether they hold or not."""
     state, first = kb.state(), 0
     goals: list[Goals] = []
     missing: list[tuple[int, Atom]] = []
@@ -124,7 +124,7 @@ def by_rows(kb: Explained, facts: Sequence[FactTexts]) -> Asked:
         for row in np.flatnonzero(~held).tolist():
             missing.append((first + row, Atom(predicate, tuple(Constant(_text(c, row)) for c in texts))))
         first += size
-    return Asked(f"{first:,} facts", tuple(goals), tuple(missing))
+    return Requested(f"{first:,} facts", tuple(goals), tuple(missing))
 
 
 def _held(relation: Any, columns: Sequence[Column], size: int) -> Mask:

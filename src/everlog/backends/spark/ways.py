@@ -1,0 +1,274 @@
+"""The ways in which Spark closes a stratum: one for each kind of plan (:mod:`everlog.backends.spark.plans`).
+
+A stratum with recursive rules is closed in two steps: first its nonrecursive rules are joined, then what they and the
+explicit facts give is where its recursion starts, and the sizes of that choose between the ways for recursion.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from everlog.analysis.decompose import parts_of
+from everlog.analysis.modules.module import SpecialModule
+from everlog.analysis.ordinary import shown, without_modules
+from everlog.analysis.stratify import Stratum
+from everlog.backends.spark.factset import FrameSet, framed
+from everlog.backends.spark.finish import fits
+from everlog.backends.spark.plans import StratumPlan, as_planned, limit, plan_of, reads, seeded
+from everlog.backends.spark.repair import ModuleChange, repair
+from everlog.engine.algebra import AnyFactSet, Observer, Repairing, TooLargeError, Way
+from everlog.engine.factset import NONE
+from everlog.lang.syntax import Predicate
+from everlog.reasoning.fixpoint import fixpoint
+from everlog.reasoning.observers import unheard
+from everlog.reasoning.rule_sets import rule_sets
+from everlog.reasoning.ways import close, close_by
+
+if TYPE_CHECKING:
+    from everlog.backends.spark.engine import SparkEngine
+
+log = logging.getLogger(__name__)
+
+ONE_TASK = "one task"
+"""The name of the way to evaluate a whole stratum in one task."""
+FINISH = "finish"
+"""The name of the way to close a recursion in one task, from where it starts."""
+
+
+def way_of(
+    engine: SparkEngine, stratum: Stratum, facts: FrameSet, explicit: FrameSet, without: Collection[str]
+) -> Way | None:
+    """The way to close a stratum; None if its rules are joined once."""
+    if stratum.alone is not None:
+        return ModuleByPlan(engine, stratum, stratum.alone)
+    if not stratum.rules and not stratum.is_mixed:
+        return None
+    settings, sizes = engine.plan_settings, dict[Predicate, int]()
+    if ONE_TASK in without:
+        settings = replace(settings, local_facts=0)
+    if settings.local_facts:
+        sizes.update(facts.restricted(reads(stratum)).sizes)
+        sizes.update(explicit.restricted(stratum.predicates).sizes)
+    plan = plan_of(stratum, sizes, settings)
+    if plan.kind == "local":
+        engine.note_plan(plan)
+        return OneTask(engine, stratum, plan)
+    if stratum.is_mixed:
+        return WithoutModules(engine, stratum, frozenset(without))
+    if plan.kind == "nonrecursive":
+        engine.note_plan(plan)
+        return None
+    if stratum.nonrecursive:
+        engine.note_kind(stratum, "nonrecursive")
+    return Recursion(engine, stratum, frozenset(without))
+
+
+# Whole strata ------------------------------------------------------------------------------------
+
+
+class RepairedByRules:
+    """A way to close a stratum that is repaired otherwise: ordinary rules by the algorithm of the update, and a stratum
+    in which modules depend on rules by closing it again.
+    """
+
+    stratum: Stratum
+
+    def repair(self, update: Repairing) -> None:
+        if not self.stratum.is_mixed:
+            update.by_algorithm()
+        else:
+            update.close_again(shown(self.stratum))
+
+
+@dataclass(frozen=True)
+class OneTask(RepairedByRules):
+    """A stratum of any form, by the local engine in one task; too large if more facts come together there."""
+
+    engine: SparkEngine
+    stratum: Stratum
+    plan: StratumPlan
+
+    def close(self, facts: AnyFactSet, explicit: AnyFactSet, observer: Observer) -> FrameSet:
+        space, most = self.engine.space, self.plan.settings.local_facts
+        below = framed(space, facts)
+        found = self.engine.evaluated(self.plan, below, framed(space, explicit))
+        if found is None:
+            log.info("stratum %d: more than %d facts, so it is distributed after all", self.stratum.index, most)
+            raise TooLargeError(ONE_TASK)
+        derived, rounds = found
+        observer(derived.count, rounds)
+        return below.extended(derived)
+
+
+@dataclass(frozen=True)
+class WithoutModules(RepairedByRules):
+    """A stratum in which modules depend on rules, with ordinary rules in the place of modules: only the local engine
+    closes such a stratum as it is.
+    """
+
+    engine: SparkEngine
+    stratum: Stratum
+    without: frozenset[str]
+
+    def close(self, facts: AnyFactSet, explicit: AnyFactSet, observer: Observer) -> AnyFactSet:
+        seen = {hidden: p for module in self.stratum.special for p, hidden in module.external.items()}
+        return close(self.engine, without_modules(self.stratum), facts, explicit.renamed(seen), observer, self.without)
+
+
+@dataclass(frozen=True)
+class ModuleByPlan:
+    """A module that reads nothing of its own stratum."""
+
+    engine: SparkEngine
+    stratum: Stratum
+    module: SpecialModule
+
+    def close(self, facts: AnyFactSet, explicit: AnyFactSet, observer: Observer) -> FrameSet:
+        known = framed(self.engine.space, facts)
+        closed = self._closed(known) if known.possible else known
+        observer(closed.restricted(self.stratum.predicates).count)
+        return closed
+
+    def _closed(self, facts: FrameSet) -> FrameSet:
+        engine = self.engine
+        if (ordinary := as_planned(self.stratum)) is not self.stratum:
+            below = facts.restricted(facts.possible.difference(self.stratum.predicates))
+            return framed(engine.space, close(engine, ordinary, below, NONE, unheard))
+        plan = plan_of(self.stratum, facts.sizes, replace(engine.plan_settings, local_facts=0))
+        engine.note_plan(plan)
+        return (
+            engine.closed_at_once(plan, facts) if plan.kind not in ("rounds", "loop") else self._by_rules(plan, facts)
+        )
+
+    def _by_rules(self, plan: StratumPlan, facts: FrameSet) -> FrameSet:
+        """A module that is neither condensed nor decomposed, by rounds of the rules that it stands for."""
+        engine = self.engine
+        seeds = seeded(plan, {p: engine.relation(facts, p) for p in facts.sizes})
+        given = engine.kept({p: seeds[p] for p in plan.seeds if p in seeds})
+        around = facts.restricted(facts.possible.difference(plan.seeds))
+        linear = Stratum.of_rules(plan.stratum.index, plan.rules, (), tuple(plan.seeds))
+        found = framed(engine.space, close(engine, linear, around, given, unheard))
+        return found.restricted(p for p in found if p not in plan.seeds or p in plan.stratum.predicates)
+
+    def repair(self, update: Repairing) -> None:
+        """In one task if all that feeds a closure fits there; otherwise it is closed again and compared."""
+        space, plans = self.engine.space, self.engine.settings.plans
+        sets = (update.before, update.after, update.gone, update.fresh)
+        change = ModuleChange(*(framed(space, facts) for facts in sets))
+        found = repair(space, self.module, change, plans.condensed_edges, plans.shared_facts)
+        if found is not None:
+            update.replace(*found)
+            return
+        much = f"more edges {limit(plans, 'condensed_edges')} or changed pairs {limit(plans, 'shared_facts')}"
+        log.info("stratum %d: %s than fit one task, so it is closed again", self.stratum.index, much)
+        update.close_again()
+
+
+# Recursion ---------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Recursion(RepairedByRules):
+    """A stratum with recursive rules: its nonrecursive rules once, and from there by the way that the sizes choose."""
+
+    engine: SparkEngine
+    stratum: Stratum
+    without: frozenset[str]
+
+    def close(self, facts: AnyFactSet, explicit: AnyFactSet, observer: Observer) -> AnyFactSet:
+        below = framed(self.engine.space, facts)
+        given = framed(self.engine.space, explicit).restricted(self.stratum.predicates)
+        new = self.engine.match(rule_sets(self.stratum).nonrecursive, below, below).facts(without=given)
+        start = given.extended(new)
+        if not start:
+            return below
+        parts = parts_of(self.stratum)
+        if len(parts) > 1:
+            return self._in_parts(parts, below, start, observer)
+        observer(start.count)
+        known = below.extended(start)
+        plan = plan_of(self.stratum, known.sizes, replace(self.engine.plan_settings, local_facts=0))
+        self.engine.note_plan(plan)
+        if plan.kind not in ("rounds", "loop"):
+            return self.engine.closed_at_once(plan, known)
+        return close_by(lambda without: self._way(plan, known, without), known, start, observer)
+
+    def _in_parts(self, parts: Sequence[Stratum], below: FrameSet, start: FrameSet, observer: Observer) -> AnyFactSet:
+        """The parts of the stratum one after the other; its nonrecursive rules have been applied before."""
+        applied = frozenset(self.stratum.nonrecursive)
+        found: AnyFactSet = below
+        for part in parts:
+            rules = tuple(rule for rule in part.nonrecursive if rule not in applied)
+            own = Stratum.of_rules(part.index, part.recursive, rules, part.predicates)
+            found = close(self.engine, own, found, start, observer, self.without)
+        return found
+
+    def _way(self, plan: StratumPlan, known: FrameSet, without: Collection[str]) -> Way:
+        """How to go on by a plan that is not for closing at once."""
+        if plan.kind == "loop":
+            return Loop(self.engine, self.stratum)
+        if FINISH not in without and fits(self.stratum, known, self.engine.settings.local_finish):
+            return Finish(self.engine, self.stratum)
+        return InSlices(self.engine, self.stratum, plan)
+
+
+@dataclass(frozen=True)
+class Finish(RepairedByRules):
+    """A recursion in one task, from the facts where it starts, which are known; too large if more come together."""
+
+    engine: SparkEngine
+    stratum: Stratum
+
+    def close(self, facts: AnyFactSet, explicit: AnyFactSet, observer: Observer) -> FrameSet:
+        space = self.engine.space
+        found = self.engine.finished(self.stratum, framed(space, facts), framed(space, explicit))
+        if found is None:
+            raise TooLargeError(FINISH)
+        return found
+
+
+@dataclass(frozen=True)
+class InSlices(RepairedByRules):
+    """A recursion in rounds over facts that stay in their slices, from facts where it starts, which are known."""
+
+    engine: SparkEngine
+    stratum: Stratum
+    plan: StratumPlan
+
+    def close(self, facts: AnyFactSet, explicit: AnyFactSet, observer: Observer) -> FrameSet:
+        return self.engine.closed_in_rounds(self.plan, framed(self.engine.space, facts), observer)
+
+
+@dataclass(frozen=True)
+class Loop(RepairedByRules):
+    """A recursion in rounds of joins, from facts where it starts, which are known. What is left is done in one task as
+    soon as it fits there.
+    """
+
+    engine: SparkEngine
+    stratum: Stratum
+
+    def close(self, facts: AnyFactSet, explicit: AnyFactSet, observer: Observer) -> FrameSet:
+        engine, rules, may_finish = self.engine, rule_sets(self.stratum).recursive, True
+        known = framed(engine.space, facts)
+
+        def following(delta: FrameSet) -> FrameSet:
+            nonlocal known, may_finish
+            if may_finish and fits(self.stratum, known, engine.settings.local_finish):
+                found = engine.finished(self.stratum, known, delta)
+                if found is not None:
+                    known = found
+                    return FrameSet(engine.space)
+                may_finish = False
+            return engine.match(rules, known, known, [(delta, NONE)]).facts(without=known)
+
+        def step(delta: FrameSet) -> FrameSet:
+            nonlocal known
+            known = known.extended(delta)
+            return following(delta)
+
+        fixpoint(following(framed(engine.space, explicit)), step, observer)
+        return known

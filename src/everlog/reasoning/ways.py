@@ -1,0 +1,120 @@
+"""Closing a stratum: the engine chooses a way before the stratum is evaluated (:class:`everlog.engine.algebra.Way`).
+
+Here are the plain ways, which all engines have in common; an engine may have others, such as one task of Spark. Plain
+ways repair a stratum by the algorithm of the update.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection
+from dataclasses import dataclass
+
+from everlog.analysis.modules.module import SpecialModule
+from everlog.analysis.stratify import Stratum
+from everlog.engine.algebra import AnyEngine, AnyFactSet, Observer, Repairing, TooLargeError, Way
+from everlog.engine.factset import NONE, as_local
+from everlog.reasoning.fixpoint import fixpoint
+from everlog.reasoning.modules.kinds import implementation
+from everlog.reasoning.modules.loops import close_together
+from everlog.reasoning.rule_sets import rule_sets
+
+
+def close(
+    engine: AnyEngine,
+    stratum: Stratum,
+    facts: AnyFactSet,
+    explicit: AnyFactSet,
+    observer: Observer,
+    without: Collection[str] = (),
+) -> AnyFactSet:
+    """Add to ``facts`` what a stratum derives, its explicit facts included, by the best way that is not too large."""
+
+    def choose(without: Collection[str]) -> Way:
+        return engine.way(stratum, facts, explicit, without) or plain_way(engine, stratum)
+
+    return close_by(choose, facts, explicit, observer, without)
+
+
+def close_by(
+    choose: Callable[[Collection[str]], Way],
+    facts: AnyFactSet,
+    explicit: AnyFactSet,
+    observer: Observer,
+    without: Collection[str] = (),
+) -> AnyFactSet:
+    """Close by the way that is chosen, and where that turns out to be too large by one that is chosen without it."""
+    while True:
+        try:
+            return choose(without).close(facts, explicit, observer)
+        except TooLargeError as error:
+            without = (*without, error.way)
+
+
+def plain_way(engine: AnyEngine, stratum: Stratum) -> Way:
+    """The way to close a stratum by matching round by round, and by what modules do with facts in this process."""
+    if stratum.alone is not None:
+        return ModuleAlone(engine, stratum.alone)
+    return ModulesInRounds(engine, stratum) if stratum.special else Rounds(engine, stratum)
+
+
+@dataclass(frozen=True)
+class Rounds:
+    """Ordinary rules, matched in rounds (journal paper, Algorithm 1).
+
+    The facts found in one round are the changes of the next, so each instance of a rule is considered exactly once. A
+    rule none of whose body predicates changed is not touched. Cost: one match per instance, and per round the new
+    facts, sorted or in bitmaps.
+    """
+
+    engine: AnyEngine
+    stratum: Stratum
+
+    def close(self, facts: AnyFactSet, explicit: AnyFactSet, observer: Observer) -> AnyFactSet:
+        rules, match = rule_sets(self.stratum), self.engine.match
+        given = explicit.restricted(self.stratum.predicates)
+        new = given.extended(match(rules.nonrecursive, facts, facts).facts(without=given))  # l. 3
+
+        def step(delta: AnyFactSet) -> AnyFactSet:
+            nonlocal facts
+            facts = facts.extended(delta)  # l. 7
+            return match(rules.recursive, facts, facts, [(delta, NONE)]).facts(without=facts)  # l. 8 and 5
+
+        fixpoint(new, step, observer)  # l. 6
+        return facts
+
+    def repair(self, update: Repairing) -> None:
+        update.by_algorithm()
+
+
+@dataclass(frozen=True)
+class ModulesInRounds:
+    """Special modules that depend on each other or on ordinary rules of the stratum (thesis, Algorithm 6)."""
+
+    engine: AnyEngine
+    stratum: Stratum
+
+    def close(self, facts: AnyFactSet, explicit: AnyFactSet, observer: Observer) -> AnyFactSet:
+        rules, modules = rule_sets(self.stratum), self.stratum.special
+        given = explicit.restricted(self.stratum.predicates)
+        new = given.extended(self.engine.match(rules.nonrecursive, facts, facts).facts(without=given))
+        return close_together(self.engine, modules, rules.recursive, as_local(facts), as_local(new), observer)
+
+    def repair(self, update: Repairing) -> None:
+        update.by_algorithm()
+
+
+@dataclass(frozen=True)
+class ModuleAlone:
+    """A special module that reads nothing of its own stratum: it derives everything at once."""
+
+    engine: AnyEngine
+    module: SpecialModule
+
+    def close(self, facts: AnyFactSet, explicit: AnyFactSet, observer: Observer) -> AnyFactSet:
+        known = as_local(facts)
+        derived = implementation(self.module).derive(known, lambda: self.engine.limits.check(self.engine.held))
+        observer(sum(map(len, derived.values())))
+        return known.replaced(derived)
+
+    def repair(self, update: Repairing) -> None:
+        update.by_algorithm()

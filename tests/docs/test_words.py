@@ -1,0 +1,88 @@
+"""Names and prose in the code: the glossary names what exists, classes have unique names, docstrings are plain."""
+
+from __future__ import annotations
+
+import ast
+import importlib
+import io
+import re
+import tokenize
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import everlog
+from tests.docs.pages import DOCS, ROOT
+
+PACKAGE = Path(everlog.__file__).parent
+
+PLAIN = (
+    *(f"src/everlog/{name}" for name in ("analysis", "cli", "host", "lang", "owl", "profiling", "query", "shell")),
+    "src/everlog/settings.py",
+    *(f"tests/{name}" for name in ("analysis", "bench", "cli", "docs", "errors", "host", "lang", "oracle", "owl")),
+    *(f"tests/{name}" for name in ("profiling", "query", "store")),
+    "bench",
+)
+"""The directories and files whose docstrings and comments are checked for words that hide the subject of a sentence."""
+
+VAGUE = re.compile(
+    r"\b(told|so many|so much|the same,? but|the same (with|where|for)|nobody|somebody|whoever|hears? of|"
+    r"what there is|worth (its|her) while)\b",
+    re.IGNORECASE,
+)
+
+
+def places() -> Iterator[str]:
+    """The names in the right columns of the glossary."""
+    for row in re.findall(r"^\|(.*)\|$", (DOCS / "glossary.md").read_text(encoding="utf-8"), re.MULTILINE):
+        yield from re.findall(r"`([a-z_.]+(?:\.[A-Za-z_]+)*)`", row.split("|")[-1])
+
+
+@pytest.mark.parametrize("name", sorted(set(places())))
+def test_the_glossary_names_what_exists(name: str) -> None:
+    module, _, last = name.rpartition(".")
+    if last[0].isupper() or not (PACKAGE / name.replace(".", "/")).with_suffix(".py").exists():
+        if (PACKAGE / name.replace(".", "/") / "__init__.py").exists():
+            return
+        assert hasattr(importlib.import_module(f"everlog.{module}"), last)
+    else:
+        importlib.import_module(f"everlog.{name}")
+
+
+def test_there_are_names_in_the_glossary() -> None:
+    assert len(set(places())) > 50
+
+
+def test_class_names_are_unique() -> None:
+    found = Counter(
+        node.name
+        for path in PACKAGE.rglob("*.py")
+        for node in ast.parse(path.read_text(encoding="utf-8")).body
+        if isinstance(node, ast.ClassDef) and not node.name.startswith("_")
+    )
+    assert [name for name, count in found.items() if count > 1] == []
+
+
+def prose(path: Path) -> Iterator[tuple[int, str]]:
+    """The docstrings, without examples, and the comments of a file, with their lines."""
+    text = path.read_text(encoding="utf-8")
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str):
+            yield node.lineno, re.sub(r"\s+", " ", re.sub(r"(?m)^ *(>>>|\.\.\.).*$", "", node.value.value))
+    for token in tokenize.generate_tokens(io.StringIO(text).readline):
+        if token.type == tokenize.COMMENT:
+            yield token.start[0], token.string
+
+
+@pytest.mark.parametrize("place", [ROOT / name for name in PLAIN], ids=PLAIN)
+def test_docstrings_and_comments_are_plain(place: Path) -> None:
+    paths = [place] if place.suffix else place.rglob("*.py")
+    found = [
+        f"{path.relative_to(ROOT)}:{line} {vague[0]}"
+        for path in sorted(paths)
+        for line, text in prose(path)
+        if (vague := VAGUE.search(text)) is not None
+    ]
+    assert not found
