@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from everlog.backends.spark.outcome import Repaired
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -14,6 +13,7 @@ import everlog
 from everlog.analysis.check import check
 from everlog.analysis.modules.printing import print_module
 from everlog.analysis.stratify import stratify
+from everlog.backends.repaired import Repaired
 from everlog.lang.parser import parse_program
 from everlog.lang.syntax import Predicate, Program
 from everlog.reasoning.modules import kinds
