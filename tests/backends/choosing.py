@@ -1,7 +1,6 @@
 """The back ends as users choose them: the one place that knows how each is chosen, and what it does not do.
 
-A back end materialises facts from files into a store, and updates the store by facts from files. Rules are changed by
-the one job that there is for that, whichever back end made the store.
+A back end materialises facts from files into a store, updates the store by facts from files, and changes its rules.
 """
 
 from __future__ import annotations
@@ -9,7 +8,7 @@ from __future__ import annotations
 import csv
 import logging
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -17,8 +16,7 @@ import pytest
 
 import everlog
 from everlog.ingest.rdf import blank_prefix
-from everlog.jobs import spark_updates
-from everlog.jobs import update as updates
+from everlog.jobs import changing, spark_updates
 from everlog.jobs.materialise import MaterialiseJob, materialise
 from everlog.jobs.rules import RulesJob, change_rules
 from everlog.jobs.update import UpdateJob, update
@@ -33,7 +31,7 @@ SOURCE = "data.nt"
 """The name of the source of all blank nodes."""
 
 GAPS: Mapping[tuple[str, str], str] = {
-    ("look-up", "rematerialise"): "nothing is looked up",
+    ("look-up", "rematerialise"): "the change is large, or everything is to be derived again",
     ("look-up", "all changes"): "everything would be derived again",
     ("look-up", "uncounted"): "all derivations would be counted",
     ("look-up", "entangled"): "modules and rules depend on each other",
@@ -43,9 +41,8 @@ GAPS: Mapping[tuple[str, str], str] = {
     ("one task", "representatives"): "Spark cannot reason over representatives of equal terms",
     ("spark", "counting"): "counting is done on this machine only",
     ("spark", "representatives"): "Spark cannot reason over representatives of equal terms",
-    ("look-up", "rules"): "rules are changed by the local engine",
-    ("one task", "rules"): "rules are changed by the local engine",
-    ("spark", "rules"): "rules are changed by the local engine",
+    ("look-up", "rules"): "rules are matched against whole relations",
+    ("spark", "rules"): "that is too much for one task of Spark, and cannot be distributed",
 }
 """For each back end the features that it does not have, and why: how it says so itself."""
 
@@ -100,13 +97,11 @@ class Local:
     def change_rules(self, store: Path, add: Program, remove: Program, algorithm: Any = "auto") -> Reported:
         """Change the rules of a store by files, and what follows from them."""
         paths = [written_rules(store.parent / name, program) for name, program in (("add", add), ("remove", remove))]
-        job = RulesJob(str(store), add=(str(paths[0]),), remove=(str(paths[1]),), algorithm=algorithm, compact=False)
-        return Reported.of(change_rules(job).change)
+        given: Any = {"add": (str(paths[0]),), "remove": (str(paths[1]),), **self.chosen}
+        return Reported.of(change_rules(RulesJob(str(store), **given, algorithm=algorithm, compact=False)).change)
 
     def refuse_rules(self) -> None:
-        """An error unless rules are changed by this back end if it is chosen."""
-        if self.chosen["engine"] != "local" and "engine" not in {field.name for field in fields(RulesJob)}:
-            raise GapError("rules are changed by the local engine")
+        """An error if this back end changes no rules."""
 
     @property
     def chosen(self) -> dict[str, Any]:
@@ -124,7 +119,7 @@ class LookUp(Local):
         log = logging.getLogger("everlog")
         level = log.level
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(updates, "needs_spark_to_update", lambda *arguments: True)
+            patch.setattr(changing, "needs_spark_to_update", lambda *arguments: True)
             patch.setattr(spark_updates, "session", reasons.give_up)
             log.addHandler(reasons)
             log.setLevel("INFO")
@@ -136,6 +131,9 @@ class LookUp(Local):
         if not reasons.by_look_ups:
             raise GapError(reasons.last)
         return done
+
+    def refuse_rules(self) -> None:
+        raise GapError("rules are matched against whole relations")
 
     @property
     def chosen(self) -> dict[str, Any]:
@@ -171,6 +169,14 @@ class InOneTask(Local):
         except EverlogError as error:
             if error.diagnostics[0].code in ("no-such-algorithm", "representatives-on-spark"):
                 raise GapError(error.diagnostics[0].message) from error
+            raise
+
+    def change_rules(self, store: Path, add: Program, remove: Program, algorithm: Any = "auto") -> Reported:
+        try:
+            return super().change_rules(store, add, remove, algorithm)
+        except EverlogError as error:
+            if error.diagnostics[0].code == "too-much-for-spark":
+                raise GapError(error.diagnostics[0].message.partition(" (")[0]) from error
             raise
 
     @property

@@ -313,6 +313,10 @@ def representatives(backend: Local, work: Path) -> None:
 
 def rules(backend: Local, work: Path) -> None:
     backend.refuse_rules()
+    world = World(backend, work, together([NEGATION_AND_RECURSION, UNRELATED]))
+    remove = parse_program("path(?x, ?z) :- path(?x, ?y), path(?y, ?z) .")
+    world.change_rules(parse_program("far(?x, ?y) :- node(?x), node(?y), ~path(?x, ?y) ."), remove)
+    world.check_versions()
 
 
 FEATURES: dict[str, Callable[[Local, Path], None]] = {

@@ -60,6 +60,7 @@ NOT_FOR_USERS: Mapping[str, tuple[str, ...]] = {
         "modules and rules depend on each other",
         "all derivations would be counted",
         "more than ... rows would be read",
+        "not by look-ups: the change is large, or everything is to be derived again",
     ),
     "part of another message: not allowed while ..., no space left while ...": (
         "committing",
