@@ -43,14 +43,14 @@ from everlog.store import Store
 from tests.backends.spark.killed import gone
 
 POINTS = {
-    "nonrecursive": "_Write",
+    "nonrecursive": "_WritePartition",
     "decomposed": "CloseSlice",
     "rounds": "round",
     "reachability": "ListPairs",
     "components": "contracted_rows",
 }
 """For each kind of plan the function whose tasks are struck."""
-UPDATED = {"update": "_Write"}
+UPDATED = {"update": "_WritePartition"}
 ALONE = {"look-ups": "look_up"}
 """The same where a stage has one task."""
 STORES = ("made", "updated", "looked-up")
