@@ -22,7 +22,7 @@ from tests.backends.spark.test_groups import regrouped, spoilt
 from tests.oracle.naive import Fact
 
 Changed = Mapping[str, Sequence[tuple[str, ...]]]
-"""Rows by the names of their predicates."""
+"""Maps the names of predicates to their rows."""
 
 FARTHER = """
 guest(?z, ?x) :- house(?y, ?z), met(?x, ?y) .
@@ -61,7 +61,7 @@ def given(changed: Changed) -> Iterable[Fact]:
 
 
 def spoil(store: Path) -> None:
-    """All row groups that the change cannot touch."""
+    """Overwrite all row groups that the change cannot touch."""
     guests = [f"v{i}" for i in (7, 307, 607, 907)]
     spoiled, total = spoilt(store, [*TOUCHED, *guests], "p7", "h7", "l41", "l42")
     assert spoiled > total // 3
@@ -75,7 +75,7 @@ def updated_here(store: Path, algorithm: Any) -> None:
 
 @pytest.mark.parametrize("algorithm", ["auto", "dredc", "bfc", "dred", "fbf"])
 def test_other_row_groups_may_be_spoilt(stores: Path, algorithm: Any) -> None:
-    """Guests are looked up by second arguments, roads by what the change does not have, leaders backwards."""
+    """Guests are looked up by second arguments, roads by terms that the change does not have, leaders backwards."""
     there = stores / "spark"
     sizes = {file.name: file.rows or 0 for file in Store.open(there).files()}
     spoil(there)
@@ -148,7 +148,7 @@ def test_what_needs_all_facts(tmp_path: Path, rules: str, options: Any, algorith
 
 
 def built(path: Path, rules: str, given: Changed, rows: int | None = None, **options: Any) -> Path:
-    """A store, in row groups of so many rows."""
+    """Make a store in row groups of a given number of rows."""
     kb = everlog.KnowledgeBase(rules)
     for predicate, each in given.items():
         kb.insert(predicate, list(each))
@@ -159,7 +159,7 @@ def built(path: Path, rules: str, given: Changed, rows: int | None = None, **opt
 
 
 def test_what_is_derived_is_not_explicit(tmp_path: Path) -> None:
-    """As many facts as the row group of the predicate has rows are deleted."""
+    """The deleted facts are as many as the row group of their predicate has rows."""
     store = built(tmp_path / "kb", "p(?x) :- q(?x) .", {"q": [("a",)], "z": [(f"z{i}",) for i in range(20)]}, rows=1)
     found = looked_up(store, given({"p": [("a",)]}), ())
     assert not isinstance(found, GivenUp)
@@ -229,7 +229,7 @@ LOOKED_UP = "updated in one task: {} rows looked up of {}"
 
 
 def files_of(directory: Path) -> dict[str, Any]:
-    """The change as options of a job."""
+    """The options of a job for the change."""
     sides: dict[str, Any] = {}
     for side, changed in CHANGE.items():
         for predicate, each in changed.items():
@@ -240,7 +240,7 @@ def files_of(directory: Path) -> dict[str, Any]:
 
 
 def test_by_default(spark: Any, stores: Path, caplog: pytest.LogCaptureFixture) -> None:
-    """Where Spark reasons, nobody has to ask for it."""
+    """Where Spark reasons, an update is done by look-ups without an option for it."""
     total = sum(file.rows or 0 for file in Store.open(stores / "spark").files())
     spoil(stores / "spark")
     with caplog.at_level("INFO", "everlog"):
@@ -248,23 +248,23 @@ def test_by_default(spark: Any, stores: Path, caplog: pytest.LogCaptureFixture) 
     updated_here(stores / "local", "auto")
     assert Store.open(stores / "spark").changes(0, 1) == Store.open(stores / "local").changes(0, 1)
     assert done.change.stats.algorithm == "dredc"
-    said = [record.message for record in caplog.records if "looked up" in record.message]
-    assert len(said) == 1
-    rows = int(said[0].split()[4])
+    logged = [record.message for record in caplog.records if "looked up" in record.message]
+    assert len(logged) == 1
+    rows = int(logged[0].split()[4])
     assert rows < total // 5
-    assert said[0].startswith(LOOKED_UP.format(rows, total))
+    assert logged[0].startswith(LOOKED_UP.format(rows, total))
     assert Store.open(stores / "spark").info().statistics["update"]["looked_up"] == rows
 
 
 class StartedError(Exception):
-    """Spark was started."""
+    """Raised in place of starting Spark."""
 
 
 @pytest.mark.parametrize("look_up_rows", [1 << 20, 50])
 def test_a_store_that_does_not_fit_needs_no_spark_for_a_small_change(
     stores: Path, monkeypatch: pytest.MonkeyPatch, look_up_rows: int
 ) -> None:
-    """This process looks up what it needs; Spark is started only if that is too much."""
+    """This process updates by look-ups; Spark is started only if these are more than allowed."""
 
     def start(master: str | None) -> Any:
         raise StartedError

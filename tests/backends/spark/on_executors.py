@@ -1,4 +1,4 @@
-"""Shared programs and their updates on a cluster: ``python -m tests.backends.spark.on_executors MASTER DIRECTORY``.
+"""Updates of programs on a cluster: ``python -m tests.backends.spark.on_executors MASTER DIRECTORY``.
 
 Golden cases and random programs are materialised and then updated, again and again, by Spark and by the local engine;
 after every step their stores have the same facts, with the same counters. Spark updates one store distributed, and
@@ -55,37 +55,37 @@ from tests.reasoning.test_cases import CASES, facts_of, program_of
 from tests.strategies import Case, Change, cases, graph_cases, side_by_side
 
 ROUNDS = 1
-"""So many times random programs are drawn, and as many as below at a time."""
+"""Number of times that random programs are drawn, each time as many as the next constants state."""
 ARBITRARY, GRAPHS = 4, 2
 STORES = ("local", "spark", "default")
 UPDATES: tuple[Algorithm, ...] = ("dredc", "bfc")
 
 INTERPRETED = {"spark.sql.codegen.wholeStage": "false", "spark.sql.codegen.factoryMode": "NO_CODEGEN"}
-"""Compiling the plans of a hundred rules takes many times as long as running them on a few facts."""
+"""Settings with which no plan is compiled: compiling those of a hundred rules takes longer than running them here."""
 DISTRIBUTED = SparkSettings(local_finish=0)
 
 
 def main(master: str, work: Path) -> None:
     spark = session(master, **INTERPRETED, spark__sql__shuffle__partitions=2)
-    told: dict[str, Any] = {"master": spark.sparkContext.master, "programs": 0, "compared": []}
+    report: dict[str, Any] = {"master": spark.sparkContext.master, "programs": 0, "compared": []}
 
     def run(cases: list[Case], algorithms: Sequence[Algorithm]) -> None:
-        number = len(told["compared"])
+        number = len(report["compared"])
         print(f"{number}: {len(cases)} programs", file=sys.stderr)
         steps = Run(spark, side_by_side(cases), work / str(number), number).steps(algorithms)
-        told["compared"].append([])
+        report["compared"].append([])
         for step in steps:
-            told["compared"][-1].append(step)
+            report["compared"][-1].append(step)
             print(step, file=sys.stderr, flush=True)
-        told["programs"] += len(cases)
+        report["programs"] += len(cases)
 
     given = golden()
     for half, algorithm in zip((given[::2], given[1::2]), UPDATES, strict=True):
         run(half, [algorithm])
     for programs in drawn():
         run(programs, UPDATES)
-    told["plans"] = kinds(spark, work)
-    print(json.dumps(told))
+    report["plans"] = kinds(spark, work)
+    print(json.dumps(report))
     stop()
 
 
@@ -210,9 +210,9 @@ class Run:
         with begin(self.place / "local") as transaction:
             kb = open_store(self.place / "local", transaction.base_version)
             delete, insert = (self.staged(facts, transaction.work) for facts in (change.delete, change.insert))
-            gone, unknown = facts_in(delete, kb.state().dictionary, add=False)
-            fresh, _ = facts_in(insert, kb.state().dictionary, add=True)
-            kb.update_facts(fresh, gone, unknown=unknown, algorithm=algorithm)
+            deleted, unknown = facts_in(delete, kb.state().dictionary, add=False)
+            inserted, _ = facts_in(insert, kb.state().dictionary, add=True)
+            kb.update_facts(inserted, deleted, unknown=unknown, algorithm=algorithm)
             append(kb, transaction)
 
     def update_on_spark(self, change: Change, algorithm: Algorithm) -> None:
@@ -251,14 +251,14 @@ class Run:
 
 
 def changes(case: Case, explicit: set[Fact], rng: random.Random) -> Iterator[Change]:
-    """First half of the explicit facts go, then some come back while others go; each time a few are new."""
-    gone: set[Fact] = set()
+    """Delete half of the explicit facts, then insert some of them while others are deleted; always insert new ones."""
+    deleted: set[Fact] = set()
     for share in (0.5, 0.4, 0.4):
         now = sorted(explicit)
         delete = set(rng.sample(now, int(len(now) * share)))
         insert = {new_fact(case.predicates, case.domain, rng) for _ in range(10)}
-        insert |= set(rng.sample(sorted(gone), len(gone) // 2))
-        gone |= delete
+        insert |= set(rng.sample(sorted(deleted), len(deleted) // 2))
+        deleted |= delete
         yield Change(frozenset(insert), frozenset(delete))
         explicit = (explicit - delete) | insert
 
