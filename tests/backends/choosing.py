@@ -1,4 +1,4 @@
-"""The back ends as users choose them: the one place that knows how each is chosen, and what it does not do.
+"""The back ends as users choose them: the one file that states how each is chosen, and which features it lacks.
 
 A back end materialises facts from files into a store, updates the store by facts from files, and changes its rules.
 """

@@ -91,7 +91,7 @@ EXPLICIT_AND_DERIVED = Situation(
         Change(facts("p", "b") | facts("s", "c"), facts("p", "a", "b") | facts("q", "a")),
     ),
 )
-"""Facts that are explicit and derived become one or the other; what is derived only cannot be deleted."""
+"""Facts that are explicit and derived lose one of the two; a fact that is only derived cannot be deleted."""
 
 KINDS = tuple(text for text in CONSTANTS if not text.startswith("_:"))
 ALL_KINDS = Situation(

@@ -46,7 +46,7 @@ from tests.running import relation
 from tests.strategies import Case, Change, cases, graph_cases, side_by_side, updates
 
 ALGORITHMS = ("auto", "dredc", "bfc", "dred", "counting", "rematerialise", "fbf")
-"""The last one keeps no counters, which look-ups of what is not listed need."""
+"""The last option keeps no counters, without which look-ups cannot derive facts that are not listed."""
 
 RANDOM_GAPS = {GAPS["look-up", feature] for feature in ("entangled", "uncounted", "all changes")}
 """The gaps that random programs and changes meet: nearly all facts change, or closures are part of a recursion."""
@@ -250,7 +250,7 @@ PROGRAMS = st.one_of(cases(), graph_cases(), module_cases().map(quoted)).filter(
 def check_random(backend: Local, data: st.DataObject, case: Case) -> None:
     """A random program and random updates by random algorithms, of a store in row groups of few rows.
 
-    What a back end gives up is as it was before.
+    An update that a back end gives up leaves the store unchanged.
     """
     bare = {fact for fact in case.facts if not fact[0].arity}
     written = (*case.program.facts, *(Atom(predicate, ()) for predicate, _ in sorted(bare)))
@@ -278,7 +278,7 @@ def check_random(backend: Local, data: st.DataObject, case: Case) -> None:
         world.check_versions()
 
 
-# what is not expected -----------------------------------------------------------------------------
+# gaps of back ends --------------------------------------------------------------------------------
 
 
 def by_algorithm(algorithm: str, backend: Local, work: Path) -> None:

@@ -31,12 +31,12 @@ led(?x, ?y) :- leads(?x, ?y) .
 led(?x, ?z) :- leads(?x, ?y), led(?y, ?z), ~free(?z) .
 """
 TOUCHED = ["p7", "h7", "r7", "v1300", "p8", "h8", "r8", "l40", "l41", "l42", "l43", "l44", "f"]
-"""What a change of a house, of who met whom and of who leads whom can have as a first argument."""
+"""The terms that can be first arguments of facts touched by a change of ``house``, ``met`` and ``leads``."""
 
 
 @pytest.fixture
 def stores(tmp_path: Path) -> Path:
-    """The stores ``spark`` and ``local`` with the same facts, in small row groups."""
+    """The stores ``spark`` and ``local`` with equal facts, in small row groups."""
     kb = everlog.KnowledgeBase(FARTHER)
     kb.insert("met", [(f"v{i}", f"p{i % 300}") for i in range(1_200)])
     kb.insert("house", [(f"p{i}", f"h{i}") for i in range(300)])
@@ -206,7 +206,7 @@ def test_what_follows_counts(tmp_path: Path, maintain: Any, facts: int) -> None:
     ],
 )
 def test_by_the_argument_that_selects(tmp_path: Path, rules: str, few: int, algorithm: Any) -> None:
-    """All facts of a predicate have the same first argument."""
+    """All facts of a predicate have one first argument."""
     facts = {"e": [(f"a{i}", "x") for i in range(1_000)], "m": [("all", f"a{i}") for i in range(1_000)]}
     store = built(tmp_path / "kb", rules, facts, rows=8)
     found = looked_up(store, given({"e": [("a7", "x")]}), given({"e": [("new", "x")]}), algorithm=algorithm)

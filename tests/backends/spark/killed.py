@@ -1,7 +1,7 @@
 """``python -m tests.backends.spark.killed executor|worker DIRECTORY``: lists DAG-R's closure while a process is killed.
 
 Runs on real executors (``local-cluster``). The stage is run undisturbed, then again; as soon as some of its tasks are
-done and others are not, an executor, or a Python worker of one, is killed. Prints what happened as JSON.
+done and others are not, an executor, or a Python worker of one, is killed. Prints a report as JSON.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """Updates of programs on a cluster: ``python -m tests.backends.spark.on_executors MASTER DIRECTORY``.
 
-Golden cases and random programs are materialised and then updated, again and again, by Spark and by the local engine;
-after every step their stores have the same facts, with the same counters. Spark updates one store distributed, and
-another as it does by default, by what a task looks up. Programs run side by side, so that many cost
-as many jobs as one. Prints what was compared as JSON.
+Golden cases and random programs are materialised and then updated, repeatedly, by Spark and by the local engine;
+after every step their stores have equal facts with equal counters. Spark updates one store distributed, and
+another by look-ups in one task, as it does by default. Several programs are combined to one, which takes as many
+jobs as one of them. Prints the numbers of compared rows as JSON.
 """
 
 from __future__ import annotations
@@ -97,7 +97,7 @@ ALONG = "far(?x, ?y) :- e(?x, ?y) . far(?x, ?z) :- far(?x, ?y), e(?y, ?z) ."
 
 
 def kinds(spark: Any, work: Path) -> list[list[str]]:
-    """The plans of strata, each kind of which derives what follows."""
+    """The plans of strata, of all kinds."""
     return [
         planned(spark, work, CLOSURES, PlanSettings(), modules=True),
         planned(spark, work, ALONG, PlanSettings()),
@@ -108,7 +108,7 @@ def kinds(spark: Any, work: Path) -> list[list[str]]:
 
 
 def planned(spark: Any, work: Path, rules: str, plans: PlanSettings, modules: bool = False) -> list[str]:
-    """The plan of each stratum of a program, whose facts are compared."""
+    """The plan of each stratum of a program; checks the facts that the plans derive."""
     program, facts = parse_program(rules), loop_facts()
     found = stratify(check(program))
     found = with_modules(found) if modules else found
@@ -134,7 +134,7 @@ def golden() -> list[Case]:
 
 
 def drawn() -> list[list[Case]]:
-    """Random programs, the same every time."""
+    """Random programs, drawn from a fixed seed."""
     found: list[list[Case]] = []
     how = settings(deadline=None, derandomize=True, database=None, phases=[Phase.generate])
 
@@ -154,7 +154,7 @@ def sized(drawn: st.SearchStrategy[Case], size: int) -> st.SearchStrategy[list[C
 
 @dataclass
 class Run:
-    """A program in three stores, of which Spark keeps two and this process the other."""
+    """A program in three stores, two of which are updated by Spark and one by this process."""
 
     spark: Any
     case: Case
@@ -162,7 +162,7 @@ class Run:
     seed: int
 
     def steps(self, algorithms: Sequence[Algorithm]) -> Iterator[dict[str, Any]]:
-        """Materialise, then update; tells for each step how many rows were compared."""
+        """Materialise, then update; yields the number of rows that were compared for each step."""
         self.place.mkdir(parents=True)
         explicit = {*self.case.facts, *naive.explicit(self.case.program)}
         atoms = tuple(Atom(p, tuple(map(Constant, row))) for p, row in sorted(explicit))
@@ -179,12 +179,12 @@ class Run:
             self.update_on_spark(change, algorithm)
             looked_up = self.update_by_default(change, algorithm)
             explicit = (explicit - change.delete) | change.insert
-            sizes = {"gone": len(change.delete), "new": len(change.insert), "looked_up": looked_up}
+            sizes = {"deleted": len(change.delete), "inserted": len(change.insert), "looked_up": looked_up}
             yield {"step": algorithm, "rows": self.compared(), **sizes}
         assert verify(Store.open(self.place / "spark")) == []
 
     def compared(self) -> int:
-        """The number of rows in each of the stores, which are the same."""
+        """The number of rows in each store; checks that the rows of all stores are equal."""
         here, there, by_default = (self.table(name) for name in STORES)
         assert here == there, (dict(Counter(here) - Counter(there)), self.case)
         assert here == by_default, (dict(Counter(here) - Counter(by_default)), self.case)

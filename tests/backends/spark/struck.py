@@ -1,12 +1,12 @@
 """Jobs for which Spark reasons while faults strike its tasks: ``python -m tests.backends.spark.struck MASTER WORK``.
 
-One program has a part for each kind of plan. At first the disk is full where some of them write, which ends the
-job. Run again, it is struck once at each kind of plan: a process dies in the middle of a stage, and the next attempt of
-the same task fails, so that a third has to do it. Updates of other stores have the same fate, a distributed one and one
-that is a single task. Stores are in ``WORK/disk``; if that is a disk of its own, it is really filled. Prints what
-happened as JSON.
+One program has a part for each kind of plan. In the first runs the disk is full where some of the plans write, which
+ends the job. The next run is struck once at each kind of plan: a process is killed in the middle of a stage, and the
+next attempt of its task fails, so that the third attempt has to succeed. Updates of other stores, one distributed and
+one in a single task, are struck likewise. Stores are in ``WORK/disk``; if that is a disk of its own, it is filled.
+Prints a report as JSON.
 
-This module is the main one, so Spark brings what is below to its workers by value.
+This module is the main one, so Spark sends its functions and classes to workers by value.
 """
 
 from __future__ import annotations

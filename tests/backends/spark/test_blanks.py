@@ -32,9 +32,9 @@ def stores(tmp_path: Path) -> Path:
 
 def delete(stores: Path, engine: str, text: str, finish: int, **options: Any) -> Any:
     """Delete by an engine; returns the change or the message of the error."""
-    (stores / "gone.nt").write_text(text)
+    (stores / "deleted.nt").write_text(text)
     given = {**options, "engine": engine, "local_finish": finish, "algorithm": "dredc"}
-    job = UpdateJob(str(stores / engine), delete=(str(stores / "gone.nt"),), **given)
+    job = UpdateJob(str(stores / engine), delete=(str(stores / "deleted.nt"),), **given)
     try:
         change = update(job).change
     except DataError as error:

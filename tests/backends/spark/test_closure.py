@@ -1,4 +1,4 @@
-"""Closures from a condensed graph give what the definition says, in one stage."""
+"""Closures from a condensed graph have the pairs of their definition, listed by one stage."""
 
 from __future__ import annotations
 

@@ -185,13 +185,13 @@ def test_other_row_groups_may_be_spoilt(spark: Any, tmp_path: Path, modules: boo
     kb.save(tmp_path / "spark")
     regrouped(tmp_path / "spark", 20)
     shutil.copytree(tmp_path / "spark", tmp_path / "local")
-    (tmp_path / "gone.csv").write_text(",".join(pairs[0]) + "\n")
+    (tmp_path / "deleted.csv").write_text(",".join(pairs[0]) + "\n")
     (tmp_path / "new.csv").write_text("p410,p7\n")
     homes = [f"h{int(p[1:]) % 50}" for p in (pairs[0][1], "p7")]
     spoiled, total = spoilt(tmp_path / "spark", [*pairs[0], "p410", "p7", *homes])
     assert spoiled > total // 3
     before = {path.name for path in (tmp_path / "spark" / "facts").glob("*.parquet")}
-    change: dict[str, Any] = {"insert": (f"met={tmp_path}/new.csv",), "delete": (f"met={tmp_path}/gone.csv",)}
+    change: dict[str, Any] = {"insert": (f"met={tmp_path}/new.csv",), "delete": (f"met={tmp_path}/deleted.csv",)}
     changes = updated(tmp_path, change, "dredc")
     added = [path for path in (tmp_path / "spark" / "facts").glob("*.parquet") if path.name not in before]
     assert sum(pq.read_metadata(path).num_rows for path in added) == len(changes) < 20

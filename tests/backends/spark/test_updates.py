@@ -125,19 +125,19 @@ def test_a_closure_is_repaired_in_one_task_or_closed_again(
 ) -> None:
     """Nine edges are read: seven, one deleted and one inserted; ten pairs are lost and four are derived newly."""
     given = facts("edge", "12", "23", "34", "45", "56", "67", "31")
-    gone, fresh = facts("edge", "56"), facts("edge", "48")
+    deleted, inserted = facts("edge", "56"), facts("edge", "48")
     program = with_modules(stratify(check(CLOSURE)))
     hidden = program.external.values()
     before, after = (
         naive.flat(materialised(CLOSURE, some, (Predicate("edge", 2), Predicate("path", 2))))
-        for some in (given, given - gone | fresh)
+        for some in (given, given - deleted | inserted)
     )
     with setup(spark, tmp_path, CLOSURE, hidden) as on_spark, caplog.at_level("INFO", "everlog"):
         on_spark.engine.settings = SparkSettings(0, PlanSettings(condensed_edges=edges, shared_facts=pairs))
         explicit = on_spark.facts(given)
         found, _ = seminaive(on_spark.engine, program, explicit)
         kept = booked(on_spark.engine, program, Materialisation(explicit, found), "dredc")
-        done = update(on_spark.engine, program, kept, on_spark.facts(gone), on_spark.facts(fresh), "dredc")
+        done = update(on_spark.engine, program, kept, on_spark.facts(deleted), on_spark.facts(inserted), "dredc")
 
         def seen(facts: Any) -> set[Fact]:
             return naive.flat(on_spark.listed(facts.restricted(p for p in facts if p not in hidden)))

@@ -17,7 +17,7 @@ from everlog.reasoning.modules.kinds import implementation
 
 
 class LookUpEngine(Engine):
-    """Matches the changed atom, or the head to prove, first, and looks the other atoms up by what that binds.
+    """Matches the changed atom, or the head to prove, first, and looks other atoms up by the terms bound then.
 
     The engine gives up if more facts would be held than the look-ups allow. ``known`` is the number of facts of the
     store.
@@ -56,7 +56,7 @@ class LookedUpStratum:
         raise TooMuchError("everything would be derived again")
 
     def repair(self, update: Repairing) -> None:
-        """Repair rules by the algorithm of the update, and a module by its own change of what it derives."""
+        """Repair rules by the algorithm of the update, and a module by its own implementation of changes."""
         if self.stratum.alone is None:
             update.by_algorithm()
             return

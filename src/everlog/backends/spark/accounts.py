@@ -1,4 +1,4 @@
-"""What the engine on Spark counts while rules are matched: instances, repeated joins, and row groups read."""
+"""The accounts of the engine on Spark, made while rules are matched: instances, repeated joins, and row groups read."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """Symmetric and transitive relations as connected components.
 
-Stored is the *membership*, (vertex, representative), not the pairs, of which a component of n vertices has n².
+The *membership*, (vertex, representative), is stored, not the pairs, of which a component of n vertices has n².
 
 Edges that fit one task are united there. Otherwise the graph is contracted in rounds: each vertex is replaced by the
 neighbour, or itself, that comes first in an order drawn at random for the round, and edges within a vertex

@@ -325,7 +325,8 @@ class Instances:
     def _order(self) -> list[int]:
         """The order in which positive atoms are joined.
 
-        The changed atom is first, otherwise the one with the fewest facts; atoms with more bound arguments come next.
+        The changed atom is first. Each next atom has the most bound arguments, and of those the fewest facts; atoms
+        without a bound variable are last.
         """
         waiting = list(range(len(self.positive)))
         order: list[int] = []

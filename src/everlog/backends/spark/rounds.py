@@ -4,7 +4,7 @@ The facts of the recursion are spread over *slices*, and each slice keeps its fa
 takes the facts that were sent to its slice, drops those that the slice has, keeps the new ones, applies the rules to
 them by the local engine, and sends the derived facts to their slices. The relations that rules read beside recursive
 atoms are in memory that all workers of a host share. So a fact moves once for each round in which it is derived, and
-known facts do not move; the rounds end when no new facts were sent.
+known facts do not move; the rounds end when no facts were sent.
 
 Where no rule has two recursive atoms, a hash of the whole fact determines its slice. Where rules have two, the facts
 that they join are in the same slice, by a hash of the joined arguments, and a predicate may need several
