@@ -33,7 +33,7 @@ from everlog.jobs.reports import Report
 from everlog.host.session import session
 from everlog.backends.spark import rounds
 
-report, plain, run, death = {}, rounds._Slice.round, rounds.run_tasks, os.path.abspath("death")
+report, plain, run, death = {}, rounds._Slice.round, rounds.SparkRunner.run, os.path.abspath("death")
 last, done = None, 0
 
 def note(what, value):
@@ -57,13 +57,13 @@ def between():
         note("killed", {"done": done, "running": running, "left": left})
         os.kill(os.getpid(), signal.SIGKILL)
 
-def over_slices(spark, function, tasks):
+def over_slices(runner, function, tasks, tally=None):
     '''Run the tasks of a round, or those that list the facts at the end.'''
     global done
     if function is not rounds._Slice.round:
-        return run(spark, function, tasks)
+        return run(runner, function, tasks, tally)
     between()
-    found = run(spark, function, tasks)
+    found = run(runner, function, tasks, tally)
     done += 1
     return found
 
@@ -82,7 +82,7 @@ def materialised(**more):
     return materialise(job, Report(round_done=over_frames)).version, done
 
 spark = session("local[2,4]")
-rounds.run_tasks = over_slices
+rounds.SparkRunner.run = over_slices
 rounds._Slice.round = dies_once
 note("first", materialised())
 note("alive", [Path("/proc", mark.read_text()).exists() for mark in Path().glob("death")])
