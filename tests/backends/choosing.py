@@ -1,4 +1,4 @@
-"""The back ends as users choose them: the one place that knows how each is chosen, and what it does not do.
+"""The back ends as users choose them: the one file that states how each is chosen, and which features it lacks.
 
 A back end materialises facts from files into a store, updates the store by facts from files, and changes its rules.
 """
@@ -44,16 +44,16 @@ GAPS: Mapping[tuple[str, str], str] = {
     ("look-up", "rules"): "rules are matched against whole relations",
     ("spark", "rules"): "that is too much for one task of Spark, and cannot be distributed",
 }
-"""For each back end the features that it does not have, and why: how it says so itself."""
+"""Maps a back end and a feature that it does not have to the reason, in the words of its error."""
 
 
 class GapError(Exception):
-    """A back end does not do what it was asked to do."""
+    """A back end does not have the feature that a job needs."""
 
 
 @dataclass(frozen=True)
 class Reported:
-    """What an update said that it did: numbers of facts by predicate."""
+    """The report of an update: the numbers of changed facts by predicate."""
 
     inserted: Mapping[Predicate, int]
     deleted: Mapping[Predicate, int]
@@ -64,18 +64,20 @@ class Reported:
     @classmethod
     def of(cls, change: Any) -> Reported:
         sides = (change.inserted, change.deleted, change.explicit_inserted, change.explicit_deleted)
-        inserted, deleted, won, lost = ({p: len(rows) for p, rows in side.items()} for side in sides)
-        return cls(inserted, deleted, won, lost, change.not_explicit)
+        inserted, deleted, explicit_inserted, explicit_deleted = (
+            {p: len(rows) for p, rows in side.items()} for side in sides
+        )
+        return cls(inserted, deleted, explicit_inserted, explicit_deleted, change.not_explicit)
 
 
 class Local:
-    """Everything in this process."""
+    """The back end that does all jobs in this process."""
 
     name = "local"
     needs_spark = False
 
     def materialise(self, work: Path, program: Program, facts: Collection[Fact], **options: Any) -> Path:
-        """A store with what follows from the rules and from facts in files; needs no JVM."""
+        """Make a store with the facts that follow from rules and from facts in files; needs no JVM."""
         listed = options.pop("expand_below", EXPAND_BELOW)
         kb = everlog.KnowledgeBase(written_rules(work, program), **{"maintain": "dredc", **options})
         for argument in written_facts(work / "facts", facts):
@@ -85,7 +87,7 @@ class Local:
         return work / "kb"
 
     def update(self, store: Path, insert: Collection[Fact], delete: Collection[Fact], algorithm: Any) -> Reported:
-        """Change the explicit facts of a store by files, and what follows with them."""
+        """Update a store by explicit facts to insert and to delete, in files."""
         files = store.parent / f"change-{Store.open(store).version}-{algorithm}"
         given: Any = {
             "insert": written_facts(files / "insert", insert),
@@ -95,13 +97,13 @@ class Local:
         return Reported.of(update(job).change)
 
     def change_rules(self, store: Path, add: Program, remove: Program, algorithm: Any = "auto") -> Reported:
-        """Change the rules of a store by files, and what follows from them."""
+        """Update a store by rules to add and to remove, in files."""
         paths = [written_rules(store.parent / name, program) for name, program in (("add", add), ("remove", remove))]
         given: Any = {"add": (str(paths[0]),), "remove": (str(paths[1]),), **self.chosen}
         return Reported.of(change_rules(RulesJob(str(store), **given, algorithm=algorithm, compact=False)).change)
 
     def refuse_rules(self) -> None:
-        """An error if this back end changes no rules."""
+        """Raise an error if this back end does not change rules."""
 
     @property
     def chosen(self) -> dict[str, Any]:
@@ -110,7 +112,7 @@ class Local:
 
 
 class LookUp(Local):
-    """In this process, which looks up in the store what it needs; as for stores that do not fit its memory."""
+    """The back end that updates in this process by look-ups in the store, as for stores larger than the memory."""
 
     name = "look-up"
 
@@ -141,7 +143,7 @@ class LookUp(Local):
 
 
 class _Reasons(logging.Handler):
-    """How an update was done, or why it was not done by look-ups, from what is logged."""
+    """Finds in the log whether an update was done by look-ups, and otherwise the reason why not."""
 
     last = "nothing is looked up"
     by_look_ups = False
@@ -153,12 +155,12 @@ class _Reasons(logging.Handler):
             self.last = message.rpartition(": ")[2]
 
     def give_up(self, master: str | None) -> Any:
-        """Stands for starting Spark, which a user's update would go on with."""
+        """Replaces the start of Spark, by which a user's update would go on."""
         raise GapError(self.last)
 
 
 class InOneTask(Local):
-    """In one task of an executor, as Spark updates small stores, whoever made them."""
+    """The back end that updates in one task of an executor, as Spark does with small stores of any origin."""
 
     name = "one task"
     needs_spark = True
@@ -185,7 +187,7 @@ class InOneTask(Local):
 
 
 class OnSpark(InOneTask):
-    """In the executors, however small the store is."""
+    """The back end that distributes jobs over executors, for stores of any size."""
 
     name = "spark"
 
@@ -204,7 +206,7 @@ BACKENDS: Mapping[str, Local] = {each.name: each for each in (Local(), LookUp(),
 
 
 def written_rules(directory: Path, program: Program) -> Path:
-    """A file with a program."""
+    """Write a program into a file, and return its path."""
     directory.mkdir(parents=True, exist_ok=True)
     path = directory / "rules.rls"
     path.write_text(print_program(program))
@@ -212,7 +214,10 @@ def written_rules(directory: Path, program: Program) -> Path:
 
 
 def written_facts(directory: Path, facts: Iterable[Fact]) -> tuple[str, ...]:
-    """Files with the facts, as arguments of ``--facts``: facts with blank nodes in N-Triples, others in CSV."""
+    """Write facts into files, and return these as arguments of ``--facts``.
+
+    Facts with blank nodes are in N-Triples, others in CSV.
+    """
     directory.mkdir(parents=True, exist_ok=True)
     arguments = []
     triples = []

@@ -1,6 +1,6 @@
-"""What a back end has to cope with: programs with facts and changes of them, each with predicates of its own.
+"""Programs with facts and changes of them that all back ends have to support, each with predicates of its own.
 
-Together they are one program, for back ends for which a job costs seconds however small it is.
+They are combined to one program for back ends for which a job of any size takes seconds.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class Situation:
 
 
 def facts(predicate: str, *rows: str) -> frozenset[Fact]:
-    """Facts of bare names, whose arguments are apart by spaces."""
+    """Facts of a bare name, from rows whose arguments are separated by spaces."""
     return frozenset((Predicate(predicate, len(row.split())), tuple(map(_text, row.split()))) for row in rows)
 
 
@@ -91,7 +91,7 @@ EXPLICIT_AND_DERIVED = Situation(
         Change(facts("p", "b") | facts("s", "c"), facts("p", "a", "b") | facts("q", "a")),
     ),
 )
-"""Facts that are explicit and derived become one or the other; what is derived only cannot be deleted."""
+"""Facts that are explicit and derived lose one of the two; a fact that is only derived cannot be deleted."""
 
 KINDS = tuple(text for text in CONSTANTS if not text.startswith("_:"))
 ALL_KINDS = Situation(
@@ -167,11 +167,11 @@ ENTANGLED = Situation(
     facts("link", "a b", "b c") | facts("jump", "c"),
     (Change(facts("link", "c d"), facts("link", "a b")), Change(facts("link", "a b"), facts("jump", "c"))),
 )
-"""A closure whose edges follow from it."""
+"""A closure whose edges are derived from the closure."""
 
 
-def together(situations: Iterable[Situation]) -> Situation:
-    """One program of several, whose changes come at once."""
+def combined(situations: Iterable[Situation]) -> Situation:
+    """Combine several situations to one, whose changes are those of all of them at once."""
     found = list(situations)
     steps = zip(*(situation.changes for situation in found), strict=True)
     changes = (Change(*(frozenset().union(*each) for each in zip(*map(_sides, step), strict=True))) for step in steps)
@@ -185,7 +185,7 @@ def _sides(change: Change) -> tuple[frozenset[Fact], frozenset[Fact]]:
 
 
 def undone(situation: Situation) -> Situation:
-    """The changes, and then as many that lead back to what was explicit in the first version."""
+    """The changes, and then as many that lead back to the explicit facts of the first version."""
     explicit, back = situation.explicit, []
     for change in situation.changes:
         after = (explicit - change.delete) | change.insert
@@ -195,10 +195,10 @@ def undone(situation: Situation) -> Situation:
 
 
 UNRELATED = Situation(Program(()), facts("other", *map(str, range(300))), (Change(frozenset(), frozenset()),) * 2)
-"""So many facts that the changes are small: large ones may be repaired by deriving everything again."""
+"""Enough facts to make the changes of all situations small: large changes may derive everything again."""
 
-EVERYTHING = together([NEGATION_AND_RECURSION, CLOSURES, EXPLICIT_AND_DERIVED, ALL_KINDS, WIDE, BLANKS, UNRELATED])
-"""What all back ends cope with."""
+EVERYTHING = combined([NEGATION_AND_RECURSION, CLOSURES, EXPLICIT_AND_DERIVED, ALL_KINDS, WIDE, BLANKS, UNRELATED])
+"""The situations that all back ends support, as one."""
 
 A_LITTLE = Situation(
     parse_program(
@@ -217,4 +217,4 @@ A_LITTLE = Situation(
         ),
     ),
 )
-"""Enough for a back end that takes seconds for each rule: a closure, negation, recursion, and all ways to change."""
+"""A small situation for back ends that take seconds for each rule: a closure, negation, recursion, and all changes."""

@@ -1,4 +1,4 @@
-"""One suite over all back ends: facts, changes and stores are what the naive oracle says they are.
+"""One suite over all back ends: their facts, changes and stores are those of the naive oracle.
 
 What each back end does not do is declared in :data:`tests.backends.choosing.GAPS`.
 """
@@ -34,7 +34,7 @@ from tests.backends.situations import (
     NEGATION_AND_RECURSION,
     UNRELATED,
     Situation,
-    together,
+    combined,
     undone,
 )
 from tests.backends.spark.test_groups import regrouped
@@ -46,17 +46,17 @@ from tests.running import relation
 from tests.strategies import Case, Change, cases, graph_cases, side_by_side, updates
 
 ALGORITHMS = ("auto", "dredc", "bfc", "dred", "counting", "rematerialise", "fbf")
-"""The last one keeps no counters, which look-ups of what is not listed need."""
+"""The last option keeps no counters, without which look-ups cannot derive facts that are not listed."""
 
 RANDOM_GAPS = {GAPS["look-up", feature] for feature in ("entangled", "uncounted", "all changes")}
-"""What random programs and changes meet: nearly everything changes, or closures are part of a recursion."""
+"""The gaps that random programs and changes meet: nearly all facts change, or closures are part of a recursion."""
 
 HEALTH = [HealthCheck.function_scoped_fixture, HealthCheck.too_slow, HealthCheck.data_too_large]
 slow = pytest.mark.slow
 
 
 class World:
-    """A store, and what the oracle says of it."""
+    """A store, and the oracle's facts of each of its versions."""
 
     def __init__(self, backend: Local, work: Path, situation: Situation, **options: Any) -> None:
         self.backend = backend
@@ -70,7 +70,7 @@ class World:
         return expected(self.rules, self.explicit)
 
     def update(self, change: Change, algorithm: str = "dredc") -> None:
-        """Update, and check the facts, what changed, and what the back end reports."""
+        """Update, and check the facts, the change, and the report of the back end."""
         self._changed(
             lambda: self.backend.update(self.store, change.insert, change.delete, algorithm),
             (self.explicit - change.delete) | change.insert,
@@ -78,7 +78,7 @@ class World:
         )
 
     def change_rules(self, add: Program, remove: Program) -> None:
-        """Change the rules, and check the same."""
+        """Change the rules, and check the facts, the change, and the report of the back end."""
         rules = self.rules
         self.rules = (*(rule for rule in rules if rule not in remove.rules), *add.rules)
         try:
@@ -124,7 +124,7 @@ class World:
 
 @lru_cache
 def expected(rules: tuple[Rule, ...], explicit: frozenset[Fact]) -> set[Fact]:
-    """What the oracle says; the same states are met by every algorithm and back end."""
+    """The facts of the oracle, cached because all algorithms and back ends reach equal states."""
     return naive.flat(naive.materialise(Program(rules), explicit))
 
 
@@ -158,13 +158,13 @@ def backend(request: pytest.FixtureRequest) -> Local:
     return found
 
 
-# what is expected of every back end ---------------------------------------------------------------
+# results of every back end ------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(("modules", "listed"), [(True, EXPAND_BELOW), (True, 3), (False, EXPAND_BELOW)])
 @over("local", "look-up")
 def test_any_algorithm_may_follow_any_other(backend: Local, tmp_path: Path, modules: bool, listed: int) -> None:
-    """The changes come, go and come again, two by each algorithm and one by the last."""
+    """The changes are made, undone and made again, two by each algorithm and one by the last."""
     world = World(backend, tmp_path, EVERYTHING, modules=modules, expand_below=listed)
     turns = [each for each in ALGORITHMS if (backend.name, each) not in GAPS for _ in range(2)]
     for algorithm, change in zip(turns[:-1], cycle(undone(EVERYTHING).changes), strict=False):
@@ -191,7 +191,7 @@ def test_everything_at_once(backend: Local, tmp_path: Path, listed: int) -> None
 @over("local", "look-up")
 def test_equals_and_loops_through_closures(backend: Local, tmp_path: Path, stratification: str) -> None:
     """Rules that make a closure depend on itself; without modules they are rules like others."""
-    situation = together([EQUALS, ENTANGLED])
+    situation = combined([EQUALS, ENTANGLED])
     world = World(backend, tmp_path, situation, modules=False, stratification=stratification)
     for change in undone(situation).changes:
         world.update(change)
@@ -200,8 +200,8 @@ def test_equals_and_loops_through_closures(backend: Local, tmp_path: Path, strat
 
 @over("local", "look-up")
 def test_rules_change(backend: Local, tmp_path: Path) -> None:
-    """Between updates: a recursion goes, negation and a closure over it come, and the update after follows them."""
-    world = World(backend, tmp_path, together([NEGATION_AND_RECURSION, UNRELATED]))
+    """Between updates a recursion is removed, and negation and a closure over it are added, which the next one uses."""
+    world = World(backend, tmp_path, combined([NEGATION_AND_RECURSION, UNRELATED]))
     remove = parse_program("path(?x, ?z) :- path(?x, ?y), path(?y, ?z) . none() :- node(_), ~some() .")
     add = parse_program(
         "path(?x, ?z) :- edge(?x, ?y), edge(?y, ?z) . far(?x, ?y) :- node(?x), node(?y), ~path(?x, ?y) . "
@@ -240,7 +240,7 @@ def test_random_programs_on_spark(backend: Local, data: st.DataObject) -> None:
 
 
 def in_files(case: Case) -> bool:
-    """Whether facts over its constants can be in files of any source."""
+    """Whether facts over a case's constants can be in files of any source."""
     return not any(text.startswith("_:") for text in case.domain)
 
 
@@ -250,7 +250,7 @@ PROGRAMS = st.one_of(cases(), graph_cases(), module_cases().map(quoted)).filter(
 def check_random(backend: Local, data: st.DataObject, case: Case) -> None:
     """A random program and random updates by random algorithms, of a store in row groups of few rows.
 
-    What a back end gives up is as it was before.
+    An update that a back end gives up leaves the store unchanged.
     """
     bare = {fact for fact in case.facts if not fact[0].arity}
     written = (*case.program.facts, *(Atom(predicate, ()) for predicate, _ in sorted(bare)))
@@ -278,7 +278,7 @@ def check_random(backend: Local, data: st.DataObject, case: Case) -> None:
         world.check_versions()
 
 
-# what is not expected -----------------------------------------------------------------------------
+# gaps of back ends --------------------------------------------------------------------------------
 
 
 def by_algorithm(algorithm: str, backend: Local, work: Path) -> None:
@@ -313,7 +313,7 @@ def representatives(backend: Local, work: Path) -> None:
 
 def rules(backend: Local, work: Path) -> None:
     backend.refuse_rules()
-    world = World(backend, work, together([NEGATION_AND_RECURSION, UNRELATED]))
+    world = World(backend, work, combined([NEGATION_AND_RECURSION, UNRELATED]))
     remove = parse_program("path(?x, ?z) :- path(?x, ?y), path(?y, ?z) .")
     world.change_rules(parse_program("far(?x, ?y) :- node(?x), node(?y), ~path(?x, ?y) ."), remove)
     world.check_versions()
@@ -332,7 +332,7 @@ FEATURES: dict[str, Callable[[Local, Path], None]] = {
 @pytest.mark.parametrize("feature", FEATURES)
 @over("local", "look-up", "one task")
 def test_what_a_back_end_does_not_do_is_declared(backend: Local, tmp_path: Path, feature: str) -> None:
-    """A declared gap is one, and what is not declared is done."""
+    """A back end refuses the features that are declared as its gaps, and has all others."""
     reason = GAPS.get((backend.name, feature))
     if reason is None:
         FEATURES[feature](backend, tmp_path)

@@ -19,9 +19,15 @@ from tests.docs.pages import DOCS, ROOT
 PACKAGE = Path(everlog.__file__).parent
 
 PLAIN = (
-    *(f"src/everlog/{name}" for name in ("analysis", "cli", "host", "lang", "owl", "profiling", "query", "shell")),
+    *(
+        f"src/everlog/{name}"
+        for name in ("analysis", "backends", "cli", "host", "lang", "owl", "profiling", "query", "shell")
+    ),
     "src/everlog/settings.py",
-    *(f"tests/{name}" for name in ("analysis", "bench", "cli", "docs", "errors", "host", "lang", "oracle", "owl")),
+    *(
+        f"tests/{name}"
+        for name in ("analysis", "backends", "bench", "cli", "docs", "errors", "host", "lang", "oracle", "owl")
+    ),
     *(f"tests/{name}" for name in ("profiling", "query", "store")),
     "bench",
 )

@@ -1,8 +1,8 @@
-"""Which engine reasons: with ``auto``, this machine if all is expected to fit its memory, otherwise Spark.
+"""Which engine reasons: with ``auto``, this machine if all facts are expected to fit its memory, otherwise Spark.
 
-Where Spark reasons by that choice, it chooses again for each stratum, from the sizes that are known by then: the local
-engine in one task, or many tasks (:func:`everlog.backends.spark.plans.plan_of`). Both choices go by the memory that the
-user grants, or by what there is.
+Where ``auto`` chooses Spark, Spark chooses again for each stratum, from the sizes that are known by then: the local
+engine in one task, or many tasks (:func:`everlog.backends.spark.plans.plan_of`). Both choices compare the expected
+need with the memory that the user grants or, without such a setting, with the memory that is free.
 """
 
 from __future__ import annotations
@@ -20,17 +20,20 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 BYTES_A_FACT = 30
-"""What a fact takes on this machine, in two orders and with counters."""
+"""Bytes that a fact takes in the memory of this machine, in two orders and with counters."""
 
 TEXT_FACTOR = 3
-"""How many times as much memory as compressed files texts take."""
+"""Bytes of memory that texts of terms take for each byte of the compressed files that they are read from."""
 
 WORKER_MEMORY = 2 << 30
-"""What a Python worker on another host may take, if nobody says."""
+"""Bytes that a Python worker on another host may take, if neither the user nor Spark limits them."""
 
 
 def memory_needed(rows: int, texts: int = 0, growth: int = PlanSettings.growth) -> int:
-    """About how many bytes reasoning takes on this machine: for rows that are read, and files of their terms.
+    """Estimate the bytes that reasoning takes on this machine.
+
+    ``rows`` is the number of facts that are read, ``texts`` the bytes of the files of their terms, ``growth`` the
+    number of facts expected to follow from each fact.
 
     >>> memory_needed(1_000_000)
     150000000
@@ -39,18 +42,21 @@ def memory_needed(rows: int, texts: int = 0, growth: int = PlanSettings.growth) 
 
 
 def needs_spark(needed: int, memory: int | None) -> bool:
-    """The choice of ``auto`` for a job that needs so many bytes, given what it may take; says so."""
+    """Whether ``auto`` chooses Spark for a job that needs ``needed`` bytes and may take ``memory``; logs the choice."""
     where = ("local, for all strata", "spark, for strata that do not fit one task")
     return _chosen(needed, memory, *where)
 
 
 def needs_spark_to_update(rows: int, texts: int, memory: int | None) -> bool:
-    """The same for an update of a store with so many rows and so many bytes of terms: it has all that follows."""
+    """Whether ``auto`` chooses Spark for an update of a store with ``rows`` rows and ``texts`` bytes of terms.
+
+    The store lists the derived facts already, so no growth is expected. The choice is logged.
+    """
     return _chosen(memory_needed(rows, texts, growth=0), memory, "local", "spark")
 
 
 def _chosen(needed: int, memory: int | None, local: str, spark: str) -> bool:
-    """Whether more is needed than may be taken."""
+    """Whether more bytes are needed than may be taken; logs the name of the choice, ``local`` or ``spark``."""
     budget = free_memory() if memory is None else memory
     found = needed > budget
     where = spark if found else local
@@ -59,7 +65,7 @@ def _chosen(needed: int, memory: int | None, local: str, spark: str) -> bool:
 
 
 def plan_settings(spark: SparkSession | None, engine: str, memory: int | None, salt: int = 0) -> PlanSettings:
-    """The thresholds of plans for the tasks of a session; with ``auto`` strata may be left to one of them.
+    """The thresholds of plans for the tasks of a session; with ``auto`` small strata are evaluated in one task each.
 
     Without a session tasks run in this process.
     """

@@ -1,4 +1,4 @@
-"""What an update changed, as a back end reports it once it is written: files, numbers, and figures for the store."""
+"""The report of an update by a back end, made once the change is written: files, sizes, and figures for the store."""
 
 from __future__ import annotations
 
@@ -19,9 +19,10 @@ Sizes = Mapping[Predicate, int]
 
 @dataclass(frozen=True)
 class NewRules:
-    """The rules of a version after a change of them, and what goes with them.
+    """The rules of a version after they were changed, with the entries of the version that depend on them.
 
-    ``texts`` are the rules added, removed and there already, as they are written, ``terms`` files of new terms.
+    ``texts`` are the texts of the rules added, of those removed, and of those to add that the version had already;
+    ``terms`` are files of new terms.
     """
 
     rules: str
@@ -35,7 +36,7 @@ class NewRules:
 
 @dataclass(frozen=True)
 class Repaired:
-    """The data files of an update, how many facts of each predicate it changed, and its figures for the store."""
+    """The data files of an update, the number of facts of each predicate that it changed, and figures for the store."""
 
     files: list[Path]
     inserted: Sizes
@@ -47,7 +48,7 @@ class Repaired:
     figures: dict[str, Any]
     counted: bool
     rules: NewRules | None = None
-    """Of a change of the rules."""
+    """The new rules, if the update changed rules; None if it changed facts."""
 
     def __bool__(self) -> bool:
         if self.rules is not None and any(self.rules.texts[:2]):
@@ -57,33 +58,46 @@ class Repaired:
 
 def repaired(
     seen: SeenChange,
-    idle: int,
-    said: Mapping[str, Any],
+    not_explicit: int,
+    previous: Mapping[str, Any],
     sizes: Callable[[AnyFactSet], Sizes],
     write: Callable[[Sizes], list[Path]],
 ) -> Repaired:
-    """Write a change; ``said`` are the figures of the version before, ``idle`` how many deletions did nothing.
+    """Write a change and report it.
 
-    ``sizes`` says how many facts there are of each predicate that has some; ``write`` is given how many there are
-    of each to be written.
+    ``not_explicit`` is the number of facts to delete that were not explicit, ``previous`` the figures of the version
+    that was updated. ``sizes`` returns the number of facts of each predicate in a set, without zeros; ``write`` takes
+    the number of rows of each predicate and returns the files written.
     """
     sides = seen.inserted, seen.deleted, seen.explicit_inserted, seen.explicit_deleted, seen.listed, seen.unlisted
-    inserted, deleted, won, lost, more, less = map(sizes, sides)
-    files = write(_together(more, less)) if inserted or deleted or won or lost else []
+    inserted, deleted, explicit_inserted, explicit_deleted, listed, unlisted = map(sizes, sides)
+    is_changed = inserted or deleted or explicit_inserted or explicit_deleted
+    files = write(_sum_of(listed, unlisted)) if is_changed else []
     new, stats = seen.change.materialisation, seen.change.statistics
     figures = {
-        **said,
-        "facts": said["facts"] + sum(inserted.values()) - sum(deleted.values()),
-        "listed": said.get("listed", said["facts"]) + sum(more.values()) - sum(less.values()),
-        "explicit": said["explicit"] + sum(won.values()) - sum(lost.values()),
-        "violations": said.get("violations", 0) + inserted.get(VIOLATION, 0) - deleted.get(VIOLATION, 0),
+        **previous,
+        "facts": previous["facts"] + sum(inserted.values()) - sum(deleted.values()),
+        "listed": previous.get("listed", previous["facts"]) + sum(listed.values()) - sum(unlisted.values()),
+        "explicit": previous["explicit"] + sum(explicit_inserted.values()) - sum(explicit_deleted.values()),
+        "violations": previous.get("violations", 0) + inserted.get(VIOLATION, 0) - deleted.get(VIOLATION, 0),
         "instances": new.instances,
         "modules": bool(seen.hidden),
         "update": asdict(stats),
     }
     figures["derived"] = figures["facts"] - figures["explicit"]
-    return Repaired(files, inserted, deleted, won, lost, idle, stats, figures, new.nr is not None)
+    return Repaired(
+        files,
+        inserted,
+        deleted,
+        explicit_inserted,
+        explicit_deleted,
+        not_explicit,
+        stats,
+        figures,
+        counted=new.nr is not None,
+    )
 
 
-def _together(one: Sizes, other: Sizes) -> dict[Predicate, int]:
+def _sum_of(one: Sizes, other: Sizes) -> dict[Predicate, int]:
+    """The sizes of two sets added up by predicate."""
     return {p: one.get(p, 0) + other.get(p, 0) for p in {*one, *other}}

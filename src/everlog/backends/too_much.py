@@ -1,4 +1,4 @@
-"""Back ends are tried one after the other: one that finds that a change is too much for it leaves it to the next."""
+"""How a back end gives up a change that is too large for it: back ends are tried in turn, so the next one does it."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ R = TypeVar("R")
 
 
 class TooMuchError(Exception):
-    """A change is more than a back end takes on."""
+    """A change is larger than the back end allows."""
 
 
 @dataclass(frozen=True)
 class GivenUp:
-    """Why a task did not do it; what a task returns, since it may run in another process."""
+    """The reason why a task gave up. Tasks return it instead of raising, since they may run in another process."""
 
     reason: str
 
 
 def attempted(work: Callable[[], R]) -> R | GivenUp:
-    """What some work of a task gives, or why it was too much."""
+    """The result of a function that a task runs, or the reason why it gave up."""
     try:
         return work()
     except TooMuchError as error:
@@ -31,7 +31,7 @@ def attempted(work: Callable[[], R]) -> R | GivenUp:
 
 
 def taken(result: R | GivenUp, what: str) -> R:
-    """What a task has given; an error if it gave up, that says ``what`` it did not do.
+    """The result of a task; if it gave up, an error whose message begins with ``what``.
 
     >>> taken(attempted(lambda: 3), "not in one task")
     3

@@ -1,4 +1,4 @@
-"""Updates of stores by what they look up, run in this process."""
+"""Updates of stores by look-ups, run in this process."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def program_in(info: VersionInfo) -> StratifiedProgram:
 
 
 def staged(facts: Iterable[Fact], work: Path) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Files of facts and of their terms, as the pipeline stages them."""
+    """Write files of facts and of their terms, as the pipeline stages them."""
     found = sorted(facts)
     if not found:
         return (), ()
@@ -46,7 +46,7 @@ def staged(facts: Iterable[Fact], work: Path) -> tuple[tuple[str, ...], tuple[st
 
 
 def looked_up(store: Path, delete: Iterable[Fact], insert: Iterable[Fact], **how: Any) -> Repaired | GivenUp:
-    """Update a store by what that looks up there, and commit it."""
+    """Update a store by look-ups, and commit the change."""
     with begin(store) as transaction:
         info = transaction.base
         assert info is not None
@@ -66,11 +66,11 @@ def looked_up(store: Path, delete: Iterable[Fact], insert: Iterable[Fact], **how
 
 
 def read(found: Repaired) -> int:
-    """How many rows an update has read."""
+    """The number of rows that an update has read."""
     rows: int = found.figures["update"][LOOKED_UP]
     return rows
 
 
 def rows_in(store: Path, version: int | None = None) -> list[dict[str, Any]]:
-    """The facts of a store with their numbers."""
+    """The facts of a store with their weights."""
     return [row for batch in Store.open(store).facts(version) for row in batch.to_pylist()]

@@ -1,4 +1,4 @@
-"""Rows are found in the row groups that may have them, and no others are read."""
+"""Rows are found in the row groups that may have them, and no other row groups are read."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ look_ups = st.lists(st.tuples(st.sampled_from([1, 2]), st.sampled_from([None, 0,
 
 @drawn(files.filter(bool), st.integers(1, 4), st.integers(1, 12), look_ups)
 def test_all_rows_with_a_value_are_found(tables: list[list[Row]], size: int, room: int, asked: Any) -> None:
-    """However few row groups are remembered."""
+    """Rows are found for any number of row groups that stay in memory."""
     with tempfile.TemporaryDirectory() as name:
         paths = [written(table, Path(name) / f"{number}.parquet", size) for number, table in enumerate(tables)]
         store = RowReader(Groups.of(paths), 1 << 40, room)
@@ -93,7 +93,7 @@ def test_too_much_is_not_read(tmp_path: Path, column: int | None) -> None:
 
 
 def test_filters_are_read_once_while_they_are_remembered(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """And looking into them counts, so that many look-ups in many row groups come to an end."""
+    """Looking into a filter counts as reading rows, so that many look-ups in many row groups give up."""
     path = written([(2, i, 100 + i, 1) for i in range(40)], tmp_path / "a.parquet", 4)
     opened: list[int] = []
 
@@ -111,7 +111,7 @@ def test_filters_are_read_once_while_they_are_remembered(tmp_path: Path, monkeyp
 
 
 def test_only_rows_that_weigh_something(tmp_path: Path) -> None:
-    """Row groups in which none does are not read."""
+    """Row groups in which no row has such a weight are not read."""
     path = written([(2, i, i, int(i in (5, 6, 21))) for i in range(40)], tmp_path / "a.parquet", 4)
     store = RowReader(Groups.of([path]), 1 << 40)
     assert listed(looked_up(store, 2, None, [], "holds")) == Counter({(5, 5, 1): 1, (6, 6, 1): 1, (21, 21, 1): 1})
@@ -121,7 +121,7 @@ def test_only_rows_that_weigh_something(tmp_path: Path) -> None:
 
 
 def test_row_groups_go_as_they_come(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """However many a look-up touches, only those are held that are remembered."""
+    """A look-up that touches many row groups holds only the columns of those that stay in memory."""
     path = written([(2, i, i, 1) for i in range(400)], tmp_path / "a.parquet", 4)
     alive: weakref.WeakSet[Any] = weakref.WeakSet()
     most = 0

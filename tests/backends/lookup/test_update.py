@@ -22,7 +22,7 @@ from tests.backends.spark.test_groups import regrouped, spoilt
 from tests.oracle.naive import Fact
 
 Changed = Mapping[str, Sequence[tuple[str, ...]]]
-"""Rows by the names of their predicates."""
+"""Maps the names of predicates to their rows."""
 
 FARTHER = """
 guest(?z, ?x) :- house(?y, ?z), met(?x, ?y) .
@@ -31,12 +31,12 @@ led(?x, ?y) :- leads(?x, ?y) .
 led(?x, ?z) :- leads(?x, ?y), led(?y, ?z), ~free(?z) .
 """
 TOUCHED = ["p7", "h7", "r7", "v1300", "p8", "h8", "r8", "l40", "l41", "l42", "l43", "l44", "f"]
-"""What a change of a house, of who met whom and of who leads whom can have as a first argument."""
+"""The terms that can be first arguments of facts touched by a change of ``house``, ``met`` and ``leads``."""
 
 
 @pytest.fixture
 def stores(tmp_path: Path) -> Path:
-    """The stores ``spark`` and ``local`` with the same facts, in small row groups."""
+    """The stores ``spark`` and ``local`` with equal facts, in small row groups."""
     kb = everlog.KnowledgeBase(FARTHER)
     kb.insert("met", [(f"v{i}", f"p{i % 300}") for i in range(1_200)])
     kb.insert("house", [(f"p{i}", f"h{i}") for i in range(300)])
@@ -61,7 +61,7 @@ def given(changed: Changed) -> Iterable[Fact]:
 
 
 def spoil(store: Path) -> None:
-    """All row groups that the change cannot touch."""
+    """Overwrite all row groups that the change cannot touch."""
     guests = [f"v{i}" for i in (7, 307, 607, 907)]
     spoiled, total = spoilt(store, [*TOUCHED, *guests], "p7", "h7", "l41", "l42")
     assert spoiled > total // 3
@@ -75,7 +75,7 @@ def updated_here(store: Path, algorithm: Any) -> None:
 
 @pytest.mark.parametrize("algorithm", ["auto", "dredc", "bfc", "dred", "fbf"])
 def test_other_row_groups_may_be_spoilt(stores: Path, algorithm: Any) -> None:
-    """Guests are looked up by second arguments, roads by what the change does not have, leaders backwards."""
+    """Guests are looked up by second arguments, roads by terms that the change does not have, leaders backwards."""
     there = stores / "spark"
     sizes = {file.name: file.rows or 0 for file in Store.open(there).files()}
     spoil(there)
@@ -148,7 +148,7 @@ def test_what_needs_all_facts(tmp_path: Path, rules: str, options: Any, algorith
 
 
 def built(path: Path, rules: str, given: Changed, rows: int | None = None, **options: Any) -> Path:
-    """A store, in row groups of so many rows."""
+    """Make a store in row groups of a given number of rows."""
     kb = everlog.KnowledgeBase(rules)
     for predicate, each in given.items():
         kb.insert(predicate, list(each))
@@ -159,7 +159,7 @@ def built(path: Path, rules: str, given: Changed, rows: int | None = None, **opt
 
 
 def test_what_is_derived_is_not_explicit(tmp_path: Path) -> None:
-    """As many facts as the row group of the predicate has rows are deleted."""
+    """The deleted facts are as many as the row group of their predicate has rows."""
     store = built(tmp_path / "kb", "p(?x) :- q(?x) .", {"q": [("a",)], "z": [(f"z{i}",) for i in range(20)]}, rows=1)
     found = looked_up(store, given({"p": [("a",)]}), ())
     assert not isinstance(found, GivenUp)
@@ -206,7 +206,7 @@ def test_what_follows_counts(tmp_path: Path, maintain: Any, facts: int) -> None:
     ],
 )
 def test_by_the_argument_that_selects(tmp_path: Path, rules: str, few: int, algorithm: Any) -> None:
-    """All facts of a predicate have the same first argument."""
+    """All facts of a predicate have one first argument."""
     facts = {"e": [(f"a{i}", "x") for i in range(1_000)], "m": [("all", f"a{i}") for i in range(1_000)]}
     store = built(tmp_path / "kb", rules, facts, rows=8)
     found = looked_up(store, given({"e": [("a7", "x")]}), given({"e": [("new", "x")]}), algorithm=algorithm)
@@ -229,7 +229,7 @@ LOOKED_UP = "updated in one task: {} rows looked up of {}"
 
 
 def files_of(directory: Path) -> dict[str, Any]:
-    """The change as options of a job."""
+    """The options of a job for the change."""
     sides: dict[str, Any] = {}
     for side, changed in CHANGE.items():
         for predicate, each in changed.items():
@@ -240,7 +240,7 @@ def files_of(directory: Path) -> dict[str, Any]:
 
 
 def test_by_default(spark: Any, stores: Path, caplog: pytest.LogCaptureFixture) -> None:
-    """Where Spark reasons, nobody has to ask for it."""
+    """Where Spark reasons, an update is done by look-ups without an option for it."""
     total = sum(file.rows or 0 for file in Store.open(stores / "spark").files())
     spoil(stores / "spark")
     with caplog.at_level("INFO", "everlog"):
@@ -248,23 +248,23 @@ def test_by_default(spark: Any, stores: Path, caplog: pytest.LogCaptureFixture) 
     updated_here(stores / "local", "auto")
     assert Store.open(stores / "spark").changes(0, 1) == Store.open(stores / "local").changes(0, 1)
     assert done.change.stats.algorithm == "dredc"
-    said = [record.message for record in caplog.records if "looked up" in record.message]
-    assert len(said) == 1
-    rows = int(said[0].split()[4])
+    logged = [record.message for record in caplog.records if "looked up" in record.message]
+    assert len(logged) == 1
+    rows = int(logged[0].split()[4])
     assert rows < total // 5
-    assert said[0].startswith(LOOKED_UP.format(rows, total))
+    assert logged[0].startswith(LOOKED_UP.format(rows, total))
     assert Store.open(stores / "spark").info().statistics["update"]["looked_up"] == rows
 
 
 class StartedError(Exception):
-    """Spark was started."""
+    """Raised in place of starting Spark."""
 
 
 @pytest.mark.parametrize("look_up_rows", [1 << 20, 50])
 def test_a_store_that_does_not_fit_needs_no_spark_for_a_small_change(
     stores: Path, monkeypatch: pytest.MonkeyPatch, look_up_rows: int
 ) -> None:
-    """This process looks up what it needs; Spark is started only if that is too much."""
+    """This process updates by look-ups; Spark is started only if these are more than allowed."""
 
     def start(master: str | None) -> Any:
         raise StartedError

@@ -1,4 +1,4 @@
-"""Programs evaluated stratum by stratum: what has a plan by Spark, everything else straight from its definition."""
+"""Programs evaluated stratum by stratum: strata with a plan by Spark, others directly from their definition."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def stratified(program: Program | str, modules: bool = False, kind: Any = "level
 
 
 def parts(program: StratifiedProgram) -> list[Stratum]:
-    """The strata, split by how their components recur."""
+    """The strata, each split into its parts by the recursion of their components."""
     return [part for stratum in program.strata for part in parts_of(stratum)]
 
 
@@ -39,7 +39,7 @@ def plans(program: StratifiedProgram, known: Known, settings: PlanSettings = SMA
 
 
 def frame(session: Any, rows: Iterable[Row], arity: int) -> Any:
-    """Rows of texts as a DataFrame of ids."""
+    """A DataFrame of ids from rows of texts."""
     schema = ", ".join(f"c{i} long" for i in range(arity))
     return session.createDataFrame([tuple(map(hash_text, row)) for row in rows], schema)
 
@@ -51,7 +51,7 @@ def derived(
     work: Path,
     settings: PlanSettings = SMALL,
 ) -> tuple[Known, list[StratumPlan]]:
-    """All facts of the program's predicates, and the plans they came by."""
+    """All facts of the program's predicates, and the plans that derived them."""
     given = grouped([*explicit(Program((), program.program.facts)), *facts])
     known = {program.external.get(predicate, predicate): rows for predicate, rows in given.items()}
     text_of = {hash_text(text): text for text in _texts(program.program, known)}

@@ -1,7 +1,7 @@
-"""``python -m tests.backends.spark.killed executor|worker DIRECTORY``: list DAG-R's closure while a process is killed.
+"""``python -m tests.backends.spark.killed executor|worker DIRECTORY``: lists DAG-R's closure while a process is killed.
 
 Runs on real executors (``local-cluster``). The stage is run undisturbed, then again; as soon as some of its tasks are
-done and others are not, an executor, or a Python worker of one, is killed. Prints what happened as JSON.
+done and others are not, an executor, or a Python worker of one, is killed. Prints a report as JSON.
 """
 
 from __future__ import annotations
@@ -36,20 +36,20 @@ def main(victim: str, work: Path) -> None:
     given = spark.createDataFrame([tuple(edge) for edge in edges.tolist()], "c0 long, c1 long")
     plan = plan_of(stratum, {}, PlanSettings(slices=SLICES))
     (pairs,) = close(plan, spark, {stratum.alone.inputs[0]: given}, work).values()
-    told: dict[str, Any] = {"undisturbed": summed(pairs)}
+    report: dict[str, Any] = {"undisturbed": summed(pairs)}
     with ThreadPoolExecutor(1) as pool:
         running = pool.submit(summed, pairs)
-        told |= kill_in_the_middle(spark.sparkContext.statusTracker(), victim)
-        told["disturbed"] = running.result()
-    stage = spark.sparkContext.statusTracker().getStageInfo(told["stage"])
+        report |= kill_in_the_middle(spark.sparkContext.statusTracker(), victim)
+        report["disturbed"] = running.result()
+    stage = spark.sparkContext.statusTracker().getStageInfo(report["stage"])
     assert stage is not None
-    told["failed"] = stage.numFailedTasks
-    print(json.dumps(told))
+    report["failed"] = stage.numFailedTasks
+    print(json.dumps(report))
     stop()
 
 
 def summed(pairs: Any) -> dict[str, int]:
-    """What tells one set of pairs from another."""
+    """The number of pairs and a hash of them, by which sets of pairs are compared."""
     (row,) = pairs.selectExpr("count(*) as pairs", "bit_xor(xxhash64(c0, c1)) as mixed").collect()
     return {"pairs": row["pairs"], "mixed": row["mixed"]}
 
@@ -66,7 +66,7 @@ def kill_in_the_middle(tracker: Any, victim: str) -> dict[str, Any]:
                     "stage": number,
                     "tasks": stage.numTasks,
                     "done_when_killed": stage.numCompletedTasks,
-                    "died": gone(pid),
+                    "died": has_ended(pid),
                 }
         time.sleep(0.01)
 
@@ -88,8 +88,8 @@ def processes(command: str) -> list[int]:
     return found
 
 
-def gone(pid: int) -> bool:
-    """Whether a process ends within a few seconds; one that its parent has not noticed yet has ended, too."""
+def has_ended(pid: int) -> bool:
+    """Whether a process ends within a few seconds; a zombie has ended, too."""
     for _ in range(100):
         try:
             if Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] == "Z":

@@ -1,9 +1,9 @@
-"""Shared programs and their updates on a cluster: ``python -m tests.backends.spark.on_executors MASTER DIRECTORY``.
+"""Updates of programs on a cluster: ``python -m tests.backends.spark.on_executors MASTER DIRECTORY``.
 
-Golden cases and random programs are materialised and then updated, again and again, by Spark and by the local engine;
-after every step their stores have the same facts, with the same counters. Spark updates one store distributed, and
-another as it does by default, by what a task looks up. Programs run side by side, so that many cost
-as many jobs as one. Prints what was compared as JSON.
+Golden cases and random programs are materialised and then updated, repeatedly, by Spark and by the local engine;
+after every step their stores have equal facts with equal counters. Spark updates one store distributed, and
+another by look-ups in one task, as it does by default. Several programs are combined to one, which takes as many
+jobs as one of them. Prints the numbers of compared rows as JSON.
 """
 
 from __future__ import annotations
@@ -55,37 +55,37 @@ from tests.reasoning.test_cases import CASES, facts_of, program_of
 from tests.strategies import Case, Change, cases, graph_cases, side_by_side
 
 ROUNDS = 1
-"""So many times random programs are drawn, and as many as below at a time."""
+"""Number of times that random programs are drawn, each time as many as the next constants state."""
 ARBITRARY, GRAPHS = 4, 2
 STORES = ("local", "spark", "default")
 UPDATES: tuple[Algorithm, ...] = ("dredc", "bfc")
 
 INTERPRETED = {"spark.sql.codegen.wholeStage": "false", "spark.sql.codegen.factoryMode": "NO_CODEGEN"}
-"""Compiling the plans of a hundred rules takes many times as long as running them on a few facts."""
+"""Settings with which no plan is compiled: compiling those of a hundred rules takes longer than running them here."""
 DISTRIBUTED = SparkSettings(local_finish=0)
 
 
 def main(master: str, work: Path) -> None:
     spark = session(master, **INTERPRETED, spark__sql__shuffle__partitions=2)
-    told: dict[str, Any] = {"master": spark.sparkContext.master, "programs": 0, "compared": []}
+    report: dict[str, Any] = {"master": spark.sparkContext.master, "programs": 0, "compared": []}
 
     def run(cases: list[Case], algorithms: Sequence[Algorithm]) -> None:
-        number = len(told["compared"])
+        number = len(report["compared"])
         print(f"{number}: {len(cases)} programs", file=sys.stderr)
         steps = Run(spark, side_by_side(cases), work / str(number), number).steps(algorithms)
-        told["compared"].append([])
+        report["compared"].append([])
         for step in steps:
-            told["compared"][-1].append(step)
+            report["compared"][-1].append(step)
             print(step, file=sys.stderr, flush=True)
-        told["programs"] += len(cases)
+        report["programs"] += len(cases)
 
     given = golden()
     for half, algorithm in zip((given[::2], given[1::2]), UPDATES, strict=True):
         run(half, [algorithm])
     for programs in drawn():
         run(programs, UPDATES)
-    told["plans"] = kinds(spark, work)
-    print(json.dumps(told))
+    report["plans"] = kinds(spark, work)
+    print(json.dumps(report))
     stop()
 
 
@@ -97,7 +97,7 @@ ALONG = "far(?x, ?y) :- e(?x, ?y) . far(?x, ?z) :- far(?x, ?y), e(?y, ?z) ."
 
 
 def kinds(spark: Any, work: Path) -> list[list[str]]:
-    """The plans of strata, each kind of which derives what follows."""
+    """The plans of strata, of all kinds."""
     return [
         planned(spark, work, CLOSURES, PlanSettings(), modules=True),
         planned(spark, work, ALONG, PlanSettings()),
@@ -108,7 +108,7 @@ def kinds(spark: Any, work: Path) -> list[list[str]]:
 
 
 def planned(spark: Any, work: Path, rules: str, plans: PlanSettings, modules: bool = False) -> list[str]:
-    """The plan of each stratum of a program, whose facts are compared."""
+    """The plan of each stratum of a program; checks the facts that the plans derive."""
     program, facts = parse_program(rules), loop_facts()
     found = stratify(check(program))
     found = with_modules(found) if modules else found
@@ -134,7 +134,7 @@ def golden() -> list[Case]:
 
 
 def drawn() -> list[list[Case]]:
-    """Random programs, the same every time."""
+    """Random programs, drawn from a fixed seed."""
     found: list[list[Case]] = []
     how = settings(deadline=None, derandomize=True, database=None, phases=[Phase.generate])
 
@@ -154,7 +154,7 @@ def sized(drawn: st.SearchStrategy[Case], size: int) -> st.SearchStrategy[list[C
 
 @dataclass
 class Run:
-    """A program in three stores, of which Spark keeps two and this process the other."""
+    """A program in three stores, two of which are updated by Spark and one by this process."""
 
     spark: Any
     case: Case
@@ -162,7 +162,7 @@ class Run:
     seed: int
 
     def steps(self, algorithms: Sequence[Algorithm]) -> Iterator[dict[str, Any]]:
-        """Materialise, then update; tells for each step how many rows were compared."""
+        """Materialise, then update; yields the number of rows that were compared for each step."""
         self.place.mkdir(parents=True)
         explicit = {*self.case.facts, *naive.explicit(self.case.program)}
         atoms = tuple(Atom(p, tuple(map(Constant, row))) for p, row in sorted(explicit))
@@ -179,12 +179,12 @@ class Run:
             self.update_on_spark(change, algorithm)
             looked_up = self.update_by_default(change, algorithm)
             explicit = (explicit - change.delete) | change.insert
-            sizes = {"gone": len(change.delete), "new": len(change.insert), "looked_up": looked_up}
+            sizes = {"deleted": len(change.delete), "inserted": len(change.insert), "looked_up": looked_up}
             yield {"step": algorithm, "rows": self.compared(), **sizes}
         assert verify(Store.open(self.place / "spark")) == []
 
     def compared(self) -> int:
-        """The number of rows in each of the stores, which are the same."""
+        """The number of rows in each store; checks that the rows of all stores are equal."""
         here, there, by_default = (self.table(name) for name in STORES)
         assert here == there, (dict(Counter(here) - Counter(there)), self.case)
         assert here == by_default, (dict(Counter(here) - Counter(by_default)), self.case)
@@ -210,9 +210,9 @@ class Run:
         with begin(self.place / "local") as transaction:
             kb = open_store(self.place / "local", transaction.base_version)
             delete, insert = (self.staged(facts, transaction.work) for facts in (change.delete, change.insert))
-            gone, unknown = facts_in(delete, kb.state().dictionary, add=False)
-            fresh, _ = facts_in(insert, kb.state().dictionary, add=True)
-            kb.update_facts(fresh, gone, unknown=unknown, algorithm=algorithm)
+            deleted, unknown = facts_in(delete, kb.state().dictionary, add=False)
+            inserted, _ = facts_in(insert, kb.state().dictionary, add=True)
+            kb.update_facts(inserted, deleted, unknown=unknown, algorithm=algorithm)
             append(kb, transaction)
 
     def update_on_spark(self, change: Change, algorithm: Algorithm) -> None:
@@ -251,14 +251,14 @@ class Run:
 
 
 def changes(case: Case, explicit: set[Fact], rng: random.Random) -> Iterator[Change]:
-    """First half of the explicit facts go, then some come back while others go; each time a few are new."""
-    gone: set[Fact] = set()
+    """Delete half of the explicit facts, then insert some of them while others are deleted; always insert new ones."""
+    deleted: set[Fact] = set()
     for share in (0.5, 0.4, 0.4):
         now = sorted(explicit)
         delete = set(rng.sample(now, int(len(now) * share)))
         insert = {new_fact(case.predicates, case.domain, rng) for _ in range(10)}
-        insert |= set(rng.sample(sorted(gone), len(gone) // 2))
-        gone |= delete
+        insert |= set(rng.sample(sorted(deleted), len(deleted) // 2))
+        deleted |= delete
         yield Change(frozenset(insert), frozenset(delete))
         explicit = (explicit - delete) | insert
 

@@ -1,4 +1,4 @@
-"""What Spark ran, by its own account: jobs, and stages of tasks."""
+"""The jobs and the tasks of stages that Spark ran, from its status store."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ WAIT_MILLISECONDS = 10_000
 
 @dataclass
 class Ran:
-    """What there was while the context lasted."""
+    """The number of jobs that ran within a context, and the tasks of their stages."""
 
     jobs: int = 0
     tasks: list[int] = field(default_factory=list)
-    """How many each stage had, in the order of the stages; those that were skipped have none."""
+    """The number of tasks of each stage, in the order of the stages; stages that were skipped are left out."""
 
 
 @contextmanager
 def ran(spark: Any) -> Iterator[Ran]:
-    """Counts from here on; what was there is known at the end."""
+    """Count the jobs and tasks that run within the context; the counts are set at its end."""
     found, (jobs, stages) = Ran(), _known(spark)
     yield found
     later = _known(spark)
@@ -30,7 +30,7 @@ def ran(spark: Any) -> Iterator[Ran]:
 
 
 def _known(spark: Any) -> tuple[dict[int, Any], dict[int, int]]:
-    """The jobs that Spark remembers, the latest thousand, and the stages with the numbers of their completed tasks."""
+    """The latest thousand jobs, which Spark keeps, and the numbers of completed tasks of their stages."""
     gateway, scala = spark.sparkContext._gateway, spark.sparkContext._jsc.sc()
     scala.listenerBus().waitUntilEmpty(WAIT_MILLISECONDS)
     store, empty = scala.statusStore(), gateway.jvm.java.util.ArrayList()

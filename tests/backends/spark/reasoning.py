@@ -34,7 +34,7 @@ class Setup:
         return self.engine.space
 
     def facts(self, facts: Iterable[Fact]) -> FrameSet:
-        """Facts on their way to executors."""
+        """Send facts to executors, and return them as a set."""
         found = set(facts)
         if not found:
             return FrameSet(self.space)
@@ -47,7 +47,7 @@ class Setup:
         return FrameSet.of(self.space, self.space.store(self.space.spark.createDataFrame(rows, schema)))
 
     def listed(self, given: AnyFactSet) -> dict[Predicate, set[Row]]:
-        """All facts; that none is listed twice is checked, and that the sizes are right."""
+        """All facts; checks that no fact is listed twice, and that the sizes are right."""
         found: dict[Predicate, set[Row]] = {}
         facts = framed(self.space, given)
         rows = [tuple(row) for row in facts.frame().collect()]
@@ -60,7 +60,7 @@ class Setup:
         return found
 
     def numbers(self, counts: Any) -> Mapping[Fact, int]:
-        """All facts with their numbers, without zeros."""
+        """All facts with their numbers, without those whose number is zero."""
         if not isinstance(counts, FrameCounts):
             return {}
         found = {}
@@ -75,7 +75,7 @@ class Setup:
 def setup(
     spark: Any, work: Path, program: Program, more: Iterable[Predicate] = (), kind: Kind = "levels", salt: int = 0
 ) -> Iterator[Setup]:
-    """An engine for a program; its checkpoints go when it is over."""
+    """An engine for a program; its files are removed at the end of the context."""
     stratified = stratify(check(program), kind)
     predicates = {*stratified.program.predicates, *more}
     width = max([2, *(predicate.arity for predicate in predicates)])

@@ -1,12 +1,12 @@
 """Jobs for which Spark reasons while faults strike its tasks: ``python -m tests.backends.spark.struck MASTER WORK``.
 
-One program has a part for each kind of plan. At first the disk is full where some of them write, which ends the
-job. Run again, it is struck once at each kind of plan: a process dies in the middle of a stage, and the next attempt of
-the same task fails, so that a third has to do it. Updates of other stores have the same fate, a distributed one and one
-that is a single task. Stores are in ``WORK/disk``; if that is a disk of its own, it is really filled. Prints what
-happened as JSON.
+One program has a part for each kind of plan. In the first runs the disk is full where some of the plans write, which
+ends the job. The next run is struck once at each kind of plan: a process is killed in the middle of a stage, and the
+next attempt of its task fails, so that the third attempt has to succeed. Updates of other stores, one distributed and
+one in a single task, are struck likewise. Stores are in ``WORK/disk``; if that is a disk of its own, it is filled.
+Prints a report as JSON.
 
-This module is the main one, so Spark brings what is below to its workers by value.
+This module is the main one, so Spark sends its functions and classes to workers by value.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ from everlog.jobs.materialise import MaterialiseJob, Result, materialise
 from everlog.jobs.update import UpdateJob, UpdateResult, update
 from everlog.lang.errors import EverlogError
 from everlog.store import Store
-from tests.backends.spark.killed import gone
+from tests.backends.spark.killed import has_ended
 
 POINTS = {
     "nonrecursive": "_WritePartition",
@@ -49,22 +49,22 @@ POINTS = {
     "reachability": "ListPairs",
     "components": "contracted_rows",
 }
-"""For each kind of plan the function whose tasks are struck."""
+"""Maps each kind of plan to the name of the function whose tasks are struck."""
 UPDATED = {"update": "_WritePartition"}
 ALONE = {"look-ups": "look_up"}
-"""The same where a stage has one task."""
+"""Maps updates that are a stage of one task to the name of the function of this task."""
 STORES = ("made", "updated", "looked-up")
 CONF = {
     "spark.sql.adaptive.coalescePartitions.enabled": "false",
     "spark.sql.codegen.wholeStage": "false",
     "spark.sql.codegen.factoryMode": "NO_CODEGEN",
 }
-"""Stages have several tasks however few facts there are, and no plan is compiled for them."""
+"""Settings with which stages of a few facts have several tasks, too, and no plan is compiled."""
 
 
 def main(master: str, work: Path, *plans: str) -> None:
     spark = session(master, **CONF)
-    told: dict[str, Any] = {"master": spark.sparkContext.master}
+    report: dict[str, Any] = {"master": spark.sparkContext.master}
     disk = work / "disk" if (work / "disk").is_mount() else None
     how: dict[str, Any] = {"engine": "spark", "local_finish": 0}
     facts = tuple(str(work / f"{name}.tsv") for name in ("e", "f", "open"))
@@ -79,22 +79,24 @@ def main(master: str, work: Path, *plans: str) -> None:
 
     def run(name: str, points: Mapping[str, str], faults: Sequence[str], job: Callable[[], Any]) -> None:
         marks = work / "marks" / name
-        told[name], began = {}, time.perf_counter()
+        report[name], began = {}, time.perf_counter()
         with striking(points, faults, marks, disk):
             try:
                 result = job()
-                told[name] |= {"version": result.version, "how": how_of(result)}
+                report[name] |= {"version": result.version, "how": how_of(result)}
             except Exception as error:
-                told[name] |= {"error": str(error), "is_ours": isinstance(error, EverlogError)}
-        told[name]["seconds"] = time.perf_counter() - began
+                report[name] |= {"error": str(error), "is_ours": isinstance(error, EverlogError)}
+        report[name]["seconds"] = time.perf_counter() - began
         for point in points:
             struck = [json.loads(mark.read_text()) for mark in sorted((marks / point).glob("struck-*"))]
-            died = [gone(process) for mark in struck if mark["fault"] in deaths[:1] for process in mark["processes"]]
-            told[name][point] = {"struck": struck, "died": died, "done": len(done(marks / point, struck[0]["stage"]))}
+            died = [
+                has_ended(process) for mark in struck if mark["fault"] in deaths[:1] for process in mark["processes"]
+            ]
+            report[name][point] = {"struck": struck, "died": died, "done": len(done(marks / point, struck[0]["stage"]))}
         (work / "disk" / "ballast").unlink(missing_ok=True)
-        told[name]["left"] = sorted(path.name for path in (work / "disk").glob("*/work/*") if path.name != "guard")
-        told[name]["versions"] = {Path(p).name: Store.open(p).version if Path(p).exists() else None for p in stores}
-        print(name, told[name], file=sys.stderr, flush=True)
+        report[name]["left"] = sorted(path.name for path in (work / "disk").glob("*/work/*") if path.name != "guard")
+        report[name]["versions"] = {Path(p).name: Store.open(p).version if Path(p).exists() else None for p in stores}
+        print(name, report[name], file=sys.stderr, flush=True)
 
     for plan in plans:
         run(f"full at {plan}", {plan: POINTS[plan]}, ["full"], lambda: materialise(first))
@@ -103,7 +105,7 @@ def main(master: str, work: Path, *plans: str) -> None:
     run("update", UPDATED, deaths, lambda: update(second))
     run("full at look-ups", ALONE, ["full"], lambda: update(third))
     run("look-ups", ALONE, deaths, lambda: update(third))
-    print(json.dumps(told))
+    print(json.dumps(report))
     stop()
 
 
@@ -112,7 +114,7 @@ def main(master: str, work: Path, *plans: str) -> None:
 
 @contextmanager
 def striking(points: Mapping[str, str], faults: Sequence[str], marks: Path, disk: Path | None) -> Iterator[None]:
-    """As long as this lasts, faults strike a task of each of some functions, and a few facts are many."""
+    """Within the context, faults strike a task of each of some functions, and thresholds are low."""
     in_arrow, contracted, run = DataFrame.mapInArrow, components.contracted, SparkRunner.run
 
     def struck(function: Any) -> Struck | None:
@@ -127,7 +129,7 @@ def striking(points: Mapping[str, str], faults: Sequence[str], marks: Path, disk
         return in_arrow(frame, found.stage if (found := struck(function)) else function, schema)
 
     def tasks(self: Any, function: Any, given: Sequence[Any], tally: Any = None) -> Any:
-        """A round is struck after the first one."""
+        """Run tasks, which may be struck; of rounds the first one is not."""
         later = getattr(function, "__qualname__", "") != "_Slice.round" or all(task.held for task in given)
         return run(self, (struck(function) if later else None) or function, given, tally)
 
@@ -148,7 +150,7 @@ def striking(points: Mapping[str, str], faults: Sequence[str], marks: Path, disk
 
 
 def how_of(result: Result | UpdateResult) -> list[str]:
-    """The plans of strata, or the algorithm of an update."""
+    """The kinds of the plans of strata, or the algorithm of an update."""
     if isinstance(result, ChangeResult):
         return [result.change.stats.algorithm]
     return [kind for stratum in result.statistics.strata for kind in stratum.plan.split(", ")]
@@ -163,15 +165,18 @@ def done(marks: Path, stage: int) -> list[str]:
 
 
 def contracted_rows(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """The rows of a round of contraction as they are, for a process to die there: Java computes and writes them."""
+    """Pass on the rows of a round of contraction, which Java computes and writes; a worker can be killed here."""
     yield from batches
 
 
 @dataclass(frozen=True)
 class Struck:
-    """A function of tasks. In each stage the first task is spared; of the others one is the victim, in whose attempts
-    one fault after the other happens: after its work, when another task of its stage is done. A task that is alone is
-    the victim."""
+    """A function of tasks that faults strike.
+
+    In each stage the first task is spared, and one of the others is the victim. A fault happens in each attempt of the
+    victim, after its work is done and another task of its stage is, until no fault is left. A task that is alone in its
+    stage is the victim.
+    """
 
     function: Callable[[Any], Any]
     faults: tuple[str, ...]
@@ -209,7 +214,7 @@ class Struck:
             (self.marks / f"done-{where}").touch()
 
     def claimed(self, stage: int, where: str) -> str | None:
-        """What happens to this attempt, if anything; a mark says so before it does."""
+        """The fault that strikes this attempt, if any; it is written to a mark first."""
         if not self.alone and linked(self.marks / f"first-{stage}", where) == where:
             return None
         for _ in range(0 if self.alone else 400):
@@ -220,21 +225,21 @@ class Struck:
         if linked(self.marks / "victim", where) != where or number >= len(self.faults):
             return None
         fault, others = self.faults[number], done(self.marks, stage)
-        said = {"fault": fault, "stage": stage, "where": where, "processes": processes(fault), "done": others}
+        entry = {"fault": fault, "stage": stage, "where": where, "processes": processes(fault), "done": others}
         with (self.marks / f"struck-{number}").open("x") as mark:
-            json.dump(said, mark)
+            json.dump(entry, mark)
         return fault
 
 
 def processes(fault: str) -> list[int]:
-    """This worker; for the fault of an executor its process, too, which started the one that starts workers."""
+    """The processes that a fault kills: this worker and, for an executor, the parent of the process that started it."""
     if fault != "executor":
         return [os.getpid()]
     return [os.getpid(), int(Path(f"/proc/{os.getppid()}/stat").read_text().rpartition(")")[2].split()[1])]
 
 
 def linked(mark: Path, text: str) -> str:
-    """What a mark says: the first one to say it wins."""
+    """The text of a mark, which is set to the given text unless another task has set it before."""
     try:
         mark.symlink_to(text)
     except FileExistsError:
@@ -244,7 +249,7 @@ def linked(mark: Path, text: str) -> str:
 
 @contextmanager
 def full(disk: Path | None) -> Iterator[None]:
-    """No room for another byte: on a disk of its own, which stays so, or as what writes files is told."""
+    """Make writing fail for lack of room: fill the disk, which stays full, or replace functions that write files."""
     if disk is not None:
         try:
             with (disk / "ballast").open("wb", buffering=0) as ballast:

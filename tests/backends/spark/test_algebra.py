@@ -1,4 +1,4 @@
-"""The algorithms on DataFrames derive what the oracle does."""
+"""The algorithms on DataFrames derive the facts that the oracle derives."""
 
 from __future__ import annotations
 

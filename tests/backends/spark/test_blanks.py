@@ -1,4 +1,4 @@
-"""Facts with blank nodes that Spark is to remove: the same nodes as on this machine, or the same error."""
+"""Facts with blank nodes that Spark deletes: the nodes and the errors are those of a deletion on this machine."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ IN_ONE_TASK, DISTRIBUTED = 1_000, 0
 
 @pytest.fixture
 def stores(tmp_path: Path) -> Path:
-    """Where there are two stores into which data.nt was loaded."""
+    """A directory with two stores into which data.nt was loaded."""
     everlog.KnowledgeBase("seen(?x) :- <x:p>(?y, ?x), ~<x:q>(?y, ?x) .").save(tmp_path / "local")
     (tmp_path / "data.nt").write_text(DATA)
     update(UpdateJob(str(tmp_path / "local"), (str(tmp_path / "data.nt"),)))
@@ -31,10 +31,10 @@ def stores(tmp_path: Path) -> Path:
 
 
 def delete(stores: Path, engine: str, text: str, finish: int, **options: Any) -> Any:
-    """Delete by an engine; gives what changed or why it did not."""
-    (stores / "gone.nt").write_text(text)
+    """Delete by an engine; returns the change or the message of the error."""
+    (stores / "deleted.nt").write_text(text)
     given = {**options, "engine": engine, "local_finish": finish, "algorithm": "dredc"}
-    job = UpdateJob(str(stores / engine), delete=(str(stores / "gone.nt"),), **given)
+    job = UpdateJob(str(stores / engine), delete=(str(stores / "deleted.nt"),), **given)
     try:
         change = update(job).change
     except DataError as error:

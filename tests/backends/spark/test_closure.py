@@ -1,4 +1,4 @@
-"""Closures from a condensed graph give what the definition says, in one stage."""
+"""Closures from a condensed graph have the pairs of their definition, listed by one stage."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ KINDS = {"transitive": "transitive", "states": "chain"}
 
 
 def closure(name: str) -> Any:
-    """The stratum of the closure, its module."""
+    """The module of the closure's stratum."""
     return next(stratum for stratum in stratified(CLOSURES[name], modules=True).strata if stratum.alone)
 
 
@@ -121,7 +121,7 @@ def test_few_pairs_are_few_slices(spark: Any, tmp_path: Path) -> None:
 
 
 def test_a_closure_of_any_depth_is_one_stage(spark: Any, tmp_path: Path) -> None:
-    """Beside the one that lists pairs there are two that gather the edges and condense them, in one task."""
+    """One stage lists the pairs; two more gather the edges and condense them, in one task."""
     stratum = closure("transitive")
     for depth in (3, 300):
         edges = frame(spark, [(str(i), str(i + 1)) for i in range(depth)], 2).cache()
@@ -139,7 +139,7 @@ def test_a_closure_of_any_depth_is_one_stage(spark: Any, tmp_path: Path) -> None
 
 @pytest.mark.slow
 def test_the_pairs_of_dag_r_are_one_stage(spark: Any, tmp_path: Path) -> None:
-    """Of 22.4 million pairs, with as many tasks as there are slices; a second stage adds up what these have counted."""
+    """22.4 million pairs are listed by one stage with a task for each slice; a second stage adds up their counts."""
     stratum = closure("transitive")
     given = spark.createDataFrame(list(map(tuple, random_dag(10_000, 100_000, seed=3).tolist())), "c0 long, c1 long")
     plan = plan_of(stratum, {stratum.alone.external[P]: 100_000})
@@ -181,9 +181,9 @@ def test_a_process_killed_in_the_middle_changes_nothing(victim: str, tmp_path: P
     command = [sys.executable, "-m", "tests.backends.spark.killed", victim, str(tmp_path)]
     ran = subprocess.run(command, capture_output=True, text=True, timeout=900, check=False)
     assert ran.returncode == 0, ran.stderr[-3000:]
-    told = json.loads(ran.stdout.strip().splitlines()[-1])
-    assert told["undisturbed"]["pairs"] == 22_405_629
-    assert told["disturbed"] == told["undisturbed"]
-    assert told["died"]
-    assert 0 < told["done_when_killed"] < told["tasks"]
-    assert told["failed"] > 0
+    report = json.loads(ran.stdout.strip().splitlines()[-1])
+    assert report["undisturbed"]["pairs"] == 22_405_629
+    assert report["disturbed"] == report["undisturbed"]
+    assert report["died"]
+    assert 0 < report["done_when_killed"] < report["tasks"]
+    assert report["failed"] > 0

@@ -27,7 +27,7 @@ Classes = set[frozenset[int]]
 
 
 def classes(members: dict[int, int]) -> Classes:
-    """The components, each of which has one representative, which is in it."""
+    """The components; checks that each has one representative, which is one of its vertices."""
     found: dict[int, set[int]] = {}
     for vertex, representative in members.items():
         found.setdefault(representative, set()).add(vertex)
@@ -36,7 +36,7 @@ def classes(members: dict[int, int]) -> Classes:
 
 
 def expected(edges: list[Edge]) -> Classes:
-    """The components from their definition."""
+    """The components by their definition."""
     found = {frozenset(edge) for edge in edges}
     while meeting := next(((a, b) for a in found for b in found if a != b and a & b), None):
         found = (found - set(meeting)) | {meeting[0] | meeting[1]}

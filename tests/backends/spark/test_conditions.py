@@ -1,4 +1,4 @@
-"""Matching with several changes, of each of which an instance must have an atom: as the local engine does it."""
+"""Matching instances that have an atom in each of several changes gives the results of the local engine."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which recursion decomposes, how, and why the rest does not."""
+"""The recursion that decomposes, how it does, and the reasons why other recursion does not."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Decomposed recursion in one stage gives what the definition says."""
+"""Decomposed recursion in one stage gives the facts of the definition."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ PROGRAMS = {
 
 
 def renamed(name: str) -> str:
-    """The program with predicates of its own, but for those that are given."""
+    """The program with all predicates renamed except the given ones."""
     return re.sub(r"\b([pqtu])\(", rf"{name}_\1(", PROGRAMS[name])
 
 
@@ -120,7 +120,7 @@ def test_few_facts_are_few_slices(spark: Any, tmp_path: Path) -> None:
 
 
 def test_a_recursion_of_any_depth_is_one_stage(spark: Any, tmp_path: Path) -> None:
-    """Beside the one that closes there is one that partitions, and two that gather and share, in one task."""
+    """One stage closes the slices; one more partitions, and two gather and share relations, in one task."""
     (stratum,) = stratified(PROGRAMS["left"]).strata
     for depth in (3, 300):
         edges = frame(spark, [(str(i), str(i + 1)) for i in range(depth)], 2).cache()

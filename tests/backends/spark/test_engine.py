@@ -1,4 +1,4 @@
-"""How the Spark engine goes about it: few jobs for many rules, the end of a loop in one task, bounded files."""
+"""The work of the Spark engine: few jobs for many rules, the end of a loop in one task, a bounded number of files."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def thousand_rules() -> str:
 def test_a_thousand_rules_of_few_shapes_are_few_joins_and_few_jobs(
     spark: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Joins and reads are those of the plans that Spark runs, which have all rules of a stratum, and jobs its own."""
+    """Joins and reads are counted in the plans that Spark runs, each for all rules of a stratum; jobs by Spark."""
     plans: list[str] = []
 
     def store(space: Workspace, frame: Any, **more: Any) -> Any:
@@ -81,9 +81,9 @@ def test_the_local_finish(
         assert on_spark.listed(facts) == naive.materialise(NONLINEAR, CHAIN)
     messages = [record.message for record in caplog.records]
     assert sum(": loop: " in message for message in messages) == 1
-    said = [m for m in messages if ": loop: " not in m and ("facts" in m or "task" in m)]
-    assert bool(said) == bool(says)
-    assert all(says in message for message in said if says)
+    logged = [m for m in messages if ": loop: " not in m and ("facts" in m or "task" in m)]
+    assert bool(logged) == bool(says)
+    assert all(says in message for message in logged if says)
     assert statistics.instances == expected.instances
     assert statistics.facts == expected.facts
 
@@ -99,7 +99,7 @@ def test_a_linear_recursion_is_one_stage(spark: Any, tmp_path: Path, caplog: pyt
 def test_a_head_with_a_constant_where_it_would_be_carried(
     spark: Any, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """What is derived belongs to another slice than what it follows from."""
+    """A derived fact belongs to another slice than the fact from which it is derived."""
     program = parse_program("path(?x, ?y) :- edge(?x, ?y) . path(3, ?z) :- path(?x, ?y), edge(?y, ?z), ~edge(3, ?z) .")
     facts = {(EDGE, (str(i), str((2 * i + k) % 9))) for i in range(9) for k in (1, 2) if i != 5}
     with setup(spark, tmp_path, program) as on_spark, caplog.at_level("INFO", "everlog"):
@@ -128,9 +128,9 @@ def test_a_stratum_is_closed_in_parts(spark: Any, tmp_path: Path, caplog: pytest
         assert len(on_spark.program.strata) < 3
         found, _ = seminaive(on_spark.engine, on_spark.program, on_spark.facts(facts))
         assert on_spark.listed(found) == naive.materialise(program, facts)
-    said = [record.message for record in caplog.records]
-    assert any("decomposed" in message for message in said)
-    assert any("finished in one task" in message for message in said)
+    logged = [record.message for record in caplog.records]
+    assert any("decomposed" in message for message in logged)
+    assert any("finished in one task" in message for message in logged)
 
 
 CLOSURE = parse_program("path(?x, ?y) :- edge(?x, ?y) . path(?x, ?z) :- path(?x, ?y), path(?y, ?z) .")

@@ -23,13 +23,13 @@ def test_both_engines_have_the_same_facts_and_counters_after_every_step(tmp_path
     root = Path(__file__).parents[3]
     done = subprocess.run(command, capture_output=True, text=True, timeout=3_000, check=False, cwd=root)
     assert done.returncode == 0, done.stderr
-    told = json.loads(done.stdout.splitlines()[-1])
-    assert told["master"] == MASTER
-    assert told["programs"] == len(CASES) + ROUNDS * (ARBITRARY + GRAPHS)
-    steps = [[step["step"] for step in steps] for steps in told["compared"]]
+    report = json.loads(done.stdout.splitlines()[-1])
+    assert report["master"] == MASTER
+    assert report["programs"] == len(CASES) + ROUNDS * (ARBITRARY + GRAPHS)
+    steps = [[step["step"] for step in steps] for steps in report["compared"]]
     assert steps[:2] == [["materialise", "dredc"], ["materialise", "bfc"]]
     assert steps[2:] == [["materialise", "dredc", "bfc"]] * ROUNDS
-    assert {kind for plans in told["plans"] for plan in plans for kind in plan.split(", ")} == set(get_args(PlanKind))
-    assert all(step["rows"] > 50 for steps in told["compared"] for step in steps)
-    updates = [step for steps in told["compared"] for step in steps if step["step"] != "materialise"]
+    assert {kind for plans in report["plans"] for plan in plans for kind in plan.split(", ")} == set(get_args(PlanKind))
+    assert all(step["rows"] > 50 for steps in report["compared"] for step in steps)
+    updates = [step for steps in report["compared"] for step in steps if step["step"] != "materialise"]
     assert any(step["looked_up"] for step in updates), "by default"

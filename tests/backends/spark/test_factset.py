@@ -1,4 +1,4 @@
-"""Fact sets in DataFrames are sets, however their operations are combined."""
+"""Fact sets in DataFrames behave as sets under any combination of operations."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def test_operations(spark: Any, tmp_path: Path, seed: int) -> None:
 
 
 def test_no_counters_of_facts_elsewhere() -> None:
-    """To know that there are none, nothing has to be looked up."""
+    """An empty multiset has no number for facts in DataFrames, which is known without reading them."""
     space: Any = None
     facts = FrameSet.of(space, Stored(("a file",), {P: 1}))
     assert not NO_COUNTS.counted(facts)

@@ -33,12 +33,12 @@ from everlog.jobs.reports import Report
 from everlog.host.session import session
 from everlog.backends.spark import rounds
 
-told, plain, run, death = {}, rounds._Slice.round, rounds.run_tasks, os.path.abspath("death")
+report, plain, run, death = {}, rounds._Slice.round, rounds.SparkRunner.run, os.path.abspath("death")
 last, done = None, 0
 
 def note(what, value):
-    told[what] = value
-    Path("told.json").write_text(json.dumps(told))
+    report[what] = value
+    Path("report.json").write_text(json.dumps(report))
 
 def dies_once(self):
     found = plain(self)
@@ -50,39 +50,39 @@ def dies_once(self):
     return found
 
 def between():
-    '''Between two rounds: the end, if so many are over.'''
+    '''Called between two rounds: kill this process if ``last`` rounds are over.'''
     if done == last:
         left = [path.name for path in Path("kb/work").rglob("spark-*/*")]
         running = list(spark.sparkContext.statusTracker().getActiveJobsIds())
         note("killed", {"done": done, "running": running, "left": left})
         os.kill(os.getpid(), signal.SIGKILL)
 
-def over_slices(spark, function, tasks):
-    '''The tasks of a round, or those that list the facts in the end.'''
+def over_slices(runner, function, tasks, tally=None):
+    '''Run the tasks of a round, or those that list the facts at the end.'''
     global done
     if function is not rounds._Slice.round:
-        return run(spark, function, tasks)
+        return run(runner, function, tasks, tally)
     between()
-    found = run(spark, function, tasks)
+    found = run(runner, function, tasks, tally)
     done += 1
     return found
 
 def over_frames(event):
-    '''After a round of a loop; what is there before the first one is told as a round, too.'''
+    '''Called after a round of a loop; the facts before the first round are an event of a round, too.'''
     global done
     if sys.argv[1] == "loop" and event.round > 1:
         done += 1
         between()
 
 def materialised(**more):
-    '''The version, and how many rounds it took.'''
+    '''The version, and the number of rounds that it took.'''
     global done
     done = 0
     job = MaterialiseJob("rules.rls", ("e.tsv",), "kb", engine="spark", local_finish=0, modules=False, **more)
     return materialise(job, Report(round_done=over_frames)).version, done
 
 spark = session("local[2,4]")
-rounds.run_tasks = over_slices
+rounds.SparkRunner.run = over_slices
 rounds._Slice.round = dies_once
 note("first", materialised())
 note("alive", [Path("/proc", mark.read_text()).exists() for mark in Path().glob("death")])
@@ -101,28 +101,28 @@ def lived(directory: Path, kind: str) -> dict[str, Any]:
     command = [sys.executable, "-c", f"exec({LIFE!r})", kind]
     ended = subprocess.run(command, env=environment, cwd=directory, check=False, capture_output=True, timeout=600)
     assert ended.returncode == -signal.SIGKILL, ended.stderr.decode()[-3000:]
-    told: dict[str, Any] = json.loads((directory / "told.json").read_text())
-    return told
+    report: dict[str, Any] = json.loads((directory / "report.json").read_text())
+    return report
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", list(PROGRAMS))
 def test_the_driver_dies_between_two_rounds(spark: Any, tmp_path: Path, kind: str) -> None:
-    told = lived(tmp_path, kind)
+    report = lived(tmp_path, kind)
     store = tmp_path / "kb"
     kb = everlog.KnowledgeBase(PROGRAMS[kind])
     kb.insert("e", EDGES)
 
     # A worker died in the second round of its slice, after it had written its files.
-    version, rounds = told["first"]
+    version, rounds = report["first"]
     assert version == 0
-    assert told["alive"] == [False] * (kind != "loop")
+    assert report["alive"] == [False] * (kind != "loop")
 
-    # The driver died when two rounds were over and had left their files, and no other had begun; more were to come.
-    assert "survived" not in told
-    assert told["killed"]["done"] == 2 < rounds
-    assert told["killed"]["running"] == []
-    kinds = {name.split("-")[0] if "-" in name else Path(name).suffix for name in told["killed"]["left"]}
+    # The driver died after two rounds, whose files were left, before the third round began.
+    assert "survived" not in report
+    assert report["killed"]["done"] == 2 < rounds
+    assert report["killed"]["running"] == []
+    kinds = {name.split("-")[0] if "-" in name else Path(name).suffix for name in report["killed"]["left"]}
     assert kinds >= ({".parquet"} if kind == "loop" else {"held", "sent"})
     assert Store.open(store).version == 0
     assert verify(Store.open(store)) == []

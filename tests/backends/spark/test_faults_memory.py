@@ -20,17 +20,17 @@ UNIVERSITIES = 4
 
 @pytest.mark.slow
 def test_universities_fit_small_executors() -> None:
-    """As in the benchmark, with fewer facts; the address space of workers is limited, so more would fail."""
+    """The job of the benchmark with fewer facts; it would fail if workers exceeded their limited address space."""
     job = json.dumps({"task": "spark_limited", "universities": UNIVERSITIES})
     command = [sys.executable, "-m", "bench.run_task", job]
     ran = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=900, check=False)
     assert ran.returncode == 0, ran.stderr[-3000:]
-    told = json.loads(ran.stdout.strip().splitlines()[-1])
+    report = json.loads(ran.stdout.strip().splitlines()[-1])
     kb = everlog.KnowledgeBase(lubm.rules())
     for predicate, rows in lubm.universities(UNIVERSITIES, SEED).items():
         kb.insert(predicate, [tuple(row) for row in rows.tolist()])
-    assert told["facts"] == kb.materialise().facts
-    assert {"driver, Python", "driver, Java", "executor, Java", "worker, Python"} <= told["peaks"].keys()
+    assert report["facts"] == kb.materialise().facts
+    assert {"driver, Python", "driver, Java", "executor, Java", "worker, Python"} <= report["peaks"].keys()
 
 
 def test_workers_with_a_limit_are_lean() -> None:

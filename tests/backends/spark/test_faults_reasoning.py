@@ -1,4 +1,4 @@
-"""Processes die, tasks fail and disks are full where Spark reasons: the job is done, or the store is as it was."""
+"""Processes die, tasks fail and disks are full where Spark reasons: the job is done, or the store is unchanged."""
 
 from __future__ import annotations
 
@@ -55,18 +55,18 @@ FACTS: dict[str, list[tuple[str, ...]]] = {
 LIVES = {
     "workers": ("local[2,4]", []),
     "executors": ("local-cluster[2,1,1024]", ["nonrecursive", "rounds"]),
-    "disk": ("local[2,4]", ["nonrecursive", "rounds", "components"]),  # what Java writes, only a real disk refuses
+    "disk": ("local[2,4]", ["nonrecursive", "rounds", "components"]),  # only a real disk makes Java's writes fail
 }
-"""Where tasks run, and the plans at which the disk is full."""
+"""For each kind of faults the master of the cluster, and the plans at which the disk is full."""
 JAVA = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
-"""Half the work for Java, where nothing runs for long."""
+"""Options of the JVM that halve the time of short jobs."""
 
 
 @dataclass(frozen=True)
 class Life:
-    """What was told of the jobs, and where their stores are."""
+    """The report of the jobs, and the disk with their stores."""
 
-    told: dict[str, Any]
+    report: dict[str, Any]
     disk: Path
     full_at: tuple[str, ...]
 
@@ -102,17 +102,17 @@ def lived(work: Path, master: str, plans: list[str]) -> Life:
     environment = {**os.environ, "EVERLOG_SPARK_MEMORY": "600m", "JAVA_TOOL_OPTIONS": JAVA}
     ran = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=900, check=False)
     assert ran.returncode == 0, ran.stderr[-5000:]
-    told = json.loads(ran.stdout.splitlines()[-1])
-    assert told["master"] == master
-    return Life(told, work / "disk", (*plans, "update", "look-ups"))
+    report = json.loads(ran.stdout.splitlines()[-1])
+    assert report["master"] == master
+    return Life(report, work / "disk", (*plans, "update", "look-ups"))
 
 
 @pytest.mark.parametrize("point", [*POINTS, *UPDATED])
 def test_a_process_dies_and_a_task_fails_in_the_middle_of_a_stage(life: Life, point: str) -> None:
-    """The third attempt of the struck task did it; until then at least one other task of its stage was done."""
-    job = life.told["update" if point in UPDATED else "materialise"]
+    """The third attempt of the struck task succeeded; before, at least one other task of its stage was done."""
+    job = life.report["update" if point in UPDATED else "materialise"]
     dead, failed = job[point]["struck"]
-    cluster = life.told["master"].startswith("local-cluster")
+    cluster = life.report["master"].startswith("local-cluster")
     assert (dead["fault"], failed["fault"]) == ("executor" if cluster else "worker", "raise")
     assert dead["where"] == failed["where"]
     assert job[point]["died"] == [True] * len(dead["processes"])
@@ -120,16 +120,16 @@ def test_a_process_dies_and_a_task_fails_in_the_middle_of_a_stage(life: Life, po
     assert f"done-{dead['where']}" not in [*dead["done"], *failed["done"]]
     assert 1 <= len(dead["done"]) < job[point]["done"]
     assert (["dredc"] if point in UPDATED else list(POINTS)) == job["how"]
-    if point in POINTS:  # what is stored first are the joins of the first stratum
+    if point in POINTS:  # the joins of the first stratum are stored first
         assert job["nonrecursive"]["struck"][0]["stage"] <= dead["stage"]
 
 
 @pytest.mark.parametrize("point", ALONE)
 def test_a_process_dies_and_a_task_fails_that_is_the_whole_stage(life: Life, point: str) -> None:
-    """The third attempt did it, in the same way; the first had written its file when it died."""
-    job = life.told[point]
+    """The third attempt succeeded; the first had written its file when it died."""
+    job = life.report[point]
     dead, failed = job[point]["struck"]
-    cluster = life.told["master"].startswith("local-cluster")
+    cluster = life.report["master"].startswith("local-cluster")
     assert (dead["fault"], failed["fault"]) == ("executor" if cluster else "worker", "raise")
     assert dead["where"] == failed["where"]
     assert job[point]["died"] == [True] * len(dead["processes"])
@@ -140,7 +140,7 @@ def test_a_process_dies_and_a_task_fails_that_is_the_whole_stage(life: Life, poi
 
 def test_a_full_disk_ends_the_job_and_leaves_the_store_as_it_was(life: Life) -> None:
     for at in life.full_at:
-        job = life.told[f"full at {at}"]
+        job = life.report[f"full at {at}"]
         (struck,) = job[at]["struck"]
         assert bool(struck["done"]) == (at not in ALONE), "another task of the stage had written its file"
         assert "version" not in job
@@ -152,7 +152,7 @@ def test_a_full_disk_ends_the_job_and_leaves_the_store_as_it_was(life: Life) -> 
 
 
 def test_the_same_jobs_without_faults_on_this_machine_have_the_same_facts(life: Life) -> None:
-    disk, jobs = life.disk, life.told
+    disk, jobs = life.disk, life.report
     assert [jobs[name]["version"] for name in ("materialise", "update", "look-ups")] == [0, 1, 1]
     changed = {**FACTS, "e": sorted({*TREE, *FACTS["insert"]} - {*FACTS["delete"]})}
     updates = [(store, number, facts) for store in STORES[1:] for number, facts in enumerate((FACTS, changed))]

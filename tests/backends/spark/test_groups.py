@@ -115,7 +115,7 @@ def test_later_arguments_are_looked_up_in_filters(tmp_path: Path) -> None:
 
 
 def regrouped(store: Path, rows: int) -> None:
-    """The data files of a store again, with small row groups and Bloom filters."""
+    """Write the data files of a store again, with small row groups and Bloom filters."""
     for file in (store / "facts").glob("*.parquet"):
         table = pq.read_table(file)
         later = [name for name in table.column_names if name[0] == "c" and name != "c0"]
@@ -128,7 +128,7 @@ def regrouped(store: Path, rows: int) -> None:
 
 
 def _rename_in(entry: Path, old: str, new: Path) -> None:
-    """Let a log entry name another file instead of one; it has no checksum any more."""
+    """Replace the name of a file in a log entry, and remove the checksum of the entry."""
     lines = [json.loads(line) for line in entry.read_text().splitlines()]
     for line in lines:
         line.get("commitInfo", {}).pop(CHECK_KEY, None)
@@ -163,7 +163,7 @@ def spoilt(store: Path, texts: list[str], *seconds: str) -> tuple[int, int]:
 
 
 def updated(directory: Path, change: dict[str, Any], algorithm: Any, **more: Any) -> list[Any]:
-    """What an update changes, the same in two stores: by Spark, and on this machine."""
+    """Update two stores, by Spark and on this machine, and return the change, which is equal in both."""
     for name in ("local", "spark"):
         job = UpdateJob(str(directory / name), **change, engine=name, algorithm=algorithm, compact=False)
         done = update(replace(job, local_finish=0, **more) if name == "spark" else job)
@@ -185,13 +185,13 @@ def test_other_row_groups_may_be_spoilt(spark: Any, tmp_path: Path, modules: boo
     kb.save(tmp_path / "spark")
     regrouped(tmp_path / "spark", 20)
     shutil.copytree(tmp_path / "spark", tmp_path / "local")
-    (tmp_path / "gone.csv").write_text(",".join(pairs[0]) + "\n")
+    (tmp_path / "deleted.csv").write_text(",".join(pairs[0]) + "\n")
     (tmp_path / "new.csv").write_text("p410,p7\n")
     homes = [f"h{int(p[1:]) % 50}" for p in (pairs[0][1], "p7")]
     spoiled, total = spoilt(tmp_path / "spark", [*pairs[0], "p410", "p7", *homes])
     assert spoiled > total // 3
     before = {path.name for path in (tmp_path / "spark" / "facts").glob("*.parquet")}
-    change: dict[str, Any] = {"insert": (f"met={tmp_path}/new.csv",), "delete": (f"met={tmp_path}/gone.csv",)}
+    change: dict[str, Any] = {"insert": (f"met={tmp_path}/new.csv",), "delete": (f"met={tmp_path}/deleted.csv",)}
     changes = updated(tmp_path, change, "dredc")
     added = [path for path in (tmp_path / "spark" / "facts").glob("*.parquet") if path.name not in before]
     assert sum(pq.read_metadata(path).num_rows for path in added) == len(changes) < 20
@@ -202,7 +202,7 @@ def test_other_row_groups_may_be_spoilt(spark: Any, tmp_path: Path, modules: boo
 def test_a_change_that_touches_all_row_groups(
     spark: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, size: int
 ) -> None:
-    """Some task writes more changed facts than masks are made of, so all rows of what they are joined with are read."""
+    """A task writes more changed facts than masks are made for, so all rows that they are joined with are read."""
     masks: list[Mask | None] = []
 
     def chosen(groups: Groups, predicates: Any, mask: Mask | None) -> Any:
@@ -236,7 +236,7 @@ street(?x, ?w) :- met(?x, ?y), house(?y, ?z), road(?z, ?w), ~closed(?w, ?z) .
 def test_by_other_arguments_and_through_other_atoms(
     spark: Any, tmp_path: Path, caplog: pytest.LogCaptureFixture, algorithm: str, probe_rows: int
 ) -> None:
-    """A house is changed, so guests are looked up by second arguments, and roads by what the change does not have."""
+    """A house is changed, so guests are looked up by second arguments, roads by terms that the change does not have."""
     kb = everlog.KnowledgeBase(FARTHER)
     kb.insert("met", [(f"v{i}", f"p{i % 300}") for i in range(1_200)])
     kb.insert("house", [(f"p{i}", f"h{i}") for i in range(300)])
@@ -256,7 +256,7 @@ def test_by_other_arguments_and_through_other_atoms(
     with caplog.at_level("INFO", "everlog.backends.spark"):
         changes = updated(tmp_path, change, algorithm, probe_rows=probe_rows)
     assert len(changes) == 12
-    said = [found for record in caplog.records if (found := LOOKED_UP.match(record.message))]
-    assert {found[1] for found in said} >= ({"met by argument 2", "road by argument 1"} if probe_rows == 0 else set())
-    assert all(int(found[2]) < int(found[3]) // 3 for found in said)
-    assert bool(said) == (probe_rows == 0)
+    logged = [found for record in caplog.records if (found := LOOKED_UP.match(record.message))]
+    assert {found[1] for found in logged} >= ({"met by argument 2", "road by argument 1"} if probe_rows == 0 else set())
+    assert all(int(found[2]) < int(found[3]) // 3 for found in logged)
+    assert bool(logged) == (probe_rows == 0)

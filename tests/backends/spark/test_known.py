@@ -1,4 +1,4 @@
-"""Facts of a loop in slices: what is new is found slice by slice, and what is known stays where it is."""
+"""Facts of a loop in slices: new facts are found slice by slice, and known facts are not moved."""
 
 from __future__ import annotations
 
@@ -106,7 +106,7 @@ def loop_facts() -> set[Fact]:
 
 @pytest.mark.slow
 def test_known_facts_do_not_move(spark: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """No round is joined with the facts that are known, however many files they are in."""
+    """No round is joined with the known facts, in any number of files."""
     plans: list[str] = []
     numbers: list[int] = []
 
@@ -133,7 +133,7 @@ def test_known_facts_do_not_move(spark: Any, tmp_path: Path, monkeypatch: pytest
 
 @pytest.mark.slow
 def test_plans_of_rounds_do_not_grow(spark: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What a round reads is in files, so nothing of the rounds before is planned or computed again."""
+    """A round reads files, so no step of the rounds before is planned or computed again."""
     sizes: list[int] = []
 
     def store_new(space: Workspace, rows: Any, there: Sequence[Stored] = ()) -> Stored:

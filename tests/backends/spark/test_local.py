@@ -1,4 +1,4 @@
-"""Strata are left to one task where their facts are expected to fit there, and distributed elsewhere."""
+"""Strata are evaluated in one task if their facts are expected to fit there, and distributed otherwise."""
 
 from __future__ import annotations
 
@@ -64,8 +64,8 @@ def test_each_stratum_has_its_place(
         facts, statistics = seminaive(on_spark.engine, on_spark.program, on_spark.facts(FACTS))
         expected = naive.materialise(program, FACTS)
         assert on_spark.listed(facts) == expected
-    said = [record.message for record in caplog.records if record.message.startswith("stratum")]
-    assert any(": local: the local engine in one task" in message for message in said) == ("local" in str(kinds))
+    logged = [record.message for record in caplog.records if record.message.startswith("stratum")]
+    assert any(": local: the local engine in one task" in message for message in logged) == ("local" in str(kinds))
     assert [each.plan for each in statistics.strata] == list(kinds.values())
     instances = sum(naive.heads(program.rules, expected, expected).values())
     assert statistics.instances == instances

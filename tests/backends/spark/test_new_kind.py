@@ -1,4 +1,4 @@
-"""A kind of modules that Spark does not know is evaluated by the rules that it has taken."""
+"""Modules of a kind that Spark has no plan for are evaluated by the rules that they replaced."""
 
 from __future__ import annotations
 

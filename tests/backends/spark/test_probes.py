@@ -1,4 +1,4 @@
-"""Updates of stores in tiny row groups, of which only those are read that a change can touch."""
+"""Updates of stores in tiny row groups read only those that a change can touch."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def test_random_programs(spark: Any, monkeypatch: pytest.MonkeyPatch, data: st.D
 
 @given(st.integers(1, 7), st.integers(1, 5), st.integers(1, 30), st.data())
 def test_tasks_pick_each_row_group_once(rows: int, tasks: int, batch: int, data: st.DataObject) -> None:
-    """However the numbers of rows are dealt out."""
+    """The rows are read for any partitioning of their numbers."""
     with tempfile.TemporaryDirectory() as name:
         paths = [f"{name}/{number}.parquet" for number in range(2)]
         for number, path in enumerate(paths):

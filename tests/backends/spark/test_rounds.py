@@ -76,14 +76,14 @@ def test_rounds_give_what_follows(
     expected = knowledge_base(program, facts, modules=False).materialise()
     with setup(spark, tmp_path, program, salt=2) as on_spark, caplog.at_level("INFO", "everlog"):
         on_spark.engine.settings = ALL_IN_ROUNDS
-        heard: list[RoundEvent] = []
+        events: list[RoundEvent] = []
         given = on_spark.facts(facts)
-        found, statistics = seminaive(on_spark.engine, on_spark.program, given, Listener(heard.append))
+        found, statistics = seminaive(on_spark.engine, on_spark.program, given, Listener(events.append))
         assert on_spark.listed(found) == naive.materialise(program, facts)
     assert statistics.instances == expected.instances
-    assert len(heard) == statistics.rounds > 2
-    assert sum(event.new_facts for event in heard) == statistics.derived
-    assert heard[-1].facts == statistics.facts
+    assert len(events) == statistics.rounds > 2
+    assert sum(event.new_facts for event in events) == statistics.derived
+    assert events[-1].facts == statistics.facts
     assert any(": rounds:" in record.message for record in caplog.records)
 
 
@@ -98,12 +98,12 @@ def counted(rules: Sequence[Rule], derived: Sequence[Predicate], known: Facts) -
     return naive.heads(last, whole, whole).total()
 
 
-def at_most(rounds: int, heard: list[Any]) -> Callable[..., None]:
-    """Keeps what it is told, and fails where there seems to be no end."""
+def at_most(rounds: int, events: list[Any]) -> Callable[..., None]:
+    """An observer that keeps its events, and fails after a maximum number of rounds."""
 
     def hear(*event: Any) -> None:
-        heard.append(event if len(event) > 1 else event[0])
-        assert len(heard) <= rounds, "known facts are new again and again"
+        events.append(event if len(event) > 1 else event[0])
+        assert len(events) <= rounds, "known facts are new again and again"
 
     return hear
 
@@ -111,18 +111,18 @@ def at_most(rounds: int, heard: list[Any]) -> Callable[..., None]:
 @pytest.mark.parametrize("text", [JOINED, pytest.param(NONLINEAR, marks=pytest.mark.slow)], ids=["joined", "closure"])
 def test_facts_that_rules_join_meet(spark: Any, tmp_path: Path, caplog: pytest.LogCaptureFixture, text: str) -> None:
     program, facts = parse_program(text), mutual_facts()
-    heard: list[RoundEvent] = []
+    events: list[RoundEvent] = []
     with setup(spark, tmp_path, program, salt=2) as on_spark, caplog.at_level("INFO", "everlog"):
         on_spark.engine.settings = ALL_IN_ROUNDS
         (stratum,) = on_spark.program.strata
-        given, listener = on_spark.facts(facts), Listener(at_most(40, heard))
+        given, listener = on_spark.facts(facts), Listener(at_most(40, events))
         found, statistics = seminaive(on_spark.engine, on_spark.program, given, listener)
         known = naive.materialise(program, facts)
         assert on_spark.listed(found) == known
     assert any(": rounds: facts that a rule joins" in record.message for record in caplog.records)
     assert statistics.instances == counted(program.rules, stratum.predicates, known)
-    assert sum(event.new_facts for event in heard) == statistics.derived
-    assert heard[-1].facts == statistics.facts
+    assert sum(event.new_facts for event in events) == statistics.derived
+    assert events[-1].facts == statistics.facts
 
 
 @pytest.mark.slow
@@ -148,7 +148,7 @@ def test_random_recursions(spark: Any, tmp_path: Path, data: st.DataObject) -> N
 
 
 def test_a_long_recursion_keeps_few_files(spark: Any, tmp_path: Path) -> None:
-    """A fact a round, and in the end as many directories as a slice needs for sizes that differ by a factor of two."""
+    """Each round derives one fact; at the end the sizes of a slice's directories differ by a factor of two."""
     program = parse_program("p(?x, ?y) :- s(?x, ?y) . p(?y, ?x) :- p(?x, ?z), e(?z, ?y) .")
     length = 12
     facts: set[Fact] = {(E, (str(i), str(min(i + 1, length)))) for i in range(length + 1)}
@@ -158,17 +158,17 @@ def test_a_long_recursion_keeps_few_files(spark: Any, tmp_path: Path) -> None:
         given = on_spark.facts(facts | {(P, ("0", "0"))})
         assert isinstance(given, FrameSet)
         assert plan_of(stratum, {}).kind == "rounds"
-        heard: list[tuple[int, int]] = []
-        told = at_most(3 * length, heard)
-        found = close_in_rounds(on_spark.space, stratum.recursive, (P,), given, slices=2, told=told)
+        events: list[tuple[int, int]] = []
+        observer = at_most(3 * length, events)
+        found = close_in_rounds(on_spark.space, stratum.recursive, (P,), given, slices=2, after_round=observer)
         listed = on_spark.listed(FrameSet.of(on_spark.space, found.stored))
         known = naive.materialise(program, facts)
         assert listed[P] == known[P]
-        numbers = [number for number, _ in heard]
+        numbers = [number for number, _ in events]
         assert numbers == [*range(1, len(listed[P]) + 1), len(listed[P])], "the last fact is derived again"
-        assert found.instances == sum(instances for _, instances in heard)
+        assert found.instances == sum(instances for _, instances in events)
         assert found.instances == counted(stratum.recursive, [P], known)
-        assert found.rounds == len(heard)
+        assert found.rounds == len(events)
         held = {path.parent for path in on_spark.space.directory.glob("held-*/*.arrow")}
         assert found.rounds > length
         assert len(held) <= 2 * len(listed[P]).bit_length()
@@ -176,20 +176,20 @@ def test_a_long_recursion_keeps_few_files(spark: Any, tmp_path: Path) -> None:
 
 
 def test_a_slice_may_have_nothing_when_facts_come_from_a_home(spark: Any, tmp_path: Path) -> None:
-    """Far more slices than facts, and two facts come in the same round to where they are joined."""
+    """There are far more slices than facts, and two facts arrive in one round in the slice where they are joined."""
     program = parse_program("p(?x, ?z) :- p(?x, ?y), p(?y, ?z) . p(?x, ?y) :- e(?x, ?y), p(?y, ?z) .")
     facts: set[Fact] = {(E, ("0", "1")), (P, ("1", "2"))}
     with setup(spark, tmp_path, program) as on_spark:
         given = on_spark.facts(facts)
         assert isinstance(given, FrameSet)
-        heard: list[tuple[int, int]] = []
-        told = at_most(20, heard)
-        found = close_in_rounds(on_spark.space, program.rules, (P,), given, slices=32, told=told)
+        events: list[tuple[int, int]] = []
+        observer = at_most(20, events)
+        found = close_in_rounds(on_spark.space, program.rules, (P,), given, slices=32, after_round=observer)
         listed = on_spark.listed(FrameSet.of(on_spark.space, found.stored))
     known = naive.materialise(program, facts)
     assert listed == {P: known[P]}
     assert found.instances == counted(program.rules, [P], known)
-    assert heard[-1][0] == len(listed[P]), "copies do not count"
+    assert events[-1][0] == len(listed[P]), "copies do not count"
 
 
 def test_more_than_a_task_can_number_is_a_loop() -> None:

@@ -27,7 +27,7 @@ LINE = re.compile(r"^([ :+|-]*)(?:\*\(\d+\) )?(\w+)")
 
 
 def moved(plan: str) -> tuple[int, int]:
-    """How many kept relations a plan reads, and how many of them are exchanged before they are joined."""
+    """The number of persisted relations that a plan reads, and of those among them exchanged before a join."""
     above: list[tuple[int, str]] = []
     scans = exchanged = 0
     for depth, name in ((len(found[1]), found[2]) for line in plan.splitlines() if (found := LINE.match(line))):

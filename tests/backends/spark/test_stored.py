@@ -1,4 +1,4 @@
-"""Facts of a version with later files are the sums of their rows, however many tasks add them up."""
+"""Facts of a version with later files are the sums of their rows, added up by one task or by several."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ NEAR, FAR, LONE = Predicate("near", 2), Predicate("far", 2), Predicate("lone", 1
 
 @pytest.mark.parametrize("most", [0, pytest.param(1 << 20, marks=pytest.mark.slow)], ids=["by all", "in one task"])
 def test_sums_of_later_rows(spark: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, most: int) -> None:
-    """An explicit fact goes and comes back, a derived one becomes explicit, and others go and come for good."""
+    """An explicit fact is deleted and inserted again, a derived one becomes explicit, others are changed once."""
     facts: set[Fact] = {(NEAR, (f'"{i}"', f'"{i + 1}"')) for i in range(30)}
     kb = knowledge_base(RULES, facts, maintain="dredc")
     kb.save(tmp_path / "store")

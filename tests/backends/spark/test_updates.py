@@ -105,7 +105,7 @@ def test_an_example(
 
 @pytest.mark.slow
 def test_a_recursion_without_instances(spark: Any, tmp_path: Path) -> None:
-    """Nothing has a recursive counter, and a fact is overdeleted."""
+    """No fact has a recursive counter, and a fact is overdeleted."""
     program = parse_program("p(?x) :- e(?x) . p(?y) :- p(?x), f(?x, ?y) .")
     predicates = tuple({atom.predicate for rule in program.rules for atom in (rule.head, *rule.body)})
     case = Case(program, facts("e", "1", "2"), predicates, tuple("12"))
@@ -123,21 +123,21 @@ CLOSURE = parse_program("path(?x, ?y) :- edge(?x, ?y) . path(?x, ?z) :- path(?x,
 def test_a_closure_is_repaired_in_one_task_or_closed_again(
     spark: Any, tmp_path: Path, caplog: pytest.LogCaptureFixture, edges: int, pairs: int
 ) -> None:
-    """Seven edges, one that goes and one that comes are read; ten pairs go and four come."""
+    """Nine edges are read: seven, one deleted and one inserted; ten pairs are lost and four are derived newly."""
     given = facts("edge", "12", "23", "34", "45", "56", "67", "31")
-    gone, fresh = facts("edge", "56"), facts("edge", "48")
+    deleted, inserted = facts("edge", "56"), facts("edge", "48")
     program = with_modules(stratify(check(CLOSURE)))
     hidden = program.external.values()
     before, after = (
         naive.flat(materialised(CLOSURE, some, (Predicate("edge", 2), Predicate("path", 2))))
-        for some in (given, given - gone | fresh)
+        for some in (given, given - deleted | inserted)
     )
     with setup(spark, tmp_path, CLOSURE, hidden) as on_spark, caplog.at_level("INFO", "everlog"):
         on_spark.engine.settings = SparkSettings(0, PlanSettings(condensed_edges=edges, shared_facts=pairs))
         explicit = on_spark.facts(given)
         found, _ = seminaive(on_spark.engine, program, explicit)
         kept = booked(on_spark.engine, program, Materialisation(explicit, found), "dredc")
-        done = update(on_spark.engine, program, kept, on_spark.facts(gone), on_spark.facts(fresh), "dredc")
+        done = update(on_spark.engine, program, kept, on_spark.facts(deleted), on_spark.facts(inserted), "dredc")
 
         def seen(facts: Any) -> set[Fact]:
             return naive.flat(on_spark.listed(facts.restricted(p for p in facts if p not in hidden)))
@@ -145,9 +145,9 @@ def test_a_closure_is_repaired_in_one_task_or_closed_again(
         assert seen(done.materialisation.facts) == after
         assert seen(done.deleted) == before - after
         assert seen(done.inserted) == after - before
-    said = [record.message for record in caplog.records if "closed again" in record.message]
-    assert len(said) == ((edges, pairs) != (9, 14))
-    assert all(f"(condensed-edges {edges})" in message and f"(shared-facts {pairs})" in message for message in said)
+    logged = [record.message for record in caplog.records if "closed again" in record.message]
+    assert len(logged) == ((edges, pairs) != (9, 14))
+    assert all(f"(condensed-edges {edges})" in message and f"(shared-facts {pairs})" in message for message in logged)
 
 
 @st.composite

@@ -1,4 +1,4 @@
-"""Where Spark reasons, the driver warns of what matches nothing by what tasks say of the kinds of their facts."""
+"""Where Spark reasons, the driver warns of rules and facts without matches, by the kinds of facts in tasks' results."""
 
 from __future__ import annotations
 
@@ -21,32 +21,32 @@ def test_jobs_on_spark_warn_and_remember_kinds(tmp_path: Path, spark: Any) -> No
     (tmp_path / "r.rls").write_text(RULES)
     for name, text in (("edge", "1,2\n2,3\n"), ("wieght", "1,7\n"), ("weight", "1.5,a\n"), ("edgee", "a,b\n")):
         (tmp_path / f"{name}.csv").write_text(text)
-    store, said = str(tmp_path / "kb"), list[Diagnostic]()
+    store, warnings = str(tmp_path / "kb"), list[Diagnostic]()
     paths = {name: str(tmp_path / f"{name}.csv") for name in ("edge", "wieght", "weight", "edgee")}
     job = MaterialiseJob(str(tmp_path / "r.rls"), (paths["edge"], paths["wieght"]), store, engine="spark")
-    materialise(job, Report(warning=said.append))
-    assert [(found.code, found.place and found.place.line) for found in said] == [("no-facts", 2)]
+    materialise(job, Report(warning=warnings.append))
+    assert [(found.code, found.place and found.place.line) for found in warnings] == [("no-facts", 2)]
     kinds: dict[str, list[int]] = {"edge/2": [8, 8], "wieght/2": [8, 8]}
     assert Store.open(store).info().statistics["kinds"] == kinds
 
-    said.clear()
-    update(UpdateJob(store, (paths["weight"], paths["edgee"]), engine="spark"), Report(warning=said.append))
-    assert sorted(found.code for found in said) == ["never-joined", "never-joined", "unread-facts"]
+    warnings.clear()
+    update(UpdateJob(store, (paths["weight"], paths["edgee"]), engine="spark"), Report(warning=warnings.append))
+    assert sorted(found.code for found in warnings) == ["never-joined", "never-joined", "unread-facts"]
     kinds |= {"weight/2": [16, 2], "edgee/2": [2, 2]}
     assert Store.open(store).info().statistics["kinds"] == kinds
 
-    said.clear()
+    warnings.clear()
     (tmp_path / "egde.csv").write_text("1,2\n")
     update(
         UpdateJob(store, (), (str(tmp_path / "egde.csv"), paths["edgee"]), engine="spark", dry_run=True),
-        Report(warning=said.append),
+        Report(warning=warnings.append),
     )
-    assert [found.message for found in said] == ["there is no predicate `egde` with 2 arguments"]
+    assert [found.message for found in warnings] == ["there is no predicate `egde` with 2 arguments"]
 
-    said.clear()
+    warnings.clear()
     (tmp_path / "weight.csv").write_text("2.5,b\n")
-    update(UpdateJob(store, (paths["weight"],), engine="spark"), Report(warning=said.append))
-    assert (said, Store.open(store).version) == ([], 2)
+    update(UpdateJob(store, (paths["weight"],), engine="spark"), Report(warning=warnings.append))
+    assert (warnings, Store.open(store).version) == ([], 2)
 
 
 def test_a_job_on_spark_may_end_before_it_writes(tmp_path: Path, spark: Any) -> None:

@@ -1,4 +1,4 @@
-"""Executors write data files like those of one process: full row groups, and filters where they are of use."""
+"""Executors write data files like those of one process: full row groups, and filters where these exclude files."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ MANY = {PAIR: 4 * FACT_GROUP_ROWS, TRIPLE: FACT_GROUP_ROWS}
 
 
 def rows_of(sizes: Mapping[Predicate, int]) -> pa.Table:
-    """Sorted rows as Spark has them, of predicates 1, 2, ..."""
+    """Sorted rows of predicates 1, 2, ..., with the columns that they have in Spark."""
     numbers = np.repeat(np.arange(1, len(sizes) + 1), list(sizes.values()))
     ids = np.random.default_rng(1).integers(-(2**63), 2**63 - 1, (3, len(numbers)))
     columns = {"predicate": numbers, "c0": np.arange(len(numbers)), "c1": ids[1], "c2": ids[2]}

@@ -17,15 +17,16 @@ from everlog.reasoning.modules.kinds import implementation
 
 
 class LookUpEngine(Engine):
-    """Begins with what changed, or is to be proved, so that the rest can be looked up; gives up if that is too much.
+    """Matches the changed atom, or the head to prove, first, and looks other atoms up by the terms bound then.
 
-    ``known`` is how many facts the store has.
+    The engine gives up if more facts would be held than the look-ups allow. ``known`` is the number of facts of the
+    store.
     """
 
-    def __init__(self, excerpt: LookedUpFacts, constants: Mapping[str, int], known: int, limits: Limits) -> None:
+    def __init__(self, looked_up: LookedUpFacts, constants: Mapping[str, int], known: int, limits: Limits) -> None:
         super().__init__(UNIVERSE, constants, limits=limits, threads=1)
         self.heads_first = self.changed_first = True
-        self._excerpt = excerpt
+        self._looked_up = looked_up
         self._known = known
 
     def check(self, collected: int, instances: int = 0) -> None:
@@ -36,7 +37,7 @@ class LookUpEngine(Engine):
         self._require(collector.held + more)
 
     def _require(self, more: int) -> None:
-        self._excerpt.require(more + max(0, self.held - self._known))
+        self._looked_up.require(more + max(0, self.held - self._known))
 
     def way(
         self, stratum: Stratum, facts: AnyFactSet, explicit: AnyFactSet, without: Collection[str] = ()
@@ -46,7 +47,7 @@ class LookUpEngine(Engine):
 
 @dataclass(frozen=True)
 class LookedUpStratum:
-    """A stratum over facts that are looked up: it is repaired where it changed, and never closed from nothing."""
+    """A stratum over facts that are looked up. It can be repaired, but not closed, which would read all facts."""
 
     engine: LookUpEngine
     stratum: Stratum
@@ -55,12 +56,12 @@ class LookedUpStratum:
         raise TooMuchError("everything would be derived again")
 
     def repair(self, update: Repairing) -> None:
-        """By what the module says, which looks up no more than it needs."""
+        """Repair rules by the algorithm of the update, and a module by its own implementation of changes."""
         if self.stratum.alone is None:
             update.by_algorithm()
             return
-        before, after, gone, fresh = map(as_local, (update.before, update.after, update.gone, update.fresh))
+        before, after, deleted, inserted = map(as_local, (update.before, update.after, update.gone, update.fresh))
         module = implementation(self.stratum.alone)
-        lost, won = module.changed(before, after, gone, fresh, lambda: self.engine.check(0))
-        self.engine.check(lost.count + won.count)
-        update.replace(lost, won)
+        underived, derived = module.changed(before, after, deleted, inserted, lambda: self.engine.check(0))
+        self.engine.check(underived.count + derived.count)
+        update.replace(underived, derived)

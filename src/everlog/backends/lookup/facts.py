@@ -1,8 +1,8 @@
-"""The facts of a predicate that were looked up in a store, with their numbers.
+"""The facts of a predicate that were looked up in a store, with their weights.
 
-Looked up are all facts with a term in a column, so a fact comes with all of its rows, and its numbers are their
-sums. Each fact is taken in once, whichever of its arguments it was looked up by: the first that is bound, unless
-another one touches fewer row groups.
+A look-up reads all facts with a given term in a column, so all rows of a fact are read at once, and its weights are the
+sums over these. A fact is added once, whichever of its arguments it was looked up by: that is the first bound
+argument, unless another one touches fewer row groups.
 """
 
 from __future__ import annotations
@@ -25,20 +25,21 @@ from everlog.engine.runs import Run
 from everlog.lang.syntax import Predicate
 
 UNIVERSE = 1 << 22
-"""More different terms than this are too much for one task."""
+"""Maximum number of different terms in one task; the task gives up at more."""
 
 SELECTIVE = 2
-"""A column in which each term touches at most so many row groups is good to look facts up by."""
+"""Maximum number of row groups that a term touches, on average, in a column that is chosen without trying others."""
 
 Ints = NDArray[np.int64]
 Sums = Mapping[str, Ints]
-Taken = Callable[[Keys, Sums], None]
+Listener = Callable[[Keys, Sums], None]
+"""Receives the keys of facts that were looked up, ascending, and their weights by name."""
 
 TERMS = layout_for(1, UNIVERSE)
 
 
 class LookedUpFacts:
-    """What was looked up of a version of a store; ``facts`` are at ``most`` so many."""
+    """All facts looked up in a version of a store; ``facts`` is their number, and ``most`` the maximum of it."""
 
     def __init__(self, rows: RowReader, numbers: Mapping[Predicate, int], most: int) -> None:
         self.rows = rows
@@ -49,14 +50,14 @@ class LookedUpFacts:
         self._predicates: dict[tuple[Predicate, tuple[str, ...]], LookedUp] = {}
 
     def of(self, predicate: Predicate, *weighing: str) -> LookedUp:
-        """The facts of a predicate; if numbers are named, those for which one of these is not zero, and these only."""
+        """The facts of a predicate; if weights are named, only those with a row in which one of these is not zero."""
         key = predicate, weighing
         if key not in self._predicates:
             self._predicates[key] = LookedUp(self, predicate, self._numbers[predicate], weighing)
         return self._predicates[key]
 
     def require(self, more: int) -> None:
-        """Give up if so many more facts are too many."""
+        """Raise :class:`TooMuchError` if ``more`` further facts would exceed the limit of facts or terms."""
         if self.facts + more > self.most:
             raise TooMuchError(f"more than {self.most:,} facts would be held")
         if len(self.numbering) >= UNIVERSE:
@@ -64,57 +65,60 @@ class LookedUpFacts:
 
 
 class LookedUp:
-    """The facts of one predicate; see the module."""
+    """The facts of one predicate that have been looked up so far; :meth:`fetch` looks up more."""
 
     def __init__(
-        self, excerpt: LookedUpFacts, predicate: Predicate, number: int, weighing: tuple[str, ...] = ()
+        self, looked_up: LookedUpFacts, predicate: Predicate, number: int, weighing: tuple[str, ...] = ()
     ) -> None:
         self.predicate = predicate
         self.layout: Layout = layout_for(predicate.arity, UNIVERSE)
-        self.size = excerpt.rows.size(number)
-        self._excerpt = excerpt
+        self.size = looked_up.rows.size(number)
+        self._looked_up = looked_up
         self._number = number
         self._weighing = weighing
         self._is_whole = not self.size
-        self._asked = [Relation(TERMS)] * predicate.arity
+        self._fetched = [Relation(TERMS)] * predicate.arity
         """For each column the terms that were looked up."""
         self._seen = Relation(self.layout)
-        self._takers: list[Taken] = []
+        self._listeners: list[Listener] = []
 
-    def tell(self, taken: Taken) -> None:
-        """Somebody hears of each fact that is looked up; nothing was before."""
+    def subscribe(self, listener: Listener) -> None:
+        """Pass each fact that is looked up from now on to the listener. No fact may have been looked up before."""
         assert not self._seen
-        self._takers.append(taken)
+        self._listeners.append(listener)
 
     def having(self, *names: str) -> Relation:
-        """The facts for which some numbers have a sum above zero."""
+        """The facts for which the sum of the named weights is above zero, as a relation that looks them up."""
         return Relation(self.layout, base=_Having(self, names))
 
     def numbers(self, name: str) -> Multiset:
-        """A number of each fact."""
+        """The named weight of each fact, as a multiset that looks facts up."""
         return Multiset(self.layout, base=_Number(self, name))
 
     def fetch(self, bound: Bound) -> None:
-        """Look up all facts with such terms in these columns, or all there are, unless that was done."""
+        """Look up the facts with the given terms in these columns, all facts if no column is given.
+
+        Terms that were looked up before are not read again.
+        """
         if self._is_whole:
             return
-        rows, arity = self._excerpt.rows, self.predicate.arity
+        rows, arity = self._looked_up.rows, self.predicate.arity
         if not bound:
             self._is_whole = True
             self._take(rows.of(self._number, arity, rows.touched(self._number), weighing=self._weighing))
             return
-        known = np.logical_or.reduce([self._asked[column].contains(terms) for column, terms in bound.items()])
+        known = np.logical_or.reduce([self._fetched[column].contains(terms) for column, terms in bound.items()])
         if known.all():
             return
         column, new, chosen = self._chosen({column: sort_unique(terms[~known]) for column, terms in bound.items()})
-        self._asked[column] = self._asked[column].extended(Run.of(TERMS, new))
+        self._fetched[column] = self._fetched[column].extended(Run.of(TERMS, new))
         self._take(rows.of(self._number, arity, chosen, column, self._ids(new), self._weighing))
 
     def _chosen(self, bound: Bound) -> tuple[int, Column, Chosen]:
         """A column to look facts up by, with its different terms, and the row groups that may have them."""
         found: list[tuple[int, int, Column, Chosen]] = []
         for column, terms in bound.items():
-            chosen = self._excerpt.rows.touched(self._number, column, self._ids(terms))
+            chosen = self._looked_up.rows.touched(self._number, column, self._ids(terms))
             found.append((int(np.count_nonzero(chosen)), column, terms, chosen))
             if found[-1][0] <= SELECTIVE * len(terms):
                 return found[-1][1:]
@@ -122,20 +126,20 @@ class LookedUp:
 
     def _ids(self, terms: Column) -> Column:
         """The ids of terms, ascending."""
-        return np.sort(self._excerpt.numbering.ids(terms))
+        return np.sort(self._looked_up.numbering.ids(terms))
 
     def _take(self, found: FoundRows) -> None:
         count = len(found.weights["holds"])
-        self._excerpt.require(count)
-        arguments = [self._excerpt.numbering.numbers(column) for column in found.arguments]
-        self._excerpt.require(0)
+        self._looked_up.require(count)
+        arguments = [self._looked_up.numbering.numbers(column) for column in found.arguments]
+        self._looked_up.require(0)
         keys, sums = _summed(pack(self.layout, arguments, count), found.weights)
         new = ~self._seen.contains(keys)
         keys, sums = keys[new], {name: each[new] for name, each in sums.items()}
         self._seen = self._seen.extended(Run.of(self.layout, keys))
-        self._excerpt.facts += len(keys)
-        for taken in self._takers:
-            taken(keys, sums)
+        self._looked_up.facts += len(keys)
+        for listener in self._listeners:
+            listener(keys, sums)
 
 
 def _summed(keys: Keys, weights: Mapping[str, NDArray[Any]]) -> tuple[Keys, Sums]:
@@ -149,14 +153,14 @@ def _summed(keys: Keys, weights: Mapping[str, NDArray[Any]]) -> tuple[Keys, Sums
 
 
 class _Having(LazyFacts):
-    """Those of the facts for which some numbers have a sum above zero."""
+    """The facts for which the sum of some weights is above zero."""
 
     def __init__(self, source: LookedUp, names: Sequence[str]) -> None:
         self.layout = source.layout
         self.held = Relation(source.layout)
         self._source = source
         self._names = names
-        source.tell(self._take)
+        source.subscribe(self._take)
 
     def __len__(self) -> int:
         return self._source.size
@@ -170,13 +174,13 @@ class _Having(LazyFacts):
 
 
 class _Number:
-    """A number of each of the facts."""
+    """A weight of each fact, by name."""
 
     def __init__(self, source: LookedUp, name: str) -> None:
         self.held = Multiset(source.layout)
         self._source = source
         self._name = name
-        source.tell(self._take)
+        source.subscribe(self._take)
 
     def weights(self, keys: Keys) -> Ints:
         self._source.fetch(bound_by(self.held.layout, keys))

@@ -1,4 +1,4 @@
-"""Dense numbers for the ids of terms, in the order in which they come up."""
+"""Dense numbers for the ids of terms, given in the order in which ids are first seen."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Part = tuple[Column, Column]
 
 
 class GrowingNumbering:
-    """See the module. Ids are kept in parts of geometrically growing size, each sorted.
+    """Maps ids of terms to dense numbers and back, and numbers new ids. Ids are in sorted parts of geometric sizes.
 
     >>> numbering = GrowingNumbering()
     >>> numbering.numbers(np.array([70, 50, 70])).tolist(), numbering.numbers(np.array([60, 50])).tolist()
@@ -31,7 +31,7 @@ class GrowingNumbering:
         return self._count
 
     def numbers(self, ids: Column) -> Column:
-        """The numbers of ids; those that have none get one."""
+        """The numbers of ids; ids without a number are given the next free ones."""
         found = self._found(ids)
         missing = found < 0
         if missing.any():

@@ -1,4 +1,4 @@
-"""A version of a store as the local engine keeps it, with nothing read before somebody asks for it."""
+"""Opens a version of a store for the local engine; facts are read only when they are looked up."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ from everlog.store.codec import COUNTED
 from everlog.store.loading import generated_in
 
 FEEDING = ("explicit", "nr", "rec")
-"""A fact for which one of these is above zero feeds the module of its predicate."""
+"""Names of weights: a fact for which one of these is above zero feeds the module of its predicate."""
 
 
 def opened(
-    excerpt: LookedUpFacts,
+    looked_up: LookedUpFacts,
     program: StratifiedProgram,
     info: VersionInfo,
     predicates: Iterable[Predicate],
@@ -32,10 +32,11 @@ def opened(
 ) -> Materialisation:
     """The materialisation of a version, for an update; ``predicates`` are those of the program and of the change.
 
-    Where the counters of the version are those of modules, what feeds one is what is explicit or has a counter above
-    zero, under a hidden name. Closures that the store does not list are derived, if anything reads them.
+    Where the counters of the version are those of modules, the facts that feed a module are those that are explicit or
+    have a counter above zero; they are under a hidden name. Closures that the store does not list are derived if a rule
+    or another module reads them.
     """
-    hidden, generated, said = program.external, generated_in(info), info.statistics
+    hidden, generated, figures = program.external, generated_in(info), info.statistics
     is_counted = info.bookkeeping == COUNTED
     if any(stratum.is_mixed for stratum in program.strata):
         raise TooMuchError("modules and rules depend on each other")
@@ -49,25 +50,25 @@ def opened(
     rec: dict[Predicate, Multiset] = {}
     inside = frozenset(hidden.values())
     for predicate in sorted(set(predicates) - inside):
-        found, name = excerpt.of(predicate), hidden.get(predicate, predicate)
+        found, name = looked_up.of(predicate), hidden.get(predicate, predicate)
         if not found.size:
             continue
         if predicate not in generated:
             facts[predicate] = found.having("holds")
         if predicate in hidden:
-            found = excerpt.of(predicate, *FEEDING)
+            found = looked_up.of(predicate, *FEEDING)
             facts[name] = found.having(*FEEDING)
         explicit[name] = found.having("explicit")
         if is_counted:
             nr[name], rec[name] = found.numbers("nr"), found.numbers("rec")
-    listed = _with_generated(program, FactSet(facts), generated).with_count(said["facts"])
-    given = FactSet(explicit).with_count(said["explicit"])
-    known = Materialisation(given, listed, instances=said["instances"])
+    listed = _with_generated(program, FactSet(facts), generated).with_count(figures["facts"])
+    given = FactSet(explicit).with_count(figures["explicit"])
+    known = Materialisation(given, listed, instances=figures["instances"])
     return replace(known, nr=Counts(nr), rec=Counts(rec)) if is_counted else known
 
 
 def _with_generated(program: StratifiedProgram, facts: FactSet, generated: frozenset[Predicate]) -> FactSet:
-    """All facts, with those of generated predicates that rules or other modules read."""
+    """The facts, and those derived for generated predicates that rules or other modules read."""
     strata = [stratum for stratum in program.strata if not generated.isdisjoint(stratum.predicates)]
     if not strata:
         return facts

@@ -1,4 +1,4 @@
-"""Rows of a version of a store, read by row group: only such as may have what is looked up."""
+"""Reads rows of a version of a store by row group; row groups that cannot have the values looked up are not read."""
 
 from __future__ import annotations
 
@@ -22,10 +22,11 @@ from everlog.store.blooms import Bloom, read_bloom
 from everlog.store.files import open_file
 
 REMEMBERED_ROWS = 1 << 21
-"""Row groups that were read last are kept up to so many rows, and Bloom filters of eight times as many."""
+"""Maximum number of rows in the row groups that stay in memory after reading, and, times eight, of rows behind the
+Bloom filters that do."""
 
 FILTER_ROWS = 100
-"""Looking into a Bloom filter takes about as long as reading so many rows."""
+"""Number of rows that can be read in the time of looking into one Bloom filter; a look counts as this many rows."""
 
 Values = NDArray[Any]
 Place = tuple[int, int]
@@ -34,16 +35,16 @@ Place = tuple[int, int]
 
 @dataclass(frozen=True)
 class FoundRows:
-    """Rows of a predicate: their arguments, and their weights by name."""
+    """Rows of a predicate: the columns of their arguments, and those of their weights by name."""
 
     arguments: list[Column]
     weights: Mapping[str, Values]
 
 
 class RowReader:
-    """See the module. ``read`` says how many rows were read so far; at ``most`` so many are.
+    """Reads rows by row group and keeps the row groups read last in memory, up to ``room`` rows.
 
-    The row groups that were read last are remembered, as long as they have at most ``room`` rows together.
+    ``read`` is the number of rows read so far; the reader gives up at more than ``most``.
     """
 
     def __init__(self, groups: Groups, most: int, room: int = REMEMBERED_ROWS) -> None:
@@ -59,7 +60,7 @@ class RowReader:
         self._remembered = lru_cache(maxsize=max(1, 8 * room // largest))(read_bloom)
 
     def size(self, predicate: int) -> int:
-        """How many rows of a predicate there are at most."""
+        """The maximum number of rows of a predicate, from the footers."""
         return self.groups.size([predicate])
 
     def touched(self, predicate: int, column: int | None = None, values: Column | None = None) -> Chosen:
@@ -80,9 +81,9 @@ class RowReader:
         values: Column | None = None,
         weighing: Sequence[str] = (),
     ) -> FoundRows:
-        """The rows of a predicate in some row groups that have one of the values, ascending, in a column.
+        """The rows of a predicate in the chosen row groups that have one of the values, ascending, in a column.
 
-        If weights are named, only rows for which one of these is not zero.
+        If weights are named, only rows for which one of these is not zero are returned.
         """
         file, group, rows = self.groups.different(chosen)
         places = list(zip(file.tolist(), group.tolist(), strict=True))
@@ -109,7 +110,7 @@ class RowReader:
         return self._footers[number]
 
     def _weighs(self, place: Place, names: Sequence[str]) -> bool:
-        """Whether some row of a row group may have one of the weights."""
+        """Whether one of the named weights may be other than zero in some row of a row group."""
         group = self._footer(place[0]).row_group(place[1])
         columns = [group.column(i) for i in range(group.num_columns)]
         found = [column.statistics for column in columns if column.path_in_schema in names]
@@ -153,7 +154,7 @@ class _Block:
     def having(
         self, predicate: int, arity: int, column: int | None, values: Column | None, weighing: Sequence[str]
     ) -> FoundRows:
-        """The rows of a predicate that have one of the values in a column, and one of the weights."""
+        """The rows of a predicate that have one of the values in a column, and one of the weights other than zero."""
         first, end = np.searchsorted(self.predicates, predicate), np.searchsorted(self.predicates, predicate, "right")
         mine: slice | Column = slice(int(first), int(end))
         if column is not None and values is not None:
@@ -166,7 +167,7 @@ class _Block:
 
     @staticmethod
     def _places(column: Column, values: Column, is_sorted: bool) -> Column:
-        """Where a column has one of the values."""
+        """The positions at which a column has one of the values."""
         if not is_sorted:
             at = np.minimum(np.searchsorted(values, column), len(values) - 1)
             return np.flatnonzero(values[at] == column)

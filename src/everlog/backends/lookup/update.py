@@ -1,4 +1,4 @@
-"""An update in one task, by what it looks up in the store."""
+"""An update in one task, which looks up in the store the facts that the change touches."""
 
 from __future__ import annotations
 
@@ -43,16 +43,16 @@ from everlog.store.codec import changed_rows
 from everlog.store.loading import generated_in
 
 LOOKED_UP = "looked_up"
-"""Among the figures of an update, how many rows of the store were read."""
+"""The name, among the figures of an update, of the number of rows of the store that were read."""
 
 
 @dataclass(frozen=True)
 class LookUpTask:
-    """Repairs a version of a store by what it looks up there.
+    """Repairs a version of a store, reading only the facts that it looks up there.
 
     ``delete``, ``insert`` and ``terms`` are files as in :class:`everlog.backends.spark.update.StagedChange`. The task
-    gives up if it would read more than ``rows`` rows of the store, or hold more than ``facts`` facts: fewer where it
-    has little room.
+    gives up if it would read more than ``rows`` rows of the store, or hold more than ``facts`` facts; where it has less
+    memory than usual, the second limit is lower.
     """
 
     store: str
@@ -70,7 +70,7 @@ class LookUpTask:
     timeout: float | None = None
 
     def run(self) -> Repaired | GivenUp:
-        """Do it; the data file goes into the work directory. The figures tell how many rows were read."""
+        """Update, and write the data file into the work directory. The figures have the number of rows read."""
         return attempted(self._repaired)
 
     def _repaired(self) -> Repaired:
@@ -86,17 +86,17 @@ class LookUpTask:
         files = [str(path) for path in store.fact_paths(self.version)]
         share = own_share()
         rows = RowReader(Groups.of(files), self.rows, int(REMEMBERED_ROWS * share))
-        excerpt = LookedUpFacts(rows, {p: names.id(p) for p in names.predicates}, int(self.facts * share))
-        old = opened(excerpt, program, info, names.predicates, self.algorithm)
-        removed, added = (_facts(table, names, excerpt) for table in (delete, insert))
+        looked_up = LookedUpFacts(rows, {p: names.id(p) for p in names.predicates}, int(self.facts * share))
+        old = opened(looked_up, program, info, names.predicates, self.algorithm)
+        removed, added = (_facts(table, names, looked_up) for table in (delete, insert))
         _refuse_two_arities(program, old, added, others)
         removed, added = removed.renamed(program.external), added.renamed(program.external)
-        engine = LookUpEngine(excerpt, _constants(program, names, excerpt), info.statistics["facts"], self._limits)
+        engine = LookUpEngine(looked_up, _constants(program, names, looked_up), info.statistics["facts"], self._limits)
         done = update(engine, program, old, removed, added, self.algorithm, self.strategy)
         seen = SeenChange(done, program.external, generated_in(info))
 
         def write(sizes: Sizes) -> list[Path]:
-            return write_change(changed_rows(seen.rows(), excerpt.numbering.ids, info.salt), Path(self.work))
+            return write_change(changed_rows(seen.rows(), looked_up.numbering.ids, info.salt), Path(self.work))
 
         found = repaired(seen, (removed - old.explicit).count, info.statistics, _sizes, write)
         return replace(found, figures={**found.figures, "update": {**found.figures["update"], LOOKED_UP: rows.read}})
@@ -117,38 +117,38 @@ def _table(files: Sequence[str]) -> pa.Table | None:
 
 
 def _numbers(facts: pa.Table | None) -> set[int]:
-    """The ids of their predicates."""
+    """The ids of the predicates of the facts."""
     return set() if facts is None else set(pc.unique(facts.column("predicate")).to_pylist())
 
 
-def _facts(rows: pa.Table | None, names: HashedNames, excerpt: LookedUpFacts) -> FactSet:
+def _facts(rows: pa.Table | None, names: HashedNames, looked_up: LookedUpFacts) -> FactSet:
     if rows is None:
         return NONE
-    excerpt.require(rows.num_rows)
+    looked_up.require(rows.num_rows)
     ordered, found = rows.sort_by("predicate"), {}
     numbers = ordered.column("predicate").to_numpy()
     columns = [ordered.column(name).fill_null(0).to_numpy() for name in ordered.column_names if name != "predicate"]
     ends = [*(np.flatnonzero(numbers[1:] != numbers[:-1]) + 1).tolist(), len(numbers)]
     for start, end in pairwise([0, *ends]):
         predicate = names.predicate(int(numbers[start]))
-        dense = [excerpt.numbering.numbers(column[start:end]) for column in columns[: predicate.arity]]
+        dense = [looked_up.numbering.numbers(column[start:end]) for column in columns[: predicate.arity]]
         found[predicate] = Relation.from_columns(dense, UNIVERSE, end - start)
     return FactSet(found)
 
 
-def _constants(program: StratifiedProgram, names: HashedNames, excerpt: LookedUpFacts) -> dict[str, int]:
+def _constants(program: StratifiedProgram, names: HashedNames, looked_up: LookedUpFacts) -> dict[str, int]:
     """The numbers of the constants in rules, by their texts."""
     rules = [rule for stratum in program.strata for rule in stratum.rules]
     terms = {term for rule in rules for atom in (rule.head, *rule.body) for term in atom.terms}
     constants = [term for term in terms if isinstance(term, Constant)]
-    numbers = excerpt.numbering.numbers(np.array([names.constant(term) for term in constants], np.int64))
+    numbers = looked_up.numbering.numbers(np.array([names.constant(term) for term in constants], np.int64))
     return dict(zip((term.text for term in constants), numbers.tolist(), strict=True))
 
 
 def _refuse_two_arities(
     program: StratifiedProgram, old: Materialisation, insert: FactSet, others: Sequence[Predicate]
 ) -> None:
-    """A bare name has one arity, in the rules, the store and the change."""
+    """An error if a bare name has several arities in the rules, the store and the change."""
     refuse_two_arities(insert, program.program.arities)
     there = [predicate for predicate, relation in old.facts.restricted(others).items() if len(relation.keys())]
     refuse_two_arities([*there, *insert], {})

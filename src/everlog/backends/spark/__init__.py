@@ -1,1 +1,1 @@
-"""Reasoning on Spark: facts stay in the executors, the driver only steers."""
+"""Reasoning on Spark: facts stay in the executors, and the driver receives only counts and names of files."""

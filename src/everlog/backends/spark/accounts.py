@@ -1,4 +1,4 @@
-"""What the engine on Spark keeps account of while rules are matched: instances, joins and what is read of a store."""
+"""The accounts of the engine on Spark, made while rules are matched: instances, repeated joins, and row groups read."""
 
 from __future__ import annotations
 
@@ -23,27 +23,32 @@ log = logging.getLogger(__name__)
 
 
 class SparkAccounts(Accounts):
-    """The accounts of an engine whose facts are in ``space``."""
+    """Counts the work of an engine whose facts are in ``space``, and checks its limits."""
 
     def __init__(self, space: Workspace, limits: Limits | None, settings: SparkSettings) -> None:
         super().__init__(limits)
         self.space = space
         self.settings = settings
         self.counts_known: dict[tuple[Rule, ...], FrameCounts] | None = None
-        """How often each fact is derived by all instances of some rules, kept from deriving it, where it will be asked
-        for and no fact that the rules read is still to come."""
+        """For sets of rules the number of instances that derive each fact, kept when the facts are derived.
+
+        Only kept where counters are needed afterwards, and no rule reads facts that are derived later; None otherwise.
+        """
         self._joins: set[Hashable] = set()
-        """The joins of large changes so far."""
+        """The joins of large changes that were made before."""
 
     def probes(self, facts: FrameSet, predicates: Iterable[Predicate]) -> bool:
-        """Whether a store has so many rows of some predicates that a job to find out which to read is worth it."""
+        """Whether a store has more rows of some predicates than the setting ``probe_rows``.
+
+        A job then finds out first which row groups have to be read.
+        """
         groups, places = self.space.groups, facts.places(predicates, 0)
         return groups is not None and sum(groups.size(ids) for ids, _ in places) > self.settings.probe_rows
 
     def note_probe(
         self, predicates: Iterable[Predicate], argument: int, places: Sequence[Place], mask: Mask | None
     ) -> None:
-        """Say how much of a store is read."""
+        """Log how many row groups of a store are read, and of how many."""
         assert self.space.groups is not None
         some, every = (sum(self.space.groups.number(ids, each) for ids, _ in places) for each in (mask, None))
         names = ", ".join(sorted(predicate.name for predicate in predicates))
@@ -51,13 +56,13 @@ class SparkAccounts(Accounts):
         log.info("%s by argument %d: %d of %d row groups %s", names, argument + 1, some, every, above)
 
     def comes_again(self, join: Hashable) -> bool:
-        """Whether such a join was asked for before."""
+        """Whether this join was made before; from now on it counts as made."""
         again = join in self._joins
         self._joins.add(join)
         return again
 
     def observed(self, rows: DataFrame) -> tuple[Observation, DataFrame]:
-        """The rows, and the sum of their weights once they have been computed."""
+        """An observation that gets the sum of the weights when the rows are computed, and the rows that feed it."""
         from pyspark.sql import Observation
         from pyspark.sql import functions as F
 
@@ -65,6 +70,6 @@ class SparkAccounts(Accounts):
         return observation, rows.observe(observation, F.sum(WEIGHT).alias("instances"))
 
     def noted(self, phase: str, observed: Observation) -> None:
-        """Count instances that were observed."""
+        """Add observed instances to those of a phase, and check the limits."""
         self.work.instances[phase] += observed.get["instances"] or 0
         self.check(0)

@@ -1,10 +1,10 @@
-"""Closures as reachability: the graph is condensed once, and its rows are listed by the executors.
+"""Closures as reachability: one task condenses the graph, and executors list its pairs.
 
-One task reads what feeds the closure, splits the graph into its strongly connected components and closes
+One task reads the facts that feed the closure, splits the graph into its strongly connected components and closes
 these (:class:`everlog.engine.reach.Reach`: one row for each component, as intervals or a bitmap). It writes
 the result for all workers to map. Each further task lists the pairs of some sources, which are split so that
-every task has about as many pairs. So the pairs never meet before they are used, and there is one stage
-whatever the graph's depth.
+all tasks have about equally many pairs. So pairs are in no shuffle before they are used, and there is one stage for
+a graph of any depth.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ PAIRS = "c0 long, c1 long"
 
 @dataclass(frozen=True)
 class Condensed:
-    """A closed graph in files, with the number of pairs of each predicate."""
+    """A closed graph in files of a directory, with the number of pairs of each predicate."""
 
     directory: Path
     start: int
@@ -59,13 +59,16 @@ class Condensed:
 def close_reachability(
     session: SparkSession, module: Closure, facts: Mapping[Predicate, DataFrame], work: Path, *, slices: int, least: int
 ) -> dict[Predicate, DataFrame]:
-    """All pairs of the predicates of a closure, each as a stage that runs when it is used; condenses at once."""
+    """The pairs of each predicate of a closure, as a stage that runs when it is used. The graph is condensed at once.
+
+    ``slices`` and ``least`` are as in :func:`listed`.
+    """
     condensed = condense(module, facts, work)
     return {p: listed(session, module, condensed, p, slices, least) for p in module.predicates}
 
 
 def condense(module: Closure, facts: Mapping[Predicate, DataFrame], work: Path) -> Condensed:
-    """Close the graph of what feeds a closure, in one task."""
+    """Close the graph of the facts that feed a closure, in one task."""
     inputs = tuple(p for p in module.inputs if p in facts)
     task = Condense(module, inputs, work_directory(work))
     if not inputs:
@@ -76,7 +79,7 @@ def condense(module: Closure, facts: Mapping[Predicate, DataFrame], work: Path) 
 def listed(
     session: SparkSession, module: Closure, condensed: Condensed, p: Predicate, slices: int, least: int
 ) -> DataFrame:
-    """The pairs of one predicate, in at most so many slices, and fewer where these would have fewer than ``least``."""
+    """The pairs of one predicate, in at most ``slices`` slices; fewer where a slice would have less than ``least``."""
     slices = max(1, min(slices, condensed.pairs[p] // least))
     task = ListPairs(condensed.directory, module.states.index(p), condensed.start, module.mirrored, slices)
     return session.range(0, slices, 1, slices).mapInArrow(task, PAIRS)
@@ -108,7 +111,7 @@ class Condense:
 
 @dataclass(frozen=True)
 class ListPairs:
-    """Lists the pairs of the slices whose numbers come in."""
+    """Lists the pairs of the slices whose numbers are in the rows it is given."""
 
     directory: Path
     state: int
@@ -130,7 +133,7 @@ class ListPairs:
 
 @lru_cache(maxsize=2)
 def mapped(directory: Path) -> tuple[Reach, Column]:
-    """A condensed graph, and the ids of its terms."""
+    """A condensed graph, mapped from its files, and the ids of its terms."""
     arrays = map_arrays(directory)
     return Reach.of_parts(arrays), arrays["ids"]
 
@@ -147,7 +150,9 @@ def starts_of(reach: Reach, state: int) -> Column:
 
 
 def bounds(ends: Column, number: int, slices: int) -> tuple[int, int]:
-    """Which sources belong to a slice, given the running number of pairs: each has about as many pairs.
+    """The first and the end of the sources of a slice, given the running number of pairs.
+
+    All slices have about equally many pairs.
 
     >>> ends = np.cumsum([5, 1, 1, 1, 2])
     >>> [bounds(ends, number, 2) for number in range(2)]

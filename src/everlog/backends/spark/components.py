@@ -1,14 +1,14 @@
 """Symmetric and transitive relations as connected components.
 
-What is kept is *membership*, (vertex, representative), and not the pairs, of which a component of n vertices has n².
+The *membership*, (vertex, representative), is stored, not the pairs, of which a component of n vertices has n².
 
 Edges that fit one task are united there. Otherwise the graph is contracted in rounds: each vertex is replaced by the
 neighbour, or itself, that comes first in an order drawn at random for the round, and edges within a vertex
-disappear. A round leaves an expected constant fraction of the vertices, so that their number is logarithmic and
-all of them together cost about as much as the first (Bögeholz, Brand, Todor: In-database connected component
+are dropped. A round leaves an expected constant fraction of the vertices, so that the number of rounds is logarithmic
+and the cost of all rounds is about that of the first (Bögeholz, Brand, Todor: In-database connected component
 analysis, ICDE 2020). As soon as the edges fit one task they are united there, and the representatives are passed back
 through the rounds. Each round's edges and representatives are written to the work directory; the driver
-receives counts only.
+receives only counts.
 """
 
 from __future__ import annotations
@@ -106,7 +106,7 @@ def connected(sources: Column, targets: Column) -> tuple[Column, Column]:
 
 @dataclass(frozen=True)
 class Contraction:
-    """Components by contraction in rounds, in files of their own."""
+    """Finds components by contraction in rounds; the rows of each round are written into files."""
 
     session: SparkSession
     work: Path
@@ -135,7 +135,7 @@ class Contraction:
         return self._kept(found, run / "members")
 
     def _kept(self, frame: DataFrame, path: Path) -> DataFrame:
-        """The rows in files, so that nothing before them is computed again."""
+        """Write rows into files and read these, so that the steps before are not computed again."""
         frame.write.parquet(str(path))
         return self.session.read.schema(frame.schema).parquet(str(path))
 
@@ -146,7 +146,7 @@ def both_ways(edges: DataFrame) -> DataFrame:
 
 
 def representatives(edges: DataFrame, seed: int) -> DataFrame:
-    """For each vertex the first of its neighbours and itself, in an order that the seed draws."""
+    """For each vertex the first among its neighbours and itself, in a random order that the seed determines."""
     from pyspark.sql import functions as F
 
     def place(name: str) -> SparkColumn:
@@ -157,7 +157,7 @@ def representatives(edges: DataFrame, seed: int) -> DataFrame:
 
 
 def contracted(edges: DataFrame, chosen: DataFrame) -> DataFrame:
-    """The edges between representatives, each once and in one direction, without those within one."""
+    """The edges between different representatives, each once and in one direction."""
     from pyspark.sql import functions as F
 
     first = chosen.select(F.col("vertex").alias("u"), F.col("representative").alias("a"))
@@ -169,7 +169,7 @@ def contracted(edges: DataFrame, chosen: DataFrame) -> DataFrame:
 def passed_back(earlier: DataFrame, later: DataFrame) -> DataFrame:
     """The membership of the vertices of a round, given that of their representatives.
 
-    A representative without edges is alone with what it stands for.
+    A representative that has no edges in the next round is the representative of its component.
     """
     from pyspark.sql import functions as F
 
@@ -184,7 +184,10 @@ def passed_back(earlier: DataFrame, later: DataFrame) -> DataFrame:
 def pairs(
     session: SparkSession, members: DataFrame, work: Path, *, slices: int, shared: int, size: int | None = None
 ) -> DataFrame:
-    """All pairs (c0, c1) of vertices of one component; up to ``shared`` members are listed from shared memory."""
+    """All pairs (c0, c1) of vertices of one component.
+
+    The pairs of up to ``shared`` members are listed from shared memory, those of more by a join.
+    """
     size = members.count() if size is None else size
     if size > shared:
         return joined_pairs(members)
@@ -193,7 +196,7 @@ def pairs(
 
 
 def joined_pairs(members: DataFrame) -> DataFrame:
-    """The same as a join."""
+    """All pairs (c0, c1) of vertices of one component, by a join."""
     one = members.selectExpr("representative", "vertex as c0")
     other = members.selectExpr("representative", "vertex as c1")
     return one.join(other, "representative").select("c0", "c1")
@@ -220,7 +223,7 @@ class ShareMembers:
 
 @dataclass(frozen=True)
 class ListMembers:
-    """Lists the pairs of the slices whose numbers come in, each with about as many pairs."""
+    """Lists the pairs of the slices whose numbers are in the rows; all slices have about equally many pairs."""
 
     directory: Path
     slices: int

@@ -1,9 +1,9 @@
 """Recursion that decomposes, closed in one stage.
 
-The facts of the recursion and the relations that go along with it are partitioned by the value that the
-rules carry (:mod:`everlog.analysis.decompose`), into many small *slices*, so that a heavy value delays one of
-them only. Each slice is closed by the local engine in a Python worker; what it needs of other relations is in
-shared memory. There is no loop in the driver and nothing is exchanged after the partitioning.
+The facts of the recursion and the relations that are partitioned with it are partitioned by the value that the
+rules carry (:mod:`everlog.analysis.decompose`), into many small *slices*, so that a heavy value delays only one of
+them. Each slice is closed by the local engine in a Python worker; the other relations that the rules read are in
+shared memory. There is no loop in the driver, and no facts are exchanged after the partitioning.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 SELDOM = 1_000
-"""How many facts plans assume in a slice, beside relations that are shared."""
+"""Number of facts that join orders assume for each relation that is not shared, and at least for one that is."""
 
 
 def close_decomposed(
@@ -57,9 +57,9 @@ def close_decomposed(
 ) -> DataFrame | None:
     """All facts of the predicates of a decomposed recursion, as a stage that runs whenever they are used.
 
-    There are at most so many ``slices``, and fewer where these would be given fewer facts than ``least``.
+    ``slices`` is the maximum number of slices; there are fewer where a slice would be given fewer facts than ``least``.
     ``constants`` are the ids of the rules' constants. With several predicates the column ``predicate``
-    has their ``ids``; facts of those without one are left out. None if there is nothing to begin with.
+    has their ``ids``; facts of predicates without an id are left out. None if there are no facts to start with.
     """
     derived = tuple(decomposition.carried)
     along = [(p, i) for p, i in (*decomposition.carried.items(), *decomposition.copartitioned) if p in facts]
@@ -80,7 +80,7 @@ def close_decomposed(
 def orders_of(
     rules: Sequence[Rule], shared: Iterable[Predicate], derived: Container[Predicate], sizes: Mapping[Predicate, int]
 ) -> dict[Predicate, frozenset[Order]]:
-    """The orders in which plans will want the shared relations: they are sorted once and not by every worker."""
+    """The orders in which join plans read the shared relations, which are sorted once and not by every worker."""
     found: dict[Predicate, set[Order]] = {predicate: set() for predicate in shared}
     for rule in RuleSet(rules).rules:
         atoms = (*rule.positive, *rule.negative)
@@ -95,20 +95,20 @@ def orders_of(
 
 @dataclass(frozen=True)
 class CloseSlice:
-    """Closes the facts of a partition, given as :func:`tagged` rows; gives all facts of the derived predicates."""
+    """Closes the facts of a partition, given as :func:`tagged` rows; returns all facts of the derived predicates."""
 
     rules: tuple[Rule, ...]
     predicates: tuple[Predicate, ...]
-    """The predicate of each tag; one that is there twice is partitioned by two of its arguments."""
+    """The predicate of each tag. A predicate with two tags is partitioned by two of its arguments."""
     derived: tuple[Predicate, ...]
     ids: tuple[int | None, ...]
-    """What facts of the derived predicates are known by, None if nobody asks for them."""
+    """The ids of the derived predicates; None for those whose facts are left out of the result."""
     shared: Path | None
     constants: Mapping[str, int]
 
     @property
     def schema(self) -> str:
-        """The columns that come out, as Spark writes them."""
+        """The columns of the result, in Spark's notation."""
         width = max(predicate.arity for predicate in self.derived)
         several = ["predicate long"] if len(self.derived) > 1 else []
         return ", ".join([*several, *(f"{name} long" for name in argument_names(width))])

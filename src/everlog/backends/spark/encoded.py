@@ -1,4 +1,4 @@
-"""Encoded files as fact sets: what the pipeline has staged."""
+"""Reads encoded files, which the pipeline has staged, as fact sets."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def learn_predicates(spark: SparkSession, names: HashedNames, facts: Sequence[str], terms: Sequence[str]) -> None:
-    """Learn the predicates of files of facts from files of terms; reads their ids and the texts of those unknown."""
+    """Add the predicates in files of facts to the names; the texts of unknown ones are read from files of terms."""
     if not facts:
         return
     found = spark.read.schema("predicate long").parquet(*facts).distinct().collect()
@@ -27,7 +27,7 @@ def learn_predicates(spark: SparkSession, names: HashedNames, facts: Sequence[st
 
 
 def learn_names(names: HashedNames, numbers: Iterable[int], terms: Sequence[str]) -> None:
-    """Learn the predicates with some ids from files of terms."""
+    """Add the predicates with the given ids to the names; the texts of unknown ones are read from files of terms."""
     unknown = sorted(number for number in numbers if not names.knows(number))
     for file in terms if unknown else ():
         texts = pq.read_table(file, columns=["id", "text"], filters=[("id", "in", unknown)], memory_map=True)
@@ -49,14 +49,14 @@ def staged_facts(space: Workspace, files: Sequence[str]) -> FrameSet:
 
 
 def columns(space: Workspace, weights: bool = False) -> str:
-    """The columns of a fact, as Spark writes them, with those of weights in a store or without."""
+    """The columns of a fact in Spark's notation, with those of a store's weights if ``weights`` is set."""
     kinds = {pa.int8(): "tinyint", pa.int32(): "int"}
     more = [f"{name} {kinds[kind]}" for name, kind in schema.WEIGHT_TYPES.items()] if weights else []
     return ", ".join([*(f"{key} long" for key in space.keys), *more])
 
 
 def filled(space: Workspace, rows: DataFrame, *more: Column) -> DataFrame:
-    """Rows with 0 where the store has nulls."""
+    """Rows with 0 where the store has nulls, and with further columns."""
     from pyspark.sql import functions as F
 
     keys = [F.coalesce(F.col(key), F.lit(0)).cast("long").alias(key) for key in space.keys[1:]]

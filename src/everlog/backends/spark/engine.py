@@ -1,4 +1,4 @@
-"""The engine on Spark: what it does with rules, and how it chooses the way in which a stratum is closed."""
+"""The engine on Spark, complete with the choice of the way in which a stratum is closed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the engine on Spark does with rules: it matches them by joins in executors, and evaluates strata by plans."""
+"""The base of the engine on Spark: matches rules by joins in executors, and evaluates strata by plans."""
 
 from __future__ import annotations
 
@@ -44,20 +44,19 @@ log = logging.getLogger(__name__)
 class SparkEvaluation(SparkAccounts, ABC):
     """Matches rules in :class:`FrameSet`, and evaluates strata by plans.
 
-    Which way a stratum is closed is chosen by its subclass :class:`~everlog.backends.spark.engine.SparkEngine`.
-    Instances are counted by phase, as they leave the last stage of a job; they are not counted by rule.
-    Limits are checked between jobs.
+    The subclass :class:`~everlog.backends.spark.engine.SparkEngine` chooses the way in which a stratum is closed.
+    Instances are counted by phase in the last stage of a job, not by rule. Limits are checked between jobs.
     """
 
     def __init__(
         self, space: Workspace, *, limits: Limits | None = None, settings: SparkSettings | None = None
     ) -> None:
         super().__init__(space, limits, settings or SparkSettings())
-        self._said: set[tuple[str, tuple[Predicate, ...]]] = set()
-        """The plans that were told: their kinds, and of what."""
+        self._logged: set[tuple[str, tuple[Predicate, ...]]] = set()
+        """The plans that were logged: the kind of each and the predicates of its stratum."""
 
     def once(self, facts: AnyFactSet) -> FrameCounts:
-        """Each of the facts once."""
+        """A multiset that has each of the facts once."""
         return FrameCounts.once_each(framed(self.space, facts))
 
     def match(
@@ -75,7 +74,7 @@ class SparkEvaluation(SparkAccounts, ABC):
     def prove(
         self, rules: RuleSet, facts: AnyFactSet, pos: AnyFactSet, neg: AnyFactSet, phase: str = "backward"
     ) -> FrameProofs:
-        """The instances of the rules that derive some of the given facts."""
+        """The instances of the rules that derive some of the given facts; they are found when their facts are asked."""
         wanted, pos, neg = (framed(self.space, each) for each in (facts, pos, neg))
         return FrameProofs(self, rules, wanted, pos, neg, phase)
 
@@ -90,21 +89,21 @@ class SparkEvaluation(SparkAccounts, ABC):
         return replace(self.settings.plans, salt=self.space.names.salt)
 
     def note_plan(self, plan: StratumPlan) -> None:
-        """Say how a stratum, or a part of one, is evaluated, once."""
-        said = (plan.kind, plan.stratum.predicates)
-        if said in self._said:
+        """Log how a stratum, or a part of one, is evaluated, unless that was logged before."""
+        entry = (plan.kind, plan.stratum.predicates)
+        if entry in self._logged:
             return
-        self._said.add(said)
+        self._logged.add(entry)
         log.info("stratum %d: %s", plan.stratum.index, self.settings.explained(plan))
         self.note_kind(plan.stratum, plan.kind)
 
     def note_kind(self, stratum: Stratum, kind: PlanKind) -> None:
-        """Keep the kind of a plan for the figures of a stratum."""
+        """Add the kind of a plan to the figures of a stratum."""
         kinds = [*filter(None, self.plans.get(stratum.index, "").split(", "))]
         self.plans[stratum.index] = ", ".join(dict.fromkeys([*kinds, kind]))
 
     def evaluated(self, plan: StratumPlan, facts: FrameSet, explicit: FrameSet) -> tuple[FrameSet, int] | None:
-        """What a stratum derives, in one task, and in how many rounds; None if that is too much for a task."""
+        """The facts of a stratum, derived in one task, and the number of rounds; None if the task gave up."""
         found = evaluate(self.space, plan.stratum, facts, explicit, plan.settings.local_facts, self.limits)
         if found is None:
             return None
@@ -112,24 +111,24 @@ class SparkEvaluation(SparkAccounts, ABC):
         return FrameSet.of(self.space, found.stored) if found.stored.files else FrameSet(self.space), found.rounds
 
     def closed_at_once(self, plan: StratumPlan, facts: FrameSet) -> FrameSet:
-        """All facts, those of the stratum's predicates by a plan that needs no rounds of the driver."""
+        """The facts with those of the stratum's predicates, derived by a plan whose rounds the driver does not run."""
         others = facts.restricted(facts.possible.difference(plan.stratum.predicates))
         read = facts.possible & {*reads(plan.stratum), *plan.stratum.predicates}
         given = {p: self.relation(facts, p) for p in read}
         if self.settings.expand_below is not None and is_counted_first(plan):
             return others.extended(self._listed(listing(plan, self.space.spark, given, self.space.directory)))
         if plan.decomposition is not None and len(plan.decomposition.carried) > 1:
-            return others.extended(self._kept_together(plan, given))
+            return others.extended(self._stored_relations(plan, given))
         return others.extended(self.kept(close(plan, self.space.spark, given, self.space.directory)))
 
-    def _kept_together(self, plan: StratumPlan, given: Mapping[Predicate, DataFrame]) -> FrameSet:
-        """The relations of a decomposed plan, stored by the stage that closes them."""
+    def _stored_relations(self, plan: StratumPlan, given: Mapping[Predicate, DataFrame]) -> FrameSet:
+        """All relations of a decomposed plan, stored by the one stage that closes them."""
         ids = {p: self.space.names.id(p) for p in plan.stratum.predicates}
         stage = decomposed(plan, self.space.spark, given, self.space.directory, ids)
         return FrameSet(self.space) if stage is None else FrameSet.of(self.space, self.space.store(self._filled(stage)))
 
     def closed_in_rounds(self, plan: StratumPlan, facts: FrameSet, observer: Observer) -> FrameSet:
-        """All facts, those of a recursion that does not decompose in rounds over facts that stay in their slices."""
+        """The facts with those of a recursion that does not decompose, derived in rounds over slices."""
         derived = plan.stratum.predicates
         others, known = facts.restricted(facts.possible.difference(derived)), facts.restricted(derived).count
 
@@ -142,11 +141,11 @@ class SparkEvaluation(SparkAccounts, ABC):
                 known = held
 
         slices = parallelism(self.space.spark)
-        found = close_in_rounds(self.space, plan.rules, derived, facts, slices=slices, told=note)
+        found = close_in_rounds(self.space, plan.rules, derived, facts, slices=slices, after_round=note)
         return others.extended(FrameSet.of(self.space, found.stored))
 
     def _listed(self, found: ClosureListing) -> FrameSet:
-        """The pairs of closures, stored where they are few; the others are listed whenever they are read."""
+        """The pairs of closures: stored up to ``expand_below`` pairs, otherwise listed whenever they are read."""
         most = self.settings.expand_below or 0
         few = self.kept({p: frame for p, frame in found.frames.items() if found.pairs[p] <= most})
         many = [(p, found.frames[p], size) for p, size in found.pairs.items() if size > most]
@@ -157,14 +156,14 @@ class SparkEvaluation(SparkAccounts, ABC):
         return FrameSet(self.space, (*few.base, *map(SourcePart.whole, scans)))
 
     def kept(self, relations: Mapping[Predicate, DataFrame]) -> FrameSet:
-        """Relations as a stored set."""
+        """Store relations, and return them as a set."""
         if not relations:
             return FrameSet(self.space)
         rows = functools.reduce(lambda a, b: a.unionAll(b), (self._rows(p, frame) for p, frame in relations.items()))
         return FrameSet.of(self.space, self.space.store(rows))
 
     def _rows(self, predicate: Predicate, frame: DataFrame) -> DataFrame:
-        """A relation as rows of facts."""
+        """A relation as rows of facts, with the columns of all facts."""
         from pyspark.sql import functions as F
 
         columns = [F.col(name).cast("long").alias(argument_name(i)) for i, name in enumerate(frame.columns)]
@@ -173,18 +172,20 @@ class SparkEvaluation(SparkAccounts, ABC):
         )
 
     def _filled(self, rows: DataFrame) -> DataFrame:
-        """Rows with all columns of facts."""
+        """The rows with 0 in the columns of facts that they lack."""
         from pyspark.sql import functions as F
 
         missing = [F.lit(0).cast("long").alias(name) for name in self.space.keys if name not in rows.columns]
         return rows.select("*", *missing) if missing else rows
 
     def relation(self, facts: FrameSet, predicate: Predicate) -> DataFrame:
+        """The facts of a predicate as a DataFrame of its arguments."""
         return facts.frame([predicate]).select(*argument_names(predicate.arity))
 
     def finished(self, stratum: Stratum, facts: FrameSet, delta: FrameSet) -> FrameSet | None:
-        """All facts once a recursion is closed in one task, given all so far and the newest of them; None if that is
-        too much for a task.
+        """Close a recursion in one task, given the facts so far and the newest of them.
+
+        Returns all facts, or None if the task gave up.
         """
         most, limited = self.settings.local_finish, self.settings.finishing
         found = finish(self.space, stratum, facts, delta, most)

@@ -1,10 +1,9 @@
 """Fact sets whose facts are in DataFrames; they implement :class:`everlog.engine.algebra.AnyFactSet`.
 
-A set is ``(base - removed) | added``, each a few *parts*. A part is a stored step or one still to be
-run, of which some predicates count. So a large set from which a small one is taken, or to which one
-is added, is a view that costs nothing; and taking away a part that is there, as seminaive evaluation
-does with its changes, drops it from the list. Nothing runs before somebody asks how many facts there
-are. ``base`` and ``added`` have no fact twice.
+A set is ``(base - removed) | added``, each a list of a few *parts*. A part is the facts of some predicates in a
+stored step, or in a step still to be run. Subtracting a small set from a large one, or adding it, therefore makes a
+view and runs no job; and subtracting a part of the set, as seminaive evaluation does with its changes, removes it
+from the list. A step runs when the number of facts is asked for. ``base`` and ``added`` have no fact twice.
 """
 
 from __future__ import annotations
@@ -26,27 +25,34 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
 VIEW_FACTOR = 4
-"""A difference is a view if so many times as many facts are left as are taken."""
+"""A difference is a view if the set has at least this many times as many facts as are subtracted from it."""
 
 MOST_FILES = 32
-"""A set in more files than this is rewritten, but for its largest part; Spark lists more of them by a job."""
+"""Maximum number of files of a set; the parts of one with more files, except the largest, are stored again.
+
+Spark runs a job to list more files than this.
+"""
 
 Predicates = frozenset[Predicate]
 
 
 MOST_STEPS, MOST_SMALL_STEPS = 2, 3
-"""So many steps that were not run at most depend on each other: each may be needed more than once by the next.
-The second is for steps of few facts: running one costs more than computing it again."""
+"""Maximum number of steps in a row that depend on each other without having been run; a deeper chain is run first.
+
+A step may be used more than once by the next, and is computed each time if it was not stored. The second number is for
+steps of at most :data:`FEW_FACTS` facts, which cost less to compute again than to store.
+"""
 
 FEW_FACTS = 20_000
+"""Maximum number of facts still to be computed for which :data:`MOST_SMALL_STEPS` holds."""
 
 
 @dataclass(eq=False)
 class PendingFacts:
-    """Facts still to be computed: of which predicates they can be, and how many at most.
+    """A step still to be run: the predicates that its facts may have, and the maximum number of facts.
 
-    ``depth`` says how many steps it depends on are in a row, itself included. A scan only reads what
-    is kept elsewhere: it is not stored again.
+    ``depth`` is the length of the longest chain of steps that were not run and that it depends on, itself included.
+    A scan only reads facts that are stored elsewhere, so it is not stored again.
     """
 
     frame: Callable[[], DataFrame]
@@ -55,22 +61,22 @@ class PendingFacts:
     depth: int = 1
     is_scan: bool = False
     sizes: Mapping[Predicate, int] | None = None
-    """How many facts there are, if that is known beforehand."""
+    """The numbers of facts by predicate, if they are known beforehand."""
     stored: Stored | None = None
-    """What it gave, once it was run."""
+    """The result, once the step was run."""
     touched: Callable[[Predicates, int], Mask | None] | None = None
-    """The row groups of a store that they touch, as far as is known; see :meth:`FrameSet.touched`."""
+    """Returns the row groups of a store that the facts touch, if that can be known; see :meth:`FrameSet.touched`."""
     most_of: Callable[[Predicates], int] | None = None
-    """How many facts of some predicates there are at most, if more is known of that."""
+    """Returns the maximum number of facts of some predicates, if a better bound than ``most`` is known."""
     pruned: Callable[[Predicates, Mask | None], DataFrame] | None = None
-    """The facts of some predicates in some row groups of a store, if that is where they are."""
+    """Reads the facts of some predicates in some row groups of a store, if the facts are stored there."""
     places: Callable[[Predicates, int], list[Place]] | None = None
-    """Where an argument of facts of some predicates is in a store, if that is where they are."""
+    """Returns where an argument of facts of some predicates is in a store, if the facts are stored there."""
 
 
 @dataclass(frozen=True)
 class SourcePart:
-    """Those facts of a source that are of some predicates."""
+    """The facts of some predicates in a source, which is a stored step or one still to be run."""
 
     source: Stored | PendingFacts
     predicates: Predicates
@@ -81,21 +87,21 @@ class SourcePart:
 
     @property
     def newest(self) -> SourcePart:
-        """The same with what is stored by now."""
+        """The part with the stored result in place of a step that was run meanwhile."""
         if isinstance(self.source, PendingFacts) and self.source.stored is not None:
             return SourcePart(self.source.stored, self.predicates & frozenset(self.source.stored.sizes))
         return self
 
     @property
     def depth(self) -> int:
-        """How many steps are to be run in a row to get the facts."""
+        """The number of steps to be run one after the other to get the facts."""
         if isinstance(self.source, Stored) or self.source.is_scan or self.source.stored is not None:
             return 0
         return self.source.depth
 
     @property
     def most(self) -> int:
-        """How many facts there are at most; exact if they are stored or were counted."""
+        """The maximum number of facts; exact if they are stored or were counted."""
         if self.source.sizes is None:
             assert isinstance(self.source, PendingFacts)
             return self.source.most if self.source.most_of is None else self.source.most_of(self.predicates)
@@ -105,7 +111,10 @@ class SourcePart:
         return replace(self, predicates=self.predicates & predicates)
 
     def touched(self, ids: Mapping[Predicate, int], argument: int) -> Mask | None:
-        """The row groups of a store that have an argument of facts of some predicates as first argument."""
+        """The row groups of a store that may have a value of an argument as first argument; None if that is not known.
+
+        ``ids`` has the predicates of the facts whose argument is meant, with their ids.
+        """
         mine, source = self.predicates & ids.keys(), self.newest.source
         if not mine:
             return 0
@@ -121,7 +130,7 @@ def _predicates(source: Stored | PendingFacts) -> Predicates:
 
 
 class FrameSet:
-    """Facts in DataFrames; see the module."""
+    """A set of facts in DataFrames: ``(base - removed) | added``."""
 
     __slots__ = ("_count", "_exact", "added", "base", "removed", "space")
 
@@ -133,10 +142,10 @@ class FrameSet:
         added: Iterable[SourcePart] = (),
     ) -> None:
         self.space = space
-        self.base = _there(base)
-        self.added = _there(added)
+        self.base = _nonempty(base)
+        self.added = _nonempty(added)
         left = _all(self.base)
-        self.removed = _there(part.restricted(left) for part in removed)
+        self.removed = _nonempty(part.restricted(left) for part in removed)
         self._exact: Mapping[Predicate, int] | None = None
         self._count: int | None = None
 
@@ -145,41 +154,41 @@ class FrameSet:
         """All facts of a source."""
         return cls(space, [SourcePart.whole(source)])
 
-    # What there is -------------------------------------------------------------------------------
+    # Predicates and sizes --------------------------------------------------------------------------
 
     @property
     def possible(self) -> Predicates:
-        """The predicates of which there may be facts; it costs nothing to know."""
+        """The predicates of which there may be facts; known without running a job."""
         return _all(self.base) | _all(self.added)
 
     @property
     def most(self) -> int:
-        """How many facts there are at most."""
+        """The maximum number of facts."""
         return sum(part.most for part in (*self.base, *self.added))
 
     @property
     def is_view(self) -> bool:
-        """Whether this is a set kept elsewhere, or a large one with a little taken away."""
+        """Whether the set reads facts stored elsewhere, or is a large set from which a small one is subtracted."""
         if any(isinstance(part.source, PendingFacts) and part.source.is_scan for part in self.base):
             return True
         return bool(self.removed) and self.most >= VIEW_FACTOR * sum(part.most for part in self.removed)
 
     @property
     def is_stored(self) -> bool:
-        """Whether nothing is left to be computed."""
-        self.base, self.added = (_there(part.newest for part in parts) for parts in (self.base, self.added))
+        """Whether all facts are stored, so that no step is left to be run."""
+        self.base, self.added = (_nonempty(part.newest for part in parts) for parts in (self.base, self.added))
         return not self.removed and all(isinstance(part.source, Stored) for part in (*self.base, *self.added))
 
     @property
     def sizes(self) -> Mapping[Predicate, int]:
-        """The number of facts of each predicate that has some; stores what is not."""
+        """The number of facts of each predicate that has some. Facts that are not stored are stored or counted."""
         if self._exact is None:
             self._exact = self._summed() if self.is_counted else self._counted() if self.is_view else self._stored()
         return self._exact
 
     @property
     def is_counted(self) -> bool:
-        """Whether it is known how many facts there are of each predicate."""
+        """Whether the number of facts of each predicate is known without running a job."""
         return self.is_stored or (
             not self.removed and all(part.source.sizes is not None for part in (*self.base, *self.added))
         )
@@ -197,7 +206,7 @@ class FrameSet:
         only = self.base[0] if len(self.base) == 1 and not self.removed and not self.added else None
         if only is not None and isinstance(only.source, PendingFacts) and only.predicates == only.source.predicates:
             only.source.stored = stored
-        self.base, self.removed, self.added = _there([SourcePart.whole(stored)]), (), ()
+        self.base, self.removed, self.added = _nonempty([SourcePart.whole(stored)]), (), ()
         return stored.sizes
 
     def _counted(self) -> Mapping[Predicate, int]:
@@ -207,11 +216,11 @@ class FrameSet:
 
     @property
     def depth(self) -> int:
-        """How many steps are to be run in a row to get the facts."""
+        """The number of steps to be run one after the other to get the facts."""
         return max((part.depth for part in (*self.base, *self.removed, *self.added)), default=0)
 
     def shallow(self) -> FrameSet:
-        """Run what is left to be run if it depends on too many steps; of a view the small parts only."""
+        """Run the steps that are left if they depend on too many others; of a view only the parts that do."""
         if self.depth < (MOST_SMALL_STEPS if self._is_small else MOST_STEPS):
             return self
         if not self.is_view:
@@ -222,36 +231,36 @@ class FrameSet:
 
     @property
     def _is_small(self) -> bool:
-        """Whether few facts are still to be computed."""
+        """Whether at most :data:`FEW_FACTS` facts are still to be computed."""
         waiting = (part.most for part in (*self.base, *self.removed, *self.added) if part.depth)
         return sum(waiting) <= FEW_FACTS
 
     def _kept(self, parts: Iterable[SourcePart]) -> tuple[SourcePart, ...]:
         found = [FrameSet(self.space, [part]).settle().base if part.depth else (part.newest,) for part in parts]
-        return _there(part for each in found for part in each)
+        return _nonempty(part for each in found for part in each)
 
     def settle(self) -> FrameSet:
-        """Run what is left to be run, unless this is a view."""
+        """Run the steps that are left, unless this is a view."""
         if not self.is_stored and not self.is_view:
             self._exact = self._stored()
         return self
 
     @property
     def count(self) -> int:
-        """The number of facts; stores what is not."""
+        """The number of facts. Facts that are not stored are stored or counted."""
         if self._count is None:
             self._count = sum(self.sizes.values())
         return self._count
 
     def with_count(self, count: int) -> FrameSet:
-        """The same set, of which it is known how many facts it has."""
+        """Set the number of facts, which the caller knows, and return the set."""
         self._count = count
         return self
 
     def __bool__(self) -> bool:
-        taken = sum(part.most for part in self.removed)
-        sure = [part for part in (*self.base, *self.added) if isinstance(part.source, Stored)]
-        return sum(part.most for part in sure) > taken or bool(self.sizes)
+        removed = sum(part.most for part in self.removed)
+        exact = [part for part in (*self.base, *self.added) if isinstance(part.source, Stored)]
+        return sum(part.most for part in exact) > removed or bool(self.sizes)
 
     def __iter__(self) -> Iterator[Predicate]:
         """The predicates that have facts; those of a view may have none left."""
@@ -263,18 +272,19 @@ class FrameSet:
     # The rows ------------------------------------------------------------------------------------
 
     def frame(self, predicates: Iterable[Predicate] | None = None, mask: Mask | None = None) -> DataFrame:
-        """The facts, or those of some predicates; with a mask perhaps only those in some row groups of a store."""
+        """The facts, or those of some predicates; with a mask facts in other row groups of a store may be missing."""
         wanted = self.possible if predicates is None else frozenset(predicates)
         found = frame_of(self.space, self.base, wanted, mask)
-        if gone := _there(part.restricted(wanted) for part in self.removed):
-            found = found.join(frame_of(self.space, gone, wanted), self.space.keys, "left_anti")
-        if more := _there(part.restricted(wanted) for part in self.added):
-            found = found.unionAll(frame_of(self.space, more, wanted))
+        if removed := _nonempty(part.restricted(wanted) for part in self.removed):
+            found = found.join(frame_of(self.space, removed, wanted), self.space.keys, "left_anti")
+        if added := _nonempty(part.restricted(wanted) for part in self.added):
+            found = found.unionAll(frame_of(self.space, added, wanted))
         return found
 
     def touched(self, predicates: Iterable[Predicate], argument: int = 0) -> Mask | None:
-        """The row groups of a store that have an argument of the facts of some predicates as first argument of theirs;
-        None if nobody knows.
+        """The row groups of a store that may have, as first argument, an argument of the facts of some predicates.
+
+        None if that is not known; then all row groups may have one.
         """
         wanted = frozenset(predicates) & self.possible
         if any(predicate.arity <= argument for predicate in wanted):
@@ -283,7 +293,7 @@ class FrameSet:
         return joined(part.touched(ids, argument) for part in (*self.base, *self.added))
 
     def places(self, predicates: Iterable[Predicate], argument: int) -> list[Place]:
-        """Where an argument of the facts of some predicates is in a store, as far as they are in one."""
+        """Where an argument of the facts of some predicates is in a store; facts that are elsewhere have no place."""
         wanted, found = frozenset(predicates), []
         for part in (part.newest.restricted(wanted) for part in (*self.base, *self.added)):
             if isinstance(part.source, PendingFacts) and part.source.places is not None and part.predicates:
@@ -293,21 +303,21 @@ class FrameSet:
     def spread(self, predicates: Iterable[Predicate], columns: Sequence[str]) -> DataFrame | None:
         """The facts of some predicates in partitions by some columns; None unless all are stored."""
         wanted = frozenset(predicates)
-        parts = _there(part.newest.restricted(wanted) for part in (*self.base, *self.added))
+        parts = _nonempty(part.newest.restricted(wanted) for part in (*self.base, *self.added))
         stored = [(part.source, part.predicates) for part in parts if isinstance(part.source, Stored)]
         if len(stored) < len(parts) or not parts or any(part.predicates & wanted for part in self.removed):
             return None
         return functools.reduce(lambda a, b: a.unionAll(b), (self.space.spread(*part, columns) for part in stored))
 
     def in_slices(self, predicates: Predicates) -> tuple[list[Stored], FrameSet]:
-        """The facts of some predicates that are in slices, and the others."""
+        """The facts of some predicates: the stored ones, in slices, and a set of those that are not stored."""
         parts = [part.newest.restricted(predicates) for part in (*self.base, *self.added)]
-        found = [(part, self._sliced(part, predicates)) for part in _there(parts)]
+        found = [(part, self._sliced(part, predicates)) for part in _nonempty(parts)]
         sliced = [stored for _, stored in found if stored is not None]
         return sliced, FrameSet(self.space, [part for part, stored in found if stored is None])
 
     def _sliced(self, part: SourcePart, wanted: Predicates) -> Stored | None:
-        """A part in slices; what is stored otherwise is put there, once. None if it is not stored."""
+        """A stored part in slices, into which it is copied once if need be. None if the part is not stored."""
         source, copies = part.source, self.space.copies
         if not isinstance(source, Stored):
             return None
@@ -328,14 +338,14 @@ class FrameSet:
         return self._joined(new - self)
 
     def extended(self, new: AnyFactSet) -> FrameSet:
-        """The union with facts that are not in the set, in few files."""
+        """The union with facts that are not in the set; its parts are merged if they are in many files."""
         more = framed(self.space, new)
         if not self.possible or not more.possible:
             return self._joined(more)
         return self._joined(more.settle())._gathered()
 
     def _joined(self, new: FrameSet) -> FrameSet:
-        """The union with facts that are not in the set."""
+        """The union with facts that are not in the set, as a longer list of parts."""
         if not new.possible:
             return self
         if not self.possible:
@@ -346,29 +356,29 @@ class FrameSet:
         return FrameSet(self.space, (*self.base, *self.added, *more))
 
     def __sub__(self, other: AnyFactSet) -> FrameSet:
-        taken = framed(self.space, other)
-        if self.possible.isdisjoint(taken.possible):
+        its = framed(self.space, other)
+        if self.possible.isdisjoint(its.possible):
             return self
-        mine, taken = _without_shared(self.shallow(), taken.shallow())
-        shared = mine.possible & taken.possible
+        mine, its = _without_shared(self.shallow(), its.shallow())
+        shared = mine.possible & its.possible
         if not shared:
             return mine
-        if mine.most >= VIEW_FACTOR * taken.most and not taken.removed:
-            return mine._minus(taken)
-        depth = 1 + max(mine.depth, taken.depth)
+        if mine.most >= VIEW_FACTOR * its.most and not its.removed:
+            return mine._minus(its)
+        depth = 1 + max(mine.depth, its.depth)
         step = PendingFacts(
-            lambda: _anti(mine, taken, shared), shared, mine._most_of(shared), depth, touched=mine.touched
+            lambda: _anti(mine, its, shared), shared, mine._most_of(shared), depth, touched=mine.touched
         )
         return FrameSet.of(self.space, step)._joined(mine.restricted(mine.possible - shared))
 
     def _minus(self, other: FrameSet) -> FrameSet:
-        """The view without the facts of a plain set."""
-        taken = [part.restricted(self.possible) for part in (*other.base, *other.added)]
+        """A view of the set without the facts of a set from which nothing is removed."""
+        removed = [part.restricted(self.possible) for part in (*other.base, *other.added)]
         added = (FrameSet(self.space, self.added) - other)._plain_parts() if self.added else ()
-        return FrameSet(self.space, self.base, (*self.removed, *taken), added)
+        return FrameSet(self.space, self.base, (*self.removed, *removed), added)
 
     def _plain_parts(self) -> tuple[SourcePart, ...]:
-        """Parts that have the facts and nothing else."""
+        """Parts that together have exactly the facts of the set; one step for a set from which some are removed."""
         if self.removed:
             return (SourcePart.whole(PendingFacts(self.frame, self.possible, self.most, 1 + self.depth)),)
         return (*self.base, *self.added)
@@ -394,7 +404,7 @@ class FrameSet:
         )
 
     def renamed(self, names: Mapping[Predicate, Predicate]) -> FrameSet:
-        """The same facts under other predicates."""
+        """The facts with predicates replaced by others."""
         renamed = {old: new for old, new in names.items() if old in self.possible}
         if not renamed:
             return self
@@ -421,7 +431,7 @@ class FrameSet:
         return FrameSet(self.space, (*rest.base, SourcePart.whole(step)), rest.removed, rest.added)
 
     def settled(self) -> FrameSet:
-        """The same set: what is stored is in few files already."""
+        """Return the set unchanged: its stored facts are in few files already."""
         return self
 
     # ---------------------------------------------------------------------------------------------
@@ -430,7 +440,7 @@ class FrameSet:
         return sum(part.restricted(predicates).most for part in (*self.base, *self.added))
 
     def _gathered(self) -> FrameSet:
-        """The same in few files."""
+        """The set with its smaller stored parts merged, if it is in more than :data:`MOST_FILES` files."""
         parts = [part for part in self.base if isinstance(part.source, Stored)]
         if sum(len(part.source.files) for part in parts if isinstance(part.source, Stored)) <= MOST_FILES:
             return self
@@ -444,7 +454,7 @@ class FrameSet:
         return FrameSet(self.space, [largest, *merged, *rest], self.removed, self.added)
 
     def _merged(self, parts: Sequence[SourcePart]) -> SourcePart:
-        """Parts as one, in slices if they are."""
+        """Parts stored as one part, in slices if they are in slices."""
         if len(parts) == 1:
             return parts[0]
         frame, size = frame_of(self.space, parts, _all(parts)), sum(part.most for part in parts)
@@ -454,9 +464,7 @@ class FrameSet:
 
 
 def framed(space: Workspace, facts: AnyFactSet) -> FrameSet:
-    """The facts as the set in DataFrames that they are, and no facts as an empty one; those of another implementation
-    are an error.
-    """
+    """A set in DataFrames as it is, an empty local set as an empty set in DataFrames; others are an error."""
     if isinstance(facts, FrameSet):
         return facts
     if isinstance(facts, FactSet) and not facts:
@@ -465,7 +473,7 @@ def framed(space: Workspace, facts: AnyFactSet) -> FrameSet:
 
 
 def frame_of(space: Workspace, parts: Sequence[SourcePart], wanted: Predicates, mask: Mask | None = None) -> DataFrame:
-    """The facts of some parts that are of wanted predicates; files that need the same filter are read together."""
+    """The facts of wanted predicates in some parts. Files with an equal filter are read as one DataFrame."""
     frames: list[DataFrame] = []
     alike: dict[Predicates, list[Stored]] = {}
     for part in (part.newest for part in parts):
@@ -487,7 +495,7 @@ def frame_of(space: Workspace, parts: Sequence[SourcePart], wanted: Predicates, 
 
 
 def under(space: Workspace, rows: DataFrame, names: Mapping[Predicate, Predicate]) -> DataFrame:
-    """The same rows with other predicates."""
+    """The rows with the ids of predicates replaced by those of others."""
     from pyspark.sql import functions as F
 
     found = F.col("predicate")
@@ -497,7 +505,7 @@ def under(space: Workspace, rows: DataFrame, names: Mapping[Predicate, Predicate
 
 
 def _filtered(space: Workspace, frame: DataFrame, chosen: Predicates, there: Predicates) -> DataFrame:
-    """The rows of the chosen predicates, given those that there are."""
+    """The rows of the chosen predicates; ``there`` are all predicates that the rows may have."""
     if there <= chosen:
         return frame.select(*space.keys)
     return frame.where(frame.predicate.isin([space.names.id(p) for p in sorted(chosen & there)])).select(*space.keys)
@@ -514,7 +522,7 @@ def _semi(left: FrameSet, right: FrameSet, predicates: Predicates) -> DataFrame:
 
 
 def _without_shared(left: FrameSet, right: FrameSet) -> tuple[FrameSet, FrameSet]:
-    """Both without the facts that are in both for being in the same source."""
+    """Both sets without the facts that both have from the same source."""
     if right.removed or left.removed:
         return left, right
     mine, theirs = [*left.base, *left.added], [*right.base, *right.added]
@@ -530,9 +538,11 @@ def _is_sliced(part: SourcePart) -> bool:
     return isinstance(part.source, Stored) and part.source.slices is not None
 
 
-def _there(parts: Iterable[SourcePart]) -> tuple[SourcePart, ...]:
+def _nonempty(parts: Iterable[SourcePart]) -> tuple[SourcePart, ...]:
+    """The parts that have predicates."""
     return tuple(part for part in parts if part.predicates)
 
 
 def _all(parts: Iterable[SourcePart]) -> Predicates:
+    """The predicates of all parts."""
     return frozenset[Predicate]().union(*(part.predicates for part in parts))

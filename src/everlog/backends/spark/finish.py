@@ -1,4 +1,4 @@
-"""The end of a loop in the local engine, in one task of one executor, when what is left fits there."""
+"""Finishes a loop by the local engine, in one task of one executor, once the facts fit there."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from everlog.reasoning.observers import WithinLimits
 
 @dataclass(frozen=True)
 class Finished:
-    """What a task has derived, and how many instances and rounds that took."""
+    """The facts that a task derived, and the numbers of instances and rounds that it took."""
 
     stored: Stored
     instances: int
@@ -32,17 +32,17 @@ class Finished:
 
 
 def fits(stratum: Stratum, facts: FrameSet, most: int) -> bool:
-    """Whether what the recursive rules of a stratum read and derive has at most so many facts."""
+    """Whether there are at most ``most`` facts of the predicates that a stratum's recursive rules read and derive."""
     return sum(facts.sizes.get(p, 0) for p in concerned(stratum)) <= most
 
 
 def concerned(stratum: Stratum) -> list[Predicate]:
-    """The predicates of the recursive rules."""
+    """The predicates of the heads and bodies of a stratum's recursive rules."""
     return list(dict.fromkeys(atom.predicate for rule in stratum.recursive for atom in (rule.head, *rule.body)))
 
 
 def finish(space: Workspace, stratum: Stratum, facts: FrameSet, delta: FrameSet, most: int) -> Finished | None:
-    """The facts that follow and are not there yet, or None if there are more than so many with those there are."""
+    """The facts that follow and are not among the given ones; None if there are more than ``most`` with these."""
     from pyspark.sql import functions as F
 
     rows = delta.frame().withColumn(GROUP, F.lit(1))
@@ -75,7 +75,7 @@ class _Finish:
 
 
 def _closed(engine: Engine, rules: RuleSet, facts: FactSet, delta: FactSet) -> list[FactSet]:
-    """What follows and is not there yet, round by round."""
+    """The facts that follow and are not among the given ones, a set for each round."""
     facts, found = facts - delta, list[FactSet]()
 
     def step(delta: FactSet) -> FactSet:

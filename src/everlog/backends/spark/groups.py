@@ -1,9 +1,9 @@
-"""Which row groups of a store a few facts can touch, so that no others are read.
+"""Finds the row groups of a store that a few facts can touch, so that no others are read.
 
-The rows of a store are sorted by predicate and first argument, and the footers of its files say what each row group
-ranges over. Tasks that write facts return, for each predicate and argument, which row groups have that value as first
-argument of some fact: a bit mask, not the values. For other arguments large files have Bloom filters, which tasks
-look into when something is to be looked up by them (:class:`Probe`).
+The rows of a store are sorted by predicate and first argument, and the footers of its files have the range of each row
+group. Tasks that write facts return, for each predicate and argument, the row groups that may have a value of it as
+first argument of some fact: a bit mask, not the values. For other arguments large files have Bloom filters, which tasks
+read when facts are looked up by these arguments (:class:`Probe`).
 """
 
 from __future__ import annotations
@@ -23,23 +23,28 @@ from everlog.store.blooms import Bloom, hashes, read_bloom
 from everlog.store.files import open_file
 
 MOST_VALUES = 1 << 14
-"""More values than this in one file touch all row groups: ids are hashes, which spread."""
+"""Maximum number of values in one file for which the row groups they touch are found.
+
+Ids are hashes, so more values than this touch nearly all row groups.
+"""
 
 MOST_HASHES = 1 << 8
-"""The same for Bloom filters, in which one of a thousand values that are not there is found."""
+"""Maximum number of values that are looked up in Bloom filters, which find one in a thousand absent values."""
 
 Mask = int
-"""The row groups whose bits are set."""
+"""A set of row groups: bit ``n`` is set for row group ``n``."""
 
 Chosen = npt.NDArray[np.bool_]
-"""For each row group whether it is meant."""
+"""A set of row groups: for each row group whether it is one of them."""
 
 Filters = Callable[[str, int, int], Bloom]
-"""Reads a Bloom filter: from which file, where it begins, and how long it is."""
+"""Reads a Bloom filter, given the path of a file, the filter's offset and its length."""
 
 Ends = tuple[int, int, int, int, int]
+"""The number of rows of a row group, its least and greatest predicate, and its least and greatest first argument."""
 
 LEAST, MOST = np.iinfo(np.int64).min, np.iinfo(np.int64).max
+"""The least and the greatest id."""
 
 
 @dataclass(frozen=True)
@@ -55,17 +60,18 @@ class ArgumentBounds:
     high: Column
 
     def touched(self, values: Column) -> Mask:
-        """The row groups that may have one of the values."""
+        """The row groups that may have one of the values, as a mask."""
         return mask_of(self.having(values))
 
     def having(self, values: Column) -> Chosen:
-        """The same, one by one."""
+        """The row groups that may have one of the values, as an array."""
         ordered = np.sort(values)
         return np.searchsorted(ordered, self.high, side="right") > np.searchsorted(ordered, self.low)
 
 
 def mask_of(chosen: Chosen) -> Mask:
-    """
+    """The mask of a set of row groups.
+
     >>> bin(mask_of(np.array([True, False, True])))
     '0b101'
     """
@@ -74,10 +80,10 @@ def mask_of(chosen: Chosen) -> Mask:
 
 @dataclass(frozen=True)
 class Groups:
-    """The row groups of some files, and what predicates and first arguments they have.
+    """The row groups of some files, with the ranges of their predicates and first arguments.
 
-    A row group of several predicates is there once for the first, once for the last and once for those between:
-    rows are sorted, so the groups beside it bound the first arguments of the one and the other.
+    A row group of several predicates has an entry for the first, one for the last and one for those between them:
+    rows are sorted, so the row groups before and after it bound the first arguments of the first and last predicate.
     """
 
     files: tuple[str, ...]
@@ -88,12 +94,11 @@ class Groups:
     last: Column
     bounds: ArgumentBounds
     blooms: Mapping[int, npt.NDArray[np.int64]]
-    """For arguments after the first, where the Bloom filter of each row group begins, and how long it is: 0 if there is
-    none."""
+    """For each argument after the first the offsets and the lengths of the row groups' Bloom filters; 0 without one."""
 
     @classmethod
     def of(cls, files: Sequence[str]) -> Groups:
-        """Reads the footers of files."""
+        """The row groups of files, from their footers."""
         found, blooms = [], []
         for number, file in enumerate(files):
             metadata: Any = open_file(Path(file), filters=True).metadata
@@ -105,16 +110,16 @@ class Groups:
         return cls(tuple(files), table[0], table[1], table[2], table[3], table[4], bounds, filters)
 
     def having(self, predicates: Collection[int]) -> Chosen:
-        """Which may have facts of some predicates."""
+        """The row groups that may have facts of some predicates."""
         wanted = np.sort(np.array(list(predicates), np.int64))
         return np.searchsorted(wanted, self.last, side="right") > np.searchsorted(wanted, self.first)
 
     def size(self, predicates: Collection[int]) -> int:
-        """How many facts of some predicates there are at most."""
+        """The maximum number of facts of some predicates."""
         return int(self.rows[self.having(predicates)].sum())
 
     def chosen(self, predicates: Collection[int], mask: Mask | None) -> Chosen:
-        """Those with the predicates that a mask has, all if there is none."""
+        """The row groups of a mask that may have some predicates; without a mask all that may have them."""
         having = self.having(predicates)
         if mask is None:
             return having
@@ -123,13 +128,13 @@ class Groups:
         return having & np.unpackbits(bits, count=size, bitorder="little").astype(np.bool_)
 
     def number(self, predicates: Collection[int], mask: Mask | None) -> int:
-        """How many row groups that are, each counted once."""
+        """The number of different row groups that :meth:`chosen` returns."""
         return len(self.different(self.chosen(predicates, mask))[0])
 
     def touched(self, chosen: Chosen, argument: int, values: Column, read: Filters = read_bloom) -> Chosen | None:
-        """Those of some row groups that may have one of the values as an argument; None, which is all, if nobody knows.
+        """The chosen row groups that may have one of the values as an argument; None, which is all, if not known.
 
-        This looks into the filters in the files, unless it is the first argument.
+        For arguments after the first, Bloom filters are read from the files.
         """
         if argument == 0:
             return chosen & self.bounds.having(values) if len(values) <= MOST_VALUES else None
@@ -146,17 +151,17 @@ class Groups:
         return found
 
     def files_of(self, chosen: Chosen) -> list[str]:
-        """The files that row groups are in."""
+        """The paths of the files that have the chosen row groups."""
         return [self.files[number] for number in np.unique(self.file[chosen]).tolist()]
 
     def different(self, chosen: Chosen) -> tuple[Column, Column, Column]:
-        """The file, the number in it and the rows of each row group, each once."""
+        """The number of the file, the number in the file, and the number of rows of each different row group."""
         found = np.unique(np.stack([self.file[chosen], self.group[chosen], self.rows[chosen]]), axis=1)
         return found[0], found[1], found[2]
 
 
 def _footer(metadata: Any) -> Iterator[Ends]:
-    """How many rows each row group has, and the least and the greatest of its predicates and of its first arguments."""
+    """The rows and ranges of each row group of a file."""
     names = [metadata.schema.column(i).name for i in range(metadata.num_columns)]
     places = names.index("predicate"), names.index("c0")
     for group in map(metadata.row_group, range(metadata.num_row_groups)):
@@ -165,7 +170,7 @@ def _footer(metadata: Any) -> Iterator[Ends]:
 
 
 def _parts(groups: Sequence[Ends]) -> Iterator[tuple[int, int, int, int, int, int]]:
-    """For each predicate of a row group its number, its rows, the predicate twice, and where first arguments range."""
+    """The entries of row groups: number, rows, first and last predicate, least and greatest first argument."""
     for number, (rows, first, last, low, high) in enumerate(groups):
         if first == last:
             yield number, rows, first, last, low, high
@@ -180,7 +185,7 @@ def _parts(groups: Sequence[Ends]) -> Iterator[tuple[int, int, int, int, int, in
 
 
 def _blooms(metadata: Any) -> dict[tuple[int, int], tuple[int, int]]:
-    """Where the Bloom filters of arguments are, by the numbers of row group and argument."""
+    """The offsets and lengths of the Bloom filters of a file, by the numbers of row group and argument."""
     names = [metadata.schema.column(i).name for i in range(metadata.num_columns)]
     columns = {i: int(name[1:]) for i, name in enumerate(names) if name[0] == "c" and name != "c0"}
     found = {}
@@ -198,13 +203,13 @@ def _arguments(blooms: Iterable[Mapping[tuple[int, int], object]]) -> list[int]:
 def _placed(
     blooms: Sequence[Mapping[tuple[int, int], tuple[int, int]]], argument: int, groups: npt.NDArray[np.int64]
 ) -> npt.NDArray[np.int64]:
-    """Where the filters of an argument begin and how long they are, given the files and numbers of row groups."""
+    """The offsets and the lengths of an argument's filters, given the files and numbers of row groups."""
     found = [blooms[file].get((group, argument), (0, 0)) for file, group in groups.T.tolist()]
     return np.array(found, np.int64).reshape(-1, 2).T
 
 
 def _range(statistics: Any) -> tuple[int, int]:
-    """The least and the greatest value of a column: none if there are only nulls, any if nobody knows."""
+    """The least and the greatest value of a column: an empty range if it has only nulls, all values if not known."""
     if statistics is None:
         return LEAST, MOST
     if not statistics.has_min_max:
@@ -213,11 +218,11 @@ def _range(statistics: Any) -> tuple[int, int]:
 
 
 Touches = Mapping[tuple[int, int], Mask]
-"""For the id of a predicate and an argument, the row groups that have one of its values as first argument."""
+"""Maps the id of a predicate and an argument to the row groups that may have a value of it as first argument."""
 
 
 def touches(rows: pa.Table, bounds: ArgumentBounds) -> Touches | None:
-    """The row groups that some facts touch; None, which is all, if they are many."""
+    """The row groups that some facts touch; None, which is all, for more than :data:`MOST_VALUES` facts."""
     if rows.num_rows > MOST_VALUES:
         return None
     numbers = rows.column("predicate").to_numpy()
@@ -230,7 +235,7 @@ def touches(rows: pa.Table, bounds: ArgumentBounds) -> Touches | None:
 
 
 def all_touches(parts: Iterable[Touches | None]) -> Touches | None:
-    """What several files touch together."""
+    """The row groups that one of several files touches; None, which is all, if one of them touches all."""
     found: dict[tuple[int, int], Mask] = {}
     for part in parts:
         if part is None:
@@ -241,7 +246,7 @@ def all_touches(parts: Iterable[Touches | None]) -> Touches | None:
 
 
 def joined(masks: Iterable[Mask | None]) -> Mask | None:
-    """All row groups of several masks; None, which is all there are, if one of them is."""
+    """The union of masks; None, which is all row groups, if one of them is None."""
     found = 0
     for mask in masks:
         if mask is None:
@@ -251,18 +256,18 @@ def joined(masks: Iterable[Mask | None]) -> Mask | None:
 
 
 Place = tuple[tuple[int, ...], int]
-"""Where values are in a store: as an argument of some predicates, by their ids."""
+"""A place of values in a store: the ids of predicates, and the number of their argument."""
 
 
 @dataclass(frozen=True)
 class Probe:
-    """Finds out, in a task, which row groups may have some values at some places."""
+    """Finds, in a task, the row groups that may have some values at some places."""
 
     groups: Groups
     places: tuple[Place, ...]
 
     def __call__(self, values: Column) -> Mask | None:
-        """The row groups; None, which is all, if nobody knows."""
+        """The row groups that may have one of the values; None, which is all, if not known."""
         different = np.unique(values)
         found = [self.groups.touched(self.groups.having(ids), argument, different) for ids, argument in self.places]
         return joined(None if each is None else mask_of(each) for each in found)

@@ -1,8 +1,9 @@
-"""Facts of a loop in slices, so that what is known does not move when a round is compared with it.
+"""Facts of a loop in slices, so that known facts are not shuffled when those of a round are compared with them.
 
-The slice of a fact is a hash of the whole fact, the one by which Spark spreads what it groups. A slice is sorted, in
-row groups of its own. A task that has what was derived of a slice looks it up in such row groups of that slice as can
-have it, keeps what is new, sorted, and returns where: beside the facts of the round nothing is shuffled or sorted.
+The slice of a fact is the hash of the whole fact by which Spark partitions grouped rows. A slice is sorted, in row
+groups of its own. A task that has the derived facts of a slice looks them up in the row groups of that slice that can
+have them, writes the new ones, sorted, and returns their row groups: only the facts of the round are shuffled and
+sorted.
 """
 
 from __future__ import annotations
@@ -29,17 +30,17 @@ if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
 
 SLICE = "slice"
-"""The column with the number of a fact's slice."""
+"""The name of the column with the number of a fact's slice."""
 
 SLICE_ROWS = 1 << 17
-"""A row group of a slice has so many rows at most."""
+"""Maximum number of rows in a row group of a slice."""
 
 FILE_ROWS = 1 << 20
-"""What is put into slices has a file for so many rows, but not more than slices."""
+"""Number of rows in a file when stored facts are put into slices; there are at most as many files as slices."""
 
 
 def store_new(space: Workspace, rows: DataFrame, known: Sequence[Stored] = ()) -> Stored:
-    """Run a step: such of its distinct facts as are in none of the sliced sets, in slices."""
+    """Run a step and store, in slices, its distinct facts that are in none of the known sets, which are in slices."""
     space.jobs += 1
     task = _KeepNew(str(space.directory), tuple(space.keys), joined(each.slices or {} for each in known), space.bounds)
     ordered = rows.select(_slice(space).alias(SLICE), *space.keys).sortWithinPartitions(SLICE, *space.keys)
@@ -52,7 +53,7 @@ def store_new(space: Workspace, rows: DataFrame, known: Sequence[Stored] = ()) -
 
 
 def in_slices(space: Workspace, rows: DataFrame, size: int) -> Stored:
-    """So many distinct facts, which are stored already, in slices and few files."""
+    """Copy ``size`` distinct facts, which are stored already, into slices in few files."""
     from pyspark.sql import functions as F
 
     files = min(space.slices, 1 + size // FILE_ROWS)
@@ -67,7 +68,7 @@ def _slice(space: Workspace) -> Column:
 
 
 def joined(parts: Iterable[Slices]) -> Slices:
-    """The pieces of several sets, slice by slice.
+    """The row groups of several sets, slice by slice.
 
     >>> joined([{0: (RowGroupRange("a", 0, 2),)}, {0: (RowGroupRange("b", 0, 1),), 3: (RowGroupRange("b", 1, 2),)}])[0]
     (RowGroupRange(file='a', first=0, end=2), RowGroupRange(file='b', first=0, end=1))
@@ -84,7 +85,7 @@ def joined(parts: Iterable[Slices]) -> Slices:
 
 @dataclass(frozen=True)
 class _WrittenFacts:
-    """What a task wrote."""
+    """The file that a task wrote, the number of its facts by predicate, its slices, and the row groups it touches."""
 
     file: str | None
     sizes: Mapping[int, int]
@@ -94,7 +95,7 @@ class _WrittenFacts:
 
 @dataclass(frozen=True)
 class _KeepNew:
-    """Writes such facts of a partition, which is sorted by slice and fact, as are not known."""
+    """Writes the facts of a partition, which is sorted by slice and fact, that are not known."""
 
     directory: str
     keys: tuple[str, ...]
@@ -129,7 +130,7 @@ class _KeepNew:
         return _WrittenFacts(None if writer is None else path, sizes, _pieces(path, numbers), all_touches(found))
 
     def _there(self, facts: Keys, pieces: Iterable[RowGroupRange], opened: dict[str, _Sorted]) -> Mask:
-        """Which of the facts, ascending, are in one of the pieces."""
+        """For each of the facts, ascending, whether it is in one of the pieces."""
         there = np.zeros(len(facts), np.bool_)
         for piece in pieces:
             file = opened.get(piece.file) or opened.setdefault(piece.file, _Sorted(piece.file, self.keys))
@@ -138,7 +139,7 @@ class _KeepNew:
 
 
 def _by_slice(batches: Iterable[pa.RecordBatch], most: int) -> Iterator[tuple[int, pa.Table]]:
-    """Rows of one slice each, so many at most."""
+    """Split rows into tables of one slice each, with at most ``most`` rows."""
     for rows in grouped(batches):
         numbers = rows.column(SLICE).to_numpy()
         cuts = [0, *(np.flatnonzero(np.diff(numbers)) + 1).tolist(), len(numbers)]
@@ -148,7 +149,7 @@ def _by_slice(batches: Iterable[pa.RecordBatch], most: int) -> Iterator[tuple[in
 
 
 def _pieces(path: str, numbers: Sequence[int]) -> Slices:
-    """The slices of a file, given that of each row group, ascending.
+    """The row groups of each slice in a file, given the slice of each row group, ascending.
 
     >>> _pieces("a", [0, 0, 3])
     {0: (RowGroupRange(file='a', first=0, end=2),), 3: (RowGroupRange(file='a', first=2, end=3),)}
@@ -161,12 +162,12 @@ def _pieces(path: str, numbers: Sequence[int]) -> Slices:
 
 
 def as_array(rows: pa.Table) -> Keys:
-    """Facts as rows of numbers."""
+    """Facts as a two-dimensional array with a row for each fact."""
     return np.stack([column.to_numpy() for column in rows.columns], axis=1)
 
 
 class _Sorted:
-    """A file of facts in sorted row groups, of which only such are read as can have what is looked up."""
+    """A file of facts in sorted row groups; only row groups that can have the facts looked up are read."""
 
     def __init__(self, path: str, keys: Sequence[str]) -> None:
         self._file = pq.ParquetFile(path, memory_map=True)
@@ -174,8 +175,10 @@ class _Sorted:
 
     @cached_property
     def _ranges(self) -> tuple[Keys, Keys]:
-        """The least and the greatest predicate and first argument of each row group; a third number says whether what
-        is equal counts as below."""
+        """The least and the greatest predicate and first argument of each row group.
+
+        A third number, 0 for the least and 1 for the greatest, includes facts that are equal to the bounds.
+        """
         metadata = self._file.metadata
         names = [metadata.schema.column(i).name for i in range(metadata.num_columns)]
         ends = [self._ends(metadata.row_group(i), names) for i in range(metadata.num_row_groups)]
@@ -189,7 +192,7 @@ class _Sorted:
         return (predicate.min, first.min, 0), (predicate.max, first.max, 1)
 
     def mark(self, facts: Keys, groups: range, there: npt.NDArray[np.bool_]) -> None:
-        """Mark those of the facts, ascending, that are in some row groups."""
+        """Set ``there`` for the facts, ascending, that are in some row groups."""
         from everlog.engine.kernels.wide import lower_bounds
 
         leading = np.column_stack([facts[:, :2], np.zeros(len(facts), np.int64)])

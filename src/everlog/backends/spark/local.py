@@ -1,4 +1,4 @@
-"""A stratum in one task: all that its rules read, the local engine, and all that it derives, in one executor."""
+"""Evaluates a stratum by the local engine, in one task of one executor."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from everlog.reasoning.seminaive import close_stratum
 
 @dataclass(frozen=True)
 class Evaluated:
-    """All facts of a stratum, and how many instances and rounds they took."""
+    """All facts of a stratum, and the numbers of instances and rounds that they took."""
 
     stored: Stored
     instances: int
@@ -33,9 +33,9 @@ class Evaluated:
 def evaluate(
     space: Workspace, stratum: Stratum, facts: FrameSet, explicit: FrameSet, most: int, limits: Limits
 ) -> Evaluated | None:
-    """The facts of a stratum's predicates, or None if there are more than so many with those that it reads.
+    """The facts of a stratum's predicates; None if there are more than ``most``, with the facts that it reads.
 
-    ``facts`` are all facts below the stratum; of ``explicit`` those of its predicates count.
+    ``facts`` are all facts below the stratum; of ``explicit`` only the facts of the stratum's predicates are used.
     """
     below = facts.restricted(reads(stratum).difference(stratum.predicates))
     given = explicit.restricted(stratum.predicates)

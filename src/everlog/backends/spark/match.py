@@ -1,4 +1,4 @@
-"""Matching on DataFrames: what :mod:`everlog.engine.match` does, for all rules of one shape in one join."""
+"""Matching on DataFrames, as in :mod:`everlog.engine.match`: all rules of one shape are matched by one join."""
 
 from __future__ import annotations
 
@@ -30,27 +30,28 @@ FrameChange = tuple[FrameSet, FrameSet]
 
 @dataclass(frozen=True)
 class Sources:
-    """Where body atoms are matched; see :mod:`everlog.engine.match`."""
+    """The sets in which body atoms are matched; see :mod:`everlog.engine.match`."""
 
     pos: FrameSet
     neg: FrameSet
     inside: FrameSet
     outside: FrameSet
     others: tuple[FrameChange, ...] = ()
-    """Further changes, one atom of each of which an instance must have; they are tested once it is found."""
+    """Further changes: an instance must have an atom in each of them, which is tested once the instance is found."""
 
     @cached_property
     def before(self) -> FrameSet:
-        """For positive atoms before the changed one."""
+        """The facts without the changed ones, for positive atoms before the changed one."""
         return self.pos - self.inside
 
     def positive(self, body: int, pivot: int | None) -> FrameSet:
+        """The set in which a positive body atom is matched if ``pivot`` is the changed one."""
         if pivot is None or body > pivot:
             return self.pos
         return self.inside if body == pivot else self.before
 
     def is_possible(self, variant: Variant) -> bool:
-        """Whether each atom that needs facts may have some."""
+        """Whether there may be facts for each positive atom and for the changed one."""
         positive, pivot = variant.rule.positive, variant.pivot
         if (
             pivot is not None
@@ -63,7 +64,7 @@ class Sources:
 
 @dataclass(frozen=True)
 class FrameMatches:
-    """Instances still to be found, by joins; they are found, and stored, when their heads are asked for."""
+    """Instances of rules that joins find when their heads are asked for; the heads are stored then."""
 
     engine: SparkAccounts
     rules: RuleSet
@@ -110,7 +111,7 @@ class FrameMatches:
 
 
 def changed_variants(rules: RuleSet, changed: FrameChange) -> list[Variant]:
-    """Each rule with each of its body atoms that may have changed."""
+    """A variant for each rule and each of its body atoms that may match a changed fact."""
     inside, outside = (facts.possible for facts in changed)
     found = []
     for number, body in sorted({o for p in (*inside, *outside) for o in rules.occurrences.get(p, ())}):
@@ -122,7 +123,7 @@ def changed_variants(rules: RuleSet, changed: FrameChange) -> list[Variant]:
 
 @dataclass(frozen=True)
 class FrameProofs:
-    """Instances that derive given facts, by joins that begin with these."""
+    """Instances that derive given facts, found by joins that begin with these facts."""
 
     engine: SparkAccounts
     rules: RuleSet
@@ -132,7 +133,7 @@ class FrameProofs:
     phase: str
 
     def facts(self) -> FrameSet:
-        """Those of the given facts that have an instance."""
+        """The given facts that some instance derives."""
         frames = [(rows.heads(), group.heads) for group, rows in self._groups()]
         return new_facts(self.engine, frames, FrameSet(self.engine.space), self.phase)
 
@@ -158,9 +159,10 @@ def new_facts(
     *,
     again: bool = False,
 ) -> FrameSet:
-    """The different rows that are not in ``without``; their weights are summed up as instances.
+    """Store the different rows that are not in ``without``; their weights are added up as instances of the phase.
 
-    If there will be more to compare ``again``, as in a loop, they are in slices, and so is what they are compared with.
+    With ``again``, which is for loops, the new facts and those of ``without`` are stored in slices, so that the next
+    comparison moves only the facts that are new.
     """
     from pyspark.sql import functions as F
 
@@ -186,7 +188,7 @@ def new_facts(
 
 
 def counted(engine: SparkAccounts, frames: Sequence[DataFrame], phase: str) -> FrameCounts:
-    """The rows, each with its number."""
+    """Store the different rows, each with the number of its instances."""
     observed, rows = engine.observed(_summed(engine.space, frames))
     stored = engine.space.store(rows, weighted=True)
     engine.noted(phase, observed)
@@ -203,8 +205,8 @@ def _summed(space: Workspace, frames: Sequence[DataFrame]) -> DataFrame:
 class Instances:
     """The instances of rules of one shape, as a join.
 
-    A variable ``x`` is a column ``v<n>`` of the join. With several rules the columns ``p<body>``,
-    ``k<body>_<position>`` and ``h``, ``h_<position>`` have what differs between them.
+    The join has a column ``v<n>`` for each variable. With several rules the columns ``p<body>`` and
+    ``k<body>_<position>`` have the predicates and constants of body atoms, ``h`` and ``h_<position>`` those of heads.
     """
 
     def __init__(self, engine: SparkAccounts, group: Alike, sources: Sources) -> None:
@@ -219,7 +221,7 @@ class Instances:
         self.negative = self.variant.rule.negative
         self._columns: dict[Variable, str] = {}
 
-    # What comes out ------------------------------------------------------------------------------
+    # Results of the join ---------------------------------------------------------------------------
 
     def heads(self) -> DataFrame:
         """The head of each instance, with weight 1."""
@@ -231,7 +233,10 @@ class Instances:
         return bindings.select(*columns, F.lit(1).cast("long").alias(WEIGHT))
 
     def bodies(self, predicates: frozenset[Predicate]) -> tuple[DataFrame, list[Predicate]] | None:
-        """The body atoms of the given predicates, after the first, of each instance; one has weight 1, others 0."""
+        """The body atoms of each instance, without the first, that have one of the given predicates.
+
+        The first of them has weight 1 and the others weight 0, so that each instance counts once.
+        """
         from pyspark.sql import functions as F
 
         numbers = [i for i in range(1, len(self.positive)) if not predicates.isdisjoint(self.group.predicates(i))]
@@ -250,7 +255,7 @@ class Instances:
         return facts, [p for i in numbers for p in self.group.predicates(i) if p in predicates]
 
     def _fact(self, atom: Atom, predicate: str, constants: str) -> list[Column]:
-        """An atom of an instance as a row."""
+        """The columns of a fact, with the values that an atom has in each instance."""
         from pyspark.sql import functions as F
 
         first = F.col(predicate) if self.several else F.lit(self.space.names.id(atom.predicate))
@@ -272,7 +277,7 @@ class Instances:
     # The join ------------------------------------------------------------------------------------
 
     def _bindings(self) -> DataFrame:
-        """All variables of each instance."""
+        """A row for each instance, with the values of all variables."""
         found: DataFrame | None = self._table() if self.several or not self.positive else None
         waiting = list(range(len(self.positive), len(self.positive) + len(self.negative)))
         if self.pivot in waiting and not self._has_wildcard(self.pivot):
@@ -292,7 +297,7 @@ class Instances:
     def _among(self, found: DataFrame, number: int, change: FrameChange) -> DataFrame:
         """The bindings with a positive atom in P or a negated one in N, where (P, N) is a further change.
 
-        Each binding is joined once with the facts of each atom that may be among them, of which it has one at most.
+        The bindings are joined once for each atom that may have changed; a binding has at most one match in each join.
         """
         from pyspark.sql import functions as F
 
@@ -318,7 +323,11 @@ class Instances:
         )
 
     def _order(self) -> list[int]:
-        """The changed atom first, otherwise the smallest, then those that share most variables with what is bound."""
+        """The order in which positive atoms are joined.
+
+        The changed atom is first. Each next atom has the most bound arguments, and of those the fewest facts; atoms
+        without a bound variable are last.
+        """
         waiting = list(range(len(self.positive)))
         order: list[int] = []
         known: set[Variable] = set()
@@ -343,7 +352,7 @@ class Instances:
         return self.sources.positive(body, self.pivot)._most_of(frozenset(self.group.predicates(body)))
 
     def _joined(self, found: DataFrame | None, body: int) -> DataFrame:
-        """The bindings so far with those of another atom."""
+        """The bindings so far joined with the matches of another atom."""
         from pyspark.sql import functions as F
 
         atom = self.variant.atom(body)
@@ -363,7 +372,7 @@ class Instances:
         return joined.select(*kept, *(F.col(fresh[variable]).alias(name) for variable, name in names.items()))
 
     def _source(self, found: DataFrame | None, body: int) -> tuple[DataFrame | None, DataFrame]:
-        """The bindings so far, and the facts that a positive atom, or a negated one that changed, is matched in."""
+        """The bindings so far, and the facts in which a positive atom, or the changed negated one, is matched."""
         positive = len(self.positive)
         source = self.sources.positive(body, self.pivot) if body < positive else self.sources.outside
         found, rows = self._looked_up(found, body, source, self.group.predicates(body))
@@ -372,8 +381,10 @@ class Instances:
     def _looked_up(
         self, found: DataFrame | None, body: int, source: FrameSet, predicates: Collection[Predicate]
     ) -> tuple[DataFrame | None, DataFrame]:
-        """The bindings so far, and the facts of an atom: in partitions by what is bound, if both are many; or those in
-        the row groups of a store in which it can match the bindings.
+        """The bindings so far, and the facts in which an atom is matched.
+
+        If both are many, the facts are in partitions by the bound arguments. Otherwise, of the facts of a store only
+        those are read that are in row groups that can match the bindings.
         """
         rows = None if found is None or body == self.pivot else self._spread(body, source, predicates)
         if rows is not None:
@@ -384,7 +395,10 @@ class Instances:
         return found, source.frame(predicates, mask)
 
     def _spread(self, body: int, source: FrameSet, predicates: Collection[Predicate]) -> DataFrame | None:
-        """The facts of an atom where they stay, if it is joined with many changes, and was before, as in a loop."""
+        """The facts of an atom in partitions that stay between joins.
+
+        None unless the change and the facts are many, and the same join was made before, as in a loop.
+        """
         most, changed = self.engine.settings.plans.spread_facts, self._changed
         if changed is None or min(changed.most, source._most_of(frozenset(predicates))) <= most:
             return None
@@ -395,7 +409,10 @@ class Instances:
         return source.spread(predicates, ["predicate", *bound] if self.several else bound)
 
     def _mask(self, body: int) -> Mask | None:
-        """The row groups of a store in which an atom can match, if its first argument is one of the changed atom."""
+        """The row groups of a store in which an atom can match; None, which is all, if that is not known.
+
+        It is known if the first argument of the atom is a variable of the changed atom.
+        """
         source = self._changed
         if self.pivot is None or source is None:
             return None
@@ -408,7 +425,11 @@ class Instances:
     def _probed(
         self, found: DataFrame, body: int, source: FrameSet, predicates: Collection[Predicate]
     ) -> tuple[DataFrame, Mask | None]:
-        """The same if anything else of the atom is bound: by a job of its own, if it is to be matched in many rows."""
+        """The bindings, stored, and the row groups in which an atom can match by its first bound argument.
+
+        A job of its own finds them. It is run only where the change is small and the atom is matched in many rows of a
+        store; otherwise the bindings stay as they are, and there is no mask.
+        """
         changed, bound = self._changed, self._bound(body)
         if not bound or changed is None or changed.most > MOST_VALUES:
             return found, None
@@ -421,7 +442,7 @@ class Instances:
         return narrowed, mask
 
     def _bound(self, body: int) -> dict[int, str]:
-        """For the arguments of an atom that are bound by now the columns of the bindings that have them."""
+        """Maps each argument of an atom that is bound by now to the column of the bindings that has its value."""
         found = {}
         for i, term in enumerate(self._atom(body).terms):
             if isinstance(term, Variable) and term in self._columns:
@@ -432,7 +453,7 @@ class Instances:
 
     @property
     def _changed(self) -> FrameSet | None:
-        """What the changed atom is matched in, if there is one."""
+        """The facts in which the changed atom is matched; None if no atom is."""
         if self.pivot is None:
             return None
         return self.sources.inside if self.pivot < len(self.positive) else self.sources.outside
@@ -465,7 +486,7 @@ class Instances:
         return found
 
     def _matched(self, body: int, atom: Atom, rows: DataFrame) -> tuple[DataFrame, list[Column]]:
-        """The facts that an atom by itself matches, and how they have to agree with what is bound."""
+        """The facts that match an atom on its own, and the conditions on which they agree with the bindings."""
         from pyspark.sql import functions as F
 
         seen: dict[Variable, str] = {}
@@ -496,15 +517,15 @@ class Instances:
         return rows.select(*(columns or [F.lit(0).alias(f"a{body}")])), conditions
 
     def _places(self, body: int, atom: Atom) -> list[int]:
-        """Where the terms of an atom stand in the written one, which may have wildcards beside them."""
+        """The positions of an atom's terms in the atom as it is written, which may have wildcards as well."""
         written = self._atom(body).terms
         kept = [i for i, term in enumerate(written) if not isinstance(term, Wildcard)]
         return kept if len(atom.terms) < len(written) else list(range(len(written)))
 
-    # The rules -----------------------------------------------------------------------------------
+    # The rules of the shape ------------------------------------------------------------------------
 
     def _table(self) -> DataFrame:
-        """A row for each rule: the ids of its predicates and constants; for a rule without a body just a row."""
+        """A row for each rule with the ids of its predicates and constants; one row if there is one rule."""
         from pyspark.sql import functions as F
 
         if not self.several:

@@ -1,4 +1,4 @@
-"""Materialising on Spark: from staged files to the data files of a store, with nothing but counts in the driver."""
+"""Materialising on Spark: from staged files to the data files of a store, with only counts in the driver."""
 
 from __future__ import annotations
 
@@ -43,7 +43,11 @@ class Staging:
 
 @dataclass(frozen=True)
 class Reasoned:
-    """Data files of a version, what reasoning took, whether they have counters, and what they do not list."""
+    """The data files of a version, with the statistics of reasoning.
+
+    ``counted`` says whether the rows have counters, ``listed`` is the number of facts in the files, and ``generated``
+    are the predicates whose facts are not.
+    """
 
     files: list[Path]
     statistics: Statistics
@@ -53,7 +57,7 @@ class Reasoned:
 
 
 def spark_program(program: StratifiedProgram, modules: bool) -> StratifiedProgram:
-    """The program as Spark evaluates it; so are its counters, whoever reads or updates the store."""
+    """The program as Spark evaluates it, with modules if ``modules`` is set; its counters are of this form, too."""
     return with_modules(program) if modules else program
 
 
@@ -69,9 +73,9 @@ def materialise_on_spark(
     watch: Watch = UNWATCHED,
     check: Callable[[Iterable[Predicate]], None] = lambda explicit: None,
 ) -> Reasoned:
-    """Derive everything that follows from staged facts and write it, with its counters, for a store to take over.
+    """Derive all facts that follow from staged facts, and write them, with their counters, as data files of a store.
 
-    ``check`` sees the predicates of the explicit facts beforehand. A trace is not stored, so none is made.
+    ``check`` is called with the predicates of the explicit facts first. A trace is not stored, so none is made.
     """
     names = HashedNames(predicates_of(program), staging.salt)
     learn_predicates(spark, names, staging.facts, staging.terms)
@@ -92,7 +96,7 @@ def materialise_on_spark(
 
 
 def above(program: StratifiedProgram, sizes: Mapping[Predicate, int], most: int) -> frozenset[Predicate]:
-    """The predicates with more facts than so many that follow from what feeds a module."""
+    """The predicates of modules that have more than ``most`` facts."""
     modules = [stratum.alone for stratum in program.strata if stratum.alone is not None]
     return frozenset(p for module in modules for p in module.predicates if sizes.get(p, 0) > most)
 
@@ -106,7 +110,7 @@ def predicates_of(program: StratifiedProgram) -> set[Predicate]:
 
 
 def _in_frames(space: Workspace, kept: AnyMaterialisation) -> Materialisation[FrameSet, FrameCounts]:
-    """A materialisation on Spark with sets in DataFrames only: what an algorithm left empty is an empty one of them."""
+    """A materialisation whose sets are all in DataFrames; empty local sets are replaced by empty sets in DataFrames."""
     nr, rec = (None if counts is None else framed_counts(space, counts) for counts in (kept.nr, kept.rec))
     return Materialisation(framed(space, kept.explicit), framed(space, kept.facts), nr, rec, instances=kept.instances)
 
@@ -114,7 +118,7 @@ def _in_frames(space: Workspace, kept: AnyMaterialisation) -> Materialisation[Fr
 def _seen(
     program: StratifiedProgram, kept: Materialisation[FrameSet, FrameCounts]
 ) -> Materialisation[FrameSet, FrameCounts]:
-    """What users see: hidden predicates under the names of those whose explicit facts they have."""
+    """The materialisation that users see: explicit facts under hidden names are under their own names again."""
     if not program.external:
         return kept
     shown = {hidden: predicate for predicate, hidden in program.external.items() if not is_inner(predicate)}

@@ -1,7 +1,7 @@
-"""Facts with a number each, in DataFrames; they implement :class:`everlog.engine.algebra.AnyCounts`.
+"""Multisets of facts in DataFrames; they implement :class:`everlog.engine.algebra.AnyCounts`.
 
-A multiset is a list of signed pieces, and the number of a fact is the sum over them; so adding and
-subtracting cost nothing.
+A multiset is a list of signed pieces, and the number of a fact is the sum over the pieces. Adding and subtracting
+only extend the list, so they run no job.
 """
 
 from __future__ import annotations
@@ -22,36 +22,36 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
 MOST_PIECES = 24
-"""A multiset of more pieces than this is summed, but for its largest piece."""
+"""Maximum number of pieces of a multiset; with more, all pieces but the largest are added up and stored."""
 
 
 @dataclass(frozen=True, eq=False)
 class Weighted:
-    """Facts with positive numbers: rows with a column of weights, of which there are so many at most."""
+    """Facts with positive numbers: rows with a column of weights. ``most`` is the maximum number of rows."""
 
     frame: Callable[[Predicates], DataFrame]
     predicates: Predicates
     most: int
     facts: FrameSet | None = None
-    """The facts themselves, if they are known without looking at the weights."""
+    """The facts without weights, if these are not needed to know them."""
     pruned: Callable[[Predicates, Mask | None], DataFrame] | None = None
-    """The same in some row groups of a store, if that is where the numbers are."""
+    """Reads the numbers of facts in some row groups of a store, if the numbers are stored there."""
 
     def among(self, predicates: Predicates, mask: Mask | None) -> DataFrame:
-        """The numbers of facts of some predicates, perhaps only of those in some row groups."""
+        """The numbers of the facts of some predicates; with a mask facts of other row groups may be missing."""
         return self.frame(predicates) if self.pruned is None else self.pruned(predicates, mask)
 
 
 @dataclass(frozen=True)
 class FrameSummand:
-    """Numbers to add, or to subtract."""
+    """A piece of a multiset: numbers to add, or to subtract if ``sign`` is -1."""
 
     rows: Weighted
     sign: int = 1
 
 
 class FrameCounts:
-    """Numbers of facts in DataFrames; see the module."""
+    """A multiset of facts in DataFrames, as a list of signed pieces."""
 
     __slots__ = ("pieces", "space")
 
@@ -72,7 +72,7 @@ class FrameCounts:
 
     @classmethod
     def once_each(cls, facts: FrameSet) -> FrameCounts:
-        """Each of the facts once."""
+        """A multiset that has each of the facts once."""
         from pyspark.sql import functions as F
 
         facts.settle()
@@ -89,13 +89,16 @@ class FrameCounts:
         return frozenset[Predicate]().union(*(piece.rows.predicates for piece in self.pieces))
 
     def frame(self, predicates: Predicates, among: FrameSet | None = None) -> DataFrame:
-        """Facts of some predicates with the sums of their weights, zero or not; only some of the facts if given."""
+        """The facts of some predicates with the sums of their weights, which may be zero.
+
+        With a set ``among`` only facts of this set are returned.
+        """
         from pyspark.sql import functions as F
 
         return self.pieces_frame(predicates, among).groupBy(*self.space.keys).agg(F.sum(WEIGHT).alias(WEIGHT))
 
     def pieces_frame(self, predicates: Predicates, among: FrameSet | None = None) -> DataFrame:
-        """The same before it is summed up: a fact has a row in each piece that knows it."""
+        """The weights of the facts of some predicates before they are added up: a row for each fact in each piece."""
         from pyspark.sql import functions as F
 
         keys, frames = self.space.keys, []
@@ -117,14 +120,14 @@ class FrameCounts:
         return self._with([replace(piece, sign=-piece.sign) for piece in framed_counts(self.space, other).pieces])
 
     def __rsub__(self, other: AnyCounts) -> FrameCounts:
-        """No numbers minus these."""
+        """The difference from an empty multiset of another implementation."""
         return framed_counts(self.space, other) - self
 
     def _with(self, pieces: Sequence[FrameSummand]) -> FrameCounts:
         return FrameCounts(self.space, (*self.pieces, *pieces))._gathered() if pieces else self
 
     def _gathered(self) -> FrameCounts:
-        """The same in few pieces. Sums may be below zero, so their signs are kept apart."""
+        """The multiset in few pieces. Sums may be negative, so those of each sign are a piece of their own."""
         from pyspark.sql import functions as F
 
         if len(self.pieces) <= MOST_PIECES:
@@ -149,25 +152,25 @@ class FrameCounts:
         return FrameSet(self.space, [SourcePart.whole(self._step(lambda rows: rows.where(f"{WEIGHT} != 0")))])
 
     def counted(self, facts: AnyFactSet) -> FrameSet:
-        """Those of the facts whose number is above zero."""
-        asked = framed(self.space, facts)
-        if not (shared := asked.possible & self.possible):
+        """The given facts whose number is above zero."""
+        given = framed(self.space, facts)
+        if not (shared := given.possible & self.possible):
             return FrameSet(self.space)
 
         def frame() -> DataFrame:
-            return self.frame(shared, among=asked).where(f"{WEIGHT} > 0").select(*self.space.keys)
+            return self.frame(shared, among=given).where(f"{WEIGHT} > 0").select(*self.space.keys)
 
-        depth = 1 + asked.shallow().depth
-        return FrameSet.of(self.space, PendingFacts(frame, shared, asked.most, depth, touched=asked.touched))
+        depth = 1 + given.shallow().depth
+        return FrameSet.of(self.space, PendingFacts(frame, shared, given.most, depth, touched=given.touched))
 
     def renamed(self, names: Mapping[Predicate, Predicate]) -> FrameCounts:
-        """The same numbers under other predicates."""
+        """The multiset with predicates replaced by others."""
         return FrameCounts(
             self.space, [replace(piece, rows=_renamed(self.space, piece.rows, names)) for piece in self.pieces]
         )
 
     def without(self, predicates: Iterable[Predicate]) -> FrameCounts:
-        """The same for other predicates only."""
+        """The numbers of the facts of all but some predicates."""
         return self.restricted(self.possible.difference(predicates))
 
     def restricted(self, predicates: Collection[Predicate]) -> FrameCounts:
@@ -187,9 +190,7 @@ class FrameCounts:
 
 
 def framed_counts(space: Workspace, counts: AnyCounts) -> FrameCounts:
-    """The counts as those in DataFrames that they are, and no counts as empty ones; those of another implementation are
-    an error.
-    """
+    """Counts in DataFrames as they are, empty local counts as empty counts in DataFrames; others are an error."""
     if isinstance(counts, FrameCounts):
         return counts
     if isinstance(counts, Counts) and not counts:

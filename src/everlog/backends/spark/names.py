@@ -24,19 +24,19 @@ class HashedNames:
         self.add(predicates)
 
     def add(self, predicates: Iterable[Predicate]) -> None:
-        """Learn predicates."""
+        """Add predicates with their ids."""
         for predicate in predicates:
             self.id(predicate)
 
     def id(self, predicate: Predicate) -> int:
-        """The id of a predicate, known before or not."""
+        """The id of a predicate, which is added if it is not known."""
         if predicate not in self._ids:
             self._ids[predicate] = hash_text(str(predicate), salt=self.salt)
             self._predicates[self._ids[predicate]] = predicate
         return self._ids[predicate]
 
     def predicate(self, number: int) -> Predicate:
-        """The predicate of an id; it was added before."""
+        """The predicate with an id, which has to be known."""
         return self._predicates[number]
 
     @property
@@ -45,7 +45,7 @@ class HashedNames:
         return list(self._ids)
 
     def knows(self, number: int) -> bool:
-        """Whether it was."""
+        """Whether the predicate with an id is known."""
         return number in self._predicates
 
     def constant(self, constant: Constant) -> int:
@@ -54,6 +54,6 @@ class HashedNames:
 
 
 def namesakes(fresh: Iterable[Predicate], width: int) -> list[Predicate]:
-    """What a store may have under the bare names of predicates that no rule knows, with other arities."""
+    """The predicates with the bare names of given ones and other arities, up to the width of a store."""
     bare = [predicate for predicate in fresh if not predicate.name.startswith("<")]
     return [Predicate(p.name, arity) for p in bare for arity in range(width + 1) if arity != p.arity]

@@ -1,8 +1,8 @@
-"""A version of a store as reasoning on Spark keeps it, with nothing read before somebody asks for it.
+"""Opens a version of a store for reasoning on Spark; facts are read only when a rule needs them.
 
-Where the counters of the version are those of modules, the program has the same modules; what feeds one is what is
-explicit or has a counter above zero. Pairs of closures that the store does not list follow from that, and are
-listed by executors if a rule asks for them.
+Where the counters of the version are those of modules, the program is given the modules, too; the facts that feed a
+module are those that are explicit or have a counter above zero. Pairs of closures that the store does not list are
+derived from these, and listed by executors if a rule needs them.
 """
 
 from __future__ import annotations
@@ -35,11 +35,11 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
 MANY = 1 << 40
-"""How many pairs a closure may have that nobody has counted."""
+"""Maximum number of pairs assumed of a closure whose pairs have not been counted."""
 
 
 def program_of(program: StratifiedProgram, info: VersionInfo) -> StratifiedProgram:
-    """The program of a version in the form that its counters have, or that what it does not list needs."""
+    """The program of a version: with modules if its counters are those of modules, or if it does not list closures."""
     generated = generated_in(info)
     of_modules = bool(info.statistics.get("modules", False)) and (info.bookkeeping == COUNTED or bool(generated))
     found = spark_program(program, of_modules)
@@ -55,7 +55,7 @@ def program_of(program: StratifiedProgram, info: VersionInfo) -> StratifiedProgr
 
 @dataclass(frozen=True)
 class Version:
-    """What is known of a version: the facts, which of them are not listed, and the counters as they are in the rows."""
+    """A version: its materialisation, the predicates that it does not list, and the counters as stored in its rows."""
 
     kept: AnyMaterialisation
     generated: frozenset[Predicate]
@@ -69,9 +69,9 @@ class Version:
 def opened(
     space: Workspace, program: StratifiedProgram, store: Store, version: int, settings: SparkSettings | None = None
 ) -> Version:
-    """A version of a store; the program is :func:`program_of` it."""
+    """Open a version of a store; the program is the one that :func:`program_of` returns for it."""
     info = store.info(version)
-    said, hidden, generated = info.statistics, program.external, generated_in(info)
+    figures, hidden, generated = info.statistics, program.external, generated_in(info)
     is_counted = info.bookkeeping == COUNTED
     stored = StoredFacts(space, store, version, frozenset(space.names.predicates).difference(hidden.values()))
     engine = SparkEngine(space, settings=settings)
@@ -79,9 +79,9 @@ def opened(
     counters = (stored.counts("nr").renamed(hidden), stored.counts("rec").renamed(hidden))
     nr, rec = _with_bridges(engine, program, facts, counters) if is_counted else (None, None)
     explicit = stored.explicit().renamed(hidden)
-    for known, count in ((explicit, said["explicit"]), (facts, said["facts"])):
+    for known, count in ((explicit, figures["explicit"]), (facts, figures["facts"])):
         known.with_count(count)
-    return Version(Materialisation(explicit, facts, nr, rec, instances=said["instances"]), generated, counters)
+    return Version(Materialisation(explicit, facts, nr, rec, instances=figures["instances"]), generated, counters)
 
 
 def _with_fed(
@@ -91,7 +91,7 @@ def _with_fed(
     generated: frozenset[Predicate],
     is_counted: bool,
 ) -> FrameSet:
-    """All facts, those that feed modules included."""
+    """All facts of the version, with those that feed modules under their hidden names."""
     facts, hidden = stored.facts(but=generated), program.external
     if not hidden:
         return facts
@@ -108,7 +108,7 @@ def _with_fed(
 def _with_bridges(
     engine: SparkEngine, program: StratifiedProgram, facts: FrameSet, counters: tuple[FrameCounts, FrameCounts]
 ) -> tuple[FrameCounts, FrameCounts]:
-    """The counters with those of hidden predicates that no row has."""
+    """The counters with those of the facts that bridge rules derive, which the store does not have."""
     nr, rec = counters
     for nonrecursive, recursive in bridges(program):
         nr = nr + engine.match(nonrecursive, facts, facts, phase="opening").counts()
@@ -117,7 +117,7 @@ def _with_bridges(
 
 
 def _unlisted(engine: SparkEngine, stratum: Stratum, facts: FrameSet) -> FrameSet:
-    """The facts of a module, derived when they are asked for."""
+    """The facts of a module, which is closed when they are needed."""
     lazily = SparkEngine(engine.space, settings=replace(engine.settings, expand_below=0))
 
     @functools.cache
@@ -133,7 +133,7 @@ def _unlisted(engine: SparkEngine, stratum: Stratum, facts: FrameSet) -> FrameSe
 
 
 def _added(facts: FrameSet, more: FrameSet) -> FrameSet:
-    """The union with facts of other predicates."""
+    """The union of facts with facts of other predicates."""
     if not more.possible:
         return facts
     return FrameSet(

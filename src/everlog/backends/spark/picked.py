@@ -1,8 +1,8 @@
-"""Some row groups of a store as a DataFrame, read by tasks of our own.
+"""Reads chosen row groups of a store as a DataFrame, by tasks in Python.
 
-Spark reads files whole, but for row groups that a filter rules out, and a filter of a hundred ranges takes longer than
-what it saves. Here each row has a number, counted over the row groups that are wanted, and whichever task is given the
-number of the first row of one reads it. So Spark knows how many rows there will be when it plans a join.
+Spark itself reads all row groups of a file except those that a filter excludes, and a filter of a hundred ranges takes
+longer than it saves. Here the rows of the chosen row groups are numbered, and the task that is given the number of the
+first row of a row group reads it. So Spark knows the number of rows when it plans a join.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 def picked(
     spark: SparkSession, groups: Groups, chosen: Chosen, predicates: Collection[int], columns: pa.Schema
 ) -> DataFrame:
-    """The rows of some predicates in some row groups; columns that a file does not have are null."""
+    """The rows of some predicates in the chosen row groups; columns that a file does not have are null."""
     from pyspark.sql.pandas.types import from_arrow_schema
 
     file, group, rows = groups.different(chosen)
@@ -40,7 +40,7 @@ def picked(
 
 @dataclass(frozen=True)
 class PickRows:
-    """Reads the row groups whose first rows have the numbers that come in."""
+    """Reads the row groups whose first rows have numbers among those in the rows it is given."""
 
     files: tuple[str, ...]
     file: Column

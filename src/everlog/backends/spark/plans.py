@@ -1,14 +1,14 @@
-"""How Spark evaluates a stratum: a plan for each, chosen from its rules and the sizes of what it reads.
+"""How Spark evaluates strata: a plan for each, chosen from its rules and the sizes of the relations that it reads.
 
-- *nonrecursive*: joins, each rule once; a virtual union is one as well.
+- *nonrecursive*: joins, one for each rule; a virtual union has this plan, too.
 - *decomposed*: one stage that closes slices by the local engine (:mod:`everlog.backends.spark.decomposed`).
 - *reachability*: a closure from a condensed graph (:mod:`everlog.backends.spark.closure`).
 - *components*: a symmetric and transitive relation (:mod:`everlog.backends.spark.components`).
-- *rounds*: other recursion over facts that stay in their slices, those that a rule joins in the same one
+- *rounds*: other recursion, over facts that stay in slices; facts that a rule joins are in one slice
   (:mod:`everlog.backends.spark.rounds`).
-- *loop*: anything else, seminaive rounds over DataFrames.
+- *loop*: all other recursion, by seminaive rounds over DataFrames.
 - *local*: rules of any form by the local engine, in one task, if all their facts are expected to fit there
-  (:mod:`everlog.backends.spark.local`). Only the engine ``auto`` chooses it.
+  (:mod:`everlog.backends.spark.local`). Only the engine ``auto`` chooses this plan.
 
 Every threshold is a setting that the plan prints. A stratum whose components differ is split first
 (:func:`everlog.analysis.decompose.parts_of`).
@@ -45,8 +45,9 @@ Sizes = Mapping[Predicate, int]
 
 
 CONDENSED_BYTES, UNITED_BYTES, SHARED_BYTES, LOCAL_BYTES, WORKER_BYTES = 420, 130, 130, 130, 500 << 20
-"""What an edge to condense, an edge to unite and a fact to share take in the one task that prepares them, and a fact in
-a task that evaluates a stratum, at the worst that was measured, and the address space of a worker without any."""
+"""Bytes, as the maximum measured: for an edge to condense, an edge to unite and a fact to share, each in the one task
+that prepares them; for a fact in a task that evaluates a stratum; and for the address space of a worker without facts.
+"""
 
 
 @dataclass(frozen=True)
@@ -54,31 +55,31 @@ class PlanSettings:
     """The thresholds of plans; the defaults are for workers of 2 GB."""
 
     condensed_edges: int = 4_000_000
-    """So many edges at most are condensed in one task; a closure of more is decomposed or a loop."""
+    """Maximum number of edges that are condensed in one task; a closure of more edges is decomposed or a loop."""
     united_edges: int = 12_000_000
-    """So many edges at most are united in one task; the components of more are contracted in rounds first."""
+    """Maximum number of edges that are united in one task; a graph of more edges is contracted in rounds first."""
     shared_facts: int = 12_000_000
-    """So many facts at most are shared with every worker; recursion that needs more of them is a loop."""
+    """Maximum number of facts that are shared with every worker; recursion that needs more of them is a loop."""
     local_facts: int = 0
-    """A stratum of rules that reads, and is expected to derive, so many facts at most is left to one task; 0 is none,
-    as with the engine ``spark``."""
+    """Maximum number of facts, read and expected to be derived, of a stratum of rules that is evaluated in one task.
+    With 0, as for the engine ``spark``, no stratum is."""
     growth: int = 4
-    """So many facts are expected to follow for each one that a stratum reads."""
+    """Number of facts expected to follow from each fact that a stratum reads."""
     spread_facts: int = 500_000
-    """Where a loop joins more facts than this with as many others again and again, these stay in partitions by what is
-    joined; with fewer, Spark hands the smaller side to all tasks."""
+    """Number of facts above which facts that a loop joins in each round stay in partitions by the joined columns. With
+    fewer facts on one side, Spark sends that side to all tasks."""
     slices: int = 8
-    """A stage has so many slices at most for each of Spark's shuffle partitions, against skew."""
+    """Maximum number of slices of a stage for each of Spark's shuffle partitions; several even out skew."""
     slice_facts: int = 1 << 14
-    """A slice to close is given so many facts on average at least, where their number is known: a task costs more than
-    to close fewer."""
+    """Minimum number of facts, on average, in a slice to close, where their number is known. Starting a task takes
+    longer than closing fewer facts."""
     slice_pairs: int = 1 << 16
-    """A slice of a closure has so many pairs at least: a task costs more than to list fewer."""
+    """Minimum number of pairs in a slice of a closure. Starting a task takes longer than listing fewer pairs."""
     salt: int = 0
-    """Of the ids of terms, as in the store."""
+    """The salt of the ids of terms, as in the store."""
 
     def within(self, memory: int) -> PlanSettings:
-        """The same for Python workers of so many bytes each.
+        """The thresholds for Python workers of ``memory`` bytes each.
 
         >>> PlanSettings().within(1 << 30).condensed_edges
         1308223
@@ -92,7 +93,7 @@ class PlanSettings:
         )
 
     def choosing(self, memory: int) -> PlanSettings:
-        """The same for the engine ``auto``: strata that fit a worker of so many bytes are left to one.
+        """The thresholds for the engine ``auto``: strata that fit a worker of ``memory`` bytes are evaluated by one.
 
         >>> PlanSettings().choosing(1 << 30).local_facts
         4226567
@@ -102,17 +103,17 @@ class PlanSettings:
 
 @dataclass(frozen=True)
 class StratumPlan:
-    """How one stratum is evaluated, and why so."""
+    """The way in which one stratum is evaluated, and the reasons for it."""
 
     kind: PlanKind
     stratum: Stratum
     reasons: tuple[str, ...]
     settings: PlanSettings
     rules: tuple[Rule, ...] = ()
-    """The rules to apply in a decomposed stage or a loop."""
+    """The rules that a decomposed stage, rounds or a loop apply."""
     decomposition: Decomposition | None = None
     seeds: Mapping[Predicate, tuple[Edge, ...]] = field(default_factory=lambda: MappingProxyType({}), hash=False)
-    """For each derived predicate of such rules, where its given facts are, if not under its own name."""
+    """For derived predicates of these rules the relations with their given facts, if not those of their own names."""
     sizes: Sizes = field(default_factory=lambda: MappingProxyType({}), hash=False, repr=False)
 
     @property
@@ -122,7 +123,8 @@ class StratumPlan:
         return self.stratum.alone
 
     def __str__(self) -> str:
-        """
+        """The kind of the plan and its reasons, a line each.
+
         >>> from everlog.analysis.check import check
         >>> from everlog.analysis.stratify import stratify
         >>> from everlog.lang.parser import parse_program
@@ -136,7 +138,7 @@ class StratumPlan:
 
 
 def plan_of(stratum: Stratum, sizes: Sizes, settings: PlanSettings | None = None) -> StratumPlan:
-    """The plan for a stratum; ``sizes`` are the numbers of facts of the predicates that it reads, as far as known."""
+    """The plan for a stratum; ``sizes`` are the known numbers of facts of the predicates that it reads."""
     settings, stratum = settings or PlanSettings(), as_planned(stratum)
     expected, is_local = _expected(stratum, sizes, settings)
     if is_local:
@@ -148,18 +150,18 @@ def plan_of(stratum: Stratum, sizes: Sizes, settings: PlanSettings | None = None
 
 
 def as_planned(stratum: Stratum) -> Stratum:
-    """The stratum with ordinary rules in the place of a module of a kind that Spark does not know."""
+    """The stratum, with ordinary rules in place of a module of a kind that Spark has no plan for."""
     return stratum if stratum.alone is None or type(stratum.alone) in MODULE_PLANS else without_modules(stratum)
 
 
 def reads(stratum: Stratum) -> frozenset[Predicate]:
-    """The predicates of a stratum's rules, and what its modules read."""
+    """The predicates of a stratum's rules and the inputs of its modules."""
     atoms = (atom.predicate for rule in stratum.rules for atom in (rule.head, *rule.body))
     return frozenset(atoms).union(*(module.inputs for module in stratum.special))
 
 
 def _expected(stratum: Stratum, sizes: Sizes, settings: PlanSettings) -> tuple[str, bool]:
-    """How many facts a stratum is expected to have, in words, and whether they are few enough for one task."""
+    """A sentence on the number of facts that a stratum is expected to have, and whether they fit one task."""
     if not settings.local_facts or stratum.alone is not None:
         return "", False
     given = sum(sizes.get(predicate, 0) for predicate in reads(stratum))
@@ -182,10 +184,10 @@ def _distributed_plan(stratum: Stratum, sizes: Sizes, settings: PlanSettings) ->
 def close(
     plan: StratumPlan, session: SparkSession, facts: Mapping[Predicate, DataFrame], work: Path
 ) -> dict[Predicate, DataFrame]:
-    """All facts of the predicates of a stratum that the plan is for, unless it is a loop.
+    """All facts of the predicates of the plan's stratum; the plan may not be a loop, rounds or local.
 
-    ``facts`` has what the stratum reads, all of it complete, and of the stratum's own predicates what is
-    explicit or derived by nonrecursive rules. Columns are ids, in order. What has to be kept goes to ``work``.
+    ``facts`` has the complete relations that the stratum reads, and of the stratum's own predicates the facts that are
+    explicit or derived by nonrecursive rules. Columns are ids, in order. Files are written into ``work``.
     """
     found = _close(plan, session, facts, work)
     return {p: found[p] if p in found else _empty(session, p.arity) for p in plan.stratum.predicates}
@@ -227,7 +229,7 @@ def decomposed(
     work: Path,
     ids: Mapping[Predicate, int],
 ) -> DataFrame | None:
-    """The stage of a decomposed plan, with the ids of predicates if it carries several."""
+    """The stage of a decomposed plan; it has a column with the ids of predicates if it derives several."""
     from everlog.backends.spark.decomposed import close_decomposed
 
     assert plan.decomposition is not None
@@ -249,7 +251,7 @@ def decomposed(
 def membership_of(
     plan: StratumPlan, session: SparkSession, facts: Mapping[Predicate, DataFrame], work: Path
 ) -> DataFrame:
-    """What there is to keep of a plan of components: (vertex, representative)."""
+    """The membership of a plan of components, as rows (vertex, representative)."""
     from everlog.backends.spark.components import membership
 
     (source,) = plan.closure.external.values()
@@ -258,14 +260,14 @@ def membership_of(
 
 
 def slices_of(plan: StratumPlan, session: SparkSession) -> int:
-    """How many slices a stage of the plan has at most."""
+    """The maximum number of slices of a stage of the plan."""
     from everlog.backends.spark.tasks import parallelism
 
     return plan.settings.slices * parallelism(session)
 
 
 def seeded(plan: StratumPlan, facts: Mapping[Predicate, DataFrame]) -> dict[Predicate, DataFrame]:
-    """The facts, those of the recursion being what it starts with."""
+    """The facts, where those of a predicate with seeds are the union of its seeds."""
     given = dict(facts)
     for predicate, sources in plan.seeds.items():
         present = [edge for edge in sources if edge.predicate in facts]
@@ -276,7 +278,7 @@ def seeded(plan: StratumPlan, facts: Mapping[Predicate, DataFrame]) -> dict[Pred
 
 
 def union(parts: Sequence[Edge], facts: Mapping[Predicate, DataFrame]) -> DataFrame:
-    """The different pairs of some binary predicates, or of their inverses."""
+    """The different pairs of some binary predicates or of their inverses."""
     frames = []
     for part in parts:
         frame = facts[part.predicate]
@@ -321,7 +323,7 @@ MODULE_PLANS: Mapping[type[SpecialModule], Callable[[Stratum, Any, Sizes, PlanSe
     Closure: _closure_plan,
     VirtualUnion: _union_plan,
 }
-"""How Spark plans kinds of modules. It evaluates modules of other kinds by the rules that they have taken."""
+"""The functions that plan modules, by kind. Modules of other kinds are evaluated by the rules that they replaced."""
 
 
 def _rules_plan(
@@ -342,7 +344,10 @@ def _rules_plan(
 
 
 def _rounds_plan(loop: StratumPlan, predicates: tuple[Predicate, ...]) -> StratumPlan:
-    """The same in rounds if the facts that rules join can meet and all that they read fits the task that numbers it."""
+    """The plan in rounds, if it can be, otherwise the loop with the reason why not.
+
+    Rounds require that recursive atoms of a rule are connected, and that one task can number all facts that rules read.
+    """
     bare = next((predicate for predicate in predicates if not predicate.arity), None)
     if bare is not None:
         return replace(loop, reasons=(*loop.reasons, f"no rounds over slices: {bare.name} has no arguments"))
@@ -359,13 +364,13 @@ def _rounds_plan(loop: StratumPlan, predicates: tuple[Predicate, ...]) -> Stratu
 
 
 def _in_slices(rules: Sequence[Rule], steps: Sequence[Rule], predicates: tuple[Predicate, ...]) -> list[str]:
-    """Where the facts of rounds are, in words."""
+    """Sentences on the slices in which the facts of rounds are."""
     if is_linear(rules, predicates):
         return ["one recursive atom a rule, so known facts stay in their slices"]
     copies = [copy for each in partitioned(steps, predicates).partitionings.values() for copy in each]
-    said = ["facts that a rule joins are in the same slice, so known facts stay there"]
-    said += [f"applies {print_rule(step)}" for step in steps if step not in rules]
-    return [*said, f"spreads {', '.join(map(str, copies))}"]
+    reasons = ["facts that a rule joins are in the same slice, so known facts stay there"]
+    reasons += [f"applies {print_rule(step)}" for step in steps if step not in rules]
+    return [*reasons, f"spreads {', '.join(map(str, copies))}"]
 
 
 def _slices(settings: PlanSettings, of: Literal["", "facts", "pairs"] = "") -> str:
@@ -374,7 +379,7 @@ def _slices(settings: PlanSettings, of: Literal["", "facts", "pairs"] = "") -> s
 
 
 def limit(settings: object, name: str) -> str:
-    """A threshold as plans and logs have it.
+    """The text of a threshold in plans and logs.
 
     >>> limit(PlanSettings(), "shared_facts")
     '(shared-facts 12,000,000)'

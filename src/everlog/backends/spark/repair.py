@@ -1,8 +1,8 @@
-"""Modules after a change of what they read: what they lost and won, without deriving again what stays.
+"""Repairs modules after a change of their inputs: finds the facts that they lose and derive newly.
 
-A closure is brought up to date in one task, by the local engine: its graph is made from what feeds it, as it was, and
-changed. Pairs that stay are neither read nor listed, so it does not matter whether the store lists them. A virtual
-union is compared where it changed only.
+A closure is repaired in one task, by the local engine: its graph is made from the facts that fed it, and then changed.
+Pairs that stay are neither read nor listed, so the store need not list them. A virtual union compares only changed
+facts.
 """
 
 from __future__ import annotations
@@ -29,20 +29,20 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class ModuleChange:
-    """All facts before and after a change of what a module reads, and that change."""
+    """All facts before and after a change of a module's inputs, and the facts deleted and inserted by that change."""
 
     old: FrameSet
     new: FrameSet
-    gone: FrameSet
-    fresh: FrameSet
+    deleted: FrameSet
+    inserted: FrameSet
 
 
 def repair(
     space: Workspace, module: SpecialModule, change: ModuleChange, edges: int, pairs: int
 ) -> tuple[FrameSet, FrameSet] | None:
-    """What a module lost and won; None if that is too much for one task.
+    """The facts that a module loses and those that it derives newly; None if one task gave up.
 
-    ``edges`` says how many facts may feed the module, ``pairs`` how many may change.
+    ``edges`` is the maximum number of facts that feed the module, ``pairs`` that of facts that change.
     """
     if type(module) in REPAIRS:
         return REPAIRS[type(module)](space, module, change)
@@ -52,11 +52,11 @@ def repair(
 def repair_in_one_task(
     space: Workspace, module: SpecialModule, change: ModuleChange, edges: int, pairs: int
 ) -> tuple[FrameSet, FrameSet] | None:
-    """What a module lost and won, by its own implementation, from what fed it and what changed of that."""
+    """The facts that a module loses and derives newly, found in one task by the module's own implementation."""
     from pyspark.sql import functions as F
 
     rows = space.read(()).withColumn(GROUP, F.lit(0))
-    for group, facts in enumerate((change.old, change.gone, change.fresh)):
+    for group, facts in enumerate((change.old, change.deleted, change.inserted)):
         part = facts.restricted(module.inputs)
         if part.possible:
             rows = rows.unionAll(part.frame().withColumn(GROUP, F.lit(group)))
@@ -65,8 +65,8 @@ def repair_in_one_task(
     found = in_one_task(rows, _Repair(module, terms, edges, pairs))
     if found is None:
         return None
-    lost, won = (FrameSet.of(space, space.stored([written])) for written in found)
-    return lost, won
+    underived, derived = (FrameSet.of(space, space.stored([written])) for written in found)
+    return underived, derived
 
 
 @dataclass(frozen=True)
@@ -83,25 +83,28 @@ class _Repair:
             rows += batch.num_rows
             if rows > self.edges:
                 return None
-        (old, gone, fresh), numbering = self.terms.read(held, groups=3)
-        sides = implementation(self.module).changed(old, (old - gone) | fresh, gone, fresh)
+        (old, deleted, inserted), numbering = self.terms.read(held, groups=3)
+        sides = implementation(self.module).changed(old, (old - deleted) | inserted, deleted, inserted)
         if sum(side.count for side in sides) > self.pairs:
             return None
-        lost, won = (self.terms.write(side, numbering) for side in sides)
-        return lost, won
+        underived, derived = (self.terms.write(side, numbering) for side in sides)
+        return underived, derived
 
 
 def repair_union(space: Workspace, module: VirtualUnion, change: ModuleChange) -> tuple[FrameSet, FrameSet]:
-    """What a union lost and won: what a part lost is lost unless another part has it, and likewise what it won."""
+    """The facts that a union loses and derives newly.
+
+    A fact deleted from a part is lost unless a part still has it; a fact inserted into one is new unless one had it.
+    """
     before, after = (_united(space, module, facts, is_scan=True) for facts in (change.old, change.new))
-    less, more = (_united(space, module, facts) for facts in (change.gone, change.fresh))
-    return less - after, more - before
+    deleted, inserted = (_united(space, module, facts) for facts in (change.deleted, change.inserted))
+    return deleted - after, inserted - before
 
 
 REPAIRS: Mapping[type[SpecialModule], Callable[[Workspace, Any, ModuleChange], tuple[FrameSet, FrameSet]]] = {
     VirtualUnion: repair_union
 }
-"""How Spark repairs kinds of modules that it does not leave to one task."""
+"""The functions that repair modules of kinds that are not repaired in one task."""
 
 
 def _united(space: Workspace, module: VirtualUnion, facts: FrameSet, is_scan: bool = False) -> FrameSet:

@@ -1,20 +1,22 @@
-"""Recursion that does not decompose, in rounds of one stage each, over facts that stay where they are.
+"""Recursion that does not decompose, in rounds of one stage each, over facts that stay in slices.
 
-The facts of the recursion are spread over *slices*, and each slice keeps the ones that it has, sorted, in files. In a
-round a task takes the facts that others sent to its slice, drops those that the slice has, keeps the new ones, applies
-the rules to them by the local engine, and sends what follows to the slices where it belongs. What the rules read beside
-recursive atoms is in memory that all workers of a host share. So a fact moves once each time that it is derived in a
-round, and facts that are known do not move at all; the rounds end when nothing new was sent.
+The facts of the recursion are spread over *slices*, and each slice keeps its facts, sorted, in files. In a round a task
+takes the facts that were sent to its slice, drops those that the slice has, keeps the new ones, applies the rules to
+them by the local engine, and sends the derived facts to their slices. The relations that rules read beside recursive
+atoms are in memory that all workers of a host share. So a fact moves once for each round in which it is derived, and
+known facts do not move; the rounds end when no facts were sent.
 
-Where no rule has two recursive atoms, a fact belongs to the slice that a hash of the whole fact says. Where rules
-have two, the facts that they join are in the same slice, by a hash of what they share, and a predicate may need several
-copies, each spread by other arguments (:mod:`everlog.analysis.partitioning`): a fact is sent to the first of them, its
-*home*, and once it is known to be new there, to the others. An instance of a rule is found in the one slice where its
-facts meet, in the round in which the last of them has come there, so each is found once. Rules with more recursive
-atoms are applied in steps (:mod:`everlog.analysis.binary`); facts between the steps are no part of the result.
+Where no rule has two recursive atoms, a hash of the whole fact determines its slice. Where rules have two, the facts
+that they join are in the same slice, by a hash of the joined arguments, and a predicate may need several
+partitionings, each by other arguments (:mod:`everlog.analysis.partitioning`): a fact is sent to the first of them, its
+*home*, and once it is found to be new there, to the others. An instance of a rule is found in the one slice where its
+facts meet, in the round in which the last of them arrives there, so each instance is found once. Rules with more
+recursive atoms are applied in steps (:mod:`everlog.analysis.binary`); facts between the steps are left out of the
+result.
 
-One task numbers all terms beforehand, so that a fact is a key of the local engine from then on. Tasks write into
-directories of their own and return where, so a second attempt does no harm, and nothing is lost with an executor.
+One task numbers all terms before the first round, so that a fact is a key of the local engine in all rounds. Tasks
+write into directories of their own and return these, so a task may be run again, and the loss of an executor loses no
+facts.
 """
 
 from __future__ import annotations
@@ -64,13 +66,13 @@ def close_in_rounds(
     facts: FrameSet,
     *,
     slices: int,
-    told: Callable[[int, int], None] = lambda known, instances: None,
+    after_round: Callable[[int, int], None] = lambda known, instances: None,
 ) -> InRounds:
     """All facts of the derived predicates of recursive rules.
 
-    After each round somebody is ``told`` how many there are, and how many instances the round took.
+    ``after_round`` is called after each round with the number of facts so far and the instances of the round.
 
-    The recursive atoms of each rule are connected, and no derived predicate has arity 0.
+    The recursive atoms of each rule have to be connected, and no derived predicate may have arity 0.
     """
     beside = other_predicates(rules, derived)
     steps = binarise(rules, derived)
@@ -98,13 +100,13 @@ def close_in_rounds(
         considered = sum(found.instances for found in done)
         known, instances, rounds = known + sum(found.new for found in done), instances + considered, rounds + 1
         waiting = [found.sent for found in done if found.sent]
-        told(known, considered)
+        after_round(known, considered)
     space.jobs += 1
     return InRounds(_listed(space, slots), instances, rounds)
 
 
 def _listed(space: Workspace, slots: Sequence[_Slice]) -> Stored:
-    """What the slices have, as facts with ids."""
+    """All facts of the slices, stored with the ids of their terms."""
     return space.stored(SparkRunner(space.spark).run(_Slice.listed, [slot for slot in slots if slot.held]))
 
 
@@ -113,7 +115,7 @@ def _listed(space: Workspace, slots: Sequence[_Slice]) -> Stored:
 
 @dataclass(frozen=True)
 class _Prepare:
-    """Numbers all terms, shares what rules read, and sends the facts that are given to their slices."""
+    """Numbers all terms, shares the relations that rules read, and sends the given facts to their slices."""
 
     terms: TaskIds
     plan: PartitionedRules
@@ -131,6 +133,8 @@ class _Prepare:
 
 @dataclass(frozen=True)
 class _Done:
+    """The result of a slice's round: its files, the facts it sent, and the numbers of new facts and of instances."""
+
     number: int
     held: tuple[Held, ...]
     sent: Sent | None = None
@@ -140,7 +144,7 @@ class _Done:
 
 @dataclass(frozen=True)
 class _Slice:
-    """One slice: what it has, and what was sent to it."""
+    """One slice: the files of its facts, and the facts sent to it."""
 
     derived: tuple[Predicate, ...]
     terms: TaskIds
@@ -152,10 +156,11 @@ class _Slice:
     sent: tuple[Sent, ...] = ()
 
     def receiving(self, waiting: Iterable[Sent]) -> _Slice:
+        """The slice with the sent facts that are for it."""
         return replace(self, sent=tuple(sent for sent in waiting if sent.counts[self.number]))
 
     def round(self) -> _Done:
-        """Keep what is new of what was sent, and send what follows from it."""
+        """Keep the new facts of those that were sent, and send the facts derived from them."""
         below, ids = shared_facts(self.shared)
         kept = SliceFacts(self.held, self.spread.layouts(len(ids)))
         delta = self._new(kept)
@@ -171,7 +176,7 @@ class _Slice:
         return _Done(self.number, kept.extended(delta, work), sent, new, instances)
 
     def _new(self, kept: SliceFacts) -> FactSet:
-        """What was sent and the slice does not have; what comes from a home is known to be new."""
+        """The facts that were sent and that the slice does not have; facts sent by a home are known to be new."""
         homes = {copies[0].name for copies in self.plan.partitionings.values()}
         found = {}
         for tag, (copy, layout) in enumerate(kept.layouts.items()):
@@ -191,7 +196,7 @@ class _Slice:
 
 
 def _listed_from(relation: Relation, home: Partitioning) -> Relation:
-    """The facts that a home has."""
+    """The facts in a predicate's home, as a relation in its own order."""
     own = relation.layout.primary
     if home.order == own:
         return relation
@@ -199,7 +204,7 @@ def _listed_from(relation: Relation, home: Partitioning) -> Relation:
 
 
 def _homeward(facts: FactSet, plan: PartitionedRules) -> dict[Predicate, Keys]:
-    """Facts as their homes have them."""
+    """The keys of facts, as they are sent to their homes."""
     return {
         plan.home(predicate).name: _turned(relation, relation.layout.primary, plan.home(predicate).order)
         for predicate, relation in facts.items()
@@ -207,7 +212,7 @@ def _homeward(facts: FactSet, plan: PartitionedRules) -> dict[Predicate, Keys]:
 
 
 def _onward(new: FactSet, plan: PartitionedRules) -> dict[Predicate, Keys]:
-    """Facts that are new in their homes, as the other copies have them."""
+    """The keys of facts that are new in their homes, as they are sent to the other partitionings."""
     return {
         copy.name: _turned(new[home.name], home.order, copy.order)
         for home, *others in plan.partitionings.values()

@@ -1,4 +1,4 @@
-"""Between rows of facts and the local engine, for tasks that work with all of some facts at once."""
+"""Conversion between rows of facts and sets of the local engine, for tasks that hold all of their facts in memory."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ from everlog.engine.match import Engine
 from everlog.lang.syntax import Constant, Predicate, Rule
 
 GROUP = "part"
-"""The column that says to which of several sets a fact belongs."""
+"""The name of the column with the number of the set that a fact belongs to."""
 
 Written = tuple[tuple[str, ...], dict[int, int]]
-"""Files, and how many facts of each predicate, by its id, are in them."""
+"""Files, and the number of facts of each predicate in them, by its id."""
 
 
 @dataclass(frozen=True)
 class TaskIds:
-    """What a task has to know of ids: those of predicates and of the constants in rules."""
+    """The ids of predicates and constants that a task needs, the columns of facts, and the directory of its files."""
 
     predicates: tuple[tuple[int, Predicate], ...]
     constants: Mapping[str, int]
@@ -46,7 +46,7 @@ class TaskIds:
         )
 
     def read(self, batches: Iterable[pa.RecordBatch], groups: int = 1) -> tuple[list[FactSet], SharedNumbering]:
-        """The facts of rows, over one numbering; with several groups one set for each number in their column."""
+        """The facts of rows, as sets over one numbering; with several groups a set for each number in :data:`GROUP`."""
         named = np.array(list(self.constants.values()), np.int64)
         held = [batch for batch in batches if batch.num_rows]
         if not held:
@@ -72,11 +72,14 @@ class TaskIds:
         return Engine(numbering.universe, numbers, limits=limits, threads=1)
 
     def write(self, facts: FactSet, numbering: SharedNumbering) -> Written:
-        """Facts as a file in the work directory."""
+        """Write facts into a file in the work directory."""
         return self.write_all([facts], numbering)
 
     def write_all(self, sets: Sequence[FactSet], numbering: SharedNumbering) -> Written:
-        """The facts of some sets as a file, block by block: memory that is new to a process costs more than copying."""
+        """Write the facts of some sets into a file.
+
+        They are written block by block, since allocating memory for all rows costs more than copying the blocks.
+        """
         ids = {predicate: number for number, predicate in self.predicates}
         relations = [pair for facts in sets for pair in facts.items() if len(pair[1])]
         if not relations:
@@ -96,6 +99,6 @@ class TaskIds:
         return (path,), dict(sizes)
 
     def _filled(self, number: int, columns: Sequence[Column], size: int) -> list[pa.Array]:
-        """The columns of rows: the predicate, its arguments, and zeros."""
+        """The columns of rows: the predicate, its arguments, and zeros in the columns beyond its arity."""
         missing = len(self.keys) - 1 - len(columns)
         return list(map(pa.array, (np.full(size, number), *columns, *[np.zeros(size, np.int64)] * missing)))

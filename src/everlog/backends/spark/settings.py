@@ -10,20 +10,21 @@ from everlog.settings import LOCAL_FINISH, PROBE_ROWS
 
 @dataclass(frozen=True)
 class SparkSettings:
-    """When Spark reasons how; :class:`PlanSettings` has the thresholds of plans."""
+    """The thresholds by which Spark chooses how to reason; those of plans are in :class:`PlanSettings`."""
 
     local_finish: int = LOCAL_FINISH
-    """A loop goes on in one task, in the local engine, once what its rules read and derive has at most so many
-    facts; 0 is never. If more come to light on the way, the task gives up and the loop goes on."""
+    """Maximum number of facts, read and derived by a loop's rules, at which the local engine finishes the loop in one
+    task; 0 is never. If the task derives more facts than this, it gives up and the loop goes on."""
     plans: PlanSettings = field(default_factory=PlanSettings)
     expand_below: int | None = None
-    """The pairs of closures with more facts than this are not written down; None is never."""
+    """Maximum number of pairs of a closure that are stored; those of larger ones are listed when read. None is no
+    maximum."""
     probe_rows: int = PROBE_ROWS
-    """Where a change is joined with more rows of a store than this, a job finds out first in which row groups it can
-    match, if that is not known; with fewer rows, reading all of them is quicker."""
+    """Number of rows of a store above which a job finds out, before a change is joined with them, in which row groups
+    the change can match, if that is not known. Fewer rows are read faster than such a job runs."""
 
     def explained(self, plan: StratumPlan) -> StratumPlan:
-        """The plan with the thresholds that are met only when it runs.
+        """The plan with the reasons of the thresholds that apply only when it runs.
 
         >>> from everlog.analysis.check import check
         >>> from everlog.analysis.stratify import stratify
@@ -34,14 +35,14 @@ class SparkSettings:
         >>> SparkSettings().explained(plan).reasons[-1]
         'finished in one task if all of its facts fit there (spark-local-finish 4,000,000)'
         """
-        said = []
+        reasons = []
         if plan.kind in ("rounds", "loop"):
-            said.append(f"finished in one task if all of its facts fit there {self.finishing}")
+            reasons.append(f"finished in one task if all of its facts fit there {self.finishing}")
         if plan.stratum.alone is not None and self.expand_below is not None:
-            said.append(f"stored unless there are more facts {limit(self, 'expand_below')}")
-        return replace(plan, reasons=(*plan.reasons, *said))
+            reasons.append(f"stored unless there are more facts {limit(self, 'expand_below')}")
+        return replace(plan, reasons=(*plan.reasons, *reasons))
 
     @property
     def finishing(self) -> str:
-        """The threshold of the local finish, as plans and logs have it."""
+        """The text of the threshold of the local finish in plans and logs."""
         return f"(spark-local-finish {self.local_finish:,})"

@@ -1,7 +1,7 @@
-"""Rules of the same join shape: they differ in predicates and constants only, and are matched by one join.
+"""Groups rules of equal join shape, which differ only in predicates and constants; one join matches a group.
 
-The names that differ become columns of a small table, one row a rule, that is broadcast; a single rule
-needs no table, its names are literals. So a thousand subclass axioms are one join with a thousand rows.
+The names that differ are columns of a small table with a row for each rule, which is broadcast; the names of a single
+rule are literals, without a table. So a thousand subclass axioms are one join with a thousand rows.
 """
 
 from __future__ import annotations
@@ -15,19 +15,19 @@ from everlog.lang.syntax import Atom, Constant, Predicate, Term, Variable
 
 @dataclass(frozen=True)
 class Variant:
-    """A rule with one body atom matched in the changes; ``None`` is for all of them matched in the facts."""
+    """A rule whose body atom ``pivot`` is matched in the changes; without a pivot all are matched in the facts."""
 
     rule: PlannedRule
     pivot: int | None = None
 
     def atom(self, body: int) -> Atom:
-        """A body atom as it is matched: a negated one that changed without its wildcards."""
+        """A body atom as it is matched: if it is negated and the pivot, without its wildcards."""
         positive = len(self.rule.positive)
         return self.rule.shadows[body - positive] if body == self.pivot and body >= positive else self.rule.atom(body)
 
     @property
     def shape(self) -> Hashable:
-        """Equal for variants that one join can match."""
+        """A value that is equal for variants that one join can match."""
         numbers: dict[Term, int] = {}
 
         def pattern(atom: Atom) -> tuple[int | str, ...]:
@@ -42,7 +42,7 @@ class Variant:
 
 @dataclass(frozen=True)
 class Alike:
-    """Variants of one shape; the first speaks for all."""
+    """Variants of one shape; joins are built from the first."""
 
     variants: tuple[Variant, ...]
 
@@ -51,11 +51,12 @@ class Alike:
         return self.variants[0]
 
     def predicates(self, body: int) -> list[Predicate]:
-        """The predicates that a body atom has."""
+        """The different predicates that a body atom has in the variants."""
         return list(dict.fromkeys(variant.rule.atom(body).predicate for variant in self.variants))
 
     @property
     def heads(self) -> list[Predicate]:
+        """The different predicates of the variants' heads."""
         return list(dict.fromkeys(variant.rule.rule.head.predicate for variant in self.variants))
 
     def constants(self, atoms: Iterable[Atom]) -> list[Constant]:
@@ -63,7 +64,7 @@ class Alike:
 
 
 def alike(variants: Sequence[Variant]) -> list[Alike]:
-    """The variants by shape.
+    """Group variants by shape.
 
     >>> from everlog.lang.parser import parse_program
     >>> rules = parse_program("a(?x) :- b(?x) . c(?y) :- d(?y) . e(?x) :- f(?x, ?x) .").rules

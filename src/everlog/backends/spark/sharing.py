@@ -1,12 +1,12 @@
-"""Facts and arrays that every worker of a host reads from the same memory.
+"""Facts and arrays that all workers of a host read from shared memory.
 
-A task writes them once, as Arrow files in the work directory, and returns where they are; workers map the
-files, so that a host holds one copy however many workers it has. Pages are mapped copy-on-write: kernels
-are compiled for arrays that can be changed, and nobody changes these. A directory counts only if its task
-returned it, so a task that runs twice does no harm.
+A task writes them once, as Arrow files in the work directory, and returns their directory; workers map the
+files, so a host holds one copy for any number of workers. Pages are mapped copy-on-write, because kernels
+are compiled for writable arrays, although none of them writes to these. A directory is used only if its task
+returned it, so a task may run twice.
 
-Facts come with the 64-bit ids of the lake; what is shared is numbered densely, as the local engine has it,
-and sorted in the orders that the plans ask for.
+Facts arrive with the 64-bit ids of the store. In shared memory they have dense numbers, as in the local engine,
+and are sorted in the orders that the plans need.
 """
 
 from __future__ import annotations
@@ -37,14 +37,14 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 SENT_ROWS = 1 << 17
-"""Rows in a batch that a worker sends to its JVM; a batch has more if they belong together."""
+"""Number of rows in a batch that a worker sends to its JVM; rows that are made at once are not split."""
 
 Array = npt.NDArray[Any]
 Orders = Mapping[Predicate, frozenset[Order]]
 
 NO_IDS: Column = np.empty(0, np.int64)
 OPENED = 4
-"""So many directories stay mapped in a worker, for the tasks that come to it next."""
+"""Maximum number of directories that stay mapped in a worker, for its next tasks."""
 
 
 # arrays -----------------------------------------------------------------------------------------
@@ -60,7 +60,7 @@ def write_arrays(directory: Path, arrays: Mapping[str, Array]) -> None:
 
 
 def map_array(path: Path) -> Array:
-    """An array of a file in memory that all processes of the host share."""
+    """The array of a file, mapped into memory that all processes of the host share."""
     with path.open("rb") as file:
         mapped = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_COPY)
     whole = pa.py_buffer(mapped)
@@ -82,7 +82,7 @@ def map_arrays(directory: Path) -> Mapping[str, Array]:
 
 @dataclass(frozen=True)
 class SharedNumbering:
-    """Dense numbers for ids: first those that are shared, then those that only some facts have; both ascending.
+    """Dense numbers for ids: first the shared ids, then ids of its own, which only one task has; both ascending.
 
     >>> (column,), numbering = renumbered([np.array([70, 50, 60])], shared=np.array([50, 70]))
     >>> column.tolist(), numbering.ids(column).tolist()
@@ -117,7 +117,10 @@ class SharedNumbering:
 
 
 def renumbered(columns: Sequence[Column], shared: Column = NO_IDS) -> tuple[list[Column], SharedNumbering]:
-    """Columns of ids as numbers. One sort of all ids; looking each up would miss the cache each time."""
+    """Columns of ids as columns of dense numbers, and the numbering.
+
+    All ids are sorted once, since looking each of them up would miss the cache each time.
+    """
     ids = np.concatenate([NO_IDS, *columns])
     order = np.argsort(ids)
     ordered = ids[order]
@@ -159,7 +162,10 @@ def tagged(parts: Sequence[tuple[DataFrame, int, int | None]], width: int) -> Da
 
 
 def columns_by_tag(batches: Iterable[pa.RecordBatch], arities: Sequence[int]) -> list[list[Column]]:
-    """The columns of each tag of a :func:`tagged` partition; without arguments one as long as there are rows."""
+    """The columns of each tag of a :func:`tagged` partition.
+
+    A predicate without arguments has one column, which is as long as it has rows.
+    """
     held = list(batches)
     if not held:
         return [[NO_IDS] * max(arity, 1) for arity in arities]
@@ -180,7 +186,7 @@ def columns_by_tag(batches: Iterable[pa.RecordBatch], arities: Sequence[int]) ->
 def fact_set(
     predicates: Sequence[Predicate], columns: Sequence[Sequence[Column]], shared: Column = NO_IDS, more: Column = NO_IDS
 ) -> tuple[FactSet, SharedNumbering]:
-    """The facts of columns of ids, one list a predicate; the ids ``more`` are numbered as well."""
+    """Facts over a new numbering, from columns of ids for each predicate; the ids ``more`` are numbered as well."""
     arguments = [column for p, mine in zip(predicates, columns, strict=True) for column in mine[: p.arity]]
     numbers, numbering = renumbered([*arguments, more], shared)
     waiting = iter(numbers)
@@ -198,7 +204,7 @@ def fact_set(
 def share(
     session: SparkSession, facts: Mapping[Predicate, DataFrame], work: Path, orders: Orders | None = None
 ) -> Path | None:
-    """Write relations for all workers, in one task; returns where they are, None if there are none."""
+    """Write relations for all workers, in one task; returns their directory, or None if there are no relations."""
     if not facts:
         return None
     predicates = tuple(facts)
@@ -235,7 +241,7 @@ class _Share:
 
 
 def write_facts(work: Path, facts: FactSet, ids: Column, orders: Orders) -> Path:
-    """Write relations, sorted in their own order and in those that are asked for, for :func:`shared_facts` to map."""
+    """Write relations for :func:`shared_facts` to map, sorted in their own order and in the given ones."""
     directory = new_directory(work, "shared")
     contents = []
     arrays: dict[str, Array] = {"ids": ids}
@@ -250,16 +256,19 @@ def write_facts(work: Path, facts: FactSet, ids: Column, orders: Orders) -> Path
 
 
 def new_directory(work: Path, kind: str) -> Path:
-    """A directory of its own for each attempt of a task; one that outlives its job does not bring its store back."""
+    """A new directory for one attempt of a task.
+
+    Its parent has to exist: a task that is still running after its job does not create a removed work directory again.
+    """
     directory = work / f"{kind}-{uuid.uuid4().hex}"
     directory.mkdir()
     return directory
 
 
 def in_one_task(frame: DataFrame, function: Callable[[Iterable[pa.RecordBatch]], Any]) -> Any:
-    """Give all rows of a DataFrame to a function in one task; its small result comes back to the driver.
+    """Call a function with all rows of a DataFrame in one task; returns its result, which has to be small.
 
-    Spark starts no task for a DataFrame that it knows to be empty; then there is nothing to distribute either.
+    Spark starts no task for a DataFrame that it knows to be empty; the function is then called in the driver.
     """
     results = gather(frame.repartition(1).mapInArrow(_Once(function), RESULT))
     return results[0] if results else function(())

@@ -1,7 +1,7 @@
-"""Facts spread over slices: on their way to one, and kept there, as files.
+"""Facts spread over slices, in files: facts that are sent to a slice, and facts that a slice keeps.
 
-A task writes what it sends into a directory of its own, the facts of a slice together, and returns where; the tasks
-of the next round read their parts of it. What a slice keeps is sorted, in a few files of geometrically growing size.
+A task writes the facts that it sends into a directory of its own, grouped by slice, and returns the directory; the
+tasks of the next round read their parts of it. A slice keeps its facts sorted, in a few files of geometric sizes.
 """
 
 from __future__ import annotations
@@ -21,35 +21,37 @@ from everlog.engine.runs import Run
 from everlog.lang.syntax import Predicate
 
 FACTOR = 2
-"""What a slice has is merged with what is new as long as it has at most so many times as many facts, so that it is in
-few files however many rounds there are."""
+"""Parts of a slice with at most this many times as many facts as the new ones are merged with these.
+
+So a slice is in few files after any number of rounds.
+"""
 
 
 @dataclass(frozen=True)
 class Spread:
-    """How facts are spread: over so many slices, each predicate by so many of its leading arguments."""
+    """The number of slices, and for each predicate the number of leading arguments that determine a fact's slice."""
 
     predicates: Mapping[Predicate, int]
     slices: int
 
     def layouts(self, universe: int) -> dict[Predicate, Layout]:
-        """How the facts of each predicate are packed, given the number of all terms."""
+        """The layout of the keys of each predicate, given the number of all terms."""
         return {predicate: layout_for(predicate.arity, universe) for predicate in self.predicates}
 
 
-# on their way -----------------------------------------------------------------------------------
+# facts sent to slices ---------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
 class Sent:
-    """Facts on their way, in the files of a directory, those of a slice together; so many for each slice."""
+    """Facts sent to slices, in the files of a directory, grouped by slice; ``counts`` has the number for each slice."""
 
     directory: Path
     counts: tuple[int, ...]
 
 
 def send(facts: Mapping[Predicate, Keys], spread: Spread, universe: int, work: Path) -> Sent | None:
-    """Write facts by slice; None if there are none. Keys need not be sorted, and one may be there twice."""
+    """Write facts grouped by slice; None if there are none. Keys need not be sorted or different."""
     arrays: dict[str, Array] = {}
     counts = np.zeros(spread.slices, np.int64)
     for tag, (predicate, layout) in enumerate(spread.layouts(universe).items()):
@@ -68,7 +70,7 @@ def send(facts: Mapping[Predicate, Keys], spread: Spread, universe: int, work: P
 
 
 def slots_of(layout: Layout, keys: Keys, leading: int, slices: int) -> npt.NDArray[np.uint16]:
-    """The slice of each fact: a hash of its leading arguments, the same for all predicates.
+    """The slice of each fact: a hash of its leading arguments that is equal for all predicates.
 
     >>> pairs, triples = np.array([5 << 32 | 1, 5 << 32 | 9, 6 << 32 | 9]), np.array([5 << 42 | 7])
     >>> slots_of(layout_for(2, 10), pairs, 1, 3).tolist(), slots_of(layout_for(3, 10), triples, 1, 3).tolist()
@@ -93,19 +95,19 @@ def received(sent: Iterable[Sent], number: int, tag: int) -> list[Keys]:
     return found
 
 
-# in their slice ---------------------------------------------------------------------------------
+# facts kept by slices ---------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
 class Held:
-    """Facts of a slice, sorted, in the files of a directory."""
+    """A part of the facts of a slice, sorted, in the files of a directory."""
 
     directory: Path
     count: int
 
 
 class SliceFacts:
-    """What a slice has, mapped from its files."""
+    """The facts of a slice, mapped from its files."""
 
     def __init__(self, held: Sequence[Held], layouts: Mapping[Predicate, Layout]) -> None:
         self.held = tuple(held)
@@ -121,11 +123,11 @@ class SliceFacts:
         return Relation(self.layouts[predicate], runs)
 
     def with_new(self, predicate: Predicate, new: Relation) -> Relation:
-        """The same with facts that it does not have, as runs of their own."""
+        """The facts of a predicate with new ones, which the slice does not have, as further runs."""
         return Relation(self.layouts[predicate], self.relation(predicate).runs + new.runs)
 
     def extended(self, new: FactSet, work: Path) -> tuple[Held, ...]:
-        """What the slice has from now on, new facts merged with such parts as are not much larger."""
+        """Write new facts, merged with the last parts that are not much larger; returns all parts of the slice."""
         count, merged = new.count, len(self.held)
         while merged and self.held[merged - 1].count <= FACTOR * count:
             merged -= 1

@@ -1,8 +1,8 @@
-"""The facts of a version of a store, as executors read them where they lie.
+"""The facts of a version of a store, read by executors from the files of the store.
 
-A fact is the sum of its rows. Most are in one row, in files of one writer that only has rows that hold; the others are
-those that later files touch, and these are few and summed once. Row groups that cannot have what is asked for are
-not read: those without the predicates, and, where facts are looked up by their first argument, those without it
+A fact is the sum of its rows. Most facts have one row, in the files of one writer whose rows all hold; the others are
+those with rows in later files, which are few and summed once. Row groups that cannot match are not read: those
+without the predicates, and, where facts are looked up by their first argument, those without its values
 (:mod:`everlog.backends.spark.groups`).
 """
 
@@ -35,14 +35,14 @@ if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
 
 PICKED = 4
-"""Row groups are picked out of files that have more than so many times their rows."""
+"""Row groups are read by :func:`picked` if their files have more than this many times their rows; files otherwise."""
 
 SUMMED_IN_ONE_TASK = 1 << 20
-"""So many rows of later files at most are summed in one task, with what they touch of the others."""
+"""Maximum number of rows in later files that are summed in one task, with the rows of their facts in other files."""
 
 
 class StoredFacts:
-    """The facts of some predicates in a version of a store; see the module. Nothing is copied."""
+    """The facts of some predicates in a version of a store, as sets and multisets that read its files."""
 
     def __init__(self, space: Workspace, store: Store, version: int, predicates: Predicates) -> None:
         self.space = space
@@ -63,14 +63,15 @@ class StoredFacts:
         self._touched: Stored | None = None
 
     def facts(self, but: Collection[Predicate] = ()) -> FrameSet:
-        """Those that hold, of other predicates than some."""
+        """The facts that hold, without those of the predicates ``but``."""
         return self._summed("holds", self.predicates.difference(but))
 
     def explicit(self) -> FrameSet:
+        """The explicit facts."""
         return self._summed("explicit", self.predicates)
 
     def counts(self, name: str) -> FrameCounts:
-        """The sums of a counter."""
+        """The sums of a counter, as a multiset."""
         from pyspark.sql import functions as F
 
         def pruned(wanted: Predicates, mask: Mask | None) -> DataFrame:
@@ -82,7 +83,7 @@ class StoredFacts:
         return FrameCounts(self.space, [FrameSummand(weighted)])
 
     def fed(self, hidden: Mapping[Predicate, Predicate]) -> FrameSet:
-        """The facts that feed modules, under hidden names: those that are explicit or have a derivation outside."""
+        """The facts that feed modules, under hidden names: explicit ones, and ones with a counter above zero."""
         from pyspark.sql import functions as F
 
         shown = {name: predicate for predicate, name in hidden.items()}
@@ -142,7 +143,7 @@ class StoredFacts:
         return FrameSet(self.space, [SourcePart.whole(scan)], [SourcePart(touched, there)], [SourcePart.whole(step)])
 
     def touched(self) -> Stored:
-        """The facts with rows in later files, with the sums of all their rows."""
+        """The facts with rows in later files, each with the sums of all of its rows; they are summed once."""
         if self._touched is None:
             later = int(self.groups.rows[~self.is_first].sum())
             self._touched = self._summed_in_one_task() if later <= SUMMED_IN_ONE_TASK else self._summed_by_all()
@@ -179,7 +180,7 @@ class StoredFacts:
         return [self.space.names.id(predicate) for predicate in sorted(predicates)]
 
     def _rows(self, chosen: Chosen, predicates: Predicates, *more: Column) -> DataFrame:
-        """Rows of some predicates in some row groups, and in all of their files if that is not much more."""
+        """The rows of some predicates in the chosen row groups, or in all of their files if that is not much more."""
         ids, schema = self._ids(predicates), columns(self.space, weights=True)
         paths, sizes = self.groups.files_of(chosen), self.groups.rows
         if not paths:
@@ -194,7 +195,7 @@ class StoredFacts:
 
 @dataclass(frozen=True)
 class SumTouched:
-    """Sums the rows of facts that later files touch; of the first files only row groups are read that have some."""
+    """Sums the rows of facts with rows in later files; of first files only row groups that may have them are read."""
 
     groups: Groups
     is_first: Chosen
@@ -202,7 +203,10 @@ class SumTouched:
     keys: tuple[str, ...]
 
     def run(self, path: str) -> tuple[str | None, dict[int, int], Touches | None]:
-        """Write the sums into a file; returns its name, how many facts of each predicate, and what they touch."""
+        """Write the sums into a file.
+
+        Returns its name, the number of facts by predicate, and the row groups that the facts touch.
+        """
         having = self.groups.having(self.predicates)
         later = self._read(having & ~self.is_first)
         if not later.num_rows:
@@ -232,7 +236,7 @@ class SumTouched:
 
 @dataclass(frozen=True)
 class _Sum:
-    """Runs in a task of its own; each attempt writes a file of its own."""
+    """Runs :class:`SumTouched` in a task; each attempt writes a file of its own."""
 
     task: SumTouched
     path: str

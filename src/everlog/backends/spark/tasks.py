@@ -1,4 +1,4 @@
-"""Functions run by Spark's workers, one task each, with small results that come back to the driver."""
+"""Runs functions in Spark's workers, one task each, and returns their results, which are small, to the driver."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ R = TypeVar("R")
 
 
 def _read_only(items: dict[Any, Any]) -> MappingProxyType[Any, Any]:
-    """Tasks may hold programs, which have read-only mappings: these come as what they show."""
+    """Restore a read-only mapping from its items; programs, which tasks may hold, have such mappings."""
     return MappingProxyType(items)
 
 
@@ -40,9 +40,9 @@ RESULT = "result binary"
 
 @dataclass(frozen=True)
 class SparkRunner:
-    """Runs each task as a Spark task of its own, started in their order.
+    """Runs each task as a Spark task of its own; they start in the given order.
 
-    Spark may run a task twice and takes one result. A client of Spark Connect cannot know how much is done.
+    Spark may run a task twice and uses one result. With Spark Connect progress is not reported to the tally.
     """
 
     spark: SparkSession
@@ -67,13 +67,13 @@ class SparkRunner:
 
 
 def runner_of(spark: SparkSession | None) -> Runner:
-    """Who runs tasks: Spark, or this process if there is no session."""
+    """The runner of tasks: Spark, or this process if there is no session."""
     return IN_PROCESS if spark is None else SparkRunner(spark)
 
 
 @contextmanager
 def _tallied(context: Any, job: _Job[T, R], tally: Tally | None) -> Iterator[_Job[T, R]]:
-    """The job, counting what its tasks have done where somebody wants to know."""
+    """The job; with a tally, its tasks count the bytes and rows that they have read, which the tally is given."""
     if tally is None:
         yield job
         return
@@ -83,9 +83,10 @@ def _tallied(context: Any, job: _Job[T, R], tally: Tally | None) -> Iterator[_Jo
 
 
 def _context(spark: SparkSession) -> Any:
-    """What runs plain functions, which a client of Spark Connect has not.
+    """The Spark context, which runs plain functions; None in a client of Spark Connect.
 
-    A session's first DataFrame makes the JVM load and compile Spark's SQL engine: 4 seconds of processor time.
+    Tasks need no DataFrame with it: a session's first one makes the JVM load and compile Spark's SQL engine, which
+    takes 4 seconds of processor time.
     """
     from pyspark.errors import PySparkException
 
@@ -96,22 +97,22 @@ def _context(spark: SparkSession) -> Any:
 
 
 def parallelism(spark: SparkSession) -> int:
-    """Number of tasks that keeps all cores busy."""
+    """The number of tasks that keeps all cores busy."""
     return int(spark.conf.get("spark.sql.shuffle.partitions", "4") or 4)
 
 
 def worker_limit(spark: SparkSession) -> int | None:
-    """What Spark allows a Python worker to take, if it was told."""
-    said = spark.conf.get("spark.executor.pyspark.memory", None)
-    if said is None:
+    """The bytes that a Python worker may take by Spark's configuration; None if that sets no limit."""
+    memory = spark.conf.get("spark.executor.pyspark.memory", None)
+    if memory is None:
         return None
     cores = int(spark.conf.get("spark.executor.cores", None) or 1)
-    size = bytes_of(said if said[-1:].isalpha() else f"{said}m")
+    size = bytes_of(memory if memory[-1:].isalpha() else f"{memory}m")
     return None if size is None else size // cores
 
 
 def gather(frame: DataFrame) -> list[Any]:
-    """The results in a DataFrame of :func:`packed` ones."""
+    """Run a DataFrame of :func:`packed` results, and return them."""
     return opened([pickle.loads(row["result"]) for row in frame.collect()])
 
 
@@ -122,7 +123,7 @@ def packed(function: Callable[[], Any]) -> pa.RecordBatch:
 
 @contextmanager
 def full_disks() -> Iterator[None]:
-    """A full disk is the same error where Java writes: what is shuffled, and tables. Spark says that a task failed."""
+    """Raise an error about the full disk where Spark reports that a task failed because Java could not write."""
     from py4j.protocol import Py4JError
     from pyspark.errors import PySparkException
 
@@ -137,13 +138,13 @@ def full_disks() -> Iterator[None]:
 
 @dataclass(frozen=True)
 class _Job(Generic[T, R]):
-    """Runs the tasks whose numbers come in."""
+    """Runs the tasks whose numbers it is given."""
 
     function: Callable[[T], R]
     tasks: tuple[bytes, ...]
     sizes: tuple[int, ...] = ()
     counters: tuple[Any, ...] = ()
-    """Accumulators of the bytes read and of the rows."""
+    """Accumulators of the bytes and of the rows read."""
 
     def __call__(self, number: int) -> bytes:
         """The pickled result of a task."""
@@ -155,7 +156,7 @@ class _Job(Generic[T, R]):
         return pickle.dumps(result)
 
     def in_arrow(self, numbers: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        """The same for rows of a DataFrame."""
+        """The pickled results of the tasks whose numbers are in the rows of a DataFrame."""
         for batch in numbers:
             results = [self(number) for number in batch.column("id").to_pylist()]
             yield pa.record_batch({"result": pa.array(results, pa.binary())})

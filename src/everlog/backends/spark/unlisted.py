@@ -1,4 +1,7 @@
-"""Closures with too many pairs to be written down: what they follow from is kept, and pairs are listed when read."""
+"""Closures with too many pairs to be stored: the condensed graph or the membership is, and pairs are listed on reading.
+
+The numbers of pairs are known before any pair is listed.
+"""
 
 from __future__ import annotations
 
@@ -16,21 +19,21 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class ClosureListing:
-    """The pairs of a closure as stages that run when they are used, and how many there are."""
+    """The pairs of a closure as stages that run when they are used, and the number of pairs of each predicate."""
 
     frames: Mapping[Predicate, DataFrame]
     pairs: Mapping[Predicate, int]
 
 
 def is_counted_first(plan: StratumPlan) -> bool:
-    """Whether it is known how many pairs there are before any is listed."""
+    """Whether the plan counts the pairs of its closure before it lists any."""
     return plan.kind in ("reachability", "components")
 
 
 def listing(
     plan: StratumPlan, session: SparkSession, facts: Mapping[Predicate, DataFrame], work: Path
 ) -> ClosureListing:
-    """Prepare the pairs of a closure whose plan counts them first."""
+    """Count the pairs of a closure, and prepare the stages that list them."""
     from everlog.backends.spark.closure import condense, listed
     from everlog.backends.spark.components import pairs
 

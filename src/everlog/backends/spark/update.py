@@ -1,9 +1,9 @@
-"""Updates on Spark: a version of a store repaired where it lies, and the change written by executors.
+"""Updates on Spark: executors read a version of a store, repair it, and write the change.
 
-Of the store only predicates of the program and of the change are read, and of these, row group by row
-group, only what joins with changes ask for. Where the counters of the version are those of modules, a
-closure whose input changed is brought up to date in one task, if its graph fits there, and otherwise closed again
-by its plan and compared with what was there. Where there are no counters, these are computed first.
+Only the predicates of the program and of the change are read, and of these only the row groups that joins with the
+change can match. Where the counters of the version are those of modules, a closure whose input changed is repaired in
+one task, if its graph fits there, and otherwise closed again by its plan and compared with its facts before. A version
+without counters has them computed first.
 """
 
 from __future__ import annotations
@@ -69,7 +69,10 @@ def update_on_spark(
     limits: Limits | None = None,
     profile: Profile | None = None,
 ) -> Repaired:
-    """Repair a version of a store after a change of its explicit facts; the program is the one of the version."""
+    """Repair a version of a store after a change of its explicit facts, and write the change.
+
+    ``program`` is the program of the version.
+    """
     info = store.info(version)
     program = program_of(program, info)
     names = HashedNames(predicates_of(program), info.salt)
@@ -85,24 +88,26 @@ def update_on_spark(
             log.info("derivations are not counted, and closures not listed: everything is derived again")
             algorithm = "rematerialise"
         hidden = program.external
-        gone, come = (staged_facts(space, files) for files in (staged.delete, staged.insert))
-        _refuse_two_arities(space, program, old, come, others)
-        delete: AnyFactSet = gone.renamed(hidden)
-        insert: AnyFactSet = come.renamed(hidden)
+        deletions, insertions = (staged_facts(space, files) for files in (staged.delete, staged.insert))
+        _refuse_two_arities(space, program, old, insertions, others)
+        delete: AnyFactSet = deletions.renamed(hidden)
+        insert: AnyFactSet = insertions.renamed(hidden)
         with watching(profile, program) as watch:
             engine = spark_engine(watch, space, limits=limits, settings=settings)
             done = update(engine, program, old.kept, delete, insert, algorithm, strategy)
         log.info("updated in %d jobs", space.jobs)
         seen = SeenChange(done, hidden, old.generated)
-        idle, sizes_of = (delete - old.kept.explicit).count, functools.partial(_sizes, space)
-        return repaired(seen, idle, info.statistics, sizes_of, _Writer(space, old, seen, staged.work).files)
+        not_explicit, sizes_of = (delete - old.kept.explicit).count, functools.partial(_sizes, space)
+        return repaired(seen, not_explicit, info.statistics, sizes_of, _Writer(space, old, seen, staged.work).files)
 
 
 def _refuse_two_arities(
     space: Workspace, program: StratifiedProgram, old: Version, insert: AnyFactSet, others: Sequence[Predicate]
 ) -> None:
-    """A bare name has one arity, in the rules, the store and the change. Mostly the footers tell that the store has no
-    others."""
+    """An error if a bare name has several arities in the rules, the store and the change.
+
+    Facts of the store are counted only if the footers do not exclude other arities.
+    """
     refuse_two_arities(insert, program.program.arities)
     assert space.groups is not None
     if others and space.groups.size([space.names.id(predicate) for predicate in others]):
@@ -119,7 +124,7 @@ class _Writer:
     work: Path
 
     def files(self, sizes: Sizes) -> list[Path]:
-        """The files, by executors; ``sizes`` says how many rows there are of each predicate."""
+        """Write the change by executors, and return its files; ``sizes`` is the number of rows of each predicate."""
         seen, done = self.seen, self.seen.change
         new = done.materialisation
         weights: dict[str, Signed] = {
@@ -135,10 +140,10 @@ class _Writer:
         return [(framed(self.space, more), 1), (framed(self.space, less), -1)]
 
     def _changed(self, change: AnyCounts | None, new: AnyCounts | None, stored: FrameCounts) -> Signed:
-        """What to add to the rows of a counter, given how it changed, its new value, and what the rows say.
+        """The numbers to add to the rows of a counter, given its change, its new value, and the sums of its rows.
 
-        One that is not kept any more stays as it is in the rows, until it is kept again. One that is kept only now
-        takes the place of what the rows say, which is of an earlier version.
+        The rows of a counter that is no longer kept stay as they are. A counter that was not kept before replaces the
+        sums of its rows, which are those of an earlier version.
         """
         if new is None:
             return []

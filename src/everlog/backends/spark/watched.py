@@ -1,7 +1,7 @@
-"""The engine on Spark, saying what it does: passes over rules and their jobs.
+"""The engine on Spark for profiles: it reports each pass over rules, and the end of its jobs, to a recorder.
 
-The rules of a pass are matched in one job, so its time is theirs together; its instances are told apart by what
-they derive.
+The rules of a pass are matched in one job, whose time counts for all of them; its instances are counted by the
+predicate that they derive.
 """
 
 from __future__ import annotations
@@ -27,15 +27,15 @@ if TYPE_CHECKING:
     from everlog.analysis.stratify import Stratum
 
 MOST_PREDICATES = 50
-"""Instances are told apart by so many predicates in one job."""
+"""Maximum number of derived predicates by which the instances of one job are counted; with more they are not."""
 
 
 class WatchedSparkEngine(SparkEngine):
-    """Tells a recorder when it begins with rules, and when the jobs of a pass are done."""
+    """Reports to a recorder when a pass over rules begins, and when its jobs are done."""
 
     watch: Recorder
     _heads: tuple[Predicate, ...] = ()
-    """What the rules of the pass derive, if that is to be told apart."""
+    """The predicates that the rules of the pass derive, if its instances are counted by them."""
 
     def match(
         self,
@@ -68,8 +68,8 @@ class WatchedSparkEngine(SparkEngine):
         return super().way(stratum, facts, explicit, without)
 
     @contextmanager
-    def _told(self, stratum: Stratum, rules: Sequence[Rule]) -> Iterator[None]:
-        """Rules are evaluated otherwise than by passes; those of a module were told of before."""
+    def _recorded(self, stratum: Stratum, rules: Sequence[Rule]) -> Iterator[None]:
+        """Report rules that are evaluated without passes; :meth:`way` has reported those of a module before."""
         if stratum.alone is None:
             self.watch.began_group(self, stratum.index, rules, "forward")
         yield
@@ -77,19 +77,19 @@ class WatchedSparkEngine(SparkEngine):
             self.watch.jobs_done({})
 
     def evaluated(self, plan: StratumPlan, facts: FrameSet, explicit: FrameSet) -> tuple[FrameSet, int] | None:
-        with self._told(plan.stratum, plan.stratum.rules):
+        with self._recorded(plan.stratum, plan.stratum.rules):
             return super().evaluated(plan, facts, explicit)
 
     def closed_at_once(self, plan: StratumPlan, facts: FrameSet) -> FrameSet:
-        with self._told(plan.stratum, plan.stratum.recursive):
+        with self._recorded(plan.stratum, plan.stratum.recursive):
             return super().closed_at_once(plan, facts)
 
     def closed_in_rounds(self, plan: StratumPlan, facts: FrameSet, observer: Observer) -> FrameSet:
-        with self._told(plan.stratum, plan.stratum.recursive):
+        with self._recorded(plan.stratum, plan.stratum.recursive):
             return super().closed_in_rounds(plan, facts, observer)
 
     def finished(self, stratum: Stratum, facts: FrameSet, delta: FrameSet) -> FrameSet | None:
-        with self._told(stratum, stratum.recursive):
+        with self._recorded(stratum, stratum.recursive):
             return super().finished(stratum, facts, delta)
 
     def observed(self, rows: DataFrame) -> tuple[Observation, DataFrame]:
@@ -110,9 +110,9 @@ class WatchedSparkEngine(SparkEngine):
 
 
 def spark_engine(watch: Watch, *arguments: Any, **options: Any) -> SparkEngine:
-    """An engine on Spark; one that tells a recorder what it does, if that is who watches."""
+    """An engine on Spark; one that reports to the watch if that is a recorder."""
     if not isinstance(watch, Recorder):
         return SparkEngine(*arguments, **options)
-    made = WatchedSparkEngine(*arguments, **options)
-    made.watch = watch
-    return made
+    engine = WatchedSparkEngine(*arguments, **options)
+    engine.watch = watch
+    return engine

@@ -1,7 +1,7 @@
 """The ways in which Spark closes a stratum: one for each kind of plan (:mod:`everlog.backends.spark.plans`).
 
-A stratum with recursive rules is closed in two steps: first its nonrecursive rules are joined, then what they and the
-explicit facts give is where its recursion starts, and the sizes of that choose between the ways for recursion.
+A stratum with recursive rules is closed in two steps: first its nonrecursive rules are joined; then the recursion
+starts from the facts that these derive and from the explicit facts, in a way chosen by the sizes known by then.
 """
 
 from __future__ import annotations
@@ -70,8 +70,10 @@ def way_of(
 
 
 class RepairedByRules:
-    """A way to close a stratum that is repaired otherwise: ordinary rules by the algorithm of the update, and a stratum
-    in which modules depend on rules by closing it again.
+    """The repair of a stratum for ways that only close it.
+
+    Ordinary rules are repaired by the algorithm of the update. A stratum in which modules depend on rules is closed
+    again.
     """
 
     stratum: Stratum
@@ -85,7 +87,7 @@ class RepairedByRules:
 
 @dataclass(frozen=True)
 class OneTask(RepairedByRules):
-    """A stratum of any form, by the local engine in one task; too large if more facts come together there."""
+    """Closes a stratum of any form by the local engine in one task; too large if there are more facts than allowed."""
 
     engine: SparkEvaluation
     stratum: Stratum
@@ -105,8 +107,9 @@ class OneTask(RepairedByRules):
 
 @dataclass(frozen=True)
 class WithoutModules(RepairedByRules):
-    """A stratum in which modules depend on rules, with ordinary rules in the place of modules: only the local engine
-    closes such a stratum as it is.
+    """Closes a stratum in which modules depend on rules, with ordinary rules in place of the modules.
+
+    Only the local engine closes such a stratum with its modules.
     """
 
     engine: SparkEvaluation
@@ -120,7 +123,7 @@ class WithoutModules(RepairedByRules):
 
 @dataclass(frozen=True)
 class ModuleByPlan:
-    """A module that reads nothing of its own stratum."""
+    """Closes and repairs a module that reads no predicate of its own stratum."""
 
     engine: SparkEvaluation
     stratum: Stratum
@@ -144,7 +147,7 @@ class ModuleByPlan:
         )
 
     def _by_rules(self, plan: StratumPlan, facts: FrameSet) -> FrameSet:
-        """A module that is neither condensed nor decomposed, by rounds of the rules that it stands for."""
+        """Close a module that is neither condensed nor decomposed, by rounds of the rules that define it."""
         engine = self.engine
         seeds = seeded(plan, {p: engine.relation(facts, p) for p in facts.sizes})
         given = engine.kept({p: seeds[p] for p in plan.seeds if p in seeds})
@@ -154,7 +157,7 @@ class ModuleByPlan:
         return found.restricted(p for p in found if p not in plan.seeds or p in plan.stratum.predicates)
 
     def repair(self, update: Repairing) -> None:
-        """In one task if all that feeds a closure fits there; otherwise it is closed again and compared."""
+        """Repair in one task if the facts that feed a closure fit there; otherwise close it again and compare."""
         space, plans = self.engine.space, self.engine.settings.plans
         sets = (update.before, update.after, update.gone, update.fresh)
         change = ModuleChange(*(framed(space, facts) for facts in sets))
@@ -172,7 +175,7 @@ class ModuleByPlan:
 
 @dataclass(frozen=True)
 class Recursion(RepairedByRules):
-    """A stratum with recursive rules: its nonrecursive rules once, and from there by the way that the sizes choose."""
+    """Closes a stratum with recursive rules: applies its nonrecursive rules, then chooses the way by the sizes."""
 
     engine: SparkEvaluation
     stratum: Stratum
@@ -197,7 +200,7 @@ class Recursion(RepairedByRules):
         return close_by(lambda without: self._way(plan, known, without), known, start, observer)
 
     def _in_parts(self, parts: Sequence[Stratum], below: FrameSet, start: FrameSet, observer: Observer) -> AnyFactSet:
-        """The parts of the stratum one after the other; its nonrecursive rules have been applied before."""
+        """Close the parts of the stratum one after the other; its nonrecursive rules have been applied before."""
         applied = frozenset(self.stratum.nonrecursive)
         found: AnyFactSet = below
         for part in parts:
@@ -207,7 +210,7 @@ class Recursion(RepairedByRules):
         return found
 
     def _way(self, plan: StratumPlan, known: FrameSet, without: Collection[str]) -> Way:
-        """How to go on by a plan that is not for closing at once."""
+        """The way to close the recursion by a plan of the kind rounds or loop."""
         if plan.kind == "loop":
             return Loop(self.engine, self.stratum)
         if FINISH not in without and fits(self.stratum, known, self.engine.settings.local_finish):
@@ -217,7 +220,7 @@ class Recursion(RepairedByRules):
 
 @dataclass(frozen=True)
 class Finish(RepairedByRules):
-    """A recursion in one task, from the facts where it starts, which are known; too large if more come together."""
+    """Closes a recursion in one task, from known facts; too large if there are more facts than allowed."""
 
     engine: SparkEvaluation
     stratum: Stratum
@@ -232,7 +235,7 @@ class Finish(RepairedByRules):
 
 @dataclass(frozen=True)
 class InSlices(RepairedByRules):
-    """A recursion in rounds over facts that stay in their slices, from facts where it starts, which are known."""
+    """Closes a recursion in rounds over facts that stay in slices, from known facts."""
 
     engine: SparkEvaluation
     stratum: Stratum
@@ -244,9 +247,7 @@ class InSlices(RepairedByRules):
 
 @dataclass(frozen=True)
 class Loop(RepairedByRules):
-    """A recursion in rounds of joins, from facts where it starts, which are known. What is left is done in one task as
-    soon as it fits there.
-    """
+    """Closes a recursion in rounds of joins, from known facts; once the facts fit one task it is finished there."""
 
     engine: SparkEvaluation
     stratum: Stratum

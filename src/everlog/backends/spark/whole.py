@@ -1,4 +1,4 @@
-"""A change in one task of one executor, which opens a version as a whole and changes it by the local engine."""
+"""A change in one task of one executor, which opens all of a version and changes it by the local engine."""
 
 from __future__ import annotations
 
@@ -30,15 +30,15 @@ from everlog.store.codec import change_batches
 
 
 class AskedOfWhole(Protocol):
-    """What is to be done with a version that is opened as a whole; it can be sent to a worker."""
+    """A change of a version that is opened as a whole; it can be sent to a worker."""
 
     def carry_out(self, kb: KnowledgeBase) -> Change:
-        """Do it, and say what it changed."""
+        """Make the change, and return what it changed."""
 
 
 @dataclass(frozen=True)
 class StagedFacts:
-    """Facts in files that are to be deleted and inserted; ``deleted_from`` is where those to delete were read."""
+    """Facts in files to delete and to insert; ``deleted_from`` are the inputs from which those to delete were read."""
 
     delete: Staged
     insert: Staged
@@ -57,7 +57,7 @@ class StagedFacts:
 
 @dataclass(frozen=True)
 class OtherRules:
-    """Rules that come and rules that go."""
+    """Rules to add and rules to remove."""
 
     add: Program
     remove: Program
@@ -72,7 +72,7 @@ class OtherRules:
 class WholeTask:
     """Changes a version of a store; the data files go into the directory ``work``.
 
-    The task gives up if more than ``most`` facts come to light, or the worker cannot hold them.
+    The task gives up if there are more than ``most`` facts, or the worker cannot hold them.
     """
 
     store: str
@@ -112,12 +112,22 @@ class WholeTask:
             texts = change.rules_added, change.rules_removed, change.rules_known
             how = made.bookkeeping, made.closures, made.modules
             rules = NewRules(made.rules_text, *how, terms, texts, tuple(warnings))
-        inserted, deleted, won, lost = sizes
-        counted = made.new.nr is not None
-        return Repaired(files, inserted, deleted, won, lost, change.not_explicit, change.stats, figures, counted, rules)
+        inserted, deleted, explicit_inserted, explicit_deleted = sizes
+        return Repaired(
+            files,
+            inserted,
+            deleted,
+            explicit_inserted,
+            explicit_deleted,
+            change.not_explicit,
+            change.stats,
+            figures,
+            counted=made.new.nr is not None,
+            rules=rules,
+        )
 
     def _written(self, terms: pa.RecordBatch) -> str:
-        """A file of terms."""
+        """Write a file of terms, and return its path."""
         return write_parquet(pa.Table.from_batches([terms]).cast(schema.TERMS).sort_by("id"), Path(self.work), "terms")
 
 

@@ -1,10 +1,10 @@
-"""Where facts on Spark are kept between steps: the one owner of checkpoints, and of what they leave behind.
+"""The work directory in which facts on Spark are stored between steps, and the owner of its files.
 
 A step is a DataFrame. Storing it runs it once: each task writes one Parquet file into the work directory
-and returns its name and how many facts of each predicate it has, and that is all the driver learns.
-What is read back has no lineage, so plans stay as large as one step, and an executor that dies takes
-nothing along. A file counts only if its task returned it, so tasks that run twice do no harm. The
-directory goes when the work is done.
+and returns to the driver only its name and the number of facts of each predicate.
+Facts read back have no lineage, so plans stay as large as one step, and the loss of an executor loses no
+facts. A file is used only if its task returned it, so a task may run twice. The directory is removed when
+the workspace is closed.
 
 All facts have one schema: ``predicate`` and ``c0``, ``c1``, ... up to the largest arity, ids of the store.
 Columns beyond the arity of a predicate are 0, so that equal facts are equal rows.
@@ -46,15 +46,15 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 WEIGHT = "weight"
-"""The column that says how often a fact is meant."""
+"""The name of the column with the number of a fact in a multiset."""
 
 GROUP_ROWS = 1 << 20
-"""A row group of a checkpoint has so many rows at most."""
+"""Maximum number of rows in a row group of a stored step."""
 
 
 @dataclass(frozen=True)
 class RowGroupRange:
-    """Some row groups of a file, one after the other."""
+    """Consecutive row groups of a file, from ``first`` up to but without ``end``."""
 
     file: str
     first: int
@@ -62,24 +62,24 @@ class RowGroupRange:
 
 
 Slices = Mapping[int, tuple[RowGroupRange, ...]]
-"""Where the facts of each slice are; see :mod:`everlog.backends.spark.known`."""
+"""Maps the number of a slice to the row groups of its facts; see :mod:`everlog.backends.spark.known`."""
 
 
 @dataclass(frozen=True, eq=False)
 class Stored:
-    """Facts in files, each once, with their numbers by predicate; with weights if they are a multiset."""
+    """Different facts in files, with their number by predicate; if ``weighted``, with a column of weights."""
 
     files: tuple[str, ...] = ()
     sizes: Mapping[Predicate, int] = field(default_factory=dict)
     weighted: bool = False
     touches: Touches | None = None
-    """The row groups of a store that they touch, if it was asked for and they are few."""
+    """The row groups of a store that the facts touch; None if the facts are many or there is no store."""
     slices: Slices | None = None
-    """Where the facts of each slice are, if they are in slices."""
+    """The row groups of each slice, if the facts are in slices."""
 
 
 class Workspace:
-    """Stores DataFrames of facts in a directory that all workers share; see the module."""
+    """Stores DataFrames of facts in a directory that all workers share, and removes it when closed."""
 
     def __init__(self, spark: SparkSession, directory: Path | str, names: HashedNames, width: int) -> None:
         self.spark = spark
@@ -87,17 +87,17 @@ class Workspace:
         self.names = names
         self.keys = fact_columns(width)
         self.groups: Groups | None = None
-        """The row groups of a store, if facts are to be looked up there."""
+        """The row groups of a store, if its facts are looked up."""
         self.slices = parallelism(spark)
-        """Facts of a loop are in so many slices."""
+        """The number of slices for the facts of a loop."""
         self.copies: dict[tuple[Stored, frozenset[Predicate]], Stored] = {}
-        """Facts of some predicates that were put into slices."""
+        """Maps stored facts and some of their predicates to the copies of these facts in slices."""
         self.jobs = 0
-        """How many times something was stored or counted."""
+        """The number of times that a step was stored or counted."""
         self._spread: dict[tuple[Stored, frozenset[Predicate], tuple[str, ...]], DataFrame] = {}
 
     def store(self, frame: DataFrame, *, weighted: bool = False, more: Sequence[str] = ()) -> Stored:
-        """Run a step: distinct facts, with a column of weights or without, and with other columns."""
+        """Run a step and store its rows, which are distinct facts, with weights or without, and ``more`` columns."""
         columns = [*self.keys, *([WEIGHT] if weighted else []), *more]
         self.jobs += 1
         parts = gather(frame.select(*columns).mapInArrow(_WritePartition(str(self.directory), self.bounds), RESULT))
@@ -106,7 +106,7 @@ class Workspace:
         return replace(found, weighted=weighted, touches=touched)
 
     def stored(self, written: Iterable[tuple[Sequence[str], Mapping[int, int]]]) -> Stored:
-        """What tasks have written: files, and the numbers of facts by the ids of predicates."""
+        """The facts that tasks have stored, given their files and the numbers of facts by the ids of predicates."""
         files: list[str] = []
         sizes: Counter[int] = Counter()
         for some, counted in written:
@@ -116,12 +116,13 @@ class Workspace:
 
     @property
     def bounds(self) -> ArgumentBounds | None:
-        """What the row groups of the store range over."""
+        """The ranges of first arguments in the row groups of the store; None without a store."""
         return None if self.groups is None else self.groups.bounds
 
     def probed(self, frame: DataFrame, column: str, places: Sequence[Place]) -> tuple[DataFrame, Mask | None]:
-        """Run a step whose columns are numbers; and the row groups of the store that may have a value of one of them at
-        some places there.
+        """Run a step whose columns are numbers, and find the row groups that may have values of one of them.
+
+        Returns the stored rows, and the row groups of the store that may have a value of ``column`` at a place.
         """
         assert self.groups is not None
         self.jobs += 1
@@ -140,9 +141,9 @@ class Workspace:
         return self.spark.read.schema(schema).parquet(*files)
 
     def spread(self, stored: Stored, predicates: frozenset[Predicate], columns: Sequence[str]) -> DataFrame:
-        """Facts of some predicates, in partitions by some columns and sorted by them, for joins that come again.
+        """Facts of some predicates, in partitions by some columns and sorted by them, for joins that are repeated.
 
-        They are kept on the disks of executors; what is lost there is made again from the files.
+        They are on the disks of executors; if one is lost, Spark makes its partitions again from the files.
         """
         from pyspark import StorageLevel
 
@@ -151,17 +152,17 @@ class Workspace:
             rows = self.read(stored.files)
             rows = rows.where(rows.predicate.isin([self.names.id(p) for p in sorted(predicates)]))
             rows = rows.repartition(self.slices, *columns).sortWithinPartitions(*columns)
-            rows.persist(StorageLevel.DISK_ONLY).count()  # before this, plans do not know that they are in partitions
+            rows.persist(StorageLevel.DISK_ONLY).count()  # only then do plans use the partitioning
             self.jobs += 1
             self._spread[key] = rows
         return self._spread[key]
 
     def table(self, rows: Sequence[Mapping[str, int]]) -> DataFrame:
-        """A few rows of numbers, all with the same columns. From Arrow they need no task; from tuples they would."""
+        """A few rows of numbers, all with equal columns. They are made from Arrow, which needs no task."""
         return self.spark.createDataFrame(pa.Table.from_pylist(list(rows), pa.schema({n: pa.int64() for n in rows[0]})))
 
     def close(self) -> None:
-        """Remove everything that was stored."""
+        """Remove all stored facts."""
         for rows in self._spread.values():
             rows.unpersist()
         self._spread.clear()
@@ -176,8 +177,10 @@ class Workspace:
 
 @dataclass(frozen=True)
 class _WritePartition:
-    """Writes a partition into a file; returns its name, None if there is nothing in it, the sizes by predicate, and
-    what it touches."""
+    """Writes a partition into a file.
+
+    Returns its name, or None if there are no rows, the number of rows by predicate, and the row groups that they touch.
+    """
 
     directory: str
     bounds: ArgumentBounds | None = None
@@ -198,8 +201,10 @@ class _WritePartition:
 
 @dataclass(frozen=True)
 class _WriteProbed:
-    """Writes a partition into a file; returns its name, None if there is nothing in it, and the row groups of a store
-    that may have a value of a column."""
+    """Writes a partition into a file.
+
+    Returns its name, or None if there are no rows, and the row groups of a store that may have a value of a column.
+    """
 
     directory: str
     column: str
@@ -217,7 +222,7 @@ class _WriteProbed:
 
 
 def write_step(directory: str, batches: Iterable[pa.RecordBatch], seen: Callable[[pa.Table], None]) -> str | None:
-    """Write rows into a new file, if there are any; each row group is shown to somebody."""
+    """Write rows into a new file, if there are any, and return its path; ``seen`` is called with each row group."""
     path = f"{directory}/{uuid.uuid4().hex}.parquet"
     writer: pq.ParquetWriter | None = None
     try:
@@ -232,7 +237,7 @@ def write_step(directory: str, batches: Iterable[pa.RecordBatch], seen: Callable
 
 
 def grouped(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.Table]:
-    """Batches joined to tables of a row group each."""
+    """Join batches to tables that are a row group each."""
     held: list[pa.RecordBatch] = []
     rows = 0
     for batch in batches:
@@ -247,6 +252,6 @@ def grouped(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.Table]:
 
 
 def sizes_of(rows: pa.Table) -> dict[int, int]:
-    """How many rows there are of each predicate, by its id."""
+    """The number of rows of each predicate, by its id."""
     numbers, counts = np.unique(rows.column("predicate").to_numpy(), return_counts=True)
     return dict(zip(numbers.tolist(), counts.tolist(), strict=True))

@@ -1,7 +1,7 @@
-"""From DataFrames to the data files of a store: written by executors, sorted, in disjoint ranges.
+"""Writes DataFrames as data files of a store, by executors: sorted, in disjoint ranges.
 
-Ids are hashes, so the first arguments of a predicate's facts spread evenly; where a range ends is
-computed from the sizes of the predicates, and nothing has to be sampled.
+Ids are hashes, so the first arguments of a predicate's facts are spread evenly; the ends of the ranges are
+computed from the sizes of the predicates, without sampling.
 """
 
 from __future__ import annotations
@@ -30,13 +30,14 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
 FILE_ROWS, FEWER_ROWS = 1 << 22, 1 << 18
-"""A file has about so many rows at most, and so many at least if that keeps more cores busy."""
+"""About the maximum number of rows in a file, and the minimum where rows are split into more files to use all cores."""
 
 Signed = Sequence[tuple[FrameSet | FrameCounts, int]]
+"""Sets and multisets, each with 1 if it is to be added or -1 if it is to be subtracted."""
 
 
 def rows_of(space: Workspace, parts: Mapping[str, Signed]) -> DataFrame | None:
-    """Rows of a store: for each weight sets and multisets to add or to subtract; None if there is nothing."""
+    """The rows of a store, given for each weight the sets and multisets to add or subtract; None if there are none."""
     from pyspark.sql import functions as F
 
     frames = []
@@ -57,7 +58,7 @@ def rows_of(space: Workspace, parts: Mapping[str, Signed]) -> DataFrame | None:
 
 
 def write_change(batches: Iterable[pa.RecordBatch], work: Path) -> list[Path]:
-    """Write a few rows in no order into a file in ``work``, if there are any."""
+    """Write a few rows, which need not be sorted, into a file in ``work``, if there are any."""
     held = list(batches)
     if not held:
         return []
@@ -79,7 +80,7 @@ def _weighted(part: FrameSet | FrameCounts) -> DataFrame | None:
 
 
 def write_rows(space: Workspace, rows: DataFrame, sizes: Mapping[Predicate, int], work: Path) -> list[Path]:
-    """Write rows into files in ``work``; ``sizes`` says roughly how many there are of each predicate."""
+    """Write rows into files in ``work``; ``sizes`` is the approximate number of rows of each predicate."""
     arities = {space.names.id(p): p.arity for p in space.names.predicates}
     files = number_of_files(sum(sizes.values()), parallelism(space.spark), FILE_ROWS)
     task = _WriteRows(str(work_directory(work)), tuple(space.keys), arities, tuple(_filtered(sizes, files)))
@@ -89,14 +90,14 @@ def write_rows(space: Workspace, rows: DataFrame, sizes: Mapping[Predicate, int]
 
 
 def _filtered(sizes: Mapping[Predicate, int], files: int) -> list[str]:
-    """The columns with Bloom filters."""
+    """The names of the columns that have Bloom filters."""
     width = max((p.arity for p in sizes), default=0)
     having = [sum(size for p, size in sizes.items() if p.arity > place) for place in range(width)]
     return filtered(sum(sizes.values()), having, files)
 
 
 def _ranged(space: Workspace, rows: DataFrame, sizes: Mapping[Predicate, int], files: int) -> DataFrame:
-    """The rows in partitions that are ranges of predicate and first argument, all of about one size."""
+    """The rows in partitions that are ranges of predicate and first argument, all of about equal size."""
     from pyspark.sql import functions as F
 
     if files <= 1:
@@ -116,7 +117,7 @@ def _ranged(space: Workspace, rows: DataFrame, sizes: Mapping[Predicate, int], f
 
 
 def number_of_files(rows: int, tasks: int, file_rows: int = FILE_ROWS) -> int:
-    """In how many files so many rows are written, given how many tasks keep all cores busy.
+    """The number of files for some rows, given the number of tasks that keeps all cores busy.
 
     >>> [number_of_files(rows, 4) for rows in (1_000, 600_000, 3_000_000, 17_000_000)]
     [1, 2, 4, 8]
@@ -151,7 +152,7 @@ class _WriteRows:
         return path
 
     def _conformed(self, batch: pa.RecordBatch, wanted: pa.Schema) -> pa.Table:
-        """The rows with nulls beyond the arity of their predicates."""
+        """The rows with nulls in the columns beyond the arity of their predicates."""
         numbers = batch.column("predicate").to_numpy()
         different, at = np.unique(numbers, return_inverse=True)
         arities = np.array([self.arities[number] for number in different.tolist()])[at]
