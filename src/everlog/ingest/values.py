@@ -42,7 +42,7 @@ def texts_of(array: pa.Array | pa.ChunkedArray, column: str = "values", before: 
 
     Strings are strings as they stand, whatever they look like. A timestamp with a zone is written
     in UTC. A type that cannot be a term is a :class:`DataError` that names the column.
-    ``before`` is how many rows come before the column's, which messages count too.
+    ``before`` is the number of rows before the column's first, which row numbers in messages include.
 
     >>> texts_of(pa.array([1.0, None, -1250.0])).to_pylist()
     ['1.0E0', None, '-1.25E3']

@@ -14,7 +14,7 @@ from everlog.analysis.given import KINDS, GivenFacts
 from everlog.backends.repaired import Repaired
 from everlog.backends.spark.tasks import runner_of
 from everlog.backends.too_much import TooMuchError
-from everlog.ingest.amounts import Told
+from everlog.ingest.amounts import AmountProgress
 from everlog.ingest.dictionary import NewTerms
 from everlog.ingest.in_process import FactsRead
 from everlog.ingest.named import with_empty
@@ -55,7 +55,7 @@ class AskedFacts(ABC):
         """Find out what there is to read for a program with some predicates; the prefixes that come with it."""
 
     @abstractmethod
-    def read(self, kb: KnowledgeBase, work: Path, told: Told | None) -> tuple[FactsRead, FactsRead]:
+    def read(self, kb: KnowledgeBase, work: Path, progress: AmountProgress | None) -> tuple[FactsRead, FactsRead]:
         """Facts to delete and facts to insert, over the dictionary of a knowledge base."""
 
     @abstractmethod

@@ -157,7 +157,7 @@ def materialise(job: MaterialiseJob, report: Report | None = None) -> Result:
                 expand_below=job.expand_below,
                 maintain=job.maintain,
                 term_files=loaded.term_files,
-                told=report.amount,
+                progress=report.amount,
             )
     with clock.phase("snapshot"):
         keep_whole_version(kb, job.store, version, state, transaction.writer, report.warning)
@@ -196,10 +196,10 @@ class _Inputs:
 
     def read(self, clock: Clock) -> _Loaded | None:
         """What is there, read by this process; None if Spark is to reason about so much."""
-        job, told = self.job, clock.report.amount
+        job, progress = self.job, clock.report.amount
         with clock.phase("read"):
             kb = self._knowledge_base(Dictionary(salt=job.salt), clock)
-            read = read_facts(self.parts, self.options, kb.dictionary, on_error=job.on_error, told=told)
+            read = read_facts(self.parts, self.options, kb.dictionary, on_error=job.on_error, progress=progress)
             rows = read.rows + facts_in_program(self.program.program)
             if _reasons_on_spark(job, rows, kb.dictionary.nbytes // TEXT_FACTOR):
                 return None
@@ -208,8 +208,8 @@ class _Inputs:
 
     def staged(self, spark: SparkSession, clock: Clock) -> EncodedFiles:
         """What is there, in files that Spark has written."""
-        job, told = self.job, clock.report.amount
-        how: dict[str, Any] = {"on_error": job.on_error, "salt": job.salt, "told": told}
+        job, progress = self.job, clock.report.amount
+        how: dict[str, Any] = {"on_error": job.on_error, "salt": job.salt, "progress": progress}
         with clock.phase("read"):
             return encoded(SparkRunner(spark), self.parts, self.program.program, self.options, self.work, **how)
 

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 from everlog.analysis.check import CheckedProgram
 from everlog.analysis.predicates import Names
 from everlog.host.locations import spark_uri
-from everlog.ingest.amounts import Told
+from everlog.ingest.amounts import AmountProgress
 from everlog.ingest.facts import facts_in
 from everlog.ingest.in_process import FactsRead
 from everlog.ingest.operations import OperationReader
@@ -225,7 +225,7 @@ class AskedBatch(AskedFacts):
         self.reader = OperationReader.of(dict(self.frame.dtypes), Names(known, prefixes), prefixes, self.job.types)
         return {}
 
-    def read(self, kb: KnowledgeBase, work: Path, told: Told | None) -> tuple[FactsRead, FactsRead]:
+    def read(self, kb: KnowledgeBase, work: Path, progress: AmountProgress | None) -> tuple[FactsRead, FactsRead]:
         dictionary, on_error = kb.dictionary, self.job.on_error
         small = small_batch(self.frame, self.reader)
         if small is not None:

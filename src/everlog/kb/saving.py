@@ -17,7 +17,7 @@ from everlog.engine.dictionary import Dictionary
 from everlog.engine.difference import Difference, counts_changed, difference, facts_changed
 from everlog.engine.multiset import NO_COUNTS, Counts
 from everlog.engine.state import State
-from everlog.ingest.amounts import Told, counted
+from everlog.ingest.amounts import AmountProgress, counted
 from everlog.ingest.dictionary import collision_error
 from everlog.kb.since import ChangesSince
 from everlog.lang.codes import Code
@@ -149,13 +149,13 @@ def commit_whole(
     expand_below: int = EXPAND_BELOW,
     maintain: Maintain | None = None,
     term_files: Sequence[str] = (),
-    told: Told | None = None,
+    progress: AmountProgress | None = None,
 ) -> tuple[int, State]:
     """Commit everything that a knowledge base has as a version that begins anew; the version, and its state.
 
     Closures with more than ``expand_below`` facts are not listed. ``maintain`` says for which algorithm a version that
     has no counters keeps them once they are needed, by default that of the knowledge base. ``term_files`` are in the
-    transaction's directory and have the terms that the dictionary began with, sorted. ``told`` hears how many
+    transaction's directory and have the terms that the dictionary began with, sorted. ``progress`` hears how many
     rows are written.
     """
     name_predicates(kb.dictionary, kb.predicates)
@@ -167,7 +167,7 @@ def commit_whole(
         transaction.add_term_files(term_files)
     else:
         transaction.add_terms(term_batches(state.dictionary, ()))
-    transaction.add_facts(counted(fact_batches(state), state.rows.count, told))
+    transaction.add_facts(counted(fact_batches(state), state.rows.count, progress))
     version = transaction.commit(
         rules=kb.rules,
         statistics={
