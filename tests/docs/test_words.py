@@ -19,10 +19,11 @@ from tests.docs.pages import DOCS, ROOT
 PACKAGE = Path(everlog.__file__).parent
 
 PLAIN = (
-    *(f"src/everlog/{name}" for name in ("analysis", "cli", "host", "lang", "owl", "profiling", "query", "shell")),
+    *(f"src/everlog/{name}" for name in ("analysis", "cli", "host", "ingest", "lang", "owl", "profiling", "query")),
+    *(f"src/everlog/{name}" for name in ("reasoning", "shell")),
     "src/everlog/settings.py",
-    *(f"tests/{name}" for name in ("analysis", "bench", "cli", "docs", "errors", "host", "lang", "oracle", "owl")),
-    *(f"tests/{name}" for name in ("profiling", "query", "store")),
+    *(f"tests/{name}" for name in ("analysis", "bench", "cli", "docs", "errors", "host", "ingest", "lang", "oracle")),
+    *(f"tests/{name}" for name in ("owl", "profiling", "query", "reasoning", "store")),
     "bench",
 )
 """The directories and files whose docstrings and comments are checked for words that hide the subject of a sentence."""

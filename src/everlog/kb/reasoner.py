@@ -28,7 +28,7 @@ from everlog.profiling.watch import UNWATCHED, Watch
 from everlog.reasoning.change import SignedChange
 from everlog.reasoning.equality import Equality
 from everlog.reasoning.equality.partition import NormalisedConstants, Partition
-from everlog.reasoning.materialisation import Maintain, Materialisation, booked
+from everlog.reasoning.materialisation import Maintain, Materialisation, with_bookkeeping
 from everlog.reasoning.merging import Merged, Merging
 from everlog.reasoning.modules.boundary import UserView, outward, stored
 from everlog.reasoning.modules.kinds import with_modules
@@ -294,7 +294,7 @@ class Reasoner:
         facts, statistics = seminaive(engine, self.program, given, self.watch.listener(progress))
         fresh = Materialisation(given, facts, instances=statistics.instances)
         self._limit_seen(merged, fresh)
-        return merged, booked(engine, self.program, fresh, self.maintain), statistics
+        return merged, with_bookkeeping(engine, self.program, fresh, self.maintain), statistics
 
     def _merge(self, explicit: FactSet, old: Merged, algorithm: Algorithm) -> Merged | None:
         """Which terms explicit facts make equal, if that is asked for."""
