@@ -1,6 +1,6 @@
-"""How a knowledge base shows itself: on one line, and in notebooks as a table.
+"""Displays of a knowledge base: a line of text, and a table for notebooks.
 
-Nothing is reasoned for the sake of a display.
+A display never starts reasoning.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ LISTED = 5
 
 
 class Shown(Protocol):
-    """What of a knowledge base is shown."""
+    """The parts of a knowledge base that are shown."""
 
     saved: Any
 

@@ -99,7 +99,7 @@ def how_made(statistics: Statistics) -> dict[str, Any]:
 
 
 def _refuse_other_equality(store: Store, made: Equality, asked: Equality) -> None:
-    """An error if the facts of a store are not those that an equality asked for gives."""
+    """Raise an error if the facts of a store are not those that the requested equality gives."""
     if asked != made and "representatives" in (asked, made):
         hint = "open it without the option, or materialise again"
         raise StoreError.of(Code.OTHER_EQUALITY, f"{store.path} has equality={made!r}, not {asked!r}", None, hint)
