@@ -40,7 +40,7 @@ UpdateResult = ChangeResult[Change]
 
 @dataclass(frozen=True)
 class UpdateJob(ChangeJob):
-    """What ``everlog update`` is asked to do."""
+    """The options of ``everlog update``."""
 
     insert: tuple[str, ...] = ()
     delete: tuple[str, ...] = ()
@@ -56,15 +56,15 @@ def update(job: UpdateJob, report: Report | None = None) -> UpdateResult:
     """Read the changes, repair the materialisation in the store, and commit the difference.
 
     Small change sets are read in this process, large ones by Spark, by the same readers. With the engine
-    ``spark`` that reasons, too. With ``auto``, if the store is not expected to fit the memory of this process, a small
-    change is applied by what it looks up in the store, and Spark reasons if that is too much. The rules are those
-    of the store.
+    ``spark``, Spark reasons, too. With ``auto``, if the store is not expected to fit the memory of this process, a
+    small change is applied by look-ups in the store, and Spark reasons if these are too many. The rules are those of
+    the store.
     """
     return carry_out(job, AskedFiles(job), report or Report())
 
 
 class AskedFiles(AskedFacts):
-    """Facts in files: see :meth:`prepare` for what is known of them by then."""
+    """A request for the facts in files; ``options``, ``sources`` and ``parts`` are set by :meth:`prepare`."""
 
     job: UpdateJob
     options: ReadOptions
@@ -113,7 +113,9 @@ class AskedFiles(AskedFacts):
     def _read(
         self, kb: KnowledgeBase, parts: Sequence[Split], work: Path, progress: AmountProgress | None, *, add: bool
     ) -> FactsRead:
-        """The facts of splits; without ``add`` those with terms that the dictionary does not have are left out."""
+        """Read the facts of splits; without ``add``, facts with terms that the dictionary does not have are
+        left out.
+        """
         dictionary, on_error = kb.dictionary, self.job.on_error
         blanks = None if add else StoredBlanks.of(dictionary, parts, on_error)
         if not self.needs_spark:
