@@ -1,11 +1,11 @@
-"""Which writers are alive, and how those that died are cleaned up after.
+"""Locks of writers: they show which writers are alive, so that the files of dead ones are removed.
 
 Every writer holds an exclusive ``flock`` on ``work/<writer>.lock`` for its whole life. The kernel
 drops it when the process ends, however it ends, so a lock that can be taken belongs to a dead
-writer: no process ids to be reused, no ages to be guessed. The Delta commit decides who wins; the lock says
-whose files must be left alone, and for whom others wait.
+writer: no process ids to be reused, no ages to be guessed. The Delta commit decides which writer wins; the lock
+protects a living writer's files, and lets others wait.
 
-Whoever makes a snapshot, reader or writer, holds such a lock on the directory that it makes it in.
+A process that makes a snapshot, reader or writer, holds such a lock on the snapshot's directory.
 
 ``work/guard`` is held for the moments in which a writer registers, leaves or cleans up, so that
 none of these see another halfway through.
