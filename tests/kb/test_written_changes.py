@@ -115,7 +115,8 @@ def check(data: st.DataObject) -> None:
                 continue
             said = changes(path, version, now)
             assert {side: decoded(getattr(said, side)) for side in SIDES} == sides
-            generated = kb.stored(kb.state().generated).generated if kb.saved is None else kb.saved.kept.state.generated
+            stored = kb.stored(kb.state().generated) if kb.saved is None else kb.saved.snapshot.state
+            generated = stored.generated
             added = rows_added(Store.open(path), now)
             for side in SIDES[2:]:
                 assert added[side] == sides[side]

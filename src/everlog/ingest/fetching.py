@@ -192,8 +192,8 @@ def _unreachable(place: str, error: BaseException) -> DataError:
     """The error for a place that delta-rs cannot read. The last part of its message is the cause; the parts before
     it say what it was doing.
     """
-    said = [part.strip() for part in _COLOUR.sub("", str(error)).split("↳") if part.strip()]
-    reason = said[-1] if said else repr(error)
+    parts = [part.strip() for part in _COLOUR.sub("", str(error)).split("↳") if part.strip()]
+    reason = parts[-1] if parts else repr(error)
     names = ", ".join(_variables(kind_of(place)))
     hint = f"check the address and the network{f'; credentials come from {names}' if names else ''}"
     return DataError.of(Code.UNREACHABLE_STORE, f"the object store cannot be read: {reason}", Place(place), hint)

@@ -275,8 +275,8 @@ def given_in(info: VersionInfo, program: StratifiedProgram) -> GivenFacts:
     any kind.
     """
     known = program.program.predicates
-    said = [Predicate.parse(name) for name in info.statistics[KINDS]] if KINDS in info.statistics else known
-    return GivenFacts.from_store(info.statistics, said, known)
+    predicates = [Predicate.parse(name) for name in info.statistics[KINDS]] if KINDS in info.statistics else known
+    return GivenFacts.from_store(info.statistics, predicates, known)
 
 
 def updatable(job: ChangeJob, info: VersionInfo) -> StratifiedProgram:

@@ -493,8 +493,8 @@ class KnowledgeBase:
 
     def _warn_of_rules(self, old: CheckedProgram, edit: Edit) -> None:
         """Warn of probable mistakes in added rules."""
-        said = {(found.code, found.message) for found in old.warnings}
-        news = [found for found in edit.program.warnings if (found.code, found.message) not in said]
+        given_before = {(found.code, found.message) for found in old.warnings}
+        news = [found for found in edit.program.warnings if (found.code, found.message) not in given_before]
         self._warn([*news, *self.given.of_rules(edit.program, edit.added, old, whole=self.saved is not None)])
 
     # reading ------------------------------------------------------------------------------------
@@ -704,7 +704,7 @@ class KnowledgeBase:
     def adopt(self, state: State, saved: StoreHandle | None) -> None:
         """Replace the facts by equal ones in another form, and record where they are saved."""
         self.is_saved(saved)
-        self._reasoner.adopt(state, None if saved is None else saved.kept.known)
+        self._reasoner.adopt(state, None if saved is None else saved.snapshot.known)
 
     def is_saved(self, saved: StoreHandle | None) -> None:
         """Record the version of a store that has the facts."""
@@ -744,8 +744,8 @@ class KnowledgeBase:
         """Give the warnings that were not given before."""
         if not found:
             return
-        said = {(each.code, each.message) for each in self.warnings}
-        new = [each for each in abridged(found) if (each.code, each.message) not in said]
+        given_before = {(each.code, each.message) for each in self.warnings}
+        new = [each for each in abridged(found) if (each.code, each.message) not in given_before]
         self.warnings += tuple(new)
         for each in new:
             self.warning(each)

@@ -75,7 +75,7 @@ class Reasoner:
         self.merged = Merged()
         self.statistics: Statistics | None = None
         """The figures of the last reasoning; None before the first."""
-        self._kept = Materialisation(NONE, NONE)
+        self._materialisation = Materialisation(NONE, NONE)
         self._opened: UserView | None = None
         """The opened materialisation, until the inner form is used; None afterwards."""
         self._pairs: FactSet = NONE
@@ -91,7 +91,7 @@ class Reasoner:
         if self._opened is not None and not self._opened.state.generated:
             return self._opened.seen
         if self.merging is not None:
-            return self.merged.seen(self._kept, len(self.dictionary))
+            return self.merged.seen(self._materialisation, len(self.dictionary))
         return outward(self.program, self.inner())
 
     def inner(self) -> Materialisation:
@@ -99,8 +99,8 @@ class Reasoner:
         if self._opened is not None and self.merging is not None:
             self._merge_opened(self._opened)
         elif self._opened is not None:
-            self._keep(self._opened.inward(self.engine(), self.program))
-        return self._kept
+            self._set_inner(self._opened.inward(self.engine(), self.program))
+        return self._materialisation
 
     def state(self) -> State:
         """The facts that users see, as the engine has them."""
@@ -112,8 +112,8 @@ class Reasoner:
         generated = generated.intersection(self.program.external)
         if self._opened is not None and self._opened.state.generated == generated:
             return self._opened.state
-        kept = self.inner() if self.merging is None else self.seen()
-        found = stored(self.program, self.dictionary, kept, generated, self._pairs)
+        materialisation = self.inner() if self.merging is None else self.seen()
+        found = stored(self.program, self.dictionary, materialisation, generated, self._pairs)
         self._pairs = found.facts.restricted(self.program.external)
         return found
 
@@ -142,7 +142,7 @@ class Reasoner:
 
     @property
     def _held(self) -> Materialisation:
-        return self._kept if self._opened is None else self._opened.seen
+        return self._materialisation if self._opened is None else self._opened.seen
 
     # going on with a state ----------------------------------------------------------------------
 
@@ -157,18 +157,18 @@ class Reasoner:
         """Replace the facts by equal ones in another form; ``known`` is as in :class:`UserView`."""
         same_terms = state.dictionary is self.dictionary
         if self.merging is not None and self._opened is None and same_terms:
-            self.merged = self.merged.listed(self._kept, state.explicit, state.facts)
+            self.merged = self.merged.listed(self._materialisation, state.explicit, state.facts)
             return
         self._pairs = state.facts.restricted(self.program.external)
         if same_terms and self.program.external and self._opened is None:
             return
-        trace = self._kept.trace if same_terms and self._opened is None else None
+        trace = self._materialisation.trace if same_terms and self._opened is None else None
         instances = self.instances
         if not same_terms:
             self.dictionary = state.dictionary
             self._encode_constants()
         if self.merging is not None:
-            self._kept, self.merged, trace = Materialisation(NONE, NONE), Merged(), None
+            self._materialisation, self.merged, trace = Materialisation(NONE, NONE), Merged(), None
         opened = UserView(state, instances, trace)
         self._opened = opened if known is None else replace(opened, known=known)
 
@@ -176,14 +176,14 @@ class Reasoner:
         """Bring the facts into layouts that have room for new terms of the dictionary."""
         if self._opened is not None:
             self._opened = self._opened.fitted(len(self.dictionary))
-        self._kept = self._kept.fitted(len(self.dictionary))
+        self._materialisation = self._materialisation.fitted(len(self.dictionary))
 
     # other facts --------------------------------------------------------------------------------
 
     def compute(self, explicit: FactSet, progress: Listener | None = None) -> Statistics:
         """Materialise from explicit facts alone, with the bookkeeping for ``maintain``."""
-        merged, kept, statistics = self._derived(explicit, progress)
-        self._keep(kept)
+        merged, materialisation, statistics = self._derived(explicit, progress)
+        self._set_inner(materialisation)
         self.merged = merged or Merged()
         self._pairs = NONE
         facts = self.seen().facts
@@ -213,12 +213,12 @@ class Reasoner:
             algorithm,
             strategy,
         )
-        kept = done.materialisation
-        self._limit_seen(merged, kept)
+        materialisation = done.materialisation
+        self._limit_seen(merged, materialisation)
         if merged is not None:
-            done = merged.seen_change(done, before, self._kept, (changed.inserted, changed.deleted))
+            done = merged.seen_change(done, before, self._materialisation, (changed.inserted, changed.deleted))
             self.merged = merged
-        self._repaired(done, kept, changed.explicit)
+        self._repaired(done, materialisation, changed.explicit)
         return done
 
     # other rules --------------------------------------------------------------------------------
@@ -252,8 +252,10 @@ class Reasoner:
         arrange = partial(arranged, kind=self.program.kind, modules=self.modules)
         removed, added = frozenset(edit.removed), frozenset(edit.added)
         rules = RuleChange(old.program, self.program, removed, added, arrange)
-        kept = old.inner().fitted(len(self.dictionary))
-        done = change_rules(self.engine(), rules, kept, changed.deleted, changed.inserted, algorithm, strategy)
+        materialisation = old.inner().fitted(len(self.dictionary))
+        done = change_rules(
+            self.engine(), rules, materialisation, changed.deleted, changed.inserted, algorithm, strategy
+        )
         self._repaired(done, done.materialisation, changed.explicit)
         return done
 
@@ -266,7 +268,7 @@ class Reasoner:
         after = self.seen().facts
         figures.seconds = statistics.seconds
         sides = after - before, before - after, changed.inserted, changed.deleted
-        return SignedChange(self._kept, *sides, figures)
+        return SignedChange(self._materialisation, *sides, figures)
 
     # inner workings -----------------------------------------------------------------------------
 
@@ -310,22 +312,22 @@ class Reasoner:
         """Compute the classes of equal terms and the inner form of an opened materialisation."""
         log.info("reasoning again over representatives, which stores do not keep")
         seen = opened.seen
-        merged, kept, _ = self._derived(seen.explicit, None)
+        merged, materialisation, _ = self._derived(seen.explicit, None)
         assert merged is not None
-        self.merged = merged.listed(kept, seen.explicit, seen.facts)
-        self._keep(kept)
+        self.merged = merged.listed(materialisation, seen.explicit, seen.facts)
+        self._set_inner(materialisation)
 
-    def _limit_seen(self, merged: Merged | None, kept: Materialisation) -> None:
+    def _limit_seen(self, merged: Merged | None, materialisation: Materialisation) -> None:
         """Raise an error if representatives stand for too many facts."""
         if merged is not None and self.max_facts is not None:
-            self.limits().check(merged.count(kept))
+            self.limits().check(merged.count(materialisation))
 
-    def _keep(self, kept: Materialisation) -> None:
-        self._kept, self._opened = kept, None
+    def _set_inner(self, materialisation: Materialisation) -> None:
+        self._materialisation, self._opened = materialisation, None
 
-    def _repaired(self, done: SignedChange, kept: Materialisation, explicit: FactSet) -> None:
+    def _repaired(self, done: SignedChange, materialisation: Materialisation, explicit: FactSet) -> None:
         """Keep the result of an update."""
-        self._keep(kept)
+        self._set_inner(materialisation)
         pairs = self._pairs.restricted(self.program.external)
         self._pairs = FactSet({p: _followed(known, p, done) for p, known in pairs.items()})
         facts = self.seen().facts

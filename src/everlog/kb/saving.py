@@ -52,15 +52,20 @@ class StoreHandle:
     path: Path
     version: int
     writer: str | None
-    kept: SnapshotState
+    snapshot: SnapshotState
     terms: int
     program: StratifiedProgram | None = None
 
     @classmethod
     def at(
-        cls, path: Path, version: int, writer: str | None, kept: SnapshotState, program: StratifiedProgram | None = None
+        cls,
+        path: Path,
+        version: int,
+        writer: str | None,
+        snapshot: SnapshotState,
+        program: StratifiedProgram | None = None,
     ) -> StoreHandle:
-        return cls(path.resolve(), version, writer, kept, len(kept.state.dictionary), program)
+        return cls(path.resolve(), version, writer, snapshot, len(snapshot.state.dictionary), program)
 
     def has_rules_of(self, program: StratifiedProgram) -> bool:
         """Whether the version has the rules of a program, too."""
@@ -197,11 +202,11 @@ def keep_whole_version(
 
     A failure is a warning.
     """
-    kept = without_snapshot(state)
+    snapshot = without_snapshot(state)
     with after_commit(version, KEEPING, path, warning):
         store = Store.open(path)
-        kept = write_whole(store, version, state) if store.version == version else kept
-    kb.adopt(kept.state, StoreHandle.at(Path(path), version, writer, kept, kb.program))
+        snapshot = write_whole(store, version, state) if store.version == version else snapshot
+    kb.adopt(snapshot.state, StoreHandle.at(Path(path), version, writer, snapshot, kb.program))
 
 
 def append(
@@ -237,10 +242,10 @@ def append(
         closures=made.closures,
         modules=made.modules,
     )
-    kept = without_snapshot(made.new)
+    snapshot = without_snapshot(made.new)
     with after_commit(version, KEEPING, saved.path):
-        kept = _keep_update(saved, version, made.new, kb.program)
-    kb.adopt(kept.state, StoreHandle.at(saved.path, version, transaction.writer, kept, kb.program))
+        snapshot = _keep_update(saved, version, made.new, kb.program)
+    kb.adopt(snapshot.state, StoreHandle.at(saved.path, version, transaction.writer, snapshot, kb.program))
     return version
 
 
@@ -270,7 +275,7 @@ def next_version(kb: Saveable, expand_below: int = EXPAND_BELOW) -> NextVersion:
     """The changes of a knowledge base since it was opened or saved; see :func:`append`."""
     saved = kb.saved
     assert saved is not None
-    old = saved.kept.state
+    old = saved.snapshot.state
     same_rules = saved.has_rules_of(kb.program)
     new = kb.stored(old.generated if same_rules else old.generated | _outgrown(kb, old, expand_below))
     dictionary, rows = new.dictionary, changed_rows(kb, Store.open(saved.path), old, new)
@@ -325,8 +330,8 @@ def changed_rows(kb: Saveable, store: Store, old: State, new: State) -> Differen
         otherwise = old.generated | new.generated if since.by_rules else old.generated ^ new.generated
         if otherwise:
             holds = facts_changed(old.rows.restricted(otherwise), new.rows.restricted(otherwise))
-            kept = change.holds.restricted([p for p in change.holds if p not in otherwise])
-            change = dataclasses.replace(change, holds=Counts({**kept, **holds}))
+            others = change.holds.restricted([p for p in change.holds if p not in otherwise])
+            change = dataclasses.replace(change, holds=Counts({**others, **holds}))
     if new.nr is None or new.rec is None:
         return dataclasses.replace(change, nr=NO_COUNTS, rec=NO_COUNTS)
     if old.nr is None:
@@ -344,7 +349,7 @@ def _keep_update(saved: StoreHandle, version: int, new: State, program: Stratifi
         return without_snapshot(new)
     if not saved.has_closures_of(program):
         return write_whole(store, version, new)
-    return write_change(store, version, saved.kept, new)
+    return write_change(store, version, saved.snapshot, new)
 
 
 def wants_modules(kb: Saveable) -> bool:

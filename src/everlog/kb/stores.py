@@ -42,23 +42,23 @@ def open(path: str | Path, version: Version | None = None, **options: Any) -> Kn
     store = Store.open(path)
     info = store.info(version)
     program = parse_stored(info.rules, f"{path} (rules of version {info.version})")
-    kept = load(store, info.version)
+    snapshot = load(store, info.version)
     options.setdefault("maintain", info.bookkeeping)
     statistics = statistics_of(info.statistics)
     how, modules = how_made(statistics), options.get("modules", info.modules)
     options = {**how, **options}
     _refuse_other_equality(store, statistics.equality, options["equality"])
-    if all(options[name] == said for name, said in how.items()):
-        kb = KnowledgeBase.restored(program, kept.state, statistics, info.statistics, **options)
-        kb.adopt(kept.state, StoreHandle.at(store.path, info.version, info.writer, kept, kb.program))
+    if all(options[name] == value for name, value in how.items()):
+        kb = KnowledgeBase.restored(program, snapshot.state, statistics, info.statistics, **options)
+        kb.adopt(snapshot.state, StoreHandle.at(store.path, info.version, info.writer, snapshot, kb.program))
         kb.modules_open = modules is not False and not how["modules"] and how["equality"] != "representatives"
         kb.declare(info.prefixes)
         return kb
-    state = kept.state
+    state = snapshot.state
     listed = KnowledgeBase.restored(program, state, statistics, **how).listed() if state.generated else state
     kb = KnowledgeBase.restored(program, listed.uncounted(), statistics, info.statistics, **options)
     kb.is_saved(
-        StoreHandle.at(store.path, info.version, info.writer, without_snapshot(kept.state.uncounted()), kb.program)
+        StoreHandle.at(store.path, info.version, info.writer, without_snapshot(snapshot.state.uncounted()), kb.program)
     )
     kb.declare(info.prefixes)
     return kb

@@ -92,25 +92,25 @@ class Merged:
         )
         return levels + sum(found.nbytes for _, found in self._last)
 
-    def seen(self, kept: Materialisation, universe: int) -> Materialisation:
+    def seen(self, materialisation: Materialisation, universe: int) -> Materialisation:
         """The materialisation that users see for one of normalised facts; it has no counters of the facts it lists."""
-        if not self._last or self._last[0][0] is not kept.facts:
-            facts, partition = kept.facts.fitted(universe), self.partition.fitted(universe)
-            self._last[:] = [(kept.facts, expanded(facts, partition))]
-        return Materialisation(self.explicit.fitted(universe), self._last[0][1], instances=kept.instances)
+        if not self._last or self._last[0][0] is not materialisation.facts:
+            facts, partition = materialisation.facts.fitted(universe), self.partition.fitted(universe)
+            self._last[:] = [(materialisation.facts, expanded(facts, partition))]
+        return Materialisation(self.explicit.fitted(universe), self._last[0][1], instances=materialisation.instances)
 
-    def listed(self, kept: Materialisation, explicit: FactSet, facts: FactSet) -> Merged:
+    def listed(self, materialisation: Materialisation, explicit: FactSet, facts: FactSet) -> Merged:
         """The merged facts with the expanded facts set to ``facts``, which are known already and are shared in this
         form.
         """
-        return replace(self, explicit=explicit, _last=[(kept.facts, facts)])
+        return replace(self, explicit=explicit, _last=[(materialisation.facts, facts)])
 
-    def count(self, kept: Materialisation) -> int:
+    def count(self, materialisation: Materialisation) -> int:
         """The number of facts that users see, computed without listing them."""
-        return expanded_count(kept.facts, self.partition)
+        return expanded_count(materialisation.facts, self.partition)
 
     def seen_change(
-        self, done: SignedChange, before: Merged, kept: Materialisation, explicit: tuple[FactSet, FactSet]
+        self, done: SignedChange, before: Merged, materialisation: Materialisation, explicit: tuple[FactSet, FactSet]
     ) -> SignedChange:
         """An update of normalised facts as users see it; ``before`` are the merged facts before it.
 
@@ -123,11 +123,11 @@ class Merged:
         universe, new = len(self.partition.of), done.materialisation.facts
         old = before.partition.fitted(universe)
         changed = self.partition.changed_since(old)
-        lost = done.deleted | mentioning(kept.facts.fitted(universe), changed)
+        lost = done.deleted | mentioning(materialisation.facts.fitted(universe), changed)
         won = done.inserted | mentioning(new, changed)
         lost, won = expanded(lost, old), expanded(won, self.partition)
         deleted, inserted = lost - won, won - lost
-        seen = before.seen(kept, universe).facts.fitted(universe)
+        seen = before.seen(materialisation, universe).facts.fitted(universe)
         self._last[:] = [(new, (seen - deleted).extended(inserted))]
         more, less = explicit
         seen_change = replace(done, inserted=inserted, deleted=deleted, explicit_inserted=more, explicit_deleted=less)
@@ -211,11 +211,11 @@ class Merging:
         given = _normalised(source, partition, before.source, before.partition, before.materialisation.explicit)
         deleted, inserted = before.materialisation.explicit - given, given - before.materialisation.explicit
         same_rules = np.array_equal(ids, before.constants)
-        kept = before.materialisation
+        materialisation = before.materialisation
         if deleted or inserted or not same_rules:
             how = algorithm if same_rules else "rematerialise"
-            kept = update(engine, self.program, kept, deleted, inserted, how).materialisation
-        return Level(partition, source, ids, kept)
+            materialisation = update(engine, self.program, materialisation, deleted, inserted, how).materialisation
+        return Level(partition, source, ids, materialisation)
 
 
 def _leading_to(predicate: Predicate, program: CheckedProgram) -> frozenset[Predicate]:

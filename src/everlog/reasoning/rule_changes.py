@@ -82,7 +82,7 @@ class RuleChange:
 def change_rules(
     engine: Engine,
     change: RuleChange,
-    kept: Materialisation,
+    materialisation: Materialisation,
     delete: FactSet,
     insert: FactSet,
     algorithm: Algorithm,
@@ -94,7 +94,7 @@ def change_rules(
     The change is under the names that users see, since hidden ones differ from program to program, and facts of hidden
     predicates are not in it; the materialisation is under those of the new program.
     """
-    run = _Run(engine, algorithm, strategy, Derivations(change.old), kept)
+    run = _Run(engine, algorithm, strategy, Derivations(change.old), materialisation)
     if change.removed:
         run.step(change.removing(), REMOVED, delete, NONE, holds=True)
         delete = NONE
@@ -112,14 +112,14 @@ class _Run:
         algorithm: Algorithm,
         strategy: Strategy,
         derived: Derivations,
-        kept: Materialisation,
+        materialisation: Materialisation,
     ) -> None:
         self.engine = engine
         self.algorithm = algorithm
         self.strategy = strategy
         self.derived = derived
-        self.kept = kept
-        self.before_rules = kept
+        self.materialisation = materialisation
+        self.before_rules = materialisation
         self.facts: tuple[FactSet, FactSet] = (NONE, NONE)
         self.explicit: tuple[FactSet, FactSet] = (NONE, NONE)
         self.afresh: dict[Predicate, None] = {}
@@ -140,44 +140,48 @@ class _Run:
         done = update(self.engine, start.program, old, delete, insert, self.algorithm, self.strategy)
         self.done.append(done.statistics)
         self._note(start, done, guard)
-        self.derived, self.kept = Derivations(start.program, {guard: not holds}), done.materialisation
+        self.derived, self.materialisation = Derivations(start.program, {guard: not holds}), done.materialisation
 
     def _begun(self, start: Start, new: Derivations, guard: FactSet) -> Materialisation:
         """The materialisation in the names of a program, with counters and trace of predicates that it derives as
         before.
         """
-        kept = replace(self._renamed(start.program, guard), afresh=frozenset(start.afresh))
-        standing = [stratum for stratum in start.program.strata if not kept.is_afresh(stratum)]
-        return self._with_bookkeeping(new, standing, kept)
+        materialisation = replace(self._renamed(start.program, guard), afresh=frozenset(start.afresh))
+        standing = [stratum for stratum in start.program.strata if not materialisation.is_afresh(stratum)]
+        return self._with_bookkeeping(new, standing, materialisation)
 
     def _renamed(self, program: StratifiedProgram, guard: FactSet) -> Materialisation:
         """The materialisation with explicit facts under the names that a program has for them."""
         old = self.derived
         seen = {hidden: predicate for predicate, hidden in old.program.external.items()}
-        explicit = old_guards_left(self.kept.explicit, old).renamed(seen).renamed(program.external)
+        explicit = old_guards_left(self.materialisation.explicit, old).renamed(seen).renamed(program.external)
         no_more = old.hidden.difference(program.external.values())
-        facts = old_guards_left(self.kept.facts, old)
+        facts = old_guards_left(self.materialisation.facts, old)
         facts = facts.restricted(predicate for predicate in facts if predicate not in no_more)
-        return replace(self.kept, explicit=explicit | guard, facts=facts | guard, trace=None)
+        return replace(self.materialisation, explicit=explicit | guard, facts=facts | guard, trace=None)
 
-    def _with_bookkeeping(self, new: Derivations, strata: Iterable[Stratum], kept: Materialisation) -> Materialisation:
+    def _with_bookkeeping(
+        self, new: Derivations, strata: Iterable[Stratum], materialisation: Materialisation
+    ) -> Materialisation:
         """The materialisation with its counters and its trace, computed anew for some strata where they do not fit."""
         old, strata = self.derived, list(strata)
         own = {predicate for stratum in strata for predicate in stratum.predicates}
-        counted = {*(self.kept.nr or ()), *(self.kept.rec or ())}
+        counted = {*(self.materialisation.nr or ()), *(self.materialisation.rec or ())}
         wrong = {p for p in own if p not in old.by_predicate or not new.of(p).has_counters_of(old.of(p))}
-        kept = counted_anew(self.engine, strata, kept, wrong | (counted - own))
-        return replace(kept, trace=self._trace(new, kept))
+        materialisation = counted_anew(self.engine, strata, materialisation, wrong | (counted - own))
+        return replace(materialisation, trace=self._trace(new, materialisation))
 
-    def _trace(self, new: Derivations, kept: Materialisation) -> Trace | None:
+    def _trace(self, new: Derivations, materialisation: Materialisation) -> Trace | None:
         """The trace; the trace of each unchanged stratum is reused."""
-        if self.kept.trace is None:
+        if self.materialisation.trace is None:
             return None
         old = self.derived.program.strata
-        known = {_outline(self.derived, each): own for each, own in zip(old, self.kept.trace, strict=True)}
+        known = {_outline(self.derived, each): own for each, own in zip(old, self.materialisation.trace, strict=True)}
         outlines = [_outline(new, stratum) for stratum in new.program.strata]
         return tuple(
-            known[outline] if outline in known and not kept.is_afresh(stratum) else trace_of(self.engine, stratum, kept)
+            known[outline]
+            if outline in known and not materialisation.is_afresh(stratum)
+            else trace_of(self.engine, stratum, materialisation)
             for outline, stratum in zip(outlines, new.program.strata, strict=True)
         )
 
@@ -194,11 +198,11 @@ class _Run:
     def finish(self, before: StratifiedProgram, program: StratifiedProgram) -> SignedChange:
         """Remove the guards, which changes no facts; returns the whole change."""
         new = Derivations(program)
-        kept = self._renamed(program, NONE)
-        facts = _Forms(self.engine, self.derived, new, kept.explicit).converted(kept.facts)
-        kept = self._with_bookkeeping(new, program.strata, replace(kept, facts=facts))
-        counters = self._counters(outward(before, self.before_rules), outward(program, kept))
-        return SignedChange(kept, *self.facts, *self.explicit, self._statistics(), *counters)
+        materialisation = self._renamed(program, NONE)
+        facts = _Forms(self.engine, self.derived, new, materialisation.explicit).converted(materialisation.facts)
+        materialisation = self._with_bookkeeping(new, program.strata, replace(materialisation, facts=facts))
+        counters = self._counters(outward(before, self.before_rules), outward(program, materialisation))
+        return SignedChange(materialisation, *self.facts, *self.explicit, self._statistics(), *counters)
 
     @staticmethod
     def _counters(old: Materialisation, new: Materialisation) -> Iterator[Summands[Counts] | None]:

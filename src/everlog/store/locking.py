@@ -90,8 +90,8 @@ def in_turn(layout: StoreLayout, wait: float | None) -> Iterator[None]:
 def _described(layout: StoreLayout, writer: str) -> str:
     """The process of a writer, as its lock file names it."""
     try:
-        said = json.loads(layout.lock(writer).read_bytes())
-        return f"process {said['pid']} on {said['host']}, since {said['since']}"
+        holder = json.loads(layout.lock(writer).read_bytes())
+        return f"process {holder['pid']} on {holder['host']}, since {holder['since']}"
     except (OSError, ValueError, KeyError, TypeError):
         return "a process that does not say which it is"
 

@@ -25,17 +25,17 @@ from everlog.reasoning.modules.graphs import derived, derived_by_modules, derive
 from everlog.reasoning.modules.kinds import implementation
 
 
-def outward(program: StratifiedProgram, kept: Materialisation) -> Materialisation:
+def outward(program: StratifiedProgram, materialisation: Materialisation) -> Materialisation:
     """A materialisation as users see it."""
     if not program.external:
-        return kept
+        return materialisation
     seen, inside = _seen(program), bridged(program)
     nr, rec = (
         None if counts is None else Counts({p: m for p, m in counts.items() if p not in inside}).renamed(seen)
-        for counts in (kept.nr, kept.rec)
+        for counts in (materialisation.nr, materialisation.rec)
     )
-    facts = visible(program, kept.facts)
-    return replace(kept, explicit=kept.explicit.renamed(seen), facts=facts, nr=nr, rec=rec)
+    facts = visible(program, materialisation.facts)
+    return replace(materialisation, explicit=materialisation.explicit.renamed(seen), facts=facts, nr=nr, rec=rec)
 
 
 def visible(program: StratifiedProgram, facts: FactSet) -> FactSet:
@@ -172,7 +172,7 @@ def _fed_again(engine: Engine, program: StratifiedProgram, state: State) -> Fact
 def stored(
     program: StratifiedProgram,
     dictionary: Dictionary,
-    kept: Materialisation,
+    materialisation: Materialisation,
     generated: frozenset[Predicate] = frozenset(),
     pairs: FactSet = NONE,
 ) -> State:
@@ -180,11 +180,11 @@ def stored(
 
     ``pairs`` are facts of modules that are listed already.
     """
-    seen = outward(program, kept)
+    seen = outward(program, materialisation)
     shown = {predicate: relation for predicate, relation in seen.facts.items() if predicate not in generated}
     based = [predicate for predicate, relation in shown.items() if relation.base is not None]
     shown.update({predicate: pairs.get(predicate) or shown[predicate].plain() for predicate in based})
-    fed, graphs = external(program, kept.facts), graphs_of(program, kept.facts)
+    fed, graphs = external(program, materialisation.facts), graphs_of(program, materialisation.facts)
     return State(dictionary, seen.explicit, FactSet(shown), seen.nr, seen.rec, fed, True, generated, graphs)
 
 
