@@ -104,7 +104,7 @@ class AnyCounts(Protocol):
 
 
 AnyChange = tuple[AnyFactSet, AnyFactSet]
-"""Facts among which a positive body atom has to be, and facts among which a negated one has to be; see
+"""A condition (P, N): an instance must have a positive body atom in P or a negated one in N; see
 :meth:`AnyEngine.match`.
 """
 
@@ -133,7 +133,7 @@ class Observer(Protocol):
     """Observes the rounds of a fixpoint: limits, progress and profiles are observers, and no part of an algorithm."""
 
     def __call__(self, new: int, rounds: int = 1) -> None:
-        """Observe that ``rounds`` rounds found ``new`` facts, which are known from now on. Raising ends the fixpoint.
+        """Observe that ``rounds`` rounds found ``new`` facts, which are known afterwards. Raising ends the fixpoint.
 
         It is called at least every 100 ms, not necessarily in each round.
         """

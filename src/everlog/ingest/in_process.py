@@ -1,4 +1,4 @@
-"""Facts of splits read by this process, straight into a dictionary: nothing is written on the way."""
+"""Facts of splits read by this process, straight into a dictionary; no files are written."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from everlog.lang.errors import DataError
 from everlog.lang.syntax import Predicate
 
 IN_PROCESS_BYTES = 64 << 20
-"""Bytes of input, once unpacked, above which Spark reads unless a user says otherwise."""
+"""Maximum bytes of input, once unpacked, that this process reads by default; Spark reads larger inputs."""
 
 UNPACKED = 5
 """Assumed ratio of the bytes of a compressed file once it is unpacked to its bytes as it is stored."""

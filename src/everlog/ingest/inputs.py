@@ -81,7 +81,9 @@ def facts_in_program(program: CheckedProgram) -> int:
 
 
 def _batches(program: CheckedProgram) -> Iterator[pa.RecordBatch]:
-    """The facts of a program as batches of texts, with the literals that its rules bring if it asks for literals."""
+    """The facts of a program as batches of texts, with the literals of its rules if it has the predicate of
+    literals.
+    """
     rows: dict[Predicate, list[list[str]]] = {}
     for atom in program.facts:
         rows.setdefault(atom.predicate, []).append([t.text for t in atom.terms if isinstance(t, Constant)])

@@ -83,12 +83,12 @@ def maintain(
     The columns of ``stream`` are those of :mod:`everlog.ingest.operations`. ``name`` identifies the stream in the
     store. ``checkpoint`` is where Spark keeps its progress, by default inside the store. A name that was followed with
     another checkpoint before is an error, because its batches would be counted anew; ``restart=True`` allows it.
-    ``trigger`` has the arguments of Spark's ``trigger``, such as ``{"availableNow": True}`` or ``{"processingTime": "10
-    seconds"}``; by default a batch begins when the one before is done.
+    ``trigger`` has the arguments of Spark's ``trigger``, such as ``{"availableNow": True}`` or
+    ``{"processingTime": "10 seconds"}``; by default a batch begins when the one before is done.
 
     ``engine`` selects the engine: with ``local`` this process reasons, which keeps the store's facts in memory from one
     batch to the next, with ``spark`` the executors do, which keep none of them; ``auto`` takes this process if it can
-    hold them in ``memory`` bytes, by default in what is free.
+    hold them in ``memory`` bytes, by default in the free memory.
 
     A batch with bad rows (unless ``on_error="skip"``) or with contradicting operations changes nothing
     and ends the query with an error that names batch and row. ``progress`` is called after every commit.

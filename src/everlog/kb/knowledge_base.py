@@ -383,10 +383,10 @@ class KnowledgeBase:
     ) -> Change:
         """Change the explicit facts to (E \\ delete) ∪ insert, and return the exact change.
 
-        ``algorithm`` is one of dredc, bfc, fbf, dred, counting, rematerialise; auto chooses, and says
-        what and why in ``change.stats``. All give the same result. ``strategy`` is when fbf and bfc give up
-        looking for other proofs: never, always, or after a number of steps back. ``profile`` is as for
-        :meth:`materialise`. All or nothing: after an error the knowledge base is as before.
+        ``algorithm`` is one of dredc, bfc, fbf, dred, counting, rematerialise; auto chooses one, and ``change.stats``
+        has the choice and its reason. All give the same result. ``strategy`` is when fbf and bfc give up looking for
+        other proofs: never, always, or after a number of steps back. ``profile`` is as for :meth:`materialise`. All or
+        nothing: after an error the knowledge base is as before.
         """
         _require_algorithm(algorithm, strategy)
         names, headers = self._names.copy(), {**self._headers}
@@ -413,8 +413,8 @@ class KnowledgeBase:
     ) -> Change:
         """Update the explicit facts as :meth:`update` does, by facts over the dictionary of :meth:`state`.
 
-        ``kinds`` are those of the columns of what is inserted, found out if they are not given. ``unknown`` is the
-        number of deletions that were left out because no fact has their terms.
+        ``kinds`` are those of the columns of inserted facts, found in the facts if they are not given. ``unknown`` is
+        the number of deletions that were left out because no fact has their terms.
         """
         self.warn_of_facts(self._kinds_in(insert) if kinds is None else kinds, {})
         names = self._names.copy()
@@ -459,10 +459,10 @@ class KnowledgeBase:
         """Remove rules and add others, repair the facts that follow, and return the exact change.
 
         Both are texts of programs, paths, or programs; the prefixes of the knowledge base hold in texts.
-        Names of variables and the order of a body do not matter. Facts in what is added become explicit, those
-        in what is removed cease to be. To remove a rule that is not there is an error, to add one that is changes
-        nothing; ``rules_known`` of the result has those. The other arguments are as for :meth:`update`. All
-        or nothing: after an error the knowledge base is as before.
+        Names of variables and the order of a body do not matter. Facts of added programs become explicit, those of
+        removed ones cease to be explicit. To remove a rule that is not there is an error, to add one that is changes
+        nothing; ``rules_known`` of the result has those. The other arguments are as for :meth:`update`. All or nothing:
+        after an error the knowledge base is as before.
 
         >>> kb = KnowledgeBase("path(?x, ?y) :- edge(?x, ?y) . edge(a, b) . edge(b, c) .")
         >>> kb.change_rules(add="path(?x, ?z) :- path(?x, ?y), path(?y, ?z) .").inserted["path"].rows()
@@ -657,14 +657,14 @@ class KnowledgeBase:
     ) -> int:
         """Write a store, or the next version of one; returns the version.
 
-        A knowledge base that was opened from a store, or saved to it, appends what changed since to that store
+        A knowledge base that was opened from a store, or saved to it, appends the changes since to that store
         (``path`` may then be left out), at the cost of the change; if another writer was faster, that is an error and
         nothing is written. A writer that is at work is waited for, ``wait`` seconds at most. Into any other existing
         store it is written only with ``overwrite``, as a version that is independent of those before. It is the store
         that the command line makes and reads; :func:`everlog.open` reads it back.
 
         In a store that is new or overwritten, the pairs of a closure with more than ``expand_below``
-        facts are not listed, only what they follow from. With ``equality="representatives"`` a store
+        facts are not listed, only the facts that they follow from. With ``equality="representatives"`` a store
         has the facts of all members of each class.
         """
         from everlog.kb.saving import save

@@ -1,11 +1,11 @@
 """Backward chaining in frontiers: which facts still have a proof (journal paper, Algorithm 5; thesis, Algorithm 5).
 
 The papers check a fact by recursion, depth first: CHECK looks for the instances of recursive rules
-that derive it and checks their body atoms. Here all facts that are asked for are checked at once,
+that derive it and checks their body atoms. Here all facts in question are checked at once,
 level by level. To stay exact, a fact enters C (checked) when its level is expanded, not when it is
 first seen, so that saturation proves exactly the facts that it proves in the papers. The search ends when all
-facts asked for are proved, or when a level has nothing that is not checked yet; then what is not in
-P (proved) is disproved. Since all facts that may be lost are asked for at once, a search that ended
+facts in question are proved, or when a level has only checked facts; then the facts that are not in P (proved) are
+disproved. Since all facts that may be lost are searched for at once, a search that ended
 early is never resumed: nothing is deleted then, and the stratum is done.
 
 Each fact is expanded at most once, so each recursive instance of the old materialisation is

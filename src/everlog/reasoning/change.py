@@ -24,7 +24,7 @@ C = TypeVar("C", bound=AnyCounts)
 class Summands(Generic[C_co]):
     """The numbers that were added to a counter and those that were subtracted, in no order.
 
-    They are summed up when the sum is asked for: most updates in memory never ask.
+    The sum is computed at its first use: most updates in memory do not need it.
     """
 
     plus: tuple[C_co, ...] = ()
@@ -49,9 +49,9 @@ def replaced(old: C | None, new: C | None) -> Summands[C] | None:
 class SignedChange(Generic[F_co, C_co]):
     """The result of an update: the new materialisation, and how it differs from the old one.
 
-    Invariants: what is inserted was not there and is now, what is deleted was there and no longer is, both for all
-    facts and for explicit ones; the old counters plus ``nr`` and ``rec`` are the new ones. All sets use the program's
-    names of predicates, including hidden ones.
+    Invariants: inserted facts are in the new set and not in the old one, deleted facts are in the old set and not in
+    the new one, both for all facts and for explicit ones; the old counters plus ``nr`` and ``rec`` are the new ones.
+    All sets use the program's names of predicates, including hidden ones.
     """
 
     materialisation: Materialisation[F_co, C_co]

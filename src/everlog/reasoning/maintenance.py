@@ -258,11 +258,11 @@ class Maintenance:
         a deleted fact in its body derives, except facts that the oracle knows to hold: ``unsupported`` returns the
         others. That is OVERDELETE of DRed (journal paper, Algorithm 4) and of DRed^c (thesis, Algorithm 4),
         DELETEUNPROVED of FBF and B/F^c (Algorithm 5), where the oracle looks for proofs, and lines 162 to 173 of
-        DRed^c-MOD (thesis, Algorithm 7), where the modules of the stratum say what they may have lost. The line numbers
-        are those of the thesis's Algorithm 4.
+        DRed^c-MOD (thesis, Algorithm 7), where the modules of the stratum return the facts that they may have lost. The
+        line numbers are those of the thesis's Algorithm 4.
 
         Each instance of the old materialisation is considered at most once. The counters that are kept are decremented
-        on the way, and those of nonrecursive rules are right before the oracle is asked.
+        on the way, and those of nonrecursive rules are right before the oracle is called.
         """
         engine, changed = self.engine, [(self.gone, self.fresh)]
         explicit = self.E_minus.restricted(rules.predicates)

@@ -13,8 +13,8 @@ one negation that they may have is that of ``everlog:literal``, in programs in w
 term, so that equalities do not change it.
 
 A level is an ordinary materialisation of ordinary explicit facts. An update therefore goes through the levels in
-order: the new partition k says what the explicit facts of level k are, their change is an ordinary update of the level,
-by any algorithm, and its result gives partition k+1. No equality can support itself, whatever is deleted, because a
+order: the new partition k gives the explicit facts of level k, their change is an ordinary update of the level, by any
+algorithm, and its result gives partition k+1. No equality can support itself, whatever is deleted, because a
 level knows the equalities of those before it only. There are as many levels as equalities lead to equalities, most
 often two; their states share memory. Levels after the first ``MOST_LEVELS`` are not kept; each update computes them
 from the level before.

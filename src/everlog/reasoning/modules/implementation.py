@@ -133,7 +133,7 @@ class ModuleImplementation(ABC, Generic[M]):
 
     def paths(self, facts: FactSet) -> PathGraph | None:
         """The graph in which each fact of the module is a path, by which it is explained; None if the rules that the
-        module takes explain it. ``facts`` has the relations of the module, which are not looked at here.
+        module takes explain it. ``facts`` has the relations of the module, which are not read.
         """
         return None
 
