@@ -94,7 +94,7 @@ def test_reading_in_process_tells_its_share_of_the_bytes(tmp_path: Path) -> None
     heard: list[Amount] = []
     options = ReadOptions()
     parts = splits(resolve((str(tmp_path / "p.csv"), str(tmp_path / "q.csv")), options), options)
-    staged = stage(IN_PROCESS, parts, options, tmp_path / "work", told=heard.append)
+    staged = stage(IN_PROCESS, parts, options, tmp_path / "work", progress=heard.append)
     assert staged.rows == heard[-1].rows == 600_000
     assert heard[-1].done == heard[-1].total == 2_400_000
     assert [amount.done for amount in heard] == sorted(amount.done for amount in heard)
@@ -110,7 +110,7 @@ def test_reading_on_spark_tells_its_share_of_the_bytes(
     heard: list[Amount] = []
     options = ReadOptions()
     parts = splits(resolve((str(tmp_path / "*.csv"),), options), options)
-    stage(SparkRunner(spark), parts, options, tmp_path / "work", told=heard.append)
+    stage(SparkRunner(spark), parts, options, tmp_path / "work", progress=heard.append)
     assert {amount.total for amount in heard} == {1_200_000}
     assert all(amount.done % 200_000 == 0 for amount in heard)
     assert any(amount.done for amount in heard)

@@ -19,16 +19,15 @@ from tests.docs.pages import DOCS, ROOT
 PACKAGE = Path(everlog.__file__).parent
 
 PLAIN = (
-    *(
-        f"src/everlog/{name}"
-        for name in ("analysis", "backends", "cli", "host", "lang", "owl", "profiling", "query", "shell")
-    ),
+    *(f"src/everlog/{name}" for name in ("analysis", "backends", "cli", "host", "ingest", "jobs", "kb", "lang", "owl")),
+    *(f"src/everlog/{name}" for name in ("profiling", "query", "reasoning", "shell", "store")),
+    *(str(path.relative_to(ROOT)) for path in sorted((ROOT / "src/everlog/engine").glob("*.py"))),
     "src/everlog/settings.py",
     *(
         f"tests/{name}"
-        for name in ("analysis", "backends", "bench", "cli", "docs", "errors", "host", "lang", "oracle", "owl")
+        for name in ("analysis", "backends", "bench", "cli", "docs", "engine", "errors", "host", "ingest", "jobs")
     ),
-    *(f"tests/{name}" for name in ("profiling", "query", "store")),
+    *(f"tests/{name}" for name in ("kb", "lang", "oracle", "owl", "profiling", "query", "reasoning", "store")),
     "bench",
 )
 """The directories and files whose docstrings and comments are checked for words that hide the subject of a sentence."""

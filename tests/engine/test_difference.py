@@ -1,4 +1,4 @@
-"""Differences of states: exact, at the cost of what is not shared, and applied they give the later state."""
+"""Differences of states are exact, cost the parts that are not shared, and applied give the later state."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def test_a_difference_leads_to_the_later_state(steps: list[tuple[Edges, Edges]])
 
 
 def test_what_is_shared_costs_nothing() -> None:
-    """The large runs and pieces are not looked at."""
+    """The large runs and pieces are not read."""
     kb = KnowledgeBase(RULES, modules=False)
     kb.insert("edge", [(3 * i, 3 * i + 1) for i in range(5000)])
     before = kb.listed()

@@ -1,4 +1,4 @@
-"""Fact sets behave as sets of facts, whatever their predicates."""
+"""Fact sets behave as sets of facts of any predicates."""
 
 from __future__ import annotations
 

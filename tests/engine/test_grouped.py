@@ -1,4 +1,4 @@
-"""Facts of many predicates in a few arrays say what they say one by one."""
+"""Facts of many predicates in a few arrays equal those in relations of their own."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from everlog.lang.syntax import Predicate
 
 Rows = list[tuple[int, ...]]
 FEW, MANY = 12, 10_000_000
-"""Numbers of terms with which five arguments go into one word, and into several."""
+"""Numbers of terms with which five arguments fit into one word, and need several."""
 
 
 @st.composite
@@ -74,7 +74,7 @@ def test_multisets(case: tuple[dict[Predicate, Rows], int], universe: int) -> No
 @settings(max_examples=40)
 @given(cases, st.sampled_from([(FEW, FEW), (FEW, MANY)]), st.sampled_from([1, 2, 100]))
 def test_renumbering(case: tuple[dict[Predicate, Rows], int], universes: tuple[int, int], many: int) -> None:
-    """Whatever predicates share a group, each is renumbered as it is alone, also into another layout."""
+    """Each predicate of a group is renumbered as it would be alone, also into another layout."""
     rows, arity = case
     before, after = universes
     ids = np.random.default_rng(len(rows)).permutation(FEW)

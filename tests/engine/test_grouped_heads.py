@@ -1,4 +1,4 @@
-"""Heads that come grouped: known ones are taken out, whatever the arity of the head."""
+"""Heads that come grouped: known ones are taken out, for heads of any arity."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Kernels are compiled and kept where neither the package nor the home directory can be written to."""
+"""Kernels are compiled and cached even if neither the package nor the home directory can be written to."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ assert is_ascending(np.array([0, 1, 3]), 3)
 
 @pytest.fixture
 def nowhere(tmp_path: Path) -> dict[str, str]:
-    """An environment with a copy of the package and a home that nobody, not even root, can write to."""
+    """An environment with a copy of the package and a home directory that no user, not even root, can write to."""
     source, target = Path(everlog.__file__).parent, tmp_path / "src" / "everlog"
     for package in ("lang", "engine"):
         shutil.copytree(source / package, target / package, ignore=shutil.ignore_patterns("__pycache__"))

@@ -1,4 +1,4 @@
-"""Each kernel against the same thing said with NumPy or plain Python."""
+"""Each kernel equals an implementation in NumPy or plain Python."""
 
 from __future__ import annotations
 
@@ -164,7 +164,7 @@ class Groups:
         return np.setdiff1d(np.concatenate(found), known).tolist() if found else []
 
     def found(self, room: int) -> tuple[list[int], int]:
-        """The heads, and in how many goes they were found with so much room."""
+        """The heads, and the number of calls of the kernel that found them with ``room`` places for heads."""
         out, row, heads, goes = np.full(room, -7, np.int64), 0, [], 0
         while row < len(self.base):
             free = (1 << 31) - 1
@@ -262,7 +262,7 @@ def frozen(array: NDArray[Any]) -> NDArray[Any]:
 
 
 def few_hashes(found: list[bytes], hashes: int) -> Keys:
-    """Hashes over all of int64, with so many different ones that most texts collide."""
+    """Hashes over all of int64, with so few different values that most texts collide."""
     spread = (1 << 63) // max(1, hashes)
     return np.array([(sum(text) * 7 % hashes) * 2 * spread - (1 << 63) for text in found], np.int64)
 
@@ -307,7 +307,7 @@ int64s = st.integers(-(1 << 63), (1 << 63) - 1)
 
 @given(st.sets(int64s | st.integers(0, 50), max_size=60), st.lists(int64s | st.integers(-2, 52), max_size=30))
 def test_ranks(known: set[int], wanted: list[int]) -> None:
-    """Also where hashes are not spread evenly, so that the expected place is wrong."""
+    """Texts are found even if hashes are not spread evenly, so that the expected place is wrong."""
     ordered = sorted(known)
     asked = [*wanted, *ordered[::9]]
     found = texts.ranks(frozen(np.array(ordered, np.int64)), frozen(np.array(asked, np.int64)))
@@ -328,7 +328,7 @@ def test_ranks_far_from_the_expected_place() -> None:
 
 @pytest.mark.parametrize("universe", [1 << 20, (1 << 21) - 1])
 def test_the_last_id_is_found_in_every_column(universe: int) -> None:
-    """The end of its range of keys must not overflow."""
+    """The end of the range of keys does not overflow."""
     layout: Layout = layout_for(3, universe)
     last = universe - 1
     run = Run.of(layout, pack(layout, [np.array([last])] * 3, 1))

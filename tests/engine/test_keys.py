@@ -137,7 +137,7 @@ def row_texts(rows: list[tuple[str, ...]]) -> set[Row]:
 @pytest.mark.usefixtures("narrow")
 @pytest.mark.parametrize("stratification", ["levels", "single"])
 def test_growing_past_the_boundaries_step_by_step(stratification: str) -> None:
-    """Terms arrive one by one past 4 and past 8; at each step everything is as the oracle says."""
+    """Terms arrive one by one past 4 and past 8; at each step all facts equal those of the oracle."""
     assert layout_for(3, 7).is_packed
     assert not layout_for(3, 8).is_packed
     program = parse_program(RECURSIVE)

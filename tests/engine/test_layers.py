@@ -1,4 +1,4 @@
-"""States in layers of arrays: read again they say the same, and what is shared is there once."""
+"""States in layers of arrays: read again they are equal, and shared arrays are written once."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Limits act between blocks and leave everything as it was."""
+"""Limits act between blocks and leave the state unchanged."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def test_a_deadline_in_the_past() -> None:
 
 @pytest.mark.parametrize("block", [16, 1 << 20])
 def test_max_facts_is_exact_at_the_end(block: int) -> None:
-    """A materialisation of exactly so many facts passes, one fewer allowed does not."""
+    """A materialisation with exactly the maximum number of facts passes; with a maximum of one fewer it fails."""
     facts, statistics = seminaive(Engine(20, {}, block=block), program(CLOSURE), chain(20))
     assert facts.count == statistics.facts
     limits = Limits(max_facts=statistics.facts)

@@ -1,4 +1,4 @@
-"""Matching equals its definition, instance by instance, whatever the layout, the runs and the blocks."""
+"""Matching equals its definition, instance by instance, for any layout, runs and blocks."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ UNIVERSES = (64, 1 << 16, 1 << 22)
 
 @dataclass(frozen=True)
 class Setting:
-    """How texts become ids, and how large the blocks are."""
+    """The ids of texts, and the size of blocks."""
 
     universe: int
     block: int

@@ -141,7 +141,7 @@ def test_steps_keep_only_what_is_needed_later(case: Case) -> None:
 @pytest.mark.parametrize("any_lead", [False, True])
 def test_the_cost_of_planning_grows_with_the_body(atom: str, any_lead: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     def cost(atoms: int) -> int:
-        """How often the facts of an atom are estimated or a step is made while a body is planned."""
+        """The number of estimates of atoms and of steps made while a body is planned."""
         calls: list[str] = []
 
         def counted(name: str, real: Any) -> Any:

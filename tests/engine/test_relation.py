@@ -32,7 +32,7 @@ def rows(found: Relation) -> set[Row]:
 
 
 def assert_invariants(found: Relation) -> None:
-    """What the docstring of the module promises."""
+    """Check the invariants that the docstring of the module states."""
 
     def keys(run: Run) -> set[bytes]:
         return {key.tobytes() for key in iter(run.keys())}
@@ -161,7 +161,7 @@ def test_runs_stay_few_when_facts_come_one_by_one() -> None:
 
 
 def test_the_newest_run_goes_without_tombstones() -> None:
-    """The sets of seminaive evaluation: what was there before the last round."""
+    """The sets of seminaive evaluation: the facts before the last round."""
     old = relation(2, 0, {(i, i) for i in range(100)})
     delta = relation(2, 0, {(1, 2), (3, 4)})
     new = old.extended(delta.run())

@@ -14,7 +14,7 @@ DIGITS = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ.-:+=^!/
 
 
 def delete_rows(table: Path, rows: list[int], *, beside: bool = False) -> None:
-    """Delete rows of the largest file that the newest version added; the vector is in the log, or in a file beside."""
+    """Delete rows of the largest file that the newest version added; the vector is in the log or in its own file."""
     log, version = table / "_delta_log", DeltaTable(table).version()
     lines = (log / f"{version:020}.json").read_text().splitlines()
     adds = [action["add"] for action in map(json.loads, lines) if "add" in action]
@@ -45,7 +45,7 @@ def bitmap(rows: list[int]) -> bytes:
 
 
 def base85(data: bytes) -> str:
-    """Z85: four bytes are five digits."""
+    """Encode bytes in Z85, which writes four bytes as five digits."""
     text = ""
     for (number,) in struct.iter_unpack(">I", data + b"\0" * (-len(data) % 4)):
         text += "".join(DIGITS[number // 85**place % 85] for place in (4, 3, 2, 1, 0))

@@ -1,4 +1,4 @@
-"""What the tests of the readers share: reading files whole, in one process, at any size of split."""
+"""Helpers for the tests of readers: they read whole files in one process, at any size of split."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def rows_of(batch: Any) -> Facts:
 
 
 def split_at(target_bytes: int, sources: Sequence[FactSource], options: ReadOptions) -> list[Split]:
-    """The pieces of sources that are cut after so many bytes."""
+    """The splits of sources, cut after ``target_bytes`` bytes."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(splitting, "TARGET", target_bytes)
         return splits(sources, options)
@@ -41,7 +41,7 @@ def split_at(target_bytes: int, sources: Sequence[FactSource], options: ReadOpti
 def read_all(
     *arguments: str | Path, options: ReadOptions = PLAIN, target_bytes: int = TARGET
 ) -> tuple[Facts, list[BadRow]]:
-    """Everything that the arguments stand for, and what is wrong in it, in the order of the files."""
+    """All facts of the arguments, and the bad rows, in the order of the files."""
     bad: list[BadRow] = []
     facts: Facts = []
     for split in split_at(target_bytes, resolve([str(argument) for argument in arguments], options), options):

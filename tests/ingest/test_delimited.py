@@ -198,7 +198,7 @@ def test_any_split_size_gives_the_same_facts(
 @example(b'""\r\r\n')
 @example(b'"a"\xff\n')
 def test_any_bytes_in_any_blocks(tmp_path_factory: pytest.TempPathFactory, data: bytes) -> None:
-    """Malformed or not, neither the size of splits nor that of blocks changes facts or complaints."""
+    """Malformed or not, neither the size of splits nor that of blocks changes facts or bad rows."""
     for name in ("p.csv", "p.tsv"):
         path = write(tmp_path_factory.mktemp("p"), name, data)
         whole = read_all(path)

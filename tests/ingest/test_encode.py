@@ -94,7 +94,7 @@ def test_encoding_can_be_decoded_and_gives_each_term_once(
 
 
 def test_texts_with_the_same_id_both_come_out(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Ids of three bits are the same for many; the checks beside them, which are salted, are not."""
+    """Ids of three bits collide for most texts; the salted check hashes differ."""
 
     def narrow(texts: pa.Array, salt: int = 0) -> NDArray[np.int64]:
         return hash_texts(texts, salt) & (-1 if salt else 7)

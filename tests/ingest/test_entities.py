@@ -1,4 +1,4 @@
-"""Entities of RDF/XML: namespaces work, and what stands for more than can be held is refused before it is read."""
+"""Entities of RDF/XML: namespaces work, and documents that expand to too much text are refused before they are read."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Named graphs: merged, or the last argument of every fact."""
+"""Named graphs are merged, or are the last argument of every fact."""
 
 from __future__ import annotations
 

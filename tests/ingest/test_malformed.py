@@ -1,4 +1,4 @@
-"""Malformed files of every format: where, why and what to do, or left out and counted."""
+"""Malformed files of every format are reported with place, reason and hint, or bad rows are left out and counted."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ XML = """<?xml version="1.0"?>
 
 @dataclass(frozen=True)
 class Case:
-    """A file with one mistake: where it is, what is said, and how many facts are left without it."""
+    """A file with one mistake: its place, the message, and the number of facts without it."""
 
     name: str
     text: str | bytes

@@ -1,4 +1,4 @@
-"""Named graphs are merged, and that is said where files have them."""
+"""Named graphs are merged, and a warning names each file that has them."""
 
 from __future__ import annotations
 

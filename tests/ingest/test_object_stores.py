@@ -1,4 +1,4 @@
-"""Facts in an object store are read as those in files are. The store is moto's, in a process of its own here."""
+"""Facts in an object store are read as those in files are. A moto server in a process of its own is the store."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ FILES = {
 
 @pytest.fixture(scope="module")
 def bucket(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    """The bucket ``data`` with the files, and a Delta table; a directory that has the same."""
+    """The bucket ``data`` with fact files and a Delta table, and a local directory with equal contents."""
     here = tmp_path_factory.mktemp("data")
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
@@ -142,7 +142,7 @@ def test_only_what_is_read_is_copied(bucket: Path, tmp_path: Path) -> None:
 
 
 def test_a_store_of_facts_in_an_object_store(spark: Any, bucket: Path, tmp_path: Path) -> None:
-    """Blank nodes have the same labels, too; nothing is left of the copies."""
+    """Blank nodes have equal labels, too, and the copies are removed."""
     (tmp_path / "rules.rls").write_text(RULES)
     rows = []
     for name, root in (("here", str(bucket)), ("there", "s3://data")):

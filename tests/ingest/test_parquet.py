@@ -44,7 +44,7 @@ def test_row_groups_are_splits(tmp_path: Path) -> None:
 
 
 def test_workers_with_little_room_hold_fewer_rows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Also within a row group; the number of a bad row is that in the file."""
+    """Splits may end within a row group; the number of a bad row is its number in the file."""
     path = tmp_path / "p.parquet"
     pq.write_table(pa.table({"s": [1, 2, 3, 4, None]}), path)
     (split,) = splits(resolve([str(path)], ReadOptions()), ReadOptions())
@@ -148,7 +148,7 @@ def test_a_broken_delta_table(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("beside", [False, True])
 def test_rows_that_deletion_vectors_take_out(tmp_path: Path, beside: bool) -> None:
-    """Also with row groups and batches smaller than the file, and with names that are quoted in the log."""
+    """Deleted rows are left out, also with row groups and batches smaller than the file and quoted names in the log."""
     table = tmp_path / "p q"
     data = pa.table({"a": [*range(20), 20], "b": ["x y%"] * 20 + ["z"]})
     write_deltalake(str(table), data, partition_by=["b"], writer_properties=WriterProperties(max_row_group_size=4))

@@ -1,4 +1,4 @@
-"""RDF files: the kernel for simple lines agrees with the full parser, and both with what RDF says."""
+"""RDF files: the kernel for simple lines agrees with the full parser, and both with the standard."""
 
 from __future__ import annotations
 

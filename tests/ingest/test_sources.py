@@ -1,4 +1,4 @@
-"""What ``[NAME=]PATH`` stands for."""
+"""The sources that ``[NAME=]PATH`` arguments stand for."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What fails after a version was committed is a warning: the change is made, and the result names the version."""
+"""A failure after the commit of a version is a warning: the change is made, and the result names the version."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ def test_commands_that_committed_end_with_status_0(
 
 
 def test_a_writer_that_cannot_clean_up_has_committed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """It lets go of its lock, so that nobody waits for it."""
+    """The writer releases its lock, so that no other writer waits for it."""
     made = KnowledgeBase("p(a) .")
     made.save(tmp_path / "kb")
     guard = tmp_path / "kb" / "work" / "guard"

@@ -1,4 +1,4 @@
-"""Workers that die, disks that are full, drivers that are killed: a job is done, or the store is as it was."""
+"""Workers that die, disks that are full, drivers that are killed: a job completes, or the store is as it was."""
 
 from __future__ import annotations
 
@@ -97,7 +97,7 @@ note("survived", True)
 
 
 def lived(directory: Path, master: str) -> dict[str, Any]:
-    """Run a job whose parts fail in a process of its own, which is killed in the end; what it told."""
+    """Run a job whose parts fail in a process of its own, which is killed in the end; returns its report."""
     (directory / "rules.rls").write_text(RULES)
     (directory / "edge.tsv").write_text("".join(f"{a}\t{b}\n" for a, b in EDGES))
     (directory / "more.tsv").write_text("".join(f"{a}\t{b}\n" for a, b in MORE))

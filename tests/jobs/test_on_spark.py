@@ -1,4 +1,4 @@
-"""Stores that Spark has reasoned for have what those of this machine have."""
+"""Stores that Spark has written equal those of the local engine."""
 
 from __future__ import annotations
 
@@ -133,7 +133,9 @@ IN_ONE_TASK, DISTRIBUTED = 1_000, 0
 
 
 def both_updated(files: Path, steps: list[dict[str, tuple[str, ...]]], **options: Any) -> None:
-    """Update the stores ``local`` and ``spark`` by their engines; they must stay the same, and so must what is said."""
+    """Update the stores ``local`` and ``spark`` by their engines; check that they stay equal, and so do the
+    messages.
+    """
     for change in steps:
         given: dict[str, Any] = {
             side: tuple(path.replace("=", f"={files}/") for path in paths) for side, paths in change.items()
@@ -171,7 +173,7 @@ def steps(files: Path) -> list[dict[str, tuple[str, ...]]]:
 def test_updates_in_one_task(
     spark: Any, files: Path, steps: Any, look_up_rows: int, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """By what it looks up in the store, or, if that is too much, with the whole store."""
+    """One task repairs the store by look-ups, or with the whole store if these are too many."""
     for name in ("local", "spark"):
         materialise(job(files, name, engine="local", salt=7))
     with caplog.at_level("INFO", "everlog"):
@@ -201,7 +203,7 @@ def test_counters_that_come_to_nothing(spark: Any, tmp_path: Path, before: Any) 
 
 @pytest.mark.parametrize("finish", [IN_ONE_TASK, pytest.param(DISTRIBUTED, marks=pytest.mark.slow)])
 def test_a_predicate_that_new_rules_brought(spark: Any, tmp_path: Path, finish: int) -> None:
-    """It had no facts then, so no row has told its name."""
+    """The predicate had no facts then, so no row has its name."""
     everlog.KnowledgeBase("p(?x) :- q(?x) . q(a) .").save(tmp_path / "kb")
     (tmp_path / "more.rls").write_text("r(?x, new) :- s(?x) .")
     (tmp_path / "s.csv").write_text("b\n")

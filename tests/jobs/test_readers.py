@@ -40,7 +40,7 @@ def job(tmp_path: Path) -> MaterialiseJob:
 
 
 def stored(job: MaterialiseJob, store: Path, **options: Any) -> tuple[Result, list[str], Store]:
-    """What a job did, what it warned of, and the store that it made."""
+    """The result of a job, its warnings, and the store that it made."""
     warnings: list[str] = []
     done = materialise(
         replace(job, store=str(store), **options), Report(warning=lambda found: warnings.append(str(found)))

@@ -1,4 +1,4 @@
-"""A stream is applied batch by batch, each exactly once, whatever dies in between."""
+"""A stream is applied batch by batch, each exactly once, even if processes die in between."""
 
 from __future__ import annotations
 
@@ -187,7 +187,7 @@ def facts_of(found: Resolved, insert: bool) -> set[Row]:
 
 
 def test_large_batches_are_read_as_small_ones_are(spark: Any, tmp_path: Path) -> None:
-    """On both sides of the threshold: what comes of rows, bad rows, contradictions."""
+    """Rows, bad rows and contradictions give equal results on both sides of the threshold."""
     good: list[Row] = [("+" if i % 3 else "-", "edge", [f"n{i % 20}", str(i % 7)], i) for i in range(200)]
     good += [("+", "wide", ["a", "b", "c", "d"], 1)]
     wrong: list[Row] = [("?", "edge", ["a", "b"], 1), ("+", "edge", ["a"], 2)]
@@ -222,7 +222,7 @@ def test_large_batches_are_read_as_small_ones_are(spark: Any, tmp_path: Path) ->
 def upkeep(
     store: Path, checkpoint: str = "one", engine: dict[str, Any] | None = None, **options: Any
 ) -> Callable[[Any, int], None]:
-    """What is run for each batch, as Spark would run it."""
+    """The function that Spark runs for each batch."""
     found = Upkeep(UpdateJob(str(store), **(engine or {})), "s", **options)
     found.checkpoint.set_result(checkpoint)
     return found

@@ -111,7 +111,7 @@ def test_a_knowledge_base_whose_store_moved_on_is_not_saved(kb: Path) -> None:
 
 
 def test_of_two_that_make_a_store_the_second_is_refused(tmp_path: Path) -> None:
-    """It does not add its facts to those of the first."""
+    """The second writer does not add its facts to those of the first."""
     kb = tmp_path / "kb"
     second = KnowledgeBase("p(b) .")
     found: list[BaseException] = []

@@ -1,4 +1,4 @@
-"""What notebooks show: tables with the first rows and all counts, nothing unescaped, nothing reasoned."""
+"""Displays in notebooks: tables with the first rows and all counts, escaped, without starting reasoning."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class Cells(HTMLParser):
 
 
 def shown(found: object) -> tuple[str, list[list[str]]]:
-    """What is shown, and the rows of its table."""
+    """The text that is shown, and the rows of its table."""
     text: str = found._repr_html_()  # type: ignore[attr-defined]
     return text, Cells(text).rows
 

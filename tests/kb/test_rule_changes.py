@@ -1,4 +1,4 @@
-"""Knowledge bases and stores whose rules change: what changed is exact, and nothing else is touched."""
+"""Knowledge bases and stores whose rules change: the changes are exact, and no other facts are touched."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def text(rules: Iterable[Any], facts: Iterable[Any] = ()) -> str:
 
 
 def assert_counters(kb: KnowledgeBase) -> None:
-    """The counters are what they are if they are computed anew."""
+    """Check that the counters equal newly computed ones."""
     kept = kb._reasoner.inner()
     fresh = with_counters(kb._reasoner.engine(), kb.program, Materialisation(kept.explicit, kept.facts))
     assert kept.nr is None or (kept.nr == fresh.nr and kept.rec == fresh.rec)
@@ -240,7 +240,9 @@ def test_the_closest_rules_are_named() -> None:
 
 
 def test_a_rule_with_few_instances_costs_few() -> None:
-    """A million facts, a closure among them: what a rule does not concern is neither considered nor copied."""
+    """With a million facts, a closure among them, facts that a rule does not concern are neither considered
+    nor copied.
+    """
     size = 400_000
     kb = KnowledgeBase(
         """
@@ -287,7 +289,7 @@ def test_many_stores_follow(tmp_path_factory: pytest.TempPathFactory, data: st.D
 
 
 def check_stores(place: Path, data: st.DataObject, drawn: Pools) -> None:
-    """Stores that list no pairs of closures, some, and all of them; every version stays what it was."""
+    """Stores that list no pairs of closures, some, and all of them; no version changes later."""
     case = drawn.case
     pool = case.program.rules
     rules = subset(data, pool)

@@ -1,4 +1,4 @@
-"""Updates of stores: every version is right, at the cost of the change, whatever happens in between."""
+"""Updates of stores: every version is right, at the cost of the change, with any other operations in between."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ three(?x, ?y, ?z) :- edge(?x, ?y), edge(?y, ?z) .
 
 
 class Silent:
-    """Who is told about rounds and does not care."""
+    """Listener that ignores all rounds."""
 
     def round_done(self, event: object) -> None:
         pass
@@ -78,8 +78,8 @@ def everything(state: State) -> tuple[Any, ...]:
 
 
 def meanwhile(data: st.DataObject, kb: KnowledgeBase, path: Path, seen: dict[int, tuple[Any, ...]]) -> KnowledgeBase:
-    """What may happen to a store between two updates, and the knowledge base to go on with, opened again if anything
-    did. ``seen`` has everything in each version so far, and gets the versions that this makes.
+    """Do other operations on a store between two updates; returns the knowledge base to continue with, opened again if
+    there were any. ``seen`` has the facts of each version so far, and gets those of the versions that this makes.
     """
     happens = data.draw(st.sampled_from(["nothing", "open", "tables", "compact", "merge"]))
     if happens == "tables":
@@ -98,7 +98,7 @@ def meanwhile(data: st.DataObject, kb: KnowledgeBase, path: Path, seen: dict[int
 
 
 def check_store(path: Path) -> None:
-    """All that ``everlog verify`` checks."""
+    """Check a store as ``everlog verify`` does."""
     store = Store.open(path)
     assert verify(store) == []
     state = loading.state_in_tables(store)
@@ -182,7 +182,7 @@ def check_versions(path: Path, seen: dict[int, tuple[Any, ...]]) -> None:
 
 
 def chains(count: int) -> list[tuple[int, int]]:
-    """Paths of ten edges each, apart from each other."""
+    """Disjoint paths of ten edges each."""
     return [(20 * c + i, 20 * c + i + 1) for c in range(count) for i in range(10)]
 
 
@@ -245,7 +245,7 @@ def test_a_knowledge_base_from_no_store(tmp_path: Path) -> None:
 
 
 def test_saving_elsewhere(tmp_path: Path) -> None:
-    """A copy in another store, from then on the one that is appended to."""
+    """A copy in another store, to which later saves append."""
     kb = store_of_chains(tmp_path / "one", 2)
     kb.insert("edge", [("a", "b")])
     assert kb.save(tmp_path / "two") == 0
@@ -466,7 +466,7 @@ def test_terms_of_the_same_id(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
 
 
 def test_a_transaction_that_began_before(tmp_path: Path) -> None:
-    """What a transaction builds on is what counts, not what is newest."""
+    """The version that a transaction builds on counts, not the newest one."""
     path = tmp_path / "kb"
     kb = store_of_chains(path, 2)
     kb.insert("edge", [("x", "y")])

@@ -41,7 +41,7 @@ ODD: list[Any] = [
 
 
 def everything(kb: KnowledgeBase) -> dict[Predicate, tuple[set[Row], set[Row]]]:
-    """What holds and what is explicit, by predicate, as texts."""
+    """The facts that hold and those that are explicit, by predicate, as texts."""
     found = {}
     for predicate in kb.predicates:
         explicit = {tuple(map(text_of, row)) for row in kb[predicate].explicit}
@@ -95,7 +95,7 @@ def test_the_log_bounds_any_text(tmp_path: Path, text: str) -> None:
 
 
 def test_an_opened_knowledge_base_goes_on(tmp_path: Path) -> None:
-    """Changes, queries and saving again, with and without a snapshot, equal those of the one in memory."""
+    """Changes, queries and saving again, with and without a snapshot, equal those of the knowledge base in memory."""
     kb = example()
     kb.save(tmp_path / "kb")
     for opened in (everlog.open(tmp_path / "kb"), without_snapshot(tmp_path / "kb")):
@@ -135,7 +135,7 @@ def test_facts_of_the_program_that_were_deleted_stay_deleted(tmp_path: Path) -> 
     ["", "p(?x) :- q(?x) .", "p(a) :- ~q(b) .", "yes() .", "yes() :- ~no() .", "p(a) :- ~q(_, _) . r(?x) :- p(?x) ."],
 )
 def test_little_or_nothing_in_it(tmp_path: Path, rules: str) -> None:
-    """No facts at all, none that are explicit, none with arguments."""
+    """Stores without facts, without explicit facts, and without facts that have arguments."""
     kb = KnowledgeBase(rules)
     kb.save(tmp_path / "kb")
     expected = everything(kb)

@@ -49,7 +49,7 @@ def as_facts(graph: Graph) -> set[Fact]:
 
 @cache
 def materialised(graph: Graph) -> set[Fact]:
-    """What holds in a graph that is connected with no other, by the oracle."""
+    """The facts of a graph that is connected with no other, by the oracle."""
     return naive.flat(naive.materialise(PROGRAM, as_facts(graph)))
 
 
@@ -116,7 +116,7 @@ def history(tmp_path_factory: pytest.TempPathFactory) -> History:
 
 
 def moving(state: State, part: str) -> set[Fact]:
-    """All facts but those that never change, which are counted."""
+    """All facts except those that never change, which are only counted."""
     assert len(getattr(state, part)[STILL]) == STILL_FACTS
     held = {p: relation for p, relation in getattr(state, part).items() if p != STILL}
     return facts_of(State(state.dictionary, held, held), part)  # type: ignore[arg-type]
@@ -176,7 +176,7 @@ def test_the_command_that_lists_the_changes_of_each_version(
 
 
 def seconds_to_answer(path: Path) -> float:
-    """How long it takes to open a store, count a relation and answer a query."""
+    """The seconds to open a store, count a relation and answer a query."""
     begun = time.perf_counter()
     kb = everlog.open(path)
     assert len(kb["path"]) > 100

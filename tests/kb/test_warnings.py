@@ -1,4 +1,4 @@
-"""What is empty without an error is said: names that nothing has, facts that nothing reads, joins that never match."""
+"""Warnings of empty results: names without facts, facts that no rule reads, joins that never match."""
 
 from __future__ import annotations
 

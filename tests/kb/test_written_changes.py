@@ -1,4 +1,4 @@
-"""What a version adds to a store is exactly what changed since the one before, however that came about."""
+"""The rows that a version adds are exactly the changes since the one before, for every kind of change."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ SIDES = ("inserted", "deleted", "explicit_inserted", "explicit_deleted")
 
 
 def changed(kb: KnowledgeBase, case: Case, data: st.DataObject) -> None:
-    """Change facts or rules in one of the ways that there are."""
+    """Change facts or rules in a random way."""
     how = data.draw(st.sampled_from([*ALGORITHMS, "queue", "fresh", "rules"]))
     if how == "fresh":
         kb.materialise(fresh=True)
@@ -55,7 +55,7 @@ def changed(kb: KnowledgeBase, case: Case, data: st.DataObject) -> None:
 
 
 def rows_added(store: Store, version: int) -> dict[str, set[Fact]]:
-    """The facts that the rows of a version add and take away, those that are listed."""
+    """The listed facts that the rows of a version add and remove."""
     rows = store.changes(version - 1, version)
     dictionary = dictionary_of(store.terms(version), store.info(version).salt)
     found = change_of(rows, dictionary)
@@ -115,7 +115,8 @@ def check(data: st.DataObject) -> None:
                 continue
             said = changes(path, version, now)
             assert {side: decoded(getattr(said, side)) for side in SIDES} == sides
-            generated = kb.stored(kb.state().generated).generated if kb.saved is None else kb.saved.kept.state.generated
+            stored = kb.stored(kb.state().generated) if kb.saved is None else kb.saved.snapshot.state
+            generated = stored.generated
             added = rows_added(Store.open(path), now)
             for side in SIDES[2:]:
                 assert added[side] == sides[side]
@@ -134,7 +135,7 @@ two(?x, ?z) :- edge(?x, ?y), edge(?y, ?z) .
 
 @pytest.mark.parametrize("algorithm", ["dredc", "bfc", "dred", "fbf"])
 def test_states_are_not_compared(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, algorithm: Any) -> None:
-    """Updates say what they changed, several of them, too; only what was derived again is compared."""
+    """The changes of one update and of several are written as they are; only facts derived again are compared."""
 
     def compared(*states: object) -> Any:
         raise AssertionError("two states are compared")

@@ -35,16 +35,16 @@ class AnyFactSet(Protocol):
     """A set of facts of many predicates. It iterates over the predicates that have facts.
 
     Invariants: no fact is there twice, and a set does not change when another is made of it. Views count as sets: an
-    implementation may put off the work of an operation until somebody asks for the number of facts, or matches rules
-    in them. Iterating over a view may give predicates that have no facts left.
+    implementation may defer the work of an operation until the number of facts is read, or rules are matched in them.
+    Iterating over a view may give predicates that have no facts left.
     """
 
     @property
     def count(self) -> int:
-        """The number of facts. Runs what was put off."""
+        """The number of facts. Runs deferred work."""
 
     def __bool__(self) -> bool:
-        """Whether there are facts. Runs what was put off, unless the answer is known without."""
+        """Whether there are facts. Runs deferred work, unless the answer is known without it."""
 
     def __iter__(self) -> Iterator[Predicate]:
         """The predicates that have facts."""
@@ -68,10 +68,10 @@ class AnyFactSet(Protocol):
         """The facts of some predicates. Costs nothing per fact."""
 
     def renamed(self, names: Mapping[Predicate, Predicate]) -> Self:
-        """The same facts, those of some predicates under others that have none here. Costs nothing per fact."""
+        """The facts, with some predicates replaced by others that have no facts here. Costs nothing per fact."""
 
     def settled(self) -> Self:
-        """The same facts in the form that is quickest to read, for a set that will be read often."""
+        """The facts in the form that is quickest to read, for a set that will be read often."""
 
 
 class AnyCounts(Protocol):
@@ -94,21 +94,23 @@ class AnyCounts(Protocol):
         """The numbers of the facts of some predicates. Costs nothing per fact."""
 
     def renamed(self, names: Mapping[Predicate, Predicate]) -> Self:
-        """The same numbers, those of some predicates under others that have none here."""
+        """The numbers, with some predicates replaced by others that have no numbers here."""
 
     def facts(self) -> AnyFactSet:
         """The facts whose number is not zero."""
 
     def counted(self, facts: AnyFactSet) -> AnyFactSet:
-        """Those of the facts whose number is above zero. Costs the given facts, looked up."""
+        """The given facts whose number is above zero. Costs a look-up of each given fact."""
 
 
 AnyChange = tuple[AnyFactSet, AnyFactSet]
-"""Facts that a positive body atom, and facts that a negated one may be among; see :meth:`AnyEngine.match`."""
+"""A condition (P, N): an instance must have a positive body atom in P or a negated one in N; see
+:meth:`AnyEngine.match`.
+"""
 
 
 class AnyMatches(Protocol):
-    """Instances of rules that are found when their heads are asked for, each time anew."""
+    """Instances of rules. They are found when their heads are read, each time anew."""
 
     def facts(self, without: AnyFactSet = ...) -> AnyFactSet:
         """The heads that are not in ``without``."""
@@ -118,27 +120,27 @@ class AnyMatches(Protocol):
 
 
 class AnyProofs(Protocol):
-    """Instances of rules that derive given facts, found when they are asked for."""
+    """Instances of rules that derive given facts. They are found when they are read."""
 
     def facts(self) -> AnyFactSet:
-        """Those of the given facts that have an instance."""
+        """The given facts that have an instance."""
 
     def bodies(self, predicates: Collection[Predicate]) -> AnyFactSet:
         """The positive body atoms of all these instances that are facts of the given predicates."""
 
 
 class Observer(Protocol):
-    """Hears how a fixpoint gets on: limits, progress and profiles are observers, and no part of an algorithm."""
+    """Observes the rounds of a fixpoint: limits, progress and profiles are observers, and no part of an algorithm."""
 
     def __call__(self, new: int, rounds: int = 1) -> None:
-        """Hear that so many rounds found ``new`` facts, which are known from now on. Raising ends the fixpoint.
+        """Observe that ``rounds`` rounds found ``new`` facts, which are known afterwards. Raising ends the fixpoint.
 
         It is called at least every 100 ms, not necessarily in each round.
         """
 
 
 class Repairing(Protocol):
-    """An update in the middle: every stratum below the one to be repaired is right.
+    """An update in progress: every stratum below the one to be repaired is up to date.
 
     Implemented by :class:`everlog.reasoning.maintenance.Maintenance`.
     """
@@ -154,16 +156,16 @@ class Repairing(Protocol):
 
     @property
     def after(self) -> AnyFactSet:
-        """All facts so far: as after the update below the stratum, and as before it from the stratum on."""
+        """All facts so far: below the stratum those after the update, from the stratum on those before it."""
 
     def by_algorithm(self) -> None:
         """Repair the stratum by the algorithm of the update: rules by matching, a module by its own functions."""
 
     def replace(self, deleted: AnyFactSet, inserted: AnyFactSet) -> None:
-        """Note that the stratum lost some facts and won others."""
+        """Record that the stratum lost some facts and gained others."""
 
     def close_again(self, predicates: Collection[Predicate] | None = None) -> None:
-        """Close the stratum from what is below it, compare with what was there, and count anew.
+        """Close the stratum from the facts below it, compare with the old facts, and compute the counters anew.
 
         Only facts of the given predicates are compared, by default of all that the stratum derives.
         """
@@ -173,19 +175,19 @@ class Way(Protocol):
     """A way to close a stratum, and to repair it. An engine chooses it before the stratum is evaluated."""
 
     def close(self, facts: AnyFactSet, explicit: AnyFactSet, observer: Observer) -> AnyFactSet:
-        """All facts below the stratum with all that follows in it, its explicit facts included.
+        """All facts below the stratum with all facts of the stratum, its explicit facts included.
 
-        ``facts`` are complete below the stratum and have none of its predicates; of ``explicit`` those of its
-        predicates count. The observer hears of each fact once. A way that turns out to be too large raises
-        :class:`TooLargeError`, before the observer has heard anything; the engine is then asked for another.
+        ``facts`` are complete below the stratum and have none of its predicates; of ``explicit`` only facts
+        of these are used. The observer counts each fact once. A way that turns out to be too large raises
+        :class:`TooLargeError` before it calls the observer; the engine then chooses another way.
         """
 
     def repair(self, update: Repairing) -> None:
-        """Bring the facts of the stratum up to date with what changed below it and of its explicit facts."""
+        """Bring the facts of the stratum up to date with the changes below it and of its explicit facts."""
 
 
 class TooLargeError(Exception):
-    """More facts came together than a way to close a stratum is for. ``way`` is the name that engines know it by."""
+    """A way to close a stratum has more facts than it can take. ``way`` is its name."""
 
     def __init__(self, way: str) -> None:
         super().__init__(way)
@@ -193,23 +195,25 @@ class TooLargeError(Exception):
 
 
 class AnyEngine(Protocol):
-    """What matches rules in facts, counts the work, and keeps to limits."""
+    """Matches rules in facts, counts the work, and enforces limits."""
 
     limits: Limits
     work: Work
     """Instances considered so far, by phase; each counts once it is found."""
     held: int
-    """The number of facts that reasoning holds by now; algorithms keep it up to date for the limits."""
+    """The number of facts that reasoning holds; algorithms keep it up to date for the limits."""
     budget: int | None
-    """Most instances that may be considered in all; more raise :class:`~everlog.engine.accounts.OverBudgetError`."""
+    """Maximum number of instances that may be considered in all; more raise
+    :class:`~everlog.engine.accounts.OverBudgetError`.
+    """
     plans: dict[int, str]
-    """How strata were evaluated, by number, where there was a choice."""
+    """The plans by which strata were evaluated, by number, for strata with a choice of plans."""
 
     def check(self, collected: int, instances: int = 0) -> None:
-        """Raise an error if a limit or the budget is reached, given facts and instances that are not noted yet."""
+        """Raise an error if a limit or the budget is reached, given facts and instances that are not counted yet."""
 
     def once(self, facts: AnyFactSet) -> AnyCounts:
-        """Each of the facts once."""
+        """Counts in which each of the facts has the number one."""
 
     def match(
         self,
@@ -233,9 +237,9 @@ class AnyEngine(Protocol):
     def way(
         self, stratum: Stratum, facts: AnyFactSet, explicit: AnyFactSet, without: Collection[str] = ()
     ) -> Way | None:
-        """How to close a stratum, or repair it, given what :meth:`Way.close` is given; not by the ways ``without``,
-        which turned out to be too large. None is the plain way, which is the same for all engines: rounds of matching,
-        and modules in this process (:mod:`everlog.reasoning.ways`).
+        """The way to close a stratum, or repair it, given the arguments of :meth:`Way.close`; none of the ways
+        ``without``, which turned out to be too large. None is the plain way, which all engines have in common: rounds
+        of matching, and modules in this process (:mod:`everlog.reasoning.ways`).
         """
 
 

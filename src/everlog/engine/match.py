@@ -38,7 +38,7 @@ Change = tuple[FactSet, FactSet]
 
 
 def local_changes(changed: Sequence[AnyChange]) -> tuple[Change, ...]:
-    """Changes of local sets; those of another implementation are an error."""
+    """Changes as local sets; sets of another implementation are an error."""
     return tuple((as_local(inside), as_local(outside)) for inside, outside in changed)
 
 
@@ -56,12 +56,12 @@ class Engine(Workbench):
     ) -> None:
         super().__init__(universe, constants, limits, block, threads)
         self.heads_first = False
-        """Whether :meth:`prove` begins with the facts to prove, and not with what is smallest."""
+        """Whether :meth:`prove` begins with the facts to prove, and not with the smallest relation."""
         self.changed_first = False
-        """Whether :meth:`match` begins with what changed, though other facts would give heads in groups."""
+        """Whether :meth:`match` begins with the changed facts, even if other facts would give heads in groups."""
 
     def once(self, facts: AnyFactSet) -> Counts:
-        """Each of the facts once."""
+        """Counts in which each of the facts has the number one."""
         return Counts.once(as_local(facts))
 
     def match(
@@ -72,13 +72,13 @@ class Engine(Workbench):
         changed: Sequence[AnyChange] = (),
         phase: str = "forward",
     ) -> Matches:
-        """The instances of the rules (see the module); nothing is computed before they are asked for."""
+        """The instances of the rules (see the module); nothing is computed before they are read."""
         return Matches(self, rules, as_local(pos), as_local(neg), local_changes(changed), phase)
 
     def way(
         self, stratum: Stratum, facts: AnyFactSet, explicit: AnyFactSet, without: Collection[str] = ()
     ) -> Way | None:
-        """The plain way, which is this engine's best."""
+        """None, the plain way, which is this engine's only one."""
         return None
 
     def prove(
@@ -177,7 +177,7 @@ class Matches:
     def _sources(
         self, rule: PlannedRule, pivot: int | None, inside: FactSet, outside: FactSet
     ) -> list[tuple[Relation, ...]] | None:
-        """Where each body atom is matched, or none if some positive atom has nothing to match."""
+        """The relations in which each body atom is matched; None if the relations of some positive atom are empty."""
         sources: list[tuple[Relation, ...]] = []
         for body, atom in enumerate(rule.positive):
             relation = self.pos.relation(atom.predicate)
@@ -201,14 +201,14 @@ class Matches:
         return lambda scan, join: measured_fanout(self.engine, scan, sources[scan.body][0], join, sources[join.body][0])
 
     def _shadow(self, atom: Atom, relation: Relation) -> Relation:
-        """The changes of a negated atom without the columns of its wildcards."""
+        """The changed facts of a negated atom without the columns of its wildcards."""
         positions = [c for c, term in enumerate(atom.terms) if not isinstance(term, Wildcard)]
         if len(positions) == len(atom.terms):
             return relation
         return relation.projected(positions, self.engine.universe)
 
     def _condition(self, rule: PlannedRule, change: Change) -> list[tuple[Atom, Relation]]:
-        """The atoms of a rule, each with the facts one of which must be among them."""
+        """The atoms of a rule with their changed facts; an instance must have one of these."""
         inside, outside = change
         tests = [(atom, inside.relation(atom.predicate)) for atom in rule.positive]
         shadows = zip(rule.negative, rule.shadows, strict=True)
@@ -228,7 +228,7 @@ class Proofs:
     phase: str
 
     def facts(self) -> FactSet:
-        """Those of the given facts that have an instance."""
+        """The given facts that have an instance."""
         collector = FactCollector()
         for rule in self._rules():
             self._run(rule, (), collector)

@@ -24,10 +24,10 @@ class Amount:
     rows: int
 
 
-Told = Callable[[Amount], None]
+AmountProgress = Callable[[Amount], None]
 
 
-def counted(batches: Iterable[pa.RecordBatch], total: int, told: Told | None) -> Iterable[pa.RecordBatch]:
+def counted(batches: Iterable[pa.RecordBatch], total: int, progress: AmountProgress | None) -> Iterable[pa.RecordBatch]:
     """Pass batches on, and report after each how many of ``total`` rows have passed.
 
     >>> batch = pa.record_batch({"c0": [1, 2]})
@@ -36,20 +36,20 @@ def counted(batches: Iterable[pa.RecordBatch], total: int, told: Told | None) ->
     4 of 4
     [2, 2]
     """
-    return batches if told is None else _counting(batches, total, told)
+    return batches if progress is None else _counting(batches, total, progress)
 
 
-def _counting(batches: Iterable[pa.RecordBatch], total: int, told: Told) -> Iterator[pa.RecordBatch]:
+def _counting(batches: Iterable[pa.RecordBatch], total: int, progress: AmountProgress) -> Iterator[pa.RecordBatch]:
     done = 0
     for batch in batches:
         done += batch.num_rows
-        told(Amount(done, total, "rows", done))
+        progress(Amount(done, total, "rows", done))
         yield batch
 
 
 @contextmanager
 def polled(look: Callable[[], None]) -> Iterator[None]:
-    """Call a function now and then until the block ends."""
+    """Call a function every :data:`SECONDS_BETWEEN` seconds until the block ends."""
     over = threading.Event()
 
     def go_on() -> None:

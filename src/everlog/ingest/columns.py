@@ -1,6 +1,6 @@
 """The order of a table's columns as arguments of its predicate.
 
-Columns are picked by name where the user says so. Otherwise tables of one predicate with the same names are brought
+Columns are picked by name if the user names them. Otherwise tables of one predicate with the same names are brought
 into the order of the first of them, and tables with other names are an error. Columns without names, and those that
 are only numbered, count by position.
 """

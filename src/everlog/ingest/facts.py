@@ -1,4 +1,4 @@
-"""Staged facts on their way into the engine: Parquet files of ids and terms as fact sets over a dictionary."""
+"""Staged facts for the engine: Parquet files of ids and terms as fact sets over a dictionary."""
 
 from __future__ import annotations
 
@@ -31,7 +31,8 @@ def load_columns(files: Iterable[str]) -> Iterator[pa.RecordBatch]:
 def facts_in(
     staged: Staged, dictionary: Dictionary, *, add: bool, blanks: StoredBlanks | None = None
 ) -> tuple[FactSet, int]:
-    """Staged facts over a dictionary, and how many were left out because they have terms it does not have.
+    """Staged facts over a dictionary, and the number that were left out because the dictionary does not have their
+    terms.
 
     With ``add`` the terms are added, and none is left out; ``blanks`` finds blank nodes by stored labels.
     """
@@ -55,7 +56,7 @@ def _tables(files: Sequence[str], schema: pa.Schema) -> pa.Table:
 
 @dataclass(frozen=True)
 class _Rows:
-    """Rows of hashes, each hash being that of one of some terms."""
+    """Rows of hashes of terms, with the id and the text of each term."""
 
     rows: pa.Table
     hashes: np.ndarray[tuple[int], np.dtype[np.int64]]
@@ -84,6 +85,6 @@ class _Rows:
         return FactSet(found), unknown
 
     def _dense(self, name: str) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
-        """A column as ids; what stands beyond the arity of a predicate means nothing."""
+        """A column as ids; values beyond the arity of a predicate have no meaning."""
         values = self.rows.column(name).fill_null(self.hashes[0]).to_numpy()
         return self.ids[np.searchsorted(self.hashes, values)]

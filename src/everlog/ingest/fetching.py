@@ -173,7 +173,7 @@ def _above(key: str) -> Iterator[str]:
 
 
 def _pattern(key: str) -> re.Pattern[str]:
-    """What a glob matches, and what is in a directory that it matches.
+    """The pattern of the keys that a glob matches, and of the keys in directories that it matches.
 
     >>> [bool(_pattern("in/*.csv").fullmatch(key)) for key in ("in/a.csv", "in/b/a.csv", "in/a.csv/part-0.csv")]
     [True, False, True]
@@ -189,11 +189,11 @@ def _pattern(key: str) -> re.Pattern[str]:
 
 
 def _unreachable(place: str, error: BaseException) -> DataError:
-    """The error for a place that delta-rs cannot read. The last part of its message is the cause; the parts before
-    it say what it was doing.
+    """The error for a place that delta-rs cannot read. The last part of its message is the cause; the parts before it
+    name the operation.
     """
-    said = [part.strip() for part in _COLOUR.sub("", str(error)).split("↳") if part.strip()]
-    reason = said[-1] if said else repr(error)
+    parts = [part.strip() for part in _COLOUR.sub("", str(error)).split("↳") if part.strip()]
+    reason = parts[-1] if parts else repr(error)
     names = ", ".join(_variables(kind_of(place)))
     hint = f"check the address and the network{f'; credentials come from {names}' if names else ''}"
     return DataError.of(Code.UNREACHABLE_STORE, f"the object store cannot be read: {reason}", Place(place), hint)

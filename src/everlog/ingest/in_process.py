@@ -1,4 +1,4 @@
-"""Facts of splits read by this process, straight into a dictionary: nothing is written on the way."""
+"""Facts of splits read by this process, straight into a dictionary; no files are written."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from everlog.engine.factset import FactSet
 from everlog.engine.keys import Column
 from everlog.engine.kinds import ByPredicate, add_kinds
 from everlog.engine.relation import Relation
-from everlog.ingest.amounts import Told
+from everlog.ingest.amounts import AmountProgress
 from everlog.ingest.blanks import StoredBlanks
 from everlog.ingest.read import read
 from everlog.ingest.sources import ReadOptions
@@ -26,14 +26,14 @@ from everlog.lang.errors import DataError
 from everlog.lang.syntax import Predicate
 
 IN_PROCESS_BYTES = 64 << 20
-"""Bytes of input, once unpacked, above which Spark reads unless a user says otherwise."""
+"""Maximum bytes of input, once unpacked, that this process reads by default; Spark reads larger inputs."""
 
 UNPACKED = 5
-"""How many times larger a compressed file is taken to be once it is unpacked."""
+"""Assumed ratio of the bytes of a compressed file once it is unpacked to its bytes as it is stored."""
 
 
 def size_of(parts: Iterable[Split]) -> int:
-    """About how many bytes there are to read in splits."""
+    """The approximate number of bytes to read in splits, once they are unpacked."""
     sources = {part.path: part.source for part in parts}
     return sum(os.path.getsize(path) * (UNPACKED if source.compressed else 1) for path, source in sources.items())
 
@@ -51,7 +51,7 @@ class FactsRead:
     bad: tuple[BadRow, ...] = ()
     bad_count: int = 0
     kinds: ByPredicate = field(default_factory=dict)
-    """Which kinds of terms the columns of each predicate hold."""
+    """The kinds of terms in the columns of each predicate."""
 
 
 def read_facts(
@@ -62,15 +62,17 @@ def read_facts(
     add: bool = True,
     blanks: StoredBlanks | None = None,
     on_error: str = "stop",
-    told: Told | None = None,
+    progress: AmountProgress | None = None,
 ) -> FactsRead:
-    """The facts of splits. With ``add`` new terms go into the dictionary, otherwise facts that have some are left out.
+    """The facts of splits. With ``add`` new terms are added to the dictionary, otherwise facts with new terms are left
+    out.
 
     ``blanks`` finds blank nodes by the labels that a store has for them. Bad rows are an error that lists them, or with
-    ``on_error="skip"`` counted, the first 1,000 of them returned. ``told`` hears how much is read.
+    ``on_error="skip"`` counted, the first 1,000 of them returned. ``progress`` is called with the amount that is read
+    so far.
     """
     collected = _Collected(dictionary, add, blanks)
-    tally = None if told is None else Tally([bytes_in(part) for part in parts], told)
+    tally = None if progress is None else Tally([bytes_in(part) for part in parts], progress)
     task = _Reading(options, collected)
     given = {part.path: part.shown for part in parts}
     try:
@@ -103,7 +105,7 @@ def facts_of_batches(batches: Iterable[pa.RecordBatch], dictionary: Dictionary, 
 
 @dataclass
 class _Amount:
-    """What one split gave, for a tally."""
+    """The number of rows of one split, for a tally."""
 
     rows: int
 
@@ -184,14 +186,14 @@ class _Collected:
             self._sizes[predicate] = self._sizes.get(predicate, 0) + size
 
     def _known(self, batch: pa.RecordBatch, columns: Sequence[Column]) -> NDArray[np.bool_]:
-        """Which facts of a batch have terms of the dictionary only; nulls stand beyond the arity."""
+        """A mask of the facts of a batch all of whose terms are in the dictionary. Values beyond the arity are null."""
         known = np.ones(batch.num_rows, np.bool_)
         for texts, ids in zip(batch.columns[1:], columns, strict=True):
             known &= (ids >= 0) | texts.is_null().to_numpy(zero_copy_only=False)
         return known
 
     def unknown(self) -> int:
-        """How many different facts were left out."""
+        """The number of different facts that were left out."""
         if not any(map(len, self._unknown)):
             return 0
         rows = pa.concat_tables(self._unknown, promote_options="default")

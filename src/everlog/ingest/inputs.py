@@ -1,4 +1,4 @@
-"""What a job is given, data files and the facts of its program, as files of ids and terms."""
+"""The inputs of a job, which are data files and the facts of its program, as files of ids and terms."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from everlog.engine.hashing import hash_texts
 from everlog.engine.kinds import ByPredicate, merged_kinds
 from everlog.engine.literals import literals_of
 from everlog.engine.tables import fact_columns
-from everlog.ingest.amounts import Told
+from everlog.ingest.amounts import AmountProgress
 from everlog.ingest.dictionary import new_terms
 from everlog.ingest.sources import ReadOptions
 from everlog.ingest.spill import Spill, write_parquet
@@ -26,7 +26,7 @@ from everlog.lang.syntax import Constant, Predicate
 from everlog.store.schema import TERMS
 
 BATCH_ROWS = 1 << 18
-"""How many of a program's facts are encoded at once."""
+"""Maximum number of a program's facts that are encoded at once."""
 
 
 @dataclass(frozen=True)
@@ -39,7 +39,7 @@ class EncodedFiles:
     bad: tuple[BadRow, ...]
     bad_count: int
     kinds: ByPredicate
-    """Which kinds of terms the columns of each predicate hold."""
+    """The kinds of terms in the columns of each predicate."""
 
 
 def encoded(
@@ -51,13 +51,16 @@ def encoded(
     *,
     on_error: str,
     salt: int,
-    told: Told | None = None,
+    progress: AmountProgress | None = None,
 ) -> EncodedFiles:
-    """Bring data and program into files of ids and terms in ``work``."""
+    """Write data and program into files of ids and terms in ``work``.
+
+    ``progress`` is called with the amount that is read so far.
+    """
     width = max([widest(parts, options), *(p.arity for p in program.predicates)])
     literals = LITERAL in program.predicates
     staged = stage(
-        runner, parts, options, work, width=width, on_error=on_error, salt=salt, told=told, literals=literals
+        runner, parts, options, work, width=width, on_error=on_error, salt=salt, progress=progress, literals=literals
     )
     own = Spill(work, width, salt=salt, literals=literals)
     for batch in _batches(program):
@@ -73,12 +76,14 @@ def encoded(
 
 
 def facts_in_program(program: CheckedProgram) -> int:
-    """How many facts a program has, in its text and beside it."""
+    """The number of facts of a program, in its text and in its columns."""
     return len(program.facts) + sum(map(len, program.data))
 
 
 def _batches(program: CheckedProgram) -> Iterator[pa.RecordBatch]:
-    """The facts of a program as batches of texts, with the literals that its rules bring if it asks for literals."""
+    """The facts of a program as batches of texts, with the literals of its rules if it has the predicate of
+    literals.
+    """
     rows: dict[Predicate, list[list[str]]] = {}
     for atom in program.facts:
         rows.setdefault(atom.predicate, []).append([t.text for t in atom.terms if isinstance(t, Constant)])

@@ -36,7 +36,7 @@ class FilesRead:
     named: Mapping[Predicate, Place]
     """The predicates whose names the user has written, by a name or that of a file, and where."""
     prefixes: Mapping[str, str]
-    """Those that the files declare."""
+    """The prefixes that the files declare."""
 
 
 def read_files(

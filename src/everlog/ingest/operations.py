@@ -1,4 +1,4 @@
-"""Rows that insert and delete facts, as streams bring them: from values to texts, and what they come to.
+"""Rows that insert and delete facts, as streams bring them: from values to texts, and the last operation on each fact.
 
 A row has these columns, others are ignored:
 

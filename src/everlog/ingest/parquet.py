@@ -94,7 +94,7 @@ def _facts(
 
 
 def _kept(split: Split, row: int, rows: int) -> np.ndarray[Any, Any]:
-    """Which of some rows of the file are rows of the table."""
+    """A mask of the rows of the file that are rows of the table."""
     if not split.deleted:
         return np.ones(rows, np.bool_)
     bits = np.unpackbits(np.frombuffer(split.deleted, np.uint8), count=row + rows)
@@ -134,7 +134,7 @@ READABLE = frozenset({"timestampNtz", "deletionVectors", "columnMapping", "varia
 
 
 def delta_files(table: Split) -> list[Split]:
-    """The files of the current version of a Delta table, with what is in the log alone: columns and deleted rows."""
+    """The files of the current version of a Delta table, with columns and deleted rows, which only the log has."""
     from deltalake import DeltaTable
     from deltalake.exceptions import DeltaError
 

@@ -32,8 +32,8 @@ class Spill:
     """Takes batches of texts and writes files of facts and of terms into a directory.
 
     Facts and terms are distinct within a file, terms also sorted by id. A file's name is used once and
-    never again: when Spark runs a task a second time, the files of the first attempt are simply not
-    in the result. With ``literals`` there is a fact for each literal, too (see :mod:`everlog.engine.literals`).
+    never again: when Spark runs a task a second time, the files of the first attempt are not in the result. With
+    ``literals`` there is a fact for each literal, too (see :mod:`everlog.engine.literals`).
     """
 
     def __init__(self, work: Path, width: int, salt: int = 0, *, literals: bool = False) -> None:

@@ -99,7 +99,7 @@ def _pick_text(predicate: str, path: str, names: Sequence[str]) -> str:
 
 
 def _bound(split: Split, table: TableHeader, options: ReadOptions, headers: Headers) -> Split:
-    """The file with the order of its arguments."""
+    """The split with the order of its arguments."""
     picked = split.source.columns
     arity = options.arities.get(table.predicate)
     key = (table.predicate, len(picked) or table.width)

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, TypeVar
 import pyarrow as pa
 
 from everlog.engine.kinds import ByPredicate, merged_kinds
-from everlog.ingest.amounts import Told
+from everlog.ingest.amounts import AmountProgress
 from everlog.ingest.read import read
 from everlog.ingest.sources import ReadOptions
 from everlog.ingest.spill import Spill
@@ -49,7 +49,7 @@ class Staged:
     bad: tuple[BadRow, ...] = ()
     bad_count: int = 0
     kinds: ByPredicate = field(default_factory=dict)
-    """Which kinds of terms the columns of each predicate hold."""
+    """The kinds of terms in the columns of each predicate."""
 
 
 def stage(
@@ -61,19 +61,19 @@ def stage(
     width: int | None = None,
     on_error: str = "stop",
     salt: int = 0,
-    told: Told | None = None,
+    progress: AmountProgress | None = None,
     literals: bool = False,
 ) -> Staged:
     """Read splits into files in ``work``, a directory that all workers share.
 
     ``width`` is the largest arity, by default that of the splits. With ``on_error="stop"`` bad rows
-    are an error that lists them; with ``"skip"`` they are counted and the first 1,000 returned. ``told`` hears
-    how much is read. ``literals`` is as for :class:`everlog.ingest.spill.Spill`.
+    are an error that lists them; with ``"skip"`` they are counted and the first 1,000 returned. ``progress`` is called
+    with the amount that is read so far. ``literals`` is as for :class:`everlog.ingest.spill.Spill`.
     """
     width = widest(splits, options) if width is None else width
     tasks = pack(list(map(_absolute, splits)), wanted=runner.parallelism)
     task = _ReadTask(options, _Target(work_directory(work), width, salt, literals))
-    tally = None if told is None else Tally([sum(map(bytes_in, task)) for task in tasks], told)
+    tally = None if progress is None else Tally([sum(map(bytes_in, task)) for task in tasks], progress)
     given = {os.path.abspath(split.path): split.shown for split in splits}
     try:
         return _staged(runner.run(task, tasks, tally), width, on_error, given)
@@ -88,7 +88,7 @@ def widest(splits: Sequence[Split], options: ReadOptions) -> int:
 
 def pack(splits: Sequence[Split], wanted: int) -> list[tuple[Split, ...]]:
     """Splits grouped into tasks, the largest first: small files share a task, so that a thousand of
-    them do not make a thousand tasks, but there are ``wanted`` tasks if the data is worth it.
+    them do not make a thousand tasks, but there are ``wanted`` tasks if there is enough data.
     """
     sized = sorted(
         ((bytes_in(split), index) for index, split in enumerate(splits)), key=lambda pair: (-pair[0], pair[1])
@@ -107,7 +107,7 @@ def pack(splits: Sequence[Split], wanted: int) -> list[tuple[Split, ...]]:
 
 
 def bytes_in(split: Split) -> int:
-    """About how much there is to read."""
+    """The approximate number of bytes to read in a split."""
     if split.source.kind in ("parquet", "delta"):
         return min(os.path.getsize(split.path), LARGEST_TASK)
     end = split.end if split.end is not None else os.path.getsize(split.path)
@@ -116,7 +116,7 @@ def bytes_in(split: Split) -> int:
 
 @dataclass
 class _StagedPart:
-    """What one task returns."""
+    """The result of one reading task."""
 
     fact_files: list[str] = field(default_factory=list)
     term_files: list[str] = field(default_factory=list)
@@ -134,7 +134,7 @@ class _StagedPart:
 
 @dataclass(frozen=True)
 class _Target:
-    """Where and how tasks write."""
+    """The directory into which tasks write, and the form of the files."""
 
     work: Path
     width: int
@@ -142,7 +142,7 @@ class _Target:
     literals: bool = False
 
     def write(self, batches: Iterable[pa.RecordBatch], bad: list[BadRow]) -> _StagedPart:
-        """Write batches of texts, and take along the bad rows that were found on the way."""
+        """Write batches of texts; returns the files, and the bad rows that were found while the batches were read."""
         part, spill = _StagedPart(), Spill(self.work, self.width, self.salt, literals=self.literals)
         for batch in batches:
             spill.add(batch)
@@ -156,7 +156,7 @@ class _Target:
 
 @dataclass(frozen=True)
 class _ReadTask:
-    """Reads some splits."""
+    """Reads some splits and writes their facts."""
 
     options: ReadOptions
     target: _Target
@@ -168,7 +168,7 @@ class _ReadTask:
 
 
 def _absolute(split: Split) -> Split:
-    """The same split for a worker in another directory."""
+    """The split with an absolute path, for a worker in another directory."""
     source = replace(split.source, path=os.path.abspath(split.source.path))
     return replace(split, source=source, path=os.path.abspath(split.path))
 
@@ -177,7 +177,7 @@ Placed = TypeVar("Placed", BadRow, Diagnostic)
 
 
 def as_given(placed: Placed, given: Mapping[str, str]) -> Placed:
-    """Something about a file, with the path that the user gave."""
+    """A bad row or a diagnostic of a file, with the path that the user gave."""
     place = placed.place
     return placed if place is None else replace(placed, place=replace(place, file=given.get(place.file, place.file)))
 
@@ -185,7 +185,7 @@ def as_given(placed: Placed, given: Mapping[str, str]) -> Placed:
 def _staged(
     parts: Sequence[_StagedPart], width: int, on_error: str, given: Mapping[str, str] = MappingProxyType({})
 ) -> Staged:
-    """All parts together; with ``on_error="stop"`` an error if any row was bad."""
+    """The results of all tasks as one; with ``on_error="stop"`` an error if any row was bad."""
     found = (as_given(row, given) for part in parts for row in part.bad)
     bad = sorted(found, key=lambda row: (row.place.file, row.place.line or 0))
     count = sum(part.bad_count for part in parts)

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol, TypeVar
 
-from everlog.ingest.amounts import Amount, Told
+from everlog.ingest.amounts import Amount, AmountProgress
 from everlog.ingest.room import own_share
 from everlog.lang.codes import Code
 from everlog.lang.errors import DataError, Diagnostic, EverlogError
@@ -33,7 +33,7 @@ class Runner(Protocol):
 
     @property
     def parallelism(self) -> int:
-        """Number of tasks that keeps all cores busy."""
+        """The number of tasks that keeps all cores busy."""
 
     @property
     def room(self) -> float:
@@ -45,11 +45,11 @@ class Tally:
     """Observes how much of the work of tasks is done, given the bytes that each task has to read."""
 
     sizes: Sequence[int]
-    told: Told
+    progress: AmountProgress
 
-    def tell(self, done: int, rows: int) -> None:
+    def report(self, done: int, rows: int) -> None:
         total = sum(self.sizes)
-        self.told(Amount(min(done, total), total, "bytes", rows))
+        self.progress(Amount(min(done, total), total, "bytes", rows))
 
 
 @dataclass(frozen=True)
@@ -83,7 +83,7 @@ def _one_by_one(function: Callable[[T], R], tasks: Sequence[T], tally: Tally | N
         if tally is not None:
             done += tally.sizes[number]
             rows += getattr(result, "rows", 0)
-            tally.tell(done, rows)
+            tally.report(done, rows)
 
 
 @dataclass(frozen=True)

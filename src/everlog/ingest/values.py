@@ -40,9 +40,9 @@ CONVERT = "strings, numbers, booleans, dates, timestamps and times can; convert 
 def texts_of(array: pa.Array | pa.ChunkedArray, column: str = "values", before: int = 0) -> pa.LargeStringArray:
     """The canonical texts of an Arrow column; a null stays null.
 
-    Strings are strings as they stand, whatever they look like. A timestamp with a zone is written
+    Strings become string terms, unchanged, even if they look like numbers or IRIs. A timestamp with a zone is written
     in UTC. A type that cannot be a term is a :class:`DataError` that names the column.
-    ``before`` is how many rows come before the column's, which messages count too.
+    ``before`` is the number of rows before the column's first, which row numbers in messages include.
 
     >>> texts_of(pa.array([1.0, None, -1250.0])).to_pylist()
     ['1.0E0', None, '-1.25E3']
@@ -131,7 +131,7 @@ def _pick_text(names: Sequence[str]) -> str:
 
 @dataclass(frozen=True)
 class _LazyColumns:
-    """Rows as columns that become texts when they are asked for.
+    """Rows as columns that become texts at their first use.
 
     ``names`` is None if the columns have none, ``rows`` if the columns may be of different lengths.
     """

@@ -1,4 +1,4 @@
-"""Facts that are to be deleted and inserted, and what is done with them, whoever reasons."""
+"""Requests to delete and insert facts, carried out by this process or by Spark."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from everlog.analysis.given import KINDS, GivenFacts
 from everlog.backends.repaired import Repaired
 from everlog.backends.spark.tasks import runner_of
 from everlog.backends.too_much import TooMuchError
-from everlog.ingest.amounts import Told
+from everlog.ingest.amounts import AmountProgress
 from everlog.ingest.dictionary import NewTerms
 from everlog.ingest.in_process import FactsRead
 from everlog.ingest.named import with_empty
@@ -41,7 +41,9 @@ Named = Mapping[Predicate, Place]
 
 
 class AskedFacts(ABC):
-    """See the module. Subclasses read facts from somewhere; ``spark`` is a session that is there already."""
+    """A request to delete and insert facts. Subclasses read the facts; ``spark`` is a running session, if
+    there is one.
+    """
 
     spark: SparkSession | None = None
 
@@ -52,28 +54,30 @@ class AskedFacts(ABC):
     def prepare(
         self, program: CheckedProgram, predicates: Iterable[Predicate], work: Path, clock: Clock
     ) -> Mapping[str, str]:
-        """Find out what there is to read for a program with some predicates; the prefixes that come with it."""
+        """Find the inputs to read for a program with some predicates; returns the prefixes that they declare."""
 
     @abstractmethod
-    def read(self, kb: KnowledgeBase, work: Path, told: Told | None) -> tuple[FactsRead, FactsRead]:
-        """Facts to delete and facts to insert, over the dictionary of a knowledge base."""
+    def read(self, kb: KnowledgeBase, work: Path, progress: AmountProgress | None) -> tuple[FactsRead, FactsRead]:
+        """Read the facts to delete and those to insert, over the dictionary of a knowledge base."""
 
     @abstractmethod
     def stage(self, runner: Runner, program: CheckedProgram, info: VersionInfo, work: Path) -> StagedUpdate:
-        """The facts in files that all workers share."""
+        """Read the facts into files that all workers share."""
 
     @property
     def needs_spark(self) -> bool:
-        """Whether there is so much to read that Spark has to."""
+        """Whether the inputs are so large that Spark reads them."""
         return False
 
     @property
     def named(self) -> tuple[Named, Named]:
-        """The predicates that a user has named for facts to delete, and for facts to insert, and where."""
+        """The predicates that a user has named for facts to delete and for facts to insert, with the places of the
+        names.
+        """
         return {}, {}
 
     def here(self, kb: KnowledgeBase, transaction: Transaction, clock: Clock) -> tuple[Change, RowsRead]:
-        """Read the facts and change a knowledge base by them."""
+        """Read the facts and update a knowledge base by them."""
         job, report = self.job, clock.report
         with clock.phase("check"):
             kb.declare(self.prepare(kb.program.program, kb.predicates, transaction.work, clock))
@@ -96,7 +100,7 @@ class AskedFacts(ABC):
         return change, rows_read(deleted, inserted)
 
     def there(self, transaction: Transaction, clock: Clock) -> MadeThere:
-        """Read the facts and repair the version where it is."""
+        """Read the facts and repair the version on Spark, or by look-ups in the store."""
         job, report, work = self.job, clock.report, transaction.work
         store, info = Store.open(job.store), transaction.base
         assert info is not None
@@ -128,7 +132,7 @@ class AskedFacts(ABC):
 
 @dataclass(frozen=True)
 class MadeThere:
-    """A repair of a version, of which only numbers are known here."""
+    """A repair of a version by executors, of which this process knows only the numbers."""
 
     repair: Repair
     terms: NewTerms
@@ -158,11 +162,11 @@ class MadeThere:
 
 
 def rows_read(*parts: FactsRead | Staged) -> RowsRead:
-    """How many rows several parts were."""
+    """The number of rows of several parts, and their bad rows."""
     bad = tuple(row for part in parts for row in part.bad)
     return RowsRead(sum(part.rows for part in parts), bad, sum(part.bad_count for part in parts))
 
 
 def _bare(named: Named, info: VersionInfo) -> dict[Predicate, Place | None]:
-    """Of named predicates those of which a version says whether it has them."""
+    """The named predicates with bare names, for which a version states whether it has them."""
     return {p: place for p, place in named.items() if KINDS in info.statistics and not p.name.startswith("<")}

@@ -1,7 +1,7 @@
-"""A DataFrame of operations brought into files of ids and terms: facts to insert and facts to delete.
+"""Reading a DataFrame of operations into files of ids and terms: facts to insert and facts to delete.
 
-A small one is read in this process, a large one by Spark's workers, by the same functions. There the rows are
-first brought together by fact, so that one task sees all operations on it.
+A small one is read in this process, a large one by Spark's workers, by the same functions. Spark first partitions the
+rows by fact, so that one task has all operations on it.
 """
 
 from __future__ import annotations
@@ -30,12 +30,12 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
 IN_PROCESS_ROWS = 200_000
-"""Larger batches are read by Spark."""
+"""Maximum number of rows of a batch that this process reads; Spark reads larger batches."""
 
 
 @dataclass(frozen=True)
 class ChangeSet:
-    """What a batch of operations comes to; ``rows`` counts them as they came."""
+    """The facts that a batch of operations inserts and deletes; ``rows`` is the number of operations."""
 
     insert: Staged
     delete: Staged
@@ -56,8 +56,8 @@ def read_batch(
 ) -> ChangeSet:
     """Read the operations in a DataFrame into files in ``work``, a directory that all workers share.
 
-    ``where`` is what messages call the batch. With ``on_error="stop"`` bad rows are an error that lists the
-    first of them; operations that contradict each other always are one.
+    ``where`` is the name of the batch in messages. With ``on_error="stop"`` bad rows are an error that lists the
+    first of them; contradicting operations are always an error.
     """
     rows = frame.select(*reader.columns)
     task = _WriteOperations(work_directory(work), width, salt, where, reader.names.knows(LITERAL))
@@ -67,7 +67,7 @@ def read_batch(
         read = rows.mapInArrow(_Read(reader), f"{SCHEMA}, seq {dict(rows.dtypes).get('seq', 'tinyint')}")
         together = read.repartition(parallelism(frame.sparkSession), "predicate", "arguments")
         parts = gather(together.mapInArrow(task, RESULT))
-    return _together(parts, reader, where, width, on_error)
+    return _joined_parts(parts, reader, where, width, on_error)
 
 
 def small_batch(frame: DataFrame, reader: OperationReader) -> pa.Table | None:
@@ -79,9 +79,9 @@ def small_batch(frame: DataFrame, reader: OperationReader) -> pa.Table | None:
 def read_small_batch(
     rows: pa.Table, reader: OperationReader, dictionary: Dictionary, *, where: str, on_error: str = "stop"
 ) -> tuple[FactsRead, FactsRead]:
-    """Operations that were collected, as facts to delete and facts to insert over a dictionary; nothing is written.
+    """Collected operations as facts to delete and facts to insert over a dictionary; nothing is written.
 
-    The facts to insert stand for the whole batch in how many rows were read.
+    The numbers of rows of the facts to insert are those of the whole batch.
     """
     read = _Operations.of(_numbered(reader, rows), where)
     _refuse_batch(sorted(read.bad, key=_by_row), read.bad_count, read.found.conflicts, reader, where, on_error)
@@ -92,11 +92,11 @@ def read_small_batch(
 
 
 SCHEMA = "predicate string, arguments array<string>, insert boolean, row long, bad string"
-"""Operations between two stages of Spark, but for ``seq``, whose type is the stream's."""
+"""Schema of operations between two stages of Spark, without ``seq``, whose type is that of the stream."""
 
 
 def _numbered(reader: OperationReader, table: pa.Table) -> Iterator[pa.RecordBatch]:
-    """Operations with the number of the row they stand in."""
+    """Operations with the numbers of their rows."""
     start = 0
     for rows in batches_of(table):
         found = reader.read(rows)
@@ -122,7 +122,7 @@ class _Read:
 
 @dataclass(frozen=True)
 class _Operations:
-    """Operations that were read: what they come to, how many they are, and which are bad."""
+    """Operations that were read: the last one on each fact, their number, and the bad rows."""
 
     found: Resolved = field(default_factory=Resolved)
     rows: int = 0
@@ -131,7 +131,7 @@ class _Operations:
 
     @classmethod
     def of(cls, batches: Iterable[pa.RecordBatch], where: str) -> _Operations:
-        """What the last operation on each fact is."""
+        """Read batches and find the last operation on each fact."""
         read = list(batches)
         if not read:
             return cls()
@@ -144,7 +144,7 @@ class _Operations:
 
 @dataclass
 class _BatchPart:
-    """What one task returns."""
+    """The result of one task."""
 
     insert: Staged
     delete: Staged
@@ -156,7 +156,7 @@ class _BatchPart:
 
 @dataclass(frozen=True)
 class _WriteOperations:
-    """Finds the last operation on each fact and writes what is to be inserted and deleted."""
+    """Finds the last operation on each fact and writes the facts to insert and to delete."""
 
     work: Path
     width: int
@@ -188,7 +188,9 @@ class _WriteOperations:
         return Staged(width, tuple(spill.fact_files), tuple(spill.term_files), spill.rows, kinds=spill.kinds)
 
 
-def _together(parts: Sequence[_BatchPart], reader: OperationReader, where: str, width: int, on_error: str) -> ChangeSet:
+def _joined_parts(
+    parts: Sequence[_BatchPart], reader: OperationReader, where: str, width: int, on_error: str
+) -> ChangeSet:
     bad = sorted((row for part in parts for row in part.bad), key=_by_row)
     count = sum(part.bad_count for part in parts)
     _refuse_batch(bad, count, [fact for part in parts for fact in part.conflicts], reader, where, on_error)
@@ -204,7 +206,7 @@ def _together(parts: Sequence[_BatchPart], reader: OperationReader, where: str, 
 def _refuse_batch(
     bad: Sequence[BadRow], count: int, conflicts: Sequence[str], reader: OperationReader, where: str, on_error: str
 ) -> None:
-    """An error for bad rows, unless they are left out, and for operations that contradict each other."""
+    """Raise an error for bad rows, unless they are left out, and for contradicting operations."""
     if count and on_error == "stop":
         raise _bad_rows(bad, count, where)
     if conflicts:

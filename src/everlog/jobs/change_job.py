@@ -1,4 +1,4 @@
-"""What a job that changes a store is asked to do, and what it says it did."""
+"""The options of a job that changes a store, and its result."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ C_co = TypeVar("C_co", bound=Change, covariant=True)
 
 @dataclass(frozen=True)
 class ChangeJob:
-    """Which store is to be changed, and how what follows is repaired."""
+    """The store to change, and the options by which the facts that follow are repaired."""
 
     store: str
     _: KW_ONLY
@@ -27,24 +27,28 @@ class ChangeJob:
     max_facts: int | None = None
     timeout: float | None = None
     memory: int | None = None
-    """Bytes that this process may hold while it reasons; with the engine ``auto`` Spark updates stores that may need
-    more."""
+    """Maximum bytes that this process may hold while it reasons; with the engine ``auto`` Spark updates stores that may
+    need more."""
     expand_below: int = EXPAND_BELOW
-    """Closures that have more facts by other rules, and had not, are no longer listed."""
+    """Maximum number of facts of a listed closure; a change of rules that gives a closure more facts ends
+    its listing.
+    """
     dry_run: bool = False
     compact: bool = True
     wait: float = WAIT
-    """Seconds to wait for another writer of the store."""
+    """Maximum seconds to wait for another writer of the store."""
     local_finish: int = LOCAL_FINISH
     look_up_rows: int = LOOK_UP_ROWS
-    """On Spark one task looks up what an update needs, unless that is more rows of the store than this; 0 is never."""
+    """Maximum number of rows of the store that one task looks up for an update on Spark; 0 disables look-ups."""
     probe_rows: int = PROBE_ROWS
-    """Where Spark joins a change with more rows of the store than this, it finds out first which row groups to read."""
+    """Minimum number of rows of the store from which Spark first finds the row groups to read for a join
+    with a change.
+    """
 
 
 @dataclass(frozen=True)
 class ChangeResult(Generic[C_co]):
-    """What a job did: ``version`` is the one it made, or the old one if nothing changed.
+    """The result of a job: ``version`` is the one it made, or the old one if nothing changed.
 
     ``rows`` are those read, of which ``bad_count`` were bad; ``bad`` has the first of them.
     """
@@ -56,14 +60,14 @@ class ChangeResult(Generic[C_co]):
     bad: tuple[BadRow, ...] = ()
     bad_count: int = 0
     compacted: int | None = None
-    """The version that a compaction made after it, if there was one."""
+    """The version that a compaction made afterwards; None if there was no compaction."""
     violations: int = 0
-    """How many facts say that something contradicts an ontology."""
+    """The number of facts that report a contradiction of an ontology."""
 
 
 @dataclass(frozen=True)
 class RowsRead:
-    """How many rows were read for a change, and which of them were bad."""
+    """The number of rows read for a change, and the bad ones among them."""
 
     rows: int = 0
     bad: tuple[BadRow, ...] = ()

@@ -1,7 +1,7 @@
 """The job that changes a store: by facts, by rules, or by a batch of a stream; all or nothing.
 
-Whatever is asked for goes the same way: begin, open the newest version, read, warn, reason, commit, compact. Only who
-reasons differs: this process, which opens the version as a whole, or executors, which read what they need of it.
+Every request has the same steps: begin, open the newest version, read, warn, reason, commit, compact. Either this
+process reasons, which opens the whole version, or executors do, which read the parts they need.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ C_co = TypeVar("C_co", bound=Change, covariant=True)
 
 
 class Made(Protocol[C_co]):
-    """A change that is computed, and not committed yet."""
+    """A change that is computed and not committed yet."""
 
     @property
     def change(self) -> C_co: ...
@@ -41,28 +41,29 @@ class Made(Protocol[C_co]):
 
     @property
     def violations(self) -> int:
-        """How many facts contradict an ontology after it."""
+        """The number of facts that report a contradiction of an ontology after the change."""
 
     def commit(self, transaction: Transaction, figures: dict[str, Any], positions: dict[str, Any] | None) -> int:
-        """Make it the next version, if anything changed or ``positions`` of streams did; the newest version.
+        """Commit it as the next version if any fact or any of the ``positions`` of streams changed; returns the newest
+        version.
 
         ``figures`` are kept with its statistics.
         """
 
 
 class Request(Protocol[C_co]):
-    """What is asked for."""
+    """A request for a change."""
 
     def here(self, kb: KnowledgeBase, transaction: Transaction, clock: Clock) -> tuple[C_co, RowsRead]:
-        """Read it and carry it out in a knowledge base."""
+        """Read the request and carry it out in a knowledge base of this process."""
 
     def there(self, transaction: Transaction, clock: Clock) -> Made[C_co]:
-        """Read it and carry it out where the facts of the version are."""
+        """Read the request and carry it out by executors, or by look-ups in the store."""
 
 
 @dataclass(frozen=True)
 class MadeHere(Generic[C]):
-    """A change of a knowledge base."""
+    """A change of a knowledge base in this process."""
 
     job: ChangeJob
     kb: KnowledgeBase
@@ -81,7 +82,7 @@ class MadeHere(Generic[C]):
 def carry_out(job: ChangeJob, request: Request[C], report: Report) -> ChangeResult[C]:
     """Change the newest version of a store, and commit the difference.
 
-    After any error the store is as it was; what fails after the commit is a warning. Another writer is waited for,
+    After any error the store is as it was; a failure after the commit is a warning. Another writer is waited for,
     and the change is applied on top of what it committed.
     """
     clock = Clock(report)
@@ -104,7 +105,7 @@ def carry_out(job: ChangeJob, request: Request[C], report: Report) -> ChangeResu
 def made_in(
     job: ChangeJob, request: Request[C], transaction: Transaction, clock: Clock, kb: KnowledgeBase | None = None
 ) -> Made[C]:
-    """What is asked for, computed; ``kb`` is one that may have the facts of the version already."""
+    """The computed change of a request; ``kb`` is a knowledge base that may have the facts of the version already."""
     if kb is None and reasons_on_spark(job):
         try:
             return request.there(transaction, clock)
@@ -130,7 +131,9 @@ def _opened(job: ChangeJob, kb: KnowledgeBase | None, transaction: Transaction) 
 
 
 def reasons_on_spark(job: ChangeJob) -> bool:
-    """Whether Spark is to reason: if asked for, or if this process may not hold the store and Spark can do it."""
+    """Whether Spark is to reason: on request, or if the store may exceed the memory of this process and Spark can do
+    it.
+    """
     if job.engine != "auto":
         return job.engine == "spark"
     store = Store.open(job.store)

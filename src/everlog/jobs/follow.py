@@ -1,4 +1,4 @@
-"""The changes of a store as they happen: what each new version added and removed."""
+"""The changes of a store as they happen: the facts that each new version inserts and deletes."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from everlog.store import Store
 
 
 class Followed(NamedTuple):
-    """What one version changed."""
+    """The changes of one version."""
 
     version: int
     inserted: ChangedRelations
@@ -29,8 +29,8 @@ def follow(
 ) -> Iterator[Followed]:
     """The changes of every version after ``from_version``, by default the newest, as they come.
 
-    Looks for new versions every ``interval`` seconds, until ``stop`` says so; versions that were there before
-    it did are still given. Versions that change no fact are left out. Reads only the rows that the
+    Looks for new versions every ``interval`` seconds, until ``stop`` returns True; versions that were committed before
+    that are still yielded. Versions that change no fact are left out. Reads only the rows that the
     versions added, takes no locks and starts no Spark.
 
     >>> import everlog, tempfile

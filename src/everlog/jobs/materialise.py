@@ -1,4 +1,4 @@
-"""The main job: files into a store with everything that follows from them."""
+"""The main job: reads files into a store, with all facts that follow from them."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class MaterialiseJob:
-    """What ``everlog materialise`` is asked to do."""
+    """The options of ``everlog materialise``."""
 
     rules: str | tuple[str, ...]
     """Rule files, and ontologies in any serialisation of RDF."""
@@ -83,11 +83,11 @@ class MaterialiseJob:
     schema: Schema = "drop"
     engine: str = "auto"
     memory: int | None = None
-    """Bytes that reasoning may take on this machine, or a stratum in one task of Spark; with the engine ``auto`` what
-    may take more is distributed."""
+    """Maximum bytes of reasoning on this machine, or of a stratum in one task of Spark; with the engine ``auto`` larger
+    work is distributed."""
     local_finish: int = LOCAL_FINISH
     wait: float = WAIT
-    """Seconds to wait for another writer of the store."""
+    """Maximum seconds to wait for another writer of the store."""
 
     def __post_init__(self) -> None:
         assert self.stratification in get_args(Kind)
@@ -95,7 +95,7 @@ class MaterialiseJob:
 
 @dataclass(frozen=True)
 class Result:
-    """What a job did: ``seconds`` by phase; ``rows`` as read, before duplicates went."""
+    """The result of a job: ``seconds`` by phase; ``rows`` as read, with duplicates."""
 
     version: int
     statistics: Statistics
@@ -108,9 +108,9 @@ class Result:
 def materialise(job: MaterialiseJob, report: Report | None = None) -> Result:
     """Read and check the facts, derive what follows from them, and commit a version of the store.
 
-    Small inputs are read by this process, and nothing of them is written before the version is. Large ones are read by
-    Spark's executors into files of ids and terms, which this process maps. If Spark reasons, because that is asked for
-    or memory is short, its executors read and write. After any error the store is as it was.
+    Small inputs are read by this process, and nothing is written before the version. Large ones are read by
+    Spark's executors into files of ids and terms, which this process maps. If Spark reasons, on request or because
+    memory is short, its executors read and write. After any error the store is as it was.
     """
     report = report or Report()
     clock = Clock(report)
@@ -125,7 +125,7 @@ def materialise(job: MaterialiseJob, report: Report | None = None) -> Result:
         refuse_graphs(options, has_ontology(job.rules, job.profile))
         refuse_existing(job.store, job.overwrite)
     with begin(job.store, overwrite=job.overwrite, wait=job.wait) as transaction:
-        refuse_existing(job.store, job.overwrite)  # somebody may have made one while this waited
+        refuse_existing(job.store, job.overwrite)  # another writer may have made one while this waited
         with clock.phase("check"):
             sources = resolve((*job.facts, *read.facts), options, transaction.work)
             transaction.declare(declared_prefixes(sources))
@@ -157,7 +157,7 @@ def materialise(job: MaterialiseJob, report: Report | None = None) -> Result:
                 expand_below=job.expand_below,
                 maintain=job.maintain,
                 term_files=loaded.term_files,
-                told=report.amount,
+                progress=report.amount,
             )
     with clock.phase("snapshot"):
         keep_whole_version(kb, job.store, version, state, transaction.writer, report.warning)
@@ -166,9 +166,9 @@ def materialise(job: MaterialiseJob, report: Report | None = None) -> Result:
 
 @dataclass(frozen=True)
 class _Loaded:
-    """A knowledge base with all that was read waiting in its queue, and what reading found.
+    """A knowledge base whose queue has all facts that were read, and the figures of reading.
 
-    ``term_files`` have the terms that its dictionary began with.
+    ``term_files`` have the first terms of its dictionary.
     """
 
     kb: KnowledgeBase
@@ -180,7 +180,7 @@ class _Loaded:
 
 @dataclass(frozen=True)
 class _Inputs:
-    """A program and splits of files; ``named`` are the predicates whose names users have written."""
+    """A program and splits of files; ``named`` are the predicates whose names users have written, with the places."""
 
     job: MaterialiseJob
     program: StratifiedProgram
@@ -191,15 +191,15 @@ class _Inputs:
 
     @property
     def are_small(self) -> bool:
-        """Whether this process is to read them."""
+        """Whether the inputs are small enough for this process to read them."""
         return self.job.engine != "spark" and self.job.master is None and size_of(self.parts) <= IN_PROCESS_BYTES
 
     def read(self, clock: Clock) -> _Loaded | None:
-        """What is there, read by this process; None if Spark is to reason about so much."""
-        job, told = self.job, clock.report.amount
+        """The inputs, read by this process; None if they are so large that Spark is to reason."""
+        job, progress = self.job, clock.report.amount
         with clock.phase("read"):
             kb = self._knowledge_base(Dictionary(salt=job.salt), clock)
-            read = read_facts(self.parts, self.options, kb.dictionary, on_error=job.on_error, told=told)
+            read = read_facts(self.parts, self.options, kb.dictionary, on_error=job.on_error, progress=progress)
             rows = read.rows + facts_in_program(self.program.program)
             if _reasons_on_spark(job, rows, kb.dictionary.nbytes // TEXT_FACTOR):
                 return None
@@ -207,14 +207,14 @@ class _Inputs:
             return _Loaded(kb, rows, read.bad, read.bad_count)
 
     def staged(self, spark: SparkSession, clock: Clock) -> EncodedFiles:
-        """What is there, in files that Spark has written."""
-        job, told = self.job, clock.report.amount
-        how: dict[str, Any] = {"on_error": job.on_error, "salt": job.salt, "told": told}
+        """The inputs, in files that Spark has written."""
+        job, progress = self.job, clock.report.amount
+        how: dict[str, Any] = {"on_error": job.on_error, "salt": job.salt, "progress": progress}
         with clock.phase("read"):
             return encoded(SparkRunner(spark), self.parts, self.program.program, self.options, self.work, **how)
 
     def loaded(self, staged: EncodedFiles, clock: Clock) -> _Loaded:
-        """What Spark has read, brought into this process."""
+        """The inputs that Spark has read, brought into this process."""
         with clock.phase("load"):
             kb = self._knowledge_base(dictionary_of(_terms(staged.terms), self.job.salt), clock)
             facts = facts_of(load_columns(staged.facts), kb.dictionary)
@@ -243,7 +243,7 @@ class _Inputs:
 
 
 def _check_merging(job: MaterialiseJob, program: CheckedProgram) -> None:
-    """Refuse what cannot be done with representatives."""
+    """Raise an error for options that are not supported with representatives."""
     if job.engine == "spark":
         raise no_representatives_on_spark()
     if job.profile == "rdfs":
@@ -254,13 +254,15 @@ def _check_merging(job: MaterialiseJob, program: CheckedProgram) -> None:
 
 
 def no_representatives_on_spark() -> EverlogError:
-    """Why the engine spark is refused."""
+    """The error that refuses the engine spark with representatives."""
     message = "Spark cannot reason over representatives of equal terms"
     return EverlogError.of(Code.REPRESENTATIVES_ON_SPARK, message, None, "use --engine local, or --equality rules")
 
 
 def _reasons_on_spark(job: MaterialiseJob, rows: int, texts: int) -> bool:
-    """Whether Spark is to reason: if asked for, or if this machine's memory may not do; says so."""
+    """Whether Spark is to reason, on request or because this machine's memory may not suffice; ``auto`` logs its
+    choice.
+    """
     if job.engine != "auto" or job.equality == "representatives":
         return job.engine == "spark"
     return needs_spark(memory_needed(rows, texts), job.memory)

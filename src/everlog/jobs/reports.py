@@ -1,4 +1,4 @@
-"""Who is told how a job gets on, and how long its phases take."""
+"""Observers of a job, and the time that its phases take."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from everlog.ingest.amounts import Told
+from everlog.ingest.amounts import AmountProgress
 from everlog.lang.errors import Diagnostic, warn
 from everlog.reasoning.statistics import RoundEvent
 
@@ -18,17 +18,19 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Report:
-    """Who is told how a job gets on."""
+    """The observers of a job; by default they do nothing, except that warnings are Python's."""
 
     phase: Callable[[str], None] = lambda name: None
     round_done: Callable[[RoundEvent], None] = lambda event: None
     warning: Callable[[Diagnostic], None] = warn
-    amount: Told | None = None
-    """Who hears how much is read and written, if anyone."""
+    amount: AmountProgress | None = None
+    """Called with the amount that is read and written so far; None is no observer."""
     profile: Profile | None = None
-    """Where to record what reasoning takes, if that is asked for."""
+    """The profile in which reasoning is recorded; None records nothing."""
     loaded: Callable[[], None] = lambda: None
-    """Called when the warnings about rules and facts are said and nothing is written; may end the job by an error."""
+    """Called once all warnings about rules and facts have been given and before anything is written; may end the job by
+    an error.
+    """
 
 
 @dataclass

@@ -39,7 +39,9 @@ RulesResult = ChangeResult[RulesChanged]
 
 @dataclass(frozen=True)
 class RulesJob(ChangeJob):
-    """What ``everlog rules`` is asked to do: rule files or ontologies whose rules come, and others whose rules go."""
+    """The options of ``everlog rules``: rule files or ontologies whose rules are added, and others whose rules are
+    removed.
+    """
 
     add: tuple[str, ...] = ()
     remove: tuple[str, ...] = ()
@@ -52,7 +54,7 @@ def change_rules(job: RulesJob, report: Report | None = None) -> RulesResult:
 
 @dataclass(frozen=True)
 class AskedRules:
-    """Rules in files that come, and others that go."""
+    """A request to add the rules of some files and remove those of others."""
 
     job: RulesJob
 
@@ -68,7 +70,7 @@ class AskedRules:
         return change, RowsRead()
 
     def there(self, transaction: Transaction, clock: Clock) -> RulesMadeThere:
-        """Read the rules and change those of the version in one task of Spark."""
+        """Read the rules, and change those of the version in one task of Spark."""
         job, info = self.job, transaction.base
         assert info is not None
         with clock.phase("check"):
@@ -91,7 +93,7 @@ class AskedRules:
     def _programs(
         self, program: CheckedProgram, predicates: Sequence[Predicate], equality: Equality
     ) -> tuple[Program, Program]:
-        """The rules that come and those that go."""
+        """The rules to add, and the rules to remove."""
         job = self.job
         for path in (*job.add, *job.remove):
             refuse_ontology(path, predicates)
@@ -100,7 +102,7 @@ class AskedRules:
 
 @dataclass(frozen=True)
 class RulesMadeThere:
-    """A change of the rules of a version, of which only numbers are known here."""
+    """A change of the rules of a version by a task of Spark, of which this process knows only the numbers."""
 
     info: VersionInfo
     found: Repaired
@@ -123,13 +125,13 @@ class RulesMadeThere:
 
     @property
     def _predicates(self) -> list[Predicate]:
-        """Those of the rules before and after."""
+        """The predicates of the rules before and after the change."""
         assert self.found.rules is not None
         return [*known_in(self.info), *check(parse_stored(self.found.rules.rules, "rules")).predicates]
 
 
 def _read(paths: Iterable[str], prefixes: Mapping[str, str], equality: Equality) -> Program:
-    """The programs of files as one."""
+    """The programs of files, joined into one."""
     parts = [load_program(path, equality=equality, prefixes=prefixes) for path in paths]
     return Program(
         tuple(chain.from_iterable(part.rules for part in parts)),

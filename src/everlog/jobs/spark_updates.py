@@ -1,9 +1,9 @@
-"""The repair of a store that stays where it is: of its facts only those are read that are needed.
+"""Repairs of a store that is not opened as a whole: only the facts that are needed are read.
 
-One task repairs it, by the local engine, with what it looks up in the store, unless that is more than ``look-up-rows``
-rows or ``spark-local-finish`` facts. Otherwise a store of at most ``spark-local-finish`` rows is repaired in one task
-as a whole, and the repair of any other is distributed. Tasks are Spark's; with the engine ``auto`` it is started for
-large changes, and where look-ups do not do, and what is looked up before is looked up by this process.
+One task repairs it, by the local engine, with facts that it looks up in the store, unless these are more than
+``look-up-rows`` rows or ``spark-local-finish`` facts. Otherwise a store of at most ``spark-local-finish`` rows is
+repaired in one task as a whole, and the repair of any other is distributed. Spark runs the tasks. With the engine
+``auto``, this process does the look-ups, and Spark is started for large changes, and if look-ups do not suffice.
 """
 
 from __future__ import annotations
@@ -65,7 +65,9 @@ def started(job: ChangeJob, clock: Clock) -> SparkSession:
 
 @dataclass(frozen=True)
 class StagedUpdate:
-    """Facts to delete, with the files that they were read from, and to insert; ``read`` is how many rows they were."""
+    """Facts to delete, with the splits that they were read from, and facts to insert; ``read`` is the
+    number of rows.
+    """
 
     delete: Staged
     insert: Staged
@@ -81,7 +83,7 @@ class StagedUpdate:
 class Repair:
     """The repair of a version by a change that was staged into a directory.
 
-    Without a session it can be looked up only, by this process.
+    Without a session only this process repairs it, by look-ups.
     """
 
     spark: SparkSession | None
@@ -103,7 +105,7 @@ class Repair:
         return runner_of(self.spark)
 
     def done(self, profile: Profile | None = None) -> Repaired:
-        """By look-ups, or in the other ways if that is too much."""
+        """Repair by look-ups, or in other ways if these are too many."""
         try:
             return self.looked_up()
         except TooMuchError as error:
@@ -116,12 +118,12 @@ class Repair:
 
     @property
     def _most(self) -> int:
-        """How many facts one task may hold."""
+        """The maximum number of facts that one task may hold."""
         return most_in_one_task(self.job, self._plans)
 
     @cached_property
     def _deleted(self) -> Staged:
-        """What is to be deleted, blank nodes by the labels that the store has for them."""
+        """The facts to delete, with blank nodes found by the labels that the store has for them."""
         how: dict[str, Any] = {"salt": self.info.salt, "on_error": self.job.on_error}
         change = self.change
         return with_stored_labels(
@@ -129,7 +131,7 @@ class Repair:
         )
 
     def looked_up(self) -> Repaired:
-        """In one task, by what it looks up in the store."""
+        """Repair in one task, by facts that it looks up in the store."""
         job, most = self.job, self._most
         if self.change.rows > min(job.look_up_rows, most) or job.algorithm == "rematerialise":
             raise TooMuchError("not by look-ups: the change is large, or everything is to be derived again")
@@ -163,7 +165,7 @@ class Repair:
         return [str(path) for path in self.store.term_paths(self.info.version)]
 
     def otherwise(self, profile: Profile | None = None) -> Repaired:
-        """In one task that opens the whole store if that fits there, otherwise distributed."""
+        """Repair in one task that opens the whole store, if it may hold that, otherwise distributed."""
         try:
             return self._in_one_task()
         except TooMuchError as error:
@@ -171,7 +173,7 @@ class Repair:
             return self._distributed(profile)
 
     def _in_one_task(self) -> Repaired:
-        """In one task that opens the whole store."""
+        """Repair in one task that opens the whole store."""
         job, change = self.job, self.change
         facts = StagedFacts(
             change.delete, change.insert, change.deleted_from, job.on_error, job.algorithm, job.strategy
@@ -179,7 +181,7 @@ class Repair:
         return in_one_task(self._runner, job, self.store, self.info, facts, self.work, self._most, change.rows)
 
     def _distributed(self, profile: Profile | None) -> Repaired:
-        """Through the algebra on DataFrames."""
+        """Repair by the algebra on DataFrames."""
         assert self.spark is not None
         job, deleted, inserted = self.job, self._deleted, self.change.insert
         terms = (*deleted.term_files, *inserted.term_files)
@@ -198,12 +200,12 @@ class Repair:
 
 
 def most_in_one_task(job: ChangeJob, plans: PlanSettings) -> int:
-    """How many facts one task may hold."""
+    """The maximum number of facts that one task may hold."""
     return plans.local_facts if job.engine == "auto" else job.local_finish
 
 
 def require_one_task(store: Store, info: VersionInfo, most: int, more: int = 0) -> int:
-    """The rows of a version; an error if that and ``more`` are too many for one task, which may hold ``most``."""
+    """The number of rows of a version; an error if these and ``more`` exceed ``most``, which one task may hold."""
     rows = sum(file.rows or 0 for file in store.files(info.version))
     if rows + more > most:
         raise TooMuchError(f"not in one task: {rows + more:,} rows")
@@ -220,7 +222,7 @@ def in_one_task(
     most: int,
     more: int = 0,
 ) -> Repaired:
-    """A change by one task that opens the whole store, which may hold ``most`` rows, the ``more`` changed ones too."""
+    """Repair in one task that opens the whole store; it may hold ``most`` rows, including ``more`` changed ones."""
     rows = require_one_task(store, info, most, more)
     place, directory = str(Path(job.store).absolute()), str(work_directory(work))
     task = WholeTask(place, info.version, asked, directory, most, job.max_facts, job.timeout, job.expand_below)
@@ -238,9 +240,10 @@ def commit(
     figures: Mapping[str, Any] = MappingProxyType({}),
     positions: dict[str, Any] | None = None,
 ) -> int:
-    """Make a repair the next version; ``figures`` are kept with its statistics, ``positions`` are those of streams.
+    """Commit a repair as the next version; ``figures`` are kept with its statistics, ``positions`` are those of
+    streams.
 
-    One that changed nothing has no rows, so the counters are those that there were.
+    A repair that changed nothing adds no rows, so the counters stay as they were.
     """
     transaction.add_fact_files(found.files)
     if found.rules is not None:
@@ -268,10 +271,12 @@ def commit(
 
 
 def given_in(info: VersionInfo, program: StratifiedProgram) -> GivenFacts:
-    """What a version says of its explicit facts; of a version that says nothing, any predicate may have any."""
+    """The explicit facts as a version describes them; without a description any predicate may have facts of
+    any kind.
+    """
     known = program.program.predicates
-    said = [Predicate.parse(name) for name in info.statistics[KINDS]] if KINDS in info.statistics else known
-    return GivenFacts.from_store(info.statistics, said, known)
+    predicates = [Predicate.parse(name) for name in info.statistics[KINDS]] if KINDS in info.statistics else known
+    return GivenFacts.from_store(info.statistics, predicates, known)
 
 
 def updatable(job: ChangeJob, info: VersionInfo) -> StratifiedProgram:
@@ -288,7 +293,7 @@ def updatable(job: ChangeJob, info: VersionInfo) -> StratifiedProgram:
 
 
 def change_of(found: Repaired, predicates: Iterable[Predicate], prefixes: Mapping[str, str]) -> Change:
-    """What changed, as far as the driver knows: numbers, no rows. ``predicates`` are known, changed or not."""
+    """The change as far as the driver knows it: numbers, no rows. ``predicates`` are known, changed or not."""
     sizes = (found.inserted, found.deleted, found.explicit_inserted, found.explicit_deleted)
     changed = chain.from_iterable(sizes)
     names = Names([*predicates, *changed], prefixes)

@@ -1,9 +1,9 @@
 """A store kept up to date with a stream: every micro-batch is one update, applied exactly once.
 
-Spark may run a batch again, after a failure or a kill, with the same number and the same rows. So the number
-travels in the commit that the batch makes, together with the identity of the stream's checkpoint, and a batch
-that the newest version has is passed over. The commit succeeds only on the version whose positions were looked
-at, so no other writer, not even another run of the same stream, can come in between.
+Spark may run a batch again, after a failure or a kill, with the same number and the same rows. So the commit of a batch
+records its number and the identity of the stream's checkpoint, and a batch that the newest version has is skipped. The
+commit succeeds only on the version whose positions were read, so no other writer, not even another run of the same
+stream, can commit in between.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 from everlog.analysis.check import CheckedProgram
 from everlog.analysis.predicates import Names
 from everlog.host.locations import spark_uri
-from everlog.ingest.amounts import Told
+from everlog.ingest.amounts import AmountProgress
 from everlog.ingest.facts import facts_in
 from everlog.ingest.in_process import FactsRead
 from everlog.ingest.operations import OperationReader
@@ -45,10 +45,10 @@ if TYPE_CHECKING:
     from pyspark.sql.streaming.query import StreamingQuery
 
 LONGEST_NAME = 255
-"""Characters that file systems allow in a file name."""
+"""Maximum number of characters of a file name in file systems."""
 
 ATTEMPTS = 5
-"""So often a batch is tried when other writers are faster."""
+"""Maximum number of attempts to commit a batch while other writers commit first."""
 
 
 @dataclass(frozen=True)
@@ -80,16 +80,15 @@ def maintain(
 ) -> StreamingQuery:
     """Apply every micro-batch of a stream of insertions and deletions to a store; returns the running query.
 
-    The columns of ``stream`` are those of :mod:`everlog.ingest.operations`. ``name`` is what the store
-    knows the stream by. ``checkpoint`` is where Spark keeps its progress, by default inside the store. A name
-    that was followed with another checkpoint before is an error, because its batches would be counted anew;
-    ``restart=True`` says that this is meant. ``trigger`` has the arguments of Spark's ``trigger``, such as
-    ``{"availableNow": True}`` or ``{"processingTime": "10 seconds"}``; by default a batch begins when the one
-    before is done.
+    The columns of ``stream`` are those of :mod:`everlog.ingest.operations`. ``name`` identifies the stream in the
+    store. ``checkpoint`` is where Spark keeps its progress, by default inside the store. A name that was followed with
+    another checkpoint before is an error, because its batches would be counted anew; ``restart=True`` allows it.
+    ``trigger`` has the arguments of Spark's ``trigger``, such as ``{"availableNow": True}`` or
+    ``{"processingTime": "10 seconds"}``; by default a batch begins when the one before is done.
 
-    ``engine`` says who reasons: with ``local`` this process, which keeps the store's facts in memory from one batch
-    to the next, with ``spark`` the executors, of which none keeps them; ``auto`` takes this process if it can hold
-    them in ``memory`` bytes, by default in what is free.
+    ``engine`` selects the engine: with ``local`` this process reasons, which keeps the store's facts in memory from one
+    batch to the next, with ``spark`` the executors do, which keep none of them; ``auto`` takes this process if it can
+    hold them in ``memory`` bytes, by default in the free memory.
 
     A batch with bad rows (unless ``on_error="skip"``) or with contradicting operations changes nothing
     and ends the query with an error that names batch and row. ``progress`` is called after every commit.
@@ -117,7 +116,7 @@ def maintain(
 
 
 def _require_name(name: str, layout: StoreLayout) -> None:
-    """An error for what cannot name a stream: the checkpoint is in a directory of that name."""
+    """Raise an error for a name that a stream cannot have: the checkpoint is in a directory of that name."""
     if not name:
         hint = 'pass one, such as maintain(stream, store, "edges"), and the same one when you start again'
         raise DataError.of(Code.NO_NAME, "a stream needs a name by which the store knows it", None, hint)
@@ -131,9 +130,9 @@ def _require_name(name: str, layout: StoreLayout) -> None:
 
 @dataclass
 class Upkeep:
-    """What is done with each batch.
+    """Applies each batch.
 
-    Where this process reasons, the knowledge base stays open from one batch to the next, as long as nobody else
+    If this process reasons, the knowledge base stays open from one batch to the next, as long as no other writer
     changes the store.
     """
 
@@ -143,7 +142,7 @@ class Upkeep:
     restart: bool = False
     progress: Callable[[Applied], None] = lambda applied: None
     checkpoint: Future[str] = field(default_factory=Future)
-    """Spark's own identity of the checkpoint, which a copy at another place shares and a new one does not."""
+    """Spark's identity of the checkpoint, which a copy at another place shares and a new one does not."""
     kb: KnowledgeBase | None = None
 
     def __call__(self, frame: DataFrame, batch: int) -> None:
@@ -181,7 +180,7 @@ class Upkeep:
         return Applied(self.name, batch, version, made.change, made.read.rows, made.read.bad_count)
 
     def refuse_other_checkpoint(self, positions: Mapping[str, Any], checkpoint: str) -> None:
-        """An error if the store has batches of the stream that were counted by another checkpoint."""
+        """Raise an error if the store has batches of the stream that were numbered by another checkpoint."""
         known = positions.get(self.name)
         if known is not None and known["checkpoint"] != checkpoint and not self.restart:
             message = f"the store has batches 0 to {known['batch']} of {self.name}, from another checkpoint"
@@ -189,7 +188,7 @@ class Upkeep:
             raise store_error(Code.OTHER_CHECKPOINT, message, self.store, hint)
 
     def _is_next(self, positions: Mapping[str, Any], checkpoint: str, batch: int) -> bool:
-        """Whether a batch is to be applied: it is the one after the last; no if the store has it already."""
+        """Whether a batch is the next one to apply; False if the store has it already."""
         self.refuse_other_checkpoint(positions, checkpoint)
         known = positions.get(self.name)
         if known is not None and known["checkpoint"] != checkpoint:
@@ -207,7 +206,7 @@ class Upkeep:
 
 
 class AskedBatch(AskedFacts):
-    """The operations in a DataFrame; ``where`` is what messages call it."""
+    """A request for the operations in a DataFrame; ``where`` is its name in messages."""
 
     job: UpdateJob
 
@@ -225,7 +224,7 @@ class AskedBatch(AskedFacts):
         self.reader = OperationReader.of(dict(self.frame.dtypes), Names(known, prefixes), prefixes, self.job.types)
         return {}
 
-    def read(self, kb: KnowledgeBase, work: Path, told: Told | None) -> tuple[FactsRead, FactsRead]:
+    def read(self, kb: KnowledgeBase, work: Path, progress: AmountProgress | None) -> tuple[FactsRead, FactsRead]:
         dictionary, on_error = kb.dictionary, self.job.on_error
         small = small_batch(self.frame, self.reader)
         if small is not None:

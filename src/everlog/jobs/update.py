@@ -10,7 +10,7 @@ from typing import Any
 from everlog.analysis.check import CheckedProgram
 from everlog.backends.spark.tasks import SparkRunner
 from everlog.host.session import session
-from everlog.ingest.amounts import Told
+from everlog.ingest.amounts import AmountProgress
 from everlog.ingest.blanks import StoredBlanks
 from everlog.ingest.columns import Headers
 from everlog.ingest.facts import facts_in
@@ -40,7 +40,7 @@ UpdateResult = ChangeResult[Change]
 
 @dataclass(frozen=True)
 class UpdateJob(ChangeJob):
-    """What ``everlog update`` is asked to do."""
+    """The options of ``everlog update``."""
 
     insert: tuple[str, ...] = ()
     delete: tuple[str, ...] = ()
@@ -56,15 +56,15 @@ def update(job: UpdateJob, report: Report | None = None) -> UpdateResult:
     """Read the changes, repair the materialisation in the store, and commit the difference.
 
     Small change sets are read in this process, large ones by Spark, by the same readers. With the engine
-    ``spark`` that reasons, too. With ``auto``, if the store is not expected to fit the memory of this process, a small
-    change is applied by what it looks up in the store, and Spark reasons if that is too much. The rules are those
-    of the store.
+    ``spark``, Spark reasons, too. With ``auto``, if the store is not expected to fit the memory of this process, a
+    small change is applied by look-ups in the store, and Spark reasons if these are too many. The rules are those of
+    the store.
     """
     return carry_out(job, AskedFiles(job), report or Report())
 
 
 class AskedFiles(AskedFacts):
-    """Facts in files: see :meth:`prepare` for what is known of them by then."""
+    """A request for the facts in files; ``options``, ``sources`` and ``parts`` are set by :meth:`prepare`."""
 
     job: UpdateJob
     options: ReadOptions
@@ -106,20 +106,24 @@ class AskedFiles(AskedFacts):
         delete, insert = (named_predicates(sources, parts, self.options) for sources, parts in pairs)
         return delete, insert
 
-    def read(self, kb: KnowledgeBase, work: Path, told: Told | None) -> tuple[FactsRead, FactsRead]:
+    def read(self, kb: KnowledgeBase, work: Path, progress: AmountProgress | None) -> tuple[FactsRead, FactsRead]:
         delete, insert = self.parts
-        return self._read(kb, delete, work, told, add=False), self._read(kb, insert, work, told, add=True)
+        return self._read(kb, delete, work, progress, add=False), self._read(kb, insert, work, progress, add=True)
 
     def _read(
-        self, kb: KnowledgeBase, parts: Sequence[Split], work: Path, told: Told | None, *, add: bool
+        self, kb: KnowledgeBase, parts: Sequence[Split], work: Path, progress: AmountProgress | None, *, add: bool
     ) -> FactsRead:
-        """The facts of splits; without ``add`` those with terms that the dictionary does not have are left out."""
+        """Read the facts of splits; without ``add``, facts with terms that the dictionary does not have are
+        left out.
+        """
         dictionary, on_error = kb.dictionary, self.job.on_error
         blanks = None if add else StoredBlanks.of(dictionary, parts, on_error)
         if not self.needs_spark:
-            return read_facts(parts, self.options, dictionary, add=add, blanks=blanks, on_error=on_error, told=told)
+            return read_facts(
+                parts, self.options, dictionary, add=add, blanks=blanks, on_error=on_error, progress=progress
+            )
         runner = SparkRunner(session(self.job.master))
-        staged = self._stage(runner, parts, kb.predicates, work, salt=dictionary.salt, told=told)
+        staged = self._stage(runner, parts, kb.predicates, work, salt=dictionary.salt, progress=progress)
         facts, unknown = facts_in(staged, dictionary, add=add, blanks=blanks)
         return FactsRead(facts, staged.rows, unknown, staged.bad, staged.bad_count, staged.kinds)
 

@@ -1,1 +1,1 @@
-"""Knowledge bases: rules with facts in memory, what follows from them, and how they are opened, changed and saved."""
+"""Knowledge bases: rules with facts in memory and the facts that follow; they are opened, changed and saved."""

@@ -1,4 +1,4 @@
-"""What an update changed: exactly which facts came and which went."""
+"""The change of an update: the facts that were inserted and deleted."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ Held = TypeVar("Held", bound=Sized)
 
 
 class ChangedPredicates(Mapping[Key, Held]):
-    """What is known of each changed predicate; a key may be written as for a knowledge base.
+    """The rows, or the number of rows, of each changed predicate; a key may be written as for a knowledge base.
 
     Iteration, ``len`` and ``in`` know the changed predicates only. A look-up knows all predicates: one that did not
-    change has nothing, and one that is not known is an :class:`UnknownPredicateError`.
+    change has no rows, and one that is not known is an :class:`UnknownPredicateError`.
     """
 
     def __init__(self, names: Names, changed: Mapping[Predicate, Sized]) -> None:
@@ -33,7 +33,7 @@ class ChangedPredicates(Mapping[Key, Held]):
 
     @abstractmethod
     def held(self, predicate: Predicate) -> Held:
-        """What is known of a predicate, changed or not."""
+        """The rows, or the number of rows, of a predicate, changed or not."""
 
     def __getitem__(self, key: Key) -> Held:
         return self.held(self._names.find(key))
@@ -75,7 +75,7 @@ class ChangedRelations(ChangedPredicates[Rows]):
 
 
 class ChangedNumbers(ChangedPredicates[range]):
-    """The changed predicates with how many rows they have, as ranges, where the rows are in the store only.
+    """The changed predicates with their numbers of rows, as ranges, for changes whose rows are in the store only.
 
     >>> edge = Predicate("edge", 2)
     >>> numbers = ChangedNumbers(Names([edge, Predicate("path", 2)], {}), {edge: 3})
@@ -106,14 +106,14 @@ class Change:
     explicit_inserted: ChangedRelations
     explicit_deleted: ChangedRelations
     not_explicit: int
-    """Deletions that did nothing because the fact was not explicit."""
+    """The number of deletions without effect, because the fact was not explicit."""
     stats: UpdateStatistics
 
     def __bool__(self) -> bool:
         return bool(self.inserted or self.deleted or self.explicit_inserted or self.explicit_deleted)
 
     def _repr_html_(self) -> str:
-        """How many facts came and went, by predicate."""
+        """The numbers of facts inserted and deleted, by predicate, as HTML."""
         sides = (self.inserted, self.deleted, self.explicit_inserted, self.explicit_deleted)
         counted = [(p, [_size(side, p) for side in sides]) for p in dict.fromkeys(p for side in sides for p in side)]
         counted.sort(key=lambda row: (-row[1][0] - row[1][1], str(row[0])))

@@ -1,4 +1,4 @@
-"""Several knowledge bases that SPARQL asks and changes together."""
+"""Several knowledge bases that SPARQL queries and updates as one dataset."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Dataset(GraphSet[KnowledgeBase]):
     >>> data.sparql("SELECT ?g ?x { GRAPH ?g { ?x <http://e.org/p> 2 } }").rows()
     [(IRI(value='http://e.org/a'), 1)]
 
-    Updates make graphs that they name and that are not there.
+    Updates create graphs that they name and that do not exist.
     """
 
     def __init__(
@@ -35,5 +35,5 @@ class Dataset(GraphSet[KnowledgeBase]):
         return query(self, text, base=base)
 
     def update(self, text: str, *, base: str = "") -> tuple[Change, ...]:
-        """Carry out an update request; returns what each of its operations changed, graph by graph."""
+        """Carry out an update request; returns the changes of its operations, graph by graph."""
         return update(self, text, base=base)

@@ -1,6 +1,6 @@
-"""How a knowledge base shows itself: on one line, and in notebooks as a table.
+"""Displays of a knowledge base: a line of text, and a table for notebooks.
 
-Nothing is reasoned for the sake of a display.
+A display never starts reasoning.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ LISTED = 5
 
 
 class Shown(Protocol):
-    """What of a knowledge base is shown."""
+    """The parts of a knowledge base that are shown."""
 
     saved: Any
 
@@ -50,17 +50,17 @@ def knowledge_base_text(kb: Shown) -> str:
     >>> print(knowledge_base_text(kb))
     <KnowledgeBase: 1 rule, 2 predicates, 4 facts: p/1 2, q/1 2>
     """
-    said = _rules_and_predicates(kb)
+    text = _rules_and_predicates(kb)
     if kb.pending:
-        said += "; changes wait to be reasoned about"
+        text += "; changes wait to be reasoned about"
     else:
         sizes = _sizes(kb)
         shown = ", ".join(f"{name}/{arity} {facts:,}" for name, arity, facts, _ in sizes[:LISTED])
-        said += f", {counted(sum(row[2] for row in sizes), 'fact')}{': ' if shown else ''}{shown}"
-        said += ", ..." if len(sizes) > LISTED else ""
+        text += f", {counted(sum(row[2] for row in sizes), 'fact')}{': ' if shown else ''}{shown}"
+        text += ", ..." if len(sizes) > LISTED else ""
     if kb.saved is not None:
-        said += f"; based on version {kb.saved.version} of {kb.saved.path}"
-    return f"<KnowledgeBase: {said}>"
+        text += f"; based on version {kb.saved.version} of {kb.saved.path}"
+    return f"<KnowledgeBase: {text}>"
 
 
 def knowledge_base_html(kb: Shown) -> str:

@@ -1,4 +1,4 @@
-"""Changes of the explicit facts: as they are asked for, and what they come to."""
+"""Changes of the explicit facts: the requested changes, and their effect."""
 
 from __future__ import annotations
 
@@ -31,8 +31,8 @@ ByPredicate = Iterable[tuple[Key, Rows]]
 class Queued:
     """A change of the explicit facts that waits to be applied.
 
-    ``unknown`` counts facts to be deleted that have a term which nothing else has. ``kinds`` are those of the columns
-    of facts to be inserted.
+    ``unknown`` counts facts to be deleted that have a term which is not in the dictionary. ``kinds`` are those of the
+    columns of facts to be inserted.
     """
 
     insert: bool
@@ -49,7 +49,7 @@ def insertion(predicate: Predicate, columns: list[pa.LargeStringArray], size: in
 
 
 def deletion(predicate: Predicate, columns: list[pa.LargeStringArray], size: int, dictionary: Dictionary) -> Queued:
-    """Rows of texts to be removed, those that have an unknown term only counted, each different one once."""
+    """Rows of texts to be removed; different rows that have an unknown term are only counted."""
     ids = [dictionary.lookup(column) for column in columns]
     if all((column >= 0).all() for column in ids):
         return Queued(False, predicate, Relation.from_columns(ids, len(dictionary), size))
@@ -69,7 +69,8 @@ def asked(
 ) -> list[Queued]:
     """Rows to be removed and then rows to be added, as users give them.
 
-    Names learn predicates that are new, headers the names of columns. ``picked`` are the columns that become arguments.
+    New predicates are added to ``names``, names of columns to ``headers``. ``picked`` are the columns that become
+    arguments.
 
     >>> edges = [("edge", [("a", "b"), ("b", "c")])]
     >>> [(change.insert, len(change.relation)) for change in asked(edges, (), Names((), {}), Dictionary(), {})]
@@ -88,7 +89,7 @@ def asked(
 def _rows(
     key: Key, data: Rows, names: Names, headers: Headers, picked: Sequence[str] | None
 ) -> list[tuple[Predicate, list[pa.LargeStringArray], int]]:
-    """The predicate, columns and number of rows; nothing if there are none and nothing else tells the arity."""
+    """The predicate, columns and number of rows; no entry if there are no rows and the arity is not known otherwise."""
     arity, name = names.arity_for(key), names.name_of(key)
     columns, size, header = argument_columns(data, arity, name, picked, headers)
     if arity is None and not columns and not size:
@@ -115,7 +116,7 @@ def program_facts(program: CheckedProgram, dictionary: Dictionary, *, insert: bo
 
 @dataclass(frozen=True)
 class ExplicitChange:
-    """The explicit facts after a change, what it added and removed, and how many deletions did nothing."""
+    """The explicit facts after a change, those it added and removed, and the number of deletions without effect."""
 
     explicit: FactSet
     inserted: FactSet
@@ -124,10 +125,10 @@ class ExplicitChange:
 
 
 def applied(queue: Iterable[Queued], explicit: FactSet, universe: int) -> ExplicitChange:
-    """What changes do to the explicit facts, one after the other, at the cost of the changes."""
+    """The effect on the explicit facts of changes, one after the other. Costs the changes."""
     explicit = explicit.fitted(universe)
     inserted, deleted, idle = NONE, NONE, 0
-    for changes in _together(queue):
+    for changes in _independent_groups(queue):
         facts = FactSet({change.predicate: change.relation.fitted(universe) for change in changes})
         there = facts & explicit
         if changes[0].insert:
@@ -141,8 +142,8 @@ def applied(queue: Iterable[Queued], explicit: FactSet, universe: int) -> Explic
     return ExplicitChange(explicit, inserted, deleted, idle)
 
 
-def _together(queue: Iterable[Queued]) -> Iterator[list[Queued]]:
-    """Changes that follow each other, of one kind and of different predicates, so that their order is nothing."""
+def _independent_groups(queue: Iterable[Queued]) -> Iterator[list[Queued]]:
+    """Groups of consecutive changes of one kind and of different predicates, so that their order has no effect."""
     held: dict[Predicate, Queued] = {}
     insert = True
     for change in queue:

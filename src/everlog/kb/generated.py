@@ -1,7 +1,7 @@
-"""How facts that a store does not list changed from one version to another: pairs of closures above the limit.
+"""The changes from one version to another of facts that a store does not list: pairs of large closures.
 
-Between versions with only updates in between, the graph of the later version is brought back to the earlier
-one, at the cost of what changed. Otherwise the pairs of both are gone through, block by block.
+Between versions with only updates in between, the graph of the later version is reverted to the earlier one, at the
+cost of the changes. Otherwise the pairs of both are compared, block by block.
 """
 
 from __future__ import annotations
@@ -41,7 +41,9 @@ class Generated:
 
 
 def generated_changes(store: Store, start: int, end: int, rows: pa.Table) -> Generated | None:
-    """What changed of generated predicates; None if there are none. ``rows`` are the changes of what is listed."""
+    """The changes of generated predicates; None if there are no such predicates. ``rows`` are the changes of listed
+    facts.
+    """
     predicates = generated_in(store.info(end)) | (generated_in(store.info(start)) if start >= 0 else frozenset())
     if not predicates:
         return None
@@ -58,7 +60,7 @@ def generated_changes(store: Store, start: int, end: int, rows: pa.Table) -> Gen
 def _brought_back(
     store: Store, start: int, end: int, kb: KnowledgeBase, rows: pa.Table, predicates: frozenset[Predicate]
 ) -> Generated | None:
-    """The changes by what changed in the rows; None if the versions have too little in common."""
+    """The changes, found from the changed rows; None if the versions have too little in common."""
     if store.updates_between(start, end) is None or store.info(start).rules != store.info(end).rules:
         return None
     program, later = kb.program, kb.stored(generated_in(store.info(end)))
@@ -75,7 +77,7 @@ def _brought_back(
 
 
 def _compared(old: KnowledgeBase, new: KnowledgeBase, predicates: frozenset[Predicate]) -> Generated:
-    """The changes by looking up the pairs of each of two versions in the other."""
+    """The changes, found by looking up the pairs of each of two versions in the other."""
     before, after = old.state(), new.state()
     dictionary = after.dictionary
     forwards = dictionary.encode(before.dictionary.decode(np.arange(len(before.dictionary))))
@@ -106,7 +108,7 @@ def _renumbered(keys: Keys, ids: Column) -> Keys:
 
 
 def _blocks(relation: Relation) -> Iterator[Keys]:
-    """All pairs of a relation, not all at once if it has them in a form of its own."""
+    """All pairs of a relation; in several blocks if it has a form of its own."""
     if relation.base is not None and not relation.runs and not relation.gone:
         yield from relation.base.blocks(0, BLOCK_ROWS)
         return

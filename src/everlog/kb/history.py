@@ -1,4 +1,4 @@
-"""What changed in a store from one version to another."""
+"""The changes of a store from one version to another."""
 
 from __future__ import annotations
 
@@ -28,12 +28,14 @@ from everlog.store.codec import change_of, ids_of
 from everlog.store.states import mapped_terms
 
 NEAR = 300
-"""A snapshot that is no more updates away is asked for terms before the tables are."""
+"""Maximum number of updates between a version and a snapshot from which its terms are read, instead of from
+the tables.
+"""
 
 
 @dataclass(frozen=True)
 class Changes:
-    """What is different in a version from an earlier one: relations by predicate, as in :class:`everlog.Change`."""
+    """The differences of a version from an earlier one: relations by predicate, as in :class:`everlog.Change`."""
 
     inserted: ChangedRelations
     deleted: ChangedRelations
@@ -42,9 +44,9 @@ class Changes:
 
 
 def changes(path: str | Path, from_version: Version, to_version: Version | None = None) -> Changes:
-    """What changed after one version of a store up to another, the newest if it is not given.
+    """The changes after one version of a store up to another, by default the newest.
 
-    It is read from the rows that the versions added, so it costs what changed. A ``from_version`` of
+    They are read from the rows that the versions added, so the cost is that of the changes. A ``from_version`` of
     -1 stands for an empty store. A ``datetime`` stands for the newest version committed by that time.
 
     >>> import everlog, tempfile
@@ -65,7 +67,7 @@ def changes(path: str | Path, from_version: Version, to_version: Version | None 
 
 
 def changes_in(store: Store, from_version: int, to_version: int | None = None) -> Changes:
-    """The same in a store that is open already."""
+    """The changes of :func:`changes` in a store that is open already."""
     info = store.info(to_version)
     rows = store.changes(from_version, info.version)
     found = generated_changes(store, from_version, info.version, rows)
@@ -91,7 +93,7 @@ def _declared(rules: str) -> Mapping[str, str]:
 
 
 def known_in(info: VersionInfo) -> list[Predicate]:
-    """The predicates that a version names: those of its rules, and of facts those with bare names."""
+    """The predicates that a version names: those of its rules, and those of facts that have bare names."""
     return [*_predicates_of(info.rules), *map(Predicate.parse, info.statistics.get(KINDS, ()))]
 
 
@@ -110,7 +112,7 @@ def _with_sign(counts: Counts, sign: int) -> FactSet:
 
 
 def _dictionary_for(store: Store, rows: pa.Table, *versions: int) -> Dictionary:
-    """A dictionary with the terms that rows use, which one of the versions has each.
+    """A dictionary with the terms that rows use; each term is in one of the versions.
 
     That of a snapshot costs nothing; otherwise the terms are read from the tables.
     """

@@ -1,4 +1,4 @@
-"""The knowledge base: rules, facts, and everything that follows from them."""
+"""The knowledge base: rules, facts, and all facts that follow from them."""
 
 from __future__ import annotations
 
@@ -62,19 +62,19 @@ Rows_ = Any
 
 
 DECODED = 100_000
-"""At most so many facts are decoded to find out of which kinds their terms are."""
+"""Maximum number of facts that are decoded to find the kinds of their terms; those of more facts count as any kind."""
 
 
 class KnowledgeBase:
     """Rules with facts, in memory; no Spark and no Java are needed.
 
-    ``rules`` is the path of a rule file or an ontology, the text of a program, or a parsed program. What of it is
-    probably not meant is said by Python's ``warnings``; a checked program was warned of already.
-    ``insert`` and ``delete`` queue changes of the explicit facts; whatever reads brings the knowledge
-    base up to date first. With ``equality="representatives"`` terms that are ``owl:sameAs`` each other
-    are the same; otherwise that is a predicate like others, and what rules make of it; those of an
-    ontology make something of it with ``equality="rules"``. ``profile`` and ``schema`` say how an ontology becomes
-    rules and which of its triples are facts; see :func:`everlog.owl.program_of`.
+    ``rules`` is the path of a rule file or an ontology, the text of a program, or a parsed program. Probable mistakes
+    in it are reported by Python's ``warnings``; those of a checked program have been reported already. ``insert`` and
+    ``delete`` queue changes of the explicit facts; methods that read apply them first. With
+    ``equality="representatives"`` terms that are ``owl:sameAs`` each other are equal; otherwise ``owl:sameAs`` is an
+    ordinary predicate, for which the rules of an ontology have the axioms of equality with ``equality="rules"``.
+    ``profile`` and ``schema`` say how an ontology becomes rules and which of its triples are facts; see
+    :func:`everlog.owl.program_of`.
 
     >>> kb = KnowledgeBase("path(?x, ?y) :- edge(?x, ?y) . path(?x, ?z) :- path(?x, ?y), edge(?y, ?z) .")
     >>> kb.insert("edge", [("a", "b"), ("b", "c")])
@@ -131,7 +131,7 @@ class KnowledgeBase:
         timeout: float | None = None,
         max_memory: int | str | None = None,
     ) -> None:
-        """Begin with rules and no facts, over the terms of a dictionary."""
+        """Set up the rules, without facts, over the terms of a dictionary."""
         modules = modules and equality != "representatives"
         self._names = Names(checked.predicates, checked.prefixes)
         self._headers: Headers = {}
@@ -147,27 +147,29 @@ class KnowledgeBase:
             max_memory=bytes_of(max_memory) if isinstance(max_memory, str) else max_memory,
         )
         self.profile: Profile | None = None
-        """What reasoning took that was asked to be profiled last."""
+        """The profile of the reasoning that was profiled last; None before the first."""
         self.saved: StoreHandle | None = None
         self.since: ChangesSince | None = None
-        """What changed since then; None if that is not known."""
+        """The changes since the version ``saved``; None if they are not known."""
         self.data_prefixes: Mapping[str, str] = {}
         """Prefixes that files of facts declare."""
         self.modules_open = False
-        """Whether modules take rules that they fit once there are some; there are none yet."""
+        """Whether modules will take rules that they fit; no rule fits yet."""
         self.warning: Callable[[Diagnostic], None] = warn
-        """Who hears of what is allowed but probably not meant: Python's ``warnings``, unless a job has its own."""
+        """Called with each warning; Python's ``warnings``, unless a job sets its own."""
         self.given = GivenFacts(known=checked.predicates, merged=equality == "representatives")
-        """What is known of the explicit facts, to warn of those that can match nothing."""
+        """The known properties of the explicit facts, to warn of facts that no rule can match."""
         self._inserted = False
-        """Whether facts were queued that are not those of the program."""
-        self._told = False
-        """Whether predicates without facts were warned of, after which facts may come bit by bit."""
+        """Whether facts other than those of the program were queued."""
+        self._warned_of_empty = False
+        """Whether predicates without facts were warned of, which happens only once, since facts may be
+        added in parts.
+        """
         self.warnings: tuple[Diagnostic, ...] = ()
-        """What was warned of since the knowledge base was made."""
+        """All warnings since the knowledge base was made."""
 
     def __copy__(self) -> KnowledgeBase:
-        """The same knowledge base, as it is now: each of the two is changed on its own."""
+        """A copy; changes of one of the two do not affect the other."""
         other = object.__new__(type(self))
         own = {
             "_names": self._names.copy(),
@@ -179,16 +181,16 @@ class KnowledgeBase:
         other.__dict__ = {**self.__dict__, **own}
         return other
 
-    # how it reasons -----------------------------------------------------------------------------
+    # settings -----------------------------------------------------------------------------
 
     @property
     def program(self) -> StratifiedProgram:
-        """The rules in strata, and modules."""
+        """The rules in strata, with modules."""
         return self._reasoner.program
 
     @property
     def prefixes(self) -> Mapping[str, str]:
-        """The prefixes that the rules declare, and those that files of facts do under other names.
+        """The prefixes that the rules declare, and those that files of facts declare under other names.
 
         They hold in queries, and explanations use them. Rules and cells of tables know those of the rules only.
         """
@@ -208,7 +210,7 @@ class KnowledgeBase:
 
     @property
     def dictionary(self) -> Dictionary:
-        """Which numbers stand for which terms."""
+        """The dictionary of terms and their ids."""
         return self._reasoner.dictionary
 
     @property
@@ -218,17 +220,19 @@ class KnowledgeBase:
 
     @property
     def maintain(self) -> Maintain:
-        """For which algorithm there is bookkeeping."""
+        """The algorithm for which bookkeeping is kept."""
         return self._reasoner.maintain
 
     @property
     def equality(self) -> Equality:
-        """What ``owl:sameAs`` is."""
+        """The meaning of ``owl:sameAs``: off, rules or representatives."""
         return self._reasoner.equality
 
     @property
     def max_facts(self) -> int | None:
-        """How many facts there may be. This and the other limits may be changed, and then hold for what begins."""
+        """Maximum number of facts; None is no maximum. All limits may be changed, and hold for operations that begin
+        afterwards.
+        """
         return self._reasoner.max_facts
 
     @max_facts.setter
@@ -237,7 +241,7 @@ class KnowledgeBase:
 
     @property
     def timeout(self) -> float | None:
-        """How many seconds reasoning may take."""
+        """Maximum seconds of reasoning; None is no maximum."""
         return self._reasoner.timeout
 
     @timeout.setter
@@ -246,7 +250,7 @@ class KnowledgeBase:
 
     @property
     def max_memory(self) -> int | None:
-        """How many bytes the process may hold while it reasons."""
+        """Maximum bytes that the process may hold while it reasons; None is no maximum."""
         return self._reasoner.max_memory
 
     @max_memory.setter
@@ -350,7 +354,7 @@ class KnowledgeBase:
         """Derive everything that follows, if that is not done already; ``fresh`` starts over.
 
         The first time everything is computed, later the materialisation is repaired. With ``profile`` the time
-        that strata, rules and rounds take is recorded, in the profile given or in a new one, which is
+        of strata, rules and rounds is recorded, in the profile given or in a new one, which is
         ``kb.profile`` then.
         """
         with self._watched(profile):
@@ -377,12 +381,12 @@ class KnowledgeBase:
         strategy: Strategy = "never",
         profile: Profile | bool = False,
     ) -> Change:
-        """Change the explicit facts to (E \\ delete) ∪ insert and say exactly what that changed.
+        """Change the explicit facts to (E \\ delete) ∪ insert, and return the exact change.
 
-        ``algorithm`` is one of dredc, bfc, fbf, dred, counting, rematerialise; auto chooses, and says
-        what and why in ``change.stats``. All give the same result. ``strategy`` is when fbf and bfc give up
-        looking for other proofs: never, always, or after so many steps back. ``profile`` is as for
-        :meth:`materialise`. All or nothing: after an error the knowledge base is as before.
+        ``algorithm`` is one of dredc, bfc, fbf, dred, counting, rematerialise; auto chooses one, and ``change.stats``
+        has the choice and its reason. All give the same result. ``strategy`` is when fbf and bfc give up looking for
+        other proofs: never, always, or after a number of steps back. ``profile`` is as for :meth:`materialise`. All or
+        nothing: after an error the knowledge base is as before.
         """
         _require_algorithm(algorithm, strategy)
         names, headers = self._names.copy(), {**self._headers}
@@ -407,10 +411,10 @@ class KnowledgeBase:
         strategy: Strategy = "never",
         profile: Profile | bool = False,
     ) -> Change:
-        """The same with facts over the dictionary of :meth:`state`.
+        """Update the explicit facts as :meth:`update` does, by facts over the dictionary of :meth:`state`.
 
-        ``kinds`` are those of the columns of what is inserted, found out if they are not given. ``unknown`` is how many
-        deletions were left out because no fact has such terms.
+        ``kinds`` are those of the columns of inserted facts, found in the facts if they are not given. ``unknown`` is
+        the number of deletions that were left out because no fact has their terms.
         """
         self.warn_of_facts(self._kinds_in(insert) if kinds is None else kinds, {})
         names = self._names.copy()
@@ -431,13 +435,13 @@ class KnowledgeBase:
         return self._shown(SeenChange(done, reasoner.program.external), changed.idle)
 
     def _note(self, done: SignedChange) -> None:
-        """Remember what changed since the knowledge base was saved."""
+        """Add a change to those since the knowledge base was saved."""
         if self.since is not None:
             reasoner = self._reasoner
             self.since = self.since.then(reasoner.program.external, done, len(reasoner.dictionary))
 
     def _shown(self, seen: SeenChange, idle: int) -> Change:
-        """A change as users see it; ``idle`` is how many deletions did nothing."""
+        """A change as users see it; ``idle`` is the number of deletions without effect."""
         sides = seen.inserted, seen.deleted, seen.explicit_inserted, seen.explicit_deleted
         shown = partial(ChangedRelations, self._names, self._reasoner.dictionary)
         inserted, deleted, more, less = (shown(as_local(side)) for side in sides)
@@ -452,13 +456,13 @@ class KnowledgeBase:
         strategy: Strategy = "never",
         profile: Profile | bool = False,
     ) -> RulesChanged:
-        """Remove rules and add others, repair what follows from them, and say exactly what that changed.
+        """Remove rules and add others, repair the facts that follow, and return the exact change.
 
         Both are texts of programs, paths, or programs; the prefixes of the knowledge base hold in texts.
-        Names of variables and the order of a body do not matter. Facts in what is added become explicit, those
-        in what is removed cease to be. To remove a rule that is not there is an error, to add one that is changes
-        nothing; ``rules_known`` of the result has those. The other arguments are as for :meth:`update`. All
-        or nothing: after an error the knowledge base is as before.
+        Names of variables and the order of a body do not matter. Facts of added programs become explicit, those of
+        removed ones cease to be explicit. To remove a rule that is not there is an error, to add one that is changes
+        nothing; ``rules_known`` of the result has those. The other arguments are as for :meth:`update`. All or nothing:
+        after an error the knowledge base is as before.
 
         >>> kb = KnowledgeBase("path(?x, ?y) :- edge(?x, ?y) . edge(a, b) . edge(b, c) .")
         >>> kb.change_rules(add="path(?x, ?z) :- path(?x, ?y), path(?y, ?z) .").inserted["path"].rows()
@@ -488,9 +492,9 @@ class KnowledgeBase:
         return RulesChanged.of(self._shown(SeenChange(done), changed.idle), edit.texts)
 
     def _warn_of_rules(self, old: CheckedProgram, edit: Edit) -> None:
-        """Warn of what is probably not meant with rules that are added."""
-        said = {(found.code, found.message) for found in old.warnings}
-        news = [found for found in edit.program.warnings if (found.code, found.message) not in said]
+        """Warn of probable mistakes in added rules."""
+        given_before = {(found.code, found.message) for found in old.warnings}
+        news = [found for found in edit.program.warnings if (found.code, found.message) not in given_before]
         self._warn([*news, *self.given.of_rules(edit.program, edit.added, old, whole=self.saved is not None)])
 
     # reading ------------------------------------------------------------------------------------
@@ -550,7 +554,7 @@ class KnowledgeBase:
         return query(GraphSet(self), text, base=base)
 
     def sparql_update(self, text: str, *, base: str = "") -> tuple[Change, ...]:
-        """Carry out a SPARQL update of the explicit facts; returns what each of its operations changed.
+        """Carry out a SPARQL update of the explicit facts; returns the change of each of its operations.
 
         >>> kb = KnowledgeBase()
         >>> _ = kb.sparql_update("INSERT DATA { <ann> <knows> <bob> }", base="http://e.org/")
@@ -577,12 +581,12 @@ class KnowledgeBase:
 
     @property
     def predicates(self) -> list[Predicate]:
-        """Every predicate that the rules or the facts have."""
+        """All predicates of the rules and the facts."""
         return self._names.all()
 
     @property
     def violations(self) -> Rows:
-        """What contradicts the ontology: rows of an individual and the axiom or rule that it contradicts.
+        """The contradictions of the ontology: rows of an individual and the axiom or rule that it contradicts.
 
         >>> kb = KnowledgeBase("@prefix e: <http://e.org/> . @prefix everlog: <urn:everlog:> . e:Cat(e:tom) . "
         ...     'e:Dog(e:tom) . everlog:violation(?x, "DisjointClasses(e:Cat e:Dog)") :- e:Cat(?x), e:Dog(?x) .')
@@ -599,12 +603,12 @@ class KnowledgeBase:
 
     @property
     def statistics(self) -> Statistics:
-        """What the last materialisation took."""
+        """The figures of the last materialisation."""
         return self.materialise()
 
     @property
     def pending(self) -> bool:
-        """Whether there is something to reason about before the facts are those that follow."""
+        """Whether changes wait that have not been reasoned about."""
         return self._reasoner.statistics is None or bool(self._queue)
 
     def __repr__(self) -> str:
@@ -619,7 +623,7 @@ class KnowledgeBase:
 
     @property
     def nbytes(self) -> int:
-        """The memory of everything that is held."""
+        """The bytes of facts, bookkeeping and dictionary."""
         return sum(self.memory.values())
 
     @property
@@ -628,11 +632,11 @@ class KnowledgeBase:
         return self._reasoner.memory
 
     def state(self) -> State:
-        """The facts as the engine has them, up to date."""
+        """The facts as the engine has them, after all queued changes."""
         return self.up_to_date().state()
 
     def listed(self) -> State:
-        """The same with every fact listed, those of modules too, which otherwise are kept in a form of their own."""
+        """The facts as in :meth:`state`, with the facts of modules listed instead of in a form of their own."""
         return self.stored(frozenset())
 
     def stored(self, generated: frozenset[Predicate]) -> State:
@@ -653,15 +657,14 @@ class KnowledgeBase:
     ) -> int:
         """Write a store, or the next version of one; returns the version.
 
-        A knowledge base that was opened from a store, or saved to it, appends what changed since to
-        that store (``path`` may then be left out), at the cost of the change; if another writer was
-        faster, that is an error and nothing is written. A writer that is at work is waited for, ``wait``
-        seconds at most. Into any other existing store it is written
-        only with ``overwrite``, as a version that has nothing of those before. It is the store that
-        the command line makes and reads; :func:`everlog.open` reads it back.
+        A knowledge base that was opened from a store, or saved to it, appends the changes since to that store
+        (``path`` may then be left out), at the cost of the change; if another writer was faster, that is an error and
+        nothing is written. A writer that is at work is waited for, ``wait`` seconds at most. Into any other existing
+        store it is written only with ``overwrite``, as a version that is independent of those before. It is the store
+        that the command line makes and reads; :func:`everlog.open` reads it back.
 
         In a store that is new or overwritten, the pairs of a closure with more than ``expand_below``
-        facts are not listed, only what they follow from. With ``equality="representatives"`` a store
+        facts are not listed, only the facts that they follow from. With ``equality="representatives"`` a store
         has the facts of all members of each class.
         """
         from everlog.kb.saving import save
@@ -699,18 +702,18 @@ class KnowledgeBase:
         return kb
 
     def adopt(self, state: State, saved: StoreHandle | None) -> None:
-        """Go on with the same facts in another form, and remember where they are saved."""
+        """Replace the facts by equal ones in another form, and record where they are saved."""
         self.is_saved(saved)
-        self._reasoner.adopt(state, None if saved is None else saved.kept.known)
+        self._reasoner.adopt(state, None if saved is None else saved.snapshot.known)
 
     def is_saved(self, saved: StoreHandle | None) -> None:
-        """Remember which version of a store has the facts."""
+        """Record the version of a store that has the facts."""
         self.saved = saved
         self.since = None if saved is None else ChangesSince()
 
     @property
     def work(self) -> int:
-        """How many instances materialising takes, as far as is known."""
+        """The number of instances that materialising considers, as far as it is known."""
         return self._reasoner.instances
 
     # inner workings -----------------------------------------------------------------------------
@@ -723,7 +726,7 @@ class KnowledgeBase:
 
     @contextmanager
     def _watched(self, profile: Profile | bool) -> Iterator[None]:
-        """Record what engines do into the profile given, or into a new one, unless that is done already."""
+        """Record the work of engines in the given profile, or in a new one, unless it is recorded already."""
         if profile is False or self._reasoner.watch is not UNWATCHED:
             yield
             return
@@ -738,17 +741,17 @@ class KnowledgeBase:
                 self._reasoner.watch = UNWATCHED
 
     def _warn(self, found: Sequence[Diagnostic]) -> None:
-        """Say what was not said before."""
+        """Give the warnings that were not given before."""
         if not found:
             return
-        said = {(each.code, each.message) for each in self.warnings}
-        new = [each for each in abridged(found) if (each.code, each.message) not in said]
+        given_before = {(each.code, each.message) for each in self.warnings}
+        new = [each for each in abridged(found) if (each.code, each.message) not in given_before]
         self.warnings += tuple(new)
         for each in new:
             self.warning(each)
 
     def warn_of_facts(self, kinds: Mapping[Predicate, Kinds], named: Mapping[Predicate, Place | None]) -> None:
-        """Warn of facts that are about to be inserted and can match nothing.
+        """Warn of facts that are about to be inserted and that no rule can match.
 
         ``kinds`` are those of their columns, ``named`` the predicates whose names a user has written, and where.
         """
@@ -769,19 +772,19 @@ class KnowledgeBase:
         return {p: kinds_of([decode(column) for column in relation.columns()]) for p, relation in facts.items()}
 
     def warn_of_queued(self) -> None:
-        """Warn of facts that are queued and can match nothing, and the first time of predicates without facts."""
-        self._warn_of(self._queue, whole=self._inserted and not self._told)
-        self._told |= self._inserted
+        """Warn of queued facts that no rule can match, and the first time of predicates without facts."""
+        self._warn_of(self._queue, whole=self._inserted and not self._warned_of_empty)
+        self._warned_of_empty |= self._inserted
 
     def _warn_of(self, queue: Iterable[Queued], *, whole: bool) -> None:
-        """Warn of facts to be inserted that can match nothing, and that there were none like before."""
+        """Warn of facts to be inserted that no rule can match, and with ``whole`` of predicates without facts."""
         for change in queue:
             if change.insert:
                 self.given.add({change.predicate: change.kinds})
         self._warn(self.given.news(self.program.program, whole=whole))
 
     def _limits(self) -> Limits:
-        """The limits of what begins now, whichever reasoner there is by then."""
+        """The limits of an operation that begins now, by the current reasoner."""
         return self._reasoner.limits()
 
     def _read(self, rules: str | Path | Program | None, name: str) -> Program:
@@ -790,7 +793,7 @@ class KnowledgeBase:
         return given_program("" if rules is None else rules, self.equality, name, self.program.program.prefixes)
 
     def up_to_date(self) -> Reasoner:
-        """What reasons, once all that is queued has happened."""
+        """The reasoner, after all queued changes."""
         self.materialise()
         self._reasoner.fit()
         return self._reasoner

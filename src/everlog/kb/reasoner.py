@@ -1,4 +1,4 @@
-"""What a knowledge base is underneath: a program, terms, what is materialised, and how that is kept right."""
+"""The reasoner of a knowledge base: a program, terms, and a materialisation with its maintenance."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from everlog.profiling.watch import UNWATCHED, Watch
 from everlog.reasoning.change import SignedChange
 from everlog.reasoning.equality import Equality
 from everlog.reasoning.equality.partition import NormalisedConstants, Partition
-from everlog.reasoning.materialisation import Maintain, Materialisation, booked
+from everlog.reasoning.materialisation import Maintain, Materialisation, with_bookkeeping
 from everlog.reasoning.merging import Merged, Merging
 from everlog.reasoning.modules.boundary import UserView, outward, stored
 from everlog.reasoning.modules.kinds import with_modules
@@ -43,12 +43,12 @@ log = logging.getLogger(__name__)
 
 @dataclass(eq=False, repr=False)
 class Reasoner:
-    """A program with what follows by it from explicit facts.
+    """A program with the facts that follow by it from explicit facts.
 
-    The materialisation has two forms. One that comes from a store is *opened*: it is as users see it. Whatever
-    needs the *inner* form, with what feeds modules under hidden names and over representatives of equal terms, makes
-    that of it, once, and from then on it is *kept*. A copy goes its own way; facts and terms are shared. The limits
-    may be changed, and then hold for what begins.
+    The materialisation has two forms. One that comes from a store is *opened*: it is as users see it. The
+    *inner* form has the facts that feed modules under hidden names, and representatives of equal terms; it is made at
+    its first use, and *kept* from then on. A copy changes independently; facts and terms are shared. The limits may be
+    changed, and then hold for operations that begin afterwards.
 
     >>> from everlog.analysis.check import check
     >>> from everlog.kb.explicit import program_facts
@@ -74,34 +74,36 @@ class Reasoner:
         self.merging = Merging(self.program.program) if self.equality == "representatives" else None
         self.merged = Merged()
         self.statistics: Statistics | None = None
-        """What reasoning took the last time; None as long as nothing is derived."""
-        self._kept = Materialisation(NONE, NONE)
+        """The figures of the last reasoning; None before the first."""
+        self._materialisation = Materialisation(NONE, NONE)
         self._opened: UserView | None = None
-        """A materialisation as users see it, as long as nothing needed more."""
+        """The opened materialisation, until the inner form is used; None afterwards."""
         self._pairs: FactSet = NONE
-        """The facts of modules' predicates one by one, if they were asked for since all was computed."""
+        """The listed facts of modules' predicates, if they were used since the last full computation."""
         self._encode_constants()
 
     # reading ------------------------------------------------------------------------------------
 
     def seen(self) -> Materialisation:
-        """What is kept, without what only modules read, and with all that representatives stand for."""
+        """The materialisation as users see it: without facts that only modules read, with the facts of all
+        equal terms.
+        """
         if self._opened is not None and not self._opened.state.generated:
             return self._opened.seen
         if self.merging is not None:
-            return self.merged.seen(self._kept, len(self.dictionary))
+            return self.merged.seen(self._materialisation, len(self.dictionary))
         return outward(self.program, self.inner())
 
     def inner(self) -> Materialisation:
-        """What is kept, with what modules read and in their form."""
+        """The inner form of the materialisation."""
         if self._opened is not None and self.merging is not None:
             self._merge_opened(self._opened)
         elif self._opened is not None:
-            self._keep(self._opened.inward(self.engine(), self.program))
-        return self._kept
+            self._set_inner(self._opened.inward(self.engine(), self.program))
+        return self._materialisation
 
     def state(self) -> State:
-        """The facts as the engine has them."""
+        """The facts that users see, as the engine has them."""
         seen = self.seen()
         return State(self.dictionary, seen.explicit, seen.facts, seen.nr, seen.rec)
 
@@ -110,13 +112,15 @@ class Reasoner:
         generated = generated.intersection(self.program.external)
         if self._opened is not None and self._opened.state.generated == generated:
             return self._opened.state
-        kept = self.inner() if self.merging is None else self.seen()
-        found = stored(self.program, self.dictionary, kept, generated, self._pairs)
+        materialisation = self.inner() if self.merging is None else self.seen()
+        found = stored(self.program, self.dictionary, materialisation, generated, self._pairs)
         self._pairs = found.facts.restricted(self.program.external)
         return found
 
     def applied(self, queue: Iterable[Queued], program: CheckedProgram | None = None) -> ExplicitChange:
-        """The explicit facts after changes of them, which are not made; with a program, as its rules need them."""
+        """The effect on the explicit facts of changes, which are not made; with a program, as its rules
+        need the facts.
+        """
         changes, program = list(queue), program or self.program.program
         if LITERAL in program.predicates:
             ids = self.dictionary.encode(literals_of(program.rules))
@@ -127,7 +131,7 @@ class Reasoner:
 
     @property
     def instances(self) -> int:
-        """How many instances materialising takes, as far as is known."""
+        """The number of instances that materialising considers, as far as it is known."""
         return self._held.instances
 
     @property
@@ -138,7 +142,7 @@ class Reasoner:
 
     @property
     def _held(self) -> Materialisation:
-        return self._kept if self._opened is None else self._opened.seen
+        return self._materialisation if self._opened is None else self._opened.seen
 
     # going on with a state ----------------------------------------------------------------------
 
@@ -150,36 +154,36 @@ class Reasoner:
         self.statistics = statistics
 
     def adopt(self, state: State, known: Callable[[], State | None] | None = None) -> None:
-        """Go on with the same facts in another form; ``known`` is as in :class:`UserView`."""
+        """Replace the facts by equal ones in another form; ``known`` is as in :class:`UserView`."""
         same_terms = state.dictionary is self.dictionary
         if self.merging is not None and self._opened is None and same_terms:
-            self.merged = self.merged.listed(self._kept, state.explicit, state.facts)
+            self.merged = self.merged.listed(self._materialisation, state.explicit, state.facts)
             return
         self._pairs = state.facts.restricted(self.program.external)
         if same_terms and self.program.external and self._opened is None:
             return
-        trace = self._kept.trace if same_terms and self._opened is None else None
+        trace = self._materialisation.trace if same_terms and self._opened is None else None
         instances = self.instances
         if not same_terms:
             self.dictionary = state.dictionary
             self._encode_constants()
         if self.merging is not None:
-            self._kept, self.merged, trace = Materialisation(NONE, NONE), Merged(), None
+            self._materialisation, self.merged, trace = Materialisation(NONE, NONE), Merged(), None
         opened = UserView(state, instances, trace)
         self._opened = opened if known is None else replace(opened, known=known)
 
     def fit(self) -> None:
-        """Make room for terms that are new in the dictionary."""
+        """Bring the facts into layouts that have room for new terms of the dictionary."""
         if self._opened is not None:
             self._opened = self._opened.fitted(len(self.dictionary))
-        self._kept = self._kept.fitted(len(self.dictionary))
+        self._materialisation = self._materialisation.fitted(len(self.dictionary))
 
     # other facts --------------------------------------------------------------------------------
 
     def compute(self, explicit: FactSet, progress: Listener | None = None) -> Statistics:
-        """Materialise from nothing, with the bookkeeping that ``maintain`` asks for."""
-        merged, kept, statistics = self._derived(explicit, progress)
-        self._keep(kept)
+        """Materialise from explicit facts alone, with the bookkeeping for ``maintain``."""
+        merged, materialisation, statistics = self._derived(explicit, progress)
+        self._set_inner(materialisation)
         self.merged = merged or Merged()
         self._pairs = NONE
         facts = self.seen().facts
@@ -209,20 +213,20 @@ class Reasoner:
             algorithm,
             strategy,
         )
-        kept = done.materialisation
-        self._limit_seen(merged, kept)
+        materialisation = done.materialisation
+        self._limit_seen(merged, materialisation)
         if merged is not None:
-            done = merged.seen_change(done, before, self._kept, (changed.inserted, changed.deleted))
+            done = merged.seen_change(done, before, self._materialisation, (changed.inserted, changed.deleted))
             self.merged = merged
-        self._repaired(done, kept, changed.explicit)
+        self._repaired(done, materialisation, changed.explicit)
         return done
 
     # other rules --------------------------------------------------------------------------------
 
     def with_rules(self, program: CheckedProgram, modules_open: bool) -> Reasoner:
-        """The same with other rules, by which nothing is derived yet.
+        """A copy with other rules, whose facts are not derived yet.
 
-        ``modules_open`` is whether these may bring modules where there are none by the rules before.
+        ``modules_open`` is whether modules may take rules of the copy if they take none of this reasoner's.
         """
         new = copy(self)
         if program.written == self.program.program.written:
@@ -236,7 +240,7 @@ class Reasoner:
     def derive_from(
         self, old: Reasoner, edit: Edit, changed: ExplicitChange, algorithm: Algorithm, strategy: Strategy
     ) -> SignedChange:
-        """Derive everything after an edit of the rules; the old reasoner has what those before derived."""
+        """Derive all facts after an edit of the rules, and return the change from the facts of the old reasoner."""
         if self.merging is None and algorithm != "rematerialise":
             return self._repair_rules(old, edit, changed, algorithm, strategy)
         return self._compare_rules(old, changed)
@@ -244,17 +248,19 @@ class Reasoner:
     def _repair_rules(
         self, old: Reasoner, edit: Edit, changed: ExplicitChange, algorithm: Algorithm, strategy: Strategy
     ) -> SignedChange:
-        """Derive everything from what other rules derived."""
+        """Derive all facts by repairing those that other rules derived."""
         arrange = partial(arranged, kind=self.program.kind, modules=self.modules)
         removed, added = frozenset(edit.removed), frozenset(edit.added)
         rules = RuleChange(old.program, self.program, removed, added, arrange)
-        kept = old.inner().fitted(len(self.dictionary))
-        done = change_rules(self.engine(), rules, kept, changed.deleted, changed.inserted, algorithm, strategy)
+        materialisation = old.inner().fitted(len(self.dictionary))
+        done = change_rules(
+            self.engine(), rules, materialisation, changed.deleted, changed.inserted, algorithm, strategy
+        )
         self._repaired(done, done.materialisation, changed.explicit)
         return done
 
     def _compare_rules(self, old: Reasoner, changed: ExplicitChange) -> SignedChange:
-        """Derive everything from nothing, and compare with what other rules derived."""
+        """Derive all facts from the explicit ones, and compare them with those that other rules derived."""
         before = old.seen().facts.fitted(len(self.dictionary))
         statistics = self.compute(changed.explicit)
         reason = "" if self.merging is None else "equality by representatives is computed anew for other rules"
@@ -262,7 +268,7 @@ class Reasoner:
         after = self.seen().facts
         figures.seconds = statistics.seconds
         sides = after - before, before - after, changed.inserted, changed.deleted
-        return SignedChange(self._kept, *sides, figures)
+        return SignedChange(self._materialisation, *sides, figures)
 
     # inner workings -----------------------------------------------------------------------------
 
@@ -272,11 +278,11 @@ class Reasoner:
         return self.watch.engine(len(self.dictionary), constants, limits=self.limits())
 
     def limits(self) -> Limits:
-        """The limits of what begins now."""
+        """The limits of an operation that begins now."""
         return Limits.from_now(self.max_facts, self.timeout, self.max_memory)
 
     def _encode_constants(self) -> None:
-        """Gives every constant of the rules an id, so that deriving facts makes no new ones."""
+        """Give every constant of the rules an id, so that deriving facts makes no new ids."""
         rules = self.program.program.rules
         texts = {
             t.text for rule in rules for atom in (rule.head, *rule.body) for t in atom.terms if isinstance(t, Constant)
@@ -287,41 +293,41 @@ class Reasoner:
     def _derived(
         self, explicit: FactSet, progress: Listener | None
     ) -> tuple[Merged | None, Materialisation, Statistics]:
-        """What follows from explicit facts, and by which classes of equal terms."""
+        """The facts that follow from explicit facts, with the classes of equal terms, and the statistics."""
         merged = self._merge(explicit, Merged(), "auto")
         engine = self.engine(None if merged is None else merged.partition)
         given = explicit.renamed(self.program.external) if merged is None else merged.normal
         facts, statistics = seminaive(engine, self.program, given, self.watch.listener(progress))
         fresh = Materialisation(given, facts, instances=statistics.instances)
         self._limit_seen(merged, fresh)
-        return merged, booked(engine, self.program, fresh, self.maintain), statistics
+        return merged, with_bookkeeping(engine, self.program, fresh, self.maintain), statistics
 
     def _merge(self, explicit: FactSet, old: Merged, algorithm: Algorithm) -> Merged | None:
-        """Which terms explicit facts make equal, if that is asked for."""
+        """The classes of terms that explicit facts make equal; None without representatives."""
         if self.merging is None:
             return None
         return self.merging.merged(self.engine, explicit, self.constant_ids, old, algorithm)
 
     def _merge_opened(self, opened: UserView) -> None:
-        """Find the classes of equal terms again, and what is kept of the facts that are there."""
+        """Compute the classes of equal terms and the inner form of an opened materialisation."""
         log.info("reasoning again over representatives, which stores do not keep")
         seen = opened.seen
-        merged, kept, _ = self._derived(seen.explicit, None)
+        merged, materialisation, _ = self._derived(seen.explicit, None)
         assert merged is not None
-        self.merged = merged.listed(kept, seen.explicit, seen.facts)
-        self._keep(kept)
+        self.merged = merged.listed(materialisation, seen.explicit, seen.facts)
+        self._set_inner(materialisation)
 
-    def _limit_seen(self, merged: Merged | None, kept: Materialisation) -> None:
-        """An error if representatives stand for too many facts."""
+    def _limit_seen(self, merged: Merged | None, materialisation: Materialisation) -> None:
+        """Raise an error if representatives stand for too many facts."""
         if merged is not None and self.max_facts is not None:
-            self.limits().check(merged.count(kept))
+            self.limits().check(merged.count(materialisation))
 
-    def _keep(self, kept: Materialisation) -> None:
-        self._kept, self._opened = kept, None
+    def _set_inner(self, materialisation: Materialisation) -> None:
+        self._materialisation, self._opened = materialisation, None
 
-    def _repaired(self, done: SignedChange, kept: Materialisation, explicit: FactSet) -> None:
-        """Keep what an update has made."""
-        self._keep(kept)
+    def _repaired(self, done: SignedChange, materialisation: Materialisation, explicit: FactSet) -> None:
+        """Keep the result of an update."""
+        self._set_inner(materialisation)
         pairs = self._pairs.restricted(self.program.external)
         self._pairs = FactSet({p: _followed(known, p, done) for p, known in pairs.items()})
         facts = self.seen().facts
@@ -339,7 +345,7 @@ class Reasoner:
 
 
 def _followed(pairs: Relation, predicate: Predicate, done: SignedChange) -> Relation:
-    """Listed pairs after an update."""
+    """The listed pairs of a predicate after an update."""
     return pairs.shrunk(done.deleted.relation(predicate).run()).extended(done.inserted.relation(predicate).run())
 
 

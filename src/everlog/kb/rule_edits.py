@@ -1,4 +1,4 @@
-"""What a change of the rules asks for: rules to add and to remove, and the program that they make of another one."""
+"""Edits of the rules: rules to add and to remove, and the program that results."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from everlog.lang.printer import print_rule
 from everlog.lang.syntax import Predicate, Program, Rule
 
 CLOSEST = 3
-"""So many rules are named that are like one which is not there."""
+"""Maximum number of similar rules that the error for a missing rule names."""
 
 
 Texts = tuple[str, ...]
@@ -41,7 +41,9 @@ class RulesChanged(Change):
 
     @classmethod
     def of(cls, change: Change, texts: tuple[Texts, Texts, Texts]) -> RulesChanged:
-        """A change of facts that came of rules: those added, removed, and there already, as they are written."""
+        """A change of facts by an edit of rules; ``texts`` are the rules added, removed, and known already,
+        as written.
+        """
         sides = change.inserted, change.deleted, change.explicit_inserted, change.explicit_deleted
         return cls(*sides, change.not_explicit, change.stats, *texts)
 
@@ -51,14 +53,14 @@ class RulesChanged(Change):
 
 @dataclass(frozen=True)
 class Edit:
-    """A program after a change of its rules, and what is different in it."""
+    """A program after a change of its rules, and the differences."""
 
     program: CheckedProgram
     removed: tuple[Rule, ...]
     added: tuple[Rule, ...]
     facts_added: CheckedProgram
     texts: tuple[Texts, Texts, Texts]
-    """The rules that are added, removed and were there already, as they are written."""
+    """The rules added, removed, and known already, as they are written."""
 
 
 def edited(old: CheckedProgram, add: Program, remove: Program, known: Iterable[Predicate] = ()) -> Edit:
@@ -102,7 +104,7 @@ def edited(old: CheckedProgram, add: Program, remove: Program, known: Iterable[P
 
 
 def _distinct(program: CheckedProgram) -> list[int]:
-    """The positions of the rules of a program, of several that are the same only the first."""
+    """The positions of the rules of a program; of equal rules only the first."""
     firsts: dict[Rule, int] = {}
     variants = Variants(program.rules)
     for at, rule in enumerate(program.rules):

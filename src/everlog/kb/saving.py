@@ -1,4 +1,4 @@
-"""Saving knowledge bases: whole ones, and what changed since."""
+"""Saving knowledge bases: whole ones, and the changes since they were saved."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from everlog.engine.dictionary import Dictionary
 from everlog.engine.difference import Difference, counts_changed, difference, facts_changed
 from everlog.engine.multiset import NO_COUNTS, Counts
 from everlog.engine.state import State
-from everlog.ingest.amounts import Told, counted
+from everlog.ingest.amounts import AmountProgress, counted
 from everlog.ingest.dictionary import collision_error
 from everlog.kb.since import ChangesSince
 from everlog.lang.codes import Code
@@ -38,29 +38,34 @@ from everlog.store.loading import stored_counts
 from everlog.store.states import SnapshotState, without_snapshot, write_change, write_whole
 
 KEEPING = "making a snapshot"
-"""What is done after a commit, in words."""
+"""The step after a commit, as messages name it."""
 
 
 @dataclass(frozen=True)
 class StoreHandle:
-    """A version of a store, what it has, how many terms that is, and the program, if that may have changed since.
+    """A version of a store, its state, its number of terms, and its program, if rules may have changed since.
 
-    ``writer`` is the transaction that committed it. It tells the version from one of the same number in another
-    history: a store that was repaired, restored or made anew has such.
+    ``writer`` is the transaction that committed it. It distinguishes the version from one of the same number in another
+    history, as of a store that was repaired, restored or made anew.
     """
 
     path: Path
     version: int
     writer: str | None
-    kept: SnapshotState
+    snapshot: SnapshotState
     terms: int
     program: StratifiedProgram | None = None
 
     @classmethod
     def at(
-        cls, path: Path, version: int, writer: str | None, kept: SnapshotState, program: StratifiedProgram | None = None
+        cls,
+        path: Path,
+        version: int,
+        writer: str | None,
+        snapshot: SnapshotState,
+        program: StratifiedProgram | None = None,
     ) -> StoreHandle:
-        return cls(path.resolve(), version, writer, kept, len(kept.state.dictionary), program)
+        return cls(path.resolve(), version, writer, snapshot, len(snapshot.state.dictionary), program)
 
     def has_rules_of(self, program: StratifiedProgram) -> bool:
         """Whether the version has the rules of a program, too."""
@@ -72,7 +77,7 @@ class StoreHandle:
 
 
 class Saveable(Protocol):
-    """What saving asks of a knowledge base; see :class:`everlog.KnowledgeBase`."""
+    """The attributes of a knowledge base that saving uses; see :class:`everlog.KnowledgeBase`."""
 
     saved: StoreHandle | None
     since: ChangesSince | None
@@ -135,7 +140,7 @@ def save(
     refuse_existing(place, overwrite)
     kb.state()  # everything is derived before other writers have to wait
     with begin(place, overwrite=overwrite, wait=wait) as transaction:
-        refuse_existing(place, overwrite)  # somebody may have made one while this waited
+        refuse_existing(place, overwrite)  # another writer may have made one while this waited
         version, state = commit_whole(kb, transaction, "save", expand_below=expand_below)
     keep_whole_version(kb, place, version, state, transaction.writer)
     return version
@@ -149,14 +154,15 @@ def commit_whole(
     expand_below: int = EXPAND_BELOW,
     maintain: Maintain | None = None,
     term_files: Sequence[str] = (),
-    told: Told | None = None,
+    progress: AmountProgress | None = None,
 ) -> tuple[int, State]:
-    """Commit everything that a knowledge base has as a version that begins anew; the version, and its state.
+    """Commit a whole knowledge base as a version that is independent of earlier ones; returns the version and its
+    state.
 
-    Closures with more than ``expand_below`` facts are not listed. ``maintain`` says for which algorithm a version that
-    has no counters keeps them once they are needed, by default that of the knowledge base. ``term_files`` are in the
-    transaction's directory and have the terms that the dictionary began with, sorted. ``told`` hears how many
-    rows are written.
+    Closures with more than ``expand_below`` facts are not listed. A version without counters has them computed once
+    they are needed, for the algorithm ``maintain``, by default that of the knowledge base. ``term_files`` are in the
+    transaction's directory and have the terms that the dictionary began with, sorted. ``progress`` is called with the
+    number of rows written so far.
     """
     name_predicates(kb.dictionary, kb.predicates)
     is_written = bool(term_files) and not len(kb.dictionary.added)
@@ -167,7 +173,7 @@ def commit_whole(
         transaction.add_term_files(term_files)
     else:
         transaction.add_terms(term_batches(state.dictionary, ()))
-    transaction.add_facts(counted(fact_batches(state), state.rows.count, told))
+    transaction.add_facts(counted(fact_batches(state), state.rows.count, progress))
     version = transaction.commit(
         rules=kb.rules,
         statistics={
@@ -192,15 +198,15 @@ def keep_whole_version(
     writer: str,
     warning: Callable[[Diagnostic], None] = warn,
 ) -> None:
-    """Leave a snapshot of a version that was just committed, and go on with the knowledge base from there.
+    """Write a snapshot of a version that was just committed, and let the knowledge base use it.
 
-    What fails is a warning.
+    A failure is a warning.
     """
-    kept = without_snapshot(state)
+    snapshot = without_snapshot(state)
     with after_commit(version, KEEPING, path, warning):
         store = Store.open(path)
-        kept = write_whole(store, version, state) if store.version == version else kept
-    kb.adopt(kept.state, StoreHandle.at(Path(path), version, writer, kept, kb.program))
+        snapshot = write_whole(store, version, state) if store.version == version else snapshot
+    kb.adopt(snapshot.state, StoreHandle.at(Path(path), version, writer, snapshot, kb.program))
 
 
 def append(
@@ -210,7 +216,7 @@ def append(
     positions: dict[str, Any] | None = None,
     expand_below: int = EXPAND_BELOW,
 ) -> int:
-    """Commit what changed in a knowledge base since it was opened or saved as the next version.
+    """Commit the changes of a knowledge base since it was opened or saved as the next version.
 
     If nothing did, there is no new version, and the newest one is returned. ``figures`` are kept with
     the statistics of the version. ``positions`` of streams, if there are any, make a version in any case.
@@ -236,16 +242,18 @@ def append(
         closures=made.closures,
         modules=made.modules,
     )
-    kept = without_snapshot(made.new)
+    snapshot = without_snapshot(made.new)
     with after_commit(version, KEEPING, saved.path):
-        kept = _keep_update(saved, version, made.new, kb.program)
-    kb.adopt(kept.state, StoreHandle.at(saved.path, version, transaction.writer, kept, kb.program))
+        snapshot = _keep_update(saved, version, made.new, kb.program)
+    kb.adopt(snapshot.state, StoreHandle.at(saved.path, version, transaction.writer, snapshot, kb.program))
     return version
 
 
 @dataclass(frozen=True)
 class NextVersion:
-    """What a knowledge base adds to the version that it comes from: rows, and terms that the store does not have."""
+    """The additions of a knowledge base to the version that it comes from: rows, and terms that the store does not
+    have.
+    """
 
     new: State
     rows: Difference
@@ -264,10 +272,10 @@ class NextVersion:
 
 
 def next_version(kb: Saveable, expand_below: int = EXPAND_BELOW) -> NextVersion:
-    """What changed in a knowledge base since it was opened or saved; see :func:`append`."""
+    """The changes of a knowledge base since it was opened or saved; see :func:`append`."""
     saved = kb.saved
     assert saved is not None
-    old = saved.kept.state
+    old = saved.snapshot.state
     same_rules = saved.has_rules_of(kb.program)
     new = kb.stored(old.generated if same_rules else old.generated | _outgrown(kb, old, expand_below))
     dictionary, rows = new.dictionary, changed_rows(kb, Store.open(saved.path), old, new)
@@ -289,7 +297,7 @@ def next_version(kb: Saveable, expand_below: int = EXPAND_BELOW) -> NextVersion:
 
 
 def _outgrown(kb: Saveable, old: State, most: int) -> frozenset[Predicate]:
-    """The predicates of modules that have more facts than so many, and had not."""
+    """The predicates of modules that have more than ``most`` facts, and had no more in the old state."""
     now = above(kb.program, kb.state().facts, most)
     return frozenset(predicate for predicate in now if len(old.facts.relation(predicate)) <= most)
 
@@ -308,10 +316,10 @@ def is_saved_in(saved: StoreHandle, store: Store, version: int | None) -> bool:
 
 
 def changed_rows(kb: Saveable, store: Store, old: State, new: State) -> Difference:
-    """What a knowledge base adds to the rows of the newest version, which has the old state, so that it has the new.
+    """The changes to the rows of the newest version, which has the old state, so that it has the new one.
 
-    That is what changed since. States are compared only where that is not known: where everything was derived again,
-    where a predicate is listed in another way, and where counters are kept again that were not kept for a while.
+    These are the changes since. States are compared only where the changes are not known: where all facts were derived
+    again, where a predicate is listed in another way, and where counters are kept that were not kept before.
     Counters that are not kept stay as they are in the rows.
     """
     since = kb.since
@@ -322,8 +330,8 @@ def changed_rows(kb: Saveable, store: Store, old: State, new: State) -> Differen
         otherwise = old.generated | new.generated if since.by_rules else old.generated ^ new.generated
         if otherwise:
             holds = facts_changed(old.rows.restricted(otherwise), new.rows.restricted(otherwise))
-            kept = change.holds.restricted([p for p in change.holds if p not in otherwise])
-            change = dataclasses.replace(change, holds=Counts({**kept, **holds}))
+            others = change.holds.restricted([p for p in change.holds if p not in otherwise])
+            change = dataclasses.replace(change, holds=Counts({**others, **holds}))
     if new.nr is None or new.rec is None:
         return dataclasses.replace(change, nr=NO_COUNTS, rec=NO_COUNTS)
     if old.nr is None:
@@ -341,7 +349,7 @@ def _keep_update(saved: StoreHandle, version: int, new: State, program: Stratifi
         return without_snapshot(new)
     if not saved.has_closures_of(program):
         return write_whole(store, version, new)
-    return write_change(store, version, saved.kept, new)
+    return write_change(store, version, saved.snapshot, new)
 
 
 def wants_modules(kb: Saveable) -> bool:
@@ -350,7 +358,7 @@ def wants_modules(kb: Saveable) -> bool:
 
 
 def refuse_existing(path: str | Path, overwrite: bool) -> None:
-    """An error if there is a store already and it may not be replaced."""
+    """Raise an error if there is a store already and it may not be replaced."""
     if exists(path) and not overwrite:
         hint = "pass --overwrite (overwrite=True in Python) to make a new version; old ones stay readable"
         raise StoreError.of(Code.STORE_EXISTS, f"there is a store at {path} already", None, hint)
@@ -362,7 +370,7 @@ def name_predicates(dictionary: Dictionary, predicates: Iterable[Predicate]) -> 
 
 
 def bookkeeping_of(state: State, maintain: str) -> str:
-    """What a version says about its counters; a trace is not stored, but computed again when needed."""
+    """The bookkeeping that a version states for its counters; a trace is not stored, but computed again when needed."""
     return COUNTED if state.nr is not None else "counting" if maintain == "counting" else "none"
 
 

@@ -1,4 +1,4 @@
-"""What changed in a knowledge base since a version of a store: what the next version adds to the rows."""
+"""The changes of a knowledge base since a version of a store: the next version adds them to the rows."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ Names = Mapping[Predicate, Predicate]
 
 @dataclass(frozen=True)
 class ChangesSince:
-    """Changes one after the other, those of one program as one; the names are the hidden ones of each program.
+    """Consecutive changes, joined for each program; the names are the hidden ones of each program.
 
-    ``by_rules`` is whether rules changed: then it is not known what came to feed modules and what ceased to.
+    ``by_rules`` is whether rules changed: then the changes of the facts that feed modules are not known.
     """
 
     parts: tuple[tuple[Names, SignedChange], ...] = ()
@@ -35,11 +35,13 @@ class ChangesSince:
         return ChangesSince((*self.parts, ({}, change)), True)
 
     def counters_known(self) -> bool:
-        """Whether it is known how the counters changed."""
+        """Whether the changes of the counters are known."""
         return all(change.nr_summands is not None and change.rec_summands is not None for _, change in self.parts)
 
     def rows(self, generated: frozenset[Predicate], universe: int) -> Difference:
-        """What to add to the rows of the version, of which ``generated`` predicates list only what feeds modules."""
+        """The changes to the rows of the version; of ``generated`` predicates it lists only the facts that feed
+        modules.
+        """
         found = Difference()
         for hidden, change in self.parts:
             found = found.plus(SeenChange(change, hidden, generated).rows().fitted(universe))

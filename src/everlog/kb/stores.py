@@ -42,23 +42,23 @@ def open(path: str | Path, version: Version | None = None, **options: Any) -> Kn
     store = Store.open(path)
     info = store.info(version)
     program = parse_stored(info.rules, f"{path} (rules of version {info.version})")
-    kept = load(store, info.version)
+    snapshot = load(store, info.version)
     options.setdefault("maintain", info.bookkeeping)
     statistics = statistics_of(info.statistics)
     how, modules = how_made(statistics), options.get("modules", info.modules)
     options = {**how, **options}
     _refuse_other_equality(store, statistics.equality, options["equality"])
-    if all(options[name] == said for name, said in how.items()):
-        kb = KnowledgeBase.restored(program, kept.state, statistics, info.statistics, **options)
-        kb.adopt(kept.state, StoreHandle.at(store.path, info.version, info.writer, kept, kb.program))
+    if all(options[name] == value for name, value in how.items()):
+        kb = KnowledgeBase.restored(program, snapshot.state, statistics, info.statistics, **options)
+        kb.adopt(snapshot.state, StoreHandle.at(store.path, info.version, info.writer, snapshot, kb.program))
         kb.modules_open = modules is not False and not how["modules"] and how["equality"] != "representatives"
         kb.declare(info.prefixes)
         return kb
-    state = kept.state
+    state = snapshot.state
     listed = KnowledgeBase.restored(program, state, statistics, **how).listed() if state.generated else state
     kb = KnowledgeBase.restored(program, listed.uncounted(), statistics, info.statistics, **options)
     kb.is_saved(
-        StoreHandle.at(store.path, info.version, info.writer, without_snapshot(kept.state.uncounted()), kb.program)
+        StoreHandle.at(store.path, info.version, info.writer, without_snapshot(snapshot.state.uncounted()), kb.program)
     )
     kb.declare(info.prefixes)
     return kb
@@ -99,7 +99,7 @@ def how_made(statistics: Statistics) -> dict[str, Any]:
 
 
 def _refuse_other_equality(store: Store, made: Equality, asked: Equality) -> None:
-    """An error if the facts of a store are not those that an equality asked for gives."""
+    """Raise an error if the facts of a store are not those that the requested equality gives."""
     if asked != made and "representatives" in (asked, made):
         hint = "open it without the option, or materialise again"
         raise StoreError.of(Code.OTHER_EQUALITY, f"{store.path} has equality={made!r}, not {asked!r}", None, hint)

@@ -1,11 +1,11 @@
 """Backward chaining in frontiers: which facts still have a proof (journal paper, Algorithm 5; thesis, Algorithm 5).
 
 The papers check a fact by recursion, depth first: CHECK looks for the instances of recursive rules
-that derive it and checks their body atoms. Here all facts that are asked for are checked at once,
+that derive it and checks their body atoms. Here all facts in question are checked at once,
 level by level. To stay exact, a fact enters C (checked) when its level is expanded, not when it is
-first seen, so that saturation proves just the facts the papers' would. The search ends when all
-facts asked for are proved, or when a level has nothing that is not checked yet; then what is not in
-P (proved) is disproved. Since all facts that may be lost are asked for at once, a search that ended
+first seen, so that saturation proves exactly the facts that it proves in the papers. The search ends when all
+facts in question are proved, or when a level has only checked facts; then the facts that are not in P (proved) are
+disproved. Since all facts that may be lost are searched for at once, a search that ended
 early is never resumed: nothing is deleted then, and the stratum is done.
 
 Each fact is expanded at most once, so each recursive instance of the old materialisation is
@@ -27,9 +27,10 @@ from everlog.reasoning.rule_sets import Rules
 
 
 class BackwardChaining(Maintenance):
-    """Deletion that asks for another proof before it deletes; subclasses say what is proved without recursion.
+    """Deletion that searches for another proof before it deletes; subclasses define what is proved without recursion.
 
-    ``depth`` is how many levels are expanded for one question; beyond, facts are blocked. None is no limit.
+    ``depth`` is the maximum number of levels that one search expands; facts on further levels are blocked. None is no
+    limit.
     """
 
     keeps_counters = True
@@ -62,11 +63,11 @@ class BackwardChaining(Maintenance):
         self.insert(rules, rederived)  # l. 65; thesis l. 101
 
     def rederive(self, rules: Rules, deleted: AnyFactSet) -> AnyFactSet:
-        """Those of the deleted facts to start from again, if a search was given up."""
+        """The deleted facts to insert again, if a search was given up."""
         raise NotImplementedError
 
     def unproved(self, rules: Rules, asked: AnyFactSet) -> AnyFactSet:
-        """Those of the facts that cannot be proved, or are blocked from being (CHECK)."""
+        """The facts of ``asked`` that cannot be proved, or that are blocked (CHECK)."""
         depth = 0
 
         def step(level: AnyFactSet) -> AnyFactSet:
@@ -89,7 +90,9 @@ class BackwardChaining(Maintenance):
         return asked - self.P
 
     def saturate(self, rules: Rules, proved: AnyFactSet) -> None:
-        """Add to P what follows from it among the checked facts; what is not checked is delayed (SATURATE)."""
+        """Add to P the checked facts that follow from it; facts that follow and are not checked are delayed
+        (SATURATE).
+        """
         lower = self.alive.restricted(p for p in self.alive if p not in rules.predicates)
 
         def checked(found: AnyFactSet) -> AnyFactSet:
@@ -109,5 +112,5 @@ class BackwardChaining(Maintenance):
         raise NotImplementedError
 
     def with_instances(self, facts: AnyFactSet) -> AnyFactSet:
-        """Those of the facts that may have an instance of a recursive rule left."""
+        """The facts that may still have an instance of a recursive rule."""
         return facts

@@ -1,4 +1,4 @@
-"""Backward/Forward with counters: the B/F^c algorithm (thesis, Algorithm 5), and what lies between it and DRed^c."""
+"""Backward/Forward with counters: the B/F^c algorithm (thesis, Algorithm 5), and the variants between it and DRed^c."""
 
 from __future__ import annotations
 
@@ -8,26 +8,30 @@ from everlog.reasoning.rule_sets import Rules
 
 
 class BFC(BackwardChaining):
-    """Delete the facts that lost their last proof; the nonrecursive counter answers for nonrecursive rules.
+    """Delete the facts that lost their last proof; nonrecursive rules are checked by the nonrecursive counter.
 
     ``depth`` is how many levels of backward chaining are expanded, as in FBF: None never gives up, so
-    exactly the facts that hold no more are deleted and nothing is rederived (that is B/F^c); 0 always does
+    exactly the facts that no longer hold are deleted and nothing is rederived (that is B/F^c); 0 always does
     (that is DRed^c). A fact whose search is given up is deleted unless its nonrecursive counter is above
     zero, and comes back if its recursive counter is when deletion is done. Unlike FBF, which adds proved
-    facts without their instances, this sees every instance that goes and comes, so both counters stay right.
+    facts without their instances, BFC considers every instance that is lost or gained, so both counters stay right.
     """
 
     name = "bfc"
     needs = "counters"
 
     def unproved(self, rules: Rules, asked: AnyFactSet) -> AnyFactSet:
-        """The same without the facts that nonrecursive rules derive, though a blocked search has not come to them."""
+        """The facts that cannot be proved, without those that nonrecursive rules derive, which a blocked search may not
+        have reached.
+        """
         assert self.C_nr is not None
         left = super().unproved(rules, asked)
         return left - self.C_nr.counted(left) if self.B else left
 
     def rederive(self, rules: Rules, deleted: AnyFactSet) -> AnyFactSet:
-        """What was proved after it was deleted, and what follows in one step (Algorithm 4, l. 70)."""
+        """The facts that were proved after they were deleted, and those that follow in one step (Algorithm
+        4, l. 70).
+        """
         assert self.C_r is not None
         return (deleted & self.P) | self.C_r.counted(deleted)
 

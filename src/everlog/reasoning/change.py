@@ -1,7 +1,7 @@
-"""What an update changes: the one value that maintenance returns, and that whoever writes or shows a change reads.
+"""The change that an update makes: maintenance returns it, and code that writes or shows changes reads it.
 
-A change has signs, as the rows of a store have: facts that came to hold and that no longer do, facts that became
-explicit and that ceased to be, and by how much the two counters of each fact differ. Each is known to the algorithm
+A change has signs, as the rows of a store have: facts that are inserted and deleted, facts that become explicit and
+cease to be explicit, and the differences of the two counters of each fact. Each is known to the algorithm
 that made it, so a difference of two materialisations is computed only where everything was derived again.
 """
 
@@ -24,7 +24,7 @@ C = TypeVar("C", bound=AnyCounts)
 class Summands(Generic[C_co]):
     """The numbers that were added to a counter and those that were subtracted, in no order.
 
-    They are summed up when the sum is asked for: most updates in memory never ask.
+    The sum is computed at its first use: most updates in memory do not need it.
     """
 
     plus: tuple[C_co, ...] = ()
@@ -32,16 +32,16 @@ class Summands(Generic[C_co]):
 
     @cached_property
     def total(self) -> C_co:
-        """The sum. Costs what all summands have together, times the logarithm of their number."""
+        """The sum. Costs the size of all summands, times the logarithm of their number."""
         return cast("C_co", _sum(self.plus) - _sum(self.minus))
 
     def fitted(self: Summands, universe: int) -> Summands:
-        """The same in layouts that hold ids below ``universe``."""
+        """The summands in layouts that hold ids below ``universe``."""
         return Summands(*(tuple(counts.fitted(universe) for counts in part) for part in (self.plus, self.minus)))
 
 
 def replaced(old: C | None, new: C | None) -> Summands[C] | None:
-    """What makes a counter of another one that it was not made of; None if one of the two is not kept."""
+    """The summands that lead from one counter to another that is not made of it; None if one of the two is not kept."""
     return None if old is None or new is None else Summands((new,), (old,))
 
 
@@ -49,9 +49,9 @@ def replaced(old: C | None, new: C | None) -> Summands[C] | None:
 class SignedChange(Generic[F_co, C_co]):
     """The result of an update: the new materialisation, and how it differs from the old one.
 
-    Invariants: what is inserted was not there and is now, what is deleted was there and no longer is, both for all
-    facts and for explicit ones; the old counters plus ``nr`` and ``rec`` are the new ones. All sets are under the names
-    that the program has for its predicates, hidden ones among them.
+    Invariants: inserted facts are in the new set and not in the old one, deleted facts are in the old set and not in
+    the new one, both for all facts and for explicit ones; the old counters plus ``nr`` and ``rec`` are the new ones.
+    All sets use the program's names of predicates, including hidden ones.
     """
 
     materialisation: Materialisation[F_co, C_co]
@@ -65,9 +65,9 @@ class SignedChange(Generic[F_co, C_co]):
     """The papers' E-: facts that were explicit before and are not now."""
     statistics: UpdateStatistics
     nr_summands: Summands[C_co] | None = None
-    """What was added to C_nr and subtracted from it; None if the counter is not kept, or was not kept before."""
+    """The numbers added to C_nr and subtracted from it; None if the counter is not kept, or was not kept before."""
     rec_summands: Summands[C_co] | None = None
-    """The same of C_r."""
+    """The numbers added to C_r and subtracted from it; None as for ``nr_summands``."""
 
     @property
     def nr(self) -> C_co | None:
@@ -80,11 +80,11 @@ class SignedChange(Generic[F_co, C_co]):
         return None if self.rec_summands is None else self.rec_summands.total
 
     def without_counters(self) -> SignedChange[F_co, C_co]:
-        """The same where the old counters were not kept, so that nothing is known of how the new ones differ."""
+        """The change without differences of counters, for an old materialisation that had no counters."""
         return replace(self, nr_summands=None, rec_summands=None)
 
     def fitted(self: SignedChange, universe: int) -> SignedChange:
-        """The same change in layouts that hold ids below ``universe``."""
+        """The change in layouts that hold ids below ``universe``."""
         return SignedChange(
             self.materialisation.fitted(universe),
             self.inserted.fitted(universe),
@@ -117,16 +117,18 @@ class SignedChange(Generic[F_co, C_co]):
 AnySignedChange = SignedChange[AnyFactSet, AnyCounts]
 
 Sides = tuple[F, F]
-"""What was inserted, and what was deleted."""
+"""Inserted facts, and deleted facts."""
 
 
 def explicit_change(explicit: F, delete: F, insert: F) -> tuple[F, F]:
-    """E+ and E-: what becomes explicit and what ceases to be, if (E \\ delete) u insert is explicit from now on."""
+    """E+ and E-: the facts that become explicit and those that cease to be, if the new explicit facts are (E \\ delete)
+    u insert.
+    """
     return insert - explicit, (delete & explicit) - insert
 
 
 def followed(first: Sides[F], later: Sides[F]) -> Sides[F]:
-    """What two changes of the same set, one after the other, insert and delete together."""
+    """The insertions and deletions of two consecutive changes of one set, as one change."""
     (inserted, deleted), (more, less) = first, later
     return (inserted - less) | (more - deleted), (deleted - more) | (less - inserted)
 
@@ -138,7 +140,7 @@ def _both(first: Summands[C] | None, later: Summands[C] | None) -> Summands[C] |
 
 
 def _sum(counts: Sequence[AnyCounts]) -> AnyCounts:
-    """The sum, of halves, so that no number is moved more often than the logarithm of how many summands there are."""
+    """The sum, computed by halves, so that each number is copied at most log2(number of summands) times."""
     if len(counts) <= 1:
         return counts[0] if counts else NO_COUNTS
     half = len(counts) // 2

@@ -1,13 +1,13 @@
-"""Choosing how to repair a materialisation, from evidence that costs next to nothing.
+"""Choosing how to repair a materialisation, from figures that cost little to compute.
 
-What rematerialising costs is known, W: the instances it considers, at most 64 a fact, and the facts it holds. What an
-algorithm will cost depends on how far the deletions spread, which nobody knows beforehand. So the
-choice is made in attempts with budgets: each may consider so many instances, a fraction of W, and
-is given up beyond that, which bounds what is lost on a wrong guess.
+The cost W of rematerialising is known: the instances it considers, at most 64 a fact, and the facts it holds. The cost
+of an algorithm depends on how far the deletions spread, which is not known beforehand. So the choice is made in
+attempts with budgets: each attempt may consider a number of instances that is a fraction of W, and is given up beyond
+it, which bounds the cost of a wrong choice.
 
 - A change of more than half of the explicit facts: rematerialise.
 - Nothing is deleted, or no recursive rule is affected: DRed^c (without counters, DRed), which then
-  considers only instances that come or go, so no budget is needed.
+  considers only instances that are gained or lost, so no budget is needed.
 - Otherwise DRed^c up to W / 8, then B/F^c up to W / 64, then rematerialise. Without counters, whose
   computation would cost W, DRed up to W / 4, then rematerialise.
 """
@@ -24,19 +24,19 @@ from everlog.lang.syntax import Predicate
 from everlog.reasoning.materialisation import AnyMaterialisation
 
 LARGE_CHANGE = 2
-"""Rematerialise if more than one explicit fact in so many changes."""
+"""Rematerialise if more than 1/N of the explicit facts change."""
 
 DENSE = 64
-"""Instances beyond so many a fact do not count: where facts have that many derivations, materialising considers
-them by the group, and deletions spread."""
+"""Maximum number of instances a fact that count as work: where facts have more derivations, materialising considers
+them in groups, and deletions spread."""
 
 SMALLEST_BUDGET = 20_000
-"""Instances that any attempt may consider: below this nothing is slow."""
+"""Minimum budget of an attempt, in instances, which any update considers quickly."""
 
 
 @dataclass(frozen=True)
 class Attempt:
-    """An algorithm to try, why, and how many instances it may consider (None: any number)."""
+    """An algorithm to try, the reason, and the maximum number of instances it may consider (None: no maximum)."""
 
     algorithm: Literal["dredc", "bfc", "dred", "rematerialise"]
     reason: str
@@ -46,7 +46,7 @@ class Attempt:
 def attempts(
     program: StratifiedProgram, old: AnyMaterialisation, delete: AnyFactSet, insert: AnyFactSet
 ) -> Iterator[Attempt]:
-    """What to try, one after the other; the last has no budget."""
+    """The attempts in their order; the last one has no budget."""
     size, total = _size(delete) + _size(insert), old.explicit.count
     if size * LARGE_CHANGE > total and program.strata:
         yield Attempt("rematerialise", f"{size:,} of {total:,} explicit facts change")
@@ -69,7 +69,7 @@ def attempts(
 
 
 def _size(facts: AnyFactSet) -> int:
-    """How many facts there are, without those that are nothing but true, such as guards of rules."""
+    """The number of facts, without those of arity 0, such as guards of rules."""
     return facts.restricted(predicate for predicate in facts if predicate.arity).count
 
 

@@ -17,7 +17,7 @@ from everlog.reasoning.rule_sets import Rules
 
 @dataclass(frozen=True)
 class Both:
-    """What a round makes new in the old evaluation, and in the new one."""
+    """The new facts of a round in the old evaluation, and in the new one."""
 
     old: AnyFactSet
     new: AnyFactSet

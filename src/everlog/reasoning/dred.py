@@ -8,11 +8,11 @@ from everlog.reasoning.rule_sets import Rules
 
 
 class DRed(Maintenance):
-    """Delete whatever might depend on a deleted fact, then add back what can still be derived.
+    """Delete all facts that may depend on a deleted fact, then add back those that can still be derived.
 
     Each instance of the old materialisation is considered at most once in overdeletion, and each of
     the new one at most once in rederivation and insertion (Theorem 19). No bookkeeping is needed;
-    counters are kept right if there are any, since every instance that goes or comes is seen.
+    counters are kept right if there are any, since every instance that is lost or gained is considered.
     One-step rederivation proves all deleted facts at once, and so considers all their instances
     where the paper may stop at the first.
     """
@@ -28,5 +28,5 @@ class DRed(Maintenance):
 
 
 def all_of(facts: AnyFactSet) -> AnyFactSet:
-    """The oracle that does not know of any fact that it holds."""
+    """The oracle that returns all facts: it knows of no fact that it holds."""
     return facts

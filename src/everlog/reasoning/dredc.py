@@ -10,7 +10,7 @@ class DRedC(Maintenance):
     """Delete and rederive, with two counters that spare both overdeletion and backward evaluation.
 
     A fact whose nonrecursive counter stays above zero holds after the update and is never
-    overdeleted; an overdeleted fact can be rederived in one step just if its recursive counter is
+    overdeleted; an overdeleted fact can be rederived in one step exactly if its recursive counter is
     above zero when overdeletion is done. Needs and keeps both counters.
     """
 

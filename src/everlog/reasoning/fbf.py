@@ -22,7 +22,7 @@ class FBF(BackwardChaining):
     keeps_counters = False
 
     def rederive(self, rules: Rules, deleted: AnyFactSet) -> AnyFactSet:
-        """Bring back what was proved, and find what of the rest follows in one step (l. 63 and 64)."""
+        """The facts that were proved, and those of the others that follow in one step (l. 63 and 64)."""
         back = deleted & self.P
         self.add(back)
         unknown = deleted - back

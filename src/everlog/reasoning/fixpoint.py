@@ -1,18 +1,18 @@
-"""The loop that every algorithm here ends with: go on with what is new until nothing is.
+"""The fixpoint loop of all algorithms: it repeats a step with the new facts until there are none.
 
 The life of a fact is that of a tuple in datafrog (``to_add -> recent -> stable``):
 
-- *found*: a round derives it, possibly more than once, and possibly though it is known;
+- *found*: a round derives it, possibly more than once, possibly as a known fact;
 - *new*: it was found and is not known yet. The new facts are the ``delta`` of the next round, and in that round alone
   rules are matched with them as the facts that changed;
-- *known*: a round has taken it in. From then on it is matched with what is new, and is never new again.
+- *known*: a round has added it. From then on it is matched with new facts, and is never new again.
 
-``step`` is one round. It is given what is new, takes it in, and returns what is found by it and is not known. So each
-fact is new once, each instance of a rule is matched in the one round in which the last of its body atoms is new, and
-the loop ends, since there are finitely many facts.
+``step`` is one round. It gets the new facts, adds them to the known ones, and returns the facts that it finds and that
+are not known. So each fact is new once, each instance of a rule is matched in the one round in which the last of its
+body atoms is new, and the loop ends, since there are finitely many facts.
 
-What "known" means is the algorithm's: held, when facts are derived; deleted, when facts are overdeleted; proved, when
-facts are saturated; checked, when proofs are searched.
+Each algorithm defines "known": held, when facts are derived; deleted, when facts are overdeleted; proved, when facts
+are saturated; checked, when proofs are searched.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from everlog.engine.algebra import Observer
 
 
 class New(Protocol):
-    """What is new in a round: most often an :class:`~everlog.engine.algebra.AnyFactSet`."""
+    """The new facts of a round, usually an :class:`~everlog.engine.algebra.AnyFactSet`."""
 
     @property
     def count(self) -> int:
@@ -40,8 +40,8 @@ N = TypeVar("N", bound=New)
 def fixpoint(delta: N, step: Callable[[N], N], observer: Observer | None = None) -> None:
     """Repeat ``step`` with what it returns, beginning with ``delta``, until it returns nothing.
 
-    The observer hears before each round how many facts are new in it. It keeps to limits and shows progress, and ends
-    the loop by raising. A step that runs many rounds at once calls the observer itself, at least every 100 ms.
+    The observer is called before each round with the number of its new facts. It keeps to limits and shows progress,
+    and ends the loop by raising. A step that runs many rounds at once calls the observer itself, at least every 100 ms.
     """
     while delta:
         if observer is not None:

@@ -32,10 +32,10 @@ from everlog.reasoning.materialisation import (
     Materialisation,
     counted_anew,
 )
-from everlog.reasoning.modular import maintain_together
+from everlog.reasoning.modular import maintain_with_modules
 from everlog.reasoning.modules.kinds import implementation
 from everlog.reasoning.modules.loops import NO_MODULES, Loops, Oracle
-from everlog.reasoning.observers import unheard
+from everlog.reasoning.observers import ignore_rounds
 from everlog.reasoning.rule_sets import Rules
 from everlog.reasoning.statistics import UpdateStatistics
 from everlog.reasoning.ways import close, plain_way
@@ -43,7 +43,7 @@ from everlog.reasoning.ways import close, plain_way
 
 @dataclass
 class CounterLog:
-    """What an update has added to a counter and subtracted from it so far."""
+    """The numbers that an update has added to a counter and subtracted from it so far."""
 
     plus: list[AnyCounts] = field(default_factory=list)
     minus: list[AnyCounts] = field(default_factory=list)
@@ -76,7 +76,7 @@ class Maintenance:
         self.program = program
         self.old = old
         self.E_plus, self.E_minus = explicit_change(old.explicit, delete, insert)
-        self.kept = old.explicit - self.E_minus
+        self.explicit_left = old.explicit - self.E_minus
         self.I = old.facts
         self.D: AnyFactSet = NONE
         self.A: AnyFactSet = NONE
@@ -93,7 +93,9 @@ class Maintenance:
         """The rules of the stratum that is repaired."""
 
     def run(self) -> AnySignedChange:
-        """Repair the materialisation stratum by stratum; the old one stays as it is."""
+        """Repair the materialisation stratum by stratum; returns the change. The old materialisation is not
+        modified.
+        """
         begin, before = time.perf_counter(), dict(self.engine.work.instances)
         self.engine.held = self.I.count
         self.change_unruled()
@@ -135,7 +137,7 @@ class Maintenance:
         return self.new
 
     def way_to_repair(self, stratum: Stratum) -> Way:
-        """How to repair a stratum. Ordinary rules are repaired by the algorithm, whatever the engine is."""
+        """The way to repair a stratum. With every engine, ordinary rules are repaired by the algorithm."""
         if not stratum.special:
             return plain_way(self.engine, stratum)
         return self.engine.way(stratum, self.new, self.explicit) or plain_way(self.engine, stratum)
@@ -146,12 +148,14 @@ class Maintenance:
         if stratum.alone is not None:
             self.maintain_module(stratum.alone)
         elif stratum.special:
-            maintain_together(self, self.rules, stratum.special)
+            maintain_with_modules(self, self.rules, stratum.special)
         else:
             self.maintain(self.rules)
 
     def maintain_module(self, module: SpecialModule) -> None:
-        """Bring the relations of a module up to date. Its facts are never overdeleted, so D and A do without them."""
+        """Bring the relations of a module up to date. Its facts are never overdeleted, so D and A do not
+        contain them.
+        """
         engine = self.engine
         old, new, gone, fresh = map(as_local, (self.I, self.new, self.gone, self.fresh))
         found = implementation(module).repaired(old, new, gone, fresh, lambda: engine.limits.check(engine.held))
@@ -165,9 +169,9 @@ class Maintenance:
         self.either = as_local(self.either).replaced({p: old.relation(p) | found[p].won for p in matched})
 
     def replace(self, deleted: AnyFactSet, inserted: AnyFactSet, new: AnyFactSet | None = None) -> None:
-        """Note that the stratum, no fact of which was changed so far, lost some facts and won others.
+        """Record that the stratum, no fact of which was changed so far, lost some facts and gained others.
 
-        ``new`` are all facts that there are from now on, if they are known as a whole.
+        ``new`` are all facts after that, if they are known as a whole.
         """
         self.engine.held += inserted.count - deleted.count
         self.engine.check(0)
@@ -177,13 +181,13 @@ class Maintenance:
         self.gone, self.fresh = self.gone.extended(deleted), self.fresh.extended(inserted)
 
     def close_again(self, predicates: Collection[Predicate] | None = None) -> None:
-        """Close the stratum from what is below it, and compare with what was there; count and trace it anew.
+        """Close the stratum from the facts below it, compare with the old facts, and compute counters and trace anew.
 
         Only facts of the given predicates are compared, by default of all that the stratum derives.
         """
         stratum, own = self.rules.stratum, self.rules.predicates
         below = self.new.restricted(predicate for predicate in self.new if predicate not in own)
-        closed = close(self.engine, stratum, below, self.explicit, unheard)
+        closed = close(self.engine, stratum, below, self.explicit, ignore_rounds)
         compared = own if predicates is None else predicates
         before, after = self.I.restricted(compared), closed.restricted(compared)
         self.replace(before - after, after - before, closed if predicates is None else None)
@@ -198,7 +202,7 @@ class Maintenance:
     @cached_property
     def explicit(self) -> AnyFactSet:
         """The explicit facts after the update."""
-        return self.kept | self.E_plus
+        return self.explicit_left | self.E_plus
 
     @cached_property
     def in_bodies(self) -> frozenset[Predicate]:
@@ -211,7 +215,7 @@ class Maintenance:
         return None
 
     def is_affected(self, stratum: Stratum) -> bool:
-        """Whether anything that the stratum depends on has changed."""
+        """Whether facts that the stratum depends on have changed."""
         changed = {*self.gone, *self.fresh}
         if stratum.alone is not None:
             return not changed.isdisjoint(stratum.inputs)
@@ -219,7 +223,7 @@ class Maintenance:
         return not changed.isdisjoint(stratum.inputs) or not changed.isdisjoint(stratum.predicates)
 
     def change_unruled(self) -> None:
-        """Facts of predicates without rules hold just if they are explicit."""
+        """Delete and insert facts of predicates without rules, which hold exactly if they are explicit."""
         unruled = [p for p in {*self.E_minus, *self.E_plus} if not self.program.stratum_of.get(p)]
         self.delete(self.E_minus.restricted(unruled))
         self.add(self.E_plus.restricted(unruled), back=NONE)
@@ -234,7 +238,7 @@ class Maintenance:
         self.new = self.alive if same else self.new - facts
 
     def add(self, facts: AnyFactSet, back: AnyFactSet | None = None) -> None:
-        """A := A u facts; they are not in (I \\ D) u A. Those that are in D are ``back``, if somebody knows."""
+        """A := A u facts; they are not in (I \\ D) u A. ``back`` are those that are in D, None if not known."""
         self.engine.held += facts.count
         self.engine.check(0)
         back = facts & self.D if back is None else back
@@ -251,14 +255,14 @@ class Maintenance:
         """Remove the facts of a stratum that may have lost their support, and return them.
 
         These are the facts that an instance with a changed body derives, and from there on those that an instance with
-        a deleted fact in its body derives, but for facts of which the oracle knows that they hold: ``unsupported``
-        returns the others. That is OVERDELETE of DRed (journal paper, Algorithm 4) and of DRed^c (thesis, Algorithm 4),
+        a deleted fact in its body derives, except facts that the oracle knows to hold: ``unsupported`` returns the
+        others. That is OVERDELETE of DRed (journal paper, Algorithm 4) and of DRed^c (thesis, Algorithm 4),
         DELETEUNPROVED of FBF and B/F^c (Algorithm 5), where the oracle looks for proofs, and lines 162 to 173 of
-        DRed^c-MOD (thesis, Algorithm 7), where the modules of the stratum say what they may have lost. The line numbers
-        are those of the thesis's Algorithm 4.
+        DRed^c-MOD (thesis, Algorithm 7), where the modules of the stratum return the facts that they may have lost. The
+        line numbers are those of the thesis's Algorithm 4.
 
         Each instance of the old materialisation is considered at most once. The counters that are kept are decremented
-        on the way, and those of nonrecursive rules are right before the oracle is asked.
+        on the way, and those of nonrecursive rules are right before the oracle is called.
         """
         engine, changed = self.engine, [(self.gone, self.fresh)]
         explicit = self.E_minus.restricted(rules.predicates)
@@ -299,21 +303,21 @@ class Maintenance:
         fixpoint(found - self.new, step)
 
     def provable(self, rules: RuleSet, facts: AnyFactSet) -> AnyFactSet:
-        """Those of some deleted facts that are explicit or follow in one step from facts that survived."""
-        explicit = facts & self.kept
+        """The deleted facts of ``facts`` that are explicit or follow in one step from facts that survived."""
+        explicit = facts & self.explicit_left
         return explicit.extended(self.engine.prove(rules, facts - explicit, self.alive, self.either).facts())
 
     def unsupported(self, facts: AnyFactSet) -> AnyFactSet:
-        """The facts that are neither explicit nor have an instance of a nonrecursive rule left; all, without counters.
+        """The facts that are not explicit and have no instance of a nonrecursive rule; without counters all facts.
 
-        A fact whose nonrecursive counter is above zero holds, since the counter is right when this is asked.
+        A fact whose nonrecursive counter is above zero holds, since the counter is right when this is called.
         """
         return facts if self.C_nr is None else facts - self.C_nr.counted(facts)
 
-    # Counters. Where they are not kept, only the facts of the instances are collected. -------------
+    # Counters. If they are not kept, only the facts of the instances are collected. -------------
 
     def recount(self, nr: AnyCounts | None, rec: AnyCounts | None, predicates: frozenset[Predicate]) -> None:
-        """Put others in the place of the counters, which differ from them for some predicates only."""
+        """Replace the counters by others, which differ for some predicates only."""
         if self.C_nr is None or self.C_r is None or nr is None or rec is None:
             return
         for log, old, new in ((self.nr_changed, self.C_nr, nr), (self.rec_changed, self.C_r, rec)):
@@ -322,7 +326,7 @@ class Maintenance:
         self.C_nr, self.C_r = nr, rec
 
     def lose_nr(self, matches: AnyMatches, explicit: AnyFactSet) -> AnyFactSet:
-        """Nonrecursive instances, and explicit facts, that are no more."""
+        """Subtract lost nonrecursive instances and explicit facts from C_nr; returns their facts."""
         if self.C_nr is None:
             return matches.facts() | explicit
         lost = matches.counts() + self.engine.once(explicit)
@@ -331,7 +335,9 @@ class Maintenance:
         return lost.facts()
 
     def lose_rec(self, matches: AnyMatches) -> AnyFactSet:
-        """Recursive instances that are no more, or whose body is not certain any more."""
+        """Subtract recursive instances that are lost, or whose body is no longer certain, from C_r; returns their
+        facts.
+        """
         if self.C_r is None:
             return matches.facts()
         lost = matches.counts()
@@ -340,7 +346,7 @@ class Maintenance:
         return lost.facts()
 
     def gain_nr(self, matches: AnyMatches, explicit: AnyFactSet) -> AnyFactSet:
-        """New nonrecursive instances, and explicit facts."""
+        """Add new nonrecursive instances and explicit facts to C_nr; returns their facts."""
         if self.C_nr is None:
             return matches.facts(without=self.new) | explicit
         won = matches.counts() + self.engine.once(explicit)
@@ -349,7 +355,7 @@ class Maintenance:
         return won.facts()
 
     def gain_rec(self, matches: AnyMatches) -> AnyFactSet:
-        """New recursive instances."""
+        """Add new recursive instances to C_r; returns their facts."""
         if self.C_r is None:
             return matches.facts(without=self.new)
         won = matches.counts()

@@ -1,4 +1,4 @@
-"""What reasoning keeps between updates: the facts, and the bookkeeping of the algorithms."""
+"""The state that reasoning keeps between updates: the facts, and the bookkeeping of the algorithms."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from everlog.reasoning.fixpoint import fixpoint
 from everlog.reasoning.rule_sets import rule_sets
 
 Maintain = Literal["dredc", "bfc", "counting", "none"]
-"""For which algorithm the bookkeeping is kept."""
+"""The algorithm for which bookkeeping is kept."""
 
 Trace = tuple[tuple[Counts, ...], ...]
 """For each stratum and round, the facts derived in it with the number of their derivations."""
@@ -37,13 +37,13 @@ else:
 
 @dataclass(frozen=True)
 class Materialisation(Generic[F_co, C_co]):
-    """The explicit facts, everything that follows, and what is known about how it follows.
+    """The explicit facts, all facts that hold, and the bookkeeping of their derivations.
 
     ``nr`` counts for each fact of a rule's predicate its being explicit and its instances of
     nonrecursive rules, ``rec`` its instances of recursive ones (the thesis's C_nr and C_r);
     ``trace`` is that of the Counting algorithm. Each is None if it is not kept, or no longer right.
 
-    All sets are of one implementation of the algebra; without type arguments of the local one.
+    All sets are of one implementation of the algebra; without type arguments, of the local one.
     """
 
     explicit: F_co
@@ -52,9 +52,9 @@ class Materialisation(Generic[F_co, C_co]):
     rec: C_co | None = None
     trace: tuple[tuple[C_co, ...], ...] | None = None
     instances: int = 0
-    """How many instances materialising takes, as far as is known."""
+    """The number of instances that materialising considers, as far as it is known."""
     afresh: frozenset[Predicate] = frozenset()
-    """The predicates whose facts come from other rules than those of the program, so that they cannot be repaired."""
+    """The predicates whose facts were derived by other rules than the program's, so that they cannot be repaired."""
 
     @property
     def nbytes(self: Materialisation) -> int:
@@ -63,7 +63,7 @@ class Materialisation(Generic[F_co, C_co]):
         return counters + sum(counts.nbytes for rounds in self.trace or () for counts in rounds)
 
     def fitted(self: Materialisation, universe: int) -> Materialisation:
-        """The same in layouts that hold ids below ``universe``."""
+        """The materialisation in layouts that hold ids below ``universe``."""
         facts = self.facts
         if all(relation.layout.fits(universe) for relation in (*facts.values(), *self.explicit.values())):
             return self
@@ -85,7 +85,7 @@ class Materialisation(Generic[F_co, C_co]):
 AnyMaterialisation = Materialisation[AnyFactSet, AnyCounts]
 
 
-def booked(
+def with_bookkeeping(
     engine: AnyEngine, program: StratifiedProgram, fresh: Materialisation[F, C], maintain: Maintain
 ) -> Materialisation[F, C]:
     """A new materialisation with the bookkeeping for an algorithm, ready for updates."""
@@ -96,31 +96,31 @@ def booked(
 
 
 def with_counters(engine: AnyEngine, program: StratifiedProgram, old: Materialisation[F, C]) -> Materialisation[F, C]:
-    """The materialisation with its counters, computed anew from the facts where they are not known."""
+    """The materialisation with its counters, computed from the facts if they are not kept."""
     if old.nr is not None and old.rec is not None:
         return old
     return replace(old, nr=nonrecursive_counts(engine, program, old), rec=recursive_counts(engine, program, old))
 
 
 def nonrecursive_counts(engine: AnyEngine, program: StratifiedProgram, old: Materialisation[F, C]) -> C:
-    """C_nr: each fact's being explicit and its instances of nonrecursive rules."""
+    """C_nr: for each fact the number of its instances of nonrecursive rules, plus one if it is explicit."""
     counts: AnyCounts = NO_COUNTS
-    for stratum in _standing(program, old):
+    for stratum in _repairable_strata(program, old):
         counts += engine.once(old.explicit.restricted(stratum.predicates))
         counts += engine.match(rule_sets(stratum).nonrecursive, old.facts, old.facts, phase="bookkeeping").counts()
     return cast("C", counts)
 
 
 def recursive_counts(engine: AnyEngine, program: StratifiedProgram, old: Materialisation[F, C]) -> C:
-    """C_r: each fact's instances of recursive rules."""
+    """C_r: for each fact the number of its instances of recursive rules."""
     counts: AnyCounts = NO_COUNTS
-    for stratum in _standing(program, old):
+    for stratum in _repairable_strata(program, old):
         counts += engine.match(rule_sets(stratum).recursive, old.facts, old.facts, phase="bookkeeping").counts()
     return cast("C", counts)
 
 
-def _standing(program: StratifiedProgram, old: AnyMaterialisation) -> Iterable[Stratum]:
-    """The strata whose facts follow by the rules of the program."""
+def _repairable_strata(program: StratifiedProgram, old: AnyMaterialisation) -> Iterable[Stratum]:
+    """The strata whose facts were derived by the rules of the program."""
     return (stratum for stratum in program.strata if not old.is_afresh(stratum))
 
 
@@ -143,14 +143,14 @@ def counted_anew(
 
 
 def with_trace(engine: AnyEngine, program: StratifiedProgram, old: Materialisation[F, C]) -> Materialisation[F, C]:
-    """The materialisation with its trace, computed anew if it is not known (journal paper, Algorithm 2)."""
+    """The materialisation with its trace, computed from the facts if it is not kept (journal paper, Algorithm 2)."""
     if old.trace is not None:
         return old
     return replace(old, trace=tuple(trace_of(engine, stratum, old) for stratum in program.strata))
 
 
 def trace_of(engine: AnyEngine, stratum: Stratum, old: Materialisation[F, C]) -> tuple[C, ...]:
-    """The trace of one stratum; there is none of modules, and of a stratum whose facts come from other rules."""
+    """The trace of one stratum; empty for a module, and for a stratum whose facts were derived by other rules."""
     if stratum.special or old.is_afresh(stratum):
         return ()
     own = frozenset(stratum.predicates)
@@ -171,7 +171,7 @@ def trace_of(engine: AnyEngine, stratum: Stratum, old: Materialisation[F, C]) ->
 
 
 def trimmed(rounds: list[AnyCounts]) -> tuple[AnyCounts, ...]:
-    """The rounds without those at the end that derive nothing."""
+    """The rounds without empty ones at the end."""
     while rounds and not rounds[-1].facts():
         rounds = rounds[:-1]
     return tuple(rounds)

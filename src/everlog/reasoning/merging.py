@@ -1,7 +1,7 @@
-"""Finding the classes of equal terms, and keeping them right.
+"""Finding the classes of equal terms, and updating them.
 
 Equal terms follow from facts, and facts follow from equal terms: with a functional property p, p(x, a) and p(x, b)
-make a and b the same, which may make other pairs the same. So the classes are found in *levels*.
+make a and b equal, which may make other pairs equal. So the classes are found in *levels*.
 
     partition 0     every term is equal to itself only
     level k         what the rules that lead to owl:sameAs derive from the explicit facts, normalised by partition k
@@ -13,11 +13,11 @@ one negation that they may have is that of ``everlog:literal``, in programs in w
 term, so that equalities do not change it.
 
 A level is an ordinary materialisation of ordinary explicit facts. An update therefore goes through the levels in
-order: the new partition k says what the explicit facts of level k are, what changed of them is an ordinary update of
-the level, by any algorithm, and its result is partition k+1. No equality can support itself, whatever is deleted,
-because a level knows the equalities of those before it only. There are as many levels as equalities lead to
-equalities, most often two; their states share memory. After ``MOST_LEVELS`` they are not kept but made from the one
-before, each time.
+order: the new partition k gives the explicit facts of level k, their change is an ordinary update of the level, by any
+algorithm, and its result gives partition k+1. No equality can support itself, whatever is deleted, because a
+level knows the equalities of those before it only. There are as many levels as equalities lead to equalities, most
+often two; their states share memory. Levels after the first ``MOST_LEVELS`` are not kept; each update computes them
+from the level before.
 
 If two constants of the rules become equal or cease to be, rules change, and the level is computed anew.
 """
@@ -48,10 +48,10 @@ from everlog.reasoning.names import Algorithm
 from everlog.reasoning.update import update
 
 SAME = Predicate("<http://www.w3.org/2002/07/owl#sameAs>", 2)
-"""Which terms are the same, unless the program has ``SAME_NODES`` for it, as one over triples does."""
+"""The predicate of equality, except in programs over triples, which have ``SAME_NODES``."""
 
 MOST_LEVELS = 8
-"""So many levels are kept between updates."""
+"""Maximum number of levels that are kept between updates."""
 
 Engines = Callable[[Partition], Engine]
 """An engine for facts and constants that are normalised by a partition."""
@@ -59,7 +59,7 @@ Engines = Callable[[Partition], Engine]
 
 @dataclass(frozen=True)
 class Level:
-    """What leads to equalities, normalised by a partition.
+    """The facts that lead to equalities, normalised by a partition.
 
     ``source`` are the explicit facts before they were normalised, ``constants`` the ids that the rules have.
     """
@@ -67,7 +67,7 @@ class Level:
     partition: Partition
     source: FactSet
     constants: Column
-    kept: Materialisation
+    materialisation: Materialisation
 
 
 @dataclass(frozen=True)
@@ -81,46 +81,53 @@ class Merged:
     levels: tuple[Level, ...] = ()
 
     _last: list[tuple[FactSet, FactSet]] = field(default_factory=list, compare=False, repr=False)
-    """The normalised facts that were expanded last, and what came of it."""
+    """The normalised facts that were expanded last, and the expanded facts."""
 
     @property
     def nbytes(self) -> int:
-        """The memory of the levels and of the expanded facts, what they share counted for each."""
-        levels = sum(level.kept.facts.nbytes + level.kept.nbytes + level.partition.of.nbytes for level in self.levels)
+        """The bytes of the levels and of the expanded facts; shared memory counts for each of them."""
+        levels = sum(
+            level.materialisation.facts.nbytes + level.materialisation.nbytes + level.partition.of.nbytes
+            for level in self.levels
+        )
         return levels + sum(found.nbytes for _, found in self._last)
 
-    def seen(self, kept: Materialisation, universe: int) -> Materialisation:
-        """What users see of a materialisation of the normalised facts: it has no counters of what it lists."""
-        if not self._last or self._last[0][0] is not kept.facts:
-            facts, partition = kept.facts.fitted(universe), self.partition.fitted(universe)
-            self._last[:] = [(kept.facts, expanded(facts, partition))]
-        return Materialisation(self.explicit.fitted(universe), self._last[0][1], instances=kept.instances)
+    def seen(self, materialisation: Materialisation, universe: int) -> Materialisation:
+        """The materialisation that users see for one of normalised facts; it has no counters of the facts it lists."""
+        if not self._last or self._last[0][0] is not materialisation.facts:
+            facts, partition = materialisation.facts.fitted(universe), self.partition.fitted(universe)
+            self._last[:] = [(materialisation.facts, expanded(facts, partition))]
+        return Materialisation(self.explicit.fitted(universe), self._last[0][1], instances=materialisation.instances)
 
-    def listed(self, kept: Materialisation, explicit: FactSet, facts: FactSet) -> Merged:
-        """The same where the facts that users see are known already, in the form in which they are to be shared."""
-        return replace(self, explicit=explicit, _last=[(kept.facts, facts)])
+    def listed(self, materialisation: Materialisation, explicit: FactSet, facts: FactSet) -> Merged:
+        """The merged facts with the expanded facts set to ``facts``, which are known already and are shared in this
+        form.
+        """
+        return replace(self, explicit=explicit, _last=[(materialisation.facts, facts)])
 
-    def count(self, kept: Materialisation) -> int:
-        """How many facts users see, without listing them."""
-        return expanded_count(kept.facts, self.partition)
+    def count(self, materialisation: Materialisation) -> int:
+        """The number of facts that users see, computed without listing them."""
+        return expanded_count(materialisation.facts, self.partition)
 
     def seen_change(
-        self, done: SignedChange, before: Merged, kept: Materialisation, explicit: tuple[FactSet, FactSet]
+        self, done: SignedChange, before: Merged, materialisation: Materialisation, explicit: tuple[FactSet, FactSet]
     ) -> SignedChange:
-        """An update of normalised facts as users see it, who before it saw what was kept then.
+        """An update of normalised facts as users see it; ``before`` are the merged facts before it.
 
-        ``explicit`` are the given facts that became explicit, and that ceased to be.
+        ``explicit`` are the given facts that became explicit, and those that ceased to be explicit.
 
-        What was lost or won is among the changed normalised facts and those that mention a class that changed.
+        Facts that users lose or gain are among the changed normalised facts and the facts with a term of a changed
+        class.
+
         """
         universe, new = len(self.partition.of), done.materialisation.facts
         old = before.partition.fitted(universe)
         changed = self.partition.changed_since(old)
-        lost = done.deleted | mentioning(kept.facts.fitted(universe), changed)
+        lost = done.deleted | mentioning(materialisation.facts.fitted(universe), changed)
         won = done.inserted | mentioning(new, changed)
         lost, won = expanded(lost, old), expanded(won, self.partition)
         deleted, inserted = lost - won, won - lost
-        seen = before.seen(kept, universe).facts.fitted(universe)
+        seen = before.seen(materialisation, universe).facts.fitted(universe)
         self._last[:] = [(new, (seen - deleted).extended(inserted))]
         more, less = explicit
         seen_change = replace(done, inserted=inserted, deleted=deleted, explicit_inserted=more, explicit_deleted=less)
@@ -143,7 +150,7 @@ class Merging:
 
     def __init__(self, program: CheckedProgram) -> None:
         self.same = SAME_NODES if SAME_NODES in program.predicates else SAME
-        """The predicate of what is the same."""
+        """The predicate of equality."""
         self.predicates = _leading_to(self.same, program)
         rules = tuple(rule for rule in program.rules if rule.head.predicate in self.predicates)
         negated = [atom for rule in rules for atom in rule.negative if atom.predicate != LITERAL]
@@ -159,7 +166,7 @@ class Merging:
     def merged(
         self, engines: Engines, explicit: FactSet, constants: Column, old: Merged, algorithm: Algorithm
     ) -> Merged:
-        """The classes of terms that explicit facts make equal, found from those of other facts.
+        """The classes of terms that explicit facts make equal, updated from the classes ``old`` of other facts.
 
         ``constants`` are the ids of the constants of all rules.
         """
@@ -172,7 +179,7 @@ class Merging:
     def levels(
         self, engines: Engines, explicit: FactSet, constants: Column, old: Merged, algorithm: Algorithm
     ) -> list[Level]:
-        """All levels, found from those that are kept of other facts; the pairs of the last one join nothing."""
+        """All levels, updated from those that are kept of other facts; the pairs of the last level join nothing."""
         universe = engines(Partition.trivial(0)).universe
         source = explicit.restricted(p for p in explicit if p in self.predicates).fitted(universe)
         partition, levels = Partition.trivial(universe), [_fitted(level, universe) for level in old.levels]
@@ -181,7 +188,7 @@ class Merging:
             before = levels[len(found)] if len(found) < len(levels) else found[-1] if found else None
             level = self._level(engines(partition), source, partition, constants, before, algorithm)
             found.append(level)
-            left, right = level.kept.facts.relation(self.same).columns()
+            left, right = level.materialisation.facts.relation(self.same).columns()
             joined = partition.joined(left, right, constants)
             if joined is partition:
                 return found
@@ -201,18 +208,18 @@ class Merging:
         if before is None:
             done = update(engine, self.program, Materialisation(NONE, NONE), NONE, source, "rematerialise")
             return Level(partition, source, ids, done.materialisation)
-        given = _normalised(source, partition, before.source, before.partition, before.kept.explicit)
-        deleted, inserted = before.kept.explicit - given, given - before.kept.explicit
+        given = _normalised(source, partition, before.source, before.partition, before.materialisation.explicit)
+        deleted, inserted = before.materialisation.explicit - given, given - before.materialisation.explicit
         same_rules = np.array_equal(ids, before.constants)
-        kept = before.kept
+        materialisation = before.materialisation
         if deleted or inserted or not same_rules:
             how = algorithm if same_rules else "rematerialise"
-            kept = update(engine, self.program, kept, deleted, inserted, how).materialisation
-        return Level(partition, source, ids, kept)
+            materialisation = update(engine, self.program, materialisation, deleted, inserted, how).materialisation
+        return Level(partition, source, ids, materialisation)
 
 
 def _leading_to(predicate: Predicate, program: CheckedProgram) -> frozenset[Predicate]:
-    """The predicates that a predicate depends on, and itself."""
+    """A predicate and those it depends on."""
     graph, found, waiting = dependencies(program.rules), {predicate}, [predicate]
     while waiting:
         fresh = [each for each in graph.of(waiting.pop()) if each not in found]
@@ -223,14 +230,17 @@ def _leading_to(predicate: Predicate, program: CheckedProgram) -> frozenset[Pred
 
 def _fitted(level: Level, universe: int) -> Level:
     return Level(
-        level.partition.fitted(universe), level.source.fitted(universe), level.constants, level.kept.fitted(universe)
+        level.partition.fitted(universe),
+        level.source.fitted(universe),
+        level.constants,
+        level.materialisation.fitted(universe),
     )
 
 
 def _normalised(
     facts: FactSet, partition: Partition, old_facts: FactSet, old_partition: Partition, old: FactSet
 ) -> FactSet:
-    """The normalised facts, given those of other facts; relations that have not changed are taken over."""
+    """The normalised facts, given those of other facts; relations that have not changed are shared."""
     if partition.is_trivial or partition != old_partition.fitted(len(partition.of)):
         return normalised(facts, partition)
     same = [predicate for predicate, relation in facts.items() if old_facts.get(predicate) is relation]

@@ -15,7 +15,9 @@ from everlog.reasoning.statistics import UpdateStatistics
 
 
 class Sets(Protocol):
-    """What this algorithm uses of an update; see :mod:`everlog.reasoning.maintenance` for the letters."""
+    """The attributes of an update that this algorithm uses; see :mod:`everlog.reasoning.maintenance` for
+    the letters.
+    """
 
     I: AnyFactSet  # noqa: E741
     gone: AnyFactSet
@@ -33,7 +35,7 @@ class Sets(Protocol):
     def unsupported(self, facts: AnyFactSet) -> AnyFactSet: ...
 
 
-def maintain_together(m: Sets, rules: Rules, modules: Sequence[SpecialModule]) -> None:
+def maintain_with_modules(m: Sets, rules: Rules, modules: Sequence[SpecialModule]) -> None:
     """Repair a stratum with modules inside (DRed^c-MOD). Without counters, DRed takes the place of DRed^c."""
     loops = Loops.of(modules, m.I)
     overdeleted = m.overdelete(rules, m.unsupported, loops)  # l. 162 to 173

@@ -1,4 +1,4 @@
-"""Observers of fixpoints (:class:`everlog.engine.algebra.Observer`): they keep to limits and show progress."""
+"""Observers of fixpoints (:class:`everlog.engine.algebra.Observer`): they enforce limits and report progress."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from everlog.reasoning.statistics import Listener, RoundEvent
 class WithinLimits:
     """Keeps an engine's number of held facts up to date, and a fixpoint within the engine's limits.
 
-    ``facts`` are those that are known before the first round.
+    ``facts`` are known before the first round.
     """
 
     def __init__(self, engine: AnyEngine, facts: AnyFactSet) -> None:
         self.engine = engine
         self.rounds = 0
         self.known = 0
-        """The number of known facts, once there was a round."""
+        """The number of known facts after the last round; 0 before the first."""
         self._before = facts
 
     def __call__(self, new: int, rounds: int = 1) -> None:
@@ -28,12 +28,12 @@ class WithinLimits:
         self.engine.limits.check(self.known)
 
 
-def unheard(new: int, rounds: int = 1) -> None:
-    """An observer that takes no notice."""
+def ignore_rounds(new: int, rounds: int = 1) -> None:
+    """Observer that ignores all rounds."""
 
 
 class StratumProgress(WithinLimits):
-    """Counts the rounds of a stratum, one of ``strata``, and tells a listener about them."""
+    """Counts the rounds of a stratum, one of ``strata``, and reports them to a listener."""
 
     def __init__(self, engine: AnyEngine, facts: AnyFactSet, index: int, strata: int, listener: Listener) -> None:
         super().__init__(engine, facts)

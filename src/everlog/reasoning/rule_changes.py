@@ -1,13 +1,13 @@
-"""Changes of the rules: a materialisation repaired for rules that go, and for rules that come.
+"""Changes of the rules: a materialisation is repaired for removed rules and for added rules.
 
-The instances of a removed rule are deletions, those of an added one insertions. So a rule that goes gets a guard, a
-hidden predicate of arity 0 whose only fact is deleted, and a rule that comes gets one whose fact is inserted: that is
-an update, and any algorithm can do it. First the rules go, then the others come, so that the program is one that can
-be stratified at each step.
+The instances of a removed rule are deletions, those of an added one insertions. So a removed rule gets a guard, a
+hidden predicate of arity 0 whose only fact is deleted, and an added rule gets one whose fact is inserted: that is an
+update, and any algorithm can do it. Rules are removed first and added afterwards, so that the program can be stratified
+at each step.
 
-A rule that a module takes cannot have a guard. It goes or comes at once, and what the module derives is computed
-afresh and compared with what there was; so is every predicate that another program derives otherwise (see
-:mod:`everlog.analysis.derivations`). All else is repaired, or not touched.
+A rule that a module takes cannot have a guard. It is removed or added at once, and the facts of the module are computed
+afresh and compared with the old ones; so are the facts of each predicate that the two programs derive in different ways
+(see :mod:`everlog.analysis.derivations`). All other facts are repaired, or not touched.
 """
 
 from __future__ import annotations
@@ -31,25 +31,25 @@ from everlog.reasoning.change import SignedChange, Summands, followed
 from everlog.reasoning.fixpoint import fixpoint
 from everlog.reasoning.materialisation import Materialisation, Trace, counted_anew, trace_of
 from everlog.reasoning.modules.boundary import outward
-from everlog.reasoning.modules.graphs import derived_together
+from everlog.reasoning.modules.graphs import derived_by_modules
 from everlog.reasoning.names import Algorithm, Strategy
 from everlog.reasoning.statistics import UpdateStatistics
 from everlog.reasoning.update import update
 
 REMOVED = Predicate("removed rules", 0)
 ADDED = Predicate("added rules", 0)
-"""The guards; no name in a program contains a space."""
+"""The guards of rules; no name in a program contains a space."""
 
 SHOWN = 3
-"""So many predicates are named that were computed afresh."""
+"""Maximum number of predicates computed afresh that the reason of an update names."""
 
 
 @dataclass(frozen=True)
 class RuleChange:
-    """A program and the one it becomes.
+    """A program before and after a change of its rules.
 
-    ``removed`` are rules that only the old one has, ``added`` rules that only the new one has. ``arranged`` puts a
-    program into strata, and modules, as both are.
+    ``removed`` are rules that only the old one has, ``added`` rules that only the new one has. ``arranged`` returns a
+    program in strata, and modules, like both programs.
     """
 
     old: StratifiedProgram
@@ -59,11 +59,11 @@ class RuleChange:
     arranged: Callable[[CheckedProgram], StratifiedProgram]
 
     def removing(self) -> StratifiedProgram:
-        """The old program with guards on the rules that go, but without those that are part of modules."""
+        """The old program with guards on the removed rules, without removed rules of modules."""
         return self._guarded(self.old, self.removed, REMOVED, taken=lambda rule: None)
 
     def adding(self) -> StratifiedProgram:
-        """The new program with guards on the rules that come, but for those that are part of modules."""
+        """The new program with guards on the added rules, except those of modules."""
         return self._guarded(self.new, self.added, ADDED, taken=lambda rule: rule)
 
     def _guarded(
@@ -82,7 +82,7 @@ class RuleChange:
 def change_rules(
     engine: Engine,
     change: RuleChange,
-    kept: Materialisation,
+    materialisation: Materialisation,
     delete: FactSet,
     insert: FactSet,
     algorithm: Algorithm,
@@ -90,11 +90,11 @@ def change_rules(
 ) -> SignedChange:
     """The materialisation by the new rules of (E \\ delete) u insert; the facts are under the names that users see.
 
-    The counters stay right; those of predicates whose rules are recursive in one program and not in the
-    other are computed anew. The change is under the names that users see, since hidden ones differ from program to
-    program, and facts of hidden predicates are not in it; the materialisation is under those of the new program.
+    The counters are kept; those of predicates whose rules are recursive in only one of the programs are computed anew.
+    The change is under the names that users see, since hidden ones differ from program to program, and facts of hidden
+    predicates are not in it; the materialisation is under those of the new program.
     """
-    run = _Run(engine, algorithm, strategy, Derivations(change.old), kept)
+    run = _Run(engine, algorithm, strategy, Derivations(change.old), materialisation)
     if change.removed:
         run.step(change.removing(), REMOVED, delete, NONE, holds=True)
         delete = NONE
@@ -112,14 +112,14 @@ class _Run:
         algorithm: Algorithm,
         strategy: Strategy,
         derived: Derivations,
-        kept: Materialisation,
+        materialisation: Materialisation,
     ) -> None:
         self.engine = engine
         self.algorithm = algorithm
         self.strategy = strategy
         self.derived = derived
-        self.kept = kept
-        self.before_rules = kept
+        self.materialisation = materialisation
+        self.before_rules = materialisation
         self.facts: tuple[FactSet, FactSet] = (NONE, NONE)
         self.explicit: tuple[FactSet, FactSet] = (NONE, NONE)
         self.afresh: dict[Predicate, None] = {}
@@ -130,7 +130,7 @@ class _Run:
     def step(
         self, program: StratifiedProgram, guard: Predicate, delete: FactSet, insert: FactSet, *, holds: bool
     ) -> None:
-        """Go on to a program with guards, and delete or insert their fact."""
+        """Continue with a program with guards, and delete or insert their fact."""
         fact = FactSet({guard: Relation.from_columns([], self.engine.universe, 1)})
         new = Derivations(program, {guard: holds})
         start = started_from(self.derived, new)
@@ -140,47 +140,53 @@ class _Run:
         done = update(self.engine, start.program, old, delete, insert, self.algorithm, self.strategy)
         self.done.append(done.statistics)
         self._note(start, done, guard)
-        self.derived, self.kept = Derivations(start.program, {guard: not holds}), done.materialisation
+        self.derived, self.materialisation = Derivations(start.program, {guard: not holds}), done.materialisation
 
     def _begun(self, start: Start, new: Derivations, guard: FactSet) -> Materialisation:
-        """What is kept in the names of a program, with counters and trace where it derives facts as before."""
-        kept = replace(self._renamed(start.program, guard), afresh=frozenset(start.afresh))
-        standing = [stratum for stratum in start.program.strata if not kept.is_afresh(stratum)]
-        return self._booked(new, standing, kept)
+        """The materialisation in the names of a program, with counters and trace of predicates that it derives as
+        before.
+        """
+        materialisation = replace(self._renamed(start.program, guard), afresh=frozenset(start.afresh))
+        standing = [stratum for stratum in start.program.strata if not materialisation.is_afresh(stratum)]
+        return self._with_bookkeeping(new, standing, materialisation)
 
     def _renamed(self, program: StratifiedProgram, guard: FactSet) -> Materialisation:
-        """What is kept with explicit facts under the names that a program has for them."""
+        """The materialisation with explicit facts under the names that a program has for them."""
         old = self.derived
         seen = {hidden: predicate for predicate, hidden in old.program.external.items()}
-        explicit = old_guards_left(self.kept.explicit, old).renamed(seen).renamed(program.external)
+        explicit = old_guards_left(self.materialisation.explicit, old).renamed(seen).renamed(program.external)
         no_more = old.hidden.difference(program.external.values())
-        facts = old_guards_left(self.kept.facts, old)
+        facts = old_guards_left(self.materialisation.facts, old)
         facts = facts.restricted(predicate for predicate in facts if predicate not in no_more)
-        return replace(self.kept, explicit=explicit | guard, facts=facts | guard, trace=None)
+        return replace(self.materialisation, explicit=explicit | guard, facts=facts | guard, trace=None)
 
-    def _booked(self, new: Derivations, strata: Iterable[Stratum], kept: Materialisation) -> Materialisation:
-        """With the counters and the trace that there are, in some strata, and others where these do not fit."""
+    def _with_bookkeeping(
+        self, new: Derivations, strata: Iterable[Stratum], materialisation: Materialisation
+    ) -> Materialisation:
+        """The materialisation with its counters and its trace, computed anew for some strata where they do not fit."""
         old, strata = self.derived, list(strata)
         own = {predicate for stratum in strata for predicate in stratum.predicates}
-        counted = {*(self.kept.nr or ()), *(self.kept.rec or ())}
+        counted = {*(self.materialisation.nr or ()), *(self.materialisation.rec or ())}
         wrong = {p for p in own if p not in old.by_predicate or not new.of(p).has_counters_of(old.of(p))}
-        kept = counted_anew(self.engine, strata, kept, wrong | (counted - own))
-        return replace(kept, trace=self._trace(new, kept))
+        materialisation = counted_anew(self.engine, strata, materialisation, wrong | (counted - own))
+        return replace(materialisation, trace=self._trace(new, materialisation))
 
-    def _trace(self, new: Derivations, kept: Materialisation) -> Trace | None:
-        """The trace, with that of each stratum that is as it was."""
-        if self.kept.trace is None:
+    def _trace(self, new: Derivations, materialisation: Materialisation) -> Trace | None:
+        """The trace; the trace of each unchanged stratum is reused."""
+        if self.materialisation.trace is None:
             return None
         old = self.derived.program.strata
-        known = {_outline(self.derived, each): own for each, own in zip(old, self.kept.trace, strict=True)}
+        known = {_outline(self.derived, each): own for each, own in zip(old, self.materialisation.trace, strict=True)}
         outlines = [_outline(new, stratum) for stratum in new.program.strata]
         return tuple(
-            known[outline] if outline in known and not kept.is_afresh(stratum) else trace_of(self.engine, stratum, kept)
+            known[outline]
+            if outline in known and not materialisation.is_afresh(stratum)
+            else trace_of(self.engine, stratum, materialisation)
             for outline, stratum in zip(outlines, new.program.strata, strict=True)
         )
 
     def _note(self, start: Start, done: SignedChange, guard: Predicate) -> None:
-        """Add to the change what an update changed."""
+        """Add an update to the change."""
         seen = {hidden: predicate for predicate, hidden in start.program.external.items()}
         hidden = {guard, *seen, *self.derived.hidden}
         sides = done.inserted, done.deleted, done.explicit_inserted.renamed(seen), done.explicit_deleted.renamed(seen)
@@ -190,17 +196,19 @@ class _Run:
         self.afresh.update(dict.fromkeys(p for p in start.afresh if p not in hidden))
 
     def finish(self, before: StratifiedProgram, program: StratifiedProgram) -> SignedChange:
-        """Do without guards; no fact changes any more."""
+        """Remove the guards, which changes no facts; returns the whole change."""
         new = Derivations(program)
-        kept = self._renamed(program, NONE)
-        facts = _Forms(self.engine, self.derived, new, kept.explicit).converted(kept.facts)
-        kept = self._booked(new, program.strata, replace(kept, facts=facts))
-        counters = self._counters(outward(before, self.before_rules), outward(program, kept))
-        return SignedChange(kept, *self.facts, *self.explicit, self._statistics(), *counters)
+        materialisation = self._renamed(program, NONE)
+        facts = _Forms(self.engine, self.derived, new, materialisation.explicit).converted(materialisation.facts)
+        materialisation = self._with_bookkeeping(new, program.strata, replace(materialisation, facts=facts))
+        counters = self._counters(outward(before, self.before_rules), outward(program, materialisation))
+        return SignedChange(materialisation, *self.facts, *self.explicit, self._statistics(), *counters)
 
     @staticmethod
     def _counters(old: Materialisation, new: Materialisation) -> Iterator[Summands[Counts] | None]:
-        """How the counters differ: some were computed anew, and all others share their pieces with the old ones."""
+        """The differences of the counters: some were computed anew, and all others share their pieces with the old
+        ones.
+        """
         for before, after in ((old.nr, new.nr), (old.rec, new.rec)):
             is_known = before is not None and after is not None
             yield Summands((counts_changed(before, after),)) if is_known else None
@@ -231,7 +239,7 @@ def old_guards_left(facts: FactSet, old: Derivations) -> FactSet:
 
 
 def _outline(derived: Derivations, stratum: Stratum) -> object:
-    """What the trace of a stratum depends on besides facts."""
+    """The parts of a stratum that its trace depends on besides facts."""
     if stratum.special:
         return None
     rules = (frozenset(_counted(derived, part)) for part in (stratum.nonrecursive, stratum.recursive))
@@ -246,7 +254,7 @@ def _counted(derived: Derivations, rules: tuple[Rule, ...]) -> Iterable[tuple[Ru
 
 
 class _Forms:
-    """The same facts in the forms that the modules of another program give them."""
+    """Converts facts into the forms of the modules of another program."""
 
     def __init__(self, engine: Engine, old: Derivations, new: Derivations, explicit: FactSet) -> None:
         self.engine = engine
@@ -266,7 +274,7 @@ class _Forms:
         return facts
 
     def _refed(self, facts: FactSet, hidden: Iterable[Predicate], rules: Iterable[Rule]) -> FactSet:
-        """What feeds modules, where it is not known or depends on what was not."""
+        """The facts with those that feed modules derived again, where they are not known or depend on such."""
         rules = list(rules)
         stale = {p for p in hidden if p not in self.old.hidden or not self.new.of(p).has_facts_of(self.old.of(p))}
         while (
@@ -294,13 +302,15 @@ class _Forms:
         return facts
 
     def _rederived(self, facts: FactSet, stratum: Stratum) -> FactSet:
-        """What modules derive, where they are others than before or read something that was made again."""
+        """The facts with those of modules derived again, for modules that are new or read facts that were derived
+        again.
+        """
         if not any(map(self._is_stale, stratum.special)):
             return facts
         own = {predicate for module in stratum.special for predicate in module.predicates}
         self.remade |= own
         below = facts.restricted(predicate for predicate in facts if predicate not in own)
-        return below.replaced(derived_together(self.engine, stratum.special, below))
+        return below.replaced(derived_by_modules(self.engine, stratum.special, below))
 
     def _is_stale(self, module: SpecialModule) -> bool:
         if not self.remade.isdisjoint(module.inputs):

@@ -1,4 +1,4 @@
-"""The rules of a stratum, prepared for matching once: plans that were made for them serve the next update, too."""
+"""The rules of a stratum, prepared for matching once, so that their plans are used by later updates, too."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from everlog.lang.syntax import Predicate
 
 
 class RuleSets:
-    """The ordinary rules of a stratum for matching. Each set is made when it is asked for, and keeps its plans."""
+    """The ordinary rules of a stratum for matching. Each set is made at its first use, and keeps its plans."""
 
     def __init__(self, rules: OrdinaryRules) -> None:
         self._rules = rules
@@ -31,7 +31,7 @@ class RuleSets:
 
 
 def rule_sets(stratum: Stratum) -> RuleSets:
-    """The rules of a stratum for matching; they are made at the first call for the stratum."""
+    """The rules of a stratum for matching; they are made once for each stratum."""
     return stratum.ordinary.once(RuleSets)
 
 

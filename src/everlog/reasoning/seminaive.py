@@ -16,9 +16,9 @@ from everlog.reasoning.ways import close
 def seminaive(
     engine: AnyEngine, program: StratifiedProgram, explicit: F, listener: Listener | None = None
 ) -> tuple[F, Statistics]:
-    """Everything that follows from the explicit facts (journal paper, Algorithm 1).
+    """All facts that follow from the explicit facts, and the statistics (journal paper, Algorithm 1).
 
-    Stratum by stratum, each closed by a way that the engine chooses; :class:`everlog.reasoning.ways.Rounds` has the
+    Each stratum is closed by a way that the engine chooses; :class:`everlog.reasoning.ways.Rounds` has the
     rounds of Algorithm 1.
     """
     begin = time.perf_counter()
@@ -49,7 +49,9 @@ def close_stratum(
     strata: int = 1,
     listener: Listener | None = None,
 ) -> tuple[AnyFactSet, StratumStatistics]:
-    """Add to ``facts`` what one of some strata derives, its explicit facts included; and what that took."""
+    """Add to ``facts`` those that one of ``strata`` strata derives, its explicit facts included; returns them and the
+    statistics of the stratum.
+    """
     begin = time.perf_counter()
     progress = StratumProgress(engine, facts, stratum.index, strata, listener or Listener())
     facts = close(engine, stratum, facts, explicit, progress)

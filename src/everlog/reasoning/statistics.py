@@ -1,4 +1,4 @@
-"""What reasoning did: facts, instances, rounds and seconds, in total and by stratum."""
+"""Figures of reasoning: facts, instances, rounds and seconds, in total and by stratum."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from everlog.reasoning.equality import Equality
 
 @dataclass(frozen=True, slots=True)
 class StratumStatistics:
-    """One stratum: its rules, and what evaluating them took."""
+    """The rules of one stratum, and the figures of their evaluation."""
 
     index: int
     rules: int
@@ -23,7 +23,7 @@ class StratumStatistics:
     rounds: int
     seconds: float
     plan: str = ""
-    """How Spark evaluated it. Instances in decomposed recursion are not counted, nor are there any in closures."""
+    """The plan by which Spark evaluated it. Instances in decomposed recursion are not counted; closures have none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,14 +45,14 @@ class Statistics:
     stratification: Literal["levels", "single"] = "levels"
     equality: Equality = "off"
     violations: int = 0
-    """How many of the facts say that something contradicts an ontology."""
+    """The number of facts that report a contradiction of an ontology."""
 
     @property
     def derived(self) -> int:
         return self.facts - self.explicit
 
     def _repr_html_(self) -> str:
-        """What a materialisation took, stratum by stratum."""
+        """The figures of a materialisation as HTML, stratum by stratum."""
         caption = (
             f"{self.facts:,} facts: {self.explicit:,} explicit, {self.derived:,} derived; "
             f"{self.instances:,} instances in {self.rounds:,} rounds, {self.seconds:.3f} s"
@@ -71,7 +71,7 @@ class Statistics:
 
 @dataclass(frozen=True, slots=True)
 class RoundEvent:
-    """Sent after each round of a stratum to whoever shows progress."""
+    """The state after a round of a stratum, for displays of progress."""
 
     stratum: int
     strata: int
@@ -83,14 +83,14 @@ class RoundEvent:
 
 @dataclass(frozen=True, slots=True)
 class Listener:
-    """Who is told how reasoning gets on."""
+    """Observer of the progress of reasoning."""
 
     round_done: Callable[[RoundEvent], None] = field(default=lambda event: None)
 
 
 @dataclass
 class UpdateStatistics:
-    """An update in the columns of the papers' tables.
+    """The figures of an update, as in the columns of the papers' tables.
 
     Instances by phase: ``delete`` (overdeletion), ``backward`` (rederivation and backward chaining),
     ``forward`` (insertion, and saturation); for Counting ``deleted`` and ``added``.
@@ -105,7 +105,7 @@ class UpdateStatistics:
     proved: int = 0
     blocked: int = 0
     budget: int | None = None
-    """How many instances the algorithm might consider before another was tried."""
+    """Maximum number of instances that the algorithm could consider before another was tried; None is no maximum."""
     seconds: float = 0.0
 
     @property
@@ -113,7 +113,7 @@ class UpdateStatistics:
         return sum(self.instances.values())
 
     def then(self, later: UpdateStatistics) -> UpdateStatistics:
-        """What this update and a later one took together."""
+        """The summed figures of this update and a later one."""
         phases = dict.fromkeys((*self.instances, *later.instances))
         names = ("overdeleted", "rederived", "checked", "proved", "blocked", "seconds")
         budgets = [budget for budget in (self.budget, later.budget) if budget is not None]
@@ -126,7 +126,7 @@ class UpdateStatistics:
         )
 
     def _repr_html_(self) -> str:
-        """What an update took, phase by phase."""
+        """The figures of an update as HTML, phase by phase."""
         reason = f" ({self.reason})" if self.reason else ""
         rows = _figures({f"instances, {phase}": number for phase, number in self.instances.items()})
         names = ("overdeleted", "rederived", "checked", "proved", "blocked")

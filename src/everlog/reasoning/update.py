@@ -1,4 +1,4 @@
-"""Updates: which algorithm repairs a materialisation, and what it needs beforehand."""
+"""Updates: repairs a materialisation by an algorithm, with the bookkeeping that the algorithm needs."""
 
 from __future__ import annotations
 
@@ -18,7 +18,15 @@ from everlog.reasoning.dred import DRed
 from everlog.reasoning.dredc import DRedC
 from everlog.reasoning.fbf import FBF
 from everlog.reasoning.maintenance import Maintenance
-from everlog.reasoning.materialisation import C, F, Maintain, Materialisation, booked, with_counters, with_trace
+from everlog.reasoning.materialisation import (
+    C,
+    F,
+    Maintain,
+    Materialisation,
+    with_bookkeeping,
+    with_counters,
+    with_trace,
+)
 from everlog.reasoning.names import Algorithm, Strategy
 from everlog.reasoning.seminaive import seminaive
 from everlog.reasoning.statistics import UpdateStatistics
@@ -38,7 +46,7 @@ def update(
     algorithm: Algorithm,
     strategy: Strategy = "never",
 ) -> SignedChange[F, C]:
-    """The materialisation of (E \\ delete) ∪ insert, by one of the algorithms.
+    """The change to the materialisation of (E \\ delete) ∪ insert, by one of the algorithms.
 
     Bookkeeping that the algorithm needs and an earlier update did not keep is computed first.
     """
@@ -63,7 +71,7 @@ def update(
 def best_update(
     engine: AnyEngine, program: StratifiedProgram, old: Materialisation[F, C], delete: F, insert: F
 ) -> SignedChange[F, C]:
-    """The same by what seems cheapest; see :mod:`everlog.reasoning.choose`."""
+    """The change of :func:`update` by the algorithm that seems cheapest; see :mod:`everlog.reasoning.choose`."""
     tried: list[str] = []
     for attempt in attempts(program, old, delete, insert):
         considered = engine.work.instances.total()
@@ -84,7 +92,9 @@ def best_update(
 def rematerialise(
     engine: AnyEngine, program: StratifiedProgram, old: Materialisation[F, C], delete: F, insert: F
 ) -> SignedChange[F, C]:
-    """Compute everything again, with the bookkeeping that was kept, and compare it with what was there."""
+    """The change of :func:`update`, found by deriving everything again, with the bookkeeping that was kept, and
+    comparing.
+    """
     begin = time.perf_counter()
     more, less = explicit_change(old.explicit, delete, insert)
     explicit = (old.explicit - less).extended(more)
@@ -94,6 +104,6 @@ def rematerialise(
     figures.seconds = time.perf_counter() - begin
     maintain: Maintain = "counting" if old.trace is not None else "none" if old.nr is None else "dredc"
     fresh: Materialisation[F, C] = Materialisation(explicit, facts, instances=statistics.instances)
-    new = booked(engine, program, fresh, maintain)
+    new = with_bookkeeping(engine, program, fresh, maintain)
     counters = replaced(old.nr, new.nr), replaced(old.rec, new.rec)
     return SignedChange(new, inserted, deleted, more, less, figures, *counters)

@@ -1,7 +1,7 @@
 """Closing a stratum: the engine chooses a way before the stratum is evaluated (:class:`everlog.engine.algebra.Way`).
 
-Here are the plain ways, which all engines have in common; an engine may have others, such as one task of Spark. Plain
-ways repair a stratum by the algorithm of the update.
+This module has the plain ways, which all engines have in common; an engine may have others, such as one task of Spark.
+Plain ways repair a stratum by the algorithm of the update.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from everlog.engine.algebra import AnyEngine, AnyFactSet, Observer, Repairing, T
 from everlog.engine.factset import NONE, as_local
 from everlog.reasoning.fixpoint import fixpoint
 from everlog.reasoning.modules.kinds import implementation
-from everlog.reasoning.modules.loops import close_together
+from everlog.reasoning.modules.loops import close_with_modules
 from everlog.reasoning.rule_sets import rule_sets
 
 
@@ -27,7 +27,9 @@ def close(
     observer: Observer,
     without: Collection[str] = (),
 ) -> AnyFactSet:
-    """Add to ``facts`` what a stratum derives, its explicit facts included, by the best way that is not too large."""
+    """Add to ``facts`` those that a stratum derives, its explicit facts included, by the best way that is not too
+    large.
+    """
 
     def choose(without: Collection[str]) -> Way:
         return engine.way(stratum, facts, explicit, without) or plain_way(engine, stratum)
@@ -42,7 +44,7 @@ def close_by(
     observer: Observer,
     without: Collection[str] = (),
 ) -> AnyFactSet:
-    """Close by the way that is chosen, and where that turns out to be too large by one that is chosen without it."""
+    """Close by the way that ``choose`` returns; if it turns out to be too large, by one that is chosen without it."""
     while True:
         try:
             return choose(without).close(facts, explicit, observer)
@@ -51,7 +53,7 @@ def close_by(
 
 
 def plain_way(engine: AnyEngine, stratum: Stratum) -> Way:
-    """The way to close a stratum by matching round by round, and by what modules do with facts in this process."""
+    """The way to close a stratum by matching round by round, and by the implementations of modules in this process."""
     if stratum.alone is not None:
         return ModuleAlone(engine, stratum.alone)
     return ModulesInRounds(engine, stratum) if stratum.special else Rounds(engine, stratum)
@@ -97,7 +99,7 @@ class ModulesInRounds:
         rules, modules = rule_sets(self.stratum), self.stratum.special
         given = explicit.restricted(self.stratum.predicates)
         new = given.extended(self.engine.match(rules.nonrecursive, facts, facts).facts(without=given))
-        return close_together(self.engine, modules, rules.recursive, as_local(facts), as_local(new), observer)
+        return close_with_modules(self.engine, modules, rules.recursive, as_local(facts), as_local(new), observer)
 
     def repair(self, update: Repairing) -> None:
         update.by_algorithm()

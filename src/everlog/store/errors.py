@@ -69,8 +69,8 @@ def after_commit(
     try:
         yield
     except (EverlogError, DeltaError, pa.ArrowException, OSError, MemoryError) as error:
-        said = error.diagnostics[0].message if isinstance(error, EverlogError) else first_line(error)
-        message = f"version {version} is committed, but {doing} failed: {said}"
+        cause = error.diagnostics[0].message if isinstance(error, EverlogError) else first_line(error)
+        message = f"version {version} is committed, but {doing} failed: {cause}"
         hint = "the change is made and whole, do not make it again; everlog verify says whether all is well"
         warning(Diagnostic(Code.AFTER_COMMIT, message, Place(str(where)), hint, severity=Severity.WARNING))
 

@@ -1,11 +1,11 @@
-"""Which writers are alive, and how those that died are cleaned up after.
+"""Locks of writers: they show which writers are alive, so that the files of dead ones are removed.
 
 Every writer holds an exclusive ``flock`` on ``work/<writer>.lock`` for its whole life. The kernel
 drops it when the process ends, however it ends, so a lock that can be taken belongs to a dead
-writer: no process ids to be reused, no ages to be guessed. The Delta commit decides who wins; the lock says
-whose files must be left alone, and for whom others wait.
+writer: no process ids to be reused, no ages to be guessed. The Delta commit decides which writer wins; the lock
+protects a living writer's files, and lets others wait.
 
-Whoever makes a snapshot, reader or writer, holds such a lock on the directory that it makes it in.
+A process that makes a snapshot, reader or writer, holds such a lock on the snapshot's directory.
 
 ``work/guard`` is held for the moments in which a writer registers, leaves or cleans up, so that
 none of these see another halfway through.
@@ -90,8 +90,8 @@ def in_turn(layout: StoreLayout, wait: float | None) -> Iterator[None]:
 def _described(layout: StoreLayout, writer: str) -> str:
     """The process of a writer, as its lock file names it."""
     try:
-        said = json.loads(layout.lock(writer).read_bytes())
-        return f"process {said['pid']} on {said['host']}, since {said['since']}"
+        holder = json.loads(layout.lock(writer).read_bytes())
+        return f"process {holder['pid']} on {holder['host']}, since {holder['since']}"
     except (OSError, ValueError, KeyError, TypeError):
         return "a process that does not say which it is"
 

@@ -119,8 +119,8 @@ def write_change(store: Store, version: int, old: SnapshotState, new: State) -> 
 
 def _differs(snapshot: Snapshot, state: State) -> bool:
     """Whether a state and a snapshot differ in having counters, or in their generated predicates."""
-    said, generated = snapshot.manifest, sorted(map(str, state.generated))
-    return said["counted"] != (state.nr is not None) or said["generated"] != generated
+    manifest, generated = snapshot.manifest, sorted(map(str, state.generated))
+    return manifest["counted"] != (state.nr is not None) or manifest["generated"] != generated
 
 
 def _size(placed: LayeredState, predicates: set[Predicate], below: list[Snapshot]) -> int:

@@ -74,8 +74,8 @@ def _check_file(path: Path, file: ActiveFile, wanted: pa.Schema, key: list[str])
     size = path.stat().st_size
     if size != file.size:
         yield f"{path}: has {size} bytes, the log says {file.size}"
-    said = (file.rows, file.low, file.high, file.nulls)
-    for what, log, found in zip(PARTS, said, _parts(footer), strict=True):
+    recorded = (file.rows, file.low, file.high, file.nulls)
+    for what, log, found in zip(PARTS, recorded, _parts(footer), strict=True):
         if _known(log, own) != _promised(found, log):
             yield f"{path}: {what} are {found}, the log says {log}"
     for what, log, found in zip(PARTS[1:3], _parts(footer)[1:3], _extremes(path), strict=True):
@@ -88,16 +88,18 @@ def _parts(stats: dict[str, Any]) -> tuple[Any, ...]:
     return stats["numRecords"], stats["minValues"], stats["maxValues"], stats["nullCount"]
 
 
-def _known(said: Any, own: pa.Schema) -> Any:
+def _known(recorded: Any, own: pa.Schema) -> Any:
     """The statistics of the columns that the file has."""
-    return {name: value for name, value in said.items() if name in own.names} if isinstance(said, dict) else said
+    if not isinstance(recorded, dict):
+        return recorded
+    return {name: value for name, value in recorded.items() if name in own.names}
 
 
-def _promised(found: Any, said: Any) -> Any:
+def _promised(found: Any, recorded: Any) -> Any:
     """The statistics without bounds of texts that the log does not have; earlier logs have none."""
     if not isinstance(found, dict):
         return found
-    return {name: value for name, value in found.items() if name in said or not isinstance(value, str)}
+    return {name: value for name, value in found.items() if name in recorded or not isinstance(value, str)}
 
 
 def _extremes(path: Path) -> tuple[dict[str, int], dict[str, int]]:

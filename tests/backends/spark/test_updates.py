@@ -17,7 +17,7 @@ from everlog.backends.spark.plans import PlanSettings
 from everlog.backends.spark.settings import SparkSettings
 from everlog.lang.parser import parse_program
 from everlog.lang.syntax import Predicate, Program
-from everlog.reasoning.materialisation import Materialisation, booked
+from everlog.reasoning.materialisation import Materialisation, with_bookkeeping
 from everlog.reasoning.modules.kinds import with_modules
 from everlog.reasoning.names import Algorithm
 from everlog.reasoning.seminaive import seminaive
@@ -43,7 +43,7 @@ def check_updates(
         explicit = {*case.facts, *naive.explicit(case.program)}
         given = on_spark.facts(explicit)
         facts, _ = seminaive(engine, program, given)
-        kept = booked(engine, program, Materialisation(given, facts), "dredc")
+        kept = with_bookkeeping(engine, program, Materialisation(given, facts), "dredc")
         rules = case.program.rules
         before = naive.materialise(_rules_only(case), explicit)
         assert on_spark.listed(kept.facts) == before
@@ -136,7 +136,7 @@ def test_a_closure_is_repaired_in_one_task_or_closed_again(
         on_spark.engine.settings = SparkSettings(0, PlanSettings(condensed_edges=edges, shared_facts=pairs))
         explicit = on_spark.facts(given)
         found, _ = seminaive(on_spark.engine, program, explicit)
-        kept = booked(on_spark.engine, program, Materialisation(explicit, found), "dredc")
+        kept = with_bookkeeping(on_spark.engine, program, Materialisation(explicit, found), "dredc")
         done = update(on_spark.engine, program, kept, on_spark.facts(deleted), on_spark.facts(inserted), "dredc")
 
         def seen(facts: Any) -> set[Fact]:

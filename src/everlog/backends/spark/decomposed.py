@@ -127,7 +127,7 @@ class CloseSlice:
                 yield from self._batches(number, closed.relation(predicate), numbering)
 
     def _closed(self, slice_facts: FactSet, below: FactSet, numbering: SharedNumbering) -> FactSet:
-        from everlog.reasoning.observers import unheard
+        from everlog.reasoning.observers import ignore_rounds
         from everlog.reasoning.ways import close
 
         numbers = numbering.numbers_of(np.array(list(self.constants.values()), np.int64))
@@ -136,7 +136,7 @@ class CloseSlice:
         around = slice_facts.restricted(p for p in slice_facts if p not in self.derived)
         facts = around.replaced(below.fitted(numbering.universe))
         stratum = Stratum.of_rules(1, self.rules, (), self.derived)
-        return as_local(close(engine, stratum, facts, seeds, unheard))
+        return as_local(close(engine, stratum, facts, seeds, ignore_rounds))
 
     def _batches(self, number: int, relation: Relation, numbering: SharedNumbering) -> Iterator[pa.RecordBatch]:
         keys = relation.keys()

@@ -22,7 +22,7 @@ from everlog.engine.limits import Limits
 from everlog.lang.internal import VIOLATION
 from everlog.lang.syntax import Predicate
 from everlog.profiling.watch import UNWATCHED, Watch
-from everlog.reasoning.materialisation import AnyMaterialisation, Maintain, Materialisation, booked
+from everlog.reasoning.materialisation import AnyMaterialisation, Maintain, Materialisation, with_bookkeeping
 from everlog.reasoning.modules.kinds import with_modules
 from everlog.reasoning.seminaive import seminaive
 from everlog.reasoning.statistics import Listener, Statistics
@@ -89,7 +89,7 @@ def materialise_on_spark(
         explicit = explicit.renamed(program.external)
         facts, statistics = seminaive(engine, program, explicit, watch.listener(listener))
         fresh: AnyMaterialisation = Materialisation(explicit, facts, instances=statistics.instances)
-        kept = booked(engine, program, fresh, booking)
+        kept = with_bookkeeping(engine, program, fresh, booking)
         most = engine.settings.expand_below
         generated = frozenset[Predicate]() if most is None else above(program, framed(space, facts).sizes, most)
         return _written(space, staging.work, program, _in_frames(space, kept), generated, statistics)

@@ -25,7 +25,7 @@ from everlog.lang.errors import EverlogError
 from everlog.lang.syntax import Predicate
 from everlog.reasoning.materialisation import AnyMaterialisation, Materialisation
 from everlog.reasoning.modules.boundary import bridges
-from everlog.reasoning.observers import unheard
+from everlog.reasoning.observers import ignore_rounds
 from everlog.reasoning.ways import close
 from everlog.store import Store, VersionInfo
 from everlog.store.codec import COUNTED
@@ -123,7 +123,7 @@ def _unlisted(engine: SparkEngine, stratum: Stratum, facts: FrameSet) -> FrameSe
     @functools.cache
     def closed() -> FrameSet:
         inputs = facts.restricted(stratum.alone.inputs if stratum.alone is not None else ())
-        return framed(engine.space, close(lazily, stratum, inputs, NONE, unheard))
+        return framed(engine.space, close(lazily, stratum, inputs, NONE, ignore_rounds))
 
     def frame(predicate: Predicate) -> DataFrame:
         return closed().frame([predicate])

@@ -78,7 +78,7 @@ def _tallied(context: Any, job: _Job[T, R], tally: Tally | None) -> Iterator[_Jo
         yield job
         return
     read, rows = context.accumulator(0), context.accumulator(0)
-    with polled(lambda: tally.tell(read.value, rows.value)):
+    with polled(lambda: tally.report(read.value, rows.value)):
         yield replace(job, sizes=tuple(tally.sizes), counters=(read, rows))
 
 

@@ -23,7 +23,7 @@ from everlog.engine.algebra import AnyFactSet, Observer, Repairing, TooLargeErro
 from everlog.engine.factset import NONE
 from everlog.lang.syntax import Predicate
 from everlog.reasoning.fixpoint import fixpoint
-from everlog.reasoning.observers import unheard
+from everlog.reasoning.observers import ignore_rounds
 from everlog.reasoning.rule_sets import rule_sets
 from everlog.reasoning.ways import close, close_by
 
@@ -139,7 +139,7 @@ class ModuleByPlan:
         engine = self.engine
         if (ordinary := as_planned(self.stratum)) is not self.stratum:
             below = facts.restricted(facts.possible.difference(self.stratum.predicates))
-            return framed(engine.space, close(engine, ordinary, below, NONE, unheard))
+            return framed(engine.space, close(engine, ordinary, below, NONE, ignore_rounds))
         plan = plan_of(self.stratum, facts.sizes, replace(engine.plan_settings, local_facts=0))
         engine.note_plan(plan)
         return (
@@ -153,7 +153,7 @@ class ModuleByPlan:
         given = engine.kept({p: seeds[p] for p in plan.seeds if p in seeds})
         around = facts.restricted(facts.possible.difference(plan.seeds))
         linear = Stratum.of_rules(plan.stratum.index, plan.rules, (), tuple(plan.seeds))
-        found = framed(engine.space, close(engine, linear, around, given, unheard))
+        found = framed(engine.space, close(engine, linear, around, given, ignore_rounds))
         return found.restricted(p for p in found if p not in plan.seeds or p in plan.stratum.predicates)
 
     def repair(self, update: Repairing) -> None:

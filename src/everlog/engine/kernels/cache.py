@@ -53,14 +53,14 @@ def _numba_has_place() -> bool:
 
 
 def _kernel() -> int:
-    """What stands for a kernel; never compiled."""
+    """A function in place of a kernel; it is never compiled."""
     return 0
 
 
 def _own_directory() -> Path:
-    """A directory of this user alone, the same in every process if nobody else was there first.
+    """A directory of this user alone; all processes of the user share it, unless another user has made it.
 
-    What is in it is unpickled by Numba, so nobody else may write to it. One that is not this user's or that others may
+    Numba unpickles the files in it, so no other user may write to it. One that is not this user's or that others may
     enter is left alone, and this process gets a directory of its own, which goes with it.
     """
     user = os.geteuid() if hasattr(os, "geteuid") else None

@@ -225,7 +225,8 @@ class _Graph:
 def _at_level(reasoner: ReasonedProgram, subject: Subject, level: Level) -> Subject:
     """The subject of explanations at a level."""
     universe, partition = len(reasoner.dictionary), level.partition
-    facts, explicit = level.kept.facts.fitted(universe), level.kept.explicit.fitted(universe)
+    facts = level.materialisation.facts.fitted(universe)
+    explicit = level.materialisation.explicit.fitted(universe)
     return replace(
         subject, facts=facts, explicit=explicit, inner=facts, partition=partition, engine=reasoner.engine(partition)
     )

@@ -1,4 +1,4 @@
-"""Between facts as given and facts over representatives."""
+"""Conversions between facts as given and facts over representatives."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ def expanded(facts: FactSet, partition: Partition) -> FactSet:
 
 
 def expanded_count(facts: FactSet, partition: Partition) -> int:
-    """How many facts normalised ones stand for."""
+    """The number of facts that normalised ones stand for."""
     if partition.is_trivial:
         return facts.count
     return sum(_expanded_count(relation, partition) for relation in facts.values())
 
 
 def mentioning(facts: FactSet, terms: Mask) -> FactSet:
-    """The facts with one of some terms."""
+    """The facts that have at least one of some terms."""
     if not terms.any():
         return NONE
     return FactSet({predicate: _with_terms(relation, terms) for predicate, relation in facts.items()})

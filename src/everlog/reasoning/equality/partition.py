@@ -28,7 +28,7 @@ class Partition:
         return cls(np.arange(universe, dtype=np.int64))
 
     def fitted(self, universe: int) -> Partition:
-        """The same with more terms, each equal to itself only."""
+        """The partition extended to the ids below ``universe``; each added term is equal to itself only."""
         known = len(self.of)
         return self if known >= universe else Partition(np.append(self.of, np.arange(known, universe)))
 
@@ -39,7 +39,7 @@ class Partition:
 
     @cached_property
     def sizes(self) -> Column:
-        """How many terms each representative stands for, 0 for terms that are none."""
+        """The number of terms of each representative; 0 for terms that are no representatives."""
         return np.bincount(self.of, minlength=len(self.of))
 
     @cached_property
@@ -52,7 +52,7 @@ class Partition:
         return not self.shared.any()
 
     def changed_since(self, old: Partition) -> Mask:
-        """The representatives, old and new ones, of the classes that are not the same in both."""
+        """The old and new representatives of the classes that differ between the two partitions."""
         found = np.zeros(len(self.of), np.bool_)
         moved = self.of != old.of
         found[self.of[moved]] = found[old.of[moved]] = True
@@ -60,7 +60,7 @@ class Partition:
 
     @cached_property
     def _grouped(self) -> tuple[Column, Column]:
-        """The terms by representative, and where those of each begin."""
+        """The terms sorted by representative, and the position at which the terms of each begin."""
         return np.argsort(self.of, kind="stable"), np.cumsum(self.sizes) - self.sizes
 
     def members(self, representatives: Column) -> tuple[Column, Column]:
@@ -72,7 +72,7 @@ class Partition:
         return order[starts[representatives[positions]] + within], positions
 
     def joined(self, left: Column, right: Column, preferred: Column) -> Partition:
-        """The partition in which pairs of terms are equal, too.
+        """The partition in which the given pairs of terms are equal, too.
 
         The representative of a class is a preferred term if it has one, and the first of those.
         """
@@ -104,7 +104,7 @@ def _components(nodes: int, left: Column, right: Column) -> Column:
 
 
 class NormalisedConstants(Mapping[str, int]):
-    """The ids of the constants of rules, those of their representatives."""
+    """Maps each constant of the rules to the id of its representative."""
 
     def __init__(self, constants: Mapping[str, int], partition: Partition) -> None:
         self._constants = constants

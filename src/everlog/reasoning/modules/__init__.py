@@ -1,1 +1,1 @@
-"""Modules: what takes rules out of general evaluation, with its own way to derive and to keep the facts."""
+"""Modules: groups of rules that are evaluated by special algorithms, which derive and represent their facts."""

@@ -1,4 +1,6 @@
-"""Between what users see and what reasoning keeps: explicit facts of a module's predicate feed it under a hidden name.
+"""Conversions between the facts that users see and those that reasoning keeps. The explicit facts of a module's
+predicate feed the module under a hidden name.
+
 
 Outside, a predicate of a module has its explicit facts, its counters of outside derivations and all its pairs.
 Inside, the first two belong to the hidden predicate, and the pairs are in the form the module gives them.
@@ -19,21 +21,21 @@ from everlog.engine.rules import RuleSet
 from everlog.engine.state import State
 from everlog.lang.syntax import Predicate
 from everlog.reasoning.materialisation import Materialisation, Trace
-from everlog.reasoning.modules.graphs import derived, derived_since, derived_together, graphs_of
+from everlog.reasoning.modules.graphs import derived, derived_by_modules, derived_since, graphs_of
 from everlog.reasoning.modules.kinds import implementation
 
 
-def outward(program: StratifiedProgram, kept: Materialisation) -> Materialisation:
-    """What users see of a materialisation."""
+def outward(program: StratifiedProgram, materialisation: Materialisation) -> Materialisation:
+    """A materialisation as users see it."""
     if not program.external:
-        return kept
+        return materialisation
     seen, inside = _seen(program), bridged(program)
     nr, rec = (
         None if counts is None else Counts({p: m for p, m in counts.items() if p not in inside}).renamed(seen)
-        for counts in (kept.nr, kept.rec)
+        for counts in (materialisation.nr, materialisation.rec)
     )
-    facts = visible(program, kept.facts)
-    return replace(kept, explicit=kept.explicit.renamed(seen), facts=facts, nr=nr, rec=rec)
+    facts = visible(program, materialisation.facts)
+    return replace(materialisation, explicit=materialisation.explicit.renamed(seen), facts=facts, nr=nr, rec=rec)
 
 
 def visible(program: StratifiedProgram, facts: FactSet) -> FactSet:
@@ -49,12 +51,12 @@ def external(program: StratifiedProgram, facts: FactSet) -> FactSet:
 
 
 def _seen(program: StratifiedProgram) -> dict[Predicate, Predicate]:
-    """For each hidden predicate the one that users see."""
+    """Maps each hidden predicate to the one that users see."""
     return {hidden: predicate for predicate, hidden in program.external.items() if not is_inner(predicate)}
 
 
 def bridged(program: StratifiedProgram) -> frozenset[Predicate]:
-    """Hidden predicates of which users see nothing; they follow from the others."""
+    """The hidden predicates that users do not see under any name; their facts follow from the others."""
     return frozenset(hidden for predicate, hidden in program.external.items() if is_inner(predicate))
 
 
@@ -70,7 +72,7 @@ def bridges(program: StratifiedProgram) -> Iterator[tuple[RuleSet, RuleSet]]:
 
 @dataclass(frozen=True)
 class UserView:
-    """A materialisation as users see it, and what is known of the form in which reasoning keeps it.
+    """A materialisation as users see it, and the known parts of the form in which reasoning keeps it.
 
     The state is one that a store has: facts of generated predicates are not listed. ``known`` gives
     an earlier state with the graphs of closures, if there is one.
@@ -83,12 +85,12 @@ class UserView:
 
     @property
     def seen(self) -> Materialisation:
-        """What users see, but for facts of generated predicates."""
+        """The materialisation that users see, without facts of generated predicates."""
         state = self.state
         return Materialisation(state.explicit, state.facts, state.nr, state.rec, self.trace, self.instances)
 
     def fitted(self, universe: int) -> UserView:
-        """The same in layouts that hold ids below ``universe``."""
+        """The view in layouts that hold ids below ``universe``."""
         fitted = self.seen.fitted(universe)
         if fitted.facts is self.state.facts:
             return self
@@ -96,10 +98,9 @@ class UserView:
         return replace(self, state=state, trace=fitted.trace)
 
     def inward(self, engine: Engine, program: StratifiedProgram) -> Materialisation:
-        """What reasoning keeps, with the relations of modules in their own form.
+        """The materialisation that reasoning keeps, with the relations of modules in their own form.
 
-        Costs what changed since the earlier state if everything is known; otherwise modules derive
-        their relations again.
+        Costs the change since the earlier state if everything is known; otherwise modules derive their relations again.
         """
         seen, names = self.seen, program.external
         if not names:
@@ -137,7 +138,7 @@ def fed_by(program: StratifiedProgram, state: State) -> FactSet | None:
 
 
 def inputs(engine: Engine, program: StratifiedProgram, facts: FactSet, fed: FactSet) -> FactSet:
-    """All facts but those that modules derive, with those that feed modules under their hidden names."""
+    """All facts except those that modules derive; facts that feed modules are under their hidden names."""
     plain = facts.restricted(p for p in facts if p not in program.external)
     found = plain.replaced(fed.restricted(program.external).renamed(program.external))
     for rules in (rules for pair in bridges(program) for rules in pair):
@@ -146,7 +147,7 @@ def inputs(engine: Engine, program: StratifiedProgram, facts: FactSet, fed: Fact
 
 
 def _fed_again(engine: Engine, program: StratifiedProgram, state: State) -> FactSet:
-    """What reasoning keeps, with the rules that feed modules matched again.
+    """The facts that reasoning keeps, with the rules that feed modules matched again.
 
     Where a stratum's rules depend on its own modules, the listed pairs of these serve until all is known.
     """
@@ -159,7 +160,7 @@ def _fed_again(engine: Engine, program: StratifiedProgram, state: State) -> Fact
     for stratum in program.strata:
         mixed = stratum.special if stratum.is_mixed else ()
         within = [module for module in mixed if generated.intersection(module.predicates)]
-        facts = facts.replaced(derived_together(engine, within, facts))
+        facts = facts.replaced(derived_by_modules(engine, within, facts))
         feeding = RuleSet([rule for rule in stratum.rules if rule.head.predicate in hidden])
         while more := engine.match(feeding, facts, facts, phase="opening").facts(without=facts):
             facts = facts | more
@@ -171,19 +172,19 @@ def _fed_again(engine: Engine, program: StratifiedProgram, state: State) -> Fact
 def stored(
     program: StratifiedProgram,
     dictionary: Dictionary,
-    kept: Materialisation,
+    materialisation: Materialisation,
     generated: frozenset[Predicate] = frozenset(),
     pairs: FactSet = NONE,
 ) -> State:
-    """The state as a store has it: facts of modules are listed, but for those of generated predicates.
+    """The state as a store has it: facts of modules are listed, except those of generated predicates.
 
     ``pairs`` are facts of modules that are listed already.
     """
-    seen = outward(program, kept)
+    seen = outward(program, materialisation)
     shown = {predicate: relation for predicate, relation in seen.facts.items() if predicate not in generated}
     based = [predicate for predicate, relation in shown.items() if relation.base is not None]
     shown.update({predicate: pairs.get(predicate) or shown[predicate].plain() for predicate in based})
-    fed, graphs = external(program, kept.facts), graphs_of(program, kept.facts)
+    fed, graphs = external(program, materialisation.facts), graphs_of(program, materialisation.facts)
     return State(dictionary, seen.explicit, FactSet(shown), seen.nr, seen.rec, fed, True, generated, graphs)
 
 

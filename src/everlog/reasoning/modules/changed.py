@@ -1,4 +1,4 @@
-"""How an update changes a relation."""
+"""The change of a relation by an update."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from everlog.engine.relation import Relation
 
 @dataclass(frozen=True)
 class RelationChange:
-    """A relation after an update, and what it lost and won by it."""
+    """A relation after an update, and the facts that it lost and gained."""
 
     relation: Relation
     lost: Relation
@@ -17,7 +17,7 @@ class RelationChange:
 
     @classmethod
     def between(cls, old: Relation, new: Relation) -> RelationChange:
-        """By comparison, which lists the pairs unless one of the two is empty."""
+        """The change found by comparison, which lists the pairs unless one of the two is empty."""
         if not old:
             return cls(new, Relation(old.layout), new)
         return cls(new, old - new, new - old)

@@ -1,4 +1,4 @@
-"""What a store says of predicates whose facts it does not list: how they follow from those that it lists."""
+"""The descriptions in a store of predicates whose facts it does not list: how they follow from the listed facts."""
 
 from __future__ import annotations
 
@@ -13,7 +13,8 @@ from everlog.lang.syntax import Predicate
 
 
 def closures_of(program: StratifiedProgram, generated: Collection[Predicate]) -> list[dict[str, Any]]:
-    """For each of the predicates what derives it: the kind of module, what it derives as a path, and what it reads.
+    """For each predicate the module that derives it: its kind, the derived relation as a path, and the predicates it
+    reads.
 
     >>> from everlog.analysis.check import check
     >>> from everlog.analysis.stratify import stratify

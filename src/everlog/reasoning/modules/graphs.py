@@ -1,7 +1,7 @@
 """The graphs of closure modules, kept between processes: a graph of an earlier state is brought up to date.
 
-What a module derives is a function of what it reads. So if its graph is known for an earlier state, the
-present one follows from how its inputs changed since, module after module, as in an update.
+The relations of a module are a function of the facts it reads. So if its graph is known for an earlier state, the
+present graph follows from the changes of its inputs since, module after module, as in an update.
 """
 
 from __future__ import annotations
@@ -24,14 +24,16 @@ from everlog.engine.runs import Run
 from everlog.lang.syntax import Predicate
 from everlog.reasoning.modules.changed import RelationChange
 from everlog.reasoning.modules.kinds import implementation
-from everlog.reasoning.modules.loops import close_together
+from everlog.reasoning.modules.loops import close_with_modules
 from everlog.reasoning.observers import WithinLimits
 
 NOTHING: Mapping[str, Reach] = MappingProxyType({})
 
 
 def forms(program: StratifiedProgram) -> frozenset[object]:
-    """What graphs and what feeds them depend on besides facts: modules, and rules for what only modules see."""
+    """The parts of a program that graphs and their inputs depend on: modules, and the rules for predicates that only
+    modules read.
+    """
     hidden = {name for predicate, name in program.external.items() if is_inner(predicate)}
     rules = (rule for stratum in program.strata for rule in stratum.rules if rule.head.predicate in hidden)
     return frozenset([*(module.identity for module in program.special), *rules])
@@ -51,21 +53,21 @@ def derived(
     graphs: Mapping[str, Reach] = NOTHING,
     listed: FactSet = NONE,
 ) -> FactSet:
-    """Facts with what modules derive from them; a graph that is known is not made again, nor are listed pairs that are
-    kept as they are."""
+    """The facts with those that modules derive from them; known graphs, and listed pairs that are kept in this form,
+    are not computed again."""
     for stratum in program.strata:
-        inputs = inputs.replaced(derived_together(engine, stratum.special, inputs, graphs, listed))
+        inputs = inputs.replaced(derived_by_modules(engine, stratum.special, inputs, graphs, listed))
     return inputs
 
 
-def derived_together(
+def derived_by_modules(
     engine: Engine,
     modules: Sequence[SpecialModule],
     facts: FactSet,
     graphs: Mapping[str, Reach] = NOTHING,
     listed: FactSet = NONE,
 ) -> Mapping[Predicate, Relation]:
-    """What the modules of one stratum derive, also from each other."""
+    """The relations of the modules of one stratum, which may read each other."""
     made = [implementation(module) for module in modules]
     known = [(each, graph) for each in made if (graph := graphs.get(each.name)) is not None]
     if len(known) == len(modules):
@@ -74,13 +76,13 @@ def derived_together(
         kept = made[0].listed(facts, listed)
         return made[0].derive(facts) if kept is None else kept
     predicates = [predicate for module in modules for predicate in module.predicates]
-    closed = close_together(engine, modules, RuleSet(()), facts, NONE, WithinLimits(engine, facts))
+    closed = close_with_modules(engine, modules, RuleSet(()), facts, NONE, WithinLimits(engine, facts))
     return {predicate: closed.relation(predicate) for predicate in predicates}
 
 
 @dataclass(frozen=True)
 class Derived:
-    """Facts with what modules derive from them, and how all of these differ from earlier ones."""
+    """Facts with those that modules derive from them, and the difference from earlier facts."""
 
     facts: FactSet
     gone: FactSet
@@ -88,7 +90,7 @@ class Derived:
 
 
 def derived_since(engine: Engine, program: StratifiedProgram, old: FactSet, inputs: FactSet) -> Derived:
-    """What modules derive, by what changed: ``old`` are earlier facts with what modules derived from them."""
+    """The facts with those of modules, repaired from ``old``, earlier facts with those of modules."""
     read = {predicate for module in program.special for predicate in module.inputs}.difference(program.external)
     changed = facts_changed(old.restricted(read), inputs.restricted(read))
     now = Derived(inputs, _with_sign(changed, -1), _with_sign(changed, 1))
@@ -98,14 +100,14 @@ def derived_since(engine: Engine, program: StratifiedProgram, old: FactSet, inpu
 
 
 def _followed(engine: Engine, stratum: Stratum, old: FactSet, now: Derived) -> Derived:
-    """What the modules of one stratum derive, by what changed below."""
+    """The facts with those of the modules of one stratum, repaired by the changes below it."""
     changed = {*now.gone, *now.fresh}
     if all(changed.isdisjoint(module.inputs) for module in stratum.special):
         own = [predicate for module in stratum.special for predicate in module.predicates]
         return Derived(now.facts.replaced({p: old.relation(p) for p in own}), now.gone, now.fresh)
     ordered = _ordered(stratum.special)
     if ordered is None:
-        found = derived_together(engine, stratum.special, now.facts)
+        found = derived_by_modules(engine, stratum.special, now.facts)
         return _with(now, {p: RelationChange.between(old.relation(p), relation) for p, relation in found.items()})
     for module in ordered:
         now = _with(now, implementation(module).repaired(old, now.facts, now.gone, now.fresh))
@@ -121,7 +123,7 @@ def _with(now: Derived, found: Mapping[Predicate, RelationChange]) -> Derived:
 
 
 def _ordered(modules: Sequence[SpecialModule]) -> list[SpecialModule] | None:
-    """Modules after those that they read, None if some read each other."""
+    """The modules, each after those that it reads; None if some read each other."""
     left, found = list(modules), []
     while left:
         waiting = {predicate for module in left for predicate in module.predicates}

@@ -1,9 +1,10 @@
-"""What a kind of modules does with facts: the functions of a module (thesis, Definition 11), and its representation.
+"""The interface of a kind of modules to facts: the functions of a module (thesis, Definition 11), and its
+representation.
 
 The relations of a module are a function of what it reads. They are in a form of their own (a *base* of
 :class:`~everlog.engine.relation.Relation`), which contains, matches, counts and lists pairs like a plain relation.
 
-There are two ways to keep them right, and each kind has both:
+There are two ways to maintain them, and each kind has both:
 
 - *Alone*: nothing that the module reads is in its own stratum. :meth:`ModuleImplementation.derive` is called once, and
   :meth:`ModuleImplementation.repaired` after an update. Both are exact, so that no fact of the module is overdeleted.
@@ -12,10 +13,11 @@ There are two ways to keep them right, and each kind has both:
   Algorithms 6 and 7 call.
 
 A kind has to implement :meth:`ModuleImplementation.derive`. Everything else has a default that derives anew, and costs
-as much; a kind replaces it where it knows something quicker. What algorithms count on, so that a small change is cheap:
+as much; a kind overrides it if it has a faster way. Algorithms rely on these costs, so that a small change is cheap:
 
-- ``derive`` costs what the module reads, not the pairs that follow, unless the kind keeps these;
-- ``repaired``, ``changed``, Add, Del and Red cost the given facts and what they change, not all that is held;
+- ``derive`` costs the facts that the module reads, not the pairs that follow, unless the kind keeps these;
+- ``repaired``, ``changed``, Add, Del and Red cost the given facts and the facts they change, not all facts that are
+  held;
 - relations and changes are not listed: the pairs of a :class:`RelationChange` are looked up where they are read.
 
 Relations, graphs and changes are values, so an update that fails has changed nothing. A :class:`ModuleState` alone is
@@ -43,38 +45,38 @@ Changes = Mapping[Predicate, RelationChange]
 
 
 class ModuleState(ABC):
-    """A module in the middle of a fixpoint, given some facts that it reads.
+    """A module during a fixpoint, given some facts that it reads.
 
     ``facts`` in a call may have facts of any predicates; those that the module does not read are ignored. Invariant:
-    what the module derives from the facts it holds is what :meth:`relations` gives.
+    :meth:`relations` returns what the module derives from the facts it holds.
     """
 
     @abstractmethod
     def relations(self) -> Relations:
-        """What the module derives from the facts it holds."""
+        """The relations that the module derives from the facts it holds."""
 
     @abstractmethod
     def add(self, facts: FactSet) -> FactSet:
-        """Hold more facts; what follows only now (Add). It is exact: the upper bound of Table 5.2."""
+        """Hold more facts; returns the facts that follow only now (Add). It is exact: the upper bound of Table 5.2."""
 
     @abstractmethod
     def delete(self, facts: FactSet) -> FactSet:
         """The facts of the module that some derivation from one of the given facts supports (Del).
 
-        Del has to go further than what is really lost, or facts of the module and inputs that support only each other
-        would stay. The facts are still held afterwards.
+        Del has to return more than the facts that are lost in the end; otherwise facts of the module and inputs that
+        support only each other would stay. The facts are still held afterwards.
         """
 
     @abstractmethod
     def rederive(self, overdeleted: FactSet, gone: FactSet, left: FactSet) -> FactSet:
-        """Hold the facts that are ``gone`` no more, and return those of the overdeleted ones that still follow (Red).
+        """Stop holding the facts ``gone``, and return the overdeleted facts that still follow (Red).
 
         ``left`` are all facts that are left. Where one of them supports the same as one that is gone, nothing changes.
         """
 
 
 class ModuleImplementation(ABC, Generic[M]):
-    """What is done with the facts of a module; ``check`` is called now and then, and may raise."""
+    """Derives and repairs the facts of a module; ``check`` is called repeatedly during long work, and may raise."""
 
     def __init__(self, module: M) -> None:
         self.module = module
@@ -92,7 +94,9 @@ class ModuleImplementation(ABC, Generic[M]):
     def changed(
         self, old: FactSet, new: FactSet, gone: FactSet, fresh: FactSet, check: Check = unlimited
     ) -> tuple[FactSet, FactSet]:
-        """What an update deletes and inserts, where ``old`` and ``new`` need not have the relations of the module."""
+        """The facts that an update deletes and inserts; ``old`` and ``new`` need not have the relations of
+        the module.
+        """
         inputs = self.module.inputs
         old, gone, fresh = (facts.restricted(inputs).plain() for facts in (old, gone, fresh))
         before = old.replaced(self.derive(old, check))
@@ -101,18 +105,20 @@ class ModuleImplementation(ABC, Generic[M]):
         return FactSet({p: c.lost for p, c in found.items()}), FactSet({p: c.won for p, c in found.items()})
 
     def in_fixpoint(self, facts: FactSet) -> ModuleState:
-        """The module given the facts that it reads, for a fixpoint with others."""
+        """The state of the module for a fixpoint with others, given the facts that it reads."""
         return _DerivingAnew(self, facts)
 
     # Between processes ------------------------------------------------------------------------------
 
     @property
     def name(self) -> str:
-        """What a snapshot has the graph of the module under: everything it depends on besides facts."""
+        """The name of the module's graph in a snapshot: everything that the graph depends on besides facts."""
         return repr(self.module.identity)
 
     def graph(self, facts: FactSet) -> Reach | None:
-        """What a snapshot has of the module, if its relations are kept in a graph. ``facts`` has its relations."""
+        """The graph that a snapshot has of the module; None if its relations are not kept in a graph. ``facts`` has its
+        relations.
+        """
         return None
 
     def restored(self, facts: FactSet, graph: Reach) -> Relations:
@@ -127,13 +133,13 @@ class ModuleImplementation(ABC, Generic[M]):
 
     def paths(self, facts: FactSet) -> PathGraph | None:
         """The graph in which each fact of the module is a path, by which it is explained; None if the rules that the
-        module takes explain it. ``facts`` has the relations of the module, which are not looked at here.
+        module takes explain it. ``facts`` has the relations of the module, which are not read.
         """
         return None
 
 
 class _DerivingAnew(ModuleState):
-    """A module whose relations are derived from nothing whenever its inputs change."""
+    """The state of a module whose relations are derived from scratch whenever its inputs change."""
 
     def __init__(self, implementation: ModuleImplementation[Any], facts: FactSet) -> None:
         self._implementation = implementation

@@ -1,4 +1,4 @@
-"""What belongs to a kind of special modules."""
+"""The parts of a kind of special modules."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class ModuleKind:
-    """A kind of special modules: all that the rest of the system asks."""
+    """A kind of special modules, with all that the rest of the system needs."""
 
     description: type[SpecialModule]
-    """What a module of the kind is, as far as that needs no facts."""
+    """The class of modules of the kind, which needs no facts."""
     detection: Detection
-    """Which rules the kind takes."""
+    """Finds the rules that the kind takes."""
     implementation: Callable[[Any], ModuleImplementation[Any]]
-    """What is done with the facts of a module, given its description."""
+    """Returns the implementation of a module, given its description."""

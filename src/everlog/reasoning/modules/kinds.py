@@ -1,7 +1,7 @@
 """The kinds of special modules: one line each.
 
-What looks for modules, evaluates, repairs, stores, shows or explains them goes through :data:`KINDS`. What works on
-facts is imported when facts are there, so that programs can be checked without it.
+Code that finds, evaluates, repairs, stores, shows or explains modules uses :data:`KINDS`. Implementations, which work
+on facts, are imported when they are first used, so that programs can be checked without them.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ KINDS: Sequence[ModuleKind] = (
     CLOSURES,
     UNIONS,
 )
-"""In the order in which they are asked for rules."""
+"""The kinds, in the order in which they may take rules."""
 
 
 def implementation(module: SpecialModule) -> ModuleImplementation[Any]:
-    """What is done with the facts of a module."""
+    """The implementation of a module, which derives and repairs its facts."""
     (kind,) = (kind for kind in KINDS if kind.description is type(module))
     return kind.implementation(module)
 

@@ -19,12 +19,12 @@ from everlog.reasoning.modules.implementation import ModuleState
 from everlog.reasoning.modules.kinds import implementation
 
 Oracle = Callable[[AnyFactSet], AnyFactSet]
-"""Returns those of some facts of which it is not known that they hold after an update."""
+"""Returns the facts that are not known to hold after an update."""
 
 
 @dataclass(frozen=True)
 class Loops:
-    """The modules inside a stratum while its fixpoint is computed: what they add to each round.
+    """The modules inside a stratum while its fixpoint is computed; they derive facts in each round.
 
     Without modules every function returns no facts, at no cost.
     """
@@ -40,23 +40,23 @@ class Loops:
 
     @cached_property
     def predicates(self) -> frozenset[Predicate]:
-        """What the modules derive."""
+        """The predicates that the modules derive."""
         return frozenset(predicate for module in self.modules for predicate in module.predicates)
 
     def relations(self) -> FactSet:
-        """All that the modules derive from what they were given."""
-        return together(FactSet(state.relations()) for state in self.states)
+        """All facts that the modules derive from the facts they were given."""
+        return united_facts(FactSet(state.relations()) for state in self.states)
 
     def within(self, facts: FactSet) -> FactSet:
-        """The facts with what the modules derive by now."""
+        """The facts with those that the modules derive by now."""
         return facts.replaced({p: relation for state in self.states for p, relation in state.relations().items()})
 
     def added(self, new: AnyFactSet) -> AnyFactSet:
-        """Add: take in new facts; the pairs that follow only now."""
-        return together(state.add(as_local(new)) for state in self.states) if self.states else NONE
+        """Add: hold new facts; returns the pairs that follow only now."""
+        return united_facts(state.add(as_local(new)) for state in self.states) if self.states else NONE
 
     def deleted(self, gone: AnyFactSet, unsupported: Oracle) -> AnyFactSet:
-        """Del: the pairs that may be lost with facts that are gone, but for those that the oracle knows to hold.
+        """Del: the pairs that may be lost with the facts ``gone``, except those that the oracle knows to hold.
 
         The oracle knows a pair that is explicit or derived outside the module under the hidden name that feeds it.
         """
@@ -64,21 +64,21 @@ class Loops:
             return NONE
         external = {p: hidden for module in self.modules for p, hidden in module.external.items()}
         inside = {hidden: p for p, hidden in external.items()}
-        doomed: AnyFactSet = together(state.delete(as_local(gone)) for state in self.states)
+        doomed: AnyFactSet = united_facts(state.delete(as_local(gone)) for state in self.states)
         return unsupported(doomed.renamed(external)).renamed(inside)
 
     def rederived(self, deleted: AnyFactSet, gone: AnyFactSet, left: AnyFactSet) -> AnyFactSet:
-        """Red: those of the deleted pairs that still follow, once facts that are gone are forgotten."""
+        """Red: the deleted pairs that still follow when the facts ``gone`` are no longer held."""
         if not self.states:
             return NONE
         sets = as_local(deleted), as_local(gone), as_local(left)
-        return together(state.rederive(*sets) for state in self.states)
+        return united_facts(state.rederive(*sets) for state in self.states)
 
 
 NO_MODULES = Loops()
 
 
-def close_together(
+def close_with_modules(
     engine: AnyEngine,
     modules: Sequence[SpecialModule],
     rules: RuleSet,
@@ -102,6 +102,6 @@ def close_together(
     return loops.within(facts)
 
 
-def together(parts: Iterable[FactSet]) -> FactSet:
+def united_facts(parts: Iterable[FactSet]) -> FactSet:
     """Facts of different predicates as one set."""
     return FactSet({predicate: relation for part in parts for predicate, relation in part.items()})

@@ -45,13 +45,13 @@ class Feed:
 
 @dataclass(frozen=True)
 class PathGraph:
-    """A graph in which the facts of a module are paths. It is made when it is asked for."""
+    """A graph in which the facts of a module are paths. It is made at its first use."""
 
     feeds: tuple[Feed, ...]
-    """What edges stand for."""
+    """The facts that edges stand for."""
     made: Callable[[], Reach]
     placed: Callable[[Reach], Mapping[Predicate, Closed]]
-    """Where the pairs of each predicate are in the graph."""
+    """Returns the pairs of each predicate in the graph."""
 
     @cached_property
     def reach(self) -> Reach:

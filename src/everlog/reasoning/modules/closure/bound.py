@@ -1,7 +1,7 @@
 """Linear recursion from one constant: ``p(c, ?z) :- p(c, ?y), e(?y, ?z)``.
 
-The rules say p = X | X_c / e+, where X is what else there is of p, and X_c the pairs of it that have the constant.
-The module has a state for pairs that go on besides that of p, which ends there.
+The rules say p = X | X_c / e+, where X are the pairs of p from elsewhere, and X_c those of them that have the constant.
+The module has a state for pairs that are extended by edges, besides the state of p, whose pairs are not.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ ANY = Variable(" any")
 
 
 def bound_closure(component: Component, reader: RuleReader) -> Taken | None:
-    """The closure of a component whose recursive rules all keep one constant, with the rule that gives its pairs that
-    go on; None if there is no such closure."""
+    """The closure of a component whose recursive rules all keep one constant, with the rule for the pairs that are
+    extended; None if there is no such closure."""
     if len(component.predicates) > 1 or component.predicates[0] in reader.aliases.others:
         return None
     (predicate,) = component.predicates
@@ -49,7 +49,7 @@ def bound_closure(component: Component, reader: RuleReader) -> Taken | None:
 
 
 def _kept(rule: Rule, predicate: Predicate) -> tuple[int, Constant] | None:
-    """The column of the head, and the constant, that the one atom of the recursion has there, too."""
+    """The column and the constant that the head and the recursive atom have in common; None if there are none."""
     own = [atom for atom in rule.positive if atom.predicate == predicate]
     if len(own) != 1 or rule.negative:
         return None
@@ -60,7 +60,7 @@ def _kept(rule: Rule, predicate: Predicate) -> tuple[int, Constant] | None:
 
 
 def _freed(rule: Rule, predicate: Predicate, column: int) -> Rule:
-    """The rule with a variable in the place of the constant."""
+    """The rule with a variable in place of the constant."""
 
     def freed(atom: Atom) -> Atom:
         terms = tuple(ANY if at == column else term for at, term in enumerate(atom.terms))
@@ -70,7 +70,7 @@ def _freed(rule: Rule, predicate: Predicate, column: int) -> Rule:
 
 
 def _edges(reads: Sequence[ReadRule], component: Component, side: str) -> list[Edge] | None:
-    """The edges that are repeated, if the rules are linear on this side, with one edge each."""
+    """The repeated edges, if the rules are linear on this side with one edge each; otherwise None."""
     words = [read.word for read in reads if read.word is not None and flaw_of(read.word, component.inside) is None]
     if len(words) < len(reads):
         return None

@@ -1,4 +1,4 @@
-"""Make closures of components whose shape is known."""
+"""Makes closures from components whose shape is known."""
 
 from __future__ import annotations
 

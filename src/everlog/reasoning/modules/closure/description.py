@@ -19,7 +19,7 @@ ClosureKind = Literal["symmetric-transitive", "transitive", "linear", "chain"]
 
 @dataclass(frozen=True, slots=True)
 class Transition:
-    """From (source, y) to (target, z) if the edge leads from y to z; without an edge y is z."""
+    """A step from (source, y) to (target, z) if the edge leads from y to z; without an edge y = z."""
 
     source: int
     edge: Edge | None
@@ -78,7 +78,7 @@ class Closure(SpecialModule):
     # What feeds it ----------------------------------------------------------------------------------
 
     def feeding(self, read: ReadRule, reader: RuleReader) -> tuple[Rule, ...]:
-        """It suffices to feed a transitive closure with what generates a relation."""
+        """The rules that feed the closure; a transitive closure is fed with the generators of a relation."""
         if read.edge is not None and "transitive" in self.kind:
             edges = reader.generated(read.edge)
             if edges != (read.edge,):
@@ -86,8 +86,8 @@ class Closure(SpecialModule):
         return super().feeding(read, reader)
 
     def generators(self, reader: RuleReader) -> Mapping[Predicate, tuple[Edge, ...]]:
-        """TC(TC(X)) = TC(X); a closed linear module contains its edges and its external facts, and consists of paths
-        along them.
+        """The edges that generate each relation. TC(TC(X)) = TC(X); a closed linear module contains its edges and its
+        external facts, and consists of paths along them.
         """
         if self.kind == "chain" or (self.kind == "linear" and not self.closed):
             return super().generators(reader)
@@ -138,13 +138,13 @@ class Closure(SpecialModule):
         return f"{path} | {_repeated(self.edges, '+', shown)}" if self.closed else path
 
     def _bound(self, shown: Shown) -> str:
-        """What goes on from a constant, and what does not."""
+        """The path of a closure from a constant: pairs that are extended, and pairs that are not."""
         outside, going = (shown(Edge(predicate)) for predicate in self.external.values())
         many = _repeated(dict.fromkeys(self.edges), "+", shown)
         return f"{outside} | {many} / {going}" if self.mirrored else f"{outside} | {going} / {many}"
 
     def _transitions(self, shown: Shown) -> str:
-        """Each state with how it is reached; states inside a chain are numbers."""
+        """Each state with the transitions that lead to it; states inside a chain are numbers."""
 
         def state(number: int) -> str:
             predicate = self.states[number]

@@ -1,4 +1,4 @@
-"""Which rules are closures: those of a component whose words make one up, and some recursive rules among others."""
+"""Finds the rules that are closures: all recursive rules of a component, judged by their words, or some of them."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class ClosureDetection(Detection):
 
 
 def _flaws(component: Component, reader: RuleReader) -> list[str]:
-    """For each recursive rule why no closure takes it; nothing if no rule by itself speaks against one."""
+    """For each recursive rule that no closure can take, the reason; empty if every rule by itself fits a closure."""
     inside, predicate = component.inside, component.predicates[0]
 
     def own(read: ReadRule) -> str | None:

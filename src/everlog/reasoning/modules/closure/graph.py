@@ -1,9 +1,9 @@
-"""The graph of a closure, made of what feeds it.
+"""The graph of a closure, made from the facts that feed it.
 
-Each fact that feeds the module is an edge of the graph, or two; which, a list of *feeds* says. A vertex
+Each fact that feeds the module is one or two edges of the graph; a list of *feeds* defines them. A vertex
 is a term in a state of the module; where pairs start with facts from outside, X_Q(x, y), there is an edge from x in
-one further state to y in the state Q. So all kinds of closures are reachability in one graph, and an
-update of what feeds them is an update of its edges.
+one further state to y in the state Q. So all kinds of closures are reachability in one graph, and a change of the facts
+that feed them is a change of its edges.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from everlog.reasoning.modules.paths import Feed
 
 @dataclass(frozen=True)
 class ClosureGraph:
-    """How the relations of a module lie in its graph: the state in which pairs start, and what makes edges."""
+    """The layout of a module's graph: the state in which pairs start, and the facts that are edges."""
 
     start: int
     feeds: tuple[Feed, ...]
@@ -53,7 +53,7 @@ class ClosureGraph:
         return _joined([edges for feed in self.feeds for edges in feed.edges_of(facts, terms)])
 
     def without_fed(self, facts: FactSet, edges: Pairs) -> Pairs:
-        """Those of the edges that no fact stands for."""
+        """The edges that no fact stands for."""
         fed = np.zeros(len(edges[0]), np.bool_)
         for feed in self.feeds:
             fed |= feed.feeds(facts, edges)
@@ -75,7 +75,7 @@ def _steps(module: Closure) -> Iterator[Feed]:
 
 
 def _silent(module: Closure) -> dict[int, list[int]]:
-    """For each state those that transitions without an edge lead to, itself first."""
+    """Maps each state to the states that transitions without an edge lead to, itself first."""
     after = {}
     for state in range(len(module.states)):
         found = [state]
@@ -88,7 +88,7 @@ def _silent(module: Closure) -> dict[int, list[int]]:
 
 
 def closed(module: Closure, graph: ClosureGraph, reach: Reach) -> dict[Predicate, Closed]:
-    """Where the pairs of each predicate of a module are in its graph."""
+    """Maps each predicate of a module to its pairs in the graph."""
     states = [(p, module.states.index(p)) for p in module.predicates]
     if reach.turned:
         return {p: Closed(reach, state, graph.start, not module.mirrored) for p, state in states}

@@ -1,8 +1,9 @@
-"""Closures with facts: their relations are reachability in one graph, or plain pairs.
+"""The facts of closures: relations are reachability in one graph, or plain pairs.
 
 A closure that is hardly larger than its edges is kept as plain pairs (:mod:`.plain`). Costs: deriving takes one pass
-over what feeds the closure, and the closure of its condensed graph (:mod:`everlog.engine.reach`); a repair takes what
-the changed edges make reachable or unreachable, component by component; pairs are listed only where they are read.
+over what feeds the closure, and the closure of its condensed graph (:mod:`everlog.engine.reach`); a repair takes the
+pairs that the changed edges make reachable or unreachable, component by component; pairs are listed only where they are
+read.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from everlog.reasoning.modules.paths import PathGraph
 
 
 class ClosureImplementation(ModuleImplementation[Closure]):
-    """See the module."""
+    """Derives and repairs the relations of a closure."""
 
     def derive(self, facts: FactSet, check: Check = unlimited) -> Relations:
         graph = ClosureGraph.of(self.module, facts)
@@ -35,8 +36,8 @@ class ClosureImplementation(ModuleImplementation[Closure]):
         return relations
 
     def repaired(self, old: FactSet, new: FactSet, gone: FactSet, fresh: FactSet, check: Check = unlimited) -> Changes:
-        """By an update of the graph, or of the plain pairs. Where the graph has other states than before, the relations
-        are derived anew.
+        """The relations after an update of the graph, or of the plain pairs. If the graph has other states than before,
+        the relations are derived anew.
         """
         before, graph = ClosureGraph.of(self.module, old), ClosureGraph.of(self.module, new)
         if before.start != graph.start:
@@ -100,7 +101,9 @@ class ClosureImplementation(ModuleImplementation[Closure]):
     def _plain_update(
         self, graph: ClosureGraph, old: FactSet, new: FactSet, lost: Pairs, won: Pairs, check: Check
     ) -> Changes | None:
-        """What becomes of plain pairs; None if there are none, or if a graph is better from now on."""
+        """The change of plain pairs; None if there are no plain pairs, or if a graph takes less memory after the
+        update.
+        """
         predicate = self._only(graph)
         if predicate is None:
             return None
@@ -116,5 +119,5 @@ def _reach(graph: ClosureGraph, facts: FactSet, check: Check) -> Reach:
 
 
 def _most_pairs(graph: ClosureGraph, facts: FactSet) -> int:
-    """How many pairs of a graph with one state may be kept plain."""
+    """The maximum number of pairs of a graph with one state that may be kept plain."""
     return plain.most_pairs(sum(len(facts.relation(feed.predicate)) for feed in graph.feeds))

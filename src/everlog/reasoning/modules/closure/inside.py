@@ -20,14 +20,14 @@ Role = Literal["transitive", "symmetric", "left", "right"]
 
 @dataclass(frozen=True)
 class Closing:
-    """What a recursive rule does for the closure of its head's predicate."""
+    """The role of a recursive rule in the closure of its head's predicate."""
 
     role: Role
     edge: Edge | None = None
 
 
 def closure_inside(predicate: Predicate, recursive: Iterable[Rule]) -> Closure | None:
-    """The closure that some recursive rules of a predicate are."""
+    """The closure that some recursive rules of a predicate form; None if there is none."""
     found = [(rule, closing) for rule in recursive if (closing := _closing(rule, predicate)) is not None]
     roles = {closing.role for _, closing in found}
     if "transitive" in roles:

@@ -1,7 +1,7 @@
 """Closures as plain pairs, where these take less memory than the graph.
 
-An update changes only pairs of vertices that reach the start of a changed edge. The pairs there were tell which
-these are and what they may reach now, so the graph of just that part gives their new pairs.
+An update changes only pairs of vertices that reach the start of a changed edge. The old pairs show which vertices these
+are and what they may reach, so the graph of that part gives their new pairs.
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ from everlog.engine.relation import Relation
 from everlog.reasoning.modules.changed import RelationChange
 
 PAIR = 32
-"""The most bytes that a pair takes: in two sort orders, each with an index."""
+"""Maximum bytes of a pair, in two sort orders with an index each."""
 
 PAIRS_BY_EDGE = 2
-"""Closures with more pairs for each edge take less memory in their graphs."""
+"""Maximum pairs per edge of a closure kept as plain pairs; with more pairs, its graph takes less memory."""
 
 
 def most_pairs(edges: int) -> int:
@@ -29,7 +29,7 @@ def most_pairs(edges: int) -> int:
 
 
 def are_smaller(graph: Reach) -> bool:
-    """Whether the pairs of a graph take less memory than it, whichever way they are read."""
+    """Whether the pairs of a graph take less memory than it, in every order in which they may be read."""
     return graph.pairs <= most_pairs(len(graph.edges)) and PAIR * graph.pairs < graph.nbytes
 
 
@@ -42,9 +42,9 @@ def updated(
     most: int,
     check: Check = unlimited,
 ) -> RelationChange | None:
-    """The pairs after an update of the edges, None if they are more than ``most`` then, which are not listed.
+    """The pairs after an update of the edges; None, without listing them, if they are more than ``most``.
 
-    ``edges_of`` gives the edges that there are now from terms.
+    ``edges_of`` returns the edges from terms after the update.
 
     >>> edges = np.array([1, 3]), np.array([2, 4])
     >>> pairs, none = Relation.from_columns(edges), (np.empty(0, np.int64),) * 2
@@ -66,7 +66,7 @@ def updated(
 
 
 def _with_others(pairs: Relation, column: int, terms: Column) -> Column:
-    """The terms, and those that are in the other column beside them."""
+    """The terms, and those in the other column of their pairs."""
     terms = sort_unique(terms)
     return sort_unique(np.concatenate([terms, *(others for _, others in pairs.matches(column, terms, BLOCK_ROWS))]))
 

@@ -1,6 +1,6 @@
-"""Which closure the recursive rules of a component make up, judged by their words.
+"""Finds the closure that the recursive rules of a component form, judged by their words.
 
-Let p be the only predicate of a component, X what else there is of it, and e below it.
+Let p be the only predicate of a component, X its facts from elsewhere, and e a predicate below it.
 
 - p p is transitivity: p = X⁺.
 - p⁻ is symmetry. With it, all of p p, p p⁻, p⁻ p, p⁻ p⁻ are transitivity. Without it, two of the last
@@ -55,16 +55,16 @@ Shape = Basis | Linear
 
 
 class Misfit(Exception):
-    """The rules together are no closure; says why."""
+    """The rules form no closure; the message is the reason."""
 
 
 def shape_of(
     component: frozenset[Predicate], rules: Iterable[tuple[Predicate, Word]], contained: AbstractSet[Edge]
 ) -> Shape | None:
-    """The closure that recursive rules, heads with words, make up; none of the words is a :func:`flaw_of`.
+    """The closure that recursive rules, heads with words, form; :func:`flaw_of` must be None for each word.
 
-    ``contained`` are the edges from below that have a rule of their own for the one predicate. None
-    means that the rules say nothing but p = p or p = p⁻; a :class:`Misfit` that there is no such closure.
+    ``contained`` are the edges from below that have a rule of their own for the one predicate. None means that the
+    rules only say p = p or p = p⁻. A :class:`Misfit` is raised if there is no such closure.
     """
     distinct = dict.fromkeys(rules)
     if len(component) > 1:
@@ -93,7 +93,7 @@ def _one(predicate: Predicate, words: Collection[Word], contained: AbstractSet[E
 
 
 def basis_of(predicate: Predicate, words: Collection[Word]) -> Basis | None:
-    """Whether the words that consist of one predicate alone make it transitive, perhaps symmetric too.
+    """The kind of closure that words of one predicate alone make it: transitive, also symmetric, or None.
 
     >>> p = Predicate("p", 2)
     >>> basis_of(p, [(Edge(p), Edge(p, True)), (Edge(p, True),)])
@@ -136,7 +136,7 @@ def side_of(path: Word, component: frozenset[Predicate]) -> Side:
 
 
 def flaw_of(path: Word, component: frozenset[Predicate]) -> str | None:
-    """Why no closure of the component's predicates has a rule with this word, None if one may have."""
+    """The reason why no closure of the component's predicates has a rule with this word; None if one may have it."""
     own = [at for at, edge in enumerate(path) if edge.predicate in component]
     if len(component) == 1 and (len(path) == 1 or len(own) == len(path) == 2):
         return None

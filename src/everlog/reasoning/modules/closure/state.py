@@ -25,7 +25,7 @@ NO_EDGES = (np.empty(0, np.int64), np.empty(0, np.int64))
 
 @dataclass
 class ClosureState(ModuleState):
-    """The graph of a closure in the middle of a fixpoint."""
+    """The graph of a closure during a fixpoint."""
 
     module: Closure
     graph: ClosureGraph
@@ -45,7 +45,7 @@ class ClosureState(ModuleState):
         return FactSet({p: Listed(pairs.difference(update.won)) for p, pairs in self._closed().items()})
 
     def delete(self, facts: FactSet) -> FactSet:
-        """All pairs with a path through an edge that some of the facts stand for."""
+        """All pairs with a path through an edge that one of the facts stands for."""
         if facts.keys().isdisjoint(self.module.inputs):
             return NONE
         edges = self.graph.edges(facts)

@@ -1,4 +1,4 @@
-"""Virtual unions: predicates that are the union of others and keep nothing."""
+"""Virtual unions: predicates that are the union of others and store no facts."""
 
 from __future__ import annotations
 

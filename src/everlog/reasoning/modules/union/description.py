@@ -11,7 +11,7 @@ from everlog.analysis.modules.reading import RuleReader
 from everlog.lang.syntax import Predicate, Rule
 
 MAX_GENERATORS = 32
-"""A union of more relations than this is read as a whole where it feeds a closure."""
+"""Maximum number of relations of a union that feed a closure one by one; a larger union feeds it as a whole."""
 
 
 @dataclass(frozen=True)
@@ -45,10 +45,10 @@ class VirtualUnion(SpecialModule):
         return " | ".join(map(shown, self.parts))
 
     def fed_by_aliases(self, reader: RuleReader) -> tuple[Rule, ...]:
-        """None: what comes from outside for aliases is among the parts."""
+        """No rules: facts from outside for aliases are among the parts."""
         return ()
 
     def generators(self, reader: RuleReader) -> Mapping[Predicate, tuple[Edge, ...]]:
-        """A union has the transitive closure of its parts."""
+        """The edges that generate the relation: a union has the transitive closure of its parts."""
         found = tuple(dict.fromkeys(edge for part in self.parts for edge in reader.generated(part)))
         return {self.predicate: found if len(found) <= MAX_GENERATORS else (Edge(self.predicate),)}

@@ -1,4 +1,4 @@
-"""Which rules are virtual unions."""
+"""Finds the rules that are virtual unions."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ NO_USE = "without a closure below it, a relation that is kept does as well"
 
 
 class UnionDetection(Detection):
-    """Takes predicates that contain one of a module and are not recursive, but for symmetry, and all aliases."""
+    """Takes predicates that contain one of a module and are not recursive, except by symmetry, and all aliases."""
 
     def of_component(self, component: Component, reader: RuleReader) -> Taken | Sequence[str]:
         if len(component.predicates) > 1 or any(read.edge is None for read in component.recursive):

@@ -1,4 +1,6 @@
-"""What an update changed in a union: looked up and matched in the union before and after, listed when it is read."""
+"""The change of a union by an update: it is looked up and matched in the union before and after, and listed
+when read.
+"""
 
 from __future__ import annotations
 
@@ -17,14 +19,14 @@ from everlog.engine.relation import Base, Relation
 class PairDifference:
     """The pairs of ``whole`` that ``other`` does not have, all of them among the ``changed`` ones.
 
-    With ``one_way`` all pairs of the other are in the whole, so that the difference is counted as one.
+    With ``one_way`` all pairs of the other are in the whole, so the size is the difference of the two sizes.
     """
 
     whole: Base
     other: Base
     changed: Base
     most: int
-    """As many pairs as there may be."""
+    """Maximum number of pairs."""
     one_way: bool
 
     is_counted: ClassVar[bool] = True
@@ -55,7 +57,7 @@ class PairDifference:
         return self.whole.contains(keys) & ~self.other.contains(keys)
 
     def matches(self, column: int, terms: Column, block: int = BLOCK_ROWS) -> Iterator[tuple[Column, Column]]:
-        """Found among those of the whole if these are fewer than all that changed."""
+        """The matches, found among those of the whole if these are fewer than all changed pairs."""
         if "pairs" in self.__dict__ or int(self.whole.match_counts(column, terms).sum()) > self.most:
             yield from self.pairs.matches(column, terms, block)
             return

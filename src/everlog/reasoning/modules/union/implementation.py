@@ -1,4 +1,4 @@
-"""Unions with facts: looked up and matched in their parts; nothing of them is kept."""
+"""The facts of unions: they are looked up and matched in the parts; none are stored."""
 
 from __future__ import annotations
 
@@ -17,13 +17,15 @@ from everlog.reasoning.modules.union.united import PAIRS, PairSource, United
 
 
 class UnionImplementation(ModuleImplementation[VirtualUnion]):
-    """See the module. A repair lists what changed only where that is less than to look up the rest for counting it."""
+    """Derives and repairs unions. A repair lists the changed pairs only if that costs less than the look-ups to count
+    them.
+    """
 
     def derive(self, facts: FactSet, check: Check = unlimited) -> Relations:
         return {self.module.predicate: Relation.from_base(united(self.module, facts))}
 
     def repaired(self, old: FactSet, new: FactSet, gone: FactSet, fresh: FactSet, check: Check = unlimited) -> Changes:
-        """What a part lost is lost unless another part has it, and likewise what it won."""
+        """The change of the union: a pair that one part loses or gains counts unless another part has it."""
         module = self.module
         after = united(module, new)
         relation = Relation.from_base(after)
@@ -43,7 +45,7 @@ class UnionImplementation(ModuleImplementation[VirtualUnion]):
     def changed(
         self, old: FactSet, new: FactSet, gone: FactSet, fresh: FactSet, check: Check = unlimited
     ) -> tuple[FactSet, FactSet]:
-        """At the cost of looking up what the parts lost and won."""
+        """The facts deleted and inserted. Costs the look-up of the pairs that the parts lost and gained."""
         before, after, less, more = (united(self.module, facts) for facts in (old, new, gone, fresh))
         lost, won = less.sorted_keys(), more.sorted_keys()
         lost, won = lost[~after.contains(lost)], won[~before.contains(won)]
@@ -56,7 +58,7 @@ class UnionImplementation(ModuleImplementation[VirtualUnion]):
 
 
 class UnionState(ModuleState):
-    """The parts of a union in the middle of a fixpoint."""
+    """The parts of a union during a fixpoint."""
 
     def __init__(self, module: VirtualUnion, parts: FactSet) -> None:
         self.module = module
@@ -73,7 +75,7 @@ class UnionState(ModuleState):
         return self._listed(more) - before
 
     def delete(self, facts: FactSet) -> FactSet:
-        """All pairs that a part has by one of the facts."""
+        """All pairs of the union that one of the facts gives."""
         return self._listed(facts.restricted(self.module.inputs))
 
     def rederive(self, overdeleted: FactSet, gone: FactSet, left: FactSet) -> FactSet:
@@ -87,7 +89,7 @@ class UnionState(ModuleState):
 
 
 def _turned_as(part: Edge, facts: FactSet) -> Relation:
-    """The facts of a single part; those of a closure are not listed for it."""
+    """The facts of a single part; a closure stays unlisted."""
     relation = facts.relation(part.predicate)
     if isinstance(relation, Listed):
         return relation.turned() if part.inverted else relation

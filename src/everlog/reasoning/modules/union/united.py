@@ -1,8 +1,8 @@
-"""Virtual unions: a relation that is looked up in its parts and keeps nothing itself.
+"""Virtual unions: a relation that is looked up in its parts and stores no pairs itself.
 
 The largest part comes first. It is counted and matched as it is, and so is its inverse if that comes next. Of later
 parts, pairs that earlier ones have are left out, for which they have to be looked up. If the later parts are small
-against what the parts take, what only they have is listed once the look-ups have cost as much as that.
+compared with the memory of all parts, the pairs that only they have are listed once the look-ups have cost as much.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ from everlog.engine.relation import Relation
 PAIRS: Layout = layout_for(2, 0)
 
 LISTED_BYTES = 16
-"""What a listed pair takes, in two orders."""
+"""Bytes of a listed pair, in two orders."""
 
 CALL = 256
-"""What a look into the parts of a union costs, in pairs looked up, however few pairs are asked for."""
+"""Minimum cost of a look-up in the parts of a union, in pairs looked up."""
 
 
 @dataclass(frozen=True)
@@ -47,7 +47,7 @@ class PairSource:
         return self.relation.terms(self._own(column))
 
     def blocks(self, column: int, block: int) -> Iterator[Keys]:
-        """All pairs in blocks, each with ascending leads; a graph is not turned around for it."""
+        """All pairs in blocks, each with ascending leads; a graph is not inverted for it."""
         base, own = self.relation.base, self._own(column)
         if not isinstance(base, Closed) or own == base.lead or self.relation.runs or self.relation.gone:
             return self.relation.blocks(own, block)
@@ -57,7 +57,7 @@ class PairSource:
         return 1 - column if self.inverted else column
 
     def flattened(self) -> Iterator[PairSource]:
-        """The parts of a part that is a union itself."""
+        """The parts of this part if it is a union itself; otherwise this part."""
         base = self.relation.base
         if isinstance(base, United) and not self.relation.runs and not self.relation.gone:
             for part in base.parts:
@@ -66,7 +66,7 @@ class PairSource:
             yield self
 
     def inverse_of(self, other: PairSource) -> Closed | None:
-        """The closure that one of the two is, and the other its inverse, if that is so."""
+        """The closure if one of the two is a closure and the other its inverse; otherwise None."""
         mine, theirs = self.relation, other.relation
         base = mine.base
         if self.inverted == other.inverted or base is not theirs.base or not isinstance(base, Closed):
@@ -76,7 +76,7 @@ class PairSource:
 
 @dataclass
 class Spent:
-    """How many pairs were looked up in the parts of a union so far."""
+    """The number of pairs that were looked up in the parts of a union so far."""
 
     pairs: int = 0
 
@@ -106,7 +106,7 @@ class United:
 
     @cached_property
     def _twofold(self) -> Closed | None:
-        """The closure that the first part is, if the second is its inverse."""
+        """The first part if it is a closure and the second part is its inverse; otherwise None."""
         return self.parts[0].inverse_of(self.parts[1]) if len(self.parts) > 1 else None
 
     @cached_property
@@ -116,22 +116,23 @@ class United:
 
     @cached_property
     def later(self) -> int:
-        """How many pairs the other parts have, common ones included."""
+        """The number of pairs of the parts after the counted ones, common pairs included."""
         return sum(len(part.relation) for part in self.parts[len(self._counted) :])
 
     @property
     def most(self) -> int:
-        """How many pairs all parts have, common ones included."""
+        """The number of pairs of all parts, common pairs included."""
         return sum(len(part.relation) for part in self.parts)
 
     @property
     def nbytes(self) -> int:
         return self._listed.nbytes if "_listed" in self.__dict__ else 0
 
-    # what only later parts have -----------------------------------------------------------------
+    # pairs that only later parts have -----------------------------------------------------------------
 
     def _rest(self, pairs: int) -> Relation | None:
-        """What only the later parts have, if it is listed already or has to be, now that pairs are looked up again."""
+        """The pairs that only the later parts have, if they are listed or are to be listed now; otherwise None.
+        ``pairs`` more pairs are looked up."""
         if "_listed" not in self.__dict__:
             self._spent.pairs += pairs + CALL
             if self._spent.pairs < self.later or not self._is_listable:
@@ -196,7 +197,9 @@ class United:
             yield rows[kept], others[kept]
 
     def _doubtful(self, number: int, terms: Column) -> Mask:
-        """For which terms the part may have pairs that an earlier one has: for its own inverse, those in cycles."""
+        """The terms for which the part may have pairs of an earlier part; in an inverse these are the terms
+        in cycles.
+        """
         if number == 1 and self._twofold is not None:
             return self._twofold.mutual_counts(terms) > 0
         return np.full(len(terms), number > 0)
@@ -224,7 +227,7 @@ class United:
         yield from self._later_blocks(column, block) if rest is None else rest.blocks(column, block)
 
     def _twofold_blocks(self, column: int, block: int) -> Iterator[Keys]:
-        """The pairs of the first two parts, which are listed only once."""
+        """The pairs of the first two parts, each once, in one pass."""
         for keys in self.parts[0].blocks(column, block):
             yield keys
             inverse = np.sort(swapped(keys))
@@ -250,7 +253,7 @@ class United:
         return number == 1 and self._twofold is not None and not self._twofold.mutual
 
     def _not_before(self, number: int, keys: Keys) -> Mask:
-        """Which pairs none of the parts before has."""
+        """A mask of the pairs that no earlier part has."""
         found = self.parts[0].contains(keys)
         for part in self.parts[1:number]:
             found |= part.contains(keys)
@@ -258,7 +261,7 @@ class United:
 
 
 def _gathered(pieces: Iterator[tuple[Column, Column]], block: int) -> Iterator[tuple[Column, Column]]:
-    """The pieces, with small ones put together, since each piece has a cost for the caller."""
+    """The pieces, with small ones joined, since each piece has a cost for the caller."""
     held: list[tuple[Column, Column]] = []
     size = 0
     for piece in pieces:
