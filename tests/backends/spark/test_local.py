@@ -15,8 +15,10 @@ from everlog.backends.spark.settings import SparkSettings
 from everlog.jobs.materialise import MaterialiseJob, materialise
 from everlog.lang.parser import parse_program
 from everlog.lang.syntax import Predicate
+from everlog.reasoning.materialisation import Materialisation, with_bookkeeping
 from everlog.reasoning.modules.kinds import with_modules
 from everlog.reasoning.seminaive import seminaive
+from everlog.reasoning.update import update
 from everlog.store import Store
 from tests.backends.spark.by_plans import stratified
 from tests.backends.spark.reasoning import setup
@@ -107,6 +109,41 @@ def test_modules_inside_a_stratum_leave_the_others_as_they_are(spark: Any, tmp_p
         seen = found.restricted(p for p in found if p not in program.external.values())
         assert on_spark.listed(seen) == naive.materialise(rules, facts)
     assert "reachability" in [each.plan for each in statistics.strata]
+
+
+@pytest.mark.slow
+def test_a_stratum_with_modules_inside_is_closed_again(spark: Any, tmp_path: Path) -> None:
+    """The facts are repaired, what changed is said, and the counters are those of materialising."""
+    rules = parse_program(INNER)
+    piece, odd = Predicate("piece", 2), Predicate("odd", 1)
+    before: set[Fact] = {(piece, row) for row in [("1", "2"), ("2", "3"), ("3", "3"), ("4", "1")]} | {(odd, ("2",))}
+    delete: set[Fact] = {(odd, ("2",)), (piece, ("4", "1"))}
+    insert: set[Fact] = {(piece, ("5", "4"))}
+    after = (before - delete) | insert
+    program = with_modules(stratify(check(rules)))
+    with setup(spark, tmp_path, rules) as on_spark:
+        engine = on_spark.engine
+
+        def counted_anew(explicit: set[Fact]) -> Any:
+            given = on_spark.facts(explicit)
+            facts, _ = seminaive(engine, program, given)
+            return with_bookkeeping(engine, program, Materialisation(given, facts), "dredc")
+
+        old, fresh = counted_anew(before), counted_anew(after)
+        done = update(engine, program, old, on_spark.facts(delete), on_spark.facts(insert), "dredc")
+        whole, known = (naive.flat(naive.materialise(rules, facts)) for facts in (after, before))
+        hidden = set(program.external.values())
+
+        def shown(facts: Any) -> set[Fact]:
+            return naive.flat(on_spark.listed(facts.restricted(p for p in facts if p not in hidden)))
+
+        assert shown(done.materialisation.facts) == whole
+        assert (shown(done.inserted), shown(done.deleted)) == (whole - known, known - whole)
+        for kept, changed, new in (
+            (old.nr, done.nr, fresh.nr),
+            (old.rec, done.rec, fresh.rec),
+        ):
+            assert on_spark.numbers(kept + changed) == on_spark.numbers(new)
 
 
 def test_the_memory_granted_decides(spark: Any, caplog: pytest.LogCaptureFixture) -> None:

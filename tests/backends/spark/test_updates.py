@@ -87,7 +87,9 @@ def facts(name: str, *rows: str) -> frozenset[Fact]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("algorithm", "updates", "few"), [("dredc", 1, 0), ("dredc", 2, 1_000), ("bfc", 2, 1_000)])
+@pytest.mark.parametrize(
+    ("algorithm", "updates", "few"), [("dredc", 1, 0), ("dredc", 2, 1_000), ("bfc", 2, 1_000), ("counting", 2, 0)]
+)
 def test_an_example(
     spark: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, algorithm: Algorithm, updates: int, few: int
 ) -> None:
