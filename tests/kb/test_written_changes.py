@@ -18,9 +18,11 @@ from everlog.lang.errors import EverlogError
 from everlog.lang.printer import print_program
 from everlog.lang.syntax import Program
 from everlog.lang.terms import text_of
+from everlog.reasoning.change import MOST_SUMMANDS
 from everlog.settings import EXPAND_BELOW
 from everlog.store import Store
 from everlog.store.codec import change_of, dictionary_of
+from everlog.store.verify import verify
 from tests.kb.test_store_updates import ALGORITHMS, check_store, decoded, everything, facts_of, rows_of
 from tests.oracle.naive import Fact
 from tests.running import knowledge_base
@@ -155,3 +157,19 @@ def test_states_are_not_compared(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     kb.materialise(fresh=True)
     with pytest.raises(AssertionError, match="two states"):
         kb.save()
+
+
+def test_a_long_series_of_updates_keeps_few_summands(tmp_path: Path) -> None:
+    """The changes since a version do not grow with the number of updates, and a save still writes their sum."""
+    kb = KnowledgeBase("p(?x, ?z) :- e(?x, ?y), f(?y, ?z) . f(a, b) .")
+    kb.save(tmp_path / "kb")
+    for number in range(3 * MOST_SUMMANDS):
+        kb.update(insert={"e": [(number, "a")]}, delete={"e": [(number - 2, "a")]})
+    assert kb.since is not None
+    (_, change), *_ = kb.since.parts
+    assert change.nr_summands is not None
+    assert max(len(change.nr_summands.plus), len(change.nr_summands.minus)) <= MOST_SUMMANDS
+    kb.save()
+    assert Store.open(tmp_path / "kb").version == 1
+    assert len(everlog.open(tmp_path / "kb")["p"]) == 2
+    assert verify(Store.open(tmp_path / "kb")) == []

@@ -19,6 +19,9 @@ from everlog.reasoning.statistics import UpdateStatistics
 
 C = TypeVar("C", bound=AnyCounts)
 
+MOST_SUMMANDS = 64
+"""Maximum number of summands of a counter that consecutive changes keep before they are summed up."""
+
 
 @dataclass(frozen=True, eq=False)
 class Summands(Generic[C_co]):
@@ -136,7 +139,12 @@ def followed(first: Sides[F], later: Sides[F]) -> Sides[F]:
 def _both(first: Summands[C] | None, later: Summands[C] | None) -> Summands[C] | None:
     if first is None or later is None:
         return None
-    return Summands((*first.plus, *later.plus), (*first.minus, *later.minus))
+    return Summands(_few((*first.plus, *later.plus)), _few((*first.minus, *later.minus)))
+
+
+def _few(counts: tuple[C, ...]) -> tuple[C, ...]:
+    """The summands, summed up once they are many, so that a long series of changes costs each of them alike."""
+    return counts if len(counts) <= MOST_SUMMANDS else (cast("C", _sum(counts)),)
 
 
 def _sum(counts: Sequence[AnyCounts]) -> AnyCounts:
