@@ -16,7 +16,7 @@ import pytest
 
 import everlog
 from everlog.ingest.rdf import blank_prefix
-from everlog.jobs import changing, spark_updates
+from everlog.jobs import change_request, changing
 from everlog.jobs.materialise import MaterialiseJob, materialise
 from everlog.jobs.rules import RulesJob, change_rules
 from everlog.jobs.update import UpdateJob, update
@@ -35,14 +35,10 @@ GAPS: Mapping[tuple[str, str], str] = {
     ("look-up", "all changes"): "everything would be derived again",
     ("look-up", "uncounted"): "all derivations would be counted",
     ("look-up", "entangled"): "modules and rules depend on each other",
-    ("look-up", "counting"): "counting is done on this machine only",
-    ("look-up", "representatives"): "Spark cannot reason over representatives of equal terms",
-    ("one task", "counting"): "counting is done on this machine only",
-    ("one task", "representatives"): "Spark cannot reason over representatives of equal terms",
-    ("spark", "counting"): "counting is done on this machine only",
-    ("spark", "representatives"): "Spark cannot reason over representatives of equal terms",
+    ("look-up", "counting"): "all derivations would be counted",
+    ("look-up", "representatives"): "the classes of equal terms depend on all facts",
     ("look-up", "rules"): "rules are matched against whole relations",
-    ("spark", "rules"): "that is too much for one task of Spark, and cannot be distributed",
+    ("spark", "representatives"): "the classes of equal terms are found in one process",
 }
 """Maps a back end and a feature that it does not have to the reason, in the words of its error."""
 
@@ -121,8 +117,8 @@ class LookUp(Local):
         log = logging.getLogger("everlog")
         level = log.level
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(changing, "needs_spark_to_update", lambda *arguments: True)
-            patch.setattr(spark_updates, "session", reasons.give_up)
+            patch.setattr(change_request, "needs_spark_to_update", lambda *arguments: True)
+            patch.setattr(changing, "session", reasons.give_up)
             log.addHandler(reasons)
             log.setLevel("INFO")
             try:
@@ -151,7 +147,7 @@ class _Reasons(logging.Handler):
     def emit(self, record: logging.LogRecord) -> None:
         message = record.getMessage()
         self.by_look_ups |= "rows looked up of" in message
-        if message.startswith(("not by look-ups: ", "engine auto: local all the same: ")):
+        if message.startswith("not by look-ups: "):
             self.last = message.rpartition(": ")[2]
 
     def give_up(self, master: str | None) -> Any:
@@ -169,16 +165,8 @@ class InOneTask(Local):
         try:
             return super().update(store, insert, delete, algorithm)
         except EverlogError as error:
-            if error.diagnostics[0].code in ("no-such-algorithm", "representatives-on-spark"):
-                raise GapError(error.diagnostics[0].message) from error
-            raise
-
-    def change_rules(self, store: Path, add: Program, remove: Program, algorithm: Any = "auto") -> Reported:
-        try:
-            return super().change_rules(store, add, remove, algorithm)
-        except EverlogError as error:
             if error.diagnostics[0].code == "too-much-for-spark":
-                raise GapError(error.diagnostics[0].message.partition(" (")[0]) from error
+                raise GapError(error.diagnostics[0].message.rpartition("(")[2].removesuffix(")")) from error
             raise
 
     @property

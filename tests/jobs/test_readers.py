@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from everlog.jobs.materialise import MaterialiseJob, Result, materialise
+from everlog.jobs.materialise import MaterialiseJob, MaterialiseResult, materialise
 from everlog.jobs.reports import Report
 from everlog.lang.errors import DataError
 from everlog.store import Store
@@ -39,7 +39,7 @@ def job(tmp_path: Path) -> MaterialiseJob:
     return MaterialiseJob(str(tmp_path / "r.rls"), facts, "", engine="local", on_error="skip", salt=3)
 
 
-def stored(job: MaterialiseJob, store: Path, **options: Any) -> tuple[Result, list[str], Store]:
+def stored(job: MaterialiseJob, store: Path, **options: Any) -> tuple[MaterialiseResult, list[str], Store]:
     """The result of a job, its warnings, and the store that it made."""
     warnings: list[str] = []
     done = materialise(

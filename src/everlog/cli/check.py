@@ -141,7 +141,7 @@ def _describe_on_spark(stratum: Stratum, program: StratifiedProgram, settings: S
     """The lines that describe how Spark evaluates the stratum, as a whole or in parts, for relations of equal size."""
     from everlog.analysis.decompose import parts_of
     from everlog.analysis.ordinary import without_modules
-    from everlog.backends.spark.materialise import predicates_of
+    from everlog.backends.spark.names import predicates_of
     from everlog.backends.spark.plans import plan_of
 
     sizes = dict.fromkeys(predicates_of(program), FACTS)

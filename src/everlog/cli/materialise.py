@@ -16,7 +16,7 @@ from everlog.host.memory import bytes_of
 from everlog.lang.layout import counted, violations_line
 
 if TYPE_CHECKING:
-    from everlog.jobs.materialise import Result
+    from everlog.jobs.materialise import MaterialiseResult
 
 
 @click.command("materialise", cls=ProfiledCommand)
@@ -86,7 +86,7 @@ def command(
     progress.result(store=store, **data)
 
 
-def describe(store: str, result: Result) -> Iterator[str]:
+def describe(store: str, result: MaterialiseResult) -> Iterator[str]:
     """The lines that describe a materialisation."""
     figures = result.statistics
     seconds = ", ".join(f"{name} {taken:.1f}" for name, taken in result.seconds.items())
@@ -100,7 +100,7 @@ def describe(store: str, result: Result) -> Iterator[str]:
     yield f"seconds    {sum(result.seconds.values()):.1f}: {seconds}"
 
 
-def _data(result: Result) -> dict[str, Any]:
+def _data(result: MaterialiseResult) -> dict[str, Any]:
     return {
         "version": result.version,
         "rows": result.rows,

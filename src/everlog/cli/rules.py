@@ -58,8 +58,9 @@ def command(
     Without --add and --remove the rules are printed, those of an earlier version with --at. Names of variables and the
     order of a rule's body do not matter. A fact in a file that is added becomes explicit, one in a file that is
     removed ceases to be. Removing a rule that is not there is an error; adding one that is there changes nothing.
-    Earlier versions keep their rules. With --engine spark one of its tasks opens the store and does it, and with
-    --engine auto if the store does not fit --memory. After an error the store is as before.
+    Earlier versions keep their rules. With --engine spark, and with --engine auto if the store does not fit --memory,
+    one task of Spark opens the store and does it, or, if the store is too large for a task, everything is derived
+    again. After an error the store is as before.
     """
     progress = console.progress
     if not add and not remove:

@@ -18,7 +18,7 @@ from everlog.ingest.dictionary import new_terms
 from everlog.ingest.sources import ReadOptions
 from everlog.ingest.spill import Spill, write_parquet
 from everlog.ingest.split import BadRow, Split
-from everlog.ingest.stage import stage, widest
+from everlog.ingest.stage import Staged, stage, widest
 from everlog.ingest.tasks import Runner
 from everlog.ingest.values import constant_column
 from everlog.lang.internal import LITERAL
@@ -62,17 +62,25 @@ def encoded(
     staged = stage(
         runner, parts, options, work, width=width, on_error=on_error, salt=salt, progress=progress, literals=literals
     )
+    own = staged_program(program, work, width=width, salt=salt, literals=literals)
+    terms = new_terms(runner, [*staged.term_files, *own.term_files], (), work, salt=salt)
+    facts = (*staged.fact_files, *own.fact_files)
+    kinds = merged_kinds([staged.kinds, own.kinds])
+    return EncodedFiles(facts, terms.files, staged.rows + own.rows, staged.bad, staged.bad_count, kinds)
+
+
+def staged_program(program: CheckedProgram, work: Path, *, width: int, salt: int, literals: bool) -> Staged:
+    """Write the facts of a program into files in ``work``, with the terms of its rules and the names of its predicates.
+
+    With ``literals`` there is a fact for each literal in facts and rules; see :mod:`everlog.engine.literals`.
+    """
     own = Spill(work, width, salt=salt, literals=literals)
-    for batch in _batches(program):
+    for batch in _batches(program, literals):
         own.add(batch)
     own.flush()
     names = write_parquet(_named(program, salt), work, "program-terms")
-    terms = new_terms(runner, [*staged.term_files, *own.term_files, names], (), work, salt=salt)
-    facts = (*staged.fact_files, *own.fact_files)
-    kinds = merged_kinds([staged.kinds, {p: kinds for p, kinds in own.kinds.items() if p != LITERAL}])
-    return EncodedFiles(
-        facts, terms.files, staged.rows + facts_in_program(program), staged.bad, staged.bad_count, kinds
-    )
+    kinds = {p: kinds for p, kinds in own.kinds.items() if p != LITERAL}
+    return Staged(width, tuple(own.fact_files), (*own.term_files, names), facts_in_program(program), kinds=kinds)
 
 
 def facts_in_program(program: CheckedProgram) -> int:
@@ -80,10 +88,8 @@ def facts_in_program(program: CheckedProgram) -> int:
     return len(program.facts) + sum(map(len, program.data))
 
 
-def _batches(program: CheckedProgram) -> Iterator[pa.RecordBatch]:
-    """The facts of a program as batches of texts, with the literals of its rules if it has the predicate of
-    literals.
-    """
+def _batches(program: CheckedProgram, literals: bool) -> Iterator[pa.RecordBatch]:
+    """The facts of a program as batches of texts, with ``literals`` also facts for the literals of its rules."""
     rows: dict[Predicate, list[list[str]]] = {}
     for atom in program.facts:
         rows.setdefault(atom.predicate, []).append([t.text for t in atom.terms if isinstance(t, Constant)])
@@ -95,7 +101,7 @@ def _batches(program: CheckedProgram) -> Iterator[pa.RecordBatch]:
             some = [array.slice(start, BATCH_ROWS) for array in each.arrays]
             yield _batch(each.predicate, some, len(some[0]))
     texts = literals_of(program.rules)
-    if LITERAL in program.predicates and len(texts):
+    if literals and len(texts):
         yield _batch(LITERAL, [texts], len(texts))
 
 

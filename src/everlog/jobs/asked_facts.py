@@ -1,54 +1,34 @@
-"""Requests to delete and insert facts, carried out by this process or by Spark."""
+"""Requests to delete and insert facts."""
 
 from __future__ import annotations
 
-import logging
-from abc import ABC, abstractmethod
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from abc import abstractmethod
+from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from everlog.analysis.check import CheckedProgram
-from everlog.analysis.given import KINDS, GivenFacts
-from everlog.backends.repaired import Repaired
+from everlog.analysis.given import KINDS
+from everlog.backends.asked import Asked
+from everlog.backends.elsewhere import Elsewhere
 from everlog.backends.spark.tasks import runner_of
-from everlog.backends.too_much import TooMuchError
 from everlog.ingest.amounts import AmountProgress
-from everlog.ingest.dictionary import NewTerms
+from everlog.ingest.dictionary import new_terms
 from everlog.ingest.in_process import FactsRead
 from everlog.ingest.named import with_empty
-from everlog.ingest.stage import Staged
 from everlog.ingest.tasks import Runner
-from everlog.jobs.change_job import ChangeJob, RowsRead
+from everlog.jobs.change_job import Named, RowsRead
+from everlog.jobs.change_request import ChangeRequest
+from everlog.jobs.changing import MadeThere, change_of
 from everlog.jobs.reports import Clock
-from everlog.jobs.spark_updates import Repair, StagedUpdate, change_of, commit, given_in, started, updatable
 from everlog.kb.change import Change
 from everlog.kb.knowledge_base import KnowledgeBase
 from everlog.lang.errors import Place, abridged
 from everlog.lang.syntax import Predicate
-from everlog.store import Store, Transaction, VersionInfo
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-    from typing import Any
-
-    from pyspark.sql import SparkSession
-
-log = logging.getLogger(__name__)
-
-Named = Mapping[Predicate, Place]
+from everlog.store import Transaction, VersionInfo
 
 
-class AskedFacts(ABC):
-    """A request to delete and insert facts. Subclasses read the facts; ``spark`` is a running session, if
-    there is one.
-    """
-
-    spark: SparkSession | None = None
-
-    def __init__(self, job: ChangeJob) -> None:
-        self.job = job
+class AskedFacts(ChangeRequest[Change]):
+    """A request to delete and insert facts. Subclasses read the facts."""
 
     @abstractmethod
     def prepare(
@@ -61,7 +41,7 @@ class AskedFacts(ABC):
         """Read the facts to delete and those to insert, over the dictionary of a knowledge base."""
 
     @abstractmethod
-    def stage(self, runner: Runner, program: CheckedProgram, info: VersionInfo, work: Path) -> StagedUpdate:
+    def stage(self, runner: Runner, program: CheckedProgram, info: VersionInfo, work: Path) -> Asked:
         """Read the facts into files that all workers share."""
 
     @property
@@ -76,8 +56,7 @@ class AskedFacts(ABC):
         """
         return {}, {}
 
-    def here(self, kb: KnowledgeBase, transaction: Transaction, clock: Clock) -> tuple[Change, RowsRead]:
-        """Read the facts and update a knowledge base by them."""
+    def change_here(self, kb: KnowledgeBase, transaction: Transaction, clock: Clock) -> tuple[Change, RowsRead]:
         job, report = self.job, clock.report
         with clock.phase("check"):
             kb.declare(self.prepare(kb.program.program, kb.predicates, transaction.work, clock))
@@ -97,74 +76,30 @@ class AskedFacts(ABC):
                 strategy=job.strategy,
                 profile=report.profile or False,
             )
-        return change, rows_read(deleted, inserted)
+        return change, RowsRead.of(deleted, inserted)
 
-    def there(self, transaction: Transaction, clock: Clock) -> MadeThere:
-        """Read the facts and repair the version on Spark, or by look-ups in the store."""
-        job, report, work = self.job, clock.report, transaction.work
-        store, info = Store.open(job.store), transaction.base
-        assert info is not None
+    def change_there(self, elsewhere: Elsewhere, transaction: Transaction, clock: Clock) -> MadeThere[Change]:
+        version, report, work = elsewhere.version, clock.report, transaction.work
+        info, program = version.info, version.program.program
         with clock.phase("check"):
-            program = updatable(job, info)
-            checked = program.program
-            transaction.declare(self.prepare(checked, checked.predicates, work, clock))
-        spark = self.spark or (started(job, clock) if self.needs_spark else None)
+            transaction.declare(self.prepare(program, program.predicates, work, clock))
+        if self.needs_spark:
+            elsewhere.start_spark()
+        runner = runner_of(elsewhere.spark)
         with clock.phase("read"):
-            staged = self.stage(runner_of(spark), checked, info, work)
-            repair = Repair(spark, job, program, store, info, work, staged)
-            terms = repair.new_terms()
-            gone, come = self.named
-            given = given_in(info, program)
-            given.add(with_empty(staged.insert.kinds, come), _bare(come, info))
-            for warning in abridged([*given.unknown(_bare(gone, info)), *given.news(checked, whole=False)]):
+            asked = self.stage(runner, program, info, work)
+            terms = new_terms(runner, asked.insert.term_files, version.term_files, work, salt=info.salt)
+            gone, come = (_bare(named, info) for named in self.named)
+            given = version.given()
+            given.add(with_empty(asked.insert.kinds, self.named[1]), come)
+            for warning in abridged([*given.unknown(gone), *given.news(program, whole=False)]):
                 report.warning(warning)
             report.loaded()
-        try:
-            with clock.phase("reason"):
-                found = repair.looked_up()
-        except TooMuchError as error:
-            log.info("%s", error)
-            repair = replace(repair, spark=spark or started(job, clock))
-            with clock.phase("reason"):
-                found = repair.otherwise(report.profile)
-        return MadeThere(repair, terms, given, found)
-
-
-@dataclass(frozen=True)
-class MadeThere:
-    """A repair of a version by executors, of which this process knows only the numbers."""
-
-    repair: Repair
-    terms: NewTerms
-    given: GivenFacts
-    found: Repaired
-
-    @property
-    def change(self) -> Change:
-        program = self.repair.program.program
-        return change_of(self.found, program.predicates, program.prefixes)
-
-    @property
-    def read(self) -> RowsRead:
-        return self.repair.change.read
-
-    @property
-    def violations(self) -> int:
-        found: int = self.found.figures["violations"]
-        return found
-
-    def commit(self, transaction: Transaction, figures: dict[str, Any], positions: dict[str, Any] | None) -> int:
-        info = self.repair.info
-        if not self.found and positions is None:
-            return info.version
-        kinds = {KINDS: self.given.stored(self.repair.program.program)}
-        return commit(transaction, info, self.found, self.terms, {**kinds, **figures}, positions)
-
-
-def rows_read(*parts: FactsRead | Staged) -> RowsRead:
-    """The number of rows of several parts, and their bad rows."""
-    bad = tuple(row for part in parts for row in part.bad)
-    return RowsRead(sum(part.rows for part in parts), bad, sum(part.bad_count for part in parts))
+        with clock.phase("reason"):
+            written = elsewhere.change_facts(asked)
+        change = change_of(written, program.predicates, program.prefixes)
+        figures = {KINDS: given.stored(program)}
+        return MadeThere(info, written, change, RowsRead.of(asked.delete, asked.insert), terms, figures, info.salt)
 
 
 def _bare(named: Named, info: VersionInfo) -> dict[Predicate, Place | None]:

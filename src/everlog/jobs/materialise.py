@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args
 
@@ -16,10 +17,13 @@ from everlog.analysis.predicates import refuse_two_arities
 from everlog.analysis.stratify import Kind, StratifiedProgram, stratify
 from everlog.backends.engines import TEXT_FACTOR, memory_needed, needs_spark, plan_settings
 from everlog.backends.spark.tasks import SparkRunner
+from everlog.backends.too_much import TooMuchError
+from everlog.backends.written import NewRules
 from everlog.engine.dictionary import Dictionary
 from everlog.engine.factset import FactSet
 from everlog.engine.kinds import ByPredicate
 from everlog.engine.limits import Limits
+from everlog.host.memory import size_text
 from everlog.ingest.facts import load_columns
 from everlog.ingest.in_process import IN_PROCESS_BYTES, read_facts, size_of
 from everlog.ingest.inputs import EncodedFiles, encoded, facts_in_program
@@ -27,10 +31,13 @@ from everlog.ingest.named import named_predicates, with_empty
 from everlog.ingest.prefixes import declared_prefixes
 from everlog.ingest.rdf import merged_graphs
 from everlog.ingest.sources import ReadOptions, resolve
-from everlog.ingest.split import BadRow, Split
+from everlog.ingest.split import Split
 from everlog.ingest.splits import LARGE_GZ, large_files, splits
 from everlog.ingest.triples import refuse_graphs
+from everlog.jobs.change_job import ChangeResult, RowsRead
+from everlog.jobs.changing import MadeThere, Side, carry_out, change_of, started
 from everlog.jobs.reports import Clock, Report
+from everlog.kb.change import Change
 from everlog.kb.knowledge_base import KnowledgeBase
 from everlog.kb.saving import commit_whole, keep_whole_version, refuse_existing
 from everlog.lang.codes import Code
@@ -44,6 +51,7 @@ from everlog.reasoning.equality import Equality
 from everlog.reasoning.materialisation import Maintain
 from everlog.reasoning.merging import Merging
 from everlog.reasoning.modules.description import closures_of
+from everlog.reasoning.modules.kinds import with_modules
 from everlog.reasoning.statistics import Listener, Statistics
 from everlog.settings import EXPAND_BELOW, LOCAL_FINISH, WAIT
 from everlog.store.codec import COUNTED, dictionary_of, facts_of
@@ -52,6 +60,8 @@ from everlog.store.transaction import Transaction, begin
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
+
+    from everlog.engine.state import State
 
 
 @dataclass(frozen=True)
@@ -93,19 +103,10 @@ class MaterialiseJob:
         assert self.stratification in get_args(Kind)
 
 
-@dataclass(frozen=True)
-class Result:
-    """The result of a job: ``seconds`` by phase; ``rows`` as read, with duplicates."""
-
-    version: int
-    statistics: Statistics
-    rows: int
-    bad: tuple[BadRow, ...]
-    bad_count: int
-    seconds: dict[str, float]
+MaterialiseResult = ChangeResult[Change]
 
 
-def materialise(job: MaterialiseJob, report: Report | None = None) -> Result:
+def materialise(job: MaterialiseJob, report: Report | None = None) -> MaterialiseResult:
     """Read and check the facts, derive what follows from them, and commit a version of the store.
 
     Small inputs are read by this process, and nothing is written before the version. Large ones are read by
@@ -113,115 +114,128 @@ def materialise(job: MaterialiseJob, report: Report | None = None) -> Result:
     memory is short, its executors read and write. After any error the store is as it was.
     """
     report = report or Report()
-    clock = Clock(report)
-    with clock.phase("check"):
-        read = read_program(job.rules, job.profile, equality=job.equality, base=job.base, schema=job.schema)
-        program = stratify(check(read.program), job.stratification)
-        if job.equality == "representatives":
-            _check_merging(job, program.program)
-        for warning in abridged((*read.warnings, *program.program.warnings)):
-            report.warning(warning)
-        options = _options(job, program.program)
-        refuse_graphs(options, has_ontology(job.rules, job.profile))
-        refuse_existing(job.store, job.overwrite)
-    with begin(job.store, overwrite=job.overwrite, wait=job.wait) as transaction:
-        refuse_existing(job.store, job.overwrite)  # another writer may have made one while this waited
+    return carry_out(AskedWhole(job, report), report)
+
+
+class AskedWhole:
+    """A request for a version that is made from nothing; its attributes are set as it is checked.
+
+    ``named`` are the predicates whose names users have written, with the places.
+    """
+
+    is_dry = False
+    compacts = False
+    program: StratifiedProgram
+    options: ReadOptions
+    facts: tuple[str, ...]
+    parts: list[Split]
+    named: Mapping[Predicate, Place]
+
+    def __init__(self, job: MaterialiseJob, report: Report) -> None:
+        self.job = job
+        self.store = job.store
+        self.report = report
+        self._files: EncodedFiles | None = None
+        self._session: SparkSession | None = None
+
+    @contextmanager
+    def begun(self, clock: Clock) -> Iterator[Transaction]:
+        """Check the rules, and begin the first version, or one that replaces all before it."""
+        job = self.job
         with clock.phase("check"):
-            sources = resolve((*job.facts, *read.facts), options, transaction.work)
-            transaction.declare(declared_prefixes(sources))
-            parts = splits(sources, options)
-            for warning in (*large_files(parts, job.large_gz), *merged_graphs(parts, options)):
-                report.warning(warning)
-            named = named_predicates(sources, parts, options)
-        inputs = _Inputs(job, program, options, tuple(parts), named, transaction.work)
-        loaded = inputs.read(clock) if inputs.are_small else None
-        if loaded is None:
-            with clock.phase("start Spark"):
-                spark = _session(job)
-            staged = inputs.staged(spark, clock)
-            if inputs.are_small or _reasons_on_spark(
-                job, staged.rows, sum(Path(file).stat().st_size for file in staged.terms)
-            ):
-                return _on_spark(spark, inputs, staged, transaction, clock)
-            loaded = inputs.loaded(staged, clock)
-        kb = loaded.kb
+            self._check_rules()
+            refuse_existing(job.store, job.overwrite)
+        with begin(job.store, overwrite=job.overwrite, wait=job.wait) as transaction:
+            refuse_existing(job.store, job.overwrite)  # another writer may have made one while this waited
+            with clock.phase("check"):
+                self._check_facts(transaction)
+            yield transaction
+
+    def _check_rules(self) -> None:
+        job = self.job
+        read = read_program(job.rules, job.profile, equality=job.equality, base=job.base, schema=job.schema)
+        self.facts, self.program = (*job.facts, *read.facts), stratify(check(read.program), job.stratification)
+        if job.equality == "representatives":
+            _check_merging(job, self.program.program)
+        for warning in abridged((*read.warnings, *self.program.program.warnings)):
+            self.report.warning(warning)
+        self.options = _options(job, self.program.program)
+        refuse_graphs(self.options, has_ontology(job.rules, job.profile))
+
+    def _check_facts(self, transaction: Transaction) -> None:
+        sources = resolve(self.facts, self.options, transaction.work)
+        transaction.declare(declared_prefixes(sources))
+        self.parts = splits(sources, self.options)
+        for warning in (*large_files(self.parts, self.job.large_gz), *merged_graphs(self.parts, self.options)):
+            self.report.warning(warning)
+        self.named = named_predicates(sources, self.parts, self.options)
+
+    def sides(self, transaction: Transaction) -> tuple[Side[Change], ...]:
+        """This process reasons, and Spark if that would take too much memory."""
+        if self.job.engine == "spark":
+            return (self.there,)
+        return (self.here, self.there) if self.job.engine == "auto" else (self.here,)
+
+    def here(self, transaction: Transaction, clock: Clock) -> MadeWhole:
+        """Derive everything in this process."""
+        job, report = self.job, self.report
+        kb, read, term_files = self._read(clock) if self._is_small else self._loaded(transaction.work, clock)
         kb.warn_of_queued()
         report.loaded()
         with clock.phase("reason"):
             kb.materialise(progress=Listener(report.round_done), profile=report.profile or False)
-        with clock.phase("commit"):
-            version, state = commit_whole(
-                kb,
-                transaction,
-                "materialise",
-                expand_below=job.expand_below,
-                maintain=job.maintain,
-                term_files=loaded.term_files,
-                progress=report.amount,
-            )
-    with clock.phase("snapshot"):
-        keep_whole_version(kb, job.store, version, state, transaction.writer, report.warning)
-    return Result(version, kb.statistics, loaded.rows, loaded.bad, loaded.bad_count, clock.seconds)
-
-
-@dataclass(frozen=True)
-class _Loaded:
-    """A knowledge base whose queue has all facts that were read, and the figures of reading.
-
-    ``term_files`` have the first terms of its dictionary.
-    """
-
-    kb: KnowledgeBase
-    rows: int
-    bad: tuple[BadRow, ...]
-    bad_count: int
-    term_files: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True)
-class _Inputs:
-    """A program and splits of files; ``named`` are the predicates whose names users have written, with the places."""
-
-    job: MaterialiseJob
-    program: StratifiedProgram
-    options: ReadOptions
-    parts: tuple[Split, ...]
-    named: Mapping[Predicate, Place]
-    work: Path
+        return MadeWhole(kb, read, job, report, term_files)
 
     @property
-    def are_small(self) -> bool:
+    def _is_small(self) -> bool:
         """Whether the inputs are small enough for this process to read them."""
         return self.job.engine != "spark" and self.job.master is None and size_of(self.parts) <= IN_PROCESS_BYTES
 
-    def read(self, clock: Clock) -> _Loaded | None:
-        """The inputs, read by this process; None if they are so large that Spark is to reason."""
-        job, progress = self.job, clock.report.amount
+    def _read(self, clock: Clock) -> tuple[KnowledgeBase, RowsRead, tuple[str, ...]]:
+        """A knowledge base with the facts of the inputs, which this process reads."""
+        job, progress = self.job, self.report.amount
         with clock.phase("read"):
-            kb = self._knowledge_base(Dictionary(salt=job.salt), clock)
+            kb = self._knowledge_base(Dictionary(salt=job.salt))
             read = read_facts(self.parts, self.options, kb.dictionary, on_error=job.on_error, progress=progress)
             rows = read.rows + facts_in_program(self.program.program)
-            if _reasons_on_spark(job, rows, kb.dictionary.nbytes // TEXT_FACTOR):
-                return None
+            self._require_memory(rows, kb.dictionary.nbytes // TEXT_FACTOR)
             self._insert(kb, read.facts, read.kinds)
-            return _Loaded(kb, rows, read.bad, read.bad_count)
+            return kb, RowsRead(rows, read.bad, read.bad_count), ()
 
-    def staged(self, spark: SparkSession, clock: Clock) -> EncodedFiles:
-        """The inputs, in files that Spark has written."""
-        job, progress = self.job, clock.report.amount
-        how: dict[str, Any] = {"on_error": job.on_error, "salt": job.salt, "progress": progress}
-        with clock.phase("read"):
-            return encoded(SparkRunner(spark), self.parts, self.program.program, self.options, self.work, **how)
-
-    def loaded(self, staged: EncodedFiles, clock: Clock) -> _Loaded:
-        """The inputs that Spark has read, brought into this process."""
+    def _loaded(self, work: Path, clock: Clock) -> tuple[KnowledgeBase, RowsRead, tuple[str, ...]]:
+        """A knowledge base with the facts of the inputs, which Spark reads, and the files of its first terms."""
+        staged = self._staged(work, clock)
+        self._require_memory(staged.rows, sum(Path(file).stat().st_size for file in staged.terms))
         with clock.phase("load"):
-            kb = self._knowledge_base(dictionary_of(_terms(staged.terms), self.job.salt), clock)
+            kb = self._knowledge_base(dictionary_of(_terms(staged.terms), self.job.salt))
             facts = facts_of(load_columns(staged.facts), kb.dictionary)
             self._insert(kb, facts.restricted(p for p in facts if p != LITERAL), staged.kinds)
-        return _Loaded(kb, staged.rows, staged.bad, staged.bad_count, staged.terms)
+        return kb, RowsRead(staged.rows, staged.bad, staged.bad_count), staged.terms
 
-    def _knowledge_base(self, dictionary: Dictionary, clock: Clock) -> KnowledgeBase:
+    def _require_memory(self, rows: int, texts: int) -> None:
+        """Raise an error if Spark is to reason because the memory of this machine may not suffice; logs the choice."""
+        if self.job.engine == "auto" and self.job.equality != "representatives":
+            needed = memory_needed(rows, texts)
+            if needs_spark(needed, self.job.memory):
+                raise TooMuchError(f"about {size_text(needed)} of memory needed")
+
+    def _staged(self, work: Path, clock: Clock) -> EncodedFiles:
+        """The inputs in files that Spark has written; they are read once."""
+        if self._files is None:
+            job, spark = self.job, self._spark(clock)
+            how: dict[str, Any] = {"on_error": job.on_error, "salt": job.salt, "progress": self.report.amount}
+            with clock.phase("read"):
+                program = self.program.program
+                self._files = encoded(SparkRunner(spark), self.parts, program, self.options, work, **how)
+        return self._files
+
+    def _spark(self, clock: Clock) -> SparkSession:
+        """The session of Spark, which is started once."""
+        if self._session is None:
+            self._session = started(self.job.master, clock)
+        return self._session
+
+    def _knowledge_base(self, dictionary: Dictionary) -> KnowledgeBase:
         job = self.job
         kb = KnowledgeBase.over(
             dictionary,
@@ -234,12 +248,92 @@ class _Inputs:
             timeout=job.timeout,
             max_memory=job.memory,
         )
-        kb.warning = clock.report.warning
+        kb.warning = self.report.warning
         return kb
 
     def _insert(self, kb: KnowledgeBase, facts: FactSet, kinds: ByPredicate) -> None:
         refuse_two_arities(facts, self.program.program.arities)
         kb.insert_facts(facts, with_empty(kinds, self.named), self.named, whole=bool(self.job.facts))
+
+    def there(self, transaction: Transaction, clock: Clock) -> MadeThere[Change]:
+        """Derive everything in executors."""
+        from everlog.backends.spark.backend import NewFacts, materialise_on_spark
+        from everlog.backends.spark.settings import SparkSettings
+
+        job, report, given = self.job, self.report, GivenFacts()
+        staged = self._staged(transaction.work, clock)
+        given.add(with_empty(staged.kinds, self.named), self.named)
+        for warning in abridged(given.news(self.program.program, whole=bool(job.facts))):
+            report.warning(warning)
+        report.loaded()
+        program = with_modules(self.program) if job.modules else self.program
+        spark = self._spark(clock)
+        plans = plan_settings(spark, job.engine, job.memory, job.salt)
+        with clock.phase("reason"), watching(report.profile, program) as watch:
+            written = materialise_on_spark(
+                spark,
+                NewFacts(program, staged.facts, staged.terms, transaction.work, job.salt, job.maintain),
+                settings=SparkSettings(job.local_finish, plans, job.expand_below),
+                limits=Limits.from_now(job.max_facts, job.timeout),
+                listener=Listener(report.round_done),
+                watch=watch,
+            )
+        checked = program.program
+        assert checked.written is not None
+        bookkeeping = COUNTED if written.counted else "counting" if job.maintain == "counting" else "none"
+        closures = closures_of(program, written.generated)
+        rules = NewRules(print_program(checked.written), bookkeeping, closures, job.modules, staged.terms)
+        figures = {KINDS: given.stored(checked), "equality": job.equality}
+        return MadeThere(
+            None,
+            replace(written, rules=rules),
+            change_of(written, checked.predicates, checked.prefixes),
+            RowsRead(staged.rows, staged.bad, staged.bad_count),
+            figures=figures,
+            salt=job.salt,
+        )
+
+
+@dataclass
+class MadeWhole:
+    """A knowledge base that was made from nothing, in this process; ``term_files`` have the first of its terms."""
+
+    kb: KnowledgeBase
+    read: RowsRead
+    job: MaterialiseJob
+    report: Report
+    term_files: tuple[str, ...] = ()
+    _state: State | None = None
+    """The state that was committed."""
+
+    @property
+    def change(self) -> Change:
+        return self.kb.from_nothing()
+
+    @property
+    def statistics(self) -> Statistics:
+        return self.kb.statistics
+
+    def commit(self, transaction: Transaction, figures: dict[str, Any], positions: dict[str, Any] | None) -> int:
+        assert not figures
+        assert positions is None
+        version, self._state = commit_whole(
+            self.kb,
+            transaction,
+            "materialise",
+            expand_below=self.job.expand_below,
+            maintain=self.job.maintain,
+            term_files=self.term_files,
+            progress=self.report.amount,
+        )
+        return version
+
+    def keep(self, version: int, transaction: Transaction, clock: Clock) -> None:
+        """Write a snapshot."""
+        assert self._state is not None
+        with clock.phase("snapshot"):
+            where = self.job.store, version, self._state, transaction.writer
+            keep_whole_version(self.kb, *where, self.report.warning)
 
 
 def _check_merging(job: MaterialiseJob, program: CheckedProgram) -> None:
@@ -259,62 +353,6 @@ def no_representatives_on_spark() -> EverlogError:
     return EverlogError.of(Code.REPRESENTATIVES_ON_SPARK, message, None, "use --engine local, or --equality rules")
 
 
-def _reasons_on_spark(job: MaterialiseJob, rows: int, texts: int) -> bool:
-    """Whether Spark is to reason, on request or because this machine's memory may not suffice; ``auto`` logs its
-    choice.
-    """
-    if job.engine != "auto" or job.equality == "representatives":
-        return job.engine == "spark"
-    return needs_spark(memory_needed(rows, texts), job.memory)
-
-
-def _on_spark(
-    spark: SparkSession, inputs: _Inputs, staged: EncodedFiles, transaction: Transaction, clock: Clock
-) -> Result:
-    """Reason in the executors, and commit the files that they write."""
-    from everlog.backends.spark.materialise import Staging, materialise_on_spark, spark_program
-    from everlog.backends.spark.settings import SparkSettings
-
-    job, given = inputs.job, GivenFacts()
-    given.add(with_empty(staged.kinds, inputs.named), inputs.named)
-    for warning in abridged(given.news(inputs.program.program, whole=bool(job.facts))):
-        clock.report.warning(warning)
-    clock.report.loaded()
-    program = spark_program(inputs.program, job.modules)
-    plans = plan_settings(spark, job.engine, job.memory, job.salt)
-    with clock.phase("reason"), watching(clock.report.profile, program) as watch:
-        found = materialise_on_spark(
-            spark,
-            program,
-            Staging(staged.facts, staged.terms, transaction.work, job.salt),
-            job.maintain,
-            settings=SparkSettings(job.local_finish, plans, job.expand_below),
-            limits=Limits.from_now(job.max_facts, job.timeout),
-            listener=Listener(clock.report.round_done),
-            watch=watch,
-            check=lambda explicit: refuse_two_arities(explicit, program.program.arities),
-        )
-    with clock.phase("commit"):
-        transaction.add_term_files(staged.terms)
-        transaction.add_fact_files(found.files)
-        written = program.program.written
-        assert written is not None
-        version = transaction.commit(
-            rules=print_program(written),
-            statistics={
-                **found.statistics.as_dict(),
-                "listed": found.listed,
-                KINDS: given.stored(program.program),
-            },
-            bookkeeping=COUNTED if found.counted else "counting" if job.maintain == "counting" else "none",
-            operation="materialise",
-            salt=job.salt,
-            closures=closures_of(program, found.generated),
-            modules=job.modules,
-        )
-    return Result(version, found.statistics, staged.rows, staged.bad, staged.bad_count, clock.seconds)
-
-
 def _options(job: MaterialiseJob, program: CheckedProgram) -> ReadOptions:
     return ReadOptions(
         header=job.header,
@@ -325,12 +363,6 @@ def _options(job: MaterialiseJob, program: CheckedProgram) -> ReadOptions:
         arities=program.arities,
         graphs=job.graphs,
     )
-
-
-def _session(job: MaterialiseJob) -> SparkSession:
-    from everlog.host.session import session
-
-    return session(job.master)
 
 
 def _terms(files: Sequence[str]) -> pa.Table:

@@ -35,16 +35,37 @@ class Report:
 
 @dataclass
 class Clock:
-    """Measures the phases of a job."""
+    """Measures the phases of a job; the time of a phase within another counts for the inner one only.
+
+    >>> clock = Clock(Report())
+    >>> with clock.phase("reason"), clock.phase("start Spark"):
+    ...     pass
+    >>> list(clock.seconds)
+    ['start Spark', 'reason']
+    """
 
     report: Report
     seconds: dict[str, float] = field(default_factory=dict)
+    _current: list[str] = field(default_factory=list)
+    _mark: float = 0.0
 
     @contextmanager
     def phase(self, name: str) -> Iterator[None]:
+        self._count()
+        self._current.append(name)
         self.report.phase(name)
-        begin_at = time.perf_counter()
         try:
             yield
         finally:
-            self.seconds[name] = self.seconds.get(name, 0.0) + time.perf_counter() - begin_at
+            self._count()
+            self._current.pop()
+            if self._current:
+                self.report.phase(self._current[-1])
+
+    def _count(self) -> None:
+        """Add the time since the last call to the current phase."""
+        now = time.perf_counter()
+        if self._current:
+            name = self._current[-1]
+            self.seconds[name] = self.seconds.get(name, 0.0) + now - self._mark
+        self._mark = now

@@ -10,12 +10,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import Future
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from everlog.analysis.check import CheckedProgram
 from everlog.analysis.predicates import Names
+from everlog.backends.asked import Asked
 from everlog.host.locations import spark_uri
 from everlog.ingest.amounts import AmountProgress
 from everlog.ingest.facts import facts_in
@@ -24,10 +25,8 @@ from everlog.ingest.operations import OperationReader
 from everlog.ingest.tasks import Runner
 from everlog.jobs.asked_facts import AskedFacts
 from everlog.jobs.batches import ChangeSet, read_batch, read_small_batch, small_batch
-from everlog.jobs.change_job import RowsRead
-from everlog.jobs.changing import MadeHere, made_in
+from everlog.jobs.changing import MadeHere, made_by
 from everlog.jobs.reports import Clock, Report
-from everlog.jobs.spark_updates import StagedUpdate
 from everlog.jobs.update import UpdateJob
 from everlog.kb.change import Change
 from everlog.kb.knowledge_base import KnowledgeBase
@@ -172,8 +171,8 @@ class Upkeep:
             if not self._is_next(transaction.base.positions, checkpoint, batch):
                 self.kb = kb
                 return None
-            asked = AskedBatch(self.job, frame, f"batch {batch} of {self.name}")
-            made = made_in(self.job, asked, transaction, Clock(Report()), kb)
+            asked = AskedBatch(self.job, frame, f"batch {batch} of {self.name}", kb)
+            made = made_by(asked.sides(transaction), transaction, Clock(Report()))
             figures = {"rows": made.read.rows, "bad_rows": made.read.bad_count}
             version = made.commit(transaction, figures, {self.name: {"checkpoint": checkpoint, "batch": batch}})
         self.kb = made.kb if isinstance(made, MadeHere) else None
@@ -210,8 +209,9 @@ class AskedBatch(AskedFacts):
 
     job: UpdateJob
 
-    def __init__(self, job: UpdateJob, frame: DataFrame, where: str) -> None:
+    def __init__(self, job: UpdateJob, frame: DataFrame, where: str, kb: KnowledgeBase | None = None) -> None:
         super().__init__(job)
+        self.kb = kb
         self.spark = frame.sparkSession
         self.frame = frame
         self.where = where
@@ -236,10 +236,11 @@ class AskedBatch(AskedFacts):
             insert, changes.rows, 0, changes.bad, changes.bad_count, changes.insert.kinds
         )
 
-    def stage(self, runner: Runner, program: CheckedProgram, info: VersionInfo, work: Path) -> StagedUpdate:
+    def stage(self, runner: Runner, program: CheckedProgram, info: VersionInfo, work: Path) -> Asked:
+        """The numbers of rows of the facts to insert are those of the whole batch."""
         changes = self._changes(info.salt, work)
-        read = RowsRead(changes.rows, changes.bad, changes.bad_count)
-        return StagedUpdate(changes.delete, changes.insert, read=read)
+        rows, bad, count = changes.rows, changes.bad, changes.bad_count
+        return Asked(replace(changes.delete, rows=0), replace(changes.insert, rows=rows, bad=bad, bad_count=count))
 
     def _changes(self, salt: int, work: Path) -> ChangeSet:
         return read_batch(

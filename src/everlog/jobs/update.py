@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from everlog.analysis.check import CheckedProgram
+from everlog.backends.asked import Asked
 from everlog.backends.spark.tasks import SparkRunner
 from everlog.host.session import session
 from everlog.ingest.amounts import AmountProgress
@@ -24,11 +25,10 @@ from everlog.ingest.splits import LARGE_GZ, large_files, splits
 from everlog.ingest.stage import Staged, stage, widest
 from everlog.ingest.tasks import Runner
 from everlog.ingest.triples import refuse_graphs
-from everlog.jobs.asked_facts import AskedFacts, Named, rows_read
-from everlog.jobs.change_job import ChangeJob, ChangeResult
+from everlog.jobs.asked_facts import AskedFacts
+from everlog.jobs.change_job import ChangeJob, ChangeResult, Named
 from everlog.jobs.changing import carry_out
 from everlog.jobs.reports import Clock, Report
-from everlog.jobs.spark_updates import StagedUpdate
 from everlog.kb.change import Change
 from everlog.kb.knowledge_base import KnowledgeBase
 from everlog.lang.internal import LITERAL
@@ -60,7 +60,7 @@ def update(job: UpdateJob, report: Report | None = None) -> UpdateResult:
     small change is applied by look-ups in the store, and Spark reasons if these are too many. The rules are those of
     the store.
     """
-    return carry_out(job, AskedFiles(job), report or Report())
+    return carry_out(AskedFiles(job), report or Report())
 
 
 class AskedFiles(AskedFacts):
@@ -127,11 +127,11 @@ class AskedFiles(AskedFacts):
         facts, unknown = facts_in(staged, dictionary, add=add, blanks=blanks)
         return FactsRead(facts, staged.rows, unknown, staged.bad, staged.bad_count, staged.kinds)
 
-    def stage(self, runner: Runner, program: CheckedProgram, info: VersionInfo, work: Path) -> StagedUpdate:
+    def stage(self, runner: Runner, program: CheckedProgram, info: VersionInfo, work: Path) -> Asked:
         parts, literals = self.parts, LITERAL in program.predicates
         delete = self._stage(runner, parts[0], program.predicates, work, salt=info.salt)
         insert = self._stage(runner, parts[1], program.predicates, work, salt=info.salt, literals=literals)
-        return StagedUpdate(delete, insert, tuple(parts[0]), rows_read(delete, insert))
+        return Asked(delete, insert, tuple(parts[0]))
 
     def _stage(
         self, runner: Runner, parts: Sequence[Split], predicates: Iterable[Predicate], work: Path, **how: Any

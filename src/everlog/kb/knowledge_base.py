@@ -17,7 +17,7 @@ from everlog.analysis.given import GivenFacts, any_kinds
 from everlog.analysis.predicates import Key, Names
 from everlog.analysis.stratify import Kind, StratifiedProgram
 from everlog.engine.dictionary import Dictionary
-from everlog.engine.factset import FactSet, as_local
+from everlog.engine.factset import NONE, FactSet, as_local
 from everlog.engine.kinds import kinds_of
 from everlog.engine.limits import Limits
 from everlog.engine.state import State
@@ -28,7 +28,7 @@ from everlog.ingest.values import argument_columns
 from everlog.kb.change import Change, ChangedRelations
 from everlog.kb.explicit import ByPredicate, Queued, asked, program_facts
 from everlog.kb.reasoner import Reasoner, arranged
-from everlog.kb.rule_edits import Edit, RulesChanged, edited
+from everlog.kb.rule_edits import RulesChanged, edited, warnings_about
 from everlog.kb.since import ChangesSince
 from everlog.lang.errors import Diagnostic, EverlogError, Place, abridged, warn
 from everlog.lang.internal import VIOLATION
@@ -48,7 +48,7 @@ from everlog.reasoning.equality import Equality
 from everlog.reasoning.materialisation import Maintain
 from everlog.reasoning.names import Algorithm, Strategy
 from everlog.reasoning.seen_change import SeenChange
-from everlog.reasoning.statistics import Listener, Statistics
+from everlog.reasoning.statistics import Listener, Statistics, UpdateStatistics
 from everlog.settings import EXPAND_BELOW, WAIT
 
 if TYPE_CHECKING:
@@ -480,7 +480,7 @@ class KnowledgeBase:
         queue = list(program_facts(check(remove), old.dictionary, insert=False))
         edit = edited(old.program.program, add, remove, old.applied(queue).explicit)
         new = old.with_rules(edit.program, self.modules_open)
-        self._warn_of_rules(old.program.program, edit)
+        self._warn(warnings_about(edit, old.program.program, self.given, whole=self.saved is not None))
         queue += program_facts(edit.facts_added, old.dictionary)
         changed = old.applied(queue, edit.program)
         done = new.derive_from(old, edit, changed, algorithm, strategy)
@@ -490,12 +490,6 @@ class KnowledgeBase:
         if self.since is not None and new is not old:
             self.since = self.since.then_rules(done)
         return RulesChanged.of(self._shown(SeenChange(done), changed.idle), edit.texts)
-
-    def _warn_of_rules(self, old: CheckedProgram, edit: Edit) -> None:
-        """Warn of probable mistakes in added rules."""
-        given_before = {(found.code, found.message) for found in old.warnings}
-        news = [found for found in edit.program.warnings if (found.code, found.message) not in given_before]
-        self._warn([*news, *self.given.of_rules(edit.program, edit.added, old, whole=self.saved is not None)])
 
     # reading ------------------------------------------------------------------------------------
 
@@ -638,6 +632,13 @@ class KnowledgeBase:
     def listed(self) -> State:
         """The facts as in :meth:`state`, with the facts of modules listed instead of in a form of their own."""
         return self.stored(frozenset())
+
+    def from_nothing(self) -> Change:
+        """All facts, as a change of a knowledge base without facts."""
+        seen, statistics = self.up_to_date().seen(), self.statistics
+        shown = partial(ChangedRelations, self._names, self.dictionary)
+        figures = UpdateStatistics("seminaive", "", {"forward": statistics.instances}, seconds=statistics.seconds)
+        return Change(shown(seen.facts), shown(NONE), shown(seen.explicit), shown(NONE), 0, figures)
 
     def stored(self, generated: frozenset[Predicate]) -> State:
         """The state as a store has it in which facts of some predicates of modules are not listed."""

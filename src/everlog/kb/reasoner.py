@@ -28,15 +28,14 @@ from everlog.profiling.watch import UNWATCHED, Watch
 from everlog.reasoning.change import SignedChange
 from everlog.reasoning.equality import Equality
 from everlog.reasoning.equality.partition import NormalisedConstants, Partition
-from everlog.reasoning.materialisation import Maintain, Materialisation, with_bookkeeping
+from everlog.reasoning.materialisation import Maintain, Materialisation
 from everlog.reasoning.merging import Merged, Merging
 from everlog.reasoning.modules.boundary import UserView, outward, stored
 from everlog.reasoning.modules.kinds import with_modules
 from everlog.reasoning.names import Algorithm, Strategy
 from everlog.reasoning.rule_changes import RuleChange, change_rules
-from everlog.reasoning.seminaive import seminaive
 from everlog.reasoning.statistics import Listener, Statistics, UpdateStatistics
-from everlog.reasoning.update import update
+from everlog.reasoning.update import materialise, repair
 
 log = logging.getLogger(__name__)
 
@@ -204,7 +203,7 @@ class Reasoner:
         if merged is not None:
             deleted, inserted = old.explicit - merged.normal, merged.normal - old.explicit
             algorithm = algorithm if merged.has_rules_of(before) else "rematerialise"
-        done = update(
+        done = repair(
             self.engine(None if merged is None else merged.partition),
             self.program,
             old,
@@ -297,10 +296,9 @@ class Reasoner:
         merged = self._merge(explicit, Merged(), "auto")
         engine = self.engine(None if merged is None else merged.partition)
         given = explicit.renamed(self.program.external) if merged is None else merged.normal
-        facts, statistics = seminaive(engine, self.program, given, self.watch.listener(progress))
-        fresh = Materialisation(given, facts, instances=statistics.instances)
-        self._limit_seen(merged, fresh)
-        return merged, with_bookkeeping(engine, self.program, fresh, self.maintain), statistics
+        found, statistics = materialise(engine, self.program, given, self.maintain, self.watch.listener(progress))
+        self._limit_seen(merged, found)
+        return merged, found, statistics
 
     def _merge(self, explicit: FactSet, old: Merged, algorithm: Algorithm) -> Merged | None:
         """The classes of terms that explicit facts make equal; None without representatives."""

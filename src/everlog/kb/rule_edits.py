@@ -8,6 +8,7 @@ from difflib import get_close_matches
 from types import MappingProxyType
 
 from everlog.analysis.check import CheckedProgram, check, unknown_predicate
+from everlog.analysis.given import GivenFacts
 from everlog.analysis.places import atom_place, position
 from everlog.analysis.variants import Variants
 from everlog.kb.change import Change
@@ -101,6 +102,13 @@ def edited(old: CheckedProgram, add: Program, remove: Program, known: Iterable[P
         plus,
         (added, removed, known_before),
     )
+
+
+def warnings_about(edit: Edit, old: CheckedProgram, given: GivenFacts, *, whole: bool) -> list[Diagnostic]:
+    """The warnings about probable mistakes in the rules that an edit adds; ``whole`` is as for :class:`GivenFacts`."""
+    given_before = {(found.code, found.message) for found in old.warnings}
+    news = [found for found in edit.program.warnings if (found.code, found.message) not in given_before]
+    return [*news, *given.of_rules(edit.program, edit.added, old, whole=whole)]
 
 
 def _distinct(program: CheckedProgram) -> list[int]:

@@ -889,23 +889,11 @@ class Code(StrEnum):
         "Spark is needed, and the package pyspark is not installed.",
         "Install it with `pip install pyspark`; `everlog.KnowledgeBase` in Python needs no Spark.",
     )
-    NO_SUCH_ALGORITHM = (
-        "no-such-algorithm",
-        Topic.SPARK,
-        "The engine does not have the requested algorithm.",
-        "Use `--engine local`, or another algorithm.",
-    )
     NOT_A_STREAM = (
         "not-a-stream",
         Topic.SPARK,
         "A DataFrame that is given as a stream is not one.",
         "Give a DataFrame of `spark.readStream`.",
-    )
-    NOT_LISTED = (
-        "not-listed",
-        Topic.SPARK,
-        "Spark cannot update closures that are not listed and depend on themselves through rules.",
-        "Use `--engine local`, or materialise with a larger `--expand-below`.",
     )
     OLD_JAVA = (
         "old-java",

@@ -124,10 +124,10 @@ Sides = tuple[F, F]
 
 
 def explicit_change(explicit: F, delete: F, insert: F) -> tuple[F, F]:
-    """E+ and E-: the facts that become explicit and those that cease to be, if the new explicit facts are (E \\ delete)
-    u insert.
+    """E- and E+: the facts that cease to be explicit and those that become explicit, if the new explicit facts are
+    (E \\ delete) u insert.
     """
-    return insert - explicit, (delete & explicit) - insert
+    return (delete & explicit) - insert, insert - explicit
 
 
 def followed(first: Sides[F], later: Sides[F]) -> Sides[F]:

@@ -24,7 +24,7 @@ from everlog.engine.algebra import AnyCounts, AnyEngine, AnyFactSet, AnyMatches,
 from everlog.engine.factset import NONE, as_local
 from everlog.engine.rules import RuleSet
 from everlog.lang.syntax import Predicate
-from everlog.reasoning.change import AnySignedChange, SignedChange, Summands, explicit_change
+from everlog.reasoning.change import AnySignedChange, SignedChange, Summands
 from everlog.reasoning.fixpoint import fixpoint
 from everlog.reasoning.materialisation import (
     AnyMaterialisation,
@@ -75,7 +75,7 @@ class Maintenance:
         self.engine = engine
         self.program = program
         self.old = old
-        self.E_plus, self.E_minus = explicit_change(old.explicit, delete, insert)
+        self.E_minus, self.E_plus = delete, insert
         self.explicit_left = old.explicit - self.E_minus
         self.I = old.facts
         self.D: AnyFactSet = NONE

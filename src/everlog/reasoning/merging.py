@@ -45,7 +45,7 @@ from everlog.reasoning.equality.expansion import expanded, expanded_count, menti
 from everlog.reasoning.equality.partition import Partition
 from everlog.reasoning.materialisation import Materialisation
 from everlog.reasoning.names import Algorithm
-from everlog.reasoning.update import update
+from everlog.reasoning.update import repair
 
 SAME = Predicate("<http://www.w3.org/2002/07/owl#sameAs>", 2)
 """The predicate of equality, except in programs over triples, which have ``SAME_NODES``."""
@@ -206,7 +206,7 @@ class Merging:
         """A level, from the state that it had before or from the level below."""
         ids = partition.of[constants]
         if before is None:
-            done = update(engine, self.program, Materialisation(NONE, NONE), NONE, source, "rematerialise")
+            done = repair(engine, self.program, Materialisation(NONE, NONE), NONE, source, "rematerialise")
             return Level(partition, source, ids, done.materialisation)
         given = _normalised(source, partition, before.source, before.partition, before.materialisation.explicit)
         deleted, inserted = before.materialisation.explicit - given, given - before.materialisation.explicit
@@ -214,7 +214,7 @@ class Merging:
         materialisation = before.materialisation
         if deleted or inserted or not same_rules:
             how = algorithm if same_rules else "rematerialise"
-            materialisation = update(engine, self.program, materialisation, deleted, inserted, how).materialisation
+            materialisation = repair(engine, self.program, materialisation, deleted, inserted, how).materialisation
         return Level(partition, source, ids, materialisation)
 
 

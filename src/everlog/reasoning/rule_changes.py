@@ -20,6 +20,7 @@ from everlog.analysis.check import CheckedProgram
 from everlog.analysis.derivations import Derivations, Start, guarded, started_from
 from everlog.analysis.modules.module import SpecialModule
 from everlog.analysis.stratify import StratifiedProgram, Stratum
+from everlog.engine.algebra import AnyEngine
 from everlog.engine.difference import counts_changed
 from everlog.engine.factset import NONE, FactSet
 from everlog.engine.match import Engine
@@ -27,14 +28,14 @@ from everlog.engine.multiset import Counts
 from everlog.engine.relation import Relation
 from everlog.engine.rules import RuleSet
 from everlog.lang.syntax import Predicate, Rule
-from everlog.reasoning.change import SignedChange, Summands, followed
+from everlog.reasoning.change import SignedChange, Summands, followed, replaced
 from everlog.reasoning.fixpoint import fixpoint
-from everlog.reasoning.materialisation import Materialisation, Trace, counted_anew, trace_of
+from everlog.reasoning.materialisation import C, F, Materialisation, Trace, counted_anew, trace_of
 from everlog.reasoning.modules.boundary import outward
 from everlog.reasoning.modules.graphs import derived_by_modules
 from everlog.reasoning.names import Algorithm, Strategy
-from everlog.reasoning.statistics import UpdateStatistics
-from everlog.reasoning.update import update
+from everlog.reasoning.statistics import Listener, Statistics, UpdateStatistics
+from everlog.reasoning.update import kept_for, materialise, repair
 
 REMOVED = Predicate("removed rules", 0)
 ADDED = Predicate("added rules", 0)
@@ -103,6 +104,31 @@ def change_rules(
     return run.finish(change.old, change.new)
 
 
+def derive_again(
+    engine: AnyEngine,
+    before: StratifiedProgram,
+    program: StratifiedProgram,
+    old: Materialisation[F, C],
+    delete: F,
+    insert: F,
+    listener: Listener | None = None,
+) -> tuple[SignedChange[F, C], Statistics]:
+    """The change of :func:`change_rules`, found by deriving everything by the new rules and comparing, and the figures
+    of deriving it.
+
+    ``delete`` and ``insert`` are E- and E+, under the names that users see. The bookkeeping that was kept is computed.
+    """
+    seen = outward(before, old)
+    explicit = (seen.explicit - delete).extended(insert).renamed(program.external)
+    new, statistics = materialise(engine, program, explicit, kept_for(old), listener)
+    figures = UpdateStatistics("rematerialise", instances={"forward": statistics.instances})
+    begin, now = time.perf_counter(), outward(program, new)
+    inserted, deleted = now.facts - seen.facts, seen.facts - now.facts
+    figures.seconds = statistics.seconds + time.perf_counter() - begin
+    counters = replaced(seen.nr, now.nr), replaced(seen.rec, now.rec)
+    return SignedChange(new, inserted, deleted, insert, delete, figures, *counters), statistics
+
+
 class _Run:
     """A materialisation on its way from one program to another."""
 
@@ -137,7 +163,7 @@ class _Run:
         old = self._begun(start, Derivations(start.program, new.guards), fact if holds else NONE)
         delete, insert = (facts.renamed(start.program.external) for facts in (delete, insert))
         delete, insert = (delete | fact, insert) if holds else (delete, insert | fact)
-        done = update(self.engine, start.program, old, delete, insert, self.algorithm, self.strategy)
+        done = repair(self.engine, start.program, old, delete, insert, self.algorithm, self.strategy)
         self.done.append(done.statistics)
         self._note(start, done, guard)
         self.derived, self.materialisation = Derivations(start.program, {guard: not holds}), done.materialisation

@@ -14,11 +14,11 @@ from functools import cached_property
 from everlog.analysis.modules.hidden import is_inner
 from everlog.engine.algebra import AnyFactSet
 from everlog.engine.difference import Difference
-from everlog.engine.factset import as_local
+from everlog.engine.factset import NONE, as_local
 from everlog.engine.multiset import NO_COUNTS, Counts, counts_as_local
 from everlog.lang.syntax import Predicate
 from everlog.reasoning.change import AnySignedChange
-from everlog.reasoning.materialisation import C
+from everlog.reasoning.materialisation import C, F
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,12 +83,78 @@ class SeenChange:
         return facts.restricted(p for p in facts if p not in self._shown) if self.hidden else facts
 
     def _listed(self, visible: AnyFactSet, facts: AnyFactSet) -> AnyFactSet:
-        """The facts that a store lists; of generated predicates those that feed modules."""
-        fed = {self.hidden[p]: p for p in self.generated if p in self.hidden}
-        if not fed:
-            return visible
-        rest = visible.restricted(p for p in visible if p not in self.generated)
-        return rest.extended(facts.restricted(fed).renamed(fed))
+        return listed(visible, facts, self.hidden, self.generated)
+
+
+@dataclass(frozen=True, eq=False)
+class ChangeAfresh(SeenChange):
+    """A change for which everything was derived again, maybe by other rules, so that it is under the names that users
+    see; ``hidden`` and ``generated`` are those of the materialisation after it.
+
+    What a store lists of generated predicates is found by comparing the facts before and after the change.
+    """
+
+    before: AnyFactSet = field(default_factory=lambda: NONE)
+    hidden_before: Mapping[Predicate, Predicate] = field(default_factory=dict)
+    generated_before: frozenset[Predicate] = frozenset()
+
+    @cached_property
+    def inserted(self) -> AnyFactSet:
+        return self.change.inserted
+
+    @cached_property
+    def deleted(self) -> AnyFactSet:
+        return self.change.deleted
+
+    @cached_property
+    def explicit_inserted(self) -> AnyFactSet:
+        return self.change.explicit_inserted
+
+    @cached_property
+    def explicit_deleted(self) -> AnyFactSet:
+        return self.change.explicit_deleted
+
+    @cached_property
+    def listed(self) -> AnyFactSet:
+        old, new = self._of_generated
+        return self._others(self.inserted).extended(new - old)
+
+    @cached_property
+    def unlisted(self) -> AnyFactSet:
+        old, new = self._of_generated
+        return self._others(self.deleted).extended(old - new)
+
+    def counted(self, counts: C) -> C:
+        return counts
+
+    @cached_property
+    def _generated(self) -> frozenset[Predicate]:
+        """The predicates that are generated before the change or after it."""
+        return self.generated | self.generated_before
+
+    @cached_property
+    def _of_generated(self) -> tuple[AnyFactSet, AnyFactSet]:
+        """What a store lists of these predicates, before and after the change."""
+        sides = (
+            (self.before, self.hidden_before, self.generated_before),
+            (self.change.materialisation.facts, self.hidden, self.generated),
+        )
+        old, new = (
+            listed(facts.restricted(self._generated), facts, hidden, generated) for facts, hidden, generated in sides
+        )
+        return old, new
+
+    def _others(self, facts: AnyFactSet) -> AnyFactSet:
+        return facts.restricted(p for p in facts if p not in self._generated) if self._generated else facts
+
+
+def listed(visible: F, facts: F, hidden: Mapping[Predicate, Predicate], generated: frozenset[Predicate]) -> F:
+    """The visible facts that a store lists; of generated predicates those of ``facts`` that feed their modules."""
+    fed = {hidden[p]: p for p in generated if p in hidden}
+    if not fed:
+        return visible
+    rest = visible.restricted(p for p in visible if p not in generated)
+    return rest.extended(facts.restricted(fed).renamed(fed))
 
 
 def _signed(more: AnyFactSet, less: AnyFactSet) -> Counts:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Mapping
-from typing import cast
+from typing import Any, cast
 
 from everlog.analysis.stratify import StratifiedProgram
 from everlog.engine.accounts import OverBudgetError
@@ -19,6 +19,7 @@ from everlog.reasoning.dredc import DRedC
 from everlog.reasoning.fbf import FBF
 from everlog.reasoning.maintenance import Maintenance
 from everlog.reasoning.materialisation import (
+    AnyMaterialisation,
     C,
     F,
     Maintain,
@@ -29,7 +30,7 @@ from everlog.reasoning.materialisation import (
 )
 from everlog.reasoning.names import Algorithm, Strategy
 from everlog.reasoning.seminaive import seminaive
-from everlog.reasoning.statistics import UpdateStatistics
+from everlog.reasoning.statistics import Listener, Statistics, UpdateStatistics
 
 ALGORITHMS: Mapping[str, type[Maintenance]] = {kind.name: kind for kind in (DRedC, BFC, FBF, DRed, Counting)}
 """The algorithms that repair a materialisation, by name."""
@@ -46,12 +47,25 @@ def update(
     algorithm: Algorithm,
     strategy: Strategy = "never",
 ) -> SignedChange[F, C]:
-    """The change to the materialisation of (E \\ delete) ∪ insert, by one of the algorithms.
+    """The change to the materialisation of (E \\ delete) ∪ insert, by one of the algorithms."""
+    return repair(engine, program, old, *explicit_change(old.explicit, delete, insert), algorithm, strategy)
+
+
+def repair(
+    engine: AnyEngine,
+    program: StratifiedProgram,
+    old: Materialisation[F, C],
+    delete: F,
+    insert: F,
+    algorithm: Algorithm,
+    strategy: Strategy = "never",
+) -> SignedChange[F, C]:
+    """The change of :func:`update` for the papers' E- and E+: all facts of ``delete`` are explicit, none of ``insert``.
 
     Bookkeeping that the algorithm needs and an earlier update did not keep is computed first.
     """
     if algorithm == "auto":
-        return best_update(engine, program, old, delete, insert)
+        return best_repair(engine, program, old, delete, insert)
     if algorithm == "rematerialise":
         return rematerialise(engine, program, old, delete, insert)
     kind, begun = ALGORITHMS[algorithm], old
@@ -68,16 +82,16 @@ def update(
     return done.without_counters() if old.nr is None or old.rec is None else done
 
 
-def best_update(
+def best_repair(
     engine: AnyEngine, program: StratifiedProgram, old: Materialisation[F, C], delete: F, insert: F
 ) -> SignedChange[F, C]:
-    """The change of :func:`update` by the algorithm that seems cheapest; see :mod:`everlog.reasoning.choose`."""
+    """The change of :func:`repair` by the algorithm that seems cheapest; see :mod:`everlog.reasoning.choose`."""
     tried: list[str] = []
     for attempt in attempts(program, old, delete, insert):
         considered = engine.work.instances.total()
         engine.budget = None if attempt.budget is None else considered + attempt.budget
         try:
-            done = update(engine, program, old, delete, insert, attempt.algorithm)
+            done = repair(engine, program, old, delete, insert, attempt.algorithm)
         except OverBudgetError as error:
             tried.append(f"{attempt.algorithm} given up after {error.considered - considered:,} instances")
             continue
@@ -92,18 +106,27 @@ def best_update(
 def rematerialise(
     engine: AnyEngine, program: StratifiedProgram, old: Materialisation[F, C], delete: F, insert: F
 ) -> SignedChange[F, C]:
-    """The change of :func:`update`, found by deriving everything again, with the bookkeeping that was kept, and
+    """The change of :func:`repair`, found by deriving everything again, with the bookkeeping that was kept, and
     comparing.
     """
-    begin = time.perf_counter()
-    more, less = explicit_change(old.explicit, delete, insert)
-    explicit = (old.explicit - less).extended(more)
-    facts, statistics = seminaive(engine, program, explicit)
+    new, statistics = materialise(engine, program, (old.explicit - delete).extended(insert), kept_for(old))
     figures = UpdateStatistics("rematerialise", instances={"forward": statistics.instances})
-    inserted, deleted = facts - old.facts, old.facts - facts
-    figures.seconds = time.perf_counter() - begin
-    maintain: Maintain = "counting" if old.trace is not None else "none" if old.nr is None else "dredc"
-    fresh: Materialisation[F, C] = Materialisation(explicit, facts, instances=statistics.instances)
-    new = with_bookkeeping(engine, program, fresh, maintain)
+    begin = time.perf_counter()
+    inserted, deleted = new.facts - old.facts, old.facts - new.facts
+    figures.seconds = statistics.seconds + time.perf_counter() - begin
     counters = replaced(old.nr, new.nr), replaced(old.rec, new.rec)
-    return SignedChange(new, inserted, deleted, more, less, figures, *counters)
+    return SignedChange(new, inserted, deleted, insert, delete, figures, *counters)
+
+
+def materialise(
+    engine: AnyEngine, program: StratifiedProgram, explicit: F, maintain: Maintain, listener: Listener | None = None
+) -> tuple[Materialisation[F, Any], Statistics]:
+    """The materialisation of explicit facts with the bookkeeping for an algorithm, and the figures of deriving it."""
+    facts, statistics = seminaive(engine, program, explicit, listener)
+    fresh: Materialisation[F, Any] = Materialisation(explicit, facts, instances=statistics.instances)
+    return with_bookkeeping(engine, program, fresh, maintain), statistics
+
+
+def kept_for(old: AnyMaterialisation) -> Maintain:
+    """An algorithm that needs the bookkeeping that a materialisation has."""
+    return "counting" if old.trace is not None else "none" if old.nr is None else "dredc"

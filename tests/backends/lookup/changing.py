@@ -12,13 +12,14 @@ import pyarrow.parquet as pq
 
 from everlog.analysis.check import check
 from everlog.analysis.stratify import StratifiedProgram, stratify
+from everlog.backends.asked import ChangeOptions
 from everlog.backends.lookup.update import LOOKED_UP, LookUpTask
-from everlog.backends.repaired import Repaired
 from everlog.backends.too_much import GivenUp
+from everlog.backends.written import WrittenChange
 from everlog.engine.hashing import hash_text
 from everlog.ingest.dictionary import new_terms
 from everlog.ingest.tasks import IN_PROCESS
-from everlog.jobs.spark_updates import commit
+from everlog.jobs.changing import MadeThere, change_of
 from everlog.lang.parser import parse_program
 from everlog.store import Store, VersionInfo, begin
 from tests.oracle.naive import Fact
@@ -45,7 +46,7 @@ def staged(facts: Iterable[Fact], work: Path) -> tuple[tuple[str, ...], tuple[st
     return (str(paths[0]),), (str(paths[1]),)
 
 
-def looked_up(store: Path, delete: Iterable[Fact], insert: Iterable[Fact], **how: Any) -> Repaired | GivenUp:
+def looked_up(store: Path, delete: Iterable[Fact], insert: Iterable[Fact], **how: Any) -> WrittenChange | GivenUp:
     """Update a store by look-ups, and commit the change."""
     with begin(store) as transaction:
         info = transaction.base
@@ -53,19 +54,21 @@ def looked_up(store: Path, delete: Iterable[Fact], insert: Iterable[Fact], **how
         work = transaction.work
         work.mkdir(parents=True, exist_ok=True)
         (deleted, more), (inserted, terms) = staged(delete, work), staged(insert, work)
-        limits = {"rows": MANY, "facts": MANY, **how}
+        most = how.pop("facts", MANY)
+        options = ChangeOptions(look_up_rows=how.pop("rows", MANY), **how)
         files = (deleted, inserted, (*more, *terms))
-        task = LookUpTask(str(store), info.version, program_in(info), *files, str(work), **limits)
+        task = LookUpTask(str(store), info.version, program_in(info), *files, str(work), most, options)
         found = task.run()
         if isinstance(found, GivenUp) or not found:
             return found
         existing = Store.open(store)
         known = [str(existing.layout.terms / file.name) for file in existing.term_files(info.version)]
-        commit(transaction, info, found, new_terms(IN_PROCESS, terms, known, work))
+        new = new_terms(IN_PROCESS, terms, known, work)
+        MadeThere(info, found, change_of(found, (), {}), terms=new, salt=info.salt).commit(transaction, {}, None)
     return found
 
 
-def read(found: Repaired) -> int:
+def read(found: WrittenChange) -> int:
     """The number of rows that an update has read."""
     rows: int = found.figures["update"][LOOKED_UP]
     return rows

@@ -12,7 +12,7 @@ import pytest
 import everlog
 from everlog.backends.lookup import facts, rows
 from everlog.backends.too_much import GivenUp
-from everlog.jobs import changing, spark_updates
+from everlog.jobs import change_request, changing
 from everlog.jobs.update import UpdateJob, update
 from everlog.kb.stores import open as open_store
 from everlog.lang.syntax import Predicate
@@ -269,8 +269,8 @@ def test_a_store_that_does_not_fit_needs_no_spark_for_a_small_change(
     def start(master: str | None) -> Any:
         raise StartedError
 
-    monkeypatch.setattr(changing, "needs_spark_to_update", lambda *arguments: True)
-    monkeypatch.setattr(spark_updates, "session", start)
+    monkeypatch.setattr(change_request, "needs_spark_to_update", lambda *arguments: True)
+    monkeypatch.setattr(changing, "session", start)
     spoil(stores / "spark")
     job = UpdateJob(str(stores / "spark"), **files_of(stores), compact=False, look_up_rows=look_up_rows)
     if look_up_rows == 50:

@@ -13,7 +13,7 @@ import random
 import shutil
 import sys
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -24,18 +24,21 @@ from hypothesis import strategies as st
 
 from everlog.analysis.check import check
 from everlog.analysis.stratify import stratify
+from everlog.backends.asked import Asked, ChangeOptions
+from everlog.backends.elsewhere import Elsewhere
+from everlog.backends.spark.backend import OnSpark
 from everlog.backends.spark.plans import PlanSettings
 from everlog.backends.spark.settings import SparkSettings
 from everlog.backends.spark.tasks import SparkRunner
-from everlog.backends.spark.update import StagedChange, update_on_spark
+from everlog.backends.stored_version import StoredVersion
+from everlog.backends.written import WrittenChange
 from everlog.host.session import session, stop
 from everlog.ingest.dictionary import new_terms
 from everlog.ingest.facts import facts_in
 from everlog.ingest.spill import Spill
 from everlog.ingest.stage import Staged
+from everlog.jobs.changing import MadeThere, change_of
 from everlog.jobs.materialise import MaterialiseJob, materialise
-from everlog.jobs.spark_updates import Repair, StagedUpdate, commit, updatable
-from everlog.jobs.update import UpdateJob
 from everlog.kb.saving import append
 from everlog.kb.stores import open as open_store
 from everlog.lang.parser import parse_program
@@ -45,7 +48,6 @@ from everlog.reasoning.modules.kinds import with_modules
 from everlog.reasoning.names import Algorithm
 from everlog.reasoning.seminaive import seminaive
 from everlog.store import Store, begin
-from everlog.store.codec import COUNTED
 from everlog.store.verify import verify
 from tests.backends.spark.reasoning import setup
 from tests.backends.spark.test_known import STEPS, loop_facts
@@ -216,38 +218,40 @@ class Run:
             append(kb, transaction)
 
     def update_on_spark(self, change: Change, algorithm: Algorithm) -> None:
-        store = Store.open(self.place / "spark")
-        info = store.info()
-        program = stratify(check(parse_program(info.rules)), info.statistics["stratification"])
-        with begin(self.place / "spark") as transaction:
-            delete, insert = (self.staged(facts, transaction.work) for facts in (change.delete, change.insert))
-            known = [str(store.layout.terms / file.name) for file in store.term_files(info.version)]
-            terms = new_terms(SparkRunner(self.spark), insert.term_files, known, transaction.work)
-            files = (*delete.term_files, *insert.term_files)
-            staged = StagedChange(delete.fact_files, insert.fact_files, files, transaction.work)
-            found = update_on_spark(self.spark, program, store, info.version, staged, algorithm, settings=DISTRIBUTED)
-            assert found.stats.algorithm == algorithm
-            transaction.add_term_files(terms.files)
-            transaction.add_fact_files(found.files)
-            transaction.commit(
-                rules=info.rules, statistics=found.figures, bookkeeping=COUNTED, operation="update", salt=info.salt
-            )
+        found = self.updated("spark", change, algorithm, lambda version, asked: self.distributed(version).update(asked))
+        assert found.stats.algorithm == algorithm
+
+    def distributed(self, version: StoredVersion) -> OnSpark:
+        return OnSpark(self.spark, version, DISTRIBUTED)
 
     def update_by_default(self, change: Change, algorithm: Algorithm) -> int | None:
         """How many rows were looked up, if that was how."""
-        path = self.place / "default"
-        store, job = Store.open(path), UpdateJob(str(path), engine="spark", algorithm=algorithm)
-        with begin(path) as transaction:
-            assert transaction.base is not None
-            info = transaction.base
-            transaction.work.mkdir(parents=True, exist_ok=True)
-            delete, insert = (self.staged(facts, transaction.work) for facts in (change.delete, change.insert))
-            staged = StagedUpdate(delete, insert)
-            repair = Repair(self.spark, job, updatable(job, info), store, info, transaction.work, staged)
-            terms, found = repair.new_terms(), repair.done()
-            commit(transaction, info, found, terms)
-        rows: int | None = found.figures["update"].get("looked_up")
+
+        def default(version: StoredVersion, asked: Asked) -> WrittenChange:
+            return Elsewhere(version, lambda: self.spark, self.spark).change_facts(asked)
+
+        rows: int | None = self.updated("default", change, algorithm, default).figures["update"].get("looked_up")
         return rows
+
+    def updated(
+        self,
+        name: str,
+        change: Change,
+        algorithm: Algorithm,
+        how: Callable[[StoredVersion, Asked], WrittenChange],
+    ) -> WrittenChange:
+        """Update a store, and commit the change."""
+        store, options = Store.open(self.place / name), ChangeOptions(engine="spark", algorithm=algorithm)
+        with begin(self.place / name) as transaction:
+            info, work = transaction.base, transaction.work
+            assert info is not None
+            work.mkdir(parents=True, exist_ok=True)
+            delete, insert = (self.staged(facts, work) for facts in (change.delete, change.insert))
+            version = StoredVersion.of(store, info, work, options)
+            terms = new_terms(SparkRunner(self.spark), insert.term_files, version.term_files, work)
+            found = how(version, Asked(delete, insert))
+            MadeThere(info, found, change_of(found, (), {}), terms=terms).commit(transaction, {}, None)
+        return found
 
 
 def changes(case: Case, explicit: set[Fact], rng: random.Random) -> Iterator[Change]:

@@ -29,14 +29,13 @@ import pyarrow.parquet as pq
 from pyspark import TaskContext
 from pyspark.sql.classic.dataframe import DataFrame
 
+from everlog.backends import elsewhere
 from everlog.backends.engines import plan_settings
 from everlog.backends.spark import components, slices
 from everlog.backends.spark.tasks import SparkRunner
 from everlog.host.session import session, stop
 from everlog.jobs import materialise as jobs
-from everlog.jobs import spark_updates
-from everlog.jobs.change_job import ChangeResult
-from everlog.jobs.materialise import MaterialiseJob, Result, materialise
+from everlog.jobs.materialise import MaterialiseJob, MaterialiseResult, materialise
 from everlog.jobs.update import UpdateJob, UpdateResult, update
 from everlog.lang.errors import EverlogError
 from everlog.store import Store
@@ -144,14 +143,14 @@ def striking(points: Mapping[str, str], faults: Sequence[str], marks: Path, disk
         patch.object(SparkRunner, "run", tasks),
         patch.object(components, "contracted", contraction),
         patch.object(jobs, "plan_settings", settings),
-        patch.object(spark_updates, "plan_settings", settings),
+        patch.object(elsewhere, "plan_settings", settings),
     ):
         yield
 
 
-def how_of(result: Result | UpdateResult) -> list[str]:
+def how_of(result: MaterialiseResult | UpdateResult) -> list[str]:
     """The kinds of the plans of strata, or the algorithm of an update."""
-    if isinstance(result, ChangeResult):
+    if result.version > 0:
         return [result.change.stats.algorithm]
     return [kind for stratum in result.statistics.strata for kind in stratum.plan.split(", ")]
 

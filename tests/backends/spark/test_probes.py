@@ -52,9 +52,9 @@ def test_random_programs(spark: Any, monkeypatch: pytest.MonkeyPatch, data: st.D
         store = Store.open(Path(name) / "store")
         on_spark.engine.settings = SparkSettings(0, probe_rows=0)
         on_spark.facts({*naive.flat(before), *naive.flat(after), *changed.delete, *changed.insert})
-        version = opened(on_spark.space, on_spark.program, store, store.info().version, on_spark.engine.settings)
+        state = opened(on_spark.space, on_spark.program, store, store.info().version, on_spark.engine.settings)
         delete, insert = on_spark.facts(changed.delete), on_spark.facts(changed.insert)
-        done = update(on_spark.engine, on_spark.program, version.kept, delete, insert, algorithm)
+        done = update(on_spark.engine, on_spark.program, state.version.materialisation, delete, insert, algorithm)
         assert on_spark.listed(done.materialisation.facts) == after
         assert naive.flat(on_spark.listed(done.inserted)) == naive.flat(after) - naive.flat(before)
         assert naive.flat(on_spark.listed(done.deleted)) == naive.flat(before) - naive.flat(after)

@@ -13,7 +13,7 @@ import everlog
 from everlog.analysis.check import check
 from everlog.analysis.modules.printing import print_module
 from everlog.analysis.stratify import stratify
-from everlog.backends.repaired import Repaired
+from everlog.backends.written import WrittenChange
 from everlog.lang.parser import parse_program
 from everlog.lang.syntax import Predicate, Program
 from everlog.reasoning.modules import kinds
@@ -82,7 +82,7 @@ def test_updates_by_looking_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     kb.save(tmp_path / "kb")
     knows = Predicate("knows", 2)
     done = looked_up(tmp_path / "kb", {(knows, ('"a"', '"b"'))}, {(knows, ('"c"', '"d"'))})
-    assert isinstance(done, Repaired)
+    assert isinstance(done, WrittenChange)
     found = everlog.open(tmp_path / "kb")
     here = [row for row in found["knows"].rows() if str(row[0]) in "abcd"]
     assert sorted(here) == [("b", "c"), ("c", "b"), ("c", "d"), ("d", "c")]

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from everlog.analysis.stratify import StratifiedProgram
+from everlog.backends.backend import OpenedVersion
 from everlog.backends.lookup.facts import LookedUpFacts
 from everlog.backends.too_much import TooMuchError
 from everlog.engine.factset import FactSet
@@ -29,8 +30,8 @@ def opened(
     info: VersionInfo,
     predicates: Iterable[Predicate],
     algorithm: Algorithm = "auto",
-) -> Materialisation:
-    """The materialisation of a version, for an update; ``predicates`` are those of the program and of the change.
+) -> OpenedVersion[FactSet, Counts]:
+    """A version, for an update; ``predicates`` are those of the program and of the change.
 
     Where the counters of the version are those of modules, the facts that feed a module are those that are explicit or
     have a counter above zero; they are under a hidden name. Closures that the store does not list are derived if a rule
@@ -42,7 +43,7 @@ def opened(
         raise TooMuchError("modules and rules depend on each other")
     if algorithm == "rematerialise":
         raise TooMuchError("everything would be derived again")
-    if not is_counted and (generated or algorithm in ("dredc", "bfc")):
+    if algorithm == "counting" or (not is_counted and (generated or algorithm in ("dredc", "bfc"))):
         raise TooMuchError("all derivations would be counted")
     facts: dict[Predicate, Relation] = {}
     explicit: dict[Predicate, Relation] = {}
@@ -64,7 +65,8 @@ def opened(
     listed = _with_generated(program, FactSet(facts), generated).with_count(figures["facts"])
     given = FactSet(explicit).with_count(figures["explicit"])
     known = Materialisation(given, listed, instances=figures["instances"])
-    return replace(known, nr=Counts(nr), rec=Counts(rec)) if is_counted else known
+    known = replace(known, nr=Counts(nr), rec=Counts(rec)) if is_counted else known
+    return OpenedVersion(program, known, generated, figures)
 
 
 def _with_generated(program: StratifiedProgram, facts: FactSet, generated: frozenset[Predicate]) -> FactSet:

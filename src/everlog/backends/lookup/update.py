@@ -1,7 +1,8 @@
-"""An update in one task, which looks up in the store the facts that the change touches."""
+"""The back end that looks facts up in the store: one task reads only those that the change touches."""
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
@@ -14,45 +15,64 @@ import pyarrow.parquet as pq
 
 from everlog.analysis.predicates import refuse_two_arities
 from everlog.analysis.stratify import StratifiedProgram
+from everlog.backends.asked import Asked, ChangeOptions
+from everlog.backends.backend import OpenedVersion, update_version
 from everlog.backends.lookup.engine import LookUpEngine
 from everlog.backends.lookup.facts import UNIVERSE, LookedUpFacts
 from everlog.backends.lookup.opening import opened
 from everlog.backends.lookup.rows import REMEMBERED_ROWS, RowReader
-from everlog.backends.repaired import Repaired, Sizes, repaired
 from everlog.backends.spark.encoded import learn_names
 from everlog.backends.spark.groups import Groups
-from everlog.backends.spark.materialise import predicates_of
-from everlog.backends.spark.names import HashedNames, namesakes
+from everlog.backends.spark.names import HashedNames, namesakes, predicates_of
 from everlog.backends.spark.opening import program_of
-from everlog.backends.spark.write import write_change
-from everlog.backends.too_much import GivenUp, attempted
+from everlog.backends.stored_version import StoredVersion
+from everlog.backends.too_much import GivenUp, TooMuchError, attempted, taken
+from everlog.backends.written import Sizes, WrittenChange, write_change
 from everlog.engine.algebra import AnyFactSet
 from everlog.engine.factset import NONE, FactSet, as_local
 from everlog.engine.lazy import is_lazy
-from everlog.engine.limits import Limits
+from everlog.engine.multiset import Counts
 from everlog.engine.relation import Relation
 from everlog.ingest.room import own_share
 from everlog.ingest.spill import distinct
+from everlog.ingest.tasks import Runner
 from everlog.lang.syntax import Constant, Predicate
-from everlog.reasoning.materialisation import Materialisation
-from everlog.reasoning.names import Algorithm, Strategy
 from everlog.reasoning.seen_change import SeenChange
-from everlog.reasoning.update import update
 from everlog.store import Store
 from everlog.store.codec import changed_rows
-from everlog.store.loading import generated_in
+
+log = logging.getLogger(__name__)
 
 LOOKED_UP = "looked_up"
 """The name, among the figures of an update, of the number of rows of the store that were read."""
+
+
+@dataclass
+class LookUpBackend:
+    """Implements :class:`everlog.backends.backend.Backend` for facts that are looked up in a store."""
+
+    version: OpenedVersion[FactSet, Counts]
+    engine: LookUpEngine
+    looked_up: LookedUpFacts
+    salt: int
+    work: Path
+
+    def sizes(self, facts: AnyFactSet) -> Sizes:
+        known = as_local(facts)
+        assert not any(map(is_lazy, known.values())), "of what lies elsewhere only a bound is known"
+        return {predicate: len(relation) for predicate, relation in known.items() if len(relation)}
+
+    def write(self, seen: SeenChange, sizes: Sizes) -> list[Path]:
+        return write_change(changed_rows(seen.rows(), self.looked_up.numbering.ids, self.salt), self.work)
 
 
 @dataclass(frozen=True)
 class LookUpTask:
     """Repairs a version of a store, reading only the facts that it looks up there.
 
-    ``delete``, ``insert`` and ``terms`` are files as in :class:`everlog.backends.spark.update.StagedChange`. The task
-    gives up if it would read more than ``rows`` rows of the store, or hold more than ``facts`` facts; where it has less
-    memory than usual, the second limit is lower.
+    ``delete``, ``insert`` and ``terms`` are files of facts and of all their terms. The task gives up if it would read
+    more than ``options.look_up_rows`` rows of the store, or hold more than ``facts`` facts; where it has less memory
+    than usual, the second limit is lower.
     """
 
     store: str
@@ -62,18 +82,14 @@ class LookUpTask:
     insert: tuple[str, ...]
     terms: tuple[str, ...]
     work: str
-    rows: int
     facts: int
-    algorithm: Algorithm = "auto"
-    strategy: Strategy = "never"
-    max_facts: int | None = None
-    timeout: float | None = None
+    options: ChangeOptions
 
-    def run(self) -> Repaired | GivenUp:
+    def run(self) -> WrittenChange | GivenUp:
         """Update, and write the data file into the work directory. The figures have the number of rows read."""
-        return attempted(self._repaired)
+        return attempted(self._written)
 
-    def _repaired(self) -> Repaired:
+    def _written(self) -> WrittenChange:
         store = Store.open(self.store)
         info = store.info(self.version)
         program = program_of(self.program, info)
@@ -85,30 +101,54 @@ class LookUpTask:
         names.add(others)
         files = [str(path) for path in store.fact_paths(self.version)]
         share = own_share()
-        rows = RowReader(Groups.of(files), self.rows, int(REMEMBERED_ROWS * share))
+        rows = RowReader(Groups.of(files), self.options.look_up_rows, int(REMEMBERED_ROWS * share))
         looked_up = LookedUpFacts(rows, {p: names.id(p) for p in names.predicates}, int(self.facts * share))
-        old = opened(looked_up, program, info, names.predicates, self.algorithm)
+        version = opened(looked_up, program, info, names.predicates, self.options.algorithm)
         removed, added = (_facts(table, names, looked_up) for table in (delete, insert))
-        _refuse_two_arities(program, old, added, others)
-        removed, added = removed.renamed(program.external), added.renamed(program.external)
-        engine = LookUpEngine(looked_up, _constants(program, names, looked_up), info.statistics["facts"], self._limits)
-        done = update(engine, program, old, removed, added, self.algorithm, self.strategy)
-        seen = SeenChange(done, program.external, generated_in(info))
-
-        def write(sizes: Sizes) -> list[Path]:
-            return write_change(changed_rows(seen.rows(), looked_up.numbering.ids, info.salt), Path(self.work))
-
-        found = repaired(seen, (removed - old.explicit).count, info.statistics, _sizes, write)
+        _refuse_two_arities(version, added, others)
+        constants = _constants(program, names, looked_up)
+        engine = LookUpEngine(looked_up, constants, info.statistics["facts"], self.options.limits)
+        backend = LookUpBackend(version, engine, looked_up, info.salt, Path(self.work))
+        found = update_version(backend, removed, added, self.options)
         return replace(found, figures={**found.figures, "update": {**found.figures["update"], LOOKED_UP: rows.read}})
 
-    @property
-    def _limits(self) -> Limits:
-        return Limits.from_now(self.max_facts, self.timeout)
 
-
-def look_up(task: LookUpTask) -> Repaired | GivenUp:
+def look_up(task: LookUpTask) -> WrittenChange | GivenUp:
     """Run a task; workers import this."""
     return task.run()
+
+
+@dataclass(frozen=True)
+class LookUps:
+    """Changes a version in one task, by facts that it looks up in the store; the task may hold ``most`` facts."""
+
+    runner: Runner
+    version: StoredVersion
+    most: int
+
+    def update(self, asked: Asked) -> WrittenChange:
+        """Change explicit facts, and repair what follows."""
+        version, options = self.version, self.version.options
+        if asked.rows > min(options.look_up_rows, self.most) or options.algorithm == "rematerialise":
+            raise TooMuchError("not by look-ups: the change is large, or everything is to be derived again")
+        if version.has_representatives:
+            raise TooMuchError("not by look-ups: the classes of equal terms depend on all facts")
+        asked = version.with_labels(asked, self.runner)
+        task = LookUpTask(
+            version.path,
+            version.info.version,
+            version.program,
+            asked.delete.fact_files,
+            asked.insert.fact_files,
+            asked.terms,
+            version.directory,
+            self.most,
+            options,
+        )
+        found = taken(self.runner.run(look_up, [task])[0], "not by look-ups")
+        read, rows = found.figures["update"][LOOKED_UP], version.rows
+        log.info("updated in one task: %d rows looked up of %d (look-up-rows %d)", read, rows, options.look_up_rows)
+        return found
 
 
 def _table(files: Sequence[str]) -> pa.Table | None:
@@ -145,16 +185,9 @@ def _constants(program: StratifiedProgram, names: HashedNames, looked_up: Looked
     return dict(zip((term.text for term in constants), numbers.tolist(), strict=True))
 
 
-def _refuse_two_arities(
-    program: StratifiedProgram, old: Materialisation, insert: FactSet, others: Sequence[Predicate]
-) -> None:
+def _refuse_two_arities(version: OpenedVersion[FactSet, Counts], insert: FactSet, others: Sequence[Predicate]) -> None:
     """An error if a bare name has several arities in the rules, the store and the change."""
-    refuse_two_arities(insert, program.program.arities)
-    there = [predicate for predicate, relation in old.facts.restricted(others).items() if len(relation.keys())]
+    refuse_two_arities(insert, version.program.program.arities)
+    stored = version.materialisation.facts.restricted(others)
+    there = [predicate for predicate, relation in stored.items() if len(relation.keys())]
     refuse_two_arities([*there, *insert], {})
-
-
-def _sizes(given: AnyFactSet) -> Sizes:
-    facts = as_local(given)
-    assert not any(map(is_lazy, facts.values())), "of what lies elsewhere only a bound is known"
-    return {predicate: len(relation) for predicate, relation in facts.items() if len(relation)}

@@ -12,19 +12,19 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from everlog.analysis.stratify import StratifiedProgram, Stratum
+from everlog.backends.backend import OpenedVersion
 from everlog.backends.spark.engine import SparkEngine
 from everlog.backends.spark.factset import FrameSet, PendingFacts, SourcePart, framed
-from everlog.backends.spark.materialise import spark_program
 from everlog.backends.spark.multiset import FrameCounts
 from everlog.backends.spark.settings import SparkSettings
 from everlog.backends.spark.stored import StoredFacts
 from everlog.backends.spark.workspace import Workspace
+from everlog.backends.too_much import TooMuchError
 from everlog.engine.factset import NONE
-from everlog.lang.codes import Code
-from everlog.lang.errors import EverlogError
 from everlog.lang.syntax import Predicate
-from everlog.reasoning.materialisation import AnyMaterialisation, Materialisation
+from everlog.reasoning.materialisation import Materialisation
 from everlog.reasoning.modules.boundary import bridges
+from everlog.reasoning.modules.kinds import with_modules
 from everlog.reasoning.observers import ignore_rounds
 from everlog.reasoning.ways import close
 from everlog.store import Store, VersionInfo
@@ -39,36 +39,40 @@ MANY = 1 << 40
 
 
 def program_of(program: StratifiedProgram, info: VersionInfo) -> StratifiedProgram:
-    """The program of a version: with modules if its counters are those of modules, or if it does not list closures."""
+    """The program of a version: with modules if its counters are those of modules, or if it does not list closures.
+
+    Raises :class:`TooMuchError` if only an engine that keeps closures as graphs can reason about the version.
+    """
     generated = generated_in(info)
     of_modules = bool(info.statistics.get("modules", False)) and (info.bookkeeping == COUNTED or bool(generated))
-    found = spark_program(program, of_modules)
+    found = with_modules(program) if of_modules else program
     mixed = (stratum for stratum in found.strata if stratum.is_mixed)
     inside = {p for stratum in mixed for module in stratum.special for p in module.predicates}
     if not generated.isdisjoint(inside):
         hidden = ", ".join(map(str, sorted(generated & inside)))
-        message = f"Spark cannot update closures that are not listed and depend on themselves through rules: {hidden}"
-        hint = "use --engine local, or materialise again with a larger --expand-below"
-        raise EverlogError.of(Code.NOT_LISTED, message, None, hint)
+        raise TooMuchError(f"closures that are not listed depend on themselves through rules: {hidden}")
     return found
 
 
 @dataclass(frozen=True)
-class Version:
-    """A version: its materialisation, the predicates that it does not list, and the counters as stored in its rows."""
+class StoredState:
+    """A version as reasoning takes it, and the sums of its counters as they are in its rows."""
 
-    kept: AnyMaterialisation
-    generated: frozenset[Predicate]
+    version: OpenedVersion[FrameSet, FrameCounts]
     counters: tuple[FrameCounts, FrameCounts]
 
-    @property
-    def is_counted(self) -> bool:
-        return self.kept.nr is not None
+
+def state_of_nothing(space: Workspace, program: StratifiedProgram, *, is_counted: bool) -> StoredState:
+    """What is there before the first version: no facts, and counters if they are to be kept."""
+    counts = FrameCounts(space)
+    nr, rec = (counts, counts) if is_counted else (None, None)
+    nothing = Materialisation(FrameSet(space), FrameSet(space), nr, rec)
+    return StoredState(OpenedVersion(program, nothing), (counts, counts))
 
 
 def opened(
     space: Workspace, program: StratifiedProgram, store: Store, version: int, settings: SparkSettings | None = None
-) -> Version:
+) -> StoredState:
     """Open a version of a store; the program is the one that :func:`program_of` returns for it."""
     info = store.info(version)
     figures, hidden, generated = info.statistics, program.external, generated_in(info)
@@ -81,7 +85,8 @@ def opened(
     explicit = stored.explicit().renamed(hidden)
     for known, count in ((explicit, figures["explicit"]), (facts, figures["facts"])):
         known.with_count(count)
-    return Version(Materialisation(explicit, facts, nr, rec, instances=figures["instances"]), generated, counters)
+    materialisation = Materialisation(explicit, facts, nr, rec, instances=figures["instances"])
+    return StoredState(OpenedVersion(program, materialisation, generated, figures), counters)
 
 
 def _with_fed(

@@ -24,7 +24,7 @@ from everlog.backends.spark.workspace import WEIGHT, Workspace
 from everlog.ingest.tasks import work_directory
 from everlog.lang.syntax import Predicate
 from everlog.store import schema
-from everlog.store.parquet import FACT_GROUP_ROWS, chunks, facts_writer, filtered, write_facts
+from everlog.store.parquet import FACT_GROUP_ROWS, chunks, facts_writer, filtered
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -55,18 +55,6 @@ def rows_of(space: Workspace, parts: Mapping[str, Signed]) -> DataFrame | None:
     summed = joined.groupBy(*space.keys).agg(*(F.sum(name).alias(name) for name in schema.WEIGHTS))
     changed = functools.reduce(lambda a, b: a | b, (F.col(name) != 0 for name in schema.WEIGHTS))
     return summed.where(changed)
-
-
-def write_change(batches: Iterable[pa.RecordBatch], work: Path) -> list[Path]:
-    """Write a few rows, which need not be sorted, into a file in ``work``, if there are any."""
-    held = list(batches)
-    if not held:
-        return []
-    width = max(schema.width_of(batch.schema.names) for batch in held)
-    rows = pa.concat_tables([schema.conform(batch, width) for batch in held])
-    path = work / f"facts-{uuid.uuid4().hex}.parquet"
-    write_facts(rows, path)
-    return [path]
 
 
 def _weighted(part: FrameSet | FrameCounts) -> DataFrame | None:

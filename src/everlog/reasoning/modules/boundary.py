@@ -16,29 +16,28 @@ from everlog.analysis.stratify import StratifiedProgram
 from everlog.engine.dictionary import Dictionary
 from everlog.engine.factset import NONE, FactSet
 from everlog.engine.match import Engine
-from everlog.engine.multiset import Counts
 from everlog.engine.rules import RuleSet
 from everlog.engine.state import State
 from everlog.lang.syntax import Predicate
-from everlog.reasoning.materialisation import Materialisation, Trace
+from everlog.reasoning.materialisation import C, F, Materialisation, Trace
 from everlog.reasoning.modules.graphs import derived, derived_by_modules, derived_since, graphs_of
 from everlog.reasoning.modules.kinds import implementation
 
 
-def outward(program: StratifiedProgram, materialisation: Materialisation) -> Materialisation:
+def outward(program: StratifiedProgram, materialisation: Materialisation[F, C]) -> Materialisation[F, C]:
     """A materialisation as users see it."""
     if not program.external:
         return materialisation
     seen, inside = _seen(program), bridged(program)
     nr, rec = (
-        None if counts is None else Counts({p: m for p, m in counts.items() if p not in inside}).renamed(seen)
+        None if counts is None else counts.restricted({p for p in counts if p not in inside}).renamed(seen)
         for counts in (materialisation.nr, materialisation.rec)
     )
     facts = visible(program, materialisation.facts)
     return replace(materialisation, explicit=materialisation.explicit.renamed(seen), facts=facts, nr=nr, rec=rec)
 
 
-def visible(program: StratifiedProgram, facts: FactSet) -> FactSet:
+def visible(program: StratifiedProgram, facts: F) -> F:
     """The facts without those of hidden predicates."""
     hidden = set(program.external.values())
     return facts.restricted(p for p in facts if p not in hidden) if hidden else facts
