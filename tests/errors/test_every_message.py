@@ -61,6 +61,9 @@ NOT_FOR_USERS: Mapping[str, tuple[str, ...]] = {
         "all derivations would be counted",
         "more than ... rows would be read",
         "not by look-ups: the change is large, or everything is to be derived again",
+        "not by look-ups: the classes of equal terms depend on all facts",
+        "about ... of memory needed",
+        "not in one task: ... rows",
     ),
     "part of another message: not allowed while ..., no space left while ...": (
         "committing",

@@ -17,7 +17,7 @@ from everlog.analysis.check import CheckedProgram, check
 from everlog.analysis.stratify import StratifiedProgram
 from everlog.backends.asked import Asked
 from everlog.backends.engines import plan_settings
-from everlog.backends.local.task import OneTask
+from everlog.backends.local.task import InOneTask
 from everlog.backends.lookup.update import LookUps
 from everlog.backends.spark.backend import OnSpark
 from everlog.backends.spark.opening import program_of
@@ -100,7 +100,7 @@ class Elsewhere:
         """Change in one task that opens the whole store; Spark is started only if it can do the change in some way."""
         if self.version.rows + asked.rows > self._most:
             self._distributable()
-        return OneTask(SparkRunner(self.start_spark()), self.version, self._most).change(asked)
+        return InOneTask(SparkRunner(self.start_spark()), self.version, self._most).change(asked)
 
     def _distributed(self) -> OnSpark:
         """The back end that distributes a change."""

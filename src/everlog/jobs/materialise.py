@@ -257,7 +257,7 @@ class AskedWhole:
 
     def there(self, transaction: Transaction, clock: Clock) -> MadeThere[Change]:
         """Derive everything in executors."""
-        from everlog.backends.spark.backend import NewFacts, materialise_on_spark
+        from everlog.backends.spark.backend import FirstFacts, materialise_on_spark
         from everlog.backends.spark.settings import SparkSettings
 
         job, report, given = self.job, self.report, GivenFacts()
@@ -272,7 +272,7 @@ class AskedWhole:
         with clock.phase("reason"), watching(report.profile, program) as watch:
             written = materialise_on_spark(
                 spark,
-                NewFacts(program, staged.facts, staged.terms, transaction.work, job.salt, job.maintain),
+                FirstFacts(program, staged.facts, staged.terms, transaction.work, job.salt, job.maintain),
                 settings=SparkSettings(job.local_finish, plans, job.expand_below),
                 limits=Limits.from_now(job.max_facts, job.timeout),
                 listener=Listener(report.round_done),

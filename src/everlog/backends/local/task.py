@@ -102,7 +102,7 @@ def change_whole(task: WholeTask) -> WrittenChange | GivenUp:
 
 
 @dataclass(frozen=True)
-class OneTask:
+class InOneTask:
     """Changes a version in one task that opens the whole store; the task may hold ``most`` facts."""
 
     runner: Runner

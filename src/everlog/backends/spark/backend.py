@@ -113,7 +113,7 @@ class SparkBackend:
 
 
 @dataclass(frozen=True)
-class NewFacts:
+class FirstFacts:
     """The facts of a first version, encoded in files, and files of all their terms.
 
     ``program`` is the program of the version, with modules if they are wanted; ``maintain`` is the algorithm for which
@@ -135,7 +135,7 @@ class NewFacts:
 
 def materialise_on_spark(
     spark: SparkSession,
-    new: NewFacts,
+    new: FirstFacts,
     *,
     settings: SparkSettings | None = None,
     limits: Limits | None = None,
