@@ -85,8 +85,8 @@ class World:
     def run(self, algorithm: type[Maintenance], delete: str = "", insert: str = "", **options: int | None) -> Run:
         engine = Recorder(self.ids)
         deleted, inserted = self.ids.facts(facts(delete)), self.ids.facts(facts(insert))
-        effect = explicit_change(self.old.explicit, deleted, inserted)
-        running = algorithm(engine, self.program, self.old, *effect, **options)
+        deleted, inserted = explicit_change(self.old.explicit, deleted, inserted)
+        running = algorithm(engine, self.program, self.old, deleted, inserted, **options)
         done = running.run()
         return Run(self, engine, running, done.materialisation, self.shown(done.inserted), self.shown(done.deleted))
 
