@@ -10,6 +10,10 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.ready
 
+# Python keeps the compiled files also where the environment says otherwise: each of the processes that run tests would
+# compile all tests, and each command that a test runs all of the package.
+unexport PYTHONDONTWRITEBYTECODE
+
 .PHONY: setup demo lint check test test-slow docs bench clean
 
 setup: $(STAMP)

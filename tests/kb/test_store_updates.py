@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-import os
 import shutil
-import signal
-import subprocess
-import sys
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
@@ -30,9 +26,10 @@ from everlog.store import states as snapshots
 from everlog.store.compaction import compact
 from everlog.store.vacuum import vacuum
 from everlog.store.verify import verify
+from tests.killing import kill_at
 from tests.oracle import naive
 from tests.oracle.naive import Fact
-from tests.running import SOURCES, knowledge_base
+from tests.running import knowledge_base
 from tests.store.small import at_step
 from tests.strategies import Case, cases, graph_cases, updates
 
@@ -316,10 +313,7 @@ def job(path: str) -> None:
 def test_killed_while_updating(tmp_path: Path, step: str) -> None:
     path = tmp_path / "kb"
     before = everything(store_of_chains(path, 20).state())
-    code = f"from tests.kb.test_store_updates import job; job({str(path)!r})"
-    environment = {**os.environ, "EVERLOG_STOP_AT": step, "PYTHONPATH": SOURCES}
-    ended = subprocess.run([sys.executable, "-c", code], env=environment, check=False, capture_output=True)
-    assert ended.returncode == -signal.SIGKILL, ended.stderr.decode()
+    kill_at(step, job, path)
     done = step in (steps.FACTS_COMMITTED, steps.STAGING_REMOVED, steps.SNAPSHOT_WRITTEN)
     found = everything(everlog.open(path).state())
     assert (found == before) is not done
