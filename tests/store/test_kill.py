@@ -10,7 +10,7 @@ import pytest
 from everlog.store import Store, begin, exists, steps
 from everlog.store.vacuum import vacuum
 from everlog.store.verify import verify
-from tests.killing import kill_at
+from tests.processes import kill_at
 from tests.store.small import EDGES, MORE, WIDE, at_step, fact, fill, finish, job, read, tree, write
 
 AFTER = (steps.FACTS_COMMITTED, steps.STAGING_REMOVED, steps.SNAPSHOT_WRITTEN)

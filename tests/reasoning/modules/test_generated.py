@@ -24,7 +24,7 @@ from everlog.store.compaction import compact
 from everlog.store.loading import state_in_tables
 from everlog.store.verify import verify
 from tests.cli.running import CommandLine
-from tests.killing import kill_at
+from tests.processes import kill_at
 from tests.reasoning.modules.test_graphs import by_name, mutual_cases, quoted
 from tests.reasoning.modules.test_updates import module_cases
 from tests.running import knowledge_base, relation
@@ -81,6 +81,7 @@ CASES = module_cases() | mutual_cases()
 HEALTH = [HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
 
 
+@pytest.mark.long
 @settings(max_examples=6, suppress_health_check=HEALTH)
 @given(case=CASES, data=st.data())
 def test_same_as_listed(tmp_path_factory: pytest.TempPathFactory, case: Case, data: st.DataObject) -> None:
