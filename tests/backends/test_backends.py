@@ -160,6 +160,7 @@ def backend(request: pytest.FixtureRequest) -> Local:
 # results of every back end ------------------------------------------------------------------------
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("modules", "listed"), [(True, EXPAND_BELOW), (True, 3), (False, EXPAND_BELOW)])
 @over("local", "look-up")
 def test_any_algorithm_may_follow_any_other(backend: Local, tmp_path: Path, modules: bool, listed: int) -> None:

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import os
 import pty
-import subprocess
-import sys
 from contextlib import redirect_stdout
 from pathlib import Path
 
@@ -16,6 +14,7 @@ from everlog.cli.progress import JsonLines, Lines
 from everlog.cli.run import run
 from everlog.lang.codes import Code
 from everlog.lang.errors import Diagnostic, Place
+from tests.cli.running import CommandLine
 
 BAD = "\x1b]0;owned\x07\u202e\x9b31m"
 ADDRESS = "s3://key:secret@bucket/x"
@@ -54,10 +53,8 @@ def test_values_do_not_act_on_a_terminal(store: Path, arguments: tuple[str, ...]
     assert not {"\x1b", "\x07", "\u202e", "\x9b"} & set(shown)
 
 
-def test_values_in_a_pipe_are_exact(store: Path) -> None:
-    command = [sys.executable, "-m", "everlog.cli", "query", str(store), "q(?x)", "--format", "csv"]
-    written = subprocess.run(command, capture_output=True, check=True)
-    assert written.stdout.decode() == f"x\n{BAD}\n"
+def test_values_in_a_file_are_exact(everlog_command: CommandLine, store: Path) -> None:
+    assert everlog_command("query", store, "q(?x)", "--format", "csv").out == f"x\n{BAD}\n"
 
 
 def test_progress_shows_neither_secrets_nor_control_characters(capfd: pytest.CaptureFixture[str]) -> None:
