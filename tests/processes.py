@@ -11,8 +11,12 @@ import os
 import signal
 import sys
 from collections.abc import Callable
+from contextlib import chdir
 from multiprocessing.process import BaseProcess
 from pathlib import Path
+from typing import Any
+
+from tests.running import ROOT
 
 PROCESSES = multiprocessing.get_context("forkserver")
 PROCESSES.set_forkserver_preload(
@@ -20,10 +24,16 @@ PROCESSES.set_forkserver_preload(
 )
 
 
+def _started(target: Callable[..., None], *arguments: Any) -> BaseProcess:
+    process = PROCESSES.Process(target=target, args=arguments)
+    with chdir(ROOT):  # the first process starts the server, which finds the modules of the tests from there
+        process.start()
+    return process
+
+
 def kill_at(step: str, job: Callable[[str], None], path: Path) -> None:
     """Run a job on a store in a process that is killed when it reaches the step."""
-    process = PROCESSES.Process(target=_stop_at, args=(step, job, str(path)))
-    process.start()
+    process = _started(_stop_at, step, job, str(path))
     process.join()
     assert process.exitcode == -signal.SIGKILL
 
@@ -36,9 +46,7 @@ def _stop_at(step: str, job: Callable[[str], None], path: str) -> None:
 def command(errors: Path, *arguments: object) -> BaseProcess:
     """A command that was started; it writes its stderr to a file."""
     errors.touch()
-    process = PROCESSES.Process(target=_command, args=(str(errors), [str(argument) for argument in arguments]))
-    process.start()
-    return process
+    return _started(_command, str(errors), [str(argument) for argument in arguments])
 
 
 def _command(errors: str, arguments: list[str]) -> None:
