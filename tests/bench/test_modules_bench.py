@@ -27,7 +27,7 @@ PATIENCE = {"samples": 1, "singles": 2, "seconds": 0.0, "longest": 60.0, "cut_of
 TINY = (
     pytest.param("dag-r-nonlinear", marks=pytest.mark.long),
     *(pytest.param(name, marks=pytest.mark.slow) for name in ("relations", "categories-small")),
-    "categories",
+    pytest.param("categories", marks=pytest.mark.long),
 )
 
 

@@ -33,6 +33,7 @@ def test_lubm(lubm: Path, tmp_path: Path) -> None:
     assert state.facts.count == 137_933
 
 
+@pytest.mark.long
 def test_lubm_as_triples(lubm: Path, tmp_path: Path) -> None:
     """The rules over triples derive all facts of the lower program, and the types that follow by scm-svf1."""
     lower = loaded(program_of(lubm / "univ-bench.ttl").program, tmp_path / "1", lubm / "data", base=LUBM_BASE)

@@ -171,7 +171,7 @@ def follow(
     ("name", "rules", "last", "every", "stratification"),
     [
         pytest.param("po", ONTOLOGY, 80, 10, "levels", marks=pytest.mark.long),
-        ("po", ONTOLOGY, 30, 10, "single"),
+        pytest.param("po", ONTOLOGY, 30, 10, "single", marks=pytest.mark.long),
         pytest.param("envo", ONTOLOGY, 13, 4, "levels", marks=pytest.mark.long),
         ("uat", THESAURUS, 11, 1, "levels"),
         ("uat", THESAURUS, 5, 1, "single"),
