@@ -1,5 +1,6 @@
 # make demo   set up and run the main job on sample data
-# make check  set up, lint, type-check and run the tests that need no Spark, random ones with few examples
+# make check  set up, lint, type-check and run the tests that need no Spark and at most two seconds each, random ones with
+#             few examples
 # make test   set up, lint, type-check and test
 # make docs   set up and build the documentation into build/site
 # make bench  set up and measure everything; bench/results/REPORT.md
@@ -9,6 +10,10 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.ready
+
+# Python keeps the compiled files also where the environment says otherwise: each of the processes that run tests would
+# compile all tests, and each command that a test runs all of the package.
+unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: setup demo lint check test test-slow docs bench clean
 
@@ -26,7 +31,7 @@ demo: setup
 # There is no Java here, so that a test which starts Spark and is not marked `spark` fails. The aim is 90 seconds on two
 # cores with warm caches of Numba and mypy.
 check: lint
-	JAVA_HOME=/no-java EVERLOG_HYPOTHESIS=quick $(BIN)/pytest -m "not slow and not spark" -n 2 --dist loadfile --timeout 300
+	JAVA_HOME=/no-java EVERLOG_HYPOTHESIS=quick $(BIN)/pytest -m "not slow and not long and not spark" -n 2 --dist loadfile --timeout 300
 
 lint: setup
 	$(BIN)/ruff check src tests bench scripts

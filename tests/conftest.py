@@ -25,6 +25,11 @@ PROFILE = os.environ.get("EVERLOG_HYPOTHESIS", "default")
 settings.load_profile(PROFILE)
 
 
+def few(cases: int) -> int:
+    """The number of cases of a test that draws random ones itself; ``make check`` draws few."""
+    return min(cases, QUICK_EXAMPLES) if PROFILE == "quick" else cases
+
+
 @pytest.fixture(scope="module")
 def closures_in_graphs() -> Iterator[None]:
     """Closures are kept in their graphs however small they are, in the modules of tests that use this."""

@@ -63,6 +63,7 @@ def test_peers_agree_on_same_generation(tmp_path: Path) -> None:
     assert len(set(found.values())) == 1
 
 
+@pytest.mark.long
 def test_a_workload_is_measured_in_processes_and_reported(graph: Any, tmp_path: Path) -> None:
     workload = replace(WORKLOADS["dag-s-linear"], tables=lambda: {"edge": graph}, facts=None)
     workload = replace(workload, systems=("sort kernel", "duckdb", *(["everlog"] if HAS_EVERLOG else [])))

@@ -25,9 +25,9 @@ from everlog.engine.kernels import graphs, search
 
 PATIENCE = {"samples": 1, "singles": 2, "seconds": 0.0, "longest": 60.0, "cut_off": 60.0}
 TINY = (
-    "dag-r-nonlinear",
+    pytest.param("dag-r-nonlinear", marks=pytest.mark.long),
     *(pytest.param(name, marks=pytest.mark.slow) for name in ("relations", "categories-small")),
-    "categories",
+    pytest.param("categories", marks=pytest.mark.long),
 )
 
 
@@ -95,6 +95,7 @@ def test_child_processes_run_the_extras(task: str) -> None:
     assert ran.result["pairs"] > 30 if task == "columns" else ran.result["dredc"]["modules"]["pairs"] > 30
 
 
+@pytest.mark.long
 def test_the_command_runs_what_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert SUITES["modules"].measure(["--quick", "categories"], tmp_path) == 0
     assert "| categories" in (tmp_path / "selected-modules.md").read_text()

@@ -36,6 +36,7 @@ def test_reasonable_finds_no_more_employees_than_lower(published: Path) -> None:
     assert REASONERS["reasonable"].run(published).employees == 540
 
 
+@pytest.mark.long
 def test_both_systems_have_the_same_answers(published: Path) -> None:
     ours, theirs = asked_by_everlog(str(published)), asked_by_pyoxigraph(str(published))
     assert ours["triples"] == theirs["triples"] == 137_933

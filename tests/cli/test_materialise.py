@@ -126,6 +126,7 @@ LONGEST_SECONDS = 20
 """Maximum number of seconds for ten rows on a busy machine; on an idle one it is about one second."""
 
 
+@pytest.mark.long
 def test_small_jobs_need_no_java(files: Path) -> None:
     (files / "edge.csv").write_text("".join(f"n{i},n{i + 1}\n" for i in range(10)))
     (files / "more.rls").write_text("start(?x) :- edge(?x, _), ~edge(_, ?x) .\n")

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import json
 import os
-import signal
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
+from everlog.cli.run import run
 from everlog.store import Store, steps
 from tests.cli.running import CommandLine, saved
+from tests.processes import kill_at
 from tests.store.small import tree
 
 SUMMARY = """\
@@ -161,7 +160,7 @@ def test_wrong_usage(everlog_command: CommandLine, kb: Path) -> None:
 @pytest.mark.parametrize("step", STEPS)
 def test_killed(everlog_command: CommandLine, kb: Path, step: str) -> None:
     """A process killed at any step leaves the old version or the new one, and the next change succeeds."""
-    killed_at(step, kb)
+    kill_at(step, job, kb)
     store = Store.open(kb)
     done = step in AFTER
     assert store.version == int(done)
@@ -174,8 +173,7 @@ def test_killed(everlog_command: CommandLine, kb: Path, step: str) -> None:
     assert everlog_command("verify", "kb").status == 0
 
 
-def killed_at(step: str, kb: Path) -> None:
-    command = [sys.executable, "-m", "everlog.cli", *CHANGE]
-    environment = {**os.environ, "EVERLOG_STOP_AT": step}
-    ended = subprocess.run(command, cwd=kb.parent, env=environment, check=False, capture_output=True)
-    assert ended.returncode == -signal.SIGKILL, ended.stderr.decode()
+def job(path: str) -> None:
+    """Change the rules of a store by the files beside it."""
+    os.chdir(Path(path).parent)
+    run(CHANGE)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import pty
 import select
@@ -23,7 +24,7 @@ from everlog.shell.reading import is_complete
 from everlog.shell.session import Session
 from everlog.shell.terminal import history_file
 from everlog.store import Store
-from tests.cli.running import saved
+from tests.cli.running import CommandLine, saved
 
 PATHS = "path(?x, ?y) :- edge(?x, ?y) . path(?x, ?z) :- path(?x, ?y), edge(?y, ?z) . edge(a, b) ."
 
@@ -226,13 +227,16 @@ def shell(*arguments: str, script: str, cwd: Path) -> subprocess.CompletedProces
     return subprocess.run(command, input=script, capture_output=True, text=True, cwd=cwd, timeout=120, check=False)
 
 
-def test_a_script_goes_on_after_errors_and_says_so(tmp_path: Path) -> None:
+def test_a_script_goes_on_after_errors_and_says_so(
+    everlog_command: CommandLine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     saved(tmp_path / "kb", PATHS)
     script = "edge(b, c) .\n? pth(a)\n? path(a, ?x)\nedge(c,\n d) .\n:save\n"
-    done = shell("kb", script=script, cwd=tmp_path)
-    assert done.returncode == 1
-    assert done.stdout == f"+1 edge, +2 path\nx\n-\nb\nc\n2 answers\n+1 edge, +3 path\nsaved {tmp_path}/kb, version 1\n"
-    assert done.stderr.startswith("error[unknown-predicate]: there is no predicate `pth`")
+    monkeypatch.setattr(sys, "stdin", io.StringIO(script))
+    done = everlog_command("shell", "kb")
+    assert done.status == 1
+    assert done.out == f"+1 edge, +2 path\nx\n-\nb\nc\n2 answers\n+1 edge, +3 path\nsaved {tmp_path}/kb, version 1\n"
+    assert done.err.startswith("error[unknown-predicate]: there is no predicate `pth`")
     assert Store.open(tmp_path / "kb").version == 1
 
 

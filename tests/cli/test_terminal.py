@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import os
 import pty
-import subprocess
-import sys
+from contextlib import redirect_stdout
 from pathlib import Path
 
 import pytest
 
 import everlog
 from everlog.cli.progress import JsonLines, Lines
+from everlog.cli.run import run
 from everlog.lang.codes import Code
 from everlog.lang.errors import Diagnostic, Place
+from tests.cli.running import CommandLine
 
 BAD = "\x1b]0;owned\x07\u202e\x9b31m"
 ADDRESS = "s3://key:secret@bucket/x"
@@ -28,24 +29,17 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-def command(*arguments: object) -> list[str]:
-    return [sys.executable, "-m", "everlog.cli", *map(str, arguments)]
-
-
 def on_a_terminal(*arguments: object) -> str:
-    """The output of a command whose stdout is a terminal."""
+    """The output of a command whose stdout is a terminal; it must be short, for it is read when the command is done."""
     ours, theirs = pty.openpty()
-    with subprocess.Popen(command(*arguments), stdout=theirs, stderr=subprocess.DEVNULL) as process:
-        os.close(theirs)
-        shown = b""
-        try:
-            while piece := os.read(ours, 1 << 16):
-                shown += piece
-        except OSError:  # the terminal is gone with the command
-            pass
-    os.close(ours)
-    assert process.returncode == 0
-    return shown.decode()
+    with (
+        os.fdopen(ours, "rb", buffering=0) as shown,
+        os.fdopen(theirs, "w", encoding="utf-8") as terminal,
+        redirect_stdout(terminal),
+    ):
+        assert run([*map(str, arguments)]) == 0
+        terminal.flush()
+        return shown.read(1 << 16).decode()
 
 
 @pytest.mark.parametrize(
@@ -59,9 +53,8 @@ def test_values_do_not_act_on_a_terminal(store: Path, arguments: tuple[str, ...]
     assert not {"\x1b", "\x07", "\u202e", "\x9b"} & set(shown)
 
 
-def test_values_in_a_pipe_are_exact(store: Path) -> None:
-    written = subprocess.run(command("query", store, "q(?x)", "--format", "csv"), capture_output=True, check=True)
-    assert written.stdout.decode() == f"x\n{BAD}\n"
+def test_values_in_a_file_are_exact(everlog_command: CommandLine, store: Path) -> None:
+    assert everlog_command("query", store, "q(?x)", "--format", "csv").out == f"x\n{BAD}\n"
 
 
 def test_progress_shows_neither_secrets_nor_control_characters(capfd: pytest.CaptureFixture[str]) -> None:

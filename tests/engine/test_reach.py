@@ -295,7 +295,7 @@ class Stopped(Exception):
 def test_an_update_that_is_stopped_changes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(reach, "SEGMENT", 1)
     random = np.random.default_rng(4)
-    edges = {(int(min(a, b)), int(max(a, b))) for a, b in random.integers(0, 400, (2_000, 2)) if a != b}
+    edges = {(int(min(a, b)), int(max(a, b))) for a, b in random.integers(0, 150, (750, 2)) if a != b}
     graph, calls = Reach.of(*columns(edges)), 0
 
     def check() -> None:
@@ -304,7 +304,7 @@ def test_an_update_that_is_stopped_changes_nothing(monkeypatch: pytest.MonkeyPat
         if calls == 2:
             raise Stopped
 
-    gone = set(sorted(edges)[1_000:1_500])
+    gone = set(sorted(edges)[300:500])
     cut = columns(gone)
     with pytest.raises(Stopped):
         graph.updated(cut, NONE, check)

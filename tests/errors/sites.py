@@ -36,9 +36,9 @@ class Site:
 
     def said_in(self, golden: str) -> bool:
         """Whether a golden text has this message."""
-        before = {"message": r"\w+\[[a-z0-9-]+\]: ", "help": "^  = help: ", "text": ""}
-        wanted = before.get(self.what, rf"\w+\[{re.escape(self.what)}\]: ") + self.pattern
-        return re.search(wanted, golden, re.MULTILINE) is not None
+        before = {"message": r"\[[a-z0-9-]+\]: ", "help": "\n  = help: ", "text": ""}
+        wanted = before.get(self.what, rf"\[{re.escape(self.what)}\]: ") + self.pattern
+        return re.search(wanted, golden) is not None
 
     @property
     def text(self) -> str:
@@ -125,14 +125,25 @@ class Module:
         for place in (function, self.tree):
             if place is None:
                 continue
-            found = False
+            values = self._texts_by_name(place).get(name, [])
+            yield from values
+            if values or (function is not None and name in _parameters(function)):
+                return
+
+    def _texts_by_name(self, place: ast.AST) -> dict[str, list[ast.expr]]:
+        """The texts that are assigned to each name in a function or in the file."""
+        if place not in self._assigned_texts:
+            found: dict[str, list[ast.expr]] = {}
             for node in ast.walk(place):
                 for target, value in _assignments(node):
-                    if isinstance(target, ast.Name) and target.id == name and _is_text(value):
-                        found = True
-                        yield value
-            if found or (function is not None and name in _parameters(function)):
-                return
+                    if isinstance(target, ast.Name) and _is_text(value):
+                        found.setdefault(target.id, []).append(value)
+            self._assigned_texts[place] = found
+        return self._assigned_texts[place]
+
+    @cached_property
+    def _assigned_texts(self) -> dict[ast.AST, dict[str, list[ast.expr]]]:
+        return {}
 
     @cached_property
     def _around(self) -> dict[ast.AST, Function]:

@@ -262,6 +262,7 @@ def test_small_splits_share_tasks_and_large_ones_come_first(tmp_path: Path, monk
     assert [[Path(piece.path).stem for piece in task] for task in tasks] == [["f1"], ["f3", "f4", "f2", "f0"]]
 
 
+@pytest.mark.spark
 def test_a_task_that_runs_again_changes_nothing(tmp_path: Path) -> None:
     write_tsv(tmp_path / "edge.tsv")
     run_apart(AGAIN, "local[2,3]", tmp_path)

@@ -20,8 +20,10 @@ from everlog.kb.stores import changed
 from everlog.store import Store, begin, locking
 from everlog.store.compaction import compact
 from tests.kb.test_store_updates import check_store
+from tests.processes import command
 from tests.running import SOURCES
 
+WAITING = "waiting up to 600 s for another writer: process"
 RULES = "path(?x, ?y) :- edge(?x, ?y) . path(?x, ?z) :- path(?x, ?y), edge(?y, ?z) ."
 
 
@@ -33,39 +35,26 @@ def kb(tmp_path: Path) -> Path:
     return tmp_path / "kb"
 
 
-def command(*arguments: object) -> subprocess.Popen[str]:
-    environment = {**os.environ, "PYTHONPATH": SOURCES}
-    return subprocess.Popen(
-        [sys.executable, "-m", "everlog.cli", *map(str, arguments)],
-        env=environment,
-        text=True,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-    )
-
-
 def test_of_four_updates_at_once_all_are_applied(kb: Path, tmp_path: Path) -> None:
-    running = []
+    running = {}
     with begin(kb):  # all four are there before any of them may begin
         for number in range(4):
             (tmp_path / f"{number}.tsv").write_text(f"b\tn{number}\n")
-            running.append(command("update", kb, "--insert", f"edge={tmp_path}/{number}.tsv", "--wait", 600))
-        said = [first_line_about(process, "waiting up to 600 s for another writer: process") for process in running]
-        assert all(said)
-    for process in running:
-        _, errors = process.communicate(timeout=600)
-        assert process.returncode == 0, errors
-        assert "waiting" not in errors, "it is said once"
+            errors = tmp_path / f"{number}.err"
+            running[errors] = command(errors, "update", kb, "--insert", f"edge={tmp_path}/{number}.tsv", "--wait", 600)
+        for errors, process in running.items():
+            while WAITING not in errors.read_text():
+                assert process.is_alive(), errors.read_text()
+                time.sleep(0.02)
+    for errors, process in running.items():
+        process.join()
+        assert process.exitcode == 0, errors.read_text()
+        assert errors.read_text().count("waiting") == 1, "it is said once"
     assert sorted(everlog.open(kb)["path"].rows()) == sorted(
         [("a", "b"), *((x, f"n{number}") for x in "ab" for number in range(4))]
     )
     assert Store.open(kb).version == 4
     check_store(kb)
-
-
-def first_line_about(process: subprocess.Popen[str], text: str) -> str:
-    assert process.stderr is not None
-    return next((line for line in process.stderr if text in line), "")
 
 
 def test_after_the_wait_it_is_an_error_and_nothing_changes(kb: Path, tmp_path: Path) -> None:

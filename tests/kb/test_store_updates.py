@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-import os
 import shutil
-import signal
-import subprocess
-import sys
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
@@ -32,7 +28,8 @@ from everlog.store.vacuum import vacuum
 from everlog.store.verify import verify
 from tests.oracle import naive
 from tests.oracle.naive import Fact
-from tests.running import SOURCES, knowledge_base
+from tests.processes import kill_at
+from tests.running import knowledge_base
 from tests.store.small import at_step
 from tests.strategies import Case, cases, graph_cases, updates
 
@@ -316,10 +313,7 @@ def job(path: str) -> None:
 def test_killed_while_updating(tmp_path: Path, step: str) -> None:
     path = tmp_path / "kb"
     before = everything(store_of_chains(path, 20).state())
-    code = f"from tests.kb.test_store_updates import job; job({str(path)!r})"
-    environment = {**os.environ, "EVERLOG_STOP_AT": step, "PYTHONPATH": SOURCES}
-    ended = subprocess.run([sys.executable, "-c", code], env=environment, check=False, capture_output=True)
-    assert ended.returncode == -signal.SIGKILL, ended.stderr.decode()
+    kill_at(step, job, path)
     done = step in (steps.FACTS_COMMITTED, steps.STAGING_REMOVED, steps.SNAPSHOT_WRITTEN)
     found = everything(everlog.open(path).state())
     assert (found == before) is not done
@@ -333,6 +327,7 @@ def test_killed_while_updating(tmp_path: Path, step: str) -> None:
     check_store(path)
 
 
+@pytest.mark.long
 def test_layers_and_files_stay_few(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(snapshots, "SMALL", 200)
     monkeypatch.setattr(compaction, "MOST_SMALL_FILES", 8)
@@ -407,9 +402,9 @@ def test_a_layout_that_grows(tmp_path: Path) -> None:
     """Arity five needs wider keys from 4,096 terms on: in the middle of a chain of changes."""
     path = tmp_path / "kb"
     kb = KnowledgeBase("five(?a, ?b, ?a, ?b, ?a) :- edge(?a, ?b) .")
-    kb.insert("edge", [(i, i + 1) for i in range(4080)])
+    kb.insert("edge", [(i, i + 1) for i in range(4089)])
     kb.save(path)
-    for number in range(12):
+    for number in range(4):
         kb = everlog.open(path)
         kb.update(insert={"edge": [(f"a{number}", f"b{number}")]}, delete={"edge": [(number, number + 1)]})
         kb.save()

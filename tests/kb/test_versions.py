@@ -30,6 +30,8 @@ from tests.kb.test_store_updates import check_store, decoded, facts_of
 from tests.oracle import naive
 from tests.oracle.naive import Fact
 
+pytestmark = pytest.mark.long  # the history takes most of the time
+
 RULES = """
 path(?x, ?y) :- edge(?x, ?y) .
 path(?x, ?z) :- path(?x, ?y), edge(?y, ?z) .

@@ -13,9 +13,7 @@ from everlog.lang.terms import XSD, decimal_text, double_text, literal_text
 
 PREFIXES = {"ex": "http://example.org/", "sub": "http://example.org/sub#", "": "http://empty.org/", "xsd": XSD}
 
-_STARTS, _CHARACTERS = (
-    [chr(code) for code in range(1, 0x11000) if re.fullmatch(f"[{kind}]", chr(code))] for kind in (START, CHARACTER)
-)
+_STARTS, _CHARACTERS = (re.findall(f"[{kind}]", "".join(map(chr, range(1, 0x11000)))) for kind in (START, CHARACTER))
 """The characters of names, up to some beyond the basic plane: hypothesis is slow with large classes of characters."""
 
 bare_names = st.one_of(

@@ -44,7 +44,13 @@ def test_nothing_is_lost(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "name", ["lubm/univ-bench.ttl", "skos/skos.rdf", "skos/UAT-5.1.0.rdf.gz", "ontologies/ro.owl.gz"]
+    "name",
+    [
+        "lubm/univ-bench.ttl",
+        "skos/skos.rdf",
+        pytest.param("skos/UAT-5.1.0.rdf.gz", marks=pytest.mark.long),
+        "ontologies/ro.owl.gz",
+    ],
 )
 def test_real_ontologies(shared_data: Path, name: str) -> None:
     translation, (rules, facts) = program_of(shared_data / name), by_axioms(shared_data / name)

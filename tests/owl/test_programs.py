@@ -33,6 +33,7 @@ def test_lubm(lubm: Path, tmp_path: Path) -> None:
     assert state.facts.count == 137_933
 
 
+@pytest.mark.long
 def test_lubm_as_triples(lubm: Path, tmp_path: Path) -> None:
     """The rules over triples derive all facts of the lower program, and the types that follow by scm-svf1."""
     lower = loaded(program_of(lubm / "univ-bench.ttl").program, tmp_path / "1", lubm / "data", base=LUBM_BASE)
@@ -99,7 +100,7 @@ def test_doid_is_classified(shared_data: Path, tmp_path: Path) -> None:
     assert sum(y not in (x, resource) and not str(x).startswith("http://www.w3.org/") for x, y in found) == 82_772
 
 
-@pytest.mark.parametrize("name", ["ro.owl.gz", "doid.nt.gz"])
+@pytest.mark.parametrize("name", ["ro.owl.gz", pytest.param("doid.nt.gz", marks=pytest.mark.long)])
 def test_obo_ontologies_become_rules(shared_data: Path, name: str) -> None:
     """Every individual of a class is in all of its superclasses."""
     translation = program_of(shared_data / "ontologies" / name)

@@ -37,6 +37,7 @@ def triples_of(path: Path) -> set[Triple]:
     return set(read_document([str(path)]).graph().triples)
 
 
+@pytest.mark.long
 def test_closures_of_real_ontologies(shared_data: Path) -> None:
     folder = shared_data / "owl2rl"
     axioms = triples_of(folder / "axioms.nt")

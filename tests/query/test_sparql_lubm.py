@@ -42,6 +42,7 @@ def test_query(lubm: everlog.KnowledgeBase, shared_data: Path, number: int) -> N
     assert answers(shared_data, lubm, number) == reference(shared_data, number)
 
 
+@pytest.mark.long
 def test_rounds(lubm: everlog.KnowledgeBase, fresh: everlog.KnowledgeBase, shared_data: Path) -> None:
     """Ten rounds, each by the next of the algorithms."""
     _rounds(lubm, fresh, shared_data, list(islice(cycle(ALGORITHMS), ROUNDS)), asked=(0, 5))

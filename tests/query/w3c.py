@@ -132,8 +132,9 @@ def query_file(case: Case) -> Path:
     return path_of(manifest(case.folder).value(case.action, QT + "query"))
 
 
+@cache
 def answered(case: Case) -> Result:
-    """The answer to a query test."""
+    """The answer to a query test; several tests compare it."""
     path = query_file(case)
     return query_dataset(case).sparql(path.read_text(), base=path.resolve().as_uri())
 

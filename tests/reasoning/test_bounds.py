@@ -16,6 +16,7 @@ from everlog.engine.factset import NONE, FactSet
 from everlog.lang.syntax import Program
 from everlog.reasoning.materialisation import Materialisation, with_counters, with_trace
 from everlog.reasoning.names import Algorithm, Strategy
+from tests.conftest import few
 from tests.oracle import naive
 from tests.reasoning.horn import horn
 from tests.reasoning.recording import Instance, Recorded, recorded
@@ -118,7 +119,9 @@ def check_theorem_25(situation: Situation, found: Recorded) -> None:
     assert found.new - found.old <= seen["forward"].keys()
 
 
-@pytest.mark.parametrize("seeds", [range(40), pytest.param(range(40, 2000), marks=pytest.mark.slow)], ids=len)
+@pytest.mark.parametrize(
+    "seeds", [range(few(40)), pytest.param(range(40, 2000), marks=pytest.mark.slow)], ids=["few", "many"]
+)
 def test_theorem_25_with_cyclic_proofs(seeds: range) -> None:
     """Programs that need deep and repeated backward chaining."""
     for seed in seeds:

@@ -170,9 +170,9 @@ def follow(
 @pytest.mark.parametrize(
     ("name", "rules", "last", "every", "stratification"),
     [
-        ("po", ONTOLOGY, 80, 10, "levels"),
-        ("po", ONTOLOGY, 30, 10, "single"),
-        ("envo", ONTOLOGY, 13, 4, "levels"),
+        pytest.param("po", ONTOLOGY, 80, 10, "levels", marks=pytest.mark.long),
+        pytest.param("po", ONTOLOGY, 30, 10, "single", marks=pytest.mark.long),
+        pytest.param("envo", ONTOLOGY, 13, 4, "levels", marks=pytest.mark.long),
         ("uat", THESAURUS, 11, 1, "levels"),
         ("uat", THESAURUS, 5, 1, "single"),
     ],

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tempfile
+from collections.abc import Callable
 from pathlib import Path
 
 import duckdb
@@ -104,14 +105,14 @@ def test_a_filter_has_two_bytes_for_each_value(many: Path) -> None:
 @pytest.mark.parametrize(
     ("rows", "columns"),
     [
-        (many_facts(0.09, MANY), ["c1"]),
-        (many_facts(0.5, parquet.GROUPS_WITHOUT_FILTERS * FACT_GROUP_ROWS), []),
-        (rows_of([fact("edge", "a", "b")]), []),
+        (lambda: many_facts(0.09), ["c1"]),
+        (lambda: many_facts(0.5, parquet.GROUPS_WITHOUT_FILTERS * FACT_GROUP_ROWS), []),
+        (lambda: rows_of([fact("edge", "a", "b")]), []),
     ],
     ids=["few rows have c2", "four row groups", "one row"],
 )
-def test_files_without_filters(tmp_path: Path, rows: pa.Table, columns: list[str]) -> None:
-    write_facts(schema.conform(rows, 3), tmp_path / "facts.parquet")
+def test_files_without_filters(tmp_path: Path, rows: Callable[[], pa.Table], columns: list[str]) -> None:
+    write_facts(schema.conform(rows(), 3), tmp_path / "facts.parquet")
     assert sorted(filters_of(tmp_path / "facts.parquet")) == columns
 
 

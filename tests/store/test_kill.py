@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import signal
-import subprocess
-import sys
 from pathlib import Path
 
 import numpy as np
@@ -14,24 +10,16 @@ import pytest
 from everlog.store import Store, begin, exists, steps
 from everlog.store.vacuum import vacuum
 from everlog.store.verify import verify
-from tests.running import SOURCES
-from tests.store.small import EDGES, MORE, WIDE, at_step, fact, fill, finish, read, tree, write
+from tests.processes import kill_at
+from tests.store.small import EDGES, MORE, WIDE, at_step, fact, fill, finish, job, read, tree, write
 
 AFTER = (steps.FACTS_COMMITTED, steps.STAGING_REMOVED, steps.SNAPSHOT_WRITTEN)
-
-
-def killed_at(step: str, path: Path) -> None:
-    """Run the job in a process that is killed when it reaches the step."""
-    code = f"from tests.store.small import job; job({str(path)!r})"
-    environment = {**os.environ, "EVERLOG_STOP_AT": step, "PYTHONPATH": SOURCES}
-    ended = subprocess.run([sys.executable, "-c", code], env=environment, check=False, capture_output=True)
-    assert ended.returncode == -signal.SIGKILL, ended.stderr.decode()
 
 
 @pytest.mark.parametrize("step", steps.ALL)
 def test_killed_while_updating(tmp_path: Path, step: str) -> None:
     write(tmp_path, EDGES)
-    killed_at(step, tmp_path)
+    kill_at(step, job, tmp_path)
     done = {*EDGES[1:], *WIDE}
     assert read(tmp_path) == (done if step in AFTER else set(EDGES))
     assert read(tmp_path, 0) == set(EDGES)
@@ -61,7 +49,7 @@ def test_killed_while_updating(tmp_path: Path, step: str) -> None:
 @pytest.mark.parametrize("step", [step for step in steps.ALL if step not in (*AFTER, steps.WIDENED)])
 def test_killed_while_creating(tmp_path: Path, step: str) -> None:
     kb = tmp_path / "kb"
-    killed_at(step, kb)
+    kill_at(step, job, kb)
     assert not exists(kb)
     write(kb, EDGES)
     assert read(kb) == set(EDGES)
@@ -73,7 +61,7 @@ def test_killed_while_creating(tmp_path: Path, step: str) -> None:
 
 def test_a_killed_creation_can_be_given_up(tmp_path: Path) -> None:
     kb = tmp_path / "kb"
-    killed_at(steps.TERMS_COMMITTED, kb)
+    kill_at(steps.TERMS_COMMITTED, job, kb)
     with begin(kb):
         pass
     assert tree(kb) == set()
@@ -86,7 +74,7 @@ def test_a_living_writer_is_left_alone(tmp_path: Path, monkeypatch: pytest.Monke
     fill(living, MORE)
 
     def meanwhile() -> None:
-        killed_at(steps.TERMS_MOVED, tmp_path)
+        kill_at(steps.TERMS_MOVED, job, tmp_path)
         with begin(tmp_path) as other:
             locks = {path.name for path in (tmp_path / "work").glob("*.lock")}
             assert locks == {f"{living.writer}.lock", f"{other.writer}.lock"}

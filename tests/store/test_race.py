@@ -5,6 +5,8 @@ from __future__ import annotations
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+import pytest
+
 from everlog.lang.errors import AnotherWriterError
 from everlog.store import Store
 from everlog.store.verify import verify
@@ -25,6 +27,7 @@ def write_until_done(path: Path, one: Fact) -> int:
             failures += 1
 
 
+@pytest.mark.long
 def test_no_write_is_lost_and_no_reader_disturbed(tmp_path: Path) -> None:
     write(tmp_path, EDGES)
     facts = [fact("new", f"w{writer}", f"n{number}") for writer in range(WRITERS) for number in range(WRITES)]

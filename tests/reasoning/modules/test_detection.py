@@ -769,6 +769,7 @@ def unions_in_a_circle(size: int) -> Program:
     return Program(tuple(rule_of(states[i], (Edge(states[i - 1], i % 3 == 0),)) for i in range(size)))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("make", "size"),
     [

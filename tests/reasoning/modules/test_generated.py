@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import signal
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -28,9 +24,10 @@ from everlog.store.compaction import compact
 from everlog.store.loading import state_in_tables
 from everlog.store.verify import verify
 from tests.cli.running import CommandLine
+from tests.processes import kill_at
 from tests.reasoning.modules.test_graphs import by_name, mutual_cases, quoted
 from tests.reasoning.modules.test_updates import module_cases
-from tests.running import SOURCES, knowledge_base, relation
+from tests.running import knowledge_base, relation
 from tests.strategies import Case, updates
 
 pytestmark = pytest.mark.usefixtures("closures_in_graphs")
@@ -84,6 +81,7 @@ CASES = module_cases() | mutual_cases()
 HEALTH = [HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
 
 
+@pytest.mark.long
 @settings(max_examples=6, suppress_health_check=HEALTH)
 @given(case=CASES, data=st.data())
 def test_same_as_listed(tmp_path_factory: pytest.TempPathFactory, case: Case, data: st.DataObject) -> None:
@@ -212,10 +210,7 @@ def job(path: str) -> None:
 def test_killed_while_updating(tmp_path: Path, step: str) -> None:
     path = tmp_path / "kb"
     before = everything(family(path, expand_below=0))
-    code = f"from tests.reasoning.modules.test_generated import job; job({str(path)!r})"
-    environment = {**os.environ, "EVERLOG_STOP_AT": step, "PYTHONPATH": SOURCES}
-    ended = subprocess.run([sys.executable, "-c", code], env=environment, check=False, capture_output=True)
-    assert ended.returncode == -signal.SIGKILL, ended.stderr.decode()
+    kill_at(step, job, path)
     done = step in (steps.FACTS_COMMITTED, steps.SNAPSHOT_WRITTEN)
     assert (everything(everlog.open(path)) == before) is not done
     assert not findings(path)
