@@ -43,6 +43,5 @@ class Accounts:
         counted so far.
         """
         self.limits.check(self.held + collected)
-        considered = self.work.instances.total() + instances
-        if self.budget is not None and considered > self.budget:
+        if self.budget is not None and (considered := self.work.instances.total() + instances) > self.budget:
             raise OverBudgetError(considered)

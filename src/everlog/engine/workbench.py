@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from everlog.engine.accounts import Accounts
+from everlog.engine.allocator import reuse_freed_memory
 from everlog.engine.collect import Collector
 from everlog.engine.limits import Limits
 from everlog.lang.syntax import Constant, Rule
@@ -47,6 +48,7 @@ class Workbench(Accounts):
         self, universe: int, constants: Mapping[str, int], limits: Limits | None, block: int, threads: int | None
     ) -> None:
         super().__init__(limits)
+        reuse_freed_memory()
         self.universe = universe
         self.constants = constants
         self.block = block
