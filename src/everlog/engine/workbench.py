@@ -13,7 +13,6 @@ import numpy.typing as npt
 
 from everlog.engine.accounts import Accounts
 from everlog.engine.allocator import reuse_freed_memory
-from everlog.engine.collect import Collector
 from everlog.engine.limits import Limits
 from everlog.lang.syntax import Constant, Rule
 
@@ -69,11 +68,6 @@ class Workbench(Accounts):
     def pool(self) -> ThreadPoolExecutor:
         """Threads for kernels, which run without the interpreter's lock."""
         return ThreadPoolExecutor(self.threads)
-
-    def hold(self, collector: Collector, more: int = 0) -> None:
-        """Hook that an engine overrides to look at what was collected before ``more`` heads are added; known facts may
-        be among them.
-        """
 
     def note(self, rule: Rule, phase: str, instances: int) -> None:
         """Add instances of a rule to the counts, and check the limits."""
