@@ -25,6 +25,7 @@ from everlog.engine.keys import BLOCK_ROWS, Column
 from everlog.engine.limits import Limits
 from everlog.engine.measure import measured_fanout
 from everlog.engine.multiset import Counts
+from everlog.engine.passes import IGNORE_PASSES, PassObserver
 from everlog.engine.plan import Lead, Measure, Plan, PlannedRule
 from everlog.engine.relation import Relation
 from everlog.engine.rules import RuleSet
@@ -58,8 +59,9 @@ class Engine(Workbench):
         block: int = BLOCK_ROWS,
         threads: int | None = None,
         given_first: bool = False,
+        passes: PassObserver = IGNORE_PASSES,
     ) -> None:
-        super().__init__(universe, constants, limits, block, threads)
+        super().__init__(universe, constants, limits, block, threads, passes)
         self.match_lead, self.prove_lead = (Lead.PIVOT, Lead.PIVOT) if given_first else (Lead.GROUPING, Lead.CHEAPEST)
 
     def once(self, facts: AnyFactSet) -> Counts:
@@ -75,18 +77,22 @@ class Engine(Workbench):
         phase: str = "forward",
     ) -> Matches:
         """The instances of the rules (see the module); nothing is computed before they are read."""
+        self.passes.began(self, rules, phase)
         return Matches(self, rules, as_local(pos), as_local(neg), local_changes(changed), phase)
 
     def way(
         self, stratum: Stratum, facts: AnyFactSet, explicit: AnyFactSet, without: Collection[str] = ()
     ) -> Way | None:
         """None, the plain way, which is this engine's only one."""
+        if stratum.alone is not None:
+            self.passes.began_module(self, stratum, stratum.alone)
         return None
 
     def prove(
         self, rules: RuleSet, facts: AnyFactSet, pos: AnyFactSet, neg: AnyFactSet, phase: str = "backward"
     ) -> Proofs:
         """The instances of the rules that derive some of the given facts: rules backwards, all facts at once."""
+        self.passes.began(self, rules, phase)
         return Proofs(self, rules, as_local(facts), as_local(pos), as_local(neg), phase)
 
 

@@ -14,6 +14,7 @@ import numpy.typing as npt
 from everlog.engine.accounts import Accounts
 from everlog.engine.allocator import reuse_freed_memory
 from everlog.engine.limits import Limits
+from everlog.engine.passes import PassObserver
 from everlog.lang.syntax import Constant, Rule
 
 UNKNOWN = -1
@@ -40,11 +41,17 @@ class Scratch:
 
 class Workbench(Accounts):
     """Resources of the local engine. Ids are below ``universe``, ``constants`` maps the text of a constant to its id,
-    and at most ``block`` rows are made at once.
+    at most ``block`` rows are made at once, and ``passes`` observes which rules are matched.
     """
 
     def __init__(
-        self, universe: int, constants: Mapping[str, int], limits: Limits | None, block: int, threads: int | None
+        self,
+        universe: int,
+        constants: Mapping[str, int],
+        limits: Limits | None,
+        block: int,
+        threads: int | None,
+        passes: PassObserver,
     ) -> None:
         super().__init__(limits)
         reuse_freed_memory()
@@ -52,6 +59,7 @@ class Workbench(Accounts):
         self.constants = constants
         self.block = block
         self.threads = threads or len(os.sched_getaffinity(0))
+        self.passes = passes
         self._scratch: list[Scratch] = []
 
     def constant(self, constant: Constant) -> int:
@@ -71,6 +79,7 @@ class Workbench(Accounts):
 
     def note(self, rule: Rule, phase: str, instances: int) -> None:
         """Add instances of a rule to the counts, and check the limits."""
+        self.passes.matched(rule, phase, instances)
         self.work.instances[phase] += instances
         self.work.by_rule[rule] += instances
         self.check(0)
