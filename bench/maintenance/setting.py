@@ -101,9 +101,7 @@ class Setting:
 
     def engine(self, limit: float | None = None) -> Engine:
         """An engine that stops with an error after ``limit`` seconds."""
-        engine = Engine(self.universe, {}, limits=limits_of(limit))
-        engine.heads_first = self.heads_first
-        return engine
+        return Engine(self.universe, {}, limits=limits_of(limit), given_first=self.heads_first)
 
     def state(self, column: str) -> Materialisation:
         """The state that an algorithm starts from."""

@@ -24,13 +24,12 @@ from everlog.engine.multiset import NO_COUNTS, Counts
 from everlog.engine.relation import Relation
 from everlog.engine.rules import RuleSet
 from everlog.lang.syntax import Predicate
-from everlog.profiling.watched_engine import WatchedEngine
 
 FACT_SETS: list[type[AnyFactSet]] = [FactSet, FrameSet]
 COUNTS: list[type[AnyCounts]] = [Counts, FrameCounts]
 MATCHES: list[type[AnyMatches]] = [Matches, FrameMatches]
 PROOFS: list[type[AnyProofs]] = [Proofs, FrameProofs]
-ENGINES: list[type[AnyEngine]] = [Engine, WatchedEngine, LookUpEngine, SparkEngine, WatchedSparkEngine]
+ENGINES: list[type[AnyEngine]] = [Engine, LookUpEngine, SparkEngine, WatchedSparkEngine]
 PROTOCOLS: dict[type, list[Any]] = {
     AnyFactSet: FACT_SETS,
     AnyCounts: COUNTS,

@@ -38,11 +38,10 @@ class Accounts:
         self.budget: int | None = None
         """Most instances that may be considered in all; more raise :class:`OverBudgetError`."""
 
-    def check(self, collected: int, instances: int = 0) -> None:
+    def check(self, collected: int, instances: int = 0, rows: int = 0) -> None:
         """Raise an error if a limit or the budget is exceeded. ``collected`` facts and ``instances`` are added to those
-        counted so far.
+        counted so far; ``rows`` are collected heads, known facts among them.
         """
-        self.limits.check(self.held + collected)
-        considered = self.work.instances.total() + instances
-        if self.budget is not None and considered > self.budget:
+        self.limits.check(self.held + collected, rows)
+        if self.budget is not None and (considered := self.work.instances.total() + instances) > self.budget:
             raise OverBudgetError(considered)

@@ -209,8 +209,10 @@ class AnyEngine(Protocol):
     plans: dict[int, str]
     """The plans by which strata were evaluated, by number, for strata with a choice of plans."""
 
-    def check(self, collected: int, instances: int = 0) -> None:
-        """Raise an error if a limit or the budget is reached, given facts and instances that are not counted yet."""
+    def check(self, collected: int, instances: int = 0, rows: int = 0) -> None:
+        """Raise an error if a limit or the budget is reached, given facts and instances that are not counted yet, and
+        the number of rows collected, known facts among them.
+        """
 
     def once(self, facts: AnyFactSet) -> AnyCounts:
         """Counts in which each of the facts has the number one."""

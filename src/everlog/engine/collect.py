@@ -155,6 +155,9 @@ C = TypeVar("C", bound=PredicateCollector)
 class PerPredicate(Generic[C]):
     """A collector for each head predicate, made when the first heads of the predicate are found."""
 
+    only_new = True
+    """Whether no row held is a known fact."""
+
     def __init__(self) -> None:
         self.collectors: dict[Predicate, C] = {}
 
@@ -185,10 +188,6 @@ class ListCollector(PerPredicate[Heads]):
     def make(self, predicate: Predicate, layout: Layout) -> Heads:
         return Heads(layout, self._enough, self._repeated)
 
-    @property
-    def new(self) -> int:
-        return self.held
-
     def columns(self, predicate: Predicate) -> tuple[list[Column], int]:
         """The columns of the heads of a predicate, and their number."""
         found = self.collectors.get(predicate)
@@ -208,11 +207,6 @@ class FactCollector(PerPredicate[NewFacts]):
     def make(self, predicate: Predicate, layout: Layout) -> NewFacts:
         return NewFacts(layout, self._without.get(predicate))
 
-    @property
-    def new(self) -> int:
-        """Number of rows held that are known to be new facts."""
-        return self.held
-
     def facts(self) -> FactSet:
         return FactSet({p: collector.relation() for p, collector in self.collectors.items()})
 
@@ -220,7 +214,7 @@ class FactCollector(PerPredicate[NewFacts]):
 class CountCollector(PerPredicate[CountingCollector]):
     """A collector per head predicate, for facts with the number of their instances, known ones among them."""
 
-    new = 0
+    only_new = False
 
     def make(self, predicate: Predicate, layout: Layout) -> CountingCollector:
         return CountingCollector(layout)

@@ -172,8 +172,7 @@ class Execution:
         self, number: int, step: PlanStep, relation: Relation, keys: Keys, rows: Column | None, bindings: Bindings
     ) -> None:
         """Drop deleted facts and those whose repeated variables differ, bind the new variables, and go on."""
-        self.engine.check(self.collector.new, self.instances)
-        self.engine.hold(self.collector)
+        self._check(self.collector.held)
         layout = relation.layout
         mask = _distinct_facts(relation, step, keys)
         for first, second in step.same:
@@ -185,6 +184,10 @@ class Execution:
         if rows is not None:
             found.update({v: bindings[v][rows] for v in step.keep if v not in found})
         self._descend(number + 1, len(keys), found)
+
+    def _check(self, rows: int) -> None:
+        """Check the limits, given the number of collected rows."""
+        self.engine.check(rows if self.collector.only_new else 0, self.instances, rows)
 
     def _join(self, number: int, step: PlanStep, relation: Relation, size: int, bindings: Bindings) -> None:
         if not self._known(step.bound):
@@ -310,10 +313,9 @@ class Execution:
 
     def _join_groups(self, scratch: Scratch, matched: Matched, base: Keys, free: int, held: Keys) -> list[Keys]:
         """New heads, ascending within each array; see ``kernels.joins.join_groups``."""
-        row, found, count = 0, [], self.collector.new
+        row, found, count = 0, [], self.collector.held
         while row < len(base):
-            self.engine.check(count, self.instances)
-            self.engine.hold(self.collector, more=count)
+            self._check(count)
             row, written = joins.join_groups(
                 *matched, base, free, held, self.layout.lead_shift, scratch.bits, scratch.out, row
             )
@@ -323,10 +325,9 @@ class Execution:
 
     def _count_groups(self, scratch: Scratch, matched: Matched, base: Keys, free: int) -> list[Piece]:
         """Heads, ascending within each array, with their numbers; see ``kernels.joins.count_groups``."""
-        row, found, count = 0, [], 0
+        row, found, count = 0, [], self.collector.held
         while row < len(base):
-            self.engine.check(0, self.instances)
-            self.engine.hold(self.collector, more=count)
+            self._check(count)
             row, written = joins.count_groups(
                 *matched, base, free, scratch.bits, scratch.tally, scratch.out, scratch.weights, row
             )

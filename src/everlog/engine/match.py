@@ -25,7 +25,8 @@ from everlog.engine.keys import BLOCK_ROWS, Column
 from everlog.engine.limits import Limits
 from everlog.engine.measure import measured_fanout
 from everlog.engine.multiset import Counts
-from everlog.engine.plan import Measure, Plan, PlannedRule
+from everlog.engine.passes import IGNORE_PASSES, PassObserver
+from everlog.engine.plan import Lead, Measure, Plan, PlannedRule
 from everlog.engine.relation import Relation
 from everlog.engine.rules import RuleSet
 from everlog.engine.workbench import Workbench
@@ -43,7 +44,11 @@ def local_changes(changed: Sequence[AnyChange]) -> tuple[Change, ...]:
 
 
 class Engine(Workbench):
-    """The local engine: matches rules in sets of facts whose ids are below ``universe``."""
+    """The local engine: matches rules in sets of facts whose ids are below ``universe``.
+
+    With ``given_first`` :meth:`match` begins with the changed facts and :meth:`prove` with the facts to prove, even if
+    it is quicker to begin with others.
+    """
 
     def __init__(
         self,
@@ -53,12 +58,11 @@ class Engine(Workbench):
         limits: Limits | None = None,
         block: int = BLOCK_ROWS,
         threads: int | None = None,
+        given_first: bool = False,
+        passes: PassObserver = IGNORE_PASSES,
     ) -> None:
-        super().__init__(universe, constants, limits, block, threads)
-        self.heads_first = False
-        """Whether :meth:`prove` begins with the facts to prove, and not with the smallest relation."""
-        self.changed_first = False
-        """Whether :meth:`match` begins with the changed facts, even if other facts would give heads in groups."""
+        super().__init__(universe, constants, limits, block, threads, passes)
+        self.match_lead, self.prove_lead = (Lead.PIVOT, Lead.PIVOT) if given_first else (Lead.GROUPING, Lead.CHEAPEST)
 
     def once(self, facts: AnyFactSet) -> Counts:
         """Counts in which each of the facts has the number one."""
@@ -73,18 +77,22 @@ class Engine(Workbench):
         phase: str = "forward",
     ) -> Matches:
         """The instances of the rules (see the module); nothing is computed before they are read."""
+        self.passes.began(self, rules, phase)
         return Matches(self, rules, as_local(pos), as_local(neg), local_changes(changed), phase)
 
     def way(
         self, stratum: Stratum, facts: AnyFactSet, explicit: AnyFactSet, without: Collection[str] = ()
     ) -> Way | None:
         """None, the plain way, which is this engine's only one."""
+        if stratum.alone is not None:
+            self.passes.began_module(self, stratum, stratum.alone)
         return None
 
     def prove(
         self, rules: RuleSet, facts: AnyFactSet, pos: AnyFactSet, neg: AnyFactSet, phase: str = "backward"
     ) -> Proofs:
         """The instances of the rules that derive some of the given facts: rules backwards, all facts at once."""
+        self.passes.began(self, rules, phase)
         return Proofs(self, rules, as_local(facts), as_local(pos), as_local(neg), phase)
 
 
@@ -157,8 +165,7 @@ class Matches:
         sources = self._sources(rule, pivot, inside, outside)
         if sources is None:
             return
-        measure, only_first = self._measure(sources), self.engine.changed_first
-        plan = rule.plan(pivot, _sizes(sources), bool(others), measure=measure, only_first=only_first)
+        plan = rule.plan(pivot, _sizes(sources), bool(others), self.engine.match_lead, self._measure(sources))
         filters = [self._condition(rule, change) for change in others]
         execution = Execution(self.engine, plan, self._by_step(rule, plan, sources), filters, collector)
         self.engine.note(rule.rule, self.phase, execution.run())
@@ -251,8 +258,8 @@ class Proofs:
         backwards = rule.backwards
         sources = matches._sources(backwards, 0, self.wanted, NONE)
         if sources is not None:
-            any_lead = not self.engine.heads_first
-            plan = backwards.plan(0, _sizes(sources), bool(heads), any_lead, matches._measure(sources))
+            lead, measure = self.engine.prove_lead, matches._measure(sources)
+            plan = backwards.plan(0, _sizes(sources), bool(heads), lead, measure)
             execution = Execution(self.engine, plan, matches._by_step(backwards, plan, sources), (), collector, heads)
             self.engine.note(rule.rule, self.phase, execution.run())
 

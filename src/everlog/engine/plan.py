@@ -12,6 +12,7 @@ from __future__ import annotations
 import heapq
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from enum import Enum, auto
 from functools import cached_property
 
 from everlog.engine.keys import Order
@@ -27,6 +28,17 @@ GROUPING_FACTOR = 4
 COMPARED_ATOMS = 256
 """Most atoms, in all arrangements together, that are tried to find the best plan: a body of 16 atoms is arranged in up
 to 16 ways."""
+
+
+class Lead(Enum):
+    """The atom that a plan begins with."""
+
+    PIVOT = auto()
+    """The pivot."""
+    GROUPING = auto()
+    """The pivot, or another atom if then the heads come in groups."""
+    CHEAPEST = auto()
+    """The pivot or another atom, whichever takes the fewest bindings."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +94,7 @@ class PlannedRule:
     def __init__(self, rule: Rule) -> None:
         self.rule = rule
         self._plans: dict[tuple[int | None, tuple[int, ...], bool], Plan] = {}
-        self._candidates: dict[tuple[int | None, tuple[int, ...], bool, bool, bool], _Candidates] = {}
+        self._candidates: dict[tuple[int | None, tuple[int, ...], bool, Lead], _Candidates] = {}
 
     @cached_property
     def positive(self) -> tuple[Atom, ...]:
@@ -118,21 +130,19 @@ class PlannedRule:
         pivot: int | None,
         sizes: Sequence[int],
         keep_all: bool = False,
-        any_lead: bool = False,
+        lead: Lead = Lead.GROUPING,
         measure: Measure = lambda scan, join: None,
-        only_first: bool = False,
     ) -> Plan:
         """A plan for relations of these sizes (one a body atom; the pivot's is that of the change).
 
         With ``keep_all`` every variable is still bound at the end, for a condition on whole instances.
-        With ``any_lead`` the cheapest atom leads, be it the pivot or not; with ``only_first`` the pivot in any case.
-        ``measure`` looks at the facts. The plans to choose from are made once for all sizes that have as many digits in
-        binary; the choice is made each time.
+        Without a pivot the smallest relation takes its place. ``measure`` looks at the facts. The plans to choose from
+        are made once for all sizes that have as many digits in binary; the choice is made each time.
         """
-        key = (pivot, tuple(map(int.bit_length, sizes)), keep_all, any_lead, only_first)
+        key = (pivot, tuple(map(int.bit_length, sizes)), keep_all, lead)
         found = self._candidates.get(key)
         if found is None:
-            found = self._candidates[key] = self._to_choose_from(pivot, sizes, keep_all, any_lead, only_first)
+            found = self._candidates[key] = self._to_choose_from(pivot, sizes, keep_all, lead)
         plans, rival = found.plans, found.rival
         plan = plans[0] if len(plans) == 1 else min(plans, key=lambda one: sum(_rows(one, sizes, measure)))
         if plan.grouped or rival is None:
@@ -141,21 +151,19 @@ class PlannedRule:
         quick = GROUPING_FACTOR * sizes[found.lead] >= scanned
         return rival if quick or GROUPING_FACTOR * _rows(plan, sizes, measure)[-1] >= scanned else plan
 
-    def _to_choose_from(
-        self, pivot: int | None, sizes: Sequence[int], keep_all: bool, any_lead: bool, only_first: bool
-    ) -> _Candidates:
+    def _to_choose_from(self, pivot: int | None, sizes: Sequence[int], keep_all: bool, lead: Lead) -> _Candidates:
         """The plans that may be best for relations of about these sizes."""
         first = pivot if pivot is not None else _smallest(self.positive, sizes)
         if first is None:
             return _Candidates((self._plan(pivot, self._arranged((), pivot, sizes), keep_all),))
         others = sorted((i for i in range(len(self.positive)) if i != first), key=lambda i: sizes[i])
-        leads = [first, *others][: self._ways] if any_lead else [first]
-        plans = [self._plan(pivot, a, keep_all) for lead in leads for a in self._arrangements(lead, pivot, sizes)]
-        if any_lead or keep_all or only_first or all(plan.grouped for plan in plans):
+        leads = [first, *others][: self._ways] if lead is Lead.CHEAPEST else [first]
+        plans = [self._plan(pivot, a, keep_all) for i in leads for a in self._arrangements(i, pivot, sizes)]
+        if lead is not Lead.GROUPING or keep_all or all(plan.grouped for plan in plans):
             return _Candidates(tuple(plans))
         groups = set(_group_variables(self.rule.head))
         leads = [i for i in others if groups <= set(self.positive[i].variables())][: self._ways]
-        rivals = (self._plan(pivot, self._arranged((lead,), pivot, sizes), keep_all) for lead in leads)
+        rivals = (self._plan(pivot, self._arranged((i,), pivot, sizes), keep_all) for i in leads)
         return _Candidates(tuple(plans), first, next((rival for rival in rivals if rival.grouped), None))
 
     @cached_property

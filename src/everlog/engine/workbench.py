@@ -12,8 +12,9 @@ import numpy as np
 import numpy.typing as npt
 
 from everlog.engine.accounts import Accounts
-from everlog.engine.collect import Collector
+from everlog.engine.allocator import reuse_freed_memory
 from everlog.engine.limits import Limits
+from everlog.engine.passes import PassObserver
 from everlog.lang.syntax import Constant, Rule
 
 UNKNOWN = -1
@@ -40,17 +41,25 @@ class Scratch:
 
 class Workbench(Accounts):
     """Resources of the local engine. Ids are below ``universe``, ``constants`` maps the text of a constant to its id,
-    and at most ``block`` rows are made at once.
+    at most ``block`` rows are made at once, and ``passes`` observes which rules are matched.
     """
 
     def __init__(
-        self, universe: int, constants: Mapping[str, int], limits: Limits | None, block: int, threads: int | None
+        self,
+        universe: int,
+        constants: Mapping[str, int],
+        limits: Limits | None,
+        block: int,
+        threads: int | None,
+        passes: PassObserver,
     ) -> None:
         super().__init__(limits)
+        reuse_freed_memory()
         self.universe = universe
         self.constants = constants
         self.block = block
         self.threads = threads or len(os.sched_getaffinity(0))
+        self.passes = passes
         self._scratch: list[Scratch] = []
 
     def constant(self, constant: Constant) -> int:
@@ -68,13 +77,9 @@ class Workbench(Accounts):
         """Threads for kernels, which run without the interpreter's lock."""
         return ThreadPoolExecutor(self.threads)
 
-    def hold(self, collector: Collector, more: int = 0) -> None:
-        """Hook that an engine overrides to look at what was collected before ``more`` heads are added; known facts may
-        be among them.
-        """
-
     def note(self, rule: Rule, phase: str, instances: int) -> None:
         """Add instances of a rule to the counts, and check the limits."""
+        self.passes.matched(rule, phase, instances)
         self.work.instances[phase] += instances
         self.work.by_rule[rule] += instances
         self.check(0)

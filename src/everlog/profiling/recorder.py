@@ -11,12 +11,11 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from everlog.analysis.modules.module import SpecialModule
 from everlog.analysis.modules.printing import print_module
 from everlog.engine.algebra import AnyEngine
-from everlog.engine.match import Engine
 from everlog.engine.rules import RuleSet
 from everlog.host.memory import held_memory
 from everlog.lang.printer import print_name, print_rule
@@ -24,7 +23,6 @@ from everlog.lang.syntax import Predicate, Rule
 from everlog.profiling.figures import Round, RuleWork
 from everlog.profiling.profile import Profile
 from everlog.profiling.watch import UNWATCHED, Watch
-from everlog.profiling.watched_engine import WatchedEngine
 from everlog.reasoning.statistics import Listener, RoundEvent
 
 if TYPE_CHECKING:
@@ -63,11 +61,6 @@ class Recorder(Watch):
             names = (print_name(predicate.name, prefixes) for predicate in stratum.predicates)
             profile.derives[stratum.index] = ", ".join(dict.fromkeys(names))
 
-    def engine(self, *arguments: Any, **options: Any) -> Engine:
-        made = WatchedEngine(*arguments, **options)
-        made.watch = self
-        return made
-
     def listener(self, other: Listener | None = None) -> Listener:
         tell: Callable[[RoundEvent], None] = (other or Listener()).round_done
 
@@ -78,7 +71,7 @@ class Recorder(Watch):
         return Listener(round_done)
 
     def began(self, engine: AnyEngine, rules: RuleSet, phase: str, *, as_one: bool = False) -> None:
-        """An engine begins a pass over rules; a call without rules continues the current pass."""
+        """Observe that an engine begins a pass over rules; a call without rules continues the current pass."""
         if rules.rules:
             stratum = self._strata.get(id(rules.rules[0].rule), 0)
             group = [planned.rule for planned in rules.rules] if as_one else []
@@ -93,7 +86,6 @@ class Recorder(Watch):
         self._known += rules
 
     def began_module(self, engine: AnyEngine, stratum: Stratum, module: SpecialModule) -> None:
-        """A module begins to derive its facts."""
         self._begin(engine, stratum.index, MODULE)
         key = (id(module), MODULE)
         if key not in self.profile.work:
@@ -101,7 +93,6 @@ class Recorder(Watch):
             self.profile.work[key] = RuleWork(text, "", stratum.index, MODULE)
 
     def matched(self, rule: Rule, phase: str, instances: int) -> None:
-        """A rule has been matched."""
         now = time.perf_counter()
         work = self.profile.work.get((id(rule), phase)) or self._work_of(rule, phase)
         work.passes += 1

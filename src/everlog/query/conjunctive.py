@@ -7,6 +7,7 @@ from functools import cached_property
 
 from everlog.analysis.check import CheckedQuery
 from everlog.engine.dictionary import Constants
+from everlog.engine.keys import BLOCK_ROWS
 from everlog.engine.limits import Limits
 from everlog.engine.match import Engine, Matches
 from everlog.engine.relation import Relation
@@ -81,9 +82,8 @@ class Answers(Rows):
     def _matches(self, rule: Rule, engine: Engine) -> Matches:
         return engine.match(RuleSet([rule]), self._facts, self._facts, phase="query")
 
-    def _engine(self, block: int | None = None) -> Engine:
-        options = {} if block is None else {"block": block}
-        return Engine(len(self._dictionary), self._constants, limits=self._limits(), **options)
+    def _engine(self, block: int = BLOCK_ROWS) -> Engine:
+        return Engine(len(self._dictionary), self._constants, limits=self._limits(), block=block)
 
 
 def _put(rule: Rule, values: dict[Variable, Constant]) -> Rule:

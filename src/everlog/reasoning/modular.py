@@ -7,7 +7,6 @@ from typing import Protocol
 
 from everlog.analysis.modules.module import SpecialModule
 from everlog.engine.algebra import AnyCounts, AnyFactSet
-from everlog.engine.factset import as_local
 from everlog.engine.rules import RuleSet
 from everlog.reasoning.modules.loops import Loops, Oracle
 from everlog.reasoning.rule_sets import Rules
@@ -44,7 +43,7 @@ def maintain_with_modules(m: Sets, rules: Rules, modules: Sequence[SpecialModule
     rederived = loops.rederived(pairs, m.gone, m.alive) | rederive(m, rules, overdeleted - pairs)  # l. 176
     m.statistics.rederived += rederived.count
     m.insert(rules, rederived, loops)  # l. 177 to 190
-    m.new = loops.within(as_local(m.new))
+    m.new = loops.within(m.new)
 
 
 def rederive(m: Sets, rules: Rules, overdeleted: AnyFactSet) -> AnyFactSet:

@@ -12,10 +12,9 @@ from dataclasses import dataclass
 from everlog.analysis.modules.module import SpecialModule
 from everlog.analysis.stratify import Stratum
 from everlog.engine.algebra import AnyEngine, AnyFactSet, Observer, Repairing, TooLargeError, Way
-from everlog.engine.factset import NONE, as_local
-from everlog.reasoning.fixpoint import fixpoint
+from everlog.engine.factset import as_local
 from everlog.reasoning.modules.kinds import implementation
-from everlog.reasoning.modules.loops import close_with_modules
+from everlog.reasoning.modules.loops import close_in_rounds
 from everlog.reasoning.rule_sets import rule_sets
 
 
@@ -56,12 +55,13 @@ def plain_way(engine: AnyEngine, stratum: Stratum) -> Way:
     """The way to close a stratum by matching round by round, and by the implementations of modules in this process."""
     if stratum.alone is not None:
         return ModuleAlone(engine, stratum.alone)
-    return ModulesInRounds(engine, stratum) if stratum.special else Rounds(engine, stratum)
+    return Rounds(engine, stratum)
 
 
 @dataclass(frozen=True)
 class Rounds:
-    """Ordinary rules, matched in rounds (journal paper, Algorithm 1).
+    """Ordinary rules, matched in rounds (journal paper, Algorithm 1), and modules that depend on them or on each other
+    (thesis, Algorithm 6).
 
     The facts found in one round are the changes of the next, so each instance of a rule is considered exactly once. A
     rule none of whose body predicates changed is not touched. Cost: one match per instance, and per round the new
@@ -72,34 +72,9 @@ class Rounds:
     stratum: Stratum
 
     def close(self, facts: AnyFactSet, explicit: AnyFactSet, observer: Observer) -> AnyFactSet:
-        rules, match = rule_sets(self.stratum), self.engine.match
-        given = explicit.restricted(self.stratum.predicates)
-        new = given.extended(match(rules.nonrecursive, facts, facts).facts(without=given))  # l. 3
-
-        def step(delta: AnyFactSet) -> AnyFactSet:
-            nonlocal facts
-            facts = facts.extended(delta)  # l. 7
-            return match(rules.recursive, facts, facts, [(delta, NONE)]).facts(without=facts)  # l. 8 and 5
-
-        fixpoint(new, step, observer)  # l. 6
-        return facts
-
-    def repair(self, update: Repairing) -> None:
-        update.by_algorithm()
-
-
-@dataclass(frozen=True)
-class ModulesInRounds:
-    """Special modules that depend on each other or on ordinary rules of the stratum (thesis, Algorithm 6)."""
-
-    engine: AnyEngine
-    stratum: Stratum
-
-    def close(self, facts: AnyFactSet, explicit: AnyFactSet, observer: Observer) -> AnyFactSet:
-        rules, modules = rule_sets(self.stratum), self.stratum.special
-        given = explicit.restricted(self.stratum.predicates)
-        new = given.extended(self.engine.match(rules.nonrecursive, facts, facts).facts(without=given))
-        return close_with_modules(self.engine, modules, rules.recursive, as_local(facts), as_local(new), observer)
+        rules, given = rule_sets(self.stratum), explicit.restricted(self.stratum.predicates)
+        new = given.extended(self.engine.match(rules.nonrecursive, facts, facts).facts(without=given))  # Alg. 1, l. 3
+        return close_in_rounds(self.engine, self.stratum.special, rules.recursive, facts, new, observer)
 
     def repair(self, update: Repairing) -> None:
         update.by_algorithm()

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from everlog.analysis.stratify import Stratum
 from everlog.backends.lookup.facts import UNIVERSE, LookedUpFacts
 from everlog.backends.too_much import TooMuchError
 from everlog.engine.algebra import AnyFactSet, Observer, Repairing
-from everlog.engine.collect import Collector
 from everlog.engine.factset import as_local
 from everlog.engine.limits import Limits
 from everlog.engine.match import Engine
@@ -24,20 +23,10 @@ class LookUpEngine(Engine):
     """
 
     def __init__(self, looked_up: LookedUpFacts, constants: Mapping[str, int], known: int, limits: Limits) -> None:
-        super().__init__(UNIVERSE, constants, limits=limits, threads=1)
-        self.heads_first = self.changed_first = True
-        self._looked_up = looked_up
-        self._known = known
+        def room(held: int, rows: int) -> None:
+            looked_up.require(max(rows, held - known))
 
-    def check(self, collected: int, instances: int = 0) -> None:
-        super().check(collected, instances)
-        self._require(collected)
-
-    def hold(self, collector: Collector, more: int = 0) -> None:
-        self._require(collector.held + more)
-
-    def _require(self, more: int) -> None:
-        self._looked_up.require(more + max(0, self.held - self._known))
+        super().__init__(UNIVERSE, constants, limits=replace(limits, room=room), threads=1, given_first=True)
 
     def way(
         self, stratum: Stratum, facts: AnyFactSet, explicit: AnyFactSet, without: Collection[str] = ()

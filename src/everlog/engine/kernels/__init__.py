@@ -1,4 +1,4 @@
-"""Every compiled function. Importing any of them first makes sure that there is a place for what is compiled."""
+"""All compiled functions. Importing one of them first makes sure that Numba can store compiled code."""
 
 from everlog.engine.kernels.cache import ensure_place
 

@@ -1,4 +1,4 @@
-"""Ordering pairs of small numbers by marking them: a row of bits for each first number."""
+"""Sorting pairs of small numbers in a bitmap that has a row of bits for each first number."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def mark_pairs(bits, firsts, seconds, places):
 
 @njit(cache=True, nogil=True)
 def take_pairs(bits, firsts, places, start):
-    """Write the pairs whose bits are set, in order, first numbers counted from ``start``; returns how many."""
+    """Write the pairs whose bits are set, ascending, first numbers counted from ``start``; returns their number."""
     count = 0
     for first in range(bits.shape[0]):
         for word in range(bits.shape[1]):

@@ -1,4 +1,4 @@
-"""Whether numbers that come from a file are within bounds, before anything follows them."""
+"""Checks of numbers that come from a file, before they are used as positions."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def is_ascending(offsets, end):
 def are_ids_below(words, columns, width, universe):
     """Whether all ids in words of ``columns`` ids of ``width`` bits each are below ``universe``.
 
-    Every number that is too large, and every negative one, sets the sign of ``wrong``; so there is no branch.
+    A number that is too large, or negative, sets the sign bit of ``wrong``, so that the loop has no branch.
     """
     mask, limit = (np.int64(1) << width) - 1, universe - 1
     wrong = np.int64(0)

@@ -1,6 +1,6 @@
-"""Where compiled kernels are kept.
+"""The directory in which Numba stores compiled kernels.
 
-Numba keeps them beside their source or in the user's cache directory, and refuses to declare a kernel if it can write
+Numba stores them beside their source or in the user's cache directory, and refuses to declare a kernel if it can write
 to neither, as in containers and in executors of a cluster. Then a directory for temporary files takes their place.
 """
 
@@ -25,7 +25,7 @@ VARIABLE = "NUMBA_CACHE_DIR"
 
 
 def ensure_place() -> None:
-    """Let Numba keep kernels in a temporary directory if there is no other place; before the first kernel."""
+    """Let Numba store kernels in a temporary directory if it has no other place; called before the first kernel."""
     if _numba_has_place():
         return
     try:
@@ -42,7 +42,7 @@ def ensure_place() -> None:
 
 
 def _numba_has_place() -> bool:
-    """Whether Numba finds a place when a function is declared, and can write there when it is compiled."""
+    """Whether Numba finds a directory when a kernel is declared, and can write to it when the kernel is compiled."""
     try:
         place = njit(cache=True)(_kernel).stats.cache_path
         os.makedirs(place, exist_ok=True)
@@ -53,15 +53,15 @@ def _numba_has_place() -> bool:
 
 
 def _kernel() -> int:
-    """A function in place of a kernel; it is never compiled."""
+    """A function that is declared as a kernel to find the directory, and never compiled."""
     return 0
 
 
 def _own_directory() -> Path:
-    """A directory of this user alone; all processes of the user share it, unless another user has made it.
+    """The directory of this user for compiled kernels, which all processes of the user share.
 
-    Numba unpickles the files in it, so no other user may write to it. One that is not this user's or that others may
-    enter is left alone, and this process gets a directory of its own, which goes with it.
+    Numba unpickles the files in it, so no other user may write to it. If it belongs to another user, or others may
+    enter it, this process gets a directory of its own, which is removed at its end.
     """
     user = os.geteuid() if hasattr(os, "geteuid") else None
     shared = Path(tempfile.gettempdir(), f"everlog-kernels-{user}")

@@ -102,10 +102,10 @@ def tokenise(data: Any, delimiter: int, quoting: bool, arity: int, final: bool) 
 
 @njit(cache=True, nogil=True)
 def record_starts(data: Any, state: int, base: int, step: int, target: int) -> Any:
-    """Where in comma-separated bytes a split may begin: the first row at or after each multiple of ``step``.
+    """The places at which comma-separated bytes may be split: the first row at or after each multiple of ``step``.
 
     Works through a file block by block: ``base`` is where the block is in the file, ``state`` and
-    ``target`` are carried from one block to the next. Agrees with :func:`tokenise` about where rows
+    ``target`` are carried from one block to the next. Finds, like :func:`tokenise`, where rows
     begin, on malformed files too.
     """
     found = np.empty(len(data) // step + 2, np.int64)
@@ -134,7 +134,7 @@ def record_starts(data: Any, state: int, base: int, step: int, target: int) -> A
 
 @njit(cache=True, nogil=True)
 def _is_iri(data: Any, start: int, end: int) -> int:
-    """How ``<...>`` is written: bare, rare if it has an escape, otherwise it is a string."""
+    """The form of ``<...>``: bare, rare if it has an escape, otherwise a string."""
     if data[end - 1] != 62 or end - start < 2:
         return QUOTED
     form = BARE
@@ -149,7 +149,7 @@ def _is_iri(data: Any, start: int, end: int) -> int:
 
 @njit(cache=True, nogil=True)
 def _is_literal(data: Any, start: int, end: int) -> int:
-    """How a cell that starts with a quote is written; anything but a plain ``"..."`` is rare."""
+    """The form of a cell that starts with a quote; anything but a plain ``"..."`` is rare."""
     if end - start < 2:
         return QUOTED
     for i in range(start + 1, end - 1):
@@ -170,7 +170,7 @@ def _equals(data: Any, start: int, end: int, other: Any, other_start: int, other
 
 @njit(cache=True, nogil=True)
 def _is_local_name(data: Any, start: int, end: int) -> int:
-    """How a prefixed name with this local part is written; escapes and letters beyond ASCII are rare."""
+    """The form of a prefixed name with this local part; escapes and letters beyond ASCII are rare."""
     form = PREFIXED
     for i in range(start, end):
         byte = data[i]
@@ -188,7 +188,7 @@ def _is_local_name(data: Any, start: int, end: int) -> int:
 
 @njit(cache=True, nogil=True)
 def _form(data: Any, start: int, end: int, names: Any, name_offsets: Any) -> Any:
-    """How the cell ``data[start:end]`` is written, which prefix it has, and where its local name begins."""
+    """The form of the cell ``data[start:end]``, the number of its prefix, and the start of its local name."""
     first = data[start]
     if number_kind(data, start, end) != NOT_A_NUMBER:
         return BARE, 0, 0
@@ -209,7 +209,7 @@ def _form(data: Any, start: int, end: int, names: Any, name_offsets: Any) -> Any
 
 @njit(cache=True, nogil=True)
 def _undouble(data: Any, start: int, end: int) -> int:
-    """Make doubled quotes single, in place; where the cell now ends."""
+    """Make doubled quotes single, in place; returns the new end of the cell."""
     to, i = start, start
     while i < end:
         data[to] = data[i]
@@ -235,7 +235,7 @@ def write_cells(
     """The texts of one column of the good rows, as the bytes and offsets of an Arrow array.
 
     ``strings`` takes every cell as a string. ``names`` and ``iris`` are the declared prefixes. The
-    rows listed in ``rare`` hold the cell as it stands, to be made a text elsewhere. Doubled quotes are
+    rows listed in ``rare`` hold the cell unchanged; the caller makes their texts. Doubled quotes are
     undone in place.
     """
     rows, prefixes = len(status), len(iri_offsets) - 1
@@ -259,7 +259,7 @@ def write_cells(
         start, end = starts[row * arity + column], ends[row * arity + column]
         form, prefix, local = QUOTED, 0, 0
         if start < end and not strings:
-            # The two commonest forms are told here: calls with arrays cost more than the cell.
+            # The two most frequent forms are recognised here: a call with arrays costs more than the cell.
             first = data[start]
             digits_end = start
             while digits_end < end and 48 <= data[digits_end] <= 57:

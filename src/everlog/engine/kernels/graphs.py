@@ -1,4 +1,4 @@
-"""Reachability: strongly connected components, and for each the row of positions that it reaches."""
+"""Reachability: strongly connected components, and for each of them the row of positions that it reaches."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ NO_ROW = 0
 def strong_components(offsets, targets):
     """The component of each vertex, numbered so that a component comes after those it reaches (Tarjan, iterative).
 
-    The successors of ``v`` are ``targets[offsets[v]:offsets[v + 1]]``; negative ones are left out.
+    The successors of ``v`` are ``targets[offsets[v]:offsets[v + 1]]``; negative ones are skipped.
     Returns the components, and the vertices in the order in which components were completed.
     """
     size = offsets.shape[0] - 1
@@ -79,11 +79,11 @@ def close_components(
     """The rows of components, each after those it reaches.
 
     Component ``k`` has the local vertices ``members[bounds[k]:bounds[k + 1]]``; vertex ``v`` is at ``position[v]`` and
-    has the edges ``targets[offsets[v]:offsets[v + 1]]``, positions too, ``inside`` says in which component. A component
-    is closed again if it is dirty or reaches a position that changed; otherwise, or if the set comes out as it was
-    in ``old_row[k]``, that row is kept. ``row_of`` and ``changed`` are brought up to date, new rows are put into
+    has the edges ``targets[offsets[v]:offsets[v + 1]]``, also positions; ``inside`` has their components. A component
+    is closed again if it is dirty or reaches a position that changed; otherwise, or if its set is still that of
+    ``old_row[k]``, that row is used. ``row_of`` and ``changed`` are brought up to date, new rows are put into
     ``rows[used:]``, their words into ``out``. ``work`` is the board. Returns the component to go on
-    with (there are more if ``out`` may be too small for the next), and how many rows and words are used.
+    with (there are more if ``out`` may be too small for the next), and the numbers of rows and words used.
     """
     board, summary, directory = work
     base = out.ctypes.data
@@ -166,9 +166,9 @@ def ancestors(table, shift, seeds, marked):
 def leading_to(table, gone, shift, wanted, size, patience):
     """The positions from which each of the wanted ones (negative: none) can be reached by at least one edge.
 
-    ``table`` has the edges by their targets, ``gone`` those of them that do not count, ``size`` is how many positions
-    there are. Returns how many edges were followed, and for what was found the number of the wanted one and the
-    position; these are not complete if more than ``patience`` edges were followed.
+    ``table`` has the edges by their targets, ``gone`` the deleted ones among them, ``size`` is the number of
+    positions. Returns the number of edges followed, and for each position found its wanted one's number and itself;
+    these are not complete if more than ``patience`` edges were followed.
     """
     seen = np.zeros(size, np.int32)
     numbers, found = np.empty(64, np.int64), np.empty(64, np.int64)
@@ -212,7 +212,7 @@ def _is_in(table, key, shift):
 
 @njit(cache=True, nogil=True)
 def looked_up(table, width, vertices):
-    """The entries of vertices (state << 32 | term) in a table by state and term; -1 for what is outside."""
+    """The entries of vertices (state << 32 | term) in a table by state and term; -1 for vertices outside the table."""
     found = np.full(vertices.shape[0], -1, np.int32)
     for i in range(vertices.shape[0]):
         term, at = vertices[i] & 0xFFFFFFFF, (vertices[i] >> 32) * width + (vertices[i] & 0xFFFFFFFF)
@@ -223,7 +223,7 @@ def looked_up(table, width, vertices):
 
 @njit(cache=True, nogil=True)
 def found_at(vertex_at, places, vertices):
-    """The positions of vertices, which ``places`` has in the order of the vertices there; -1 for what is none."""
+    """The positions of vertices, which ``places`` has in the order of its vertices; -1 for vertices without one."""
     found = np.full(vertices.shape[0], -1, np.int32)
     for i in range(vertices.shape[0]):
         low, high = 0, places.shape[0]

@@ -94,9 +94,9 @@ def xxhash64_texts(
 
 @njit(cache=True, nogil=True)
 def remember(slots: NDArray[np.int64], ids: NDArray[np.int64], checks: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Put (id, check) pairs into an open-addressing table; the positions of those that were not there.
+    """Put (id, check) pairs into an open-addressing table; returns the positions of the new ones.
 
-    The table has two columns and a power of two of rows, and must keep free ones. A check of 0
+    The table has two columns. Its number of rows is a power of two, and some rows must stay free. A check of 0
     marks a free row, so the lowest bit of every check is set before it is stored or compared.
     """
     mask = len(slots) - 1

@@ -38,7 +38,7 @@ def expand(table, starts, counts, totals, first, last):
 
 @njit(cache=True, nogil=True)
 def _sort(values):
-    """Sorts in place; most groups have so few values that inserting each in its place is quickest."""
+    """Sort in place. Few values are sorted by insertion, which is quickest for most groups."""
     if values.shape[0] > SMALL_SORT:
         values.sort()
         return
@@ -53,7 +53,7 @@ def _sort(values):
 
 @njit(cache=True, nogil=True)
 def join_groups(table, starts, counts, totals, base, free, known, known_shift, bits, out, row):
-    """Finish a rule whose heads come grouped: join the last atom and keep the new heads, sorted.
+    """Finish a rule whose heads come grouped: join the last atom and write the new heads, sorted.
 
     The head of a match is ``base[row] | (key & free)``, rows with equal base stand together (unary
     heads have no base: they are one group). Each group of them is collected in a bitmap (or, if
@@ -141,10 +141,10 @@ def join_groups(table, starts, counts, totals, base, free, known, known_shift, b
 
 @njit(cache=True, nogil=True)
 def count_groups(table, starts, counts, totals, base, free, bits, tally, out, weights, row):
-    """The same as ``join_groups`` for all heads, known or not, with the number of their matches.
+    """Finish a rule like ``join_groups``, with all heads, known or not, and the number of matches of each.
 
-    ``tally`` has a zero for every id and is left so. Returns the row it stopped at and how many
-    heads, with their weights, were written.
+    ``tally`` has a zero for every id, before and after. Returns the row it stopped at and the number of
+    heads written, each with its weight.
     """
     size = base.shape[0]
     runs = table.shape[0]

@@ -50,7 +50,7 @@ def _datatype_kind(data, start, end):
 
 @njit(cache=True, nogil=True)
 def _kind(data, start, end):
-    """The kind of the text in a stretch of bytes; 0 if it is empty."""
+    """The kind of the text in ``data[start:end]``; 0 if it is empty."""
     if end <= start:
         return 0
     first = data[start]
@@ -64,7 +64,7 @@ def _kind(data, start, end):
     if first == ord("t") or first == ord("f"):
         return _BOOLEAN
     point, exponent = False, False
-    for at in range(np.uint64(start), np.uint64(end)):  # unsigned: no test for negative places
+    for at in range(np.uint64(start), np.uint64(end)):  # unsigned positions are not tested for being negative
         point |= data[at] == ord(".")
         exponent |= data[at] == ord("E")
     return _DOUBLE if exponent else _DECIMAL if point else _INTEGER
@@ -85,7 +85,7 @@ def _all_digits(data, start, end):
 
 @njit(cache=True, nogil=True)
 def column_kinds(data, offsets):
-    """The kinds of all texts. A column of integers is known by its bytes, without a look at each text."""
+    """The kinds of all texts. A column of integers is recognised by its bytes, without reading each text."""
     start, end = np.int64(offsets[0]), np.int64(offsets[-1])
     if end > start and _all_digits(data, start, end):
         return _INTEGER
@@ -97,14 +97,14 @@ def column_kinds(data, offsets):
 
 @njit(cache=True, nogil=True)
 def grouped_kinds(data, offsets, groups, masks):
-    """Adds the kind of each text to the mask of its group."""
+    """Add the kind of each text to the mask of its group."""
     for i in range(offsets.shape[0] - 1):
         masks[groups[i]] |= _kind(data, np.int64(offsets[i]), np.int64(offsets[i + 1]))
 
 
 @njit(cache=True, nogil=True)
 def group(ids):
-    """Numbers equal ids alike, in order of appearance: the number of each, and where each number appears first."""
+    """Number different ids in order of appearance; returns the numbers, and the first position of each number."""
     size = 16
     while size < 2 * ids.shape[0]:
         size *= 2

@@ -1,6 +1,6 @@
-"""What kernels need from the machine: arrays behind addresses, and counting bits.
+"""Arrays at given addresses, and operations on the bits of a word.
 
-A relation is several runs. To keep one compiled kernel for any number of runs, a kernel receives
+A relation has several runs. So that one compiled kernel serves any number of runs, it receives
 a *table* with one row a run: (address of the keys, number of keys, address of the index, its
 size). Whoever builds a table keeps the arrays alive while it is used.
 """
@@ -50,7 +50,7 @@ def trailing_zeros(typingctx: Any, word: Any) -> Any:
 
 @intrinsic
 def bit_count(typingctx: Any, word: Any) -> Any:
-    """How many bits of a 64-bit word are set."""
+    """The number of bits set in a 64-bit word."""
 
     def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         return builder.ctpop(args[0])
@@ -66,7 +66,7 @@ def run_keys(table, run):
 
 @njit(inline="always")
 def run_index(table, run):
-    """The index of a run: where each value of the leading column starts; empty if there is none."""
+    """The index of a run: the start of each value of the leading column. It is empty if the run has no index."""
     return carray(_pointer32(table[run, 2]), (table[run, 3],))
 
 

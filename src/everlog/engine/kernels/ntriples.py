@@ -1,7 +1,7 @@
 r"""Lines of N-Triples and N-Quads: finding the terms of simple lines and writing them as columns of texts.
 
-A line is *simple* if its terms are certainly valid and its IRIs written without ``\u``; everything that
-would need a closer look is left to a full parser, which gives the same texts for simple lines too.
+A line is *simple* if its terms are certainly valid and its IRIs written without ``\u``; all other
+lines are left to a full parser, which gives equal texts for simple lines.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _BOOLEAN = np.frombuffer(b"boolean>", np.uint8)
 
 
 def _escapes() -> np.ndarray[Any, Any]:
-    """What each byte means after a backslash; 0 if nothing, or not a single character."""
+    """For each byte the character that it stands for after a backslash; 0 if there is none."""
     meanings = np.zeros(256, np.uint8)
     for escape, character in zip(b"tbnrf\"'\\", b"\t\b\n\r\f\"'\\", strict=True):
         meanings[escape] = character
@@ -36,7 +36,7 @@ def _escapes() -> np.ndarray[Any, Any]:
 def _byte_classes() -> np.ndarray[Any, Any]:
     """For each byte: 1 if it may stand in a host, a scheme or a label, 2 if anywhere in an IRI.
 
-    Beyond ASCII the first bytes of the letters U+00C0 to U+CFFF count, all of which IRIs allow; the
+    Beyond ASCII, the first bytes of the letters U+00C0 to U+CFFF count, all of which IRIs allow; the
     bytes are known to be valid UTF-8.
     """
     classes = np.zeros(256, np.uint8)
@@ -68,13 +68,13 @@ def _is_hex(byte: int) -> bool:
 
 @njit(cache=True, nogil=True)
 def _code_digits(byte: int) -> int:
-    """How many hexadecimal digits follow a backslash and this byte; 0 if it is no ``u`` or ``U``."""
+    """The number of hexadecimal digits that follow a backslash and this byte; 0 if it is not ``u`` or ``U``."""
     return 4 if byte == 117 else 8 if byte == 85 else 0
 
 
 @njit(cache=True, nogil=True)
 def _code_point(data: Any, start: int, end: int) -> int:
-    """The character that hexadecimal digits name; -1 if they do not surely name one."""
+    """The character that hexadecimal digits name; -1 if that is not certain."""
     value = 0
     for i in range(start, end):
         if not _is_hex(data[i]):
@@ -99,7 +99,7 @@ def _write_character(point: int, out: Any, written: int) -> int:
 
 @njit(cache=True, nogil=True)
 def _iri_end(data: Any, start: int, end: int) -> int:
-    """Where an absolute IRI in angle brackets that starts here ends; -1 if it is not surely valid."""
+    """The end of an absolute IRI in angle brackets that starts here; -1 if it may be invalid."""
     i = start + 1
     if i >= end or data[start] != 60 or not 65 <= (data[i] & 0xDF) <= 90:
         return -1
@@ -131,7 +131,7 @@ def _iri_end(data: Any, start: int, end: int) -> int:
 
 @njit(cache=True, nogil=True)
 def _blank_end(data: Any, start: int, end: int) -> int:
-    """Where a blank node with a plain label ends; a blank must follow it."""
+    """The end of a blank node with a plain label, which a blank must follow."""
     if start + 2 >= end or data[start] != 95 or data[start + 1] != 58:
         return -1
     i = start + 2
@@ -144,7 +144,7 @@ def _blank_end(data: Any, start: int, end: int) -> int:
 
 @njit(cache=True, nogil=True)
 def _language_end(data: Any, start: int, end: int) -> int:
-    """Where a language tag like ``@en`` or ``@en-GB`` ends."""
+    """The end of a language tag like ``@en`` or ``@en-GB``."""
     i = start + 1
     while i < end and 65 <= (data[i] & 0xDF) <= 90:
         i += 1
@@ -184,7 +184,7 @@ def _is_bare(data: Any, start: int, end: int, datatype: int, datatype_end: int) 
 
 @njit(cache=True, nogil=True)
 def _object(data: Any, start: int, end: int) -> Any:
-    """Where the object's text begins and ends, where the object ends, and where its language tag begins.
+    """The start and end of the object's text, the end of the object, and the start of its language tag.
 
     An end below 0 is ``~end`` of a text with escapes; an object that ends at -1 is not simple.
     """
@@ -236,7 +236,7 @@ def _object(data: Any, start: int, end: int) -> Any:
 
 @njit(cache=True, nogil=True)
 def _simple_line(data: Any, start: int, end: int, quads: bool, spans: Any, row: int) -> bool:
-    """Find the terms of one line, given without its end, and note where they are; False if it is not simple."""
+    """Find the terms of one line, given without its end, and write their positions; False if it is not simple."""
     subject = start
     i = _blank_end(data, start, end) if data[start] == 95 else _iri_end(data, start, end)
     if i < 0:
@@ -277,9 +277,9 @@ def _simple_line(data: Any, start: int, end: int, quads: bool, spans: Any, row: 
 
 @njit(cache=True, nogil=True)
 def parse_lines(data: Any, newlines: Any, quads: bool) -> Any:
-    """The form of each line of a block of whole lines, where the lines begin, and the terms of the simple ones.
+    """The form of each line of a block of whole lines, the starts of the lines, and the terms of the simple ones.
 
-    ``newlines`` is where the newlines in the block are; the last line may have none. The terms are subject,
+    ``newlines`` has the positions of the newlines in the block; the last line may have none. The terms are subject,
     predicate, object and graph, each with its start and its end; a graph that ends at 0 is the default
     one. Language tags of simple lines are made lower case in place.
     """

@@ -26,7 +26,7 @@ def _digits_end(data: Any, start: int, end: int) -> int:
 
 @njit(cache=True, nogil=True)
 def _exponent_is_canonical(data: Any, start: int, end: int) -> bool:
-    """``0`` or ``-?[1-9][0-9]*``."""
+    """Whether an exponent matches ``0`` or ``-?[1-9][0-9]*``."""
     if start + 1 == end and data[start] == 48:
         return True
     i = start
@@ -48,7 +48,7 @@ def _is_boolean(data: Any, start: int, end: int) -> bool:
 
 @njit(cache=True, nogil=True)
 def number_kind(data: Any, start: int, end: int) -> int:
-    """Which canonical number or boolean ``data[start:end]`` is, as ``lang.terms.CANONICAL`` has it."""
+    """The kind of canonical number or boolean in ``data[start:end]``; see ``lang.terms.CANONICAL``."""
     i = start
     if i < end and data[i] >= 102:
         return BOOLEAN if _is_boolean(data, start, end) else NOT_A_NUMBER
@@ -84,8 +84,8 @@ def number_kind(data: Any, start: int, end: int) -> int:
 def canonical_doubles(data: Any, offsets: Any) -> Any:
     """Rewrite finite decimal notations (``-12.5``, ``1e+20``) as canonical doubles (``-1.25E1``, ``1.0E20``).
 
-    Takes and gives the bytes and offsets of an Arrow string array. The digits are kept, so the
-    shortest notation that names a double stays shortest.
+    Takes and returns the bytes and offsets of an Arrow string array. The digits stay as they are, so the
+    shortest notation of a double stays the shortest.
     """
     count = len(offsets) - 1
     out = np.empty(offsets[count] - offsets[0] + 12 * count, np.uint8)

@@ -1,7 +1,7 @@
 """Proofs as graphs: which facts are proved, by what, and shortest paths.
 
-Facts are numbers. A step, the instance of a rule for example, has a head and a body; steps are given by the head of
-each, and by ``offsets`` where the facts of its body are in ``body``.
+Facts are numbers. A step, the instance of a rule for example, has a head and a body; steps are given by the heads,
+and by ``offsets`` of their bodies in ``body``.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ FAR = np.int32(1 << 30)
 
 @njit(cache=True, nogil=True)
 def _index(keys, size):
-    """The positions of each key below ``size``: where those of a key start, and the positions."""
+    """The positions of each key below ``size``: the start of those of a key, and the positions."""
     starts = np.zeros(size + 1, np.int64)
     for i in range(keys.shape[0]):
         starts[keys[i] + 1] += 1
@@ -62,10 +62,10 @@ def _heights(head, offsets, body, leaf, starts, places, step_of):
 
 @njit(cache=True, nogil=True)
 def survey(head, offsets, body, leaf, expanded, final, goals):
-    """How far a search backwards from goals has come: heights of facts, and what is to be expanded next.
+    """The state of a search backwards from goals: heights of facts, and the facts to expand next.
 
-    ``leaf`` facts need no proof, all steps of ``expanded`` ones are there, and nothing can change what is known of
-    ``final`` ones, which are brought up to date. A height is final if it is at most the distance to a fact that is not
+    ``leaf`` facts need no proof, all steps of ``expanded`` ones are given, and the heights of ``final`` ones can no
+    longer change; ``final`` is updated. A height is final if it is at most the distance to a fact that is not
     expanded. Returned are the least height by these steps of each fact (-1: not proved) and the facts that are not
     expanded, but needed for a goal that is not final.
     """
@@ -151,10 +151,10 @@ def choose(order, head, offsets, body, leaf):
 @njit(cache=True, nogil=True)
 def shortest_paths(rows, row_of, offsets, following, back_offsets, preceding, sources, targets, rank):
     """For each source a shortest path of at least one edge to the target beside it, of these the first by the ranks of
-    its vertices: where the path of each starts, and the positions on it, both ends included; none is empty.
+    its vertices: the start of the path of each, and the positions on it, both ends included; none is empty.
 
     ``offsets`` and ``following`` are the edges by their sources, the others by their targets; ``rows`` and ``row_of``
-    say what reaches what (see ``rows``), so that only positions between source and target are visited. The search
+    are the closure (see ``rows``), so that only positions between source and target are visited. The search
     goes from both ends, level by level, where there is less to do; it visits each position once from either.
     """
     size = row_of.shape[0]

@@ -1,20 +1,21 @@
-"""Sets of positions: on a board while they are united, in rows of few words while they are kept.
+"""Sets of positions: a board, in which they are united, and rows, which take few words.
 
 A *row* is cut into chunks of 2^16 positions, as in Roaring bitmaps. Each chunk that has a position is
-in the row's directory, the last words of the row, with a word: number of the chunk (16 bits), kind (2), payload (46).
+in the row's directory, which is at its end, as a word: number of the chunk (16 bits), kind (2), payload (46).
 
 - ``ONE``: one interval, first << 16 | last within the chunk;
-- ``FULL``: all positions, of so many further chunks as well;
-- ``RUNS``: where << 16 | n - 1, and there n such intervals, two a word;
-- ``BITMAP``: where << 16 | first group << 8 | number of groups. A group is 64 words of 64 positions; there, for
-  each group, is a mask of the words that follow and a mask of those that are all ones, and then the words that follow.
+- ``FULL``: all positions, of a number of further chunks as well;
+- ``RUNS``: start << 16 | n - 1; at the start there are n such intervals, two a word;
+- ``BITMAP``: start << 16 | first group << 8 | number of groups. A group is 64 words of 64 positions; at the start
+  there are, for each group, a mask of the words that follow and a mask of those that are all ones, and then these
+  words.
 
 The smaller of the last two is taken, so the words of a row depend on its set alone. ``rows[r]`` is (address;
 entries of the directory << 32 | number of words; number of positions << 32 | number of vertices that have the row).
 
 A *board* is a bitmap of all positions, with a summary that has a bit for each word touched, so that taking
-a set off the board costs what the set costs; the last two words of the summary say between which of its
-others that is. The third part of the board has room for a directory.
+a set off the board costs the size of the set; the last two words of the summary are the range of its other words
+that may not be zero. The third part of the board has room for a directory.
 """
 
 from __future__ import annotations
@@ -54,7 +55,7 @@ def mark(board, summary, position):
 
 @njit(inline="always")
 def _fill_bits(words, first, last):
-    """Set the bits from first to last; returns the words of the first and the last one."""
+    """Set the bits from first to last; returns the numbers of the first and the last word."""
     low, high = first >> 6, last >> 6
     head, tail = ALL << np.uint64(first & 63), ALL >> np.uint64(63 - (last & 63))
     if low == high:
@@ -132,7 +133,7 @@ def wipe(board, summary):
 
 @njit(cache=True, nogil=True)
 def _measure(board, summary, first, last):
-    """What groups of a chunk have: number of positions, intervals and words that are neither zeros nor all ones."""
+    """The numbers of positions, of intervals, and of words that are neither zeros nor all ones in groups of a chunk."""
     count, runs, mixed = 0, 0, 0
     previous = np.uint64(0)
     for s in range(first, last + 1):
@@ -150,7 +151,7 @@ def _measure(board, summary, first, last):
 
 @njit(cache=True, nogil=True)
 def _write_runs(board, summary, first, last, out, at):
-    """Write the intervals of a chunk's groups to ``out[at:]``, two a word; returns where the next word goes."""
+    """Write the intervals of a chunk's groups to ``out[at:]``, two a word; returns the place of the next word."""
     n, start, end = 0, np.int64(-1), np.int64(-2)
     origin = (first // GROUPS) * CHUNK
     for s in range(first, last + 2):
@@ -180,7 +181,8 @@ def _write_runs(board, summary, first, last, out, at):
 
 @njit(cache=True, nogil=True)
 def _write_bitmap(board, first, last, out, at):
-    """Write the masks of the groups, and their words that are neither zeros nor all ones; returns the same."""
+    """Write the masks of the groups, and their words that are neither zeros nor all ones; returns the place of the
+    next word."""
     following = at + 2 * (last - first + 1)
     for s in range(first, last + 1):
         mixed, ones = np.uint64(0), np.uint64(0)
@@ -243,7 +245,7 @@ def take_row(board, summary, directory, out, start):
 
 @njit(cache=True, nogil=True)
 def same_words(rows, row, out, at, size):
-    """Whether a row consists of these words."""
+    """Whether a row has these words and no others."""
     if rows[row, 1] & LOW != size:
         return False
     words = words_at(rows[row, 0], size)
@@ -311,7 +313,7 @@ def _in_bitmap(words, at, first, groups, inside):
 
 @njit(cache=True, nogil=True)
 def reaches(rows, row_of, sources, targets):
-    """For each pair of positions whether the second is in the row of the first; negative ones are not."""
+    """Whether the second of each pair of positions is in the row of the first; negative ones are not."""
     found = np.zeros(sources.shape[0], np.bool_)
     for i in range(sources.shape[0]):
         if sources[i] >= 0 and targets[i] >= 0:
@@ -342,7 +344,7 @@ def _list(board, without, summary, positions, n):
 
 @njit(inline="always")
 def _count(board, mask, summary):
-    """How many positions are on the board and in a bitmap."""
+    """The number of positions that are on the board and in a bitmap."""
     count = 0
     for s in range(np.int64(summary[-2]), np.int64(summary[-1]) + 1):
         if summary[s] != 0:
@@ -355,7 +357,7 @@ def _count(board, mask, summary):
 def expand_rows(rows, lefts, rights, work, others, total):
     """The positions that are in the left row of a pair and not in the right one; negative rows are empty.
 
-    Returns the number of the pair, and the position; ``total`` says how many there are.
+    Returns the number of the pair, and the position; ``total`` is the number of all.
     """
     board, summary, _ = work
     other, other_summary, _ = others
@@ -389,7 +391,7 @@ def united(rows, wanted, work):
 
 @njit(cache=True, nogil=True)
 def count_common(rows, lefts, rights, work, others):
-    """How many positions both rows of a pair have, for all pairs together."""
+    """The number of positions that both rows of a pair have, summed over all pairs."""
     board, summary, _ = work
     other, other_summary, _ = others
     count = 0
@@ -404,7 +406,7 @@ def count_common(rows, lefts, rights, work, others):
 
 @njit(cache=True, nogil=True)
 def expand_through(rows, row_of, starts, begin, offsets, targets, unwanted, work, others, block):
-    """What starts reach through certain edges: number of the start, and position, of those outside a bitmap.
+    """The positions outside a bitmap that starts reach through certain edges, each with the number of its start.
 
     The edges of a position are ``targets[offsets[position]:offsets[position + 1]]``. Returns the start to go on with
     when ``block`` or more are found, too.
@@ -444,7 +446,7 @@ def expand_through(rows, row_of, starts, begin, offsets, targets, unwanted, work
 
 @njit(cache=True, nogil=True)
 def count_within(rows, wanted, work, mask):
-    """For each wanted row (negative: none) how many of its positions are in a bitmap of all positions."""
+    """For each wanted row (negative: none) the number of its positions that are in a bitmap of all positions."""
     board, summary, _ = work
     counts = np.zeros(wanted.shape[0], np.int64)
     for i in range(wanted.shape[0]):

@@ -22,7 +22,7 @@ def lower_bound(keys, key, low, high):
 
 @njit(cache=True, nogil=True)
 def gallop(keys, key, low, high):
-    """The same as ``lower_bound`` by doubling steps from ``low``: quick if the position is near."""
+    """Find what ``lower_bound`` finds by doubling steps from ``low``, which is quick if the position is near."""
     step = 1
     while low + step - 1 < high and keys[low + step - 1] < key:
         low += step
@@ -34,7 +34,7 @@ def gallop(keys, key, low, high):
 def key_range(keys, index, key, span, shift):
     """Positions ``[low, high)`` of the keys in ``[key, key + span)``; ``shift`` gives the leading column.
 
-    The index helps where the range lies within one value of the leading column; a group of unary heads has all.
+    The index helps if the range lies within one value of the leading column. The range for unary heads has all keys.
     """
     low, high = 0, keys.shape[0]
     if index.shape[0] > 0 and span >> shift <= 1:
@@ -52,7 +52,7 @@ def key_range(keys, index, key, span, shift):
 
 @njit(cache=True, nogil=True)
 def ranges(table, wanted, span, shift):
-    """For each wanted key and run, where ``[key, key + span)`` starts and how many keys it has.
+    """For each wanted key and run, the start of ``[key, key + span)`` and the number of its keys.
 
     Returns starts and counts of shape (wanted, runs), and the running total over the wanted keys.
     """
@@ -112,7 +112,7 @@ def contained(table, wanted, shift):
 
 @njit(cache=True, nogil=True)
 def leading_offsets(keys, shift, size):
-    """Where each value of the leading column starts: ``offsets[v]`` for ``v`` in ``range(size)``."""
+    """The start of each value of the leading column: ``offsets[v]`` for ``v`` in ``range(size)``."""
     offsets = np.empty(size, np.int32)
     value = 0
     for i in range(keys.shape[0]):
@@ -128,7 +128,7 @@ def leading_offsets(keys, shift, size):
 
 @njit(cache=True, nogil=True)
 def add_found(keys, weights, wanted, total):
-    """Adds to ``total`` the weight of each wanted key that is among the ascending keys."""
+    """Add to ``total`` the weight of each wanted key that is among the ascending keys."""
     size = keys.shape[0]
     position = 0
     previous = np.int64(-1)
@@ -142,7 +142,7 @@ def add_found(keys, weights, wanted, total):
 
 @njit(cache=True, nogil=True)
 def recalled(known, wanted):
-    """For each number what is known of it, less one, and whether something is not known, which is -1 then."""
+    """The remembered counts of the wanted numbers, -1 for unknown ones, and whether some are unknown."""
     found = np.empty(wanted.shape[0], np.int64)
     missing = False
     for i in range(wanted.shape[0]):

@@ -10,7 +10,7 @@ from everlog.engine.kernels.search import gallop
 
 @njit(cache=True, nogil=True)
 def squeeze(keys):
-    """Drop repeated keys of an ascending array in place; returns how many are left."""
+    """Drop repeated keys of an ascending array in place; returns the number of keys left."""
     size = keys.shape[0]
     if size == 0:
         return 0
@@ -82,7 +82,7 @@ def add_weights(left, left_weights, right, right_weights):
 
 @njit(cache=True, nogil=True)
 def count_equal(keys):
-    """The different keys of an ascending array, and how often each occurs."""
+    """The different keys of an ascending array, and the number of times that each occurs."""
     out = np.empty(keys.shape[0], np.int64)
     weights = np.empty(keys.shape[0], np.int32)
     n = 0

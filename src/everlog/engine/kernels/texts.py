@@ -11,7 +11,7 @@ FEW = 8
 
 @njit(cache=True, nogil=True)
 def same_bytes(left, left_start, left_end, right, right_start, right_end):
-    """Whether two stretches of bytes are equal."""
+    """Whether two ranges of bytes are equal."""
     if left_end - left_start != right_end - right_start:
         return False
     for i in range(left_end - left_start):
@@ -22,10 +22,10 @@ def same_bytes(left, left_start, left_end, right, right_start, right_end):
 
 @njit(cache=True, nogil=True)
 def intern(data, offsets, hashes, old_data, old_offsets, old_hashes, old_count, slots, first_id):
-    """Numbers texts: known ones get their number, new ones the next after ``old_count``.
+    """Number texts: known ones get their number, new ones the next after ``old_count``.
 
     ``slots`` is an open-addressing table of numbers (-1 is free) whose size is a power of two at
-    least twice what it will hold. Numbers start at ``first_id``. Returns the number of each text,
+    least twice the number of texts that it will hold. Numbers start at ``first_id``. Returns the number of each text,
     and the positions of the new ones.
     """
     mask = slots.shape[0] - 1
@@ -79,7 +79,7 @@ def lookup_slots(data, offsets, hashes, old_data, old_offsets, old_hashes, slots
 
 @njit(cache=True, nogil=True)
 def fill_slots(hashes, count, slots):
-    """Enters the first ``count`` texts, all different, into a new table of slots."""
+    """Enter the first ``count`` texts, all different, into a new table of slots."""
     mask = slots.shape[0] - 1
     for i in range(count):
         slot = hashes[i] & mask
@@ -135,7 +135,7 @@ def lookup_sorted(data, offsets, hashes, old_data, old_offsets, old_hashes):
 
 @njit(cache=True, nogil=True)
 def gather_sizes(offsets, positions, out):
-    """Sets ``out`` to the running total of the lengths of the texts at the positions, from 0."""
+    """Set ``out`` to the running total of the lengths of the texts at the positions, from 0."""
     out[0] = 0
     for i in range(positions.shape[0]):
         p = positions[i]
@@ -144,7 +144,7 @@ def gather_sizes(offsets, positions, out):
 
 @njit(cache=True, nogil=True)
 def gather_bytes(data, offsets, positions, out, at):
-    """Copies the texts at the positions one after the other to ``out`` from ``at`` on."""
+    """Copy the texts at the positions one after the other to ``out`` from ``at`` on."""
     for i in range(positions.shape[0]):
         p = positions[i]
         for k in range(offsets[p], offsets[p + 1]):
@@ -154,7 +154,7 @@ def gather_bytes(data, offsets, positions, out, at):
 
 @njit(cache=True, nogil=True)
 def _bucket_starts(hashes, bits):
-    """Where the hashes begin whose first ``bits`` bits are at least 0, 1, ..., 2**bits, the sign being turned."""
+    """The start of the hashes whose first ``bits`` bits, the sign inverted, are at least 0, 1, ..., 2**bits."""
     starts = np.empty((1 << bits) + 1, np.int32)
     filled = 0
     for i in range(hashes.shape[0]):
@@ -168,10 +168,10 @@ def _bucket_starts(hashes, bits):
 
 @njit(cache=True, nogil=True)
 def ranks(hashes, wanted):
-    """Where each wanted number stands among ascending hashes, or -1.
+    """The position of each wanted number among ascending hashes, or -1.
 
-    Many are looked up by their first bits, which about one of the hashes shares; few within a window around
-    the expected place, so that most hashes need not be looked at.
+    Many numbers are looked up by their first bits, which about one hash shares; few within a window around
+    the expected position, so that most hashes are not read.
     """
     size = hashes.shape[0]
     out = np.full(wanted.shape[0], -1, np.int64)

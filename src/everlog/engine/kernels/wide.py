@@ -1,4 +1,4 @@
-"""The same as ``search`` and ``joins`` for keys of several words, rows of a two-dimensional array."""
+"""Searching and joining keys of several words, which are rows of a two-dimensional array."""
 
 from __future__ import annotations
 

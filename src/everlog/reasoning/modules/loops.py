@@ -1,11 +1,11 @@
-"""Modules and rules that depend on each other in one stratum: MAT-MOD (thesis, Algorithm 6).
+"""The rounds of a stratum, and the modules that take part in them: seminaive evaluation and MAT-MOD.
 
-A module of such a stratum reads a hidden predicate that rules of the stratum derive from the module's own facts.
+A module that depends on rules of its own stratum reads a hidden predicate that they derive from the module's facts.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -33,10 +33,13 @@ class Loops:
     states: tuple[ModuleState, ...] = ()
 
     @classmethod
-    def of(cls, modules: Iterable[SpecialModule], facts: AnyFactSet) -> Loops:
-        """The modules with the facts that feed them."""
+    def of(cls, modules: Iterable[SpecialModule], facts: AnyFactSet, new: AnyFactSet = NONE) -> Loops:
+        """The modules with the facts that feed them, new facts among them."""
         modules = tuple(modules)
-        return cls(modules, tuple(implementation(module).in_fixpoint(as_local(facts)) for module in modules))
+        if not modules:
+            return NO_MODULES
+        given = as_local(facts).extended(as_local(new))
+        return cls(modules, tuple(implementation(module).in_fixpoint(given) for module in modules))
 
     @cached_property
     def predicates(self) -> frozenset[Predicate]:
@@ -47,13 +50,24 @@ class Loops:
         """All facts that the modules derive from the facts they were given."""
         return united_facts(FactSet(state.relations()) for state in self.states)
 
-    def within(self, facts: FactSet) -> FactSet:
-        """The facts with those that the modules derive by now."""
-        return facts.replaced({p: relation for state in self.states for p, relation in state.relations().items()})
+    def within(self, facts: AnyFactSet) -> AnyFactSet:
+        """The facts with those that the modules derive by now, in the forms of the modules."""
+        if not self.states:
+            return facts
+        return as_local(facts).replaced({p: r for state in self.states for p, r in state.relations().items()})
 
-    def added(self, new: AnyFactSet) -> AnyFactSet:
-        """Add: hold new facts; returns the pairs that follow only now."""
-        return united_facts(state.add(as_local(new)) for state in self.states) if self.states else NONE
+    def extended(self, facts: AnyFactSet, new: AnyFactSet) -> AnyFactSet:
+        """The facts with new ones; new facts of the modules are among those that the modules derive by now."""
+        if self.states:
+            new = new.restricted(predicate for predicate in new if predicate not in self.predicates)
+        return self.within(facts.extended(new))
+
+    def added(self, new: AnyFactSet, before: AnyFactSet = NONE) -> AnyFactSet:
+        """Add: hold new facts, and those of ``before`` that modules derive; returns the facts that follow only now."""
+        if not self.states:
+            return NONE
+        given = as_local(new | before.restricted(self.predicates))
+        return united_facts(state.add(given) for state in self.states)
 
     def deleted(self, gone: AnyFactSet, unsupported: Oracle) -> AnyFactSet:
         """Del: the pairs that may be lost with the facts ``gone``, except those that the oracle knows to hold.
@@ -78,28 +92,30 @@ class Loops:
 NO_MODULES = Loops()
 
 
-def close_with_modules(
+def close_in_rounds(
     engine: AnyEngine,
-    modules: Sequence[SpecialModule],
+    modules: Iterable[SpecialModule],
     rules: RuleSet,
-    facts: FactSet,
-    delta: FactSet,
+    facts: AnyFactSet,
+    new: AnyFactSet,
     observer: Observer | None = None,
-) -> FactSet:
-    """All that follows from ``facts`` and the new facts ``delta`` (MAT-MOD, lines 146 to 155)."""
-    facts = facts.extended(delta)
-    loops = Loops.of(modules, facts)  # l. 147
+) -> AnyFactSet:
+    """All facts that follow from ``facts`` and ``new`` by the rules, and by modules if there are any.
 
-    def step(delta: FactSet) -> FactSet:
+    Without modules this is seminaive evaluation (journal paper, Algorithm 1, lines 6 to 8), with modules MAT-MOD
+    (thesis, Algorithm 6, lines 146 to 155). Unlike there, a module is given what the rules find in the same round,
+    which saves rounds.
+    """
+    inside = Loops.of(modules, facts, new)  # Alg. 6, l. 147
+
+    def step(delta: AnyFactSet) -> AnyFactSet:
         nonlocal facts
-        facts = loops.within(facts)  # l. 151
-        found = as_local(engine.match(rules, facts, facts, changed=[(delta, NONE)]).facts(without=facts))  # l. 155
-        facts = facts.extended(found)
-        pairs = delta.restricted(loops.predicates)
-        return FactSet({**found, **as_local(loops.added(FactSet({**found, **pairs})))})
+        facts = inside.extended(facts, delta)  # Alg. 1, l. 7; Alg. 6, l. 151
+        found = engine.match(rules, facts, facts, [(delta, NONE)]).facts(without=facts)  # Alg. 1, l. 8 and 5
+        return found | inside.added(found, delta)  # Alg. 6, l. 155
 
-    fixpoint(FactSet({**delta, **loops.relations()}), step, observer)  # l. 150
-    return loops.within(facts)
+    fixpoint(new | inside.relations(), step, observer)  # Alg. 1, l. 6; Alg. 6, l. 150
+    return inside.within(facts)
 
 
 def united_facts(parts: Iterable[FactSet]) -> FactSet:
