@@ -112,8 +112,9 @@ Path = Link | Inverse | Sequence | Alternative | Repeated | Negated
 # patterns ---------------------------------------------------------------------------------------
 
 
-class Node:
-    """The base class of all patterns."""
+@dataclass(frozen=True)
+class Pattern:
+    """A pattern, or what SELECT makes of its solutions."""
 
     @property
     def parts(self) -> tuple[Pattern, ...]:
@@ -135,7 +136,8 @@ class Node:
         return ()
 
 
-class OnePattern(Node):
+@dataclass(frozen=True)
+class OnePattern(Pattern):
     """A pattern that contains one pattern."""
 
     pattern: Pattern
@@ -145,7 +147,8 @@ class OnePattern(Node):
         return (self.pattern,)
 
 
-class TwoPatterns(Node):
+@dataclass(frozen=True)
+class TwoPatterns(Pattern):
     """A pattern that contains two patterns."""
 
     left: Pattern
@@ -173,7 +176,7 @@ class Triple:
 
 
 @dataclass(frozen=True)
-class Basic(Node):
+class Basic(Pattern):
     """A basic graph pattern."""
 
     triples: tuple[Triple, ...] = ()
@@ -188,7 +191,7 @@ class Basic(Node):
 
 
 @dataclass(frozen=True)
-class PathPattern(Node):
+class PathPattern(Pattern):
     """Two terms connected by a repeated path, whose solutions are a set."""
 
     subject: Term
@@ -205,7 +208,7 @@ class PathPattern(Node):
 
 
 @dataclass(frozen=True)
-class Values(Node):
+class Values(Pattern):
     """Solutions written in the query: rows of texts, None where a variable is left unbound."""
 
     columns: tuple[str, ...]
@@ -222,9 +225,6 @@ class Values(Node):
 
 @dataclass(frozen=True)
 class Join(TwoPatterns):
-    left: Pattern
-    right: Pattern
-
     @cached_property
     def variables(self) -> Names:
         return super().variables
@@ -234,8 +234,6 @@ class Join(TwoPatterns):
 class LeftJoin(TwoPatterns):
     """A pattern ``left OPTIONAL { right FILTER condition }``."""
 
-    left: Pattern
-    right: Pattern
     condition: Expression | None = None
 
     @property
@@ -249,9 +247,6 @@ class LeftJoin(TwoPatterns):
 
 @dataclass(frozen=True)
 class Minus(TwoPatterns):
-    left: Pattern
-    right: Pattern
-
     @property
     def variables(self) -> Names:
         return self.left.variables
@@ -263,9 +258,6 @@ class Minus(TwoPatterns):
 
 @dataclass(frozen=True)
 class Union(TwoPatterns):
-    left: Pattern
-    right: Pattern
-
     @property
     def certain(self) -> Names:
         return self.left.certain & self.right.certain
@@ -276,7 +268,6 @@ class InGraph(OnePattern):
     """A pattern ``GRAPH term { pattern }``."""
 
     graph: Term
-    pattern: Pattern
 
     @property
     def variables(self) -> Names:
@@ -289,7 +280,6 @@ class InGraph(OnePattern):
 
 @dataclass(frozen=True)
 class Filter(OnePattern):
-    pattern: Pattern
     condition: Expression
 
     @property
@@ -301,7 +291,6 @@ class Filter(OnePattern):
 class Extend(OnePattern):
     """A pattern followed by ``BIND(expression AS ?variable)``."""
 
-    pattern: Pattern
     variable: str
     expression: Expression
 
@@ -322,7 +311,6 @@ class Extend(OnePattern):
 class Grouping(OnePattern):
     """Solutions grouped by the values of variables (all in one group if ``keys`` is None), each group aggregated."""
 
-    pattern: Pattern
     keys: tuple[str, ...] | None
     aggregates: tuple[Aggregate, ...]
 
@@ -341,7 +329,6 @@ class Grouping(OnePattern):
 
 @dataclass(frozen=True)
 class Project(OnePattern):
-    pattern: Pattern
     columns: tuple[str, ...]
 
     @property
@@ -355,14 +342,13 @@ class Project(OnePattern):
 
 @dataclass(frozen=True)
 class Distinct(OnePattern):
-    pattern: Pattern
+    """The distinct solutions of a pattern."""
 
 
 @dataclass(frozen=True)
 class OrderBy(OnePattern):
     """Solutions sorted by expressions, each with whether its order is descending."""
 
-    pattern: Pattern
     conditions: tuple[tuple[Expression, bool], ...]
 
     @property
@@ -374,28 +360,8 @@ class OrderBy(OnePattern):
 class Slice(OnePattern):
     """A range of solutions, ``OFFSET offset LIMIT limit``."""
 
-    pattern: Pattern
     offset: int
     limit: int | None
-
-
-Pattern = (
-    Basic
-    | PathPattern
-    | Values
-    | Join
-    | LeftJoin
-    | Minus
-    | Union
-    | InGraph
-    | Filter
-    | Extend
-    | Grouping
-    | Project
-    | Distinct
-    | OrderBy
-    | Slice
-)
 
 
 def mentioned(pattern: Pattern) -> Names:

@@ -41,7 +41,7 @@ from everlog.query.sparql.terms import (
     parsed_number,
     string_node,
 )
-from everlog.query.sparql.values import arithmetic, compare, negative
+from everlog.query.sparql.values import arithmetic, compare, negative, numeric
 
 Function = Callable[..., Node]
 
@@ -63,13 +63,6 @@ def _plain(node: Node) -> str:
 def _like(node: Literal, lexical: str) -> Literal:
     """A string with the language of another string."""
     return Literal(lexical, node.datatype, node.language)
-
-
-def _number(node: Node) -> Number:
-    number = number_of(node)
-    if number is None:
-        raise ExpressionError
-    return number
 
 
 def _pair(one: Node, other: Node) -> tuple[Literal, Literal]:
@@ -141,8 +134,8 @@ def resolved(reference: str, base: str) -> str:
 def substr(text: Node, start: Node, length: Node | None = None) -> Node:
     """The characters from a position on, counted from 1; positions are rounded as in XPath."""
     source = _string(text)
-    first = _rounded(_number(start).value)
-    last = math.inf if length is None else first + _rounded(_number(length).value)
+    first = _rounded(numeric(start).value)
+    last = math.inf if length is None else first + _rounded(numeric(length).value)
     if math.isnan(first) or math.isnan(last):
         return _like(source, "")
     low = max(1, first)
@@ -213,7 +206,7 @@ def _whole(rounding: Callable[[Decimal | float], Decimal | float]) -> Function:
     """A function that rounds numbers in their own datatype."""
 
     def function(node: Node) -> Node:
-        number = _number(node)
+        number = numeric(node)
         value = number.value
         if number.rank == 0 or not _is_finite(value):
             return number.node
@@ -240,7 +233,7 @@ def _round(value: Decimal | float) -> Decimal | float:
 
 
 def abs_(node: Node) -> Node:
-    number = _number(node)
+    number = numeric(node)
     return number.node if number.value >= 0 else negative(node)
 
 
@@ -355,7 +348,7 @@ FUNCTIONS: Mapping[str, Function] = {
     **{name: (lambda a, b, name=name: boolean_node(compare(name, a, b))) for name in ("=", "!=", "<", ">", "<=", ">=")},
     **{name: (lambda a, b, name=name: arithmetic(name, a, b)) for name in ("+", "-", "*", "/")},
     "unary -": negative,
-    "unary +": lambda node: _number(node).node,
+    "unary +": lambda node: numeric(node).node,
     "sameterm": lambda a, b: boolean_node(a == b),
     "isiri": lambda node: boolean_node(isinstance(node, IRI)),
     "isuri": lambda node: boolean_node(isinstance(node, IRI)),

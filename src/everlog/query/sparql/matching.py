@@ -61,9 +61,6 @@ class Need:
     def without(self, name: str) -> Need:
         return Need(self.names - {name}, self.distinct)
 
-    def as_set(self, names: Iterable[str]) -> Need:
-        return Need(frozenset(names), True)
-
 
 class Matcher:
     """Runs rules over facts and given tables."""

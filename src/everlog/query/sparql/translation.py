@@ -190,7 +190,7 @@ class _QueryTranslation:
             "LeftJoin": self._left_join,
             "Minus": lambda n: Minus(self.pattern(n.p1), self.pattern(n.p2)),
             "Union": lambda n: Union(self.pattern(n.p1), self.pattern(n.p2)),
-            "Graph": lambda n: InGraph(_term(n.term), self.pattern(n.p)),
+            "Graph": lambda n: InGraph(self.pattern(n.p), _term(n.term)),
             "Filter": lambda n: Filter(self.pattern(n.p), self.expression(n.expr)),
             "Extend": self._extend,
             "ToMultiSet": self._multiset,
@@ -492,5 +492,5 @@ def _quad_pattern(quads: Iterable[Quad]) -> Pattern:
     patterns: list[Pattern] = []
     for graph, triples in by_graph.items():
         basic = Basic(tuple(triples))
-        patterns.append(basic if graph is None else InGraph(graph, basic))
+        patterns.append(basic if graph is None else InGraph(basic, graph))
     return _joined(patterns)
