@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from types import MappingProxyType
 
 from everlog.owl.axioms import (
     AllValues,
@@ -38,17 +37,10 @@ _CARDINALITIES = {
 }
 
 CONSTRUCTORS = frozenset(
-    owl(name)
-    for name in (
-        "intersectionOf",
-        "unionOf",
-        "complementOf",
-        "datatypeComplementOf",
-        "oneOf",
-        "onDatatype",
-        "onProperty",
-        "onProperties",
-    )
+    {
+        *(owl(name) for name in ("intersectionOf", "unionOf", "complementOf", "datatypeComplementOf", "oneOf")),
+        *(owl(name) for name in ("onDatatype", "onProperty", "onProperties")),
+    }
 )
 """Predicates of constructors: every expression that is not a name has one of them."""
 
@@ -65,6 +57,15 @@ class ExpressionReader:
         self.known = known
         self._read: dict[str, Expression] = {}
         self._reading: set[str] = set()
+        self._operators: Mapping[str, Callable[[str, str], Expression]] = {
+            owl("intersectionOf"): lambda _, cell: Intersection(self.expressions(cell)),
+            owl("unionOf"): lambda _, cell: ClassUnion(self.expressions(cell)),
+            owl("complementOf"): lambda _, operand: Complement(self.expression(operand)),
+            owl("datatypeComplementOf"): lambda _, operand: Complement(self.expression(operand)),
+            owl("oneOf"): lambda _, cell: OneOf(graph.members(cell)),
+            owl("onDatatype"): self._facets,
+            owl("onProperties"): self._of_several,
+        }
 
     def expression(self, node: str) -> Expression:
         """The class expression or data range that a node stands for."""
@@ -106,20 +107,7 @@ class ExpressionReader:
             raise NotUnderstoodError(f"{_short(constructor)} is given twice")
         if constructor == owl("onProperty"):
             return self._restriction(statements, self.property(values[0]))
-        return self._operators()[constructor](node, values[0])
-
-    def _operators(self) -> Mapping[str, Callable[[str, str], Expression]]:
-        return MappingProxyType(
-            {
-                owl("intersectionOf"): lambda _, cell: Intersection(self.expressions(cell)),
-                owl("unionOf"): lambda _, cell: ClassUnion(self.expressions(cell)),
-                owl("complementOf"): lambda _, operand: Complement(self.expression(operand)),
-                owl("datatypeComplementOf"): lambda _, operand: Complement(self.expression(operand)),
-                owl("oneOf"): lambda _, cell: OneOf(self.graph.members(cell)),
-                owl("onDatatype"): self._facets,
-                owl("onProperties"): self._of_several,
-            }
-        )
+        return self._operators[constructor](node, values[0])
 
     def expressions(self, cell: str) -> tuple[Expression, ...]:
         """The expressions in a list."""
@@ -146,13 +134,12 @@ class ExpressionReader:
         kind, value = kinds[0], statements[kinds[0]][0]
         if kind in _CARDINALITIES:
             return self._cardinality(statements, property, kind, value)
-        match kind:
-            case _ if kind == owl("someValuesFrom"):
-                return SomeValues(property, self.expression(value))
-            case _ if kind == owl("allValuesFrom"):
-                return AllValues(property, self.expression(value))
-            case _ if kind == owl("hasValue"):
-                return HasValue(property, value)
+        if kind == owl("someValuesFrom"):
+            return SomeValues(property, self.expression(value))
+        if kind == owl("allValuesFrom"):
+            return AllValues(property, self.expression(value))
+        if kind == owl("hasValue"):
+            return HasValue(property, value)
         if value != "true":
             raise NotUnderstoodError("hasSelf is true or left out")
         return HasSelf(property)
