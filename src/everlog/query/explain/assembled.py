@@ -97,9 +97,7 @@ class _Assembly:
     def _put(self, step: ProofStep, premises: tuple[int, ...]) -> int:
         if step.fact not in self.place:
             self.place[step.fact] = len(self.steps)
-            self.steps.append(
-                ProofStep(step.fact, step.kind, step.rules, step.bindings, premises, step.absent, step.equal)
-            )
+            self.steps.append(step.after(premises))
         return self.place[step.fact]
 
 
@@ -111,7 +109,4 @@ def _reached(steps: Sequence[ProofStep], goal: int) -> tuple[ProofStep, ...]:
             used.update(steps[at].premises)
     order = sorted(used)
     place = {at: number for number, at in enumerate(order)}
-    return tuple(
-        ProofStep(s.fact, s.kind, s.rules, s.bindings, tuple(place[p] for p in s.premises), s.absent, s.equal)
-        for s in (steps[at] for at in order)
-    )
+    return tuple(steps[at].after(tuple(place[p] for p in steps[at].premises)) for at in order)

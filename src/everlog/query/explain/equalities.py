@@ -16,7 +16,6 @@ from functools import cached_property
 import numpy as np
 
 from everlog.engine.factset import FactSet
-from everlog.engine.kernels import paths
 from everlog.engine.keys import Column
 from everlog.engine.reach import Reach
 from everlog.lang.syntax import Atom, Constant, Predicate
@@ -24,7 +23,7 @@ from everlog.query.explain.assembled import Pair, assembled
 from everlog.query.explain.build import ProofBuilder
 from everlog.query.explain.classes import Classes, TermCache
 from everlog.query.explain.forms import in_terms
-from everlog.query.explain.paths import adjacent
+from everlog.query.explain.paths import PathFinder
 from everlog.query.explain.proof import Proof
 from everlog.query.explain.requested import Goals
 from everlog.query.explain.search import Search
@@ -86,7 +85,7 @@ class Equalities:
         self.top = self.classes[-1]
         self._paths: dict[Pair, list[int]] = {}
         self._proofs: dict[int, Proof] = {}
-        self._graphs: dict[int, _Graph] = {}
+        self._graphs: dict[int, PathFinder] = {}
 
     @cached_property
     def edges(self) -> Edges:
@@ -170,9 +169,9 @@ class Equalities:
         if not pairs:
             return
         if level not in self._graphs:
-            self._graphs[level] = _Graph(self.edges.graph(level), self.top.hashes)
+            self._graphs[level] = PathFinder(self.edges.graph(level), self.top.hashes, both_ways=True)
         first, second = np.array(pairs, np.int64).T
-        bounds, terms = self._graphs[level].paths(first, second)
+        bounds, terms = self._graphs[level].shortest(first, second)
         for pair, begin, end in zip(pairs, bounds, bounds[1:], strict=False):
             self._paths[pair] = self.edges.numbers(terms[begin : end - 1], terms[begin + 1 : end]).tolist()
 
@@ -191,35 +190,6 @@ class Equalities:
         ]
         self._proofs.update(zip(edges, drafts, strict=True))
         return drafts
-
-
-@dataclass(frozen=True)
-class _Graph:
-    """A graph of terms with the arrays that the search for paths needs."""
-
-    reach: Reach
-    hashes: Column
-
-    def paths(self, sources: Column, targets: Column) -> tuple[Column, Column]:
-        """The terms on the paths from each source to its target, and the offset of each path."""
-        begin, end = self.reach.positions(sources), self.reach.positions(targets)
-        row_of = self.reach.row_of.view()
-        row_of.flags.writeable = False
-        bounds, places = paths.shortest_paths(
-            self.reach.rows.table, row_of, *self._adjacent, *self._adjacent, begin, end, self._rank
-        )
-        return bounds, self.reach.at(places)
-
-    @cached_property
-    def _adjacent(self) -> tuple[Column, Column]:
-        return adjacent(self.reach.edges, (0, 1), len(self.reach))
-
-    @cached_property
-    def _rank(self) -> Column:
-        terms = self.reach.at(np.arange(len(self.reach)))
-        rank = np.empty(len(terms), np.int64)
-        rank[np.argsort(self.hashes[terms])] = np.arange(len(terms))
-        return rank
 
 
 def _at_level(reasoner: ReasonedProgram, subject: Subject, level: Level) -> Subject:
