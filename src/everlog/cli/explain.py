@@ -24,13 +24,7 @@ if TYPE_CHECKING:
 @click.argument("text", metavar="QUERY")
 @click.option("--all", "every", is_flag=True, help="Show other proofs, too, not only the lowest one.")
 @click.option(
-    "--limit",
-    "most",
-    type=click.IntRange(1),
-    default=10,
-    show_default=True,
-    metavar="N",
-    help="Show at most N proofs.",
+    "--limit", "most", type=click.IntRange(1), default=10, show_default=True, metavar="N", help="Show at most N proofs."
 )
 @click.option("--answers", type=click.IntRange(1), metavar="N", help="Explain at most N answers.")
 @click.option(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime
 import functools
 import os
+import sys
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -124,3 +125,9 @@ def spark_options(function: F) -> F:
 
     found: F = setting("master", "spark-memory", "spark-log")(command)
     return found
+
+
+def refuse_terminal(form: str, output: str | None) -> None:
+    """Raise an error of usage if a binary format would be written to a terminal."""
+    if form in ("parquet", "arrow") and output is None and sys.stdout.isatty():
+        raise click.UsageError(f"{form} is no format for a terminal: add --output FILE, or redirect stdout")

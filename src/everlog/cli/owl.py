@@ -17,13 +17,7 @@ from everlog.lang.layout import counted
 @setting("profile", "equality", "schema", "base")
 @logging_options
 def command(
-    console: Console,
-    /,
-    ontologies: tuple[str, ...],
-    profile: Any,
-    equality: Any,
-    schema: Any,
-    base: str | None,
+    console: Console, /, ontologies: tuple[str, ...], profile: Any, equality: Any, schema: Any, base: str | None
 ) -> None:
     """Print the rules that ontologies stand for.
 

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import sys
 import time
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from everlog.cli.console import Console
-from everlog.cli.options import at_option, limit_options, logging_options, setting, store_argument
+from everlog.cli.options import at_option, limit_options, logging_options, refuse_terminal, setting, store_argument
 from everlog.lang.layout import counted
 
 if TYPE_CHECKING:
@@ -54,9 +53,3 @@ def command(
     count = counted(len(answers), "answer") if answers.columns else "answered"
     summary = f"{f'{written:,} of ' if written < len(answers) else ''}{count} in {seconds:.2f} s"
     progress.result(summary, answers=len(answers), written=written, seconds=round(seconds, 3))
-
-
-def refuse_terminal(form: str, output: str | None) -> None:
-    """Raise an error of usage if a binary format would be written to a terminal."""
-    if form in ("parquet", "arrow") and output is None and sys.stdout.isatty():
-        raise click.UsageError(f"{form} is no format for a terminal: add --output FILE, or redirect stdout")

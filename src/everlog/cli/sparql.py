@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from everlog.cli.console import Console
-from everlog.cli.options import at_option, limit_options, logging_options, setting, store_argument
+from everlog.cli.options import at_option, limit_options, logging_options, refuse_terminal, setting, store_argument
 from everlog.cli.terminal import echo
 from everlog.lang.layout import counted
 from everlog.settings import SETTINGS
@@ -66,8 +66,7 @@ def command(
     """
     if update and at is not None:
         raise click.UsageError("--update is for the newest version, not for --at")
-    if format in BINARY and output is None and sys.stdout.isatty():
-        raise click.UsageError(f"{format} is no format for a terminal: add --output FILE, or redirect stdout")
+    refuse_terminal(format, output)
     progress = console.progress
     begun = time.monotonic()
     from everlog.kb import stores
@@ -110,11 +109,8 @@ def _write(answer: Result, form: str, output: str | None, limit: int | None, pre
         answer = answer.first(limit)
     if isinstance(answer, Triples) and form == "table":
         form = "ttl"
-    if form == "table" and not isinstance(answer, Truth):
-        shown: Any = _Shown(answer)
-        return write_answers(shown, form, output, prefixes=prefixes)
     if form == "table" or form in BINARY:
-        rows: Any = answer
+        rows: Any = answer if form in BINARY or isinstance(answer, Truth) else _Shown(answer)
         return write_answers(rows, form, output, prefixes=prefixes)
     with sink(output) as file:
         write(answer, form, file, prefixes=prefixes)

@@ -18,13 +18,7 @@ from everlog.cli.terminal import echo
 @click.option("--keep-hours", type=click.FloatRange(0), metavar="H", help="Keep versions younger than H hours.")
 @click.option("--dry-run", is_flag=True, help="Say what would be deleted, and delete nothing.")
 @logging_options
-def command(
-    console: Console,
-    store: str,
-    keep_versions: int | None,
-    keep_hours: float | None,
-    dry_run: bool,
-) -> None:
+def command(console: Console, store: str, keep_versions: int | None, keep_hours: float | None, dry_run: bool) -> None:
     """Delete files of a STORE that no version to be kept needs.
 
     Without --keep-versions and --keep-hours all versions are kept, and only what killed writers left

@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from everlog.cli.console import Console
-from everlog.cli.options import at_option, logging_options, setting, store_argument
+from everlog.cli.options import at_option, logging_options, refuse_terminal, setting, store_argument
 from everlog.lang.layout import counted
 
 
@@ -15,21 +15,12 @@ from everlog.lang.layout import counted
 @at_option
 @click.option("--output", type=click.Path(dir_okay=False), metavar="FILE", help="Write to a file instead of stdout.")
 @logging_options
-def command(
-    console: Console,
-    store: str,
-    format: str,
-    limit: int | None,
-    at: int | None,
-    output: str | None,
-) -> None:
+def command(console: Console, store: str, format: str, limit: int | None, at: int | None, output: str | None) -> None:
     """List what in a STORE contradicts its ontology: individuals, and the axiom or rule that each contradicts.
 
     Violations are facts everlog:violation(what, axiom): everlog explain STORE 'everlog:violation(?what, ?axiom)' says
     why, and everlog changes lists those that came and went.
     """
-    from everlog.cli.query import refuse_terminal
-
     refuse_terminal(format, output)
     progress = console.progress
     from everlog.cli.writers import write_answers
