@@ -31,7 +31,6 @@ WELL_KNOWN = {
 _NEGATED = "nothing is derived not to hold: derive another predicate, such as `not_p(?x)`, or negate in the body"
 _TOO_LARGE = 'write it as an integer or a decimal, or infinity as `"INF"^^xsd:double`'
 
-
 MOST_MISTAKES = 100
 """Maximum number of mistakes reported for one text; reading ends there."""
 

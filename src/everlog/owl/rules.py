@@ -253,15 +253,12 @@ def _renamed(rule: Rule) -> Rule:
     """
     atoms = (rule.head, *rule.positive)
     uses = Counter(variable for atom in atoms for variable in atom.variables())
-    names: dict[Term, Term] = {}
+    names: dict[Variable, Term] = {}
     for variable, number in uses.items():
         once = number == 1 and variable not in rule.head.terms
         names[variable] = Wildcard() if once else Variable(_name(len(names)))
 
-    def renamed(atom: Atom) -> Atom:
-        return Atom(atom.predicate, tuple(names.get(term, term) for term in atom.terms))
-
-    return Rule(renamed(rule.head), tuple(map(renamed, rule.positive)))
+    return Rule(rule.head.put(names), tuple(atom.put(names) for atom in rule.positive))
 
 
 def _name(number: int) -> str:

@@ -27,7 +27,6 @@ MOST_COMBINED = 10_000
 SPARE = 20
 """Number of proofs kept of a fact other than the goal, as a multiple of the number requested of the goal."""
 
-
 MORE = "there are more; a higher limit shows them"
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 import numpy as np
 
@@ -10,7 +10,7 @@ from everlog.analysis.modules.module import SpecialModule
 from everlog.engine.keys import Column
 from everlog.lang.syntax import Atom, Constant, Term, Variable
 from everlog.query.explain.classes import TermCache
-from everlog.query.explain.instances import variables
+from everlog.query.explain.instances import variables_of
 from everlog.query.explain.proof import Kind, Proof, ProofStep
 from everlog.query.explain.search import Search
 
@@ -112,7 +112,7 @@ class ProofBuilder:
             rules = subject.along(by)
             return lambda fact, values: ProofStep(fact, "path", rules)
         rule, written = subject.rules[by], subject.written[by]
-        order = variables(rule)
+        order = variables_of(rule.positive)
         named = {v for atom in (written.head, *written.body) for v in atom.variables()}
         shown = [(at, v.name) for at, v in enumerate(order) if v in named]
         kind: Kind = "query" if by >= self._own else "rule"
@@ -120,12 +120,8 @@ class ProofBuilder:
 
         def make(fact: Atom, values: tuple[Constant, ...]) -> ProofStep:
             bindings = tuple([(name, values[at]) for at, name in shown])
-            bound = dict(zip(order, values, strict=True)) if rule.negative else {}
-            absent = tuple(Atom(a.predicate, tuple(_put(t, bound) for t in a.terms)) for a in rule.negative)
+            bound: dict[Variable, Term] = dict(zip(order, values, strict=True)) if rule.negative else {}
+            absent = tuple(atom.put(bound) for atom in rule.negative)
             return ProofStep(fact, kind, used, bindings, (), absent)
 
         return make
-
-
-def _put(term: Term, values: Mapping[Variable, Constant]) -> Term:
-    return values[term] if isinstance(term, Variable) else term

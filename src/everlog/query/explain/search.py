@@ -30,7 +30,6 @@ UNPROVED = np.int32(1 << 30)
 FEW = 20
 """Maximum number of facts of a closure for which paths other than the shortest are searched."""
 
-
 UNSURVEYED = 8
 """A survey looks at all facts. Layers are expanded without a survey until there are 1/N more facts than at the last
 one: so a deep proof takes few surveys, and few facts are expanded that no goal depends on.

@@ -13,7 +13,6 @@ from everlog.query.explain.proof import Proof, ProofStep
 WIDEST = 60
 """Maximum column at which the remarks about facts are aligned."""
 
-
 DEPTH = 40
 """Default level down to which steps are shown."""
 

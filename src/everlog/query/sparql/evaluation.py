@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -263,19 +264,22 @@ class Evaluation:
         self._solutions += table.size
         return table.extended(SOLUTION, np.arange(self._solutions - table.size, self._solutions))
 
-    def _valued(self, expression: Expression, table: SolutionTable, scope: Scope) -> Column:
+    @contextmanager
+    def _in(self, scope: Scope) -> Iterator[ExpressionEvaluator]:
+        """Evaluates expressions in a scope, which EXISTS in them uses."""
         outer, self._scope = self._scope, scope
         try:
-            return self._expressions.values(expression, table)
+            yield self._expressions
         finally:
             self._scope = outer
 
+    def _valued(self, expression: Expression, table: SolutionTable, scope: Scope) -> Column:
+        with self._in(scope) as expressions:
+            return expressions.values(expression, table)
+
     def _truths(self, expression: Expression, table: SolutionTable, scope: Scope) -> Truths:
-        outer, self._scope = self._scope, scope
-        try:
-            return self._expressions.truths(expression, table)
-        finally:
-            self._scope = outer
+        with self._in(scope) as expressions:
+            return expressions.truths(expression, table)
 
     def _exists(self, pattern: Pattern, table: SolutionTable) -> Mask:
         """A mask of the rows for which the pattern has a solution with the row's values of its variables."""
@@ -307,18 +311,15 @@ class Evaluation:
         as_set = as_set and not any(a.argument is not None and is_volatile(a.argument) for a in aggregates)
         known = None if hint is None or keys is None else hint.only(keys)
         table = self._table(pattern.pattern, Need(used | scope.tied, as_set), scope, known)
-        outer, self._scope = self._scope, scope
-        try:
+        with self._in(scope) as expressions:
             if scope.given is None:
-                return aggregated(self.terms, self._expressions, table, keys, aggregates)
-            found = aggregated(self.terms, self._expressions, table, (ROW, *(keys or ())), aggregates)
+                return aggregated(self.terms, expressions, table, keys, aggregates)
+            found = aggregated(self.terms, expressions, table, (ROW, *(keys or ())), aggregates)
             if keys is not None:
                 return found
-            nothing = aggregated(self.terms, self._expressions, SolutionTable.empty(), None, aggregates)
-            missing = np.setdiff1d(scope.given.columns[ROW], found.columns[ROW])
-            return union([found, nothing.take(np.zeros(len(missing), np.int64)).extended(ROW, missing)])
-        finally:
-            self._scope = outer
+            nothing = aggregated(self.terms, expressions, SolutionTable.empty(), None, aggregates)
+        missing = np.setdiff1d(scope.given.columns[ROW], found.columns[ROW])
+        return union([found, nothing.take(np.zeros(len(missing), np.int64)).extended(ROW, missing)])
 
     def _project(self, pattern: Project, need: Need, scope: Scope, hint: SolutionTable | None) -> SolutionTable:
         shown = frozenset(pattern.columns) | scope.tied

@@ -244,16 +244,8 @@ def _part(part: Callable[[Moment], Node], *datatypes: str) -> Function:
     return lambda node: part(moment_of(node, *datatypes))
 
 
-def _date_part(name: str) -> Function:
-    return _part(lambda moment: number_node(getattr(moment, name), 0), DATE_TIME, DATE)
-
-
-def _time_part(name: str) -> Function:
-    return _part(lambda moment: number_node(getattr(moment, name), 0), DATE_TIME, TIME)
-
-
-def _seconds(moment: Moment) -> Node:
-    return number_node(moment.second, 1)
+def _whole_part(name: str, *datatypes: str) -> Function:
+    return _part(lambda moment: number_node(getattr(moment, name), 0), *datatypes)
 
 
 # casts ------------------------------------------------------------------------------------------
@@ -314,22 +306,24 @@ def _to_boolean(node: Node) -> Node:
     return boolean_node(boolean)
 
 
+def _form(datatype: str, lexical: str) -> re.Match[str]:
+    found = FORMS[datatype].fullmatch(lexical)
+    if found is None:
+        raise ExpressionError
+    return found
+
+
 def _to_moment(kind: str) -> Function:
     def function(node: Node) -> Node:
         if not isinstance(node, Literal):
             raise ExpressionError
         lexical = node.lexical.strip()
         if node.datatype == DATE_TIME and kind != DATE_TIME:
-            found = FORMS[DATE_TIME].fullmatch(lexical)
-            if found is None:
-                raise ExpressionError
+            found = _form(DATE_TIME, lexical)
             day, _, rest = lexical.partition("T")
             lexical = day + (found["zone"] or "") if kind == DATE else rest
         elif node.datatype == DATE and kind == DATE_TIME:
-            found = FORMS[DATE].fullmatch(lexical)
-            if found is None:
-                raise ExpressionError
-            zone = found["zone"] or ""
+            zone = _form(DATE, lexical)["zone"] or ""
             lexical = f"{lexical.removesuffix(zone)}T00:00:00{zone}"
         elif node.datatype not in (STRING, kind):
             raise ExpressionError
@@ -376,12 +370,9 @@ FUNCTIONS: Mapping[str, Function] = {
     "ceil": _whole(_ceiling),
     "floor": _whole(_floor),
     "round": _whole(_round),
-    "year": _date_part("year"),
-    "month": _date_part("month"),
-    "day": _date_part("day"),
-    "hours": _time_part("hour"),
-    "minutes": _time_part("minute"),
-    "seconds": _part(_seconds, DATE_TIME, TIME),
+    **{name: _whole_part(name, DATE_TIME, DATE) for name in ("year", "month", "day")},
+    **{f"{name}s": _whole_part(name, DATE_TIME, TIME) for name in ("hour", "minute")},
+    "seconds": _part(lambda moment: number_node(moment.second, 1), DATE_TIME, TIME),
     "timezone": _part(lambda moment: Literal(zone_duration(moment), XSD + "dayTimeDuration"), DATE_TIME, DATE, TIME),
     "tz": _part(lambda moment: string_node(moment.zone or ""), DATE_TIME, DATE, TIME),
     **{name: _digest(name) for name in ("md5", "sha1", "sha256", "sha384", "sha512")},

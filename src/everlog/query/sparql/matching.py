@@ -8,7 +8,7 @@ is computed; a single pattern without constants needs no matching.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -227,8 +227,8 @@ class Matcher:
                 if fixed.setdefault(variable, constant) != constant:
                     return None
                 self.terms.add(constant.text)
-        positive = [_put(option.atom, fixed) for option in body] + [_put(atom, fixed) for atom in atoms]
-        return Rule(_put(Atom(head, tuple(map(Variable, names))), fixed), tuple(positive))
+        positive = [atom.put(fixed) for atom in (*(option.atom for option in body), *atoms)]
+        return Rule(Atom(head, tuple(map(Variable, names))).put(fixed), tuple(positive))
 
     def _listed(
         self,
@@ -297,12 +297,6 @@ def _rows(relation: Relation, names: Sequence[str]) -> SolutionTable:
 
 def _names(option: Option) -> set[str]:
     return {v.name for v in option.atom.variables()} | {v.name for v in option.fixed}
-
-
-def _put(atom: Atom, fixed: Mapping[Variable, Constant]) -> Atom:
-    """The atom with values substituted for variables."""
-    terms = tuple(fixed.get(term, term) if isinstance(term, Variable) else term for term in atom.terms)
-    return Atom(atom.predicate, terms)
 
 
 def _useful(
