@@ -13,22 +13,8 @@ from dataclasses import dataclass, field, replace
 from itertools import combinations, count
 
 from everlog.lang.syntax import Atom, Constant, Predicate, Term, Variable
-from everlog.owl.axioms import (
-    AllValues,
-    Cardinality,
-    Class,
-    ClassUnion,
-    Complement,
-    Datatype,
-    Expression,
-    Facets,
-    HasSelf,
-    HasValue,
-    Intersection,
-    OneOf,
-    Property,
-    SomeValues,
-)
+from everlog.owl import axioms
+from everlog.owl.axioms import Expression, Property
 from everlog.owl.vocabulary import BOTTOM_PROPERTIES, LITERAL, NOTHING, SAME, THING, TOP_PROPERTIES, is_literal
 
 ROOT = Variable("x")
@@ -95,8 +81,8 @@ MOST_CLAUSES = 4096
 def clauses(signed: Sequence[Signed], body: Sequence[Atom] = ()) -> list[Clause]:
     """The clauses for: if the body holds, one of the signed expressions holds.
 
-    >>> a, b, p = Class("<A>"), Class("<B>"), Property("<p>")
-    >>> found = clauses([Signed(SomeValues(p, ClassUnion((a, b))), ROOT, holds=False), Signed(b, ROOT)])
+    >>> a, b, p = axioms.Class("<A>"), axioms.Class("<B>"), Property("<p>")
+    >>> found = clauses([Signed(axioms.SomeValues(p, axioms.ClassUnion((a, b))), ROOT, holds=False), Signed(b, ROOT)])
     >>> [" ".join(atom.predicate.name for atom in clause.body) for clause in found]
     ['<p> <A>', '<p> <B>']
     """
@@ -186,38 +172,38 @@ class _Decomposition:
     def _step(self, expression: Expression, term: Term, holds: bool, state: _PartialClause) -> Iterator[_PartialClause]:
         """The states in which the expression holds of the term (or does not), or another part of the clause holds."""
         match expression:
-            case Class(name):
+            case axioms.Class(name):
                 always, never = (THING, NOTHING) if holds else (NOTHING, THING)
                 if name == never:
                     yield state
                 elif name != always:
                     yield state.or_(class_atom(name, term)) if holds else state.given(class_atom(name, term))
-            case Intersection(operands) | ClassUnion(operands):
+            case axioms.Intersection(operands) | axioms.ClassUnion(operands):
                 signed = [Signed(operand, term, holds) for operand in operands]
-                if isinstance(expression, Intersection) == holds:
+                if isinstance(expression, axioms.Intersection) == holds:
                     yield from (state.more(each) for each in signed)
                 else:
                     yield state.more(*signed)
-            case Complement(operand):
+            case axioms.Complement(operand):
                 yield state.more(Signed(operand, term, not holds))
-            case OneOf(members) if holds:
+            case axioms.OneOf(members) if holds:
                 yield state.or_(*(Equal(term, Constant(member)) for member in members))
-            case OneOf(members):
+            case axioms.OneOf(members):
                 for member in members:
                     yield from _is(term, Constant(member), state)
-            case SomeValues(property, filler) | AllValues(property, filler):
-                if isinstance(expression, SomeValues) == holds:
+            case axioms.SomeValues(property, filler) | axioms.AllValues(property, filler):
+                if isinstance(expression, axioms.SomeValues) == holds:
                     yield from self._some(1, property, filler, holds, term, state)
                 else:
                     yield from self._all(property, filler, holds, term, state)
-            case HasValue(property, value):
+            case axioms.HasValue(property, value):
                 yield from (_either if holds else _given)(state, [property_atom(property, term, Constant(value))])
-            case HasSelf(property):
+            case axioms.HasSelf(property):
                 yield from (_either if holds else _given)(state, [property_atom(property, term, term)])
-            case Cardinality():
+            case axioms.Cardinality():
                 yield from self._cardinality(expression, term, holds, state)
-            case Datatype() | Facets():
-                if expression == Datatype(LITERAL):
+            case axioms.Datatype() | axioms.Facets():
+                if expression == axioms.Datatype(LITERAL):
                     yield from () if holds else (state,)
                 elif holds:
                     yield state.or_(InRange(expression, term))
@@ -225,7 +211,7 @@ class _Decomposition:
                     yield replace(state, conditions=(*state.conditions, InRange(expression, term)))
 
     def _cardinality(
-        self, expression: Cardinality, term: Term, holds: bool, state: _PartialClause
+        self, expression: axioms.Cardinality, term: Term, holds: bool, state: _PartialClause
     ) -> Iterator[_PartialClause]:
         """The states for a cardinality restriction, whose negation is one with another number."""
         number, property, filler = expression.number, expression.property, expression.filler
@@ -250,9 +236,9 @@ class _Decomposition:
         self, number: int, property: Property, filler: Expression, holds: bool, term: Term, state: _PartialClause
     ) -> Iterator[_PartialClause]:
         """The states in which at least ``number`` values of the property are in the filler, or outside of it."""
-        if number == 0 or (filler == Class(NOTHING) and holds):
+        if number == 0 or (filler == axioms.Class(NOTHING) and holds):
             yield from [state] if number else []
-        elif number == 1 and holds and isinstance(filler, OneOf):
+        elif number == 1 and holds and isinstance(filler, axioms.OneOf):
             yield from _either(state, [property_atom(property, term, Constant(value)) for value in filler.members])
         elif property.name not in BOTTOM_PROPERTIES:
             yield state.or_(AtLeastValues(property, term, Signed(filler, Variable("value"), holds), number))

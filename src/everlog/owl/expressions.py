@@ -5,22 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 
-from everlog.owl.axioms import (
-    AllValues,
-    Cardinality,
-    Class,
-    ClassUnion,
-    Complement,
-    Datatype,
-    Expression,
-    Facets,
-    HasSelf,
-    HasValue,
-    Intersection,
-    OneOf,
-    Property,
-    SomeValues,
-)
+from everlog.owl import axioms
+from everlog.owl.axioms import Expression, Property
 from everlog.owl.entities import DeclaredEntities
 from everlog.owl.graph import OntologyGraph
 from everlog.owl.vocabulary import is_blank, is_iri, is_literal, owl
@@ -58,11 +44,11 @@ class ExpressionReader:
         self._read: dict[str, Expression] = {}
         self._reading: set[str] = set()
         self._operators: Mapping[str, Callable[[str, str], Expression]] = {
-            owl("intersectionOf"): lambda _, cell: Intersection(self.expressions(cell)),
-            owl("unionOf"): lambda _, cell: ClassUnion(self.expressions(cell)),
-            owl("complementOf"): lambda _, operand: Complement(self.expression(operand)),
-            owl("datatypeComplementOf"): lambda _, operand: Complement(self.expression(operand)),
-            owl("oneOf"): lambda _, cell: OneOf(graph.members(cell)),
+            owl("intersectionOf"): lambda _, cell: axioms.Intersection(self.expressions(cell)),
+            owl("unionOf"): lambda _, cell: axioms.ClassUnion(self.expressions(cell)),
+            owl("complementOf"): lambda _, operand: axioms.Complement(self.expression(operand)),
+            owl("datatypeComplementOf"): lambda _, operand: axioms.Complement(self.expression(operand)),
+            owl("oneOf"): lambda _, cell: axioms.OneOf(graph.members(cell)),
             owl("onDatatype"): self._facets,
             owl("onProperties"): self._of_several,
         }
@@ -72,7 +58,7 @@ class ExpressionReader:
         if is_literal(node):
             raise NotUnderstoodError("a literal stands where a class is expected")
         if is_iri(node):
-            return Datatype(node) if self.known.is_datatype(node) else Class(node)
+            return axioms.Datatype(node) if self.known.is_datatype(node) else axioms.Class(node)
         return self.construct(node)
 
     def construct(self, node: str) -> Expression:
@@ -110,11 +96,9 @@ class ExpressionReader:
         return self._operators[constructor](node, values[0])
 
     def expressions(self, cell: str) -> tuple[Expression, ...]:
-        """The expressions in a list."""
         return tuple(self.expression(member) for member in self.graph.members(cell))
 
     def properties(self, cell: str) -> tuple[Property, ...]:
-        """The properties in a list."""
         return tuple(self.property(member) for member in self.graph.members(cell))
 
     def _of_several(self, node: str, cell: str) -> Expression:
@@ -125,7 +109,7 @@ class ExpressionReader:
         for cell in self.graph.values(node, owl("withRestrictions")):
             for member in self.graph.members(cell):
                 facets += [(facet, value) for facet, values in self.graph.about(member).items() for value in values]
-        return Facets(datatype, tuple(facets))
+        return axioms.Facets(datatype, tuple(facets))
 
     def _restriction(self, statements: Mapping[str, Sequence[str]], property: Property) -> Expression:
         kinds = [name for name in statements if name in _CARDINALITIES or name in _RESTRICTIONS]
@@ -135,14 +119,14 @@ class ExpressionReader:
         if kind in _CARDINALITIES:
             return self._cardinality(statements, property, kind, value)
         if kind == owl("someValuesFrom"):
-            return SomeValues(property, self.expression(value))
+            return axioms.SomeValues(property, self.expression(value))
         if kind == owl("allValuesFrom"):
-            return AllValues(property, self.expression(value))
+            return axioms.AllValues(property, self.expression(value))
         if kind == owl("hasValue"):
-            return HasValue(property, value)
+            return axioms.HasValue(property, value)
         if value != "true":
             raise NotUnderstoodError("hasSelf is true or left out")
-        return HasSelf(property)
+        return axioms.HasSelf(property)
 
     def _cardinality(
         self, statements: Mapping[str, Sequence[str]], property: Property, kind: str, value: str
@@ -158,7 +142,7 @@ class ExpressionReader:
                 raise NotUnderstoodError("a qualified cardinality needs one onClass or onDataRange")
             filler = given[0]
         assert name in ("Min", "Max", "Exact")
-        return Cardinality(name, int(number[1]), property, self.expression(filler))  # type: ignore[arg-type]
+        return axioms.Cardinality(name, int(number[1]), property, self.expression(filler))  # type: ignore[arg-type]
 
 
 _RESTRICTIONS = frozenset(owl(name) for name in ("someValuesFrom", "allValuesFrom", "hasValue", "hasSelf"))

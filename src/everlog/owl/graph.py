@@ -84,7 +84,6 @@ class Document:
     prefixes: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
 
     def graph(self) -> OntologyGraph:
-        """All triples."""
         return OntologyGraph.of((triple for batch in self.batches for triple in triples_in(batch)), self.prefixes)
 
 

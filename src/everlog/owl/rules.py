@@ -32,14 +32,7 @@ from everlog.owl.clauses import (
     property_atom,
 )
 from everlog.owl.functional import functional
-from everlog.owl.vocabulary import (
-    BOTTOM_PROPERTIES,
-    DIFFERENT,
-    SAME,
-    THING,
-    TOP_PROPERTIES,
-    VIOLATION,
-)
+from everlog.owl.vocabulary import BOTTOM_PROPERTIES, DIFFERENT, SAME, THING, TOP_PROPERTIES, VIOLATION
 
 Bound = Literal["lower", "upper"]
 
@@ -82,8 +75,6 @@ class Translated:
 
 @dataclass
 class _Output:
-    """The results of translating one axiom."""
-
     rules: dict[Rule, None] = field(default_factory=dict)
     facts: dict[Atom, None] = field(default_factory=dict)
     reasons: dict[str, None] = field(default_factory=dict)
@@ -152,8 +143,6 @@ class Translator:
 
 @dataclass(frozen=True)
 class _AxiomTranslation:
-    """Translates one axiom to rules."""
-
     translator: Translator
     axiom: owl.Axiom
     output: _Output

@@ -93,7 +93,6 @@ class Recorder(Watch):
         self._known += rules
 
     def began_module(self, engine: AnyEngine, stratum: Stratum, module: SpecialModule) -> None:
-        """A module begins to derive its facts."""
         self._begin(engine, stratum.index, MODULE)
         key = (id(module), MODULE)
         if key not in self.profile.work:
@@ -101,7 +100,6 @@ class Recorder(Watch):
             self.profile.work[key] = RuleWork(text, "", stratum.index, MODULE)
 
     def matched(self, rule: Rule, phase: str, instances: int) -> None:
-        """A rule has been matched."""
         now = time.perf_counter()
         work = self.profile.work.get((id(rule), phase)) or self._work_of(rule, phase)
         work.passes += 1

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from everlog.lang.layout import cut
 from everlog.profiling.figures import Figures
 
 SHOWN = 12
@@ -109,13 +110,7 @@ CELLS: Mapping[str, Callable[[Any, Figures], str]] = {
 
 
 def _table(
-    title: str,
-    columns: Sequence[str],
-    left: int,
-    found: Sequence[Any],
-    profile: Figures,
-    shown: int,
-    note: str = "",
+    title: str, columns: Sequence[str], left: int, found: Sequence[Any], profile: Figures, shown: int, note: str = ""
 ) -> ProfileTable:
     rows = [tuple(CELLS[name](each, profile) for name in columns) for each in found[:shown]]
     return ProfileTable(title, columns, rows, left, note, max(0, len(found) - shown))
@@ -126,7 +121,7 @@ def _share(seconds: float, profile: Figures) -> str:
 
 
 def _aligned(table: ProfileTable) -> Iterator[str]:
-    rows = [[_cut(cell) for cell in row] for row in (table.columns, *table.rows)]
+    rows = [[cut(cell, WIDEST) for cell in row] for row in (table.columns, *table.rows)]
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     for row in rows:
         cells = [
@@ -134,7 +129,3 @@ def _aligned(table: ProfileTable) -> Iterator[str]:
             for number, (cell, width) in enumerate(zip(row, widths, strict=True))
         ]
         yield "  ".join(cells).rstrip()
-
-
-def _cut(text: str) -> str:
-    return text if len(text) <= WIDEST else f"{text[: WIDEST - 3]}..."

@@ -32,7 +32,6 @@ class TermCache:
         return found
 
     def ids(self, atom: Atom) -> list[int]:
-        """The ids of the terms of a fact."""
         return [self.id(term) for term in atom.terms if isinstance(term, Constant)]
 
     def constants(self, ids: Sequence[int]) -> list[Constant]:

@@ -103,7 +103,6 @@ class Equalities:
         return [assembled(draft, self) for draft in drafts]
 
     def needed(self, draft: Proof) -> Iterator[Pair]:
-        """The pairs of terms whose equality a proof names."""
         for step in draft.steps:
             yield from (self.in_order(*pair) for pair in step.equal)
             if step.kind == "same":
@@ -117,15 +116,12 @@ class Equalities:
         return pair if hashes[pair[0]] <= hashes[pair[1]] else pair[::-1]
 
     def path(self, pair: Pair) -> list[int]:
-        """The edges from a term to an equal one."""
         return self._paths[pair]
 
     def fact(self, pair: Pair) -> Atom:
-        """The fact that two terms are equal."""
         return Atom(self.same, tuple(self.terms.constants(pair)))
 
     def edge(self, number: int) -> Atom:
-        """The fact that an edge is."""
         first, second = self.edges.terms
         return self.fact((int(first[number]), int(second[number])))
 
@@ -133,7 +129,6 @@ class Equalities:
         return int(self.edges.level[edge])
 
     def draft(self, edge: int) -> Proof:
-        """The proof of an edge, in which equalities are named."""
         return self._proofs[edge]
 
     # finding ----------------------------------------------------------------------------------------

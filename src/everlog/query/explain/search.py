@@ -84,7 +84,6 @@ class Search:
         self.prepare()
 
     def _follow(self, predicate: Predicate, numbers: Column, every_path: bool) -> None:
-        """Add steps by paths of a module."""
         finder, complete = self._finder(self.subject.paths_of[predicate]), False
         if every_path:
             found, complete = finder.several(self.facts, predicate, numbers)

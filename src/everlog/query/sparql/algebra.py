@@ -138,8 +138,6 @@ class Pattern:
 
 @dataclass(frozen=True)
 class OnePattern(Pattern):
-    """A pattern that contains one pattern."""
-
     pattern: Pattern
 
     @property
@@ -149,8 +147,6 @@ class OnePattern(Pattern):
 
 @dataclass(frozen=True)
 class TwoPatterns(Pattern):
-    """A pattern that contains two patterns."""
-
     left: Pattern
     right: Pattern
 
