@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import click
 
 from everlog.cli.console import Console
-from everlog.cli.options import at_option, logging_options, store_argument
+from everlog.cli.options import answer_options, logging_options, store_argument
 from everlog.cli.terminal import echo
 from everlog.lang.layout import counted
 
@@ -43,8 +43,7 @@ if TYPE_CHECKING:
     show_default=True,
     help="A tree, data, a graph for Graphviz, or a page that folds.",
 )
-@at_option
-@click.option("--output", type=click.Path(dir_okay=False), metavar="FILE", help="Write to a file instead of stdout.")
+@answer_options
 @logging_options
 def command(
     console: Console,

@@ -24,15 +24,14 @@ F = TypeVar("F", bound=Callable[..., Any])
 Decorator = Callable[[F], F]
 
 
+def together(*decorators: Decorator[Any]) -> Decorator[Any]:
+    """Several options as one decorator, in the order of the help."""
+    return lambda function: functools.reduce(lambda made, decorate: decorate(made), reversed(decorators), function)
+
+
 def setting(*names: str) -> Decorator[Any]:
     """Options for settings: the flag takes precedence over the environment, ``everlog.toml`` and the default."""
-
-    def decorate(function: F) -> F:
-        for name in reversed(names):
-            function = _option(SETTINGS[name])(function)
-        return function
-
-    return decorate
+    return together(*(_option(SETTINGS[name]) for name in names))
 
 
 def _option(found: Setting) -> Decorator[Any]:
@@ -79,10 +78,7 @@ def limit_options(function: F) -> F:
     return found
 
 
-def store_argument(function: F) -> F:
-    """The store that a command reads."""
-    found: F = click.argument("store", metavar="STORE", type=click.Path())(function)
-    return found
+store_argument = click.argument("store", metavar="STORE", type=click.Path())
 
 
 def version_or_time(text: str) -> Version:
@@ -98,11 +94,20 @@ def version_or_time(text: str) -> Version:
         raise click.BadParameter(message) from None
 
 
-def at_option(function: F) -> F:
-    """``--at VERSION`` or ``--at TIME``."""
-    text = "Read this version, or the newest one committed by this time, instead of the newest."
-    found: F = click.option("--at", type=version_or_time, metavar="VERSION|TIME", help=text)(function)
-    return found
+at_option = click.option(
+    "--at",
+    type=version_or_time,
+    metavar="VERSION|TIME",
+    help="Read this version, or the newest one committed by this time, instead of the newest.",
+)
+
+answer_options = together(
+    at_option,
+    click.option(
+        "--output", type=click.Path(dir_okay=False), metavar="FILE", help="Write to a file instead of stdout."
+    ),
+)
+"""``--at`` and ``--output``, of the commands that answer from one version."""
 
 
 def report_skipped(bad: Sequence[BadRow], count: int) -> None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from everlog.cli.console import Console
-from everlog.cli.options import at_option, limit_options, logging_options, refuse_terminal, setting, store_argument
+from everlog.cli.options import answer_options, limit_options, logging_options, refuse_terminal, setting, store_argument
 from everlog.lang.layout import counted
 
 if TYPE_CHECKING:
@@ -19,8 +19,7 @@ if TYPE_CHECKING:
 @store_argument
 @click.argument("text", metavar="QUERY")
 @setting("format", "limit")
-@at_option
-@click.option("--output", type=click.Path(dir_okay=False), metavar="FILE", help="Write to a file instead of stdout.")
+@answer_options
 @limit_options
 @logging_options
 def command(

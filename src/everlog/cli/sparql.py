@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from everlog.cli.console import Console
-from everlog.cli.options import at_option, limit_options, logging_options, refuse_terminal, setting, store_argument
+from everlog.cli.options import answer_options, limit_options, logging_options, refuse_terminal, setting, store_argument
 from everlog.cli.terminal import echo
 from everlog.lang.layout import counted
 from everlog.settings import SETTINGS
@@ -39,8 +39,7 @@ BINARY = ("parquet", "arrow")
     help="How answers are written; as a table, triples are written as Turtle.",
 )
 @setting("limit", "base")
-@at_option
-@click.option("--output", type=click.Path(dir_okay=False), metavar="FILE", help="Write to a file instead of stdout.")
+@answer_options
 @click.option("--update", is_flag=True, help="QUERY is an update request; the store gets a new version.")
 @limit_options
 @setting("wait")

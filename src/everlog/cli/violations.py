@@ -5,15 +5,14 @@ from __future__ import annotations
 import click
 
 from everlog.cli.console import Console
-from everlog.cli.options import at_option, logging_options, refuse_terminal, setting, store_argument
+from everlog.cli.options import answer_options, logging_options, refuse_terminal, setting, store_argument
 from everlog.lang.layout import counted
 
 
 @click.command("violations")
 @store_argument
 @setting("format", "limit")
-@at_option
-@click.option("--output", type=click.Path(dir_okay=False), metavar="FILE", help="Write to a file instead of stdout.")
+@answer_options
 @logging_options
 def command(console: Console, store: str, format: str, limit: int | None, at: int | None, output: str | None) -> None:
     """List what in a STORE contradicts its ontology: individuals, and the axiom or rule that each contradicts.

@@ -34,9 +34,8 @@ def bars(rows: Sequence[tuple[str, float]], shown: Shown) -> str:
         y = ROW * number
         length = max(1.0, room * value / largest)
         parts.append(f"<g><title>{escape(label)}: {escape(shown(value))}</title>")
-        parts.append(
-            f'<text x="{LABEL - 8}" y="{y + 16}" text-anchor="end" class="label">{escape(cut(label, 60))}</text>'
-        )
+        name = escape(cut(label, 60))
+        parts.append(f'<text x="{LABEL - 8}" y="{y + 16}" text-anchor="end" class="label">{name}</text>')
         parts.append(f'<rect x="{LABEL}" y="{y + 4}" width="{length:.1f}" height="{ROW - 8}" class="bar"/>')
         parts.append(f'<text x="{LABEL + length + 6:.1f}" y="{y + 16}" class="value">{escape(shown(value))}</text></g>')
     return "".join([*parts, "</svg>"])

@@ -45,9 +45,16 @@ class ProfileTable:
 
 def tables(profile: Figures, shown: int = SHOWN) -> Iterator[ProfileTable]:
     """The strata, the heaviest rules and the heaviest rounds."""
-    yield _strata(profile, shown)
-    yield _rules(profile, shown)
-    yield _rounds(profile, shown)
+    strata = sorted(profile.strata, key=lambda each: -each.seconds)
+    columns: tuple[str, ...] = ("seconds", "share", "instances", "facts", "rounds", "stratum", "derives")
+    yield _table("strata", columns, 6, strata, profile, shown)
+    note = "matching and dropping repeated facts; merging is not measured by rule"
+    if any(each.rules > 1 for each in profile.rules):
+        note = "Spark evaluates some rules together: their time is one, instances are given by what they derive"
+    columns = ("seconds", "share", "instances", "passes", "stratum", "phase", "rule")
+    yield _table("rules", columns, 5, profile.rules, profile, shown, note)
+    columns = ("seconds", "share", "matching", "instances", "facts", "stratum", "round", "phase")
+    yield _table("rounds", columns, 7, profile.heaviest_rounds, profile, shown, "the heaviest first")
 
 
 def summary(profile: Figures) -> str:
@@ -71,25 +78,6 @@ def text_lines(profile: Figures) -> Iterator[str]:
             yield from _aligned(table)
             if table.more:
                 yield f"and {table.more:,} more"
-
-
-def _strata(profile: Figures, shown: int) -> ProfileTable:
-    found = sorted(profile.strata, key=lambda each: -each.seconds)
-    columns = ("seconds", "share", "instances", "facts", "rounds", "stratum", "derives")
-    return _table("strata", columns, 6, found, profile, shown)
-
-
-def _rules(profile: Figures, shown: int) -> ProfileTable:
-    note = "matching and dropping repeated facts; merging is not measured by rule"
-    if any(each.rules > 1 for each in profile.rules):
-        note = "Spark evaluates some rules together: their time is one, instances are given by what they derive"
-    columns = ("seconds", "share", "instances", "passes", "stratum", "phase", "rule")
-    return _table("rules", columns, 5, profile.rules, profile, shown, note)
-
-
-def _rounds(profile: Figures, shown: int) -> ProfileTable:
-    columns = ("seconds", "share", "matching", "instances", "facts", "stratum", "round", "phase")
-    return _table("rounds", columns, 7, profile.heaviest_rounds, profile, shown, "the heaviest first")
 
 
 CELLS: Mapping[str, Callable[[Any, Figures], str]] = {

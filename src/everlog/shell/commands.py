@@ -13,6 +13,8 @@ from everlog.shell.session import Session
 
 if TYPE_CHECKING:
     from everlog.analysis.check import CheckedProgram
+    from everlog.kb.change import Change
+    from everlog.kb.knowledge_base import KnowledgeBase
 
 
 @dataclass(frozen=True)
@@ -114,9 +116,27 @@ def _profile(session: Session, text: str) -> None:
 
 
 def _load(session: Session, text: str) -> None:
-    from everlog.shell.loading import load
+    """Add the contents of a file: rules if it is a rule file, otherwise facts, also those of an ontology."""
+    from everlog.lang.parser import parse_file
 
-    load(session, text)
+    if text.endswith(".rls"):
+        session.change(parse_file(text, session.kb.program.program.prefixes))
+    else:
+        session.applied(f"loading {text}", lambda: [_loaded(session.kb, text)])
+
+
+def _loaded(kb: KnowledgeBase, path: str) -> Change:
+    """Insert the facts of ``[NAME=]PATH``, read by this process."""
+    from everlog.engine.factset import NONE
+    from everlog.ingest.into_memory import read_files
+    from everlog.ingest.sources import ReadOptions
+
+    arities = {p.name: p.arity for p in kb.predicates if not p.name.startswith("<")}
+    options = ReadOptions(prefixes=dict(kb.program.program.prefixes), arities=arities)
+    read = read_files(path, options, kb.state().dictionary, kb._headers)
+    kb.declare(read.prefixes)
+    kb.warn_of_facts(read.kinds, read.named)
+    return kb.update_facts(read.facts, NONE, kinds=read.kinds, profile=True)
 
 
 def _save(session: Session, text: str) -> None:

@@ -19,7 +19,6 @@ from everlog.engine.factset import FactSet
 from everlog.engine.keys import Column
 from everlog.engine.reach import Reach
 from everlog.lang.syntax import Atom, Constant, Predicate
-from everlog.query.explain.assembled import Pair, assembled
 from everlog.query.explain.build import ProofBuilder
 from everlog.query.explain.classes import Classes, TermCache
 from everlog.query.explain.forms import in_terms
@@ -29,6 +28,9 @@ from everlog.query.explain.requested import Goals
 from everlog.query.explain.search import Search
 from everlog.query.explain.subject import ReasonedProgram, Subject
 from everlog.reasoning.merging import Level
+
+Pair = tuple[int, int]
+"""Two terms, by their ids."""
 
 
 @dataclass(frozen=True)
@@ -91,8 +93,8 @@ class Equalities:
     def edges(self) -> Edges:
         return Edges.of(self.subjects[:-1], self.same)
 
-    def proofs(self, subject: Subject, goals: Goals, found: Sequence[Proof]) -> list[Proof]:
-        """Proofs of requested facts, made of proofs over representatives."""
+    def drafts(self, subject: Subject, goals: Goals, found: Sequence[Proof]) -> list[Proof]:
+        """Proofs of requested facts, made of proofs over representatives, which use equalities without proving them."""
         columns = [self.terms.constants(column.tolist()) for column in goals.columns]
         rows: Iterable[tuple[Constant, ...]] = zip(*columns, strict=True) if columns else [()] * len(goals)
         drafts = [
@@ -100,7 +102,7 @@ class Equalities:
             for proof, row in zip(found, rows, strict=True)
         ]
         self._prove(drafts)
-        return [assembled(draft, self) for draft in drafts]
+        return drafts
 
     def needed(self, draft: Proof) -> Iterator[Pair]:
         for step in draft.steps:
@@ -116,6 +118,7 @@ class Equalities:
         return pair if hashes[pair[0]] <= hashes[pair[1]] else pair[::-1]
 
     def path(self, pair: Pair) -> list[int]:
+        """The edges from a term to an equal one."""
         return self._paths[pair]
 
     def fact(self, pair: Pair) -> Atom:
@@ -129,6 +132,7 @@ class Equalities:
         return int(self.edges.level[edge])
 
     def draft(self, edge: int) -> Proof:
+        """The proof of an edge, which uses equalities without proving them."""
         return self._proofs[edge]
 
     # finding ----------------------------------------------------------------------------------------

@@ -14,6 +14,7 @@ from everlog.engine.keys import Column
 from everlog.lang.printer import print_term
 from everlog.lang.syntax import Atom, Constant
 from everlog.query.explain.alternatives import MORE, several
+from everlog.query.explain.assembled import assembled
 from everlog.query.explain.build import ProofBuilder
 from everlog.query.explain.classes import Classes
 from everlog.query.explain.content import Answer
@@ -112,7 +113,9 @@ class _Explainer:
     def _shown(self, goals: Goals, proofs: list[Proof]) -> list[Proof]:
         """The proofs with the requested terms, and with proofs of the equalities they use."""
         equalities = self.prepared.equalities
-        return proofs if equalities is None else equalities.proofs(self.subject, goals, proofs)
+        if equalities is None:
+            return proofs
+        return [assembled(draft, equalities) for draft in equalities.drafts(self.subject, goals, proofs)]
 
     def _several(self, goals: Goals, best: list[Proof]) -> Iterator[Answer]:
         """An answer for each goal: its best proof, and other proofs."""
