@@ -26,7 +26,7 @@ def parse_program(text: str, name: str = "<program>", prefixes: Mapping[str, str
 
     ``name`` is what messages call the text; ``prefixes`` hold unless it declares others.
     """
-    builder = ProgramBuilder(_source(name, text), prefixes)
+    builder = ProgramBuilder(source_text(name, text), prefixes)
     rules: list[Rule] = []
     facts: list[Atom] = []
     for tokens, tree in statement_trees(builder.source, builder.report):
@@ -101,7 +101,7 @@ def parse_query(text: str, prefixes: Mapping[str, str] = NO_PREFIXES) -> Query:
 
 
 def _query(name: str, text: str, prefixes: Mapping[str, str]) -> Query:
-    builder = ProgramBuilder(_source(name, text), prefixes)
+    builder = ProgramBuilder(source_text(name, text), prefixes)
     tree = query_tree(builder.source, builder.report)
     query = builder.query(tree) if tree is not None else Query(())
     builder.finish()
@@ -122,7 +122,7 @@ def parse_fact(text: str, prefixes: Mapping[str, str] = NO_PREFIXES) -> Atom:
     return query.positive[0]
 
 
-def _source(name: str, text: str) -> SourceText:
+def source_text(name: str, text: str) -> SourceText:
     """A text to read; an error if it has lone surrogates, as command line arguments that are not UTF-8 do."""
     source = SourceText(name, text)
     try:

@@ -274,11 +274,14 @@ class DatatypeDefinition(Axiom):
     expression: Expression
 
 
+AnnotationKind = Literal["SubAnnotationPropertyOf", "AnnotationPropertyDomain", "AnnotationPropertyRange"]
+
+
 @dataclass(frozen=True, slots=True)
 class AnnotationAxiom(Axiom):
     """A hierarchy, domain or range of annotation properties."""
 
-    kind: Literal["SubAnnotationPropertyOf", "AnnotationPropertyDomain", "AnnotationPropertyRange"]
+    kind: AnnotationKind
     property: Name
     value: Name
 

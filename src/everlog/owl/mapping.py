@@ -13,7 +13,7 @@ from typing import get_args
 
 from everlog.lang.printer import print_text
 from everlog.owl import axioms
-from everlog.owl.axioms import Axiom, Kind, Ontology, Property, Unread
+from everlog.owl.axioms import AnnotationKind, Axiom, Kind, Ontology, Property, Unread
 from everlog.owl.entities import DECLARATIONS, entities
 from everlog.owl.expressions import CONSTRUCTORS, ExpressionReader, NotUnderstoodError
 from everlog.owl.graph import BrokenListError, OntologyGraph, Triple
@@ -59,6 +59,14 @@ AXIOM_PREDICATES = _STRUCTURE | {
 """Predicates of axioms about classes and properties, besides those of OWL itself."""
 
 
+ANNOTATION_AXIOMS: Mapping[str, AnnotationKind] = {
+    rdfs("subPropertyOf"): "SubAnnotationPropertyOf",
+    rdfs("domain"): "AnnotationPropertyDomain",
+    rdfs("range"): "AnnotationPropertyRange",
+}
+"""The axioms of properties that have another meaning for annotation properties."""
+
+
 def ontology_of(graph: OntologyGraph) -> Ontology:
     """The axioms of a graph.
 
@@ -88,13 +96,13 @@ class _Mapping:
             owl("disjointWith"): lambda one, other: axioms.DisjointClasses((expression(one), expression(other))),
             owl("disjointUnionOf"): lambda name, cell: axioms.DisjointUnion(expression(name), expressions(cell)),
             owl("hasKey"): lambda name, cell: axioms.HasKey(expression(name), properties(cell)),
-            rdfs("subPropertyOf"): self._sub_property,
+            rdfs("subPropertyOf"): lambda sub, sup: axioms.SubPropertyOf((property(sub),), property(sup)),
             owl("propertyChainAxiom"): lambda name, cell: axioms.SubPropertyOf(properties(cell), property(name)),
             owl("equivalentProperty"): lambda one, other: axioms.EquivalentProperties((property(one), property(other))),
             owl("propertyDisjointWith"): lambda one, other: axioms.DisjointProperties((property(one), property(other))),
             owl("inverseOf"): self._inverse,
-            rdfs("domain"): self._domain,
-            rdfs("range"): self._range,
+            rdfs("domain"): lambda name, of: axioms.Domain(property(name), expression(of)),
+            rdfs("range"): lambda name, of: axioms.Range(property(name), expression(of)),
         }
 
     def run(self) -> Ontology:
@@ -114,6 +122,8 @@ class _Mapping:
 
     def _axiom(self, subject: str, predicate: str, value: str) -> Axiom | None:
         """The axiom that a triple stands for, None if it is a part of one, a declaration or an annotation."""
+        if predicate in ANNOTATION_AXIOMS and self.known.is_annotation_property(subject):
+            return axioms.AnnotationAxiom(ANNOTATION_AXIOMS[predicate], subject, value)
         handler = self.handlers.get(predicate)
         if handler is not None:
             return handler(subject, value)
@@ -137,24 +147,9 @@ class _Mapping:
             return axioms.DatatypeDefinition(name, expression)
         return axioms.EquivalentClasses((axioms.Class(name), expression))
 
-    def _sub_property(self, sub: str, sup: str) -> Axiom:
-        if self.known.is_annotation_property(sub):
-            return axioms.AnnotationAxiom("SubAnnotationPropertyOf", sub, sup)
-        return axioms.SubPropertyOf((self.read.property(sub),), self.read.property(sup))
-
     def _inverse(self, one: str, other: str) -> Axiom | None:
         """The axiom for ``owl:inverseOf``, which for a blank node describes the inverse of a property instead."""
         return axioms.InverseProperties(Property(one), self.read.property(other)) if is_iri(one) else None
-
-    def _domain(self, name: str, expression: str) -> Axiom:
-        if self.known.is_annotation_property(name):
-            return axioms.AnnotationAxiom("AnnotationPropertyDomain", name, expression)
-        return axioms.Domain(self.read.property(name), self.read.expression(expression))
-
-    def _range(self, name: str, expression: str) -> Axiom:
-        if self.known.is_annotation_property(name):
-            return axioms.AnnotationAxiom("AnnotationPropertyRange", name, expression)
-        return axioms.Range(self.read.property(name), self.read.expression(expression))
 
     # types --------------------------------------------------------------------------------------
 

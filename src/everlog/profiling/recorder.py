@@ -115,7 +115,6 @@ class Recorder(Watch):
         now = time.perf_counter()
         if self._round is not None:
             self._derived.setdefault(self._group(self._round.phase), Counter()).update(instances)
-        if self._round is not None:
             self._round.matching += now - self._mark
         self._mark = now
         self._sample(now)

@@ -242,17 +242,14 @@ class Matcher:
         """The distinct heads of rules; no comparison is needed if all instances have distinct heads."""
         exact = len(rules) == 1 and _is_exact(rules[0])
         if not exact and enough is None:
-            return _rows(self.facts(rules, facts, engine).relation(head), names)
+            found = engine.match(RuleSet(rules), facts, facts, phase=PHASE).facts()
+            self.limits.check(found.count)
+            relation = found.relation(head)
+            return SolutionTable(dict(zip(names, relation.columns(), strict=True)), len(relation))
         matches = engine.match(RuleSet(rules), facts, facts, phase=PHASE)
         columns, size = matches.listed(head, enough, repeated=not exact)
         self.limits.check(size)
         return SolutionTable(dict(zip(names, columns, strict=True)), size)
-
-    def facts(self, rules: Sequence[Rule], facts: FactSet, engine: Engine | None = None) -> FactSet:
-        """The heads of rules."""
-        found = (engine or self.engine()).match(RuleSet(rules), facts, facts, phase=PHASE).facts()
-        self.limits.check(found.count)
-        return found
 
     def closed(self, rules: Sequence[Rule], facts: FactSet) -> FactSet:
         """The facts that positive rules derive, round by round until no fact is new."""
@@ -289,10 +286,6 @@ class Matcher:
 def _is_exact(rule: Rule) -> bool:
     """Whether all variables of the body are in the head, so that every instance has a head of its own."""
     return {v for atom in rule.positive for v in atom.variables()} <= {*rule.head.variables()}
-
-
-def _rows(relation: Relation, names: Sequence[str]) -> SolutionTable:
-    return SolutionTable(dict(zip(names, relation.columns(), strict=True)), len(relation))
 
 
 def _names(option: Option) -> set[str]:
