@@ -50,7 +50,6 @@ def command(
     Versions are counted from 0, the first one made; --from -1 shows also what that one added.
     Applying the changes of a version to the facts of the one before gives its facts.
     """
-    progress = console.progress
     from everlog.cli.writers import sink
     from everlog.store import Store
 
@@ -74,7 +73,7 @@ def command(
                 written += len(rows)
             if follow:
                 file.flush()
-    progress.result(f"{counted(written, 'change')} in {counted(end - start, 'version')}", changes=written)
+    console.progress.result(f"{counted(written, 'change')} in {counted(end - start, 'version')}", changes=written)
 
 
 def _warn_of_unknown(store: Store, name: str, versions: set[int]) -> None:

@@ -63,7 +63,6 @@ def command(
     With variables, as in 'ancestor(alice, ?x)', every answer is explained. If there is none, each rule that
     could give one is shown with the first atom of its body that fails.
     """
-    progress = console.progress
     begun = time.monotonic()
     from everlog.kb.stores import open as open_store
 
@@ -82,6 +81,6 @@ def command(
         Path(output).write_text(shown + "\n", encoding="utf-8")
     proved, seconds = sum(answer.holds for answer in explanation), time.monotonic() - begun
     summary = f"{counted(proved, 'fact')} explained" if proved else "does not hold"
-    progress.result(
+    console.progress.result(
         f"{summary} in {seconds:.2f} s", explained=proved, proofs=len(explanation.proofs), seconds=round(seconds, 3)
     )

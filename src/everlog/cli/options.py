@@ -60,8 +60,7 @@ def logging_options(function: F) -> F:
         console.configure(quiet, json_logs, warnings)
         function(console, **options)
 
-    found: F = setting("quiet", "json-logs")(command)
-    return found
+    return setting("quiet", "json-logs")(command)
 
 
 def limit_options(function: F) -> F:
@@ -74,8 +73,7 @@ def limit_options(function: F) -> F:
         limits = {"max_facts": max_facts, "timeout": timeout, "max_memory": bytes_of(memory)}
         function(*arguments, limits=limits, **options)
 
-    found: F = setting("max-facts", "timeout", "memory")(command)
-    return found
+    return setting("max-facts", "timeout", "memory")(command)
 
 
 store_argument = click.argument("store", metavar="STORE", type=click.Path())
@@ -128,8 +126,7 @@ def spark_options(function: F) -> F:
                 os.environ[variable] = value
         function(*arguments, **options)
 
-    found: F = setting("master", "spark-memory", "spark-log")(command)
-    return found
+    return setting("master", "spark-memory", "spark-log")(command)
 
 
 def refuse_terminal(form: str, output: str | None) -> None:

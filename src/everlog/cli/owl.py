@@ -32,7 +32,6 @@ def command(
 
     What the rules do not express is listed as comments, axiom by axiom, with the reason.
     """
-    progress = console.progress
     from everlog.owl.programs import SHIPPED, program_of
 
     if not ontologies and profile not in SHIPPED:
@@ -41,7 +40,7 @@ def command(
     echo(translation.text(), nl=False)
     program, missing = translation.program, translation.untranslated
     partly = sum(each.partly for each in missing)
-    progress.result(
+    console.progress.result(
         f"{counted(len(program.rules), 'rule')}, {counted(len(translation.facts), 'fact')}; "
         f"{counted(len(missing) - partly, 'axiom')} not expressed, {partly:,} not wholly"
     )

@@ -39,7 +39,6 @@ def command(
     file or a pipe.
     """
     refuse_terminal(format, output)
-    progress = console.progress
     begun = time.monotonic()
     from everlog.cli.writers import write_answers
     from everlog.kb.stores import open as open_store
@@ -51,4 +50,4 @@ def command(
     seconds = time.monotonic() - begun
     count = counted(len(answers), "answer") if answers.columns else "answered"
     summary = f"{f'{written:,} of ' if written < len(answers) else ''}{count} in {seconds:.2f} s"
-    progress.result(summary, answers=len(answers), written=written, seconds=round(seconds, 3))
+    console.progress.result(summary, answers=len(answers), written=written, seconds=round(seconds, 3))

@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from everlog.kb.change import Change
-    from everlog.kb.knowledge_base import KnowledgeBase
     from everlog.query.sparql.results import Result, Solutions
     from everlog.store import Version
 
@@ -69,6 +68,7 @@ def command(
     progress = console.progress
     begun = time.monotonic()
     from everlog.kb import stores
+    from everlog.query.sparql.parsing import is_update
 
     console.watch_compilation()
     query = sys.stdin.read() if text == "-" else text
@@ -82,20 +82,14 @@ def command(
         progress.result(store=store, version=version, **figures)
         return
     kb = stores.open(store, at, **limits)
-    answer = _asked(kb, query, base or "")
+    if is_update(query):
+        raise click.UsageError("this is an update request: add --update")
+    answer = kb.sparql(query, base=base or "")
     written = _write(answer, format, output, limit, kb.program.program.prefixes)
     seconds = time.monotonic() - begun
     count = counted(len(answer), "answer") if answer.columns else "answered"
     summary = f"{f'{written:,} of ' if written < len(answer) else ''}{count} in {seconds:.2f} s"
     progress.result(summary, answers=len(answer), written=written, seconds=round(seconds, 3))
-
-
-def _asked(kb: KnowledgeBase, query: str, base: str) -> Result:
-    from everlog.query.sparql.parsing import is_update
-
-    if is_update(query):
-        raise click.UsageError("this is an update request: add --update")
-    return kb.sparql(query, base=base)
 
 
 def _write(answer: Result, form: str, output: str | None, limit: int | None, prefixes: Any) -> int:

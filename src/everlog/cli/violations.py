@@ -21,7 +21,6 @@ def command(console: Console, store: str, format: str, limit: int | None, at: in
     why, and everlog changes lists those that came and went.
     """
     refuse_terminal(format, output)
-    progress = console.progress
     from everlog.cli.writers import write_answers
     from everlog.kb.stores import open as open_store
 
@@ -30,4 +29,4 @@ def command(console: Console, store: str, format: str, limit: int | None, at: in
     found = kb.violations
     written = write_answers(found, format, output, limit=limit, prefixes=kb.program.program.prefixes)
     summary = f"{f'{written:,} of ' if written < len(found) else ''}{counted(len(found), 'violation')}"
-    progress.result(summary, violations=len(found), written=written)
+    console.progress.result(summary, violations=len(found), written=written)

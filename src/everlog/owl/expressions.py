@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from everlog.owl import axioms
 from everlog.owl.axioms import Expression, Property
 from everlog.owl.entities import DeclaredEntities
-from everlog.owl.graph import OntologyGraph
+from everlog.owl.graph import NotUnderstoodError, OntologyGraph
 from everlog.owl.vocabulary import is_blank, is_iri, is_literal, owl
 
 _NUMBER = re.compile(r'"?\+?(\d+)(?:"\^\^<.*>)?')
@@ -29,10 +29,6 @@ CONSTRUCTORS = frozenset(
     }
 )
 """Predicates of constructors: every expression that is not a name has one of them."""
-
-
-class NotUnderstoodError(ValueError):
-    """Triples in the vocabulary of OWL that do not form an expression or axiom."""
 
 
 class ExpressionReader:

@@ -15,8 +15,8 @@ from everlog.lang.printer import print_text
 from everlog.owl import axioms
 from everlog.owl.axioms import AnnotationKind, Axiom, Kind, Ontology, Property, Unread
 from everlog.owl.entities import DECLARATIONS, entities
-from everlog.owl.expressions import CONSTRUCTORS, ExpressionReader, NotUnderstoodError
-from everlog.owl.graph import BrokenListError, OntologyGraph, Triple
+from everlog.owl.expressions import CONSTRUCTORS, ExpressionReader
+from everlog.owl.graph import NotUnderstoodError, OntologyGraph, Triple
 from everlog.owl.swrl import implication
 from everlog.owl.vocabulary import (
     DIFFERENT,
@@ -111,7 +111,7 @@ class _Mapping:
         for triple in self.graph.triples:
             try:
                 axiom = self._axiom(*triple)
-            except (NotUnderstoodError, BrokenListError) as error:
+            except NotUnderstoodError as error:
                 unread[Unread(_shown(triple), str(error))] = None
                 continue
             if axiom is not None:

@@ -123,12 +123,11 @@ class _Explainer:
             goal = goals.row(row)
             search = Search(self.subject, self.prepared.paths)
             number = int(search.facts.numbers(goal.predicate, self._merged(goal), 1)[0])
-            found = several(search, number, self.limit)
+            choices, left_out = several(search, number, self.limit)
             builder = ProofBuilder(search, self.rules)
-            made = (builder.proof(number, _chosen(choice.steps)) for choice in found.choices)
+            made = (builder.proof(number, _chosen(choice.steps)) for choice in choices)
             others = (self._shown(goal, [proof])[0] for proof in made)
             proofs = list({proof.steps: proof for proof in (first, *others)}.values())
-            left_out = found.left_out
             if len(proofs) > self.limit and MORE not in left_out:
                 left_out = (*left_out, MORE)
             if any(step.kind in ("equal", "same") for proof in proofs for step in proof.steps):

@@ -282,7 +282,7 @@ class Evaluation:
     def _group(self, pattern: algebra.Grouping, need: Need, scope: Scope, hint: Hint) -> SolutionTable:
         keys = pattern.keys
         aggregates = [
-            replace(a, argument=None) if _counts_rows(a.name, a.argument, a.distinct, pattern) else a
+            replace(a, argument=None) if _counts_rows(a, pattern) else a
             for a in pattern.aggregates
             if a.result in need.names
         ]
@@ -378,8 +378,7 @@ def _pinned(condition: Expression) -> Iterator[tuple[str, str]]:
                 yield one.name, other.text
 
 
-def _counts_rows(name: str, argument: Expression | None, distinct: bool, pattern: algebra.Grouping) -> bool:
+def _counts_rows(aggregate: algebra.Aggregate, pattern: algebra.Grouping) -> bool:
     """Whether an aggregate counts a variable that every solution binds."""
-    return (
-        name == "count" and not distinct and isinstance(argument, Variable) and argument.name in pattern.pattern.certain
-    )
+    counted = aggregate.argument if aggregate.name == "count" and not aggregate.distinct else None
+    return isinstance(counted, Variable) and counted.name in pattern.pattern.certain
