@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from itertools import chain
 from typing import IO, TYPE_CHECKING, Any
@@ -50,7 +50,6 @@ def command(
     Versions are counted from 0, the first one made; --from -1 shows also what that one added.
     Applying the changes of a version to the facts of the one before gives its facts.
     """
-    progress = console.progress
     from everlog.cli.writers import sink
     from everlog.store import Store
 
@@ -74,7 +73,7 @@ def command(
                 written += len(rows)
             if follow:
                 file.flush()
-    progress.result(f"{counted(written, 'change')} in {counted(end - start, 'version')}", changes=written)
+    console.progress.result(f"{counted(written, 'change')} in {counted(end - start, 'version')}", changes=written)
 
 
 def _warn_of_unknown(store: Store, name: str, versions: set[int]) -> None:
@@ -127,15 +126,17 @@ def _changed(store: Store, version: int, predicates: tuple[str, ...], explicit: 
 
 
 class Writer:
-    """Writes rows of changes; ``width`` is the largest number of arguments."""
+    """Writes rows of changes: first ``head``, then for each row the ``pieces`` of its line.
+
+    Pieces are columns, and the texts between them; ``width`` is the largest number of arguments.
+    """
+
+    head = ""
 
     def __init__(self, file: IO[bytes], width: int) -> None:
         self._file = file
-        self._width = width
-        self.begin()
-
-    def begin(self) -> None:
-        """Write the text before the first row."""
+        self.width = width
+        file.write(self.head.encode())
 
     def write(self, version: int, sign: str, name: str, rows: Rows, prefixes: Mapping[str, str]) -> None:
         """Write the rows of one predicate that one version added or removed."""
@@ -150,63 +151,51 @@ class Writer:
                 self._file.write(("".join(pieces) + "\n").encode())
 
     def pieces(self, version: int, sign: str, name: str, texts: list[Any], prefixes: Mapping[str, str]) -> list[Any]:
-        """The pieces of lines: columns, and the separators between them."""
         raise NotImplementedError
 
 
 class LineWriter(Writer):
     """Writes one line for each fact: version, sign, and the fact as rules write it."""
 
+    head = "version     fact\n-------  -  ----\n"
+
     def pieces(self, version: int, sign: str, name: str, texts: list[Any], prefixes: Mapping[str, str]) -> list[Any]:
-        from everlog.query.cells import table_cells
+        from everlog.query.cells import interleaved, table_cells
 
         cells = [table_cells(column, prefixes) for column in texts]
-        return [f"{version:>7}  {sign}  {_shown(name, prefixes)}(", *_interleaved(cells, ", "), ")"]
-
-    def begin(self) -> None:
-        self._file.write(b"version     fact\n-------  -  ----\n")
+        shown = _name_cell(table_cells, name, prefixes)
+        return [f"{version:>7}  {sign}  {shown}(", *interleaved(cells, ", "), ")"]
 
 
 class Csv(Writer):
     """Writes CSV with the columns ``version``, ``change``, ``predicate``, ``c0``, ...; cells beyond the arity are
     empty."""
 
-    def begin(self) -> None:
-        names = ["version", "change", "predicate", *argument_names(self._width)]
-        self._file.write((",".join(names) + "\n").encode())
+    def __init__(self, file: IO[bytes], width: int) -> None:
+        self.head = ",".join(["version", "change", "predicate", *argument_names(width)]) + "\n"
+        super().__init__(file, width)
 
     def pieces(self, version: int, sign: str, name: str, texts: list[Any], prefixes: Mapping[str, str]) -> list[Any]:
-        from everlog.query.cells import csv_cells
+        from everlog.query.cells import csv_cells, interleaved
 
         cells = [csv_cells(column, prefixes) for column in texts]
-        head = f"{version},{sign},{_csv_name(name, prefixes)}"
-        return [head, *(piece for cell in cells for piece in (",", cell)), "," * (self._width - len(cells))]
+        head = f"{version},{sign},{_name_cell(csv_cells, name, prefixes)}"
+        return [*interleaved([head, *cells], ","), "," * (self.width - len(cells))]
 
 
 class Json(Writer):
     """Writes one object on each line: ``version``, ``change``, ``predicate``, ``arguments``."""
 
     def pieces(self, version: int, sign: str, name: str, texts: list[Any], prefixes: Mapping[str, str]) -> list[Any]:
-        from everlog.query.cells import json_values
+        from everlog.query.cells import interleaved, json_values
 
         head = json.dumps({"version": version, "change": sign, "predicate": name}, ensure_ascii=False)
-        return [head[:-1] + ', "arguments": [', *_interleaved([json_values(column) for column in texts], ", "), "]}"]
+        return [head[:-1] + ', "arguments": [', *interleaved([json_values(column) for column in texts], ", "), "]}"]
 
 
 WRITERS = {"table": LineWriter, "csv": Csv, "json": Json}
 
 
-def _interleaved(columns: list[Any], separator: str) -> list[Any]:
-    return [piece for column in columns for piece in (separator, column)][1:]
-
-
-def _shown(name: str, prefixes: Mapping[str, str]) -> str:
-    from everlog.query.cells import table_cells
-
-    return str(table_cells(pa.array([name], pa.large_string()), prefixes)[0]) if name.startswith("<") else name
-
-
-def _csv_name(name: str, prefixes: Mapping[str, str]) -> str:
-    from everlog.query.cells import csv_cells
-
-    return str(csv_cells(pa.array([name], pa.large_string()), prefixes)[0]) if name.startswith("<") else name
+def _name_cell(cells: Callable[[Any, Mapping[str, str]], Any], name: str, prefixes: Mapping[str, str]) -> str:
+    """The name of a predicate; an IRI as cells of the same output show it."""
+    return str(cells(pa.array([name], pa.large_string()), prefixes)[0]) if name.startswith("<") else name

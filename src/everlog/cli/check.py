@@ -84,6 +84,8 @@ def describe(
     name: str, program: StratifiedProgram, plans: bool = True, on_spark: SparkSettings | None = None
 ) -> Iterator[str]:
     """The lines that describe a program; with settings for Spark, Spark's plans instead of those of the rules."""
+    from everlog.profiling.recorder import as_written
+
     checked = program.program
     modules = len(program.special)
     of_which = f", {counted(modules, 'module')}" if modules else ""
@@ -95,7 +97,7 @@ def describe(
     given = [_named(predicate, program) for predicate in checked.predicates if program.stratum_of[predicate] == 0]
     if given:
         yield f"facts only: {', '.join(given)}"
-    text_of = _as_written(program)
+    text_of = as_written(program)
     for stratum in program.strata:
         yield ""
         yield f"stratum {stratum.index}: {', '.join(_named(predicate, program) for predicate in stratum.predicates)}"
@@ -109,16 +111,6 @@ def describe(
     for warning in checked.warnings:
         yield ""
         yield str(warning)
-
-
-def _as_written(program: StratifiedProgram) -> Callable[[Rule], str]:
-    """A function that returns the text of a rule as it was written, if it was written."""
-    from everlog.lang.printer import print_rule
-
-    checked = program.program
-    as_written = checked.written.rules if checked.written is not None else checked.rules
-    written = {id(rule): before for rule, before in zip(checked.rules, as_written, strict=True)}
-    return lambda rule: print_rule(written.get(id(rule), rule), checked.prefixes)
 
 
 def _describe_rules(stratum: Stratum, text_of: Callable[[Rule], str], plans: bool) -> Iterator[str]:

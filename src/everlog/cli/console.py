@@ -52,7 +52,6 @@ class Console:
         watch(self.progress)
 
     def failed(self, found: Iterable[Diagnostic]) -> None:
-        """Show the errors with which the command failed."""
         self.progress.failed(found)
 
     def _warning(self, message: Warning | str, *about: Any, **more: Any) -> None:
@@ -63,7 +62,6 @@ class Console:
             self._show_others(message, *about, **more)
 
     def close(self) -> None:
-        """End the display."""
         self.progress.close()
         if self._filters is not None:
             self._filters.__exit__(None, None, None)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import click
 
 from everlog.cli.console import Console
-from everlog.cli.options import at_option, logging_options, store_argument
+from everlog.cli.options import answer_options, logging_options, store_argument
 from everlog.cli.terminal import echo
 from everlog.lang.layout import counted
 
@@ -24,13 +24,7 @@ if TYPE_CHECKING:
 @click.argument("text", metavar="QUERY")
 @click.option("--all", "every", is_flag=True, help="Show other proofs, too, not only the lowest one.")
 @click.option(
-    "--limit",
-    "most",
-    type=click.IntRange(1),
-    default=10,
-    show_default=True,
-    metavar="N",
-    help="Show at most N proofs.",
+    "--limit", "most", type=click.IntRange(1), default=10, show_default=True, metavar="N", help="Show at most N proofs."
 )
 @click.option("--answers", type=click.IntRange(1), metavar="N", help="Explain at most N answers.")
 @click.option(
@@ -49,8 +43,7 @@ if TYPE_CHECKING:
     show_default=True,
     help="A tree, data, a graph for Graphviz, or a page that folds.",
 )
-@at_option
-@click.option("--output", type=click.Path(dir_okay=False), metavar="FILE", help="Write to a file instead of stdout.")
+@answer_options
 @logging_options
 def command(
     console: Console,
@@ -70,7 +63,6 @@ def command(
     With variables, as in 'ancestor(alice, ?x)', every answer is explained. If there is none, each rule that
     could give one is shown with the first atom of its body that fails.
     """
-    progress = console.progress
     begun = time.monotonic()
     from everlog.kb.stores import open as open_store
 
@@ -89,6 +81,6 @@ def command(
         Path(output).write_text(shown + "\n", encoding="utf-8")
     proved, seconds = sum(answer.holds for answer in explanation), time.monotonic() - begun
     summary = f"{counted(proved, 'fact')} explained" if proved else "does not hold"
-    progress.result(
+    console.progress.result(
         f"{summary} in {seconds:.2f} s", explained=proved, proofs=len(explanation.proofs), seconds=round(seconds, 3)
     )

@@ -56,16 +56,10 @@ def _write_files(parts: Mapping[Predicate, Rows], form: str, target: Path, prefi
     manifest: list[dict[str, Any]] = []
     names = file_names(parts)
     for predicate, rows in parts.items():
-        entry: dict[str, Any] = {
-            "predicate": predicate.name,
-            "arity": predicate.arity,
-            "facts": len(rows),
-            "file": None,
-        }
-        if predicate.arity > 0:
-            entry["file"] = f"{names[predicate]}.{form}"
-            _write_file(rows, target / entry["file"], form, prefixes)
-        manifest.append(entry)
+        file = f"{names[predicate]}.{form}" if predicate.arity > 0 else None
+        if file is not None:
+            _write_file(rows, target / file, form, prefixes)
+        manifest.append({"predicate": predicate.name, "arity": predicate.arity, "facts": len(rows), "file": file})
     (target / MANIFEST).write_text(json.dumps({"format": form, "relations": manifest}, indent=2), encoding="utf-8")
     return sum(entry["facts"] for entry in manifest if entry["file"] is not None)
 

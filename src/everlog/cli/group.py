@@ -11,26 +11,11 @@ import click
 from everlog import __version__
 from everlog.settings import file_settings
 
-COMMANDS: Mapping[str, str] = {
-    "check": "check",
-    "owl": "owl",
-    "materialise": "materialise",
-    "update": "update",
-    "rules": "rules",
-    "query": "query",
-    "explain": "explain",
-    "sparql": "sparql",
-    "shell": "shell",
-    "changes": "changes",
-    "stats": "stats",
-    "export": "export",
-    "violations": "violations",
-    "verify": "verify",
-    "compact": "compact",
-    "vacuum": "vacuum",
-    "repair": "repair",
-}
-"""The commands in the order of the help, with the modules they are in."""
+COMMANDS = (
+    *("check", "owl", "materialise", "update", "rules", "query", "explain", "sparql", "shell"),
+    *("changes", "stats", "export", "violations", "verify", "compact", "vacuum", "repair"),
+)
+"""The commands in the order of the help; each is a module of this package."""
 
 ALIASES: Mapping[str, str] = {"materialize": "materialise"}
 
@@ -42,10 +27,10 @@ class LazyGroup(click.Group):
         return list(COMMANDS)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        module = COMMANDS.get(ALIASES.get(cmd_name, cmd_name))
-        if module is None:
+        name = ALIASES.get(cmd_name, cmd_name)
+        if name not in COMMANDS:
             return None
-        found: click.Command = importlib.import_module(f"everlog.cli.{module}").command
+        found: click.Command = importlib.import_module(f"everlog.cli.{name}").command
         return found
 
     def make_context(self, info_name: str | None, args: list[str], *rest: Any, **extra: Any) -> click.Context:

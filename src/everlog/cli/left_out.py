@@ -26,7 +26,6 @@ class LeftOut:
             found[predicate] = found.get(predicate, 0) + count
 
     def __len__(self) -> int:
-        """The number of all these facts."""
         return sum(sum(found.values()) for found in self.reasons.values())
 
     def lines(self) -> Iterator[str]:

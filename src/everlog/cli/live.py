@@ -98,7 +98,6 @@ class Live(Progress):
             self._live = None
 
     def picture(self) -> Table:
-        """The display as it is now."""
         grid = Table.grid(padding=(0, 2))
         grid.add_column(style="bold")
         grid.add_column(justify="right")

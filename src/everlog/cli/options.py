@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime
 import functools
 import os
+import sys
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -23,15 +24,14 @@ F = TypeVar("F", bound=Callable[..., Any])
 Decorator = Callable[[F], F]
 
 
+def together(*decorators: Decorator[Any]) -> Decorator[Any]:
+    """Several options as one decorator, in the order of the help."""
+    return lambda function: functools.reduce(lambda made, decorate: decorate(made), reversed(decorators), function)
+
+
 def setting(*names: str) -> Decorator[Any]:
     """Options for settings: the flag takes precedence over the environment, ``everlog.toml`` and the default."""
-
-    def decorate(function: F) -> F:
-        for name in reversed(names):
-            function = _option(SETTINGS[name])(function)
-        return function
-
-    return decorate
+    return together(*(_option(SETTINGS[name]) for name in names))
 
 
 def _option(found: Setting) -> Decorator[Any]:
@@ -60,8 +60,7 @@ def logging_options(function: F) -> F:
         console.configure(quiet, json_logs, warnings)
         function(console, **options)
 
-    found: F = setting("quiet", "json-logs")(command)
-    return found
+    return setting("quiet", "json-logs")(command)
 
 
 def limit_options(function: F) -> F:
@@ -74,14 +73,10 @@ def limit_options(function: F) -> F:
         limits = {"max_facts": max_facts, "timeout": timeout, "max_memory": bytes_of(memory)}
         function(*arguments, limits=limits, **options)
 
-    found: F = setting("max-facts", "timeout", "memory")(command)
-    return found
+    return setting("max-facts", "timeout", "memory")(command)
 
 
-def store_argument(function: F) -> F:
-    """The store that a command reads."""
-    found: F = click.argument("store", metavar="STORE", type=click.Path())(function)
-    return found
+store_argument = click.argument("store", metavar="STORE", type=click.Path())
 
 
 def version_or_time(text: str) -> Version:
@@ -97,11 +92,20 @@ def version_or_time(text: str) -> Version:
         raise click.BadParameter(message) from None
 
 
-def at_option(function: F) -> F:
-    """``--at VERSION`` or ``--at TIME``."""
-    text = "Read this version, or the newest one committed by this time, instead of the newest."
-    found: F = click.option("--at", type=version_or_time, metavar="VERSION|TIME", help=text)(function)
-    return found
+at_option = click.option(
+    "--at",
+    type=version_or_time,
+    metavar="VERSION|TIME",
+    help="Read this version, or the newest one committed by this time, instead of the newest.",
+)
+
+answer_options = together(
+    at_option,
+    click.option(
+        "--output", type=click.Path(dir_okay=False), metavar="FILE", help="Write to a file instead of stdout."
+    ),
+)
+"""``--at`` and ``--output``, of the commands that answer from one version."""
 
 
 def report_skipped(bad: Sequence[BadRow], count: int) -> None:
@@ -122,5 +126,10 @@ def spark_options(function: F) -> F:
                 os.environ[variable] = value
         function(*arguments, **options)
 
-    found: F = setting("master", "spark-memory", "spark-log")(command)
-    return found
+    return setting("master", "spark-memory", "spark-log")(command)
+
+
+def refuse_terminal(form: str, output: str | None) -> None:
+    """Raise an error of usage if a binary format would be written to a terminal."""
+    if form in ("parquet", "arrow") and output is None and sys.stdout.isatty():
+        raise click.UsageError(f"{form} is no format for a terminal: add --output FILE, or redirect stdout")

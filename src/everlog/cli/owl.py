@@ -17,13 +17,7 @@ from everlog.lang.layout import counted
 @setting("profile", "equality", "schema", "base")
 @logging_options
 def command(
-    console: Console,
-    /,
-    ontologies: tuple[str, ...],
-    profile: Any,
-    equality: Any,
-    schema: Any,
-    base: str | None,
+    console: Console, /, ontologies: tuple[str, ...], profile: Any, equality: Any, schema: Any, base: str | None
 ) -> None:
     """Print the rules that ontologies stand for.
 
@@ -38,7 +32,6 @@ def command(
 
     What the rules do not express is listed as comments, axiom by axiom, with the reason.
     """
-    progress = console.progress
     from everlog.owl.programs import SHIPPED, program_of
 
     if not ontologies and profile not in SHIPPED:
@@ -47,7 +40,7 @@ def command(
     echo(translation.text(), nl=False)
     program, missing = translation.program, translation.untranslated
     partly = sum(each.partly for each in missing)
-    progress.result(
+    console.progress.result(
         f"{counted(len(program.rules), 'rule')}, {counted(len(translation.facts), 'fact')}; "
         f"{counted(len(missing) - partly, 'axiom')} not expressed, {partly:,} not wholly"
     )

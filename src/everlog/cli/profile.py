@@ -6,13 +6,14 @@ same option names the profile of rules (``--profile rl``); both may be given.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING
 
 import click
 
+from everlog.cli.options import together
 from everlog.cli.terminal import echo
 from everlog.lang.codes import Code, Severity
 from everlog.lang.errors import Diagnostic, LimitError, Place, warn
@@ -21,8 +22,6 @@ from everlog.settings import SETTINGS
 if TYPE_CHECKING:
     from everlog.cli.progress import Progress
     from everlog.profiling.profile import Profile
-
-F = TypeVar("F", bound=Callable[..., Any])
 
 SHOW, REPORT = "--show-profile", "--profile-report"
 ONTOLOGY = SETTINGS["profile"].choices
@@ -64,21 +63,20 @@ def is_page(path: str) -> bool:
     return path.lower().endswith((".html", ".htm"))
 
 
-def profile_options(function: F) -> F:
-    """``--show-profile`` and ``--profile-report``, for a :class:`ProfiledCommand`."""
-    report = click.option(
+profile_options = together(
+    click.option(
+        SHOW,
+        is_flag=True,
+        help="Print where time and instances went, by stratum, rule and round; --profile alone is the same.",
+    ),
+    click.option(
         REPORT,
         type=click.Path(dir_okay=False, writable=True),
         metavar="FILE",
         help="Write where time and instances went to a page with plots, FILE.html; --profile FILE.html is the same.",
-    )
-    show = click.option(
-        SHOW,
-        is_flag=True,
-        help="Print where time and instances went, by stratum, rule and round; --profile alone is the same.",
-    )
-    found: F = show(report(function))
-    return found
+    ),
+)
+"""``--show-profile`` and ``--profile-report``, for a :class:`ProfiledCommand`."""
 
 
 @contextmanager

@@ -6,6 +6,7 @@ import json
 import sys
 import time
 from collections.abc import Iterable
+from dataclasses import asdict
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
@@ -122,15 +123,7 @@ class JsonLines(Progress):
         self._print("phase", phase=name)
 
     def round_done(self, event: RoundEvent) -> None:
-        self._print(
-            "round",
-            stratum=event.stratum,
-            strata=event.strata,
-            round=event.round,
-            new_facts=event.new_facts,
-            facts=event.facts,
-            instances=event.instances,
-        )
+        self._print("round", **asdict(event))
 
     def compiling(self, kernel: str) -> None:
         self._print("compile", kernel=kernel)

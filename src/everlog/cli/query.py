@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import sys
 import time
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from everlog.cli.console import Console
-from everlog.cli.options import at_option, limit_options, logging_options, setting, store_argument
+from everlog.cli.options import answer_options, limit_options, logging_options, refuse_terminal, setting, store_argument
 from everlog.lang.layout import counted
 
 if TYPE_CHECKING:
@@ -20,8 +19,7 @@ if TYPE_CHECKING:
 @store_argument
 @click.argument("text", metavar="QUERY")
 @setting("format", "limit")
-@at_option
-@click.option("--output", type=click.Path(dir_okay=False), metavar="FILE", help="Write to a file instead of stdout.")
+@answer_options
 @limit_options
 @logging_options
 def command(
@@ -41,7 +39,6 @@ def command(
     file or a pipe.
     """
     refuse_terminal(format, output)
-    progress = console.progress
     begun = time.monotonic()
     from everlog.cli.writers import write_answers
     from everlog.kb.stores import open as open_store
@@ -53,10 +50,4 @@ def command(
     seconds = time.monotonic() - begun
     count = counted(len(answers), "answer") if answers.columns else "answered"
     summary = f"{f'{written:,} of ' if written < len(answers) else ''}{count} in {seconds:.2f} s"
-    progress.result(summary, answers=len(answers), written=written, seconds=round(seconds, 3))
-
-
-def refuse_terminal(form: str, output: str | None) -> None:
-    """Raise an error of usage if a binary format would be written to a terminal."""
-    if form in ("parquet", "arrow") and output is None and sys.stdout.isatty():
-        raise click.UsageError(f"{form} is no format for a terminal: add --output FILE, or redirect stdout")
+    console.progress.result(summary, answers=len(answers), written=written, seconds=round(seconds, 3))

@@ -19,7 +19,6 @@ def command(console: Console, store: str) -> None:
     The newest version is then the last one that is whole, and can be written to. What is damaged goes to STORE/damaged;
     data files are left as they are.
     """
-    progress = console.progress
     from everlog.store.repair import repair
 
     done = repair(store)
@@ -28,4 +27,4 @@ def command(console: Console, store: str) -> None:
     version = "no version is whole: materialise again" if done.version is None else f"version {done.version}"
     news = f"{counted(len(done.moved), 'file')} moved aside" if done.moved else "nothing in its logs is damaged"
     echo(f"store      {store}, {version}, {news}")
-    progress.result(version=done.version, moved=[str(moved.to) for moved in done.moved])
+    console.progress.result(version=done.version, moved=[str(moved.to) for moved in done.moved])

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, get_args
 import click
 
 from everlog.cli.changed import changed_counts
+from everlog.cli.options import together
 from everlog.cli.profile import profiled
 from everlog.cli.progress import Progress
 from everlog.cli.reporting import live_profile, report_for
@@ -20,7 +21,6 @@ if TYPE_CHECKING:
     from everlog.jobs.rules import RulesResult
     from everlog.jobs.update import UpdateResult
 
-F = TypeVar("F", bound=Callable[..., Any])
 Result = TypeVar("Result", "RulesResult", "UpdateResult")
 
 
@@ -37,31 +37,25 @@ class StrategyType(click.ParamType):  # type: ignore[type-arg]
         return int(value)
 
 
-def repair_options(function: F) -> F:
-    """``--algorithm``, ``--strategy``, ``--dry-run`` and ``--no-compact``."""
-    for decorate in reversed(
-        (
-            click.option(
-                "--algorithm",
-                type=click.Choice(get_args(Algorithm)),
-                default="auto",
-                show_default=True,
-                help="How the derived facts are repaired; all give the same.",
-            ),
-            click.option(
-                "--strategy",
-                type=StrategyType(),
-                default="never",
-                show_default=True,
-                metavar="never|always|N",
-                help="When fbf and bfc give up looking for other proofs: N gives up after N backward steps.",
-            ),
-            click.option("--dry-run", is_flag=True, help="Say what would change, and change nothing."),
-            click.option("--no-compact", is_flag=True, help="Leave many small files as they are."),
-        )
-    ):
-        function = decorate(function)
-    return function
+repair_options = together(
+    click.option(
+        "--algorithm",
+        type=click.Choice(get_args(Algorithm)),
+        default="auto",
+        show_default=True,
+        help="How the derived facts are repaired; all give the same.",
+    ),
+    click.option(
+        "--strategy",
+        type=StrategyType(),
+        default="never",
+        show_default=True,
+        metavar="never|always|N",
+        help="When fbf and bfc give up looking for other proofs: N gives up after N backward steps.",
+    ),
+    click.option("--dry-run", is_flag=True, help="Say what would change, and change nothing."),
+    click.option("--no-compact", is_flag=True, help="Leave many small files as they are."),
+)
 
 
 def repair(

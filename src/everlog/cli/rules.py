@@ -24,6 +24,9 @@ if TYPE_CHECKING:
 SHOWN = 10
 """Maximum number of rules listed."""
 
+RULES = ("rules_added", "rules_removed", "rules_known")
+"""The parts of a change that are about rules."""
+
 
 @click.command("rules", cls=ProfiledCommand)
 @store_argument
@@ -76,7 +79,11 @@ def command(
     repair(
         lambda report: change_rules(job, report),
         lambda result: _described(store, result, job.dry_run),
-        lambda result: {"store": store, "dry_run": job.dry_run, **_rules_changed(result)},
+        lambda result: {
+            "store": store,
+            "dry_run": job.dry_run,
+            **{name: getattr(result.change, name) for name in RULES},
+        },
         progress,
         (show_profile, profile_report),
         f"everlog rules {store}",
@@ -103,12 +110,3 @@ def _described(store: str, result: RulesResult, dry_run: bool) -> Iterator[str]:
         if len(rules) > SHOWN:
             yield f"           {sign} and {counted(len(rules) - SHOWN, 'more rule')}"
     yield from described_change(change, result.seconds, store, result.violations)
-
-
-def _rules_changed(result: RulesResult) -> dict[str, Any]:
-    change = result.change
-    return {
-        "rules_added": change.rules_added,
-        "rules_removed": change.rules_removed,
-        "rules_known": change.rules_known,
-    }

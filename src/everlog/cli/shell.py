@@ -24,13 +24,7 @@ if TYPE_CHECKING:
 @limit_options
 @setting("wait")
 @click.pass_obj
-def command(
-    console: Console,
-    /,
-    source: str | None,
-    limits: dict[str, Any],
-    wait: float,
-) -> None:
+def command(console: Console, /, source: str | None, limits: dict[str, Any], wait: float) -> None:
     """Rules, queries, updates and explanations on a live knowledge base.
 
     It begins with RULES (a rule file or an ontology), a STORE, or nothing. What is changed is in memory until `:save`.

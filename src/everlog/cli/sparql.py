@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from everlog.cli.console import Console
-from everlog.cli.options import at_option, limit_options, logging_options, setting, store_argument
+from everlog.cli.options import answer_options, limit_options, logging_options, refuse_terminal, setting, store_argument
 from everlog.cli.terminal import echo
 from everlog.lang.layout import counted
 from everlog.settings import SETTINGS
@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from everlog.kb.change import Change
-    from everlog.kb.knowledge_base import KnowledgeBase
     from everlog.query.sparql.results import Result, Solutions
     from everlog.store import Version
 
@@ -39,8 +38,7 @@ BINARY = ("parquet", "arrow")
     help="How answers are written; as a table, triples are written as Turtle.",
 )
 @setting("limit", "base")
-@at_option
-@click.option("--output", type=click.Path(dir_okay=False), metavar="FILE", help="Write to a file instead of stdout.")
+@answer_options
 @click.option("--update", is_flag=True, help="QUERY is an update request; the store gets a new version.")
 @limit_options
 @setting("wait")
@@ -66,11 +64,11 @@ def command(
     """
     if update and at is not None:
         raise click.UsageError("--update is for the newest version, not for --at")
-    if format in BINARY and output is None and sys.stdout.isatty():
-        raise click.UsageError(f"{format} is no format for a terminal: add --output FILE, or redirect stdout")
+    refuse_terminal(format, output)
     progress = console.progress
     begun = time.monotonic()
     from everlog.kb import stores
+    from everlog.query.sparql.parsing import is_update
 
     console.watch_compilation()
     query = sys.stdin.read() if text == "-" else text
@@ -84,20 +82,14 @@ def command(
         progress.result(store=store, version=version, **figures)
         return
     kb = stores.open(store, at, **limits)
-    answer = _asked(kb, query, base or "")
+    if is_update(query):
+        raise click.UsageError("this is an update request: add --update")
+    answer = kb.sparql(query, base=base or "")
     written = _write(answer, format, output, limit, kb.program.program.prefixes)
     seconds = time.monotonic() - begun
     count = counted(len(answer), "answer") if answer.columns else "answered"
     summary = f"{f'{written:,} of ' if written < len(answer) else ''}{count} in {seconds:.2f} s"
     progress.result(summary, answers=len(answer), written=written, seconds=round(seconds, 3))
-
-
-def _asked(kb: KnowledgeBase, query: str, base: str) -> Result:
-    from everlog.query.sparql.parsing import is_update
-
-    if is_update(query):
-        raise click.UsageError("this is an update request: add --update")
-    return kb.sparql(query, base=base)
 
 
 def _write(answer: Result, form: str, output: str | None, limit: int | None, prefixes: Any) -> int:
@@ -110,11 +102,8 @@ def _write(answer: Result, form: str, output: str | None, limit: int | None, pre
         answer = answer.first(limit)
     if isinstance(answer, Triples) and form == "table":
         form = "ttl"
-    if form == "table" and not isinstance(answer, Truth):
-        shown: Any = _Shown(answer)
-        return write_answers(shown, form, output, prefixes=prefixes)
     if form == "table" or form in BINARY:
-        rows: Any = answer
+        rows: Any = answer if form in BINARY or isinstance(answer, Truth) else _Shown(answer)
         return write_answers(rows, form, output, prefixes=prefixes)
     with sink(output) as file:
         write(answer, form, file, prefixes=prefixes)

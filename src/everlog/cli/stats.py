@@ -50,8 +50,9 @@ def collect(store: Store, version: Version | None) -> dict[str, Any]:
     info = store.info(version)
     state = open_store(store.path, info.version).state()
     predicates = [
-        _predicate_figures(str(predicate), len(facts), len(state.explicit.relation(predicate)))
+        {"predicate": str(predicate), "facts": len(facts), "explicit": explicit, "derived": len(facts) - explicit}
         for predicate, facts in state.facts.items()
+        for explicit in [len(state.explicit.relation(predicate))]
     ]
     active = [*store.files(info.version), *store.term_files(info.version)]
     return {
@@ -72,10 +73,6 @@ def collect(store: Store, version: Version | None) -> dict[str, Any]:
         "reasoning": info.statistics,
         "rules": info.rules,
     }
-
-
-def _predicate_figures(name: str, facts: int, explicit: int) -> dict[str, Any]:
-    return {"predicate": name, "facts": facts, "explicit": explicit, "derived": facts - explicit}
 
 
 def describe(figures: dict[str, Any], shown: int | None) -> Iterator[str]:

@@ -18,19 +18,12 @@ from everlog.cli.terminal import echo
 @click.option("--keep-hours", type=click.FloatRange(0), metavar="H", help="Keep versions younger than H hours.")
 @click.option("--dry-run", is_flag=True, help="Say what would be deleted, and delete nothing.")
 @logging_options
-def command(
-    console: Console,
-    store: str,
-    keep_versions: int | None,
-    keep_hours: float | None,
-    dry_run: bool,
-) -> None:
+def command(console: Console, store: str, keep_versions: int | None, keep_hours: float | None, dry_run: bool) -> None:
     """Delete files of a STORE that no version to be kept needs.
 
     Without --keep-versions and --keep-hours all versions are kept, and only what killed writers left
     is deleted. The newest version is always kept. Versions whose files are gone cannot be read again.
     """
-    progress = console.progress
     from everlog.lang.layout import bytes_text
     from everlog.store.store import Store
     from everlog.store.vacuum import vacuum
@@ -44,7 +37,7 @@ def command(
             echo(str(path))
     verb = "would be deleted" if dry_run else "deleted"
     echo(f"{verb}: {len(deleted):,} files and directories with {bytes_text(size)}", err=dry_run)
-    progress.result(deleted=len(deleted), bytes=size, dry_run=dry_run)
+    console.progress.result(deleted=len(deleted), bytes=size, dry_run=dry_run)
 
 
 def _size(paths: Iterable[Path]) -> int:

@@ -26,13 +26,7 @@ RESTORE = "restore the store from a backup, or materialise again with --overwrit
 @click.option("--quick", is_flag=True, help="Check the files only, do not reason again.")
 @limit_options
 @logging_options
-def command(
-    console: Console,
-    store: str,
-    rules: str | None,
-    quick: bool,
-    limits: dict[str, Any],
-) -> None:
+def command(console: Console, store: str, rules: str | None, quick: bool, limits: dict[str, Any]) -> None:
     """Check the newest version of a STORE.
 
     Files, sums, terms and statistics must agree with each other, the snapshot with the tables, and

@@ -15,7 +15,7 @@ import pyarrow.compute as pc
 
 from everlog.cli.terminal import VisibleBytes
 from everlog.query.answers import Rows
-from everlog.query.cells import csv_cells, data_of, joined, json_values, table_cells
+from everlog.query.cells import csv_cells, data_of, interleaved, joined, json_values, table_cells
 
 BINARY = frozenset({"parquet", "arrow"})
 GAP = "  "
@@ -84,7 +84,7 @@ def write_csv(rows: Rows, count: int, file: IO[bytes], prefixes: Mapping[str, st
     alone = len(rows.columns) == 1
     for texts in text_batches(rows, count):
         shown = [csv_cells(column, prefixes, alone) for column in texts]
-        file.write(data_of(joined([*_interleaved(shown, ","), "\n"])))
+        file.write(data_of(joined([*interleaved(shown, ","), "\n"])))
 
 
 def _write_json(rows: Rows, count: int, file: IO[bytes], prefixes: Mapping[str, str]) -> None:
@@ -106,7 +106,7 @@ def _write_table(rows: Rows, count: int, file: IO[bytes], prefixes: Mapping[str,
             widths = [max(len(name), _width(column)) for name, column in zip(rows.columns, shown, strict=True)]
             _write_head(rows.columns, widths, file)
         padded = [_padded(column, width) for column, width in zip(shown[:-1], widths, strict=False)]
-        file.write(data_of(joined([*_interleaved([*padded, shown[-1]], GAP), "\n"])))
+        file.write(data_of(joined([*interleaved([*padded, shown[-1]], GAP), "\n"])))
     if not count:
         _write_head(rows.columns, [len(name) for name in rows.columns], file)
 
@@ -151,13 +151,6 @@ def _write_arrow(rows: Rows, count: int, file: IO[bytes], form: str, whole: bool
     with pa.ipc.new_file(target, schema) if whole else pa.ipc.new_stream(target, schema) as writer:
         for batch in batches:
             writer.write_batch(batch)
-
-
-def _interleaved(columns: list[Any], separator: str) -> list[Any]:
-    pieces: list[Any] = []
-    for position, column in enumerate(columns):
-        pieces += [separator, column] if position else [column]
-    return pieces
 
 
 TEXT_WRITERS: Mapping[str, Callable[[Rows, int, IO[bytes], Mapping[str, str]], None]] = {

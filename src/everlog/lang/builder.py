@@ -31,7 +31,6 @@ WELL_KNOWN = {
 _NEGATED = "nothing is derived not to hold: derive another predicate, such as `not_p(?x)`, or negate in the body"
 _TOO_LARGE = 'write it as an integer or a decimal, or infinity as `"INF"^^xsd:double`'
 
-
 MOST_MISTAKES = 100
 """Maximum number of mistakes reported for one text; reading ends there."""
 
@@ -96,14 +95,8 @@ class ProgramBuilder:
         tokens = list(grammar().lex(text))
         if len(tokens) == 1 and str(tokens[0]) == text:
             return self._predicate(tokens[0])
-        self.report(
-            Diagnostic(
-                Code.INVALID_PREDICATE,
-                f"`{text}` is not a predicate",
-                None,
-                "write a bare name of letters, digits, `_` and `-`, a prefixed name, or an IRI as `<http://...>`",
-            )
-        )
+        hint = "write a bare name of letters, digits, `_` and `-`, a prefixed name, or an IRI as `<http://...>`"
+        self._wrong(Code.INVALID_PREDICATE, f"`{text}` is not a predicate", None, hint)
         return text
 
     def assume_prefix(self, tokens: Sequence[Token]) -> None:
@@ -115,9 +108,8 @@ class ProgramBuilder:
         prefix, _, local = name.partition(":")
         span = token_span(self.source, name)
         if local:
-            self._wrong(
-                Code.SYNTAX, f"found `{name}`, expected a prefix", span, f"a prefix ends with the colon: `{prefix}:`"
-            )
+            hint = f"a prefix ends with the colon: `{prefix}:`"
+            self._wrong(Code.SYNTAX, f"found `{name}`, expected a prefix", span, hint)
         namespace = self._iri(iri)
         if self.prefixes.get(prefix, namespace) != namespace and prefix not in self._given:
             before = self._declared.get(prefix)
@@ -134,10 +126,8 @@ class ProgramBuilder:
         literals = []
         for node in nodes:
             assert isinstance(node, Tree)
-            if node.data == "negated":
-                literals.append((self._atom(node.children[1]), True))
-            else:
-                literals.append((self._atom(node), False))
+            negated = node.data == "negated"
+            literals.append((self._atom(node.children[1] if negated else node), negated))
         return literals
 
     def _atom(self, node: Node) -> Atom:

@@ -88,7 +88,6 @@ def sign_at(tokens: Sequence[Token], at: int) -> str:
 
 
 def is_comparison(sign: str) -> bool:
-    """Whether a sign compares."""
     return sign in _COMPARISONS
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from html import escape
 
+from everlog.lang.layout import cut
+
 SHOWN = 20
 """Maximum number of rows in a table."""
 
@@ -30,7 +32,7 @@ def html_table(
 
     def line(tag: str, cells: Sequence[object]) -> str:
         made = (
-            f'<{tag} style="text-align:{side}">{escape(_cut(str(cell)))}</{tag}>'
+            f'<{tag} style="text-align:{side}">{escape(cut(str(cell), WIDEST))}</{tag}>'
             for cell, side in zip(cells, sides, strict=True)
         )
         return f"<tr>{''.join(made)}</tr>"
@@ -40,7 +42,3 @@ def html_table(
     more = f"<p>{left_out:,} more row{'s' if left_out > 1 else ''}</p>" if left_out > 0 else ""
     body = "".join(line("td", row) for row in rows)
     return f"{head}<table><thead>{line('th', columns)}</thead><tbody>{body}</tbody></table>{more}"
-
-
-def _cut(text: str) -> str:
-    return text if len(text) <= WIDEST else f"{text[: WIDEST - 3]}..."

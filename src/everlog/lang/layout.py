@@ -19,6 +19,15 @@ def aligned(names: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterator[str
         yield "  ".join([first[0].ljust(first[1]), *(cell.rjust(width) for cell, width in others)]).rstrip()
 
 
+def cut(text: str, most: int) -> str:
+    """A text of at most ``most`` characters, with dots in place of the rest.
+
+    >>> cut("a long text", 9), cut("short", 9)
+    ('a long...', 'short')
+    """
+    return text if len(text) <= most else f"{text[: most - 3]}..."
+
+
 def bytes_text(size: int) -> str:
     """A number of bytes with a unit, such as ``1.5 MB``.
 

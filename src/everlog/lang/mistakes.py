@@ -24,6 +24,7 @@ from everlog.lang.foreign import (
     or_hint,
     sign_at,
 )
+from everlog.lang.layout import cut
 from everlog.lang.syntax import SourceText, Span
 
 
@@ -35,9 +36,8 @@ def token_span(source: SourceText, first: Token, last: Token | None = None) -> S
 
 def missing_dot(source: SourceText, last: Token) -> Diagnostic:
     """The diagnostic for a statement that ends with this token and has no dot."""
-    return Diagnostic(
-        Code.MISSING_DOT, "the statement has no `.` at its end", _after(source, last), "every statement ends with a dot"
-    )
+    hint = "every statement ends with a dot"
+    return Diagnostic(Code.MISSING_DOT, "the statement has no `.` at its end", _after(source, last), hint)
 
 
 def explain(source: SourceText, tokens: Sequence[Token], at: int, expected: set[str]) -> Diagnostic:
@@ -74,14 +74,12 @@ def _wrong_token(source: SourceText, tokens: Sequence[Token], at: int) -> Diagno
             hint = "write `:-` between the head and the body of a rule, the head first"
             return Diagnostic(Code.SYNTAX, f"`{token}` is not part of the language", place, hint)
         case "DIRECTIVE":
-            return Diagnostic(
-                Code.UNKNOWN_DIRECTIVE, f"there is no `{token}`", place, "the only directive is `@prefix`"
-            )
+            hint = "the only directive is `@prefix`"
+            return Diagnostic(Code.UNKNOWN_DIRECTIVE, f"there is no `{token}`", place, hint)
         case "STRAY":
             if token == "?" and at == 0 and len(tokens) > 1 and tokens[1] == "-":
-                return _wrong_sign(
-                    source, tokens, at, "a program contains no queries; they are asked of what it derives"
-                )
+                hint = "a program contains no queries; they are asked of what it derives"
+                return _wrong_sign(source, tokens, at, hint)
             return _wrong_sign(source, tokens, at, hint_for(tokens, at))
     return None
 
@@ -200,8 +198,7 @@ def _open_bracket(tokens: Sequence[Token]) -> int | None:
 def _found_text(token: Token | None) -> str:
     if token is None:
         return "the end of the statement"
-    text = str(token)
-    return f"`{text if len(text) <= 40 else text[:37] + '...'}`"
+    return f"`{cut(str(token), 40)}`"
 
 
 _WORDS = {

@@ -16,10 +16,9 @@ from everlog.lang.builder import ProgramBuilder
 from everlog.lang.characters import BARE_NAME
 from everlog.lang.codes import Code
 from everlog.lang.errors import Diagnostic, Place, RuleError
+from everlog.lang.printer import NO_PREFIXES
 from everlog.lang.statements import query_tree, statement_trees
 from everlog.lang.syntax import Atom, Program, Query, Rule, SourceText
-
-NO_PREFIXES: Mapping[str, str] = MappingProxyType({})
 
 
 def parse_program(text: str, name: str = "<program>", prefixes: Mapping[str, str] = NO_PREFIXES) -> Program:
@@ -27,7 +26,7 @@ def parse_program(text: str, name: str = "<program>", prefixes: Mapping[str, str
 
     ``name`` is what messages call the text; ``prefixes`` hold unless it declares others.
     """
-    builder = ProgramBuilder(_source(name, text), prefixes)
+    builder = ProgramBuilder(source_text(name, text), prefixes)
     rules: list[Rule] = []
     facts: list[Atom] = []
     for tokens, tree in statement_trees(builder.source, builder.report):
@@ -98,7 +97,11 @@ def parse_query(text: str, prefixes: Mapping[str, str] = NO_PREFIXES) -> Query:
     >>> [v.name for v in parse_query("ancestor(alice, ?x), ~orphan(?x)").variables]
     ['x']
     """
-    builder = ProgramBuilder(_source("<query>", text), prefixes)
+    return _query("<query>", text, prefixes)
+
+
+def _query(name: str, text: str, prefixes: Mapping[str, str]) -> Query:
+    builder = ProgramBuilder(source_text(name, text), prefixes)
     tree = query_tree(builder.source, builder.report)
     query = builder.query(tree) if tree is not None else Query(())
     builder.finish()
@@ -111,10 +114,7 @@ def parse_fact(text: str, prefixes: Mapping[str, str] = NO_PREFIXES) -> Atom:
     >>> parse_fact("age(alice, 42)").terms
     (Constant(text='"alice"'), Constant(text='42'))
     """
-    builder = ProgramBuilder(_source("<fact>", text), prefixes)
-    tree = query_tree(builder.source, builder.report)
-    query = builder.query(tree) if tree is not None else Query(())
-    builder.finish()
+    query = _query("<fact>", text, prefixes)
     if len(query.positive) != 1 or query.negative or not query.positive[0].is_ground:
         place = query.span.place if query.span is not None else None
         hint = "write one atom without variables, such as `person(alice)`"
@@ -122,7 +122,7 @@ def parse_fact(text: str, prefixes: Mapping[str, str] = NO_PREFIXES) -> Atom:
     return query.positive[0]
 
 
-def _source(name: str, text: str) -> SourceText:
+def source_text(name: str, text: str) -> SourceText:
     """A text to read; an error if it has lone surrogates, as command line arguments that are not UTF-8 do."""
     source = SourceText(name, text)
     try:

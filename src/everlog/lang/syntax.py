@@ -118,6 +118,14 @@ class Atom:
     def is_ground(self) -> bool:
         return all(isinstance(term, Constant) for term in self.terms)
 
+    def put(self, values: Mapping[Variable, Term]) -> Atom:
+        """The atom with values in place of some variables, without its place in the source.
+
+        >>> Atom(Predicate("p", 2), (Variable("x"), Variable("y"))).put({Variable("x"): Constant("1")}).terms
+        (Constant(text='1'), Variable(name='y'))
+        """
+        return Atom(self.predicate, tuple([values.get(t, t) if isinstance(t, Variable) else t for t in self.terms]))
+
 
 @dataclass(frozen=True, slots=True)
 class Rule:

@@ -355,7 +355,10 @@ def _literal(text: str) -> Value:
         return stored_literal(lexical, language=suffix[1:])
     datatype = suffix[3:-1]
     read = _READERS.get(datatype)
-    value = None if read is None else read(lexical)
+    try:
+        value = None if read is None else read(lexical)
+    except ValueError:  # such as the 31st of February
+        value = None
     return stored_literal(lexical, datatype) if value is None else value
 
 
@@ -378,31 +381,17 @@ def _special(lexical: str) -> float | None:
 
 
 def _date(lexical: str) -> datetime.date | None:
-    try:
-        return datetime.date.fromisoformat(lexical) if _DATE.fullmatch(lexical) else None
-    except ValueError:
-        return None
+    return datetime.date.fromisoformat(lexical) if _DATE.fullmatch(lexical) else None
 
 
 def _date_time(lexical: str) -> datetime.datetime | None:
-    try:
-        return datetime.datetime.fromisoformat(lexical) if _DATE_TIME.fullmatch(lexical) else None
-    except ValueError:
-        return None
+    return datetime.datetime.fromisoformat(lexical) if _DATE_TIME.fullmatch(lexical) else None
 
 
 def _time_of_day(lexical: str) -> datetime.time | None:
-    try:
-        value = datetime.time.fromisoformat(lexical)
-        return value if _time(value) == lexical else None
-    except ValueError:
-        return None
+    value = datetime.time.fromisoformat(lexical)
+    return value if _time(value) == lexical else None
 
 
-_READERS = {
-    XSD + "double": _special,
-    XSD + "date": _date,
-    XSD + "dateTime": _date_time,
-    XSD + "time": _time_of_day,
-}
-"""For each datatype with Python values, the conversion; None if the value would be written in another lexical form."""
+_READERS = {XSD + "double": _special, XSD + "date": _date, XSD + "dateTime": _date_time, XSD + "time": _time_of_day}
+"""For each datatype with Python values, the conversion: None, or a ValueError, for other lexical forms than its own."""

@@ -7,7 +7,7 @@ individual.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import Enum, auto
 from functools import cache
@@ -52,13 +52,13 @@ def separated(document: Document) -> Separated:
     first = [_by_kind(batch) for batch in document.batches]
     axioms = [triple for kinds in first for triple in triples_in(kinds[_Kind.AXIOM])]
     known = entities(OntologyGraph.of(axioms))
-    schema = pa.array(sorted(_schema(known)), TEXT)
+    schema = pa.array(sorted(known.schema), TEXT)
     facts, others = [], [kinds[_Kind.AXIOM] for kinds in first]
     for kinds in first:
         individual = kinds[_Kind.INDIVIDUAL]
         axioms += triples_in(individual.filter(pc.is_in(individual.column("c0"), schema)))
-        for kind, is_assertion in ((_Kind.CLASS, _of_class(known)), (_Kind.PROPERTY, _of_property(known, schema))):
-            mask = is_assertion(kinds[kind])
+        for kind in (_Kind.CLASS, _Kind.PROPERTY):
+            mask = _are_assertions(kind, kinds[kind], known, schema)
             facts.append(kinds[kind].filter(mask))
             others.append(kinds[kind].filter(pc.invert(mask)))
             axioms += triples_in(others[-1])
@@ -123,41 +123,12 @@ def _kind(predicate: Predicate) -> _Kind:
     return _Kind.AXIOM if of_owl else _Kind.PROPERTY
 
 
-def _schema(known: DeclaredEntities) -> frozenset[str]:
-    """All names that are declared to be something other than an individual."""
-    return frozenset().union(
-        known.classes,
-        known.datatypes,
-        known.annotations,
-        known.ontologies,
-        known.annotation_properties,
-        known.rdf_properties,
-        known.object_properties,
-        known.data_properties,
-    )
-
-
-Test = Callable[[pa.RecordBatch], pa.BooleanArray]
-
-
-def _of_class(known: DeclaredEntities) -> Test:
-    """A test for types that are assertions: those that are not datatypes."""
-
-    def test(batch: pa.RecordBatch) -> pa.BooleanArray:
-        encoded = batch.column("predicate").dictionary_encode()
-        names = (Predicate.parse(text).name for text in encoded.dictionary.to_pylist())
+def _are_assertions(kind: _Kind, batch: pa.RecordBatch, known: DeclaredEntities, schema: pa.Array) -> pa.BooleanArray:
+    """A mask of the assertions: types that are not datatypes; triples with a declared property, or about an
+    individual."""
+    encoded = batch.column("predicate").dictionary_encode()
+    names = (Predicate.parse(text).name for text in encoded.dictionary.to_pylist())
+    if kind is _Kind.CLASS:
         return _chosen(encoded, (not known.is_datatype(name) for name in names))
-
-    return test
-
-
-def _of_property(known: DeclaredEntities, schema: pa.LargeStringArray) -> Test:
-    """A test for triples that are assertions: those with a declared property, or about an individual."""
-
-    def test(batch: pa.RecordBatch) -> pa.BooleanArray:
-        encoded = batch.column("predicate").dictionary_encode()
-        names = (Predicate.parse(text).name for text in encoded.dictionary.to_pylist())
-        declared = _chosen(encoded, (known.is_declared(name) for name in names))
-        return pc.or_(declared, pc.invert(pc.is_in(batch.column("c0"), schema)))
-
-    return test
+    declared = _chosen(encoded, map(known.is_declared, names))
+    return pc.or_(declared, pc.invert(pc.is_in(batch.column("c0"), schema)))

@@ -30,21 +30,26 @@ class Property:
 
 
 @dataclass(frozen=True, slots=True)
-class Class:
+class Expression:
+    """A class expression or a data range."""
+
+
+@dataclass(frozen=True, slots=True)
+class Class(Expression):
     """A class by its name."""
 
     name: Name
 
 
 @dataclass(frozen=True, slots=True)
-class Datatype:
+class Datatype(Expression):
     """A datatype by its name."""
 
     name: Name
 
 
 @dataclass(frozen=True, slots=True)
-class Facets:
+class Facets(Expression):
     """A datatype with facets: each the name of a facet and a literal."""
 
     datatype: Name
@@ -52,35 +57,35 @@ class Facets:
 
 
 @dataclass(frozen=True, slots=True)
-class Intersection:
+class Intersection(Expression):
     """An intersection ``C1 and ... and Cn``."""
 
     operands: tuple[Expression, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class ClassUnion:
+class ClassUnion(Expression):
     """A union ``C1 or ... or Cn``."""
 
     operands: tuple[Expression, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Complement:
+class Complement(Expression):
     """A complement ``not C``."""
 
     operand: Expression
 
 
 @dataclass(frozen=True, slots=True)
-class OneOf:
+class OneOf(Expression):
     """An enumeration of individuals or literals."""
 
     members: tuple[Individual, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class SomeValues:
+class SomeValues(Expression):
     """An existential restriction ``p some C``."""
 
     property: Property
@@ -88,7 +93,7 @@ class SomeValues:
 
 
 @dataclass(frozen=True, slots=True)
-class AllValues:
+class AllValues(Expression):
     """A universal restriction ``p only C``."""
 
     property: Property
@@ -96,7 +101,7 @@ class AllValues:
 
 
 @dataclass(frozen=True, slots=True)
-class HasValue:
+class HasValue(Expression):
     """A restriction to a value, ``p value a``."""
 
     property: Property
@@ -104,14 +109,14 @@ class HasValue:
 
 
 @dataclass(frozen=True, slots=True)
-class HasSelf:
+class HasSelf(Expression):
     """A restriction to reflexive pairs, ``p Self``."""
 
     property: Property
 
 
 @dataclass(frozen=True, slots=True)
-class Cardinality:
+class Cardinality(Expression):
     """A cardinality restriction ``p min n C``, ``p max n C`` or ``p exactly n C``."""
 
     kind: Literal["Min", "Max", "Exact"]
@@ -120,25 +125,13 @@ class Cardinality:
     filler: Expression
 
 
-Expression = (
-    Class
-    | Datatype
-    | Facets
-    | Intersection
-    | ClassUnion
-    | Complement
-    | OneOf
-    | SomeValues
-    | AllValues
-    | HasValue
-    | HasSelf
-    | Cardinality
-)
-"""A class expression or a data range."""
+@dataclass(frozen=True, slots=True)
+class Axiom:
+    """An axiom, or a rule among the axioms."""
 
 
 @dataclass(frozen=True, slots=True)
-class SubClassOf:
+class SubClassOf(Axiom):
     """Every instance of the first class is an instance of the second."""
 
     sub: Expression
@@ -146,21 +139,21 @@ class SubClassOf:
 
 
 @dataclass(frozen=True, slots=True)
-class EquivalentClasses:
+class EquivalentClasses(Axiom):
     """The classes have the same instances."""
 
     classes: tuple[Expression, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class DisjointClasses:
+class DisjointClasses(Axiom):
     """No two of the classes share an instance."""
 
     classes: tuple[Expression, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class DisjointUnion:
+class DisjointUnion(Axiom):
     """A class is the union of others, no two of which share an instance."""
 
     name: Expression
@@ -168,7 +161,7 @@ class DisjointUnion:
 
 
 @dataclass(frozen=True, slots=True)
-class SubPropertyOf:
+class SubPropertyOf(Axiom):
     """A chain of properties, usually of one, implies another property."""
 
     chain: tuple[Property, ...]
@@ -176,21 +169,21 @@ class SubPropertyOf:
 
 
 @dataclass(frozen=True, slots=True)
-class EquivalentProperties:
+class EquivalentProperties(Axiom):
     """The properties relate the same pairs."""
 
     properties: tuple[Property, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class DisjointProperties:
+class DisjointProperties(Axiom):
     """No two of the properties relate the same pair."""
 
     properties: tuple[Property, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class InverseProperties:
+class InverseProperties(Axiom):
     """Each property is the inverse of the other."""
 
     first: Property
@@ -198,7 +191,7 @@ class InverseProperties:
 
 
 @dataclass(frozen=True, slots=True)
-class Domain:
+class Domain(Axiom):
     """Every individual that has the property is in the class."""
 
     property: Property
@@ -206,7 +199,7 @@ class Domain:
 
 
 @dataclass(frozen=True, slots=True)
-class Range:
+class Range(Axiom):
     """The values of the property are in the class or data range."""
 
     property: Property
@@ -217,7 +210,7 @@ Kind = Literal["Functional", "InverseFunctional", "Reflexive", "Irreflexive", "S
 
 
 @dataclass(frozen=True, slots=True)
-class Characteristic:
+class Characteristic(Axiom):
     """A property is functional, transitive and so on. ``data`` is whether its values are literals."""
 
     kind: Kind
@@ -226,7 +219,7 @@ class Characteristic:
 
 
 @dataclass(frozen=True, slots=True)
-class HasKey:
+class HasKey(Axiom):
     """Instances of the class with equal values of all the properties are equal."""
 
     expression: Expression
@@ -234,21 +227,21 @@ class HasKey:
 
 
 @dataclass(frozen=True, slots=True)
-class SameIndividual:
+class SameIndividual(Axiom):
     """All names stand for one individual."""
 
     individuals: tuple[Individual, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class DifferentIndividuals:
+class DifferentIndividuals(Axiom):
     """No two of the names stand for one individual."""
 
     individuals: tuple[Individual, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class ClassAssertion:
+class ClassAssertion(Axiom):
     """An individual is in a class."""
 
     expression: Expression
@@ -256,7 +249,7 @@ class ClassAssertion:
 
 
 @dataclass(frozen=True, slots=True)
-class PropertyAssertion:
+class PropertyAssertion(Axiom):
     """An individual has a value of a property."""
 
     property: Property
@@ -265,7 +258,7 @@ class PropertyAssertion:
 
 
 @dataclass(frozen=True, slots=True)
-class NegativePropertyAssertion:
+class NegativePropertyAssertion(Axiom):
     """An individual does not have a value of a property."""
 
     property: Property
@@ -274,18 +267,21 @@ class NegativePropertyAssertion:
 
 
 @dataclass(frozen=True, slots=True)
-class DatatypeDefinition:
+class DatatypeDefinition(Axiom):
     """A datatype is defined by a data range."""
 
     name: Name
     expression: Expression
 
 
+AnnotationKind = Literal["SubAnnotationPropertyOf", "AnnotationPropertyDomain", "AnnotationPropertyRange"]
+
+
 @dataclass(frozen=True, slots=True)
-class AnnotationAxiom:
+class AnnotationAxiom(Axiom):
     """A hierarchy, domain or range of annotation properties."""
 
-    kind: Literal["SubAnnotationPropertyOf", "AnnotationPropertyDomain", "AnnotationPropertyRange"]
+    kind: AnnotationKind
     property: Name
     value: Name
 
@@ -302,7 +298,7 @@ class RuleAtom:
 
 
 @dataclass(frozen=True, slots=True)
-class Implication:
+class Implication(Axiom):
     """A SWRL rule: if all atoms of the body hold, so do those of the head."""
 
     body: tuple[RuleAtom, ...]
@@ -316,30 +312,6 @@ class Unread:
 
     text: str
     reason: str
-
-
-Axiom = (
-    SubClassOf
-    | EquivalentClasses
-    | DisjointClasses
-    | DisjointUnion
-    | SubPropertyOf
-    | EquivalentProperties
-    | DisjointProperties
-    | InverseProperties
-    | Domain
-    | Range
-    | Characteristic
-    | HasKey
-    | SameIndividual
-    | DifferentIndividuals
-    | ClassAssertion
-    | PropertyAssertion
-    | NegativePropertyAssertion
-    | DatatypeDefinition
-    | AnnotationAxiom
-    | Implication
-)
 
 
 @dataclass(frozen=True)

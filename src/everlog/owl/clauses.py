@@ -13,22 +13,8 @@ from dataclasses import dataclass, field, replace
 from itertools import combinations, count
 
 from everlog.lang.syntax import Atom, Constant, Predicate, Term, Variable
-from everlog.owl.axioms import (
-    AllValues,
-    Cardinality,
-    Class,
-    ClassUnion,
-    Complement,
-    Datatype,
-    Expression,
-    Facets,
-    HasSelf,
-    HasValue,
-    Intersection,
-    OneOf,
-    Property,
-    SomeValues,
-)
+from everlog.owl import axioms
+from everlog.owl.axioms import Expression, Property
 from everlog.owl.vocabulary import BOTTOM_PROPERTIES, LITERAL, NOTHING, SAME, THING, TOP_PROPERTIES, is_literal
 
 ROOT = Variable("x")
@@ -95,8 +81,8 @@ MOST_CLAUSES = 4096
 def clauses(signed: Sequence[Signed], body: Sequence[Atom] = ()) -> list[Clause]:
     """The clauses for: if the body holds, one of the signed expressions holds.
 
-    >>> a, b, p = Class("<A>"), Class("<B>"), Property("<p>")
-    >>> found = clauses([Signed(SomeValues(p, ClassUnion((a, b))), ROOT, holds=False), Signed(b, ROOT)])
+    >>> a, b, p = axioms.Class("<A>"), axioms.Class("<B>"), Property("<p>")
+    >>> found = clauses([Signed(axioms.SomeValues(p, axioms.ClassUnion((a, b))), ROOT, holds=False), Signed(b, ROOT)])
     >>> [" ".join(atom.predicate.name for atom in clause.body) for clause in found]
     ['<p> <A>', '<p> <B>']
     """
@@ -177,91 +163,67 @@ class _Decomposition:
             yield from _finished(state)
             return
         first, rest = state.waiting[0], replace(state, waiting=state.waiting[1:])
-        step = self._positive if first.holds else self._negative
-        for following in step(first.expression, first.term, rest):
+        for following in self._step(first.expression, first.term, first.holds, rest):
             yield from self.run(following)
 
     def _variable(self) -> Variable:
         return Variable(f"y{next(self.fresh)}")
 
-    def _positive(self, expression: Expression, term: Term, state: _PartialClause) -> Iterator[_PartialClause]:
-        """The states in which the expression holds of the term, or another part of the clause holds."""
+    def _step(self, expression: Expression, term: Term, holds: bool, state: _PartialClause) -> Iterator[_PartialClause]:
+        """The states in which the expression holds of the term (or does not), or another part of the clause holds."""
         match expression:
-            case Class(name):
-                if name == NOTHING:
+            case axioms.Class(name):
+                always, never = (THING, NOTHING) if holds else (NOTHING, THING)
+                if name == never:
                     yield state
-                elif name != THING:
-                    yield state.or_(class_atom(name, term))
-            case Intersection(operands):
-                for operand in operands:
-                    yield state.more(Signed(operand, term))
-            case ClassUnion(operands):
-                yield state.more(*(Signed(operand, term) for operand in operands))
-            case Complement(operand):
-                yield state.more(Signed(operand, term, holds=False))
-            case OneOf(members):
+                elif name != always:
+                    yield state.or_(class_atom(name, term)) if holds else state.given(class_atom(name, term))
+            case axioms.Intersection(operands) | axioms.ClassUnion(operands):
+                signed = [Signed(operand, term, holds) for operand in operands]
+                if isinstance(expression, axioms.Intersection) == holds:
+                    yield from (state.more(each) for each in signed)
+                else:
+                    yield state.more(*signed)
+            case axioms.Complement(operand):
+                yield state.more(Signed(operand, term, not holds))
+            case axioms.OneOf(members) if holds:
                 yield state.or_(*(Equal(term, Constant(member)) for member in members))
-            case SomeValues(property, filler):
-                yield from self._some(1, property, filler, True, term, state)
-            case AllValues(property, filler):
-                yield from self._all(property, filler, True, term, state)
-            case HasValue(property, value):
-                yield from _either(state, [property_atom(property, term, Constant(value))])
-            case HasSelf(property):
-                yield from _either(state, [property_atom(property, term, term)])
-            case Cardinality("Min", number, property, filler):
-                yield from self._some(number, property, filler, True, term, state)
-            case Cardinality("Max", number, property, filler):
-                yield from self._at_most(number, property, filler, term, state)
-            case Cardinality(_, number, property, filler):
-                yield from self._some(number, property, filler, True, term, state)
-                yield from self._at_most(number, property, filler, term, state)
-            case Datatype() | Facets():
-                if expression != Datatype(LITERAL):
-                    yield state.or_(InRange(expression, term))
-
-    def _negative(self, expression: Expression, term: Term, state: _PartialClause) -> Iterator[_PartialClause]:
-        """The states in which the expression does not hold of the term, or another part of the clause holds."""
-        match expression:
-            case Class(name):
-                if name == THING:
-                    yield state
-                elif name != NOTHING:
-                    yield state.given(class_atom(name, term))
-            case Intersection(operands):
-                yield state.more(*(Signed(operand, term, holds=False) for operand in operands))
-            case ClassUnion(operands):
-                for operand in operands:
-                    yield state.more(Signed(operand, term, holds=False))
-            case Complement(operand):
-                yield state.more(Signed(operand, term))
-            case OneOf(members):
+            case axioms.OneOf(members):
                 for member in members:
                     yield from _is(term, Constant(member), state)
-            case SomeValues(property, filler):
-                yield from self._all(property, filler, False, term, state)
-            case AllValues(property, filler):
-                yield from self._some(1, property, filler, False, term, state)
-            case HasValue(property, value):
-                yield from _given(state, [property_atom(property, term, Constant(value))])
-            case HasSelf(property):
-                yield from _given(state, [property_atom(property, term, term)])
-            case Cardinality("Min", number, property, filler):
-                if number > 0:
-                    yield from self._at_most(number - 1, property, filler, term, state)
+            case axioms.SomeValues(property, filler) | axioms.AllValues(property, filler):
+                if isinstance(expression, axioms.SomeValues) == holds:
+                    yield from self._some(1, property, filler, holds, term, state)
                 else:
-                    yield state
-            case Cardinality("Max", number, property, filler):
-                yield from self._some(number + 1, property, filler, True, term, state)
-            case Cardinality(_, number, property, filler):
-                least = Cardinality("Min", number, property, filler)
-                most = Cardinality("Max", number, property, filler)
-                yield state.more(Signed(least, term, holds=False), Signed(most, term, holds=False))
-            case Datatype() | Facets():
-                if expression == Datatype(LITERAL):
-                    yield state
+                    yield from self._all(property, filler, holds, term, state)
+            case axioms.HasValue(property, value):
+                yield from (_either if holds else _given)(state, [property_atom(property, term, Constant(value))])
+            case axioms.HasSelf(property):
+                yield from (_either if holds else _given)(state, [property_atom(property, term, term)])
+            case axioms.Cardinality():
+                yield from self._cardinality(expression, term, holds, state)
+            case axioms.Datatype() | axioms.Facets():
+                if expression == axioms.Datatype(LITERAL):
+                    yield from () if holds else (state,)
+                elif holds:
+                    yield state.or_(InRange(expression, term))
                 else:
                     yield replace(state, conditions=(*state.conditions, InRange(expression, term)))
+
+    def _cardinality(
+        self, expression: axioms.Cardinality, term: Term, holds: bool, state: _PartialClause
+    ) -> Iterator[_PartialClause]:
+        """The states for a cardinality restriction, whose negation is one with another number."""
+        number, property, filler = expression.number, expression.property, expression.filler
+        if expression.kind == "Exact":
+            both = [Signed(replace(expression, kind=kind), term, holds) for kind in ("Min", "Max")]
+            yield from (state.more(each) for each in both) if holds else (state.more(*both),)
+        elif (expression.kind == "Min") == holds:
+            yield from self._some(number if holds else number + 1, property, filler, True, term, state)
+        elif holds or number > 0:
+            yield from self._at_most(number if holds else number - 1, property, filler, term, state)
+        else:
+            yield state
 
     def _all(
         self, property: Property, filler: Expression, holds: bool, term: Term, state: _PartialClause
@@ -274,9 +236,9 @@ class _Decomposition:
         self, number: int, property: Property, filler: Expression, holds: bool, term: Term, state: _PartialClause
     ) -> Iterator[_PartialClause]:
         """The states in which at least ``number`` values of the property are in the filler, or outside of it."""
-        if number == 0 or (filler == Class(NOTHING) and holds):
+        if number == 0 or (filler == axioms.Class(NOTHING) and holds):
             yield from [state] if number else []
-        elif number == 1 and holds and isinstance(filler, OneOf):
+        elif number == 1 and holds and isinstance(filler, axioms.OneOf):
             yield from _either(state, [property_atom(property, term, Constant(value)) for value in filler.members])
         elif property.name not in BOTTOM_PROPERTIES:
             yield state.or_(AtLeastValues(property, term, Signed(filler, Variable("value"), holds), number))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import cached_property
 
 from everlog.owl.graph import OntologyGraph
 from everlog.owl.vocabulary import (
@@ -21,15 +22,7 @@ from everlog.owl.vocabulary import (
 
 OBJECT_KINDS = frozenset(
     owl(f"{kind}Property")
-    for kind in (
-        "Object",
-        "InverseFunctional",
-        "Reflexive",
-        "Irreflexive",
-        "Symmetric",
-        "Asymmetric",
-        "Transitive",
-    )
+    for kind in ("Object", "InverseFunctional", "Reflexive", "Irreflexive", "Symmetric", "Asymmetric", "Transitive")
 )
 """Types that make a property an object property."""
 
@@ -80,15 +73,12 @@ class DeclaredEntities:
 
     def is_schema(self, name: str) -> bool:
         """Whether a name is a class, property, datatype, ontology or axiom rather than an individual."""
-        return name not in self.individuals and (
-            name in self.classes
-            or name in self.datatypes
-            or name in self.annotations
-            or name in self.ontologies
-            or name in self.annotation_properties
-            or name in self.rdf_properties
-            or self.is_declared(name)
-        )
+        return name in self.schema and name not in self.individuals
+
+    @cached_property
+    def schema(self) -> frozenset[str]:
+        """All names that are declared to be something other than an individual."""
+        return frozenset().union(*(names for kind, names in vars(self).items() if kind != "individuals"))
 
     def everything(self, property: str) -> str:
         """The class that has every value of a property: literals or things."""

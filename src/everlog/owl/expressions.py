@@ -4,26 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from types import MappingProxyType
 
-from everlog.owl.axioms import (
-    AllValues,
-    Cardinality,
-    Class,
-    ClassUnion,
-    Complement,
-    Datatype,
-    Expression,
-    Facets,
-    HasSelf,
-    HasValue,
-    Intersection,
-    OneOf,
-    Property,
-    SomeValues,
-)
+from everlog.owl import axioms
+from everlog.owl.axioms import Expression, Property
 from everlog.owl.entities import DeclaredEntities
-from everlog.owl.graph import OntologyGraph
+from everlog.owl.graph import NotUnderstoodError, OntologyGraph
 from everlog.owl.vocabulary import is_blank, is_iri, is_literal, owl
 
 _NUMBER = re.compile(r'"?\+?(\d+)(?:"\^\^<.*>)?')
@@ -38,23 +23,12 @@ _CARDINALITIES = {
 }
 
 CONSTRUCTORS = frozenset(
-    owl(name)
-    for name in (
-        "intersectionOf",
-        "unionOf",
-        "complementOf",
-        "datatypeComplementOf",
-        "oneOf",
-        "onDatatype",
-        "onProperty",
-        "onProperties",
-    )
+    {
+        *(owl(name) for name in ("intersectionOf", "unionOf", "complementOf", "datatypeComplementOf", "oneOf")),
+        *(owl(name) for name in ("onDatatype", "onProperty", "onProperties")),
+    }
 )
 """Predicates of constructors: every expression that is not a name has one of them."""
-
-
-class NotUnderstoodError(ValueError):
-    """Triples in the vocabulary of OWL that do not form an expression or axiom."""
 
 
 class ExpressionReader:
@@ -65,13 +39,22 @@ class ExpressionReader:
         self.known = known
         self._read: dict[str, Expression] = {}
         self._reading: set[str] = set()
+        self._operators: Mapping[str, Callable[[str, str], Expression]] = {
+            owl("intersectionOf"): lambda _, cell: axioms.Intersection(self.expressions(cell)),
+            owl("unionOf"): lambda _, cell: axioms.ClassUnion(self.expressions(cell)),
+            owl("complementOf"): lambda _, operand: axioms.Complement(self.expression(operand)),
+            owl("datatypeComplementOf"): lambda _, operand: axioms.Complement(self.expression(operand)),
+            owl("oneOf"): lambda _, cell: axioms.OneOf(graph.members(cell)),
+            owl("onDatatype"): self._facets,
+            owl("onProperties"): self._of_several,
+        }
 
     def expression(self, node: str) -> Expression:
         """The class expression or data range that a node stands for."""
         if is_literal(node):
             raise NotUnderstoodError("a literal stands where a class is expected")
         if is_iri(node):
-            return Datatype(node) if self.known.is_datatype(node) else Class(node)
+            return axioms.Datatype(node) if self.known.is_datatype(node) else axioms.Class(node)
         return self.construct(node)
 
     def construct(self, node: str) -> Expression:
@@ -106,27 +89,12 @@ class ExpressionReader:
             raise NotUnderstoodError(f"{_short(constructor)} is given twice")
         if constructor == owl("onProperty"):
             return self._restriction(statements, self.property(values[0]))
-        return self._operators()[constructor](node, values[0])
-
-    def _operators(self) -> Mapping[str, Callable[[str, str], Expression]]:
-        return MappingProxyType(
-            {
-                owl("intersectionOf"): lambda _, cell: Intersection(self.expressions(cell)),
-                owl("unionOf"): lambda _, cell: ClassUnion(self.expressions(cell)),
-                owl("complementOf"): lambda _, operand: Complement(self.expression(operand)),
-                owl("datatypeComplementOf"): lambda _, operand: Complement(self.expression(operand)),
-                owl("oneOf"): lambda _, cell: OneOf(self.graph.members(cell)),
-                owl("onDatatype"): self._facets,
-                owl("onProperties"): self._of_several,
-            }
-        )
+        return self._operators[constructor](node, values[0])
 
     def expressions(self, cell: str) -> tuple[Expression, ...]:
-        """The expressions in a list."""
         return tuple(self.expression(member) for member in self.graph.members(cell))
 
     def properties(self, cell: str) -> tuple[Property, ...]:
-        """The properties in a list."""
         return tuple(self.property(member) for member in self.graph.members(cell))
 
     def _of_several(self, node: str, cell: str) -> Expression:
@@ -137,7 +105,7 @@ class ExpressionReader:
         for cell in self.graph.values(node, owl("withRestrictions")):
             for member in self.graph.members(cell):
                 facets += [(facet, value) for facet, values in self.graph.about(member).items() for value in values]
-        return Facets(datatype, tuple(facets))
+        return axioms.Facets(datatype, tuple(facets))
 
     def _restriction(self, statements: Mapping[str, Sequence[str]], property: Property) -> Expression:
         kinds = [name for name in statements if name in _CARDINALITIES or name in _RESTRICTIONS]
@@ -146,16 +114,15 @@ class ExpressionReader:
         kind, value = kinds[0], statements[kinds[0]][0]
         if kind in _CARDINALITIES:
             return self._cardinality(statements, property, kind, value)
-        match kind:
-            case _ if kind == owl("someValuesFrom"):
-                return SomeValues(property, self.expression(value))
-            case _ if kind == owl("allValuesFrom"):
-                return AllValues(property, self.expression(value))
-            case _ if kind == owl("hasValue"):
-                return HasValue(property, value)
+        if kind == owl("someValuesFrom"):
+            return axioms.SomeValues(property, self.expression(value))
+        if kind == owl("allValuesFrom"):
+            return axioms.AllValues(property, self.expression(value))
+        if kind == owl("hasValue"):
+            return axioms.HasValue(property, value)
         if value != "true":
             raise NotUnderstoodError("hasSelf is true or left out")
-        return HasSelf(property)
+        return axioms.HasSelf(property)
 
     def _cardinality(
         self, statements: Mapping[str, Sequence[str]], property: Property, kind: str, value: str
@@ -171,7 +138,7 @@ class ExpressionReader:
                 raise NotUnderstoodError("a qualified cardinality needs one onClass or onDataRange")
             filler = given[0]
         assert name in ("Min", "Max", "Exact")
-        return Cardinality(name, int(number[1]), property, self.expression(filler))  # type: ignore[arg-type]
+        return axioms.Cardinality(name, int(number[1]), property, self.expression(filler))  # type: ignore[arg-type]
 
 
 _RESTRICTIONS = frozenset(owl(name) for name in ("someValuesFrom", "allValuesFrom", "hasValue", "hasSelf"))

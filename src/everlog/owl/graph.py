@@ -27,8 +27,8 @@ _NO_STATEMENTS: Statements = MappingProxyType({})
 _MOST_SHOWN = 20
 
 
-class BrokenListError(ValueError):
-    """A list that has no end, or a cell without exactly one member and one rest."""
+class NotUnderstoodError(ValueError):
+    """Triples in the vocabulary of RDF and OWL that do not form a list, an expression or an axiom."""
 
 
 @dataclass(frozen=True)
@@ -68,7 +68,7 @@ class OntologyGraph:
         while cell != NIL:
             first, rest = self.values(cell, FIRST), self.values(cell, REST)
             if cell in seen or len(first) != 1 or len(rest) != 1:
-                raise BrokenListError("a list is broken: each cell needs one member and one rest, and an end")
+                raise NotUnderstoodError("a list is broken: each cell needs one member and one rest, and an end")
             seen.add(cell)
             found.append(first[0])
             cell = rest[0]
@@ -84,7 +84,6 @@ class Document:
     prefixes: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
 
     def graph(self) -> OntologyGraph:
-        """All triples."""
         return OntologyGraph.of((triple for batch in self.batches for triple in triples_in(batch)), self.prefixes)
 
 

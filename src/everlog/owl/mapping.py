@@ -12,11 +12,11 @@ from itertools import chain
 from typing import get_args
 
 from everlog.lang.printer import print_text
-from everlog.owl import axioms as owl_axioms
-from everlog.owl.axioms import Axiom, Kind, Ontology, Property, Unread
+from everlog.owl import axioms
+from everlog.owl.axioms import AnnotationKind, Axiom, Kind, Ontology, Property, Unread
 from everlog.owl.entities import DECLARATIONS, entities
-from everlog.owl.expressions import CONSTRUCTORS, ExpressionReader, NotUnderstoodError
-from everlog.owl.graph import BrokenListError, OntologyGraph, Triple
+from everlog.owl.expressions import CONSTRUCTORS, ExpressionReader
+from everlog.owl.graph import NotUnderstoodError, OntologyGraph, Triple
 from everlog.owl.swrl import implication
 from everlog.owl.vocabulary import (
     DIFFERENT,
@@ -35,8 +35,7 @@ from everlog.owl.vocabulary import (
     swrl,
 )
 
-Found = Iterator[Axiom]
-Handler = Callable[[str, str], Found]
+Handler = Callable[[str, str], Axiom | None]
 
 CHARACTERISTICS: Mapping[str, Kind] = {owl(f"{kind}Property"): kind for kind in get_args(Kind)}
 
@@ -60,6 +59,14 @@ AXIOM_PREDICATES = _STRUCTURE | {
 """Predicates of axioms about classes and properties, besides those of OWL itself."""
 
 
+ANNOTATION_AXIOMS: Mapping[str, AnnotationKind] = {
+    rdfs("subPropertyOf"): "SubAnnotationPropertyOf",
+    rdfs("domain"): "AnnotationPropertyDomain",
+    rdfs("range"): "AnnotationPropertyRange",
+}
+"""The axioms of properties that have another meaning for annotation properties."""
+
+
 def ontology_of(graph: OntologyGraph) -> Ontology:
     """The axioms of a graph.
 
@@ -78,22 +85,24 @@ class _Mapping:
         self.known = entities(graph)
         self.read = ExpressionReader(graph, self.known)
         self.annotations = 0
+        expression, expressions = self.read.expression, self.read.expressions
+        property, properties = self.read.property, self.read.properties
         self.handlers: Mapping[str, Handler] = {
             TYPE: self._type,
-            rdfs("subClassOf"): self._sub_class,
+            SAME: lambda one, other: axioms.SameIndividual((one, other)),
+            DIFFERENT: lambda one, other: axioms.DifferentIndividuals((one, other)),
+            rdfs("subClassOf"): lambda sub, sup: axioms.SubClassOf(expression(sub), expression(sup)),
             owl("equivalentClass"): self._equivalent_class,
-            owl("disjointWith"): self._disjoint,
-            owl("disjointUnionOf"): self._disjoint_union,
-            rdfs("subPropertyOf"): self._sub_property,
-            owl("propertyChainAxiom"): self._chain,
-            owl("equivalentProperty"): self._equivalent_property,
-            owl("propertyDisjointWith"): self._disjoint_property,
+            owl("disjointWith"): lambda one, other: axioms.DisjointClasses((expression(one), expression(other))),
+            owl("disjointUnionOf"): lambda name, cell: axioms.DisjointUnion(expression(name), expressions(cell)),
+            owl("hasKey"): lambda name, cell: axioms.HasKey(expression(name), properties(cell)),
+            rdfs("subPropertyOf"): lambda sub, sup: axioms.SubPropertyOf((property(sub),), property(sup)),
+            owl("propertyChainAxiom"): lambda name, cell: axioms.SubPropertyOf(properties(cell), property(name)),
+            owl("equivalentProperty"): lambda one, other: axioms.EquivalentProperties((property(one), property(other))),
+            owl("propertyDisjointWith"): lambda one, other: axioms.DisjointProperties((property(one), property(other))),
             owl("inverseOf"): self._inverse,
-            rdfs("domain"): self._domain,
-            rdfs("range"): self._range,
-            owl("hasKey"): self._key,
-            SAME: lambda one, other: iter([owl_axioms.SameIndividual((one, other))]),
-            DIFFERENT: lambda one, other: iter([owl_axioms.DifferentIndividuals((one, other))]),
+            rdfs("domain"): lambda name, of: axioms.Domain(property(name), expression(of)),
+            rdfs("range"): lambda name, of: axioms.Range(property(name), expression(of)),
         }
 
     def run(self) -> Ontology:
@@ -101,112 +110,74 @@ class _Mapping:
         unread: dict[Unread, None] = {}
         for triple in self.graph.triples:
             try:
-                found.update(dict.fromkeys(self._axioms(*triple)))
-            except (NotUnderstoodError, BrokenListError) as error:
+                axiom = self._axiom(*triple)
+            except NotUnderstoodError as error:
                 unread[Unread(_shown(triple), str(error))] = None
+                continue
+            if axiom is not None:
+                found[axiom] = None
         return Ontology(
             tuple(found), tuple(unread), self.annotations, tuple(self._missing_imports()), self.known.data_properties
         )
 
-    def _axioms(self, subject: str, predicate: str, value: str) -> Found:
+    def _axiom(self, subject: str, predicate: str, value: str) -> Axiom | None:
+        """The axiom that a triple stands for, None if it is a part of one, a declaration or an annotation."""
+        if predicate in ANNOTATION_AXIOMS and self.known.is_annotation_property(subject):
+            return axioms.AnnotationAxiom(ANNOTATION_AXIOMS[predicate], subject, value)
         handler = self.handlers.get(predicate)
         if handler is not None:
             return handler(subject, value)
         if predicate in _STRUCTURE:
-            return self._definition(subject) if predicate in CONSTRUCTORS and is_iri(subject) else iter(())
+            return self._definition(subject) if predicate in CONSTRUCTORS and is_iri(subject) else None
         if predicate.startswith((f"<{SWRL}", f"<{XSD}")):  # parts of rules, and facets of datatypes
-            return iter(())
+            return None
         return self._assertion(subject, predicate, value)
 
-    # classes ------------------------------------------------------------------------------------
+    # classes and properties ---------------------------------------------------------------------
 
-    def _sub_class(self, sub: str, sup: str) -> Found:
-        yield owl_axioms.SubClassOf(self.read.expression(sub), self.read.expression(sup))
-
-    def _equivalent_class(self, one: str, other: str) -> Found:
+    def _equivalent_class(self, one: str, other: str) -> Axiom:
         if self.known.is_datatype(one) and is_iri(one):
-            yield owl_axioms.DatatypeDefinition(one, self.read.expression(other))
-        else:
-            yield owl_axioms.EquivalentClasses((self.read.expression(one), self.read.expression(other)))
+            return axioms.DatatypeDefinition(one, self.read.expression(other))
+        return axioms.EquivalentClasses((self.read.expression(one), self.read.expression(other)))
 
-    def _definition(self, name: str) -> Found:
+    def _definition(self, name: str) -> Axiom:
         """The axiom of a name that is described by a constructor directly."""
         expression = self.read.construct(name)
         if self.known.is_datatype(name):
-            yield owl_axioms.DatatypeDefinition(name, expression)
-        else:
-            yield owl_axioms.EquivalentClasses((owl_axioms.Class(name), expression))
+            return axioms.DatatypeDefinition(name, expression)
+        return axioms.EquivalentClasses((axioms.Class(name), expression))
 
-    def _disjoint(self, one: str, other: str) -> Found:
-        yield owl_axioms.DisjointClasses((self.read.expression(one), self.read.expression(other)))
-
-    def _disjoint_union(self, name: str, cell: str) -> Found:
-        yield owl_axioms.DisjointUnion(self.read.expression(name), self.read.expressions(cell))
-
-    def _key(self, name: str, cell: str) -> Found:
-        yield owl_axioms.HasKey(self.read.expression(name), self.read.properties(cell))
-
-    # properties ---------------------------------------------------------------------------------
-
-    def _sub_property(self, sub: str, sup: str) -> Found:
-        if self.known.is_annotation_property(sub):
-            yield owl_axioms.AnnotationAxiom("SubAnnotationPropertyOf", sub, sup)
-        else:
-            yield owl_axioms.SubPropertyOf((self.read.property(sub),), self.read.property(sup))
-
-    def _chain(self, name: str, cell: str) -> Found:
-        yield owl_axioms.SubPropertyOf(self.read.properties(cell), self.read.property(name))
-
-    def _equivalent_property(self, one: str, other: str) -> Found:
-        yield owl_axioms.EquivalentProperties((self.read.property(one), self.read.property(other)))
-
-    def _disjoint_property(self, one: str, other: str) -> Found:
-        yield owl_axioms.DisjointProperties((self.read.property(one), self.read.property(other)))
-
-    def _inverse(self, one: str, other: str) -> Found:
-        if is_iri(one):  # otherwise it describes the inverse of a property
-            yield owl_axioms.InverseProperties(Property(one), self.read.property(other))
-
-    def _domain(self, name: str, expression: str) -> Found:
-        if self.known.is_annotation_property(name):
-            yield owl_axioms.AnnotationAxiom("AnnotationPropertyDomain", name, expression)
-        else:
-            yield owl_axioms.Domain(self.read.property(name), self.read.expression(expression))
-
-    def _range(self, name: str, expression: str) -> Found:
-        if self.known.is_annotation_property(name):
-            yield owl_axioms.AnnotationAxiom("AnnotationPropertyRange", name, expression)
-        else:
-            yield owl_axioms.Range(self.read.property(name), self.read.expression(expression))
+    def _inverse(self, one: str, other: str) -> Axiom | None:
+        """The axiom for ``owl:inverseOf``, which for a blank node describes the inverse of a property instead."""
+        return axioms.InverseProperties(Property(one), self.read.property(other)) if is_iri(one) else None
 
     # types --------------------------------------------------------------------------------------
 
-    def _type(self, subject: str, kind: str) -> Found:
+    def _type(self, subject: str, kind: str) -> Axiom | None:
         if kind in DECLARATIONS:
-            return
+            return None
         if kind in CHARACTERISTICS:
             data = subject in self.known.data_properties
-            yield owl_axioms.Characteristic(CHARACTERISTICS[kind], self.read.property(subject), data)
-        elif kind in (THING, NOTHING) or not kind.startswith((f"<{OWL}", f"<{SWRL}")):
-            yield owl_axioms.ClassAssertion(self.read.expression(kind), subject)
-        elif kind == swrl("Imp"):
-            yield implication(self.graph, self.read, subject)
-        else:
-            yield self._node(subject, kind)
+            return axioms.Characteristic(CHARACTERISTICS[kind], self.read.property(subject), data)
+        if kind in (THING, NOTHING) or not kind.startswith((f"<{OWL}", f"<{SWRL}")):
+            return axioms.ClassAssertion(self.read.expression(kind), subject)
+        if kind == swrl("Imp"):
+            return implication(self.graph, self.read, subject)
+        return self._node(subject, kind)
 
     def _node(self, node: str, kind: str) -> Axiom:
         """The axiom that a node of its own stands for."""
         if kind == owl("NegativePropertyAssertion"):
             subject, name = self._only(node, "sourceIndividual"), self._only(node, "assertionProperty")
             value = self._only(node, "targetIndividual", "targetValue")
-            return owl_axioms.NegativePropertyAssertion(self.read.property(name), subject, value)
+            return axioms.NegativePropertyAssertion(self.read.property(name), subject, value)
         if kind == owl("AllDifferent"):
             cell = self._only(node, "members", "distinctMembers")
-            return owl_axioms.DifferentIndividuals(self.graph.members(cell))
+            return axioms.DifferentIndividuals(self.graph.members(cell))
         if kind == owl("AllDisjointClasses"):
-            return owl_axioms.DisjointClasses(self.read.expressions(self._only(node, "members")))
+            return axioms.DisjointClasses(self.read.expressions(self._only(node, "members")))
         if kind == owl("AllDisjointProperties"):
-            return owl_axioms.DisjointProperties(self.read.properties(self._only(node, "members")))
+            return axioms.DisjointProperties(self.read.properties(self._only(node, "members")))
         raise NotUnderstoodError("nothing is known about this type")
 
     def _only(self, node: str, *names: str) -> str:
@@ -217,13 +188,13 @@ class _Mapping:
 
     # assertions ---------------------------------------------------------------------------------
 
-    def _assertion(self, subject: str, predicate: str, value: str) -> Found:
+    def _assertion(self, subject: str, predicate: str, value: str) -> Axiom | None:
         if self._is_annotation(subject, predicate):
             self.annotations += 1
-        elif predicate.startswith(f"<{OWL}") and not self.known.is_annotation_property(predicate):
+            return None
+        if predicate.startswith(f"<{OWL}") and not self.known.is_annotation_property(predicate):
             raise NotUnderstoodError("this is not vocabulary of OWL 2")
-        else:
-            yield owl_axioms.PropertyAssertion(Property(predicate), subject, value)
+        return axioms.PropertyAssertion(Property(predicate), subject, value)
 
     def _is_annotation(self, subject: str, predicate: str) -> bool:
         """Whether a triple annotates the ontology rather than describes its individuals."""

@@ -38,7 +38,6 @@ Schema = Literal["drop", "keep"]
 OVER_TRIPLES: frozenset[Profile] = frozenset({"rl", "rdfs"})
 """The profiles whose programs have one relation ``triple(subject, predicate, object)``."""
 
-
 MOST_KINDS = 6
 """Maximum number of kinds of triples that a note names."""
 

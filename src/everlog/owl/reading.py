@@ -12,7 +12,8 @@ from everlog.ingest.extensions import KINDS, RDF_KINDS, kind_by_name
 from everlog.lang.codes import Code, Severity
 from everlog.lang.errors import Diagnostic, Place, RuleError, warn
 from everlog.lang.internal import TRIPLE
-from everlog.lang.parser import NO_PREFIXES, parse_file, parse_program
+from everlog.lang.parser import parse_file, parse_program
+from everlog.lang.printer import NO_PREFIXES
 from everlog.lang.syntax import Predicate, Program
 from everlog.reasoning.equality import Equality
 

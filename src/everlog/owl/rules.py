@@ -32,14 +32,7 @@ from everlog.owl.clauses import (
     property_atom,
 )
 from everlog.owl.functional import functional
-from everlog.owl.vocabulary import (
-    BOTTOM_PROPERTIES,
-    DIFFERENT,
-    SAME,
-    THING,
-    TOP_PROPERTIES,
-    VIOLATION,
-)
+from everlog.owl.vocabulary import BOTTOM_PROPERTIES, DIFFERENT, SAME, THING, TOP_PROPERTIES, VIOLATION
 
 Bound = Literal["lower", "upper"]
 
@@ -82,8 +75,6 @@ class Translated:
 
 @dataclass
 class _Output:
-    """The results of translating one axiom."""
-
     rules: dict[Rule, None] = field(default_factory=dict)
     facts: dict[Atom, None] = field(default_factory=dict)
     reasons: dict[str, None] = field(default_factory=dict)
@@ -152,8 +143,6 @@ class Translator:
 
 @dataclass(frozen=True)
 class _AxiomTranslation:
-    """Translates one axiom to rules."""
-
     translator: Translator
     axiom: owl.Axiom
     output: _Output
@@ -253,15 +242,12 @@ def _renamed(rule: Rule) -> Rule:
     """
     atoms = (rule.head, *rule.positive)
     uses = Counter(variable for atom in atoms for variable in atom.variables())
-    names: dict[Term, Term] = {}
+    names: dict[Variable, Term] = {}
     for variable, number in uses.items():
         once = number == 1 and variable not in rule.head.terms
         names[variable] = Wildcard() if once else Variable(_name(len(names)))
 
-    def renamed(atom: Atom) -> Atom:
-        return Atom(atom.predicate, tuple(names.get(term, term) for term in atom.terms))
-
-    return Rule(renamed(rule.head), tuple(map(renamed, rule.positive)))
+    return Rule(rule.head.put(names), tuple(atom.put(names) for atom in rule.positive))
 
 
 def _name(number: int) -> str:

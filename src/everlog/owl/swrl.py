@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from everlog.owl.axioms import Implication, Property, RuleAtom
-from everlog.owl.expressions import ExpressionReader, NotUnderstoodError
-from everlog.owl.graph import OntologyGraph
+from everlog.owl.expressions import ExpressionReader
+from everlog.owl.graph import NotUnderstoodError, OntologyGraph
 from everlog.owl.vocabulary import DIFFERENT, SAME, swrl
 
 _BINARY = {

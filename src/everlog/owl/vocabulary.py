@@ -30,17 +30,14 @@ def rdf(name: str) -> str:
 
 
 def rdfs(name: str) -> str:
-    """The text of a name of RDF Schema."""
     return f"<{RDFS}{name}>"
 
 
 def owl(name: str) -> str:
-    """The text of a name of OWL."""
     return f"<{OWL}{name}>"
 
 
 def swrl(name: str) -> str:
-    """The text of a name of SWRL."""
     return f"<{SWRL}{name}>"
 
 
@@ -74,12 +71,10 @@ def is_iri(text: str) -> bool:
 
 
 def is_blank(text: str) -> bool:
-    """Whether a constant is a blank node."""
     return text.startswith("_:")
 
 
 def is_literal(text: str) -> bool:
-    """Whether a constant is a literal."""
     return not text.startswith(("<", "_:"))
 
 

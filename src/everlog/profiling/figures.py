@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
@@ -91,7 +91,7 @@ class Figures:
         found: dict[int, list[Round]] = {}
         for each in self.rounds:
             found.setdefault(each.stratum, []).append(each)
-        return [self._sum(stratum, found[stratum]) for stratum in sorted(found)]
+        return [self._sum(stratum, rounds) for stratum, rounds in sorted(found.items())]
 
     @property
     def instances(self) -> int:
@@ -113,8 +113,7 @@ class Figures:
             "phases": dict(self.phases),
         }
 
-    def _sum(self, stratum: int, rounds: Iterable[Round]) -> StratumWork:
-        rounds = list(rounds)
+    def _sum(self, stratum: int, rounds: Sequence[Round]) -> StratumWork:
         return StratumWork(
             stratum,
             self.derives.get(stratum, ""),

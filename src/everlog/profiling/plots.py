@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from html import escape
 
+from everlog.lang.layout import cut
+
 WIDTH = 880
 ROW = 24
 LABEL = 420
@@ -32,7 +34,8 @@ def bars(rows: Sequence[tuple[str, float]], shown: Shown) -> str:
         y = ROW * number
         length = max(1.0, room * value / largest)
         parts.append(f"<g><title>{escape(label)}: {escape(shown(value))}</title>")
-        parts.append(f'<text x="{LABEL - 8}" y="{y + 16}" text-anchor="end" class="label">{escape(_cut(label))}</text>')
+        name = escape(cut(label, 60))
+        parts.append(f'<text x="{LABEL - 8}" y="{y + 16}" text-anchor="end" class="label">{name}</text>')
         parts.append(f'<rect x="{LABEL}" y="{y + 4}" width="{length:.1f}" height="{ROW - 8}" class="bar"/>')
         parts.append(f'<text x="{LABEL + length + 6:.1f}" y="{y + 16}" class="value">{escape(shown(value))}</text></g>')
     return "".join([*parts, "</svg>"])
@@ -79,7 +82,3 @@ def _thinned(points: Sequence[tuple[float, float]]) -> Sequence[tuple[float, flo
         return points
     size = -(-len(points) // MOST_POINTS)
     return [max(points[i : i + size], key=lambda point: abs(point[1])) for i in range(0, len(points), size)]
-
-
-def _cut(text: str) -> str:
-    return text if len(text) <= 60 else f"{text[:57]}..."

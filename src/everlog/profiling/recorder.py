@@ -43,7 +43,7 @@ class Recorder(Watch):
         self._start = self._mark = time.perf_counter()
         self._sampled = float("-inf")
         self._program = program
-        self._texts = _as_written(program)
+        self._texts = as_written(program)
         self._strata = {id(rule): stratum.index for stratum in program.strata for rule in stratum.rules}
         self._known: list[Rule] = []
         """The rules seen so far, kept alive because they are identified by ``id``."""
@@ -108,7 +108,6 @@ class Recorder(Watch):
         now = time.perf_counter()
         if self._round is not None:
             self._derived.setdefault(self._group(self._round.phase), Counter()).update(instances)
-        if self._round is not None:
             self._round.matching += now - self._mark
         self._mark = now
         self._sample(now)
@@ -214,11 +213,11 @@ def watching(profile: Profile | bool | None, program: StratifiedProgram) -> Iter
         recorder.close()
 
 
-def _as_written(program: StratifiedProgram) -> Callable[[Rule], str]:
+def as_written(program: StratifiedProgram) -> Callable[[Rule], str]:
     """A function that returns the text of a rule as it was written, if it was written."""
     checked = program.program
-    as_written = checked.written.rules if checked.written is not None else checked.rules
-    written = {id(rule): before for rule, before in zip(checked.rules, as_written, strict=True)}
+    texts = checked.written.rules if checked.written is not None else checked.rules
+    written = {id(rule): before for rule, before in zip(checked.rules, texts, strict=True)}
     return lambda rule: print_rule(written.get(id(rule), rule), checked.prefixes)
 
 

@@ -37,7 +37,6 @@ STYLE = """
 
 
 def page(profile: Figures, title: str) -> str:
-    """The text of the whole page."""
     made = datetime.now().astimezone().isoformat(timespec="seconds")
     return (
         f'<!doctype html>\n<html lang="en"><head><meta charset="utf-8"><title>{escape(title)}</title></head>\n'

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from everlog.lang.layout import cut
 from everlog.profiling.figures import Figures
 
 SHOWN = 12
@@ -44,9 +45,16 @@ class ProfileTable:
 
 def tables(profile: Figures, shown: int = SHOWN) -> Iterator[ProfileTable]:
     """The strata, the heaviest rules and the heaviest rounds."""
-    yield _strata(profile, shown)
-    yield _rules(profile, shown)
-    yield _rounds(profile, shown)
+    strata = sorted(profile.strata, key=lambda each: -each.seconds)
+    columns: tuple[str, ...] = ("seconds", "share", "instances", "facts", "rounds", "stratum", "derives")
+    yield _table("strata", columns, 6, strata, profile, shown)
+    note = "matching and dropping repeated facts; merging is not measured by rule"
+    if any(each.rules > 1 for each in profile.rules):
+        note = "Spark evaluates some rules together: their time is one, instances are given by what they derive"
+    columns = ("seconds", "share", "instances", "passes", "stratum", "phase", "rule")
+    yield _table("rules", columns, 5, profile.rules, profile, shown, note)
+    columns = ("seconds", "share", "matching", "instances", "facts", "stratum", "round", "phase")
+    yield _table("rounds", columns, 7, profile.heaviest_rounds, profile, shown, "the heaviest first")
 
 
 def summary(profile: Figures) -> str:
@@ -72,25 +80,6 @@ def text_lines(profile: Figures) -> Iterator[str]:
                 yield f"and {table.more:,} more"
 
 
-def _strata(profile: Figures, shown: int) -> ProfileTable:
-    found = sorted(profile.strata, key=lambda each: -each.seconds)
-    columns = ("seconds", "share", "instances", "facts", "rounds", "stratum", "derives")
-    return _table("strata", columns, 6, found, profile, shown)
-
-
-def _rules(profile: Figures, shown: int) -> ProfileTable:
-    note = "matching and dropping repeated facts; merging is not measured by rule"
-    if any(each.rules > 1 for each in profile.rules):
-        note = "Spark evaluates some rules together: their time is one, instances are given by what they derive"
-    columns = ("seconds", "share", "instances", "passes", "stratum", "phase", "rule")
-    return _table("rules", columns, 5, profile.rules, profile, shown, note)
-
-
-def _rounds(profile: Figures, shown: int) -> ProfileTable:
-    columns = ("seconds", "share", "matching", "instances", "facts", "stratum", "round", "phase")
-    return _table("rounds", columns, 7, profile.heaviest_rounds, profile, shown, "the heaviest first")
-
-
 CELLS: Mapping[str, Callable[[Any, Figures], str]] = {
     "seconds": lambda each, profile: f"{each.seconds:.3f}",
     "share": lambda each, profile: _share(each.seconds, profile),
@@ -109,13 +98,7 @@ CELLS: Mapping[str, Callable[[Any, Figures], str]] = {
 
 
 def _table(
-    title: str,
-    columns: Sequence[str],
-    left: int,
-    found: Sequence[Any],
-    profile: Figures,
-    shown: int,
-    note: str = "",
+    title: str, columns: Sequence[str], left: int, found: Sequence[Any], profile: Figures, shown: int, note: str = ""
 ) -> ProfileTable:
     rows = [tuple(CELLS[name](each, profile) for name in columns) for each in found[:shown]]
     return ProfileTable(title, columns, rows, left, note, max(0, len(found) - shown))
@@ -126,7 +109,7 @@ def _share(seconds: float, profile: Figures) -> str:
 
 
 def _aligned(table: ProfileTable) -> Iterator[str]:
-    rows = [[_cut(cell) for cell in row] for row in (table.columns, *table.rows)]
+    rows = [[cut(cell, WIDEST) for cell in row] for row in (table.columns, *table.rows)]
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     for row in rows:
         cells = [
@@ -134,7 +117,3 @@ def _aligned(table: ProfileTable) -> Iterator[str]:
             for number, (cell, width) in enumerate(zip(row, widths, strict=True))
         ]
         yield "  ".join(cells).rstrip()
-
-
-def _cut(text: str) -> str:
-    return text if len(text) <= WIDEST else f"{text[: WIDEST - 3]}..."

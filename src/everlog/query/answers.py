@@ -18,12 +18,12 @@ from everlog.engine.keys import Column, pack
 from everlog.engine.relation import Relation
 from everlog.engine.tables import argument_names
 from everlog.lang.terms import Value, text_of
-from everlog.query.display import rows_html
+from everlog.query.display import Tabular
 from everlog.query.ordered import Numbers, Ordered, ordered
 from everlog.query.typed import BATCH_ROWS, typed_texts, values_of
 
 
-class Rows:
+class Rows(Tabular):
     """A set of rows with named columns.
 
     >>> import everlog
@@ -45,9 +45,6 @@ class Rows:
     def __len__(self) -> int:
         return len(self._relation)
 
-    def __bool__(self) -> bool:
-        return len(self) > 0
-
     def __iter__(self) -> Iterator[tuple[Value, ...]]:
         if not self.columns:
             yield from [()] * len(self)
@@ -67,14 +64,6 @@ class Rows:
         if any(found < 0 for found in ids) or not self._relation.layout.fits(max(ids, default=-1) + 1):
             return False
         return bool(self._relation.contains(pack(self._relation.layout, ids, 1))[0])
-
-    def __repr__(self) -> str:
-        shown = ", ".join(map(repr, self.rows(3)))
-        more = ", ..." if len(self) > 3 else ""
-        return f"<{type(self).__name__} ({', '.join(self.columns)}): {len(self):,} rows [{shown}{more}]>"
-
-    def _repr_html_(self) -> str:
-        return rows_html(self)
 
     def rows(self, limit: int | None = None) -> list[tuple[Value, ...]]:
         """The rows as tuples of Python values."""
@@ -139,16 +128,6 @@ class Rows:
         schema = self._schema(dictionary)
         for columns in self._blocks(start, len(self) if stop is None else min(stop, len(self))):
             yield self._batch(columns, schema)
-
-    def to_pandas(self) -> Any:
-        """A pandas DataFrame; see :meth:`to_arrow`."""
-        return self.to_arrow().to_pandas()
-
-    def to_polars(self) -> Any:
-        """A Polars DataFrame; see :meth:`to_arrow`."""
-        import polars
-
-        return polars.from_arrow(self.to_arrow())
 
     def to_spark(self, session: Any = None) -> Any:
         """A Spark DataFrame in the given session, the active one, or an embedded one."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -101,6 +101,11 @@ def ntriples_terms(texts: Texts) -> Texts:
 def joined(pieces: list[Any]) -> Texts:
     """Columns and strings, joined row by row."""
     return _join(*pieces)
+
+
+def interleaved(pieces: Sequence[Any], separator: str) -> list[Any]:
+    """The pieces with a separator between each two."""
+    return [each for piece in pieces for each in (separator, piece)][1:]
 
 
 def data_of(texts: Texts) -> memoryview:

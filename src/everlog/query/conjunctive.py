@@ -13,7 +13,7 @@ from everlog.engine.match import Engine, Matches
 from everlog.engine.relation import Relation
 from everlog.engine.rules import RuleSet
 from everlog.engine.state import State
-from everlog.lang.syntax import Atom, Constant, Predicate, Rule, Term, Variable
+from everlog.lang.syntax import Atom, Constant, Predicate, Rule
 from everlog.lang.terms import text_of
 from everlog.query.answers import Rows
 from everlog.query.counting import count
@@ -74,7 +74,9 @@ class Answers(Rows):
             values = {v: Constant(text_of(value)) for v, value in zip(self._query.variables, row, strict=True)}
         except (TypeError, ValueError):  # not a term
             return False
-        return self._matches(_put(self._rule(), values), self._engine(FIRST)).any()
+        rule = self._rule()
+        positive, negative = (tuple(a.put(values) for a in atoms) for atoms in (rule.positive, rule.negative))
+        return self._matches(Rule(rule.head.put(values), positive, negative), self._engine(FIRST)).any()
 
     def _rule(self) -> Rule:
         return Rule(Atom(self._head, self._query.variables), self._query.positive, self._query.negative)
@@ -84,13 +86,3 @@ class Answers(Rows):
 
     def _engine(self, block: int = BLOCK_ROWS) -> Engine:
         return Engine(len(self._dictionary), self._constants, limits=self._limits(), block=block)
-
-
-def _put(rule: Rule, values: dict[Variable, Constant]) -> Rule:
-    """The rule with values substituted for variables."""
-
-    def put(atom: Atom) -> Atom:
-        terms: tuple[Term, ...] = tuple(values.get(t, t) if isinstance(t, Variable) else t for t in atom.terms)
-        return Atom(atom.predicate, terms)
-
-    return Rule(put(rule.head), tuple(map(put, rule.positive)), tuple(map(put, rule.negative)))

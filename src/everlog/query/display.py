@@ -1,9 +1,9 @@
-"""HTML of rows of terms for notebooks."""
+"""What all kinds of answers have in common: their forms in other libraries, and how they are displayed."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Protocol
+from typing import Any
 
 import pyarrow as pa
 
@@ -12,28 +12,49 @@ from everlog.lang.layout import counted
 from everlog.lang.printer import cell_text
 
 
-class Tabular(Protocol):
+class Frames:
+    """Answers in the forms of other libraries, all made from an Arrow table."""
+
+    def to_arrow(self) -> pa.Table:
+        raise NotImplementedError
+
+    def to_pandas(self) -> Any:
+        """A pandas DataFrame; see :meth:`to_arrow`."""
+        return self.to_arrow().to_pandas()
+
+    def to_polars(self) -> Any:
+        """A Polars DataFrame; see :meth:`to_arrow`."""
+        import polars
+
+        return polars.from_arrow(self.to_arrow())
+
+
+class Tabular(Frames):
     """Rows of terms under named columns."""
 
-    @property
-    def columns(self) -> Sequence[str]: ...
+    columns: tuple[str, ...]
 
-    def __len__(self) -> int: ...
+    def __len__(self) -> int:
+        raise NotImplementedError
 
-    def texts(self, start: int, end: int) -> Sequence[pa.Array]:
-        """The texts of some rows, column by column."""
+    def rows(self, limit: int | None = None) -> Sequence[tuple[Any, ...]]:
+        raise NotImplementedError
 
+    def texts(self, start: int = 0, stop: int | None = None) -> list[pa.LargeStringArray]:
+        raise NotImplementedError
 
-def rows_html(rows: Tabular) -> str:
-    """A table of the first rows of terms. Unbound cells are empty."""
-    total = len(rows)
-    caption = counted(total, "row")
-    if not rows.columns:
-        return f"<p>{'true' if total else 'false'}</p>"
-    texts = rows.texts(0, SHOWN)
-    cells = ([_cell(text) for text in column.to_pylist()] for column in texts)
-    shown = list(zip(*cells, strict=True))
-    return html_table(rows.columns, shown, total, caption=caption)
+    def __repr__(self) -> str:
+        shown = ", ".join(map(repr, self.rows(3)))
+        more = ", ..." if len(self) > 3 else ""
+        return f"<{type(self).__name__} ({', '.join(self.columns)}): {len(self):,} rows [{shown}{more}]>"
+
+    def _repr_html_(self) -> str:
+        """A table of the first rows for notebooks. Unbound cells are empty."""
+        total = len(self)
+        if not self.columns:
+            return f"<p>{'true' if total else 'false'}</p>"
+        cells = ([_cell(text) for text in column.to_pylist()] for column in self.texts(0, SHOWN))
+        return html_table(self.columns, list(zip(*cells, strict=True)), total, caption=counted(total, "row"))
 
 
 def _cell(text: str | None) -> str:

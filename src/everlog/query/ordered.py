@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Protocol
 
 import numpy as np
 import pyarrow as pa
@@ -27,17 +26,6 @@ SORTED_BELOW = 1_000_000
 Numbers = NDArray[np.int32]
 
 
-class Ordered(Protocol):
-    """All rows, in order."""
-
-    @property
-    def terms(self) -> list[Column]:
-        """For each column, the distinct ids in order."""
-
-    def blocks(self, start: int, stop: int) -> Iterator[list[Numbers]]:
-        """A range of rows in blocks: for each column, the numbers of its terms."""
-
-
 def ordered(dictionary: Dictionary, relation: Relation) -> Ordered:
     """The rows of a relation: by value, numbers first, up to :data:`SORTED_BELOW`; by the terms' hashes beyond."""
     if len(relation) > SORTED_BELOW and relation.base is not None and not relation.runs and not relation.gone:
@@ -51,9 +39,11 @@ class InMemory:
     """Rows that are all in memory."""
 
     terms: list[Column]
+    """For each column, the distinct ids in order."""
     columns: list[Numbers]
 
     def blocks(self, start: int, stop: int) -> Iterator[list[Numbers]]:
+        """A range of rows in blocks: for each column, the numbers of its terms."""
         for first in range(start, stop, BLOCK_ROWS):
             yield [column[first : min(first + BLOCK_ROWS, stop)] for column in self.columns]
 
@@ -93,6 +83,9 @@ class PairListing:
         leads, places = np.empty(size, np.int32), np.empty(size, np.int32)
         boards.take_pairs(bits, leads, places, first)
         return leads, places
+
+
+Ordered = InMemory | PairListing
 
 
 def _sorted(dictionary: Dictionary, relation: Relation) -> InMemory:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from everlog.lang.layout import counted
 from everlog.lang.printer import print_text
 
 if TYPE_CHECKING:
@@ -16,18 +17,10 @@ def table_lines(
     rows: Rows, limit: int, prefixes: Mapping[str, str], remember: Callable[[Iterable[str]], None]
 ) -> Iterator[str]:
     """The lines of the first rows, and the number of rows; ``remember`` is called with the terms shown."""
-    total = len(rows)
-    shown = min(limit, total)
-    columns = [_cells(column, prefixes) for column in rows.texts(0, shown)]
-    widths = [max(map(len, [name, *cells])) for name, cells in zip(rows.columns, columns, strict=True)]
-    yield _line(rows.columns, widths)
-    yield _line(["-" * width for width in widths], widths)
-    for row in zip(*columns, strict=True):
-        yield _line(row, widths)
+    columns = [_cells(column, prefixes) for column in rows.texts(0, limit)]
+    yield from _table(rows.columns, columns, min(limit, len(rows)), len(rows), "answer")
     for cells in columns:
         remember(cells)
-    many = f"{total:,} answer{'' if total == 1 else 's'}"
-    yield many if shown == total else f"{many}, {shown:,} shown; `:limit N` shows more"
 
 
 def result_lines(result: Result, limit: int, prefixes: Mapping[str, str]) -> Iterator[str]:
@@ -38,16 +31,22 @@ def result_lines(result: Result, limit: int, prefixes: Mapping[str, str]) -> Ite
         yield "true" if result else "false"
         return
     shown = result.first(limit)
-    cells = [_cells(column, prefixes) for column in shown.texts(0, len(shown))]
-    end = " ." if isinstance(result, Triples) else ""
-    widths = [max(map(len, [name, *column]), default=0) for name, column in zip(shown.columns, cells, strict=True)]
+    columns = [_cells(column, prefixes) for column in shown.texts(0, len(shown))]
+    what = "triple" if isinstance(result, Triples) else "answer"
+    yield from _table(shown.columns, columns, len(shown), len(result), what)
+
+
+def _table(names: Sequence[str], columns: Sequence[Sequence[str]], shown: int, total: int, what: str) -> Iterator[str]:
+    """The lines of rows; triples have no header and end with a dot."""
+    widths = [max(map(len, [name, *cells])) for name, cells in zip(names, columns, strict=True)]
+    end = " ." if what == "triple" else ""
     if not end:
-        yield _line(shown.columns, widths)
+        yield _line(names, widths)
         yield _line(["-" * width for width in widths], widths)
-    for row in zip(*cells, strict=True):
+    for row in zip(*columns, strict=True):
         yield _line(row, widths) + end
-    many = f"{len(result):,} {'triple' if end else 'answer'}{'' if len(result) == 1 else 's'}"
-    yield many if len(shown) == len(result) else f"{many}, {len(shown):,} shown; `:limit N` shows more"
+    many = counted(total, what)
+    yield many if shown == total else f"{many}, {shown:,} shown; `:limit N` shows more"
 
 
 def _cells(column: Any, prefixes: Mapping[str, str]) -> list[str]:

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from everlog.kb.rule_edits import RulesChanged
+from everlog.lang.layout import counted
 from everlog.lang.printer import print_name
 
 if TYPE_CHECKING:
@@ -39,7 +40,7 @@ def _rules(change: Change) -> Iterator[str]:
     sides = (("+", change.rules_added, ""), ("-", change.rules_removed, ""), ("", change.rules_known, " there already"))
     for sign, rules, more in sides:
         if rules:
-            yield f"{sign}{len(rules):,} rule{'' if len(rules) == 1 else 's'}{more}"
+            yield f"{sign}{counted(len(rules), 'rule')}{more}"
 
 
 def _counted(added: Mapping[Any, Any], removed: Mapping[Any, Any], prefixes: Mapping[str, str]) -> str:

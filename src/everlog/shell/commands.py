@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+import re
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from everlog.lang.codes import Code
-from everlog.lang.errors import Diagnostic, RuleError
+from everlog.lang.errors import RuleError
 from everlog.shell.session import Session
 
 if TYPE_CHECKING:
     from everlog.analysis.check import CheckedProgram
+    from everlog.kb.change import Change
+    from everlog.kb.knowledge_base import KnowledgeBase
 
 
 @dataclass(frozen=True)
@@ -26,35 +29,34 @@ class Command:
 
 def run_command(session: Session, text: str) -> None:
     """Find the command that a text begins with, and run it."""
-    name, _, rest = text.strip().partition(" ") if " " in text.strip().split("\n")[0] else _first_line(text)
-    found = COMMANDS.get(ALIASES.get(name, name))
-    if found is None:
-        raise _unknown_command(name, COMMANDS)
-    if not rest.strip() and found.usage.partition(" ")[2].strip() and "[" not in found.usage:
+    name, *others = re.split(r"[ \n]", text.strip(), maxsplit=1)
+    rest, found = "".join(others).strip(), _command(name)
+    if not rest and found.usage.partition(" ")[2].strip() and "[" not in found.usage:
         raise RuleError.of(Code.MISSING_ARGUMENT, f"`{name}` needs something more", None, f"write `{found.usage}`")
-    found.run(session, rest.strip())
+    found.run(session, rest)
 
 
-def _first_line(text: str) -> tuple[str, str, str]:
-    return text.strip().partition("\n")
+def _command(name: str) -> Command:
+    """The command with a name; an error names the closest one if there is none."""
+    found = COMMANDS.get(ALIASES.get(name, name))
+    if found is not None:
+        return found
+    from difflib import get_close_matches
+
+    close = get_close_matches(name, list(COMMANDS), n=1)
+    hint = f"did you mean `{close[0]}`?" if close else "`:help` lists the commands"
+    raise RuleError.of(Code.UNKNOWN_COMMAND, f"there is no command `{name}`", None, hint)
 
 
 def _help(session: Session, text: str) -> None:
     if text:
-        name = text if text.startswith(":") else f":{text}"
-        found = COMMANDS.get(ALIASES.get(name, name))
-        if found is None:
-            raise _unknown_command(name, COMMANDS)
+        found = _command(text if text.startswith(":") else f":{text}")
         session.write(f"{found.usage}  {found.help}")
         return
     rows = [*TYPED.items(), *((each.usage, each.help) for each in COMMANDS.values())]
     width = max(len(usage) for usage, _ in rows)
     for usage, meaning in rows:
         session.write(f"{usage.ljust(width)}  {meaning}")
-
-
-def _explain(session: Session, text: str) -> None:
-    session.explain(text)
 
 
 def _sparql(session: Session, text: str) -> None:
@@ -114,9 +116,27 @@ def _profile(session: Session, text: str) -> None:
 
 
 def _load(session: Session, text: str) -> None:
-    from everlog.shell.loading import load
+    """Add the contents of a file: rules if it is a rule file, otherwise facts, also those of an ontology."""
+    from everlog.lang.parser import parse_file
 
-    load(session, text)
+    if text.endswith(".rls"):
+        session.change(parse_file(text, session.kb.program.program.prefixes))
+    else:
+        session.applied(f"loading {text}", lambda: [_loaded(session.kb, text)])
+
+
+def _loaded(kb: KnowledgeBase, path: str) -> Change:
+    """Insert the facts of ``[NAME=]PATH``, read by this process."""
+    from everlog.engine.factset import NONE
+    from everlog.ingest.into_memory import read_files
+    from everlog.ingest.sources import ReadOptions
+
+    arities = {p.name: p.arity for p in kb.predicates if not p.name.startswith("<")}
+    options = ReadOptions(prefixes=dict(kb.program.program.prefixes), arities=arities)
+    read = read_files(path, options, kb.state().dictionary, kb._headers)
+    kb.declare(read.prefixes)
+    kb.warn_of_facts(read.kinds, read.named)
+    return kb.update_facts(read.facts, NONE, kinds=read.kinds, profile=True)
 
 
 def _save(session: Session, text: str) -> None:
@@ -124,10 +144,6 @@ def _save(session: Session, text: str) -> None:
     session.saved = True
     assert session.kb.saved is not None
     session.write(f"saved {session.kb.saved.path}, version {version}")
-
-
-def _undo(session: Session, text: str) -> None:
-    session.undo()
 
 
 def _limit(session: Session, text: str) -> None:
@@ -144,15 +160,6 @@ def _quit(session: Session, text: str) -> None:
     session.over = True
 
 
-def _unknown_command(name: str, others: Iterable[str]) -> RuleError:
-    """An error that names the closest command."""
-    from difflib import get_close_matches
-
-    close = get_close_matches(name, list(others), n=1)
-    hint = f"did you mean `{close[0]}`?" if close else "`:help` lists the commands"
-    return RuleError(Diagnostic(Code.UNKNOWN_COMMAND, f"there is no command `{name}`", hint=hint))
-
-
 def _program(session: Session) -> CheckedProgram:
     return session.kb.program.program
 
@@ -167,7 +174,7 @@ TYPED: Mapping[str, str] = {
 """Inputs that are not commands, with what they do."""
 
 COMMANDS: Mapping[str, Command] = {
-    ":explain": Command(":explain FACT", "why a fact holds, or each answer to a query, or why not", _explain),
+    ":explain": Command(":explain FACT", "why a fact holds, or each answer to a query, or why not", Session.explain),
     ":sparql": Command(":sparql QUERY", "ask in SPARQL, or change facts by a SPARQL update", _sparql),
     ":rules": Command(":rules", "the rules", _rules),
     ":predicates": Command(":predicates", "the predicates with the numbers of their facts", _predicates),
@@ -177,7 +184,7 @@ COMMANDS: Mapping[str, Command] = {
     ":save": Command(
         ":save [STORE]", "write a store, or the next version of the one that was opened", _save, files=True
     ),
-    ":undo": Command(":undo", "go back to before the last change", _undo),
+    ":undo": Command(":undo", "go back to before the last change", lambda session, _: session.undo()),
     ":limit": Command(":limit N", "show at most N answers", _limit),
     ":help": Command(":help [COMMAND]", "this", _help),
     ":quit": Command(":quit", "leave; so does Ctrl-D", _quit),

@@ -19,7 +19,6 @@ ReadLine = Callable[[str], str]
 
 
 def typed(prompt: str) -> str:
-    """Read the next line of a terminal."""
     return input(prompt)
 
 

@@ -18,8 +18,6 @@ COMMAND = re.compile(r":[A-Za-z-]*!?(?=\s|$)")
 
 
 class InputKind(Enum):
-    """The kinds of inputs."""
-
     NOTHING = "nothing"
     COMMAND = "command"
     QUERY = "query"

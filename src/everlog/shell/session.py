@@ -75,7 +75,6 @@ class Session:
             self.saved = False
 
     def undo(self) -> None:
-        """Undo the last change."""
         if not self._before:
             raise EverlogError.of(Code.NOTHING_TO_UNDO, "there is nothing to undo")
         self.kb, what = self._before.pop()

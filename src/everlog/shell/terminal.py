@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -33,7 +33,7 @@ def completion_and_history(session: Session) -> Iterator[None]:
         yield
         return
     readline.set_completer_delims(DELIMITERS)
-    readline.set_completer(_Completer(session).complete)
+    readline.set_completer(_completer(session))
     is_libedit = "libedit" in (readline.__doc__ or "")
     readline.parse_and_bind("bind ^I rl_complete" if is_libedit else "tab: complete")
     path = history_file()
@@ -51,16 +51,15 @@ def completion_and_history(session: Session) -> Iterator[None]:
                 readline.write_history_file(path)
 
 
-class _Completer:
-    """Returns completions one by one, as readline requests them."""
+def _completer(session: Session) -> Callable[[str, int], str | None]:
+    """A function that returns completions one by one, as readline requests them."""
+    import readline
 
-    def __init__(self, session: Session) -> None:
-        self._session = session
-        self._found: list[str] = []
+    found: list[str] = []
 
-    def complete(self, word: str, number: int) -> str | None:
-        import readline
-
+    def complete(word: str, number: int) -> str | None:
         if number == 0:
-            self._found = completions(self._session, readline.get_line_buffer(), readline.get_begidx(), word)
-        return self._found[number] if number < len(self._found) else None
+            found[:] = completions(session, readline.get_line_buffer(), readline.get_begidx(), word)
+        return found[number] if number < len(found) else None
+
+    return complete

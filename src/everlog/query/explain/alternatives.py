@@ -27,7 +27,6 @@ MOST_COMBINED = 10_000
 SPARE = 20
 """Number of proofs kept of a fact other than the goal, as a multiple of the number requested of the goal."""
 
-
 MORE = "there are more; a higher limit shows them"
 
 
@@ -45,16 +44,9 @@ class Choice:
         return frozenset(self.steps.items())
 
 
-@dataclass(frozen=True)
-class Several:
-    """Proofs of a fact, and sentences that say why there may be others."""
-
-    choices: tuple[Choice, ...]
-    left_out: tuple[str, ...] = ()
-
-
-def several(search: Search, goal: int, limit: int) -> Several:
-    """At most ``limit`` proofs of a goal by steps, not counting that it was given."""
+def several(search: Search, goal: int, limit: int) -> tuple[list[Choice], tuple[str, ...]]:
+    """At most ``limit`` proofs of a goal by steps, not counting that it was given, and sentences that say why there may
+    be others."""
     ended = _explore(search, goal)
     found = _Levels(search, goal, limit)
     proofs = found.proofs()
@@ -64,7 +56,7 @@ def several(search: Search, goal: int, limit: int) -> Several:
         "not all paths of closures were followed, so there may be more": found.has_other_paths(search),
         MORE: len(proofs) > limit,
     }
-    return Several(tuple(proofs[:limit]), tuple(reason for reason, applies in left_out.items() if applies))
+    return proofs[:limit], tuple(reason for reason, applies in left_out.items() if applies)
 
 
 def _explore(search: Search, goal: int) -> bool:

@@ -2,45 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import Protocol
+from collections.abc import Sequence
 
 from everlog.lang.syntax import Atom, Constant
-from everlog.query.explain.classes import TermCache
+from everlog.query.explain.equalities import Equalities, Pair
 from everlog.query.explain.proof import Proof, ProofStep
 
-Pair = tuple[int, int]
-"""Two terms, by their ids."""
 
-
-class ProvedEqualities(Protocol):
-    """Equal terms with the edges by which they are equal, and a proof of each edge."""
-
-    terms: TermCache
-
-    def needed(self, draft: Proof) -> Iterator[Pair]:
-        """The pairs of terms whose equality a proof uses."""
-
-    def in_order(self, one: Constant, other: Constant) -> Pair:
-        """Two terms in the order in which their equality is proved."""
-
-    def path(self, pair: Pair) -> list[int]:
-        """The edges from a term to an equal one."""
-
-    def fact(self, pair: Pair) -> Atom:
-        """The fact that two terms are equal."""
-
-    def edge(self, number: int) -> Atom:
-        """The fact of an edge."""
-
-    def level(self, edge: int) -> int:
-        """The level at which an edge is proved."""
-
-    def draft(self, edge: int) -> Proof:
-        """The proof of an edge, which uses equalities without proving them."""
-
-
-def assembled(draft: Proof, equalities: ProvedEqualities) -> Proof:
+def assembled(draft: Proof, equalities: Equalities) -> Proof:
     """The whole proof: the proofs of equalities come first, level by level.
 
     A fact that is proved at several levels keeps its first proof, which does not depend on later levels.
@@ -54,7 +23,7 @@ def assembled(draft: Proof, equalities: ProvedEqualities) -> Proof:
     return Proof(_reached(made.steps, made.place[draft.fact]))
 
 
-def _needed(draft: Proof, equalities: ProvedEqualities) -> list[int]:
+def _needed(draft: Proof, equalities: Equalities) -> list[int]:
     """All edges that a proof depends on, earlier levels first."""
     found: dict[int, None] = {}
     waiting = [draft]
@@ -68,7 +37,7 @@ def _needed(draft: Proof, equalities: ProvedEqualities) -> list[int]:
 
 
 class _Assembly:
-    def __init__(self, equalities: ProvedEqualities) -> None:
+    def __init__(self, equalities: Equalities) -> None:
         self._equalities = equalities
         self.steps: list[ProofStep] = []
         self.place: dict[Atom, int] = {}
@@ -97,9 +66,7 @@ class _Assembly:
     def _put(self, step: ProofStep, premises: tuple[int, ...]) -> int:
         if step.fact not in self.place:
             self.place[step.fact] = len(self.steps)
-            self.steps.append(
-                ProofStep(step.fact, step.kind, step.rules, step.bindings, premises, step.absent, step.equal)
-            )
+            self.steps.append(step.after(premises))
         return self.place[step.fact]
 
 
@@ -111,7 +78,4 @@ def _reached(steps: Sequence[ProofStep], goal: int) -> tuple[ProofStep, ...]:
             used.update(steps[at].premises)
     order = sorted(used)
     place = {at: number for number, at in enumerate(order)}
-    return tuple(
-        ProofStep(s.fact, s.kind, s.rules, s.bindings, tuple(place[p] for p in s.premises), s.absent, s.equal)
-        for s in (steps[at] for at in order)
-    )
+    return tuple(steps[at].after(tuple(place[p] for p in steps[at].premises)) for at in order)

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 import numpy as np
 
 from everlog.analysis.modules.module import SpecialModule
 from everlog.engine.keys import Column
 from everlog.lang.syntax import Atom, Constant, Term, Variable
-from everlog.query.explain.instances import variables
+from everlog.query.explain.classes import TermCache
+from everlog.query.explain.instances import variables_of
 from everlog.query.explain.proof import Kind, Proof, ProofStep
 from everlog.query.explain.search import Search
 
@@ -23,7 +24,7 @@ class ProofBuilder:
     def __init__(self, search: Search, rules: int) -> None:
         self._search = search
         self._own = rules
-        self._constants: dict[int, Constant] = {}
+        self._terms = TermCache(search.subject.dictionary)
         self._atoms: dict[int, Atom] = {}
         self._bodies: dict[int, list[int]] = {}
         self._made: dict[int, ProofStep] = {}
@@ -73,8 +74,7 @@ class ProofBuilder:
             if step < 0:
                 steps.append(ProofStep(self._atoms[fact], "given"))
                 continue
-            made, premises = self._made[step], tuple(place[other] for other in self._bodies[step])
-            steps.append(ProofStep(made.fact, made.kind, made.rules, made.bindings, premises, made.absent))
+            steps.append(self._made[step].after(tuple(place[other] for other in self._bodies[step])))
         return Proof(tuple(steps))
 
     # terms ------------------------------------------------------------------------------------------
@@ -88,7 +88,7 @@ class ProofBuilder:
         parts = list(self._search.steps.parts(np.array(steps, np.int64)))
         columns = [column for _, _, each in rows for column in each]
         columns += [column for found, _, places in parts for column in (values[places] for values in found.values)]
-        self._add_constants(columns)
+        self._terms.constants(np.unique(np.concatenate([np.empty(0, np.int64), *columns])).tolist())
         for predicate, numbers, each in rows:
             for number, terms in zip(numbers.tolist(), self._rows(each, len(numbers)), strict=True):
                 self._atoms[number] = Atom(predicate, terms)
@@ -99,17 +99,10 @@ class ProofBuilder:
             for step, head, bound in zip(numbers.tolist(), heads, values, strict=True):
                 self._made[step] = make(self._atoms[head], bound)
 
-    def _add_constants(self, columns: Sequence[Column]) -> None:
-        terms = np.unique(np.concatenate([np.empty(0, np.int64), *columns]))
-        new = [term for term in terms.tolist() if term not in self._constants]
-        if new:
-            texts = self._search.subject.dictionary.decode(np.array(new, np.int64)).to_pylist()
-            self._constants.update(zip(new, map(Constant, texts), strict=True))
-
     def _rows(self, columns: Sequence[Column], size: int) -> Iterable[tuple[Constant, ...]]:
         if not columns:
             return [()] * size
-        known = self._constants
+        known = self._terms.by_id
         return zip(*([known[term] for term in column.tolist()] for column in columns), strict=True)
 
     def _maker(self, by: int | SpecialModule) -> Callable[[Atom, tuple[Constant, ...]], ProofStep]:
@@ -119,7 +112,7 @@ class ProofBuilder:
             rules = subject.along(by)
             return lambda fact, values: ProofStep(fact, "path", rules)
         rule, written = subject.rules[by], subject.written[by]
-        order = variables(rule)
+        order = variables_of(rule.positive)
         named = {v for atom in (written.head, *written.body) for v in atom.variables()}
         shown = [(at, v.name) for at, v in enumerate(order) if v in named]
         kind: Kind = "query" if by >= self._own else "rule"
@@ -127,12 +120,8 @@ class ProofBuilder:
 
         def make(fact: Atom, values: tuple[Constant, ...]) -> ProofStep:
             bindings = tuple([(name, values[at]) for at, name in shown])
-            bound = dict(zip(order, values, strict=True)) if rule.negative else {}
-            absent = tuple(Atom(a.predicate, tuple(_put(t, bound) for t in a.terms)) for a in rule.negative)
+            bound: dict[Variable, Term] = dict(zip(order, values, strict=True)) if rule.negative else {}
+            absent = tuple(atom.put(bound) for atom in rule.negative)
             return ProofStep(fact, kind, used, bindings, (), absent)
 
         return make
-
-
-def _put(term: Term, values: Mapping[Variable, Constant]) -> Term:
-    return values[term] if isinstance(term, Variable) else term

@@ -23,7 +23,7 @@ class TermCache:
     def __init__(self, dictionary: Dictionary) -> None:
         self._dictionary = dictionary
         self._ids: dict[str, int] = {}
-        self._constants: dict[int, Constant] = {}
+        self.by_id: dict[int, Constant] = {}
 
     def id(self, constant: Constant) -> int:
         found = self._ids.get(constant.text)
@@ -32,16 +32,15 @@ class TermCache:
         return found
 
     def ids(self, atom: Atom) -> list[int]:
-        """The ids of the terms of a fact."""
         return [self.id(term) for term in atom.terms if isinstance(term, Constant)]
 
     def constants(self, ids: Sequence[int]) -> list[Constant]:
-        new = [each for each in dict.fromkeys(ids) if each not in self._constants]
+        new = [each for each in dict.fromkeys(ids) if each not in self.by_id]
         if new:
             texts = self._dictionary.decode(np.array(new, np.int64)).to_pylist()
-            self._constants.update(zip(new, map(Constant, texts), strict=True))
+            self.by_id.update(zip(new, map(Constant, texts), strict=True))
             self._ids.update(zip(texts, new, strict=True))
-        return [self._constants[each] for each in ids]
+        return [self.by_id[each] for each in ids]
 
 
 @dataclass(frozen=True)

@@ -81,6 +81,10 @@ class Content(Sequence[Answer]):
         """The text of a rule."""
         return print_rule(self.written[number], self.prefixes)
 
+    def label(self, number: int) -> str:
+        """The name of a rule, or of the query, whose rule comes after the others."""
+        return f"rule {number + 1}" if number < len(self.written) else "query"
+
     def place(self, number: int) -> str | None:
         """The place of a rule, if it was read from a file or a text of the user."""
         span = self.written[number].span

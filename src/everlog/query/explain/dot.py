@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from everlog.lang.printer import print_atom
-from everlog.lang.syntax import Atom
 from everlog.query.explain.content import Content
-from everlog.query.explain.proof import Proof, ProofStep
+from everlog.query.explain.proof import Proof
 from everlog.query.explain.text import because, remarks, why_not
 
 
@@ -30,11 +29,13 @@ def dot(explanation: Content) -> str:
 
 def _proof(proof: Proof, explanation: Content, name: str) -> Iterator[str]:
     for at, step in enumerate(proof.steps):
-        yield f"  {name}{at} [label={_label(step, explanation)}{', style=filled' if step.kind == 'given' else ''}];"
+        label = _quoted(explanation.shown(step.fact), because(step, explanation))
+        yield f"  {name}{at} [label={label}{', style=filled' if step.kind == 'given' else ''}];"
         for other in step.premises:
             yield f"  {name}{other} -> {name}{at};"
         for place, atom in enumerate(step.absent):
-            yield f"  {name}{at}_{place} [label={_quoted(_absent(atom, explanation))}, style=dashed];"
+            label = _quoted(f"~{print_atom(atom, explanation.prefixes)}")
+            yield f"  {name}{at}_{place} [label={label}, style=dashed];"
             yield f"  {name}{at}_{place} -> {name}{at};"
 
 
@@ -42,17 +43,9 @@ def _missing(number: int, explanation: Content) -> Iterator[str]:
     answer = explanation[number]
     yield f"  n{number} [label={_quoted(explanation.query, 'does not hold')}, style=dashed];"
     for at, reason in enumerate(answer.reasons):
-        label = f"rule {reason.rule + 1}" if reason.rule < len(explanation.written) else "query"
-        yield f"  n{number}_{at} [label={_quoted(label, why_not(reason, explanation))}, shape=note];"
+        label = _quoted(explanation.label(reason.rule), why_not(reason, explanation))
+        yield f"  n{number}_{at} [label={label}, shape=note];"
         yield f"  n{number}_{at} -> n{number};"
-
-
-def _label(step: ProofStep, explanation: Content) -> str:
-    return _quoted(explanation.shown(step.fact), because(step, explanation))
-
-
-def _absent(atom: Atom, explanation: Content) -> str:
-    return f"~{print_atom(atom, explanation.prefixes)}"
 
 
 def _quoted(*lines: str) -> str:

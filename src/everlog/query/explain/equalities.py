@@ -16,20 +16,21 @@ from functools import cached_property
 import numpy as np
 
 from everlog.engine.factset import FactSet
-from everlog.engine.kernels import paths
 from everlog.engine.keys import Column
 from everlog.engine.reach import Reach
 from everlog.lang.syntax import Atom, Constant, Predicate
-from everlog.query.explain.assembled import Pair, assembled
 from everlog.query.explain.build import ProofBuilder
 from everlog.query.explain.classes import Classes, TermCache
 from everlog.query.explain.forms import in_terms
-from everlog.query.explain.paths import adjacent
+from everlog.query.explain.paths import PathFinder
 from everlog.query.explain.proof import Proof
 from everlog.query.explain.requested import Goals
 from everlog.query.explain.search import Search
 from everlog.query.explain.subject import ReasonedProgram, Subject
 from everlog.reasoning.merging import Level
+
+Pair = tuple[int, int]
+"""Two terms, by their ids."""
 
 
 @dataclass(frozen=True)
@@ -86,14 +87,14 @@ class Equalities:
         self.top = self.classes[-1]
         self._paths: dict[Pair, list[int]] = {}
         self._proofs: dict[int, Proof] = {}
-        self._graphs: dict[int, _Graph] = {}
+        self._graphs: dict[int, PathFinder] = {}
 
     @cached_property
     def edges(self) -> Edges:
         return Edges.of(self.subjects[:-1], self.same)
 
-    def proofs(self, subject: Subject, goals: Goals, found: Sequence[Proof]) -> list[Proof]:
-        """Proofs of requested facts, made of proofs over representatives."""
+    def drafts(self, subject: Subject, goals: Goals, found: Sequence[Proof]) -> list[Proof]:
+        """Proofs of requested facts, made of proofs over representatives, which use equalities without proving them."""
         columns = [self.terms.constants(column.tolist()) for column in goals.columns]
         rows: Iterable[tuple[Constant, ...]] = zip(*columns, strict=True) if columns else [()] * len(goals)
         drafts = [
@@ -101,10 +102,9 @@ class Equalities:
             for proof, row in zip(found, rows, strict=True)
         ]
         self._prove(drafts)
-        return [assembled(draft, self) for draft in drafts]
+        return drafts
 
     def needed(self, draft: Proof) -> Iterator[Pair]:
-        """The pairs of terms whose equality a proof names."""
         for step in draft.steps:
             yield from (self.in_order(*pair) for pair in step.equal)
             if step.kind == "same":
@@ -122,11 +122,9 @@ class Equalities:
         return self._paths[pair]
 
     def fact(self, pair: Pair) -> Atom:
-        """The fact that two terms are equal."""
         return Atom(self.same, tuple(self.terms.constants(pair)))
 
     def edge(self, number: int) -> Atom:
-        """The fact that an edge is."""
         first, second = self.edges.terms
         return self.fact((int(first[number]), int(second[number])))
 
@@ -134,7 +132,7 @@ class Equalities:
         return int(self.edges.level[edge])
 
     def draft(self, edge: int) -> Proof:
-        """The proof of an edge, in which equalities are named."""
+        """The proof of an edge, which uses equalities without proving them."""
         return self._proofs[edge]
 
     # finding ----------------------------------------------------------------------------------------
@@ -170,9 +168,9 @@ class Equalities:
         if not pairs:
             return
         if level not in self._graphs:
-            self._graphs[level] = _Graph(self.edges.graph(level), self.top.hashes)
+            self._graphs[level] = PathFinder(self.edges.graph(level), self.top.hashes, both_ways=True)
         first, second = np.array(pairs, np.int64).T
-        bounds, terms = self._graphs[level].paths(first, second)
+        bounds, terms = self._graphs[level].shortest(first, second)
         for pair, begin, end in zip(pairs, bounds, bounds[1:], strict=False):
             self._paths[pair] = self.edges.numbers(terms[begin : end - 1], terms[begin + 1 : end]).tolist()
 
@@ -191,35 +189,6 @@ class Equalities:
         ]
         self._proofs.update(zip(edges, drafts, strict=True))
         return drafts
-
-
-@dataclass(frozen=True)
-class _Graph:
-    """A graph of terms with the arrays that the search for paths needs."""
-
-    reach: Reach
-    hashes: Column
-
-    def paths(self, sources: Column, targets: Column) -> tuple[Column, Column]:
-        """The terms on the paths from each source to its target, and the offset of each path."""
-        begin, end = self.reach.positions(sources), self.reach.positions(targets)
-        row_of = self.reach.row_of.view()
-        row_of.flags.writeable = False
-        bounds, places = paths.shortest_paths(
-            self.reach.rows.table, row_of, *self._adjacent, *self._adjacent, begin, end, self._rank
-        )
-        return bounds, self.reach.at(places)
-
-    @cached_property
-    def _adjacent(self) -> tuple[Column, Column]:
-        return adjacent(self.reach.edges, (0, 1), len(self.reach))
-
-    @cached_property
-    def _rank(self) -> Column:
-        terms = self.reach.at(np.arange(len(self.reach)))
-        rank = np.empty(len(terms), np.int64)
-        rank[np.argsort(self.hashes[terms])] = np.arange(len(terms))
-        return rank
 
 
 def _at_level(reasoner: ReasonedProgram, subject: Subject, level: Level) -> Subject:

@@ -7,7 +7,7 @@ from html import escape
 
 from everlog.lang.printer import print_atom
 from everlog.query.explain.content import Answer, Content
-from everlog.query.explain.proof import Proof, ProofStep
+from everlog.query.explain.proof import Proof
 from everlog.query.explain.text import because, count, remarks, why_not
 
 OPEN = 3
@@ -27,7 +27,6 @@ STYLE = """
 
 
 def page(explanation: Content) -> str:
-    """The explanation as a whole page."""
     title = escape(explanation.query)
     body = _content(explanation, len(explanation))
     return (
@@ -37,7 +36,6 @@ def page(explanation: Content) -> str:
 
 
 def fragment(explanation: Content) -> str:
-    """The explanation as part of a page."""
     return f"<style>{STYLE}</style>\n{_content(explanation, SHOWN)}"
 
 
@@ -75,7 +73,7 @@ def _proof(proof: Proof, explanation: Content) -> str:
         step = proof.steps[at]
         fact = explanation.shown(step.fact)
         if step.kind == "given" or at in seen:
-            made.append(_leaf(fact, because(step, explanation) if at not in seen else _again(step)))
+            made.append(_leaf(fact, "as above" if step.kind != "given" else "given"))
             seen.add(at)
             continue
         seen.add(at)
@@ -83,14 +81,10 @@ def _proof(proof: Proof, explanation: Content) -> str:
             f"<details{' open' if depth < OPEN else ''}><summary>{_line(fact, because(step, explanation))}</summary>"
         )
         waiting.append("</details>")
-        absent = (_leaf(f"~{print_atom(atom, explanation.prefixes)}", "does not hold") for atom in step.absent)
-        waiting += reversed(list(absent))
+        absent = [_leaf(f"~{print_atom(atom, explanation.prefixes)}", "does not hold") for atom in step.absent]
+        waiting += reversed(absent)
         waiting += [(other, depth + 1) for other in reversed(step.premises)]
     return "\n".join(made)
-
-
-def _again(step: ProofStep) -> str:
-    return "given" if step.kind == "given" else "as above"
 
 
 def _leaf(fact: str, why: str) -> str:
@@ -102,12 +96,8 @@ def _line(fact: str, why: str) -> str:
 
 
 def _missing(answer: Answer, explanation: Content) -> str:
-    lines = [
-        _leaf(f"rule {r.rule + 1}" if r.rule < len(explanation.written) else "query", why_not(r, explanation))
-        for r in answer.reasons
-    ]
-    if not lines:
-        lines = [_leaf("it was not given, and no rule derives it", "")]
+    lines = [_leaf(explanation.label(each.rule), why_not(each, explanation)) for each in answer.reasons]
+    lines = lines or [_leaf("it was not given, and no rule derives it", "")]
     notes = [_leaf(note, "") for note in answer.notes]
     head = _line(explanation.query, "does not hold")
     return f"<details open><summary>{head}</summary>\n" + "\n".join([*notes, *lines]) + "\n</details>"

@@ -37,9 +37,9 @@ def instances(subject: Subject, facts: Facts, wanted: Wanted, rules: Iterable[in
             yield _found(subject, facts, number, columns, size)
 
 
-def variables(rule: Rule) -> tuple[Variable, ...]:
-    """The variables of a safe rule, in order."""
-    return tuple(dict.fromkeys(v for atom in rule.positive for v in atom.variables()))
+def variables_of(atoms: Iterable[Atom]) -> tuple[Variable, ...]:
+    """The variables of some atoms, in order."""
+    return tuple(dict.fromkeys(v for atom in atoms for v in atom.variables()))
 
 
 def terms_of(subject: Subject, atom: Atom, values: dict[Variable, Column], size: int) -> list[Column]:
@@ -62,7 +62,7 @@ def _relation(facts: Facts, predicate: Predicate, numbers: Column) -> Relation:
 @lru_cache(maxsize=4096)
 def _goal_rule(rule: Rule) -> tuple[RuleSet, Predicate]:
     """The rule that derives the values of all variables of a rule, from a wanted head and its body."""
-    head = Atom(Predicate("instance", len(variables(rule))), variables(rule))
+    head = Atom(Predicate("instance", len(variables_of(rule.positive))), variables_of(rule.positive))
     wanted = Atom(_goal_predicate(rule.head.predicate), rule.head.terms)
     return RuleSet([Rule(head, (wanted, *rule.positive), rule.negative)]), head.predicate
 
@@ -89,7 +89,7 @@ def _matched(
 
 def _found(subject: Subject, facts: Facts, number: int, columns: Sequence[Column], size: int) -> FoundSteps:
     rule = subject.rules[number]
-    values = dict(zip(variables(rule), columns, strict=True))
+    values = dict(zip(variables_of(rule.positive), columns, strict=True))
     head = facts.numbers(rule.head.predicate, terms_of(subject, rule.head, values, size), size)
     bodies = [facts.numbers(a.predicate, terms_of(subject, a, values, size), size) for a in rule.positive]
     body = np.stack(bodies, axis=1).ravel() if bodies else np.empty(0, np.int64)

@@ -11,6 +11,7 @@ from operator import eq
 from everlog.engine.rules import RuleSet
 from everlog.lang.syntax import Atom, Constant, Predicate, Rule, Term, Variable, Wildcard
 from everlog.query.explain.classes import Classes
+from everlog.query.explain.instances import variables_of
 from everlog.query.explain.subject import Subject
 
 CONSIDERED = 1000
@@ -42,7 +43,7 @@ class Reason:
     @property
     def examples(self) -> tuple[Atom, ...]:
         """The failing atom with each of these values."""
-        return tuple(_put(self.failed, {Variable(n): c for n, c in each}) for each in self.bindings)
+        return tuple(self.failed.put({Variable(n): c for n, c in each}) for each in self.bindings)
 
 
 def reasons(subject: Subject, goal: Atom, limit: int, classes: Classes | None = None) -> Iterator[Reason]:
@@ -94,7 +95,7 @@ def unified(head: Atom, goal: Atom, same: Callable[[Term, Term], bool] = eq) -> 
 
 
 def _reason(subject: Subject, number: int, rule: Rule, values: Values, limit: int) -> Reason | None:
-    order = _ordered([_put(a, values) for a in rule.positive], [_put(a, values) for a in rule.negative])
+    order = _ordered([a.put(values) for a in rule.positive], [a.put(values) for a in rule.negative])
     for length, (atom, negated) in enumerate(order):
         if not _matches(subject, order[: length + 1]).any():
             bindings, count = _closest(subject, order[:length], limit)
@@ -128,7 +129,7 @@ def _matches(subject: Subject, atoms: Sequence[tuple[Atom, bool]]):  # type: ign
 
 def _rule(atoms: Sequence[tuple[Atom, bool]]) -> Rule:
     positive = tuple(atom for atom, negated in atoms if not negated)
-    variables = tuple(dict.fromkeys(v for atom in positive for v in atom.variables()))
+    variables = variables_of(positive)
     negative = tuple(atom for atom, negated in atoms if negated)
     return Rule(Atom(Predicate(CLOSEST, len(variables)), variables), positive, negative)
 
@@ -152,7 +153,3 @@ def _by_value(text: str) -> tuple[bool, float, str]:
     """A key that sorts numbers first, by value."""
     number = NUMBER.match(text)
     return number is None, float(number.group()) if number else 0.0, text
-
-
-def _put(atom: Atom, values: Values) -> Atom:
-    return Atom(atom.predicate, tuple(values.get(t, t) if isinstance(t, Variable) else t for t in atom.terms))

@@ -25,6 +25,56 @@ PATIENCE = 10_000
 
 
 @dataclass(frozen=True)
+class PathFinder:
+    """A graph with the arrays that the search for paths needs; ``both_ways`` is whether every edge has its inverse."""
+
+    reach: Reach
+    hashes: Column
+    both_ways: bool = False
+
+    def shortest(self, sources: Column, targets: Column) -> tuple[Column, Column]:
+        """A shortest path from each source to its target: the offset of each path, and the vertices on all of them."""
+        begin, end = self.reach.positions(sources), self.reach.positions(targets)
+        bounds, places = paths.shortest_paths(
+            self.reach.rows.table, self.row_of, *self.ahead, *self.behind, begin, end, self.rank
+        )
+        return bounds, self.reach.at(places)
+
+    @cached_property
+    def row_of(self) -> Positions:
+        """Read-only, so that kernels see one type whether the graph is mapped or not."""
+        view = self.reach.row_of.view()
+        view.flags.writeable = False
+        return view
+
+    @cached_property
+    def _edges(self) -> Relation:
+        return Relation.from_run(self.reach.edges.run())
+
+    @cached_property
+    def ahead(self) -> tuple[Column, Column]:
+        """The offset of the following positions of each position, and these positions."""
+        return self._adjacent((0, 1))
+
+    @cached_property
+    def behind(self) -> tuple[Column, Column]:
+        """The offset of the preceding positions of each position, and these positions."""
+        return self.ahead if self.both_ways else self._adjacent((1, 0))
+
+    def _adjacent(self, order: tuple[int, int]) -> tuple[Column, Column]:
+        keys = self._edges.run().keys(order)
+        return search.leading_offsets(keys, ID_BITS, len(self.reach) + 1).astype(np.int64), keys & ID_MASK
+
+    @cached_property
+    def rank(self) -> Column:
+        """The order of positions by the hash of the term there, then by state."""
+        vertices = self.reach.at(np.arange(len(self.reach)))
+        rank = np.empty(len(vertices), np.int64)
+        rank[np.lexsort((vertices >> ID_BITS, self.hashes[vertices & ID_MASK]))] = np.arange(len(vertices))
+        return rank
+
+
+@dataclass(frozen=True)
 class Paths:
     """The graph of a module, prepared for the search for paths."""
 
@@ -36,17 +86,12 @@ class Paths:
         first, second = facts.columns(predicate, numbers)
         pairs = self.of.graph.pairs[predicate]
         sources, targets = (second, first) if pairs.mirrored else (first, second)
-        graph = self._graph
-        begin = graph.positions(sources | pairs.source << ID_BITS)
-        end = graph.positions(targets | pairs.target << ID_BITS)
-        bounds, places = paths.shortest_paths(
-            graph.rows.table, self._row_of, *self._ahead, *self._behind, begin, end, self._rank
-        )
-        return self._found(facts, numbers, bounds, graph.at(places), pairs.mirrored)
+        bounds, vertices = self._finder.shortest(sources | pairs.source << ID_BITS, targets | pairs.target << ID_BITS)
+        return self._found(facts, numbers, bounds, vertices, pairs.mirrored)
 
     def several(self, facts: Facts, predicate: Predicate, numbers: Column) -> tuple[FoundSteps, bool]:
         """The shortest paths for each of a few facts, up to :data:`MOST_PATHS`, and whether these are all."""
-        pairs, graph = self.of.graph.pairs[predicate], self._graph
+        pairs, graph = self.of.graph.pairs[predicate], self.of.graph.reach
         owners: list[int] = []
         found: list[list[int]] = []
         complete = True
@@ -65,7 +110,7 @@ class Paths:
     def _simple(self, source: int, target: int) -> tuple[list[list[int]], bool]:
         """Paths that visit no position twice, shortest first, then by rank, and whether these are all; the search ends
         after :data:`PATIENCE` steps."""
-        offsets, following = self._ahead
+        offsets, following = self._finder.ahead
         left = self._distances(source, target)
         found: list[list[int]] = []
         queue: list[tuple[int, tuple[int, ...], list[int]]] = [(0, (), [source])]
@@ -78,19 +123,20 @@ class Paths:
                 continue
             for v in following[offsets[path[-1]] : offsets[path[-1] + 1]].tolist():
                 if v in left and (v not in path or (v == target == source)):
-                    further = (*ranks, int(self._rank[v]))
+                    further = (*ranks, int(self._finder.rank[v]))
                     heappush(queue, (len(path) + left[v], further, [*path, v]))
         return found, not queue and len(left) < PATIENCE
 
     def _distances(self, source: int, target: int) -> dict[int, int]:
         """The distances to the target from positions that the source reaches."""
-        offsets, preceding = self._behind
+        offsets, preceding = self._finder.behind
         known = {target: 0}
         level = np.array([target])
         while len(level) and len(known) < PATIENCE:
             spans = [preceding[offsets[v] : offsets[v + 1]] for v in level.tolist()]
             level = np.unique(np.concatenate(spans))
-            inside = rows.reaches(self._graph.rows.table, self._row_of, np.full(len(level), source), level)
+            graph = self._finder.reach
+            inside = rows.reaches(graph.rows.table, self._finder.row_of, np.full(len(level), source), level)
             level = level[inside & ~np.isin(level, list(known))]
             far = max(known.values()) + 1
             known.update(dict.fromkeys(level.tolist(), far))
@@ -114,7 +160,7 @@ class Paths:
 
     def _edges(self, facts: Facts, sources: Column, targets: Column) -> Column:
         """The facts of edges; for each edge, the fact of the first feed that has it."""
-        edges = (targets, sources) if self._graph.turned else (sources, targets)
+        edges = (targets, sources) if self.of.graph.reach.turned else (sources, targets)
         found = np.full(len(sources), -1, np.int64)
         for feed in self.of.graph.feeds:
             mine = np.flatnonzero((found < 0) & feed.feeds(self.subject.inner, edges))
@@ -124,39 +170,6 @@ class Paths:
                 found[mine] = facts.numbers(self.subject.shown(feed.predicate), columns, len(mine))
         return found
 
-    @property
-    def _graph(self) -> Reach:
-        return self.of.graph.reach
-
     @cached_property
-    def _row_of(self) -> Positions:
-        """Read-only, so that kernels see one type whether the graph is mapped or not."""
-        view = self._graph.row_of.view()
-        view.flags.writeable = False
-        return view
-
-    @cached_property
-    def _edge_keys(self) -> Relation:
-        return Relation.from_run(self._graph.edges.run())
-
-    @cached_property
-    def _ahead(self) -> tuple[Column, Column]:
-        return adjacent(self._edge_keys, (0, 1), len(self._graph))
-
-    @cached_property
-    def _behind(self) -> tuple[Column, Column]:
-        return adjacent(self._edge_keys, (1, 0), len(self._graph))
-
-    @cached_property
-    def _rank(self) -> Column:
-        """The order of positions by the hash of the term there, then by state."""
-        vertices = self._graph.at(np.arange(len(self._graph)))
-        rank = np.empty(len(vertices), np.int64)
-        rank[np.lexsort((vertices >> ID_BITS, self.subject.hashes[vertices & ID_MASK]))] = np.arange(len(vertices))
-        return rank
-
-
-def adjacent(edges: Relation, order: tuple[int, int], size: int) -> tuple[Column, Column]:
-    """The offset of the neighbours of each position, and the neighbours."""
-    keys = edges.run().keys(order)
-    return search.leading_offsets(keys, ID_BITS, size + 1).astype(np.int64), keys & ID_MASK
+    def _finder(self) -> PathFinder:
+        return PathFinder(self.of.graph.reach, self.subject.hashes)

@@ -32,6 +32,10 @@ class ProofStep:
     absent: tuple[Atom, ...] = ()
     equal: tuple[tuple[Constant, Constant], ...] = ()
 
+    def after(self, premises: tuple[int, ...]) -> ProofStep:
+        """The step with other premises."""
+        return ProofStep(self.fact, self.kind, self.rules, self.bindings, premises, self.absent, self.equal)
+
 
 @dataclass(frozen=True)
 class Proof:

@@ -76,10 +76,6 @@ class Requested:
     rule: tuple[Rule, Rule] | None = None
     """The rule of the query, checked and as written."""
 
-    @property
-    def count(self) -> int:
-        return sum(map(len, self.goals)) + len(self.missing)
-
 
 def by_query(kb: ExplainedBase, text: str, most: int | None) -> Requested:
     """The answers to a query, at most ``most``."""
@@ -122,7 +118,7 @@ def by_rows(kb: ExplainedBase, facts: Sequence[FactTexts]) -> Requested:
         if held.any():
             goals.append(Goals(predicate, [column[held] for column in columns], places[held]))
         for row in np.flatnonzero(~held).tolist():
-            missing.append((first + row, Atom(predicate, tuple(Constant(_text(c, row)) for c in texts))))
+            missing.append((first + row, Atom(predicate, tuple(Constant(c[row].as_py()) for c in texts))))
         first += size
     return Requested(f"{first:,} facts", tuple(goals), tuple(missing))
 
@@ -135,8 +131,3 @@ def _held(relation: Any, columns: Sequence[Column], size: int) -> Mask:
         known[known] = relation.contains(pack(relation.layout, [c[known] for c in columns], int(known.sum())))
         return known
     return np.zeros(size, np.bool_)
-
-
-def _text(column: pa.Array, row: int) -> str:
-    found: str = column[row].as_py()
-    return found

@@ -14,6 +14,7 @@ from everlog.engine.keys import Column
 from everlog.lang.printer import print_term
 from everlog.lang.syntax import Atom, Constant
 from everlog.query.explain.alternatives import MORE, several
+from everlog.query.explain.assembled import assembled
 from everlog.query.explain.build import ProofBuilder
 from everlog.query.explain.classes import Classes
 from everlog.query.explain.content import Answer
@@ -112,7 +113,9 @@ class _Explainer:
     def _shown(self, goals: Goals, proofs: list[Proof]) -> list[Proof]:
         """The proofs with the requested terms, and with proofs of the equalities they use."""
         equalities = self.prepared.equalities
-        return proofs if equalities is None else equalities.proofs(self.subject, goals, proofs)
+        if equalities is None:
+            return proofs
+        return [assembled(draft, equalities) for draft in equalities.drafts(self.subject, goals, proofs)]
 
     def _several(self, goals: Goals, best: list[Proof]) -> Iterator[Answer]:
         """An answer for each goal: its best proof, and other proofs."""
@@ -120,12 +123,11 @@ class _Explainer:
             goal = goals.row(row)
             search = Search(self.subject, self.prepared.paths)
             number = int(search.facts.numbers(goal.predicate, self._merged(goal), 1)[0])
-            found = several(search, number, self.limit)
+            choices, left_out = several(search, number, self.limit)
             builder = ProofBuilder(search, self.rules)
-            made = (builder.proof(number, _chosen(choice.steps)) for choice in found.choices)
+            made = (builder.proof(number, _chosen(choice.steps)) for choice in choices)
             others = (self._shown(goal, [proof])[0] for proof in made)
             proofs = list({proof.steps: proof for proof in (first, *others)}.values())
-            left_out = found.left_out
             if len(proofs) > self.limit and MORE not in left_out:
                 left_out = (*left_out, MORE)
             if any(step.kind in ("equal", "same") for proof in proofs for step in proof.steps):

@@ -30,7 +30,6 @@ UNPROVED = np.int32(1 << 30)
 FEW = 20
 """Maximum number of facts of a closure for which paths other than the shortest are searched."""
 
-
 UNSURVEYED = 8
 """A survey looks at all facts. Layers are expanded without a survey until there are 1/N more facts than at the last
 one: so a deep proof takes few surveys, and few facts are expanded that no goal depends on.
@@ -85,7 +84,6 @@ class Search:
         self.prepare()
 
     def _follow(self, predicate: Predicate, numbers: Column, every_path: bool) -> None:
-        """Add steps by paths of a module."""
         finder, complete = self._finder(self.subject.paths_of[predicate]), False
         if every_path:
             found, complete = finder.several(self.facts, predicate, numbers)

@@ -92,7 +92,6 @@ class Subject:
         )
 
     def with_rule(self, rule: Rule, written: Rule) -> Subject:
-        """The subject with one more rule after the others."""
         return replace(self, rules=(*self.rules, rule), written=(*self.written, written))
 
     @cached_property
@@ -191,7 +190,6 @@ class Subject:
             rules += [rule for other in more for rule in other.rules]
 
     def is_explicit(self, predicate: Predicate, columns: Sequence[Column], size: int) -> Mask:
-        """A mask of the facts that were given."""
         relation = self.explicit.relation(predicate)
         if not relation:
             return np.zeros(size, np.bool_)

@@ -83,7 +83,6 @@ class _Known:
         return found
 
     def find(self, keys: Flat) -> Column:
-        """The numbers of known keys."""
         return self._numbers[np.searchsorted(self._keys, keys)] if self._keys is not None else self._numbers
 
     def add(self, keys: Flat, columns: Sequence[Column], first: int) -> Column:

@@ -13,7 +13,6 @@ from everlog.query.explain.proof import Proof, ProofStep
 WIDEST = 60
 """Maximum column at which the remarks about facts are aligned."""
 
-
 DEPTH = 40
 """Default level down to which steps are shown."""
 
@@ -113,11 +112,8 @@ def because(step: ProofStep, explanation: Content) -> str:
     if step.kind == "given":
         return "given"
     if step.kind == "equal":
-        pairs = (
-            (print_term(one, explanation.prefixes), print_term(other, explanation.prefixes))
-            for one, other in step.equal
-        )
-        return "equal terms: " + ", ".join(f"{one} = {other}" for one, other in pairs)
+        pairs = ([print_term(term, explanation.prefixes) for term in pair] for pair in step.equal)
+        return "equal terms: " + ", ".join(" = ".join(pair) for pair in pairs)
     if step.kind == "same":
         count = len(step.premises)
         return "the other way round" if count == 1 else f"path of {count} equalities"
@@ -155,8 +151,7 @@ def _missing(answer: Answer, explanation: Content) -> Iterator[str]:
     if not answer.reasons:
         yield "  it was not given, and no rule derives it"
     for reason in answer.reasons:
-        label = f"rule {reason.rule + 1}" if reason.rule < len(explanation.written) else "query"
-        yield f"  {label}   {why_not(reason, explanation)}"
+        yield f"  {explanation.label(reason.rule)}   {why_not(reason, explanation)}"
 
 
 def why_not(reason: Reason, explanation: Content) -> str:

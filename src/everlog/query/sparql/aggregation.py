@@ -31,7 +31,6 @@ class Grouped:
     count: int
 
     def bound(self) -> Grouped:
-        """The rows that have a value."""
         kept = self.ids >= 0
         return Grouped(self.group[kept], self.ids[kept], self.weights[kept], self.count)
 

@@ -112,8 +112,9 @@ Path = Link | Inverse | Sequence | Alternative | Repeated | Negated
 # patterns ---------------------------------------------------------------------------------------
 
 
-class Node:
-    """The base class of all patterns."""
+@dataclass(frozen=True)
+class Pattern:
+    """A pattern, or what SELECT makes of its solutions."""
 
     @property
     def parts(self) -> tuple[Pattern, ...]:
@@ -135,9 +136,8 @@ class Node:
         return ()
 
 
-class OnePattern(Node):
-    """A pattern that contains one pattern."""
-
+@dataclass(frozen=True)
+class OnePattern(Pattern):
     pattern: Pattern
 
     @property
@@ -145,9 +145,8 @@ class OnePattern(Node):
         return (self.pattern,)
 
 
-class TwoPatterns(Node):
-    """A pattern that contains two patterns."""
-
+@dataclass(frozen=True)
+class TwoPatterns(Pattern):
     left: Pattern
     right: Pattern
 
@@ -173,7 +172,7 @@ class Triple:
 
 
 @dataclass(frozen=True)
-class Basic(Node):
+class Basic(Pattern):
     """A basic graph pattern."""
 
     triples: tuple[Triple, ...] = ()
@@ -188,7 +187,7 @@ class Basic(Node):
 
 
 @dataclass(frozen=True)
-class PathPattern(Node):
+class PathPattern(Pattern):
     """Two terms connected by a repeated path, whose solutions are a set."""
 
     subject: Term
@@ -205,7 +204,7 @@ class PathPattern(Node):
 
 
 @dataclass(frozen=True)
-class Values(Node):
+class Values(Pattern):
     """Solutions written in the query: rows of texts, None where a variable is left unbound."""
 
     columns: tuple[str, ...]
@@ -222,9 +221,6 @@ class Values(Node):
 
 @dataclass(frozen=True)
 class Join(TwoPatterns):
-    left: Pattern
-    right: Pattern
-
     @cached_property
     def variables(self) -> Names:
         return super().variables
@@ -234,8 +230,6 @@ class Join(TwoPatterns):
 class LeftJoin(TwoPatterns):
     """A pattern ``left OPTIONAL { right FILTER condition }``."""
 
-    left: Pattern
-    right: Pattern
     condition: Expression | None = None
 
     @property
@@ -249,9 +243,6 @@ class LeftJoin(TwoPatterns):
 
 @dataclass(frozen=True)
 class Minus(TwoPatterns):
-    left: Pattern
-    right: Pattern
-
     @property
     def variables(self) -> Names:
         return self.left.variables
@@ -263,9 +254,6 @@ class Minus(TwoPatterns):
 
 @dataclass(frozen=True)
 class Union(TwoPatterns):
-    left: Pattern
-    right: Pattern
-
     @property
     def certain(self) -> Names:
         return self.left.certain & self.right.certain
@@ -276,7 +264,6 @@ class InGraph(OnePattern):
     """A pattern ``GRAPH term { pattern }``."""
 
     graph: Term
-    pattern: Pattern
 
     @property
     def variables(self) -> Names:
@@ -289,7 +276,6 @@ class InGraph(OnePattern):
 
 @dataclass(frozen=True)
 class Filter(OnePattern):
-    pattern: Pattern
     condition: Expression
 
     @property
@@ -301,7 +287,6 @@ class Filter(OnePattern):
 class Extend(OnePattern):
     """A pattern followed by ``BIND(expression AS ?variable)``."""
 
-    pattern: Pattern
     variable: str
     expression: Expression
 
@@ -322,7 +307,6 @@ class Extend(OnePattern):
 class Grouping(OnePattern):
     """Solutions grouped by the values of variables (all in one group if ``keys`` is None), each group aggregated."""
 
-    pattern: Pattern
     keys: tuple[str, ...] | None
     aggregates: tuple[Aggregate, ...]
 
@@ -341,7 +325,6 @@ class Grouping(OnePattern):
 
 @dataclass(frozen=True)
 class Project(OnePattern):
-    pattern: Pattern
     columns: tuple[str, ...]
 
     @property
@@ -355,14 +338,13 @@ class Project(OnePattern):
 
 @dataclass(frozen=True)
 class Distinct(OnePattern):
-    pattern: Pattern
+    """The distinct solutions of a pattern."""
 
 
 @dataclass(frozen=True)
 class OrderBy(OnePattern):
     """Solutions sorted by expressions, each with whether its order is descending."""
 
-    pattern: Pattern
     conditions: tuple[tuple[Expression, bool], ...]
 
     @property
@@ -374,28 +356,8 @@ class OrderBy(OnePattern):
 class Slice(OnePattern):
     """A range of solutions, ``OFFSET offset LIMIT limit``."""
 
-    pattern: Pattern
     offset: int
     limit: int | None
-
-
-Pattern = (
-    Basic
-    | PathPattern
-    | Values
-    | Join
-    | LeftJoin
-    | Minus
-    | Union
-    | InGraph
-    | Filter
-    | Extend
-    | Grouping
-    | Project
-    | Distinct
-    | OrderBy
-    | Slice
-)
 
 
 def mentioned(pattern: Pattern) -> Names:

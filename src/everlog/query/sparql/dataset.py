@@ -54,10 +54,7 @@ class GraphSet(Generic[Base]):
     """
 
     def __init__(
-        self,
-        default: Base,
-        named: Mapping[str | IRI, Base] | None = None,
-        make: Callable[[], Base] | None = None,
+        self, default: Base, named: Mapping[str | IRI, Base] | None = None, make: Callable[[], Base] | None = None
     ) -> None:
         self.default = default
         self.named: dict[str, Base] = {f"<{name}>": kb for name, kb in (named or {}).items()}

@@ -35,18 +35,14 @@ def dangling(graph: TripleGraph, options: Sequence[Sequence[Option]], needed: Na
         relation = graph.facts.relation(choice[0].atom.predicate)
         if len(choice) > 1 or relation.base is None:
             continue
-        for column, (term, free) in enumerate(_both_directions(choice[0])):
+        first, second = choice[0].atom.terms
+        for column, (term, free) in enumerate(((first, second), (second, first))):
             if not isinstance(free, Variable) or free == term or uses[free] > 1 or free.name in needed | known:
                 continue
             if not isinstance(term, Variable) or uses[term] > 1 or term.name in known:
-                found.append(Dangling(number, relation, column, term))
+                found.append(Dangling(number, relation, column, term))  # type: ignore[arg-type]
                 break
     return _independent(found, options, known)
-
-
-def _both_directions(option: Option) -> tuple[tuple[Term, Term], tuple[Term, Term]]:
-    first, second = option.atom.terms
-    return (first, second), (second, first)  # type: ignore[return-value]
 
 
 def _independent(found: list[Dangling], options: Sequence[Sequence[Option]], known: Names) -> list[Dangling]:

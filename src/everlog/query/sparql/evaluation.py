@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -19,30 +20,9 @@ import numpy as np
 from everlog.engine.keys import Column, Mask
 from everlog.engine.limits import Limits
 from everlog.lang.syntax import Constant, Variable
-from everlog.query.sparql import paths
+from everlog.query.sparql import algebra, paths
 from everlog.query.sparql.aggregation import aggregated
-from everlog.query.sparql.algebra import (
-    Basic,
-    Call,
-    Distinct,
-    Expression,
-    Extend,
-    Filter,
-    Grouping,
-    InGraph,
-    Join,
-    LeftJoin,
-    Minus,
-    OrderBy,
-    PathPattern,
-    Pattern,
-    Project,
-    Slice,
-    Union,
-    Values,
-    mentioned,
-    names_in,
-)
+from everlog.query.sparql.algebra import Expression, Pattern, mentioned, names_in
 from everlog.query.sparql.expressions import SOLUTION, TRUE, ExpressionEvaluator, Truths, is_volatile
 from everlog.query.sparql.graphs import TripleGraph
 from everlog.query.sparql.joining import bound_parts, compatible, has_compatible, join, merged
@@ -50,6 +30,9 @@ from everlog.query.sparql.matching import ROW, Matcher, Need
 from everlog.query.sparql.ordering import ranks
 from everlog.query.sparql.pool import TermPool
 from everlog.query.sparql.table import SolutionTable, groups, union
+
+Hint = SolutionTable | None
+"""A table that solutions will be joined with, if there is one."""
 
 
 @dataclass(frozen=True)
@@ -87,22 +70,22 @@ class Evaluation:
         self._expressions = ExpressionEvaluator(self.terms, self._exists, base)
         self._scope = Scope(graphs.default)
         self._solutions = 0
-        self._operators: dict[type, Callable[[Any, Need, Scope, SolutionTable | None], SolutionTable]] = {
-            Basic: self._basic,
-            PathPattern: self._path,
-            Values: self._values,
-            Join: self._join,
-            LeftJoin: self._left_join,
-            Minus: self._minus,
-            Union: self._union,
-            InGraph: self._in_graph,
-            Filter: self._filter,
-            Extend: self._extend,
-            Grouping: self._group,
-            Project: self._project,
-            Distinct: self._distinct,
-            OrderBy: self._order_by,
-            Slice: self._slice,
+        self._operators: dict[type, Callable[[Any, Need, Scope, Hint], SolutionTable]] = {
+            algebra.Basic: self._basic,
+            algebra.PathPattern: self._path,
+            algebra.Values: self._values,
+            algebra.Join: self._join,
+            algebra.LeftJoin: self._left_join,
+            algebra.Minus: self._minus,
+            algebra.Union: self._union,
+            algebra.InGraph: self._in_graph,
+            algebra.Filter: self._filter,
+            algebra.Extend: self._extend,
+            algebra.Grouping: self._group,
+            algebra.Project: self._project,
+            algebra.Distinct: self._distinct,
+            algebra.OrderBy: self._order_by,
+            algebra.Slice: self._slice,
         }
 
     def solutions(
@@ -111,7 +94,7 @@ class Evaluation:
         """The solutions of a pattern for some variables; with ``enough``, at least that many if there are."""
         return self._table(pattern, Need(names, distinct, enough), Scope(self.graphs.default), None)
 
-    def _table(self, pattern: Pattern, need: Need, scope: Scope, hint: SolutionTable | None) -> SolutionTable:
+    def _table(self, pattern: Pattern, need: Need, scope: Scope, hint: Hint) -> SolutionTable:
         found = self._operators[type(pattern)](pattern, need, scope, hint)
         self.limits.check(found.size)
         return found
@@ -125,18 +108,18 @@ class Evaluation:
 
     # leaves -------------------------------------------------------------------------------------
 
-    def _basic(self, pattern: Basic, need: Need, scope: Scope, hint: SolutionTable | None) -> SolutionTable:
+    def _basic(self, pattern: algebra.Basic, need: Need, scope: Scope, hint: Hint) -> SolutionTable:
         given = scope.given_for(pattern.variables | need.names)
         if not pattern.triples:
             return SolutionTable.unit() if given is None else given
         return self.matcher.basic(scope.graph, pattern, need, given, hint)
 
-    def _path(self, pattern: PathPattern, need: Need, scope: Scope, hint: SolutionTable | None) -> SolutionTable:
+    def _path(self, pattern: algebra.PathPattern, need: Need, scope: Scope, hint: Hint) -> SolutionTable:
         given = scope.given_for(pattern.variables | need.names)
         found = paths.solve(self.matcher, scope.graph, pattern, hint if given is None else given)
         return found if given is None else join(given, found, self.limits)
 
-    def _values(self, pattern: Values, need: Need, scope: Scope, hint: SolutionTable | None) -> SolutionTable:
+    def _values(self, pattern: algebra.Values, need: Need, scope: Scope, hint: Hint) -> SolutionTable:
         columns = {name: self.terms.add_all([row[i] for row in pattern.rows]) for i, name in enumerate(pattern.columns)}
         found = SolutionTable(columns, len(pattern.rows))
         given = scope.given_for(pattern.variables | need.names)
@@ -144,7 +127,7 @@ class Evaluation:
 
     # joins --------------------------------------------------------------------------------------
 
-    def _join(self, pattern: Join, need: Need, scope: Scope, hint: SolutionTable | None) -> SolutionTable:
+    def _join(self, pattern: algebra.Join, need: Need, scope: Scope, hint: Hint) -> SolutionTable:
         waiting = [(self._cost(part, scope), part, part.variables) for part in _joined(pattern)]
         uses = Counter(name for _, _, variables in waiting for name in variables)
         shared = {name for name, times in uses.items() if times > 1}
@@ -165,13 +148,13 @@ class Evaluation:
 
     def _cost(self, pattern: Pattern, scope: Scope) -> float:
         """An estimate of the number of solutions of a pattern."""
-        if isinstance(pattern, Values):
+        if isinstance(pattern, algebra.Values):
             return len(pattern.rows)
-        if isinstance(pattern, Basic):
+        if isinstance(pattern, algebra.Basic):
             return min((self._triple_cost(scope.graph, triple) for triple in pattern.triples), default=0.0)
-        if isinstance(pattern, PathPattern):
+        if isinstance(pattern, algebra.PathPattern):
             return 100.0 if len(pattern.variables) < 2 else 1e15
-        if isinstance(pattern, Filter | Extend | InGraph):
+        if isinstance(pattern, algebra.Filter | algebra.Extend | algebra.InGraph):
             return self._cost(pattern.pattern, scope)
         return 1e12
 
@@ -180,7 +163,7 @@ class Evaluation:
         constants = sum(isinstance(term, Constant) for term in (triple.subject, triple.object))
         return float(size) ** (1 - constants / 2)
 
-    def _left_join(self, pattern: LeftJoin, need: Need, scope: Scope, hint: SolutionTable | None) -> SolutionTable:
+    def _left_join(self, pattern: algebra.LeftJoin, need: Need, scope: Scope, hint: Hint) -> SolutionTable:
         condition = names_in(pattern.condition) if pattern.condition is not None else frozenset()
         inner = need.also(pattern.left.variables & pattern.right.variables).also(condition)
         left = self._table(pattern.left, inner, scope, hint)
@@ -196,7 +179,7 @@ class Evaluation:
         alone[left_rows] = False
         return union([both, left.where(alone)]) if alone.any() else both
 
-    def _minus(self, pattern: Minus, need: Need, scope: Scope, hint: SolutionTable | None) -> SolutionTable:
+    def _minus(self, pattern: algebra.Minus, need: Need, scope: Scope, hint: Hint) -> SolutionTable:
         shared = pattern.left.variables & pattern.right.variables
         if scope.given is not None:
             shared -= scope.given.columns.keys()
@@ -206,11 +189,11 @@ class Evaluation:
         right = self._table(pattern.right, Need(shared | scope.tied, True), scope, left)
         return left.where(~has_compatible(left, right.only(shared | scope.tied), sorted(shared)))
 
-    def _union(self, pattern: Union, need: Need, scope: Scope, hint: SolutionTable | None) -> SolutionTable:
+    def _union(self, pattern: algebra.Union, need: Need, scope: Scope, hint: Hint) -> SolutionTable:
         sides = [self._table(side, need, scope, hint) for side in (pattern.left, pattern.right)]
         return union([side.only(need.names) for side in sides])
 
-    def _in_graph(self, pattern: InGraph, need: Need, scope: Scope, hint: SolutionTable | None) -> SolutionTable:
+    def _in_graph(self, pattern: algebra.InGraph, need: Need, scope: Scope, hint: Hint) -> SolutionTable:
         if isinstance(pattern.graph, Constant):
             graph = self.graphs.named.get(pattern.graph.text)
             if graph is None:
@@ -226,7 +209,7 @@ class Evaluation:
 
     # expressions --------------------------------------------------------------------------------
 
-    def _filter(self, pattern: Filter, need: Need, scope: Scope, hint: SolutionTable | None) -> SolutionTable:
+    def _filter(self, pattern: algebra.Filter, need: Need, scope: Scope, hint: Hint) -> SolutionTable:
         inner = need.also(names_in(pattern.condition))
         hint = self._narrowed(hint, pattern)
         table = self._table(pattern.pattern, inner, scope, hint)
@@ -234,7 +217,7 @@ class Evaluation:
             table = self.unweighted(table)
         return table.where(self._truths(pattern.condition, table, scope) == TRUE)
 
-    def _narrowed(self, hint: SolutionTable | None, pattern: Filter) -> SolutionTable | None:
+    def _narrowed(self, hint: Hint, pattern: algebra.Filter) -> SolutionTable | None:
         """The hint restricted by a filter that equates single variables with terms."""
         for name, text in _pinned(pattern.condition):
             if name in pattern.pattern.variables and (hint is None or name not in hint.columns):
@@ -242,7 +225,7 @@ class Evaluation:
                 hint = hint.extended(name, np.full(hint.size, self.terms.add(text), np.int64))
         return hint
 
-    def _extend(self, pattern: Extend, need: Need, scope: Scope, hint: SolutionTable | None) -> SolutionTable:
+    def _extend(self, pattern: algebra.Extend, need: Need, scope: Scope, hint: Hint) -> SolutionTable:
         if pattern.variable not in need.names:
             return self._table(pattern.pattern, need, scope, hint)
         others = None if hint is None else hint.only(hint.columns.keys() - {pattern.variable})
@@ -263,19 +246,22 @@ class Evaluation:
         self._solutions += table.size
         return table.extended(SOLUTION, np.arange(self._solutions - table.size, self._solutions))
 
-    def _valued(self, expression: Expression, table: SolutionTable, scope: Scope) -> Column:
+    @contextmanager
+    def _in(self, scope: Scope) -> Iterator[ExpressionEvaluator]:
+        """Evaluates expressions in a scope, which EXISTS in them uses."""
         outer, self._scope = self._scope, scope
         try:
-            return self._expressions.values(expression, table)
+            yield self._expressions
         finally:
             self._scope = outer
 
+    def _valued(self, expression: Expression, table: SolutionTable, scope: Scope) -> Column:
+        with self._in(scope) as expressions:
+            return expressions.values(expression, table)
+
     def _truths(self, expression: Expression, table: SolutionTable, scope: Scope) -> Truths:
-        outer, self._scope = self._scope, scope
-        try:
-            return self._expressions.truths(expression, table)
-        finally:
-            self._scope = outer
+        with self._in(scope) as expressions:
+            return expressions.truths(expression, table)
 
     def _exists(self, pattern: Pattern, table: SolutionTable) -> Mask:
         """A mask of the rows for which the pattern has a solution with the row's values of its variables."""
@@ -293,10 +279,10 @@ class Evaluation:
 
     # solution sequences -------------------------------------------------------------------------
 
-    def _group(self, pattern: Grouping, need: Need, scope: Scope, hint: SolutionTable | None) -> SolutionTable:
+    def _group(self, pattern: algebra.Grouping, need: Need, scope: Scope, hint: Hint) -> SolutionTable:
         keys = pattern.keys
         aggregates = [
-            replace(a, argument=None) if _counts_rows(a.name, a.argument, a.distinct, pattern) else a
+            replace(a, argument=None) if _counts_rows(a, pattern) else a
             for a in pattern.aggregates
             if a.result in need.names
         ]
@@ -307,32 +293,29 @@ class Evaluation:
         as_set = as_set and not any(a.argument is not None and is_volatile(a.argument) for a in aggregates)
         known = None if hint is None or keys is None else hint.only(keys)
         table = self._table(pattern.pattern, Need(used | scope.tied, as_set), scope, known)
-        outer, self._scope = self._scope, scope
-        try:
+        with self._in(scope) as expressions:
             if scope.given is None:
-                return aggregated(self.terms, self._expressions, table, keys, aggregates)
-            found = aggregated(self.terms, self._expressions, table, (ROW, *(keys or ())), aggregates)
+                return aggregated(self.terms, expressions, table, keys, aggregates)
+            found = aggregated(self.terms, expressions, table, (ROW, *(keys or ())), aggregates)
             if keys is not None:
                 return found
-            nothing = aggregated(self.terms, self._expressions, SolutionTable.empty(), None, aggregates)
-            missing = np.setdiff1d(scope.given.columns[ROW], found.columns[ROW])
-            return union([found, nothing.take(np.zeros(len(missing), np.int64)).extended(ROW, missing)])
-        finally:
-            self._scope = outer
+            nothing = aggregated(self.terms, expressions, SolutionTable.empty(), None, aggregates)
+        missing = np.setdiff1d(scope.given.columns[ROW], found.columns[ROW])
+        return union([found, nothing.take(np.zeros(len(missing), np.int64)).extended(ROW, missing)])
 
-    def _project(self, pattern: Project, need: Need, scope: Scope, hint: SolutionTable | None) -> SolutionTable:
+    def _project(self, pattern: algebra.Project, need: Need, scope: Scope, hint: Hint) -> SolutionTable:
         shown = frozenset(pattern.columns) | scope.tied
         inner = Scope(scope.graph, scope.given_for(frozenset(pattern.columns)))
         known = None if hint is None else hint.only(pattern.columns)
         table = self._table(pattern.pattern, Need(need.names & shown, need.distinct, need.enough), inner, known)
         return table.only(shown)
 
-    def _distinct(self, pattern: Distinct, need: Need, scope: Scope, hint: SolutionTable | None) -> SolutionTable:
+    def _distinct(self, pattern: algebra.Distinct, need: Need, scope: Scope, hint: Hint) -> SolutionTable:
         names = need.names if need.distinct else pattern.variables | scope.tied
         table = self._table(pattern.pattern, Need(names, True, need.enough), scope, hint)
         return table.only(names).distinct()
 
-    def _order_by(self, pattern: OrderBy, need: Need, scope: Scope, hint: SolutionTable | None) -> SolutionTable:
+    def _order_by(self, pattern: algebra.OrderBy, need: Need, scope: Scope, hint: Hint) -> SolutionTable:
         table = self._table(
             pattern.pattern, need.also(frozenset().union(*map(names_in, pattern.expressions))), scope, hint
         )
@@ -344,7 +327,7 @@ class Evaluation:
             keys.append(-rank if descending else rank)
         return table.take(np.lexsort(keys))
 
-    def _slice(self, pattern: Slice, need: Need, scope: Scope, hint: SolutionTable | None) -> SolutionTable:
+    def _slice(self, pattern: algebra.Slice, need: Need, scope: Scope, hint: Hint) -> SolutionTable:
         end = None if pattern.limit is None else pattern.offset + pattern.limit
         enough = None if scope.given is not None else end
         table = self._table(pattern.pattern, Need(need.names, enough=enough), scope, None)
@@ -362,27 +345,27 @@ class Evaluation:
         return table.take(np.arange(table.size)[pattern.offset : end])
 
 
-def _joined(pattern: Join) -> Iterator[Pattern]:
+def _joined(pattern: algebra.Join) -> Iterator[Pattern]:
     """The patterns of nested joins, with all basic graph patterns as one."""
     waiting: list[Pattern] = [pattern]
     triples: list[Any] = []
     others: list[Pattern] = []
     while waiting:
         part = waiting.pop()
-        if isinstance(part, Join):
+        if isinstance(part, algebra.Join):
             waiting += (part.right, part.left)
-        elif isinstance(part, Basic):
+        elif isinstance(part, algebra.Basic):
             triples += part.triples
         else:
             others.append(part)
     if triples or not others:
-        yield Basic(tuple(triples))
+        yield algebra.Basic(tuple(triples))
     yield from others
 
 
 def _pinned(condition: Expression) -> Iterator[tuple[str, str]]:
     """The variables that a condition equates with terms, with these terms."""
-    if not isinstance(condition, Call):
+    if not isinstance(condition, algebra.Call):
         return
     if condition.name == "&&":
         for argument in condition.arguments:
@@ -395,8 +378,7 @@ def _pinned(condition: Expression) -> Iterator[tuple[str, str]]:
                 yield one.name, other.text
 
 
-def _counts_rows(name: str, argument: Expression | None, distinct: bool, pattern: Grouping) -> bool:
+def _counts_rows(aggregate: algebra.Aggregate, pattern: algebra.Grouping) -> bool:
     """Whether an aggregate counts a variable that every solution binds."""
-    return (
-        name == "count" and not distinct and isinstance(argument, Variable) and argument.name in pattern.pattern.certain
-    )
+    counted = aggregate.argument if aggregate.name == "count" and not aggregate.distinct else None
+    return isinstance(counted, Variable) and counted.name in pattern.pattern.certain

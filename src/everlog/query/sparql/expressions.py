@@ -10,7 +10,7 @@ from __future__ import annotations
 import datetime
 import random
 import uuid
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 import numpy as np
 import numpy.typing as npt
@@ -88,12 +88,15 @@ class ExpressionEvaluator:
             if name == "bound":
                 return (self.values(arguments[0], table) >= 0).astype(np.int8)
             if name == "!":
-                found = self.truths(arguments[0], table)
-                return np.where(found == ERROR, ERROR, 1 - found).astype(np.int8)
+                return _negated(self.truths(arguments[0], table))
             if name in ("&&", "||"):
-                return self._logical(name, arguments, table)
+                truths = (self.truths(argument, table) for argument in arguments)
+                return _combined(truths, FALSE if name == "&&" else TRUE, table.size)
             if name in ("in", "not in"):
-                return self._in(expression, table)
+                wanted, others = self.values(arguments[0], table), arguments[1:]
+                equal = (self._compared("=", wanted, self.values(a, table)) for a in others)
+                found = _combined(equal, TRUE, table.size)
+                return found if name == "in" else _negated(found)
             if name in COMPARISONS:
                 return self._compared(name, self.values(arguments[0], table), self.values(arguments[1], table))
         return self._truths_of(self.values(expression, table))
@@ -111,28 +114,6 @@ class ExpressionEvaluator:
         found = np.full(len(ids), ERROR, np.int8)
         found[bound] = np.array(values, np.int8)[places] if values else ERROR
         return found
-
-    def _logical(self, name: str, arguments: Sequence[Expression], table: SolutionTable) -> Truths:
-        """``&&`` or ``||``: a decisive argument decides, also if the other is an error."""
-        decisive = FALSE if name == "&&" else TRUE
-        found = np.full(table.size, 1 - decisive, np.int8)
-        for argument in arguments:
-            other = self.truths(argument, table)
-            error = (other == ERROR) & (found != decisive)
-            found = np.where(other == decisive, decisive, np.where(error, ERROR, found)).astype(np.int8)
-        return found
-
-    def _in(self, expression: Call, table: SolutionTable) -> Truths:
-        wanted = self.values(expression.arguments[0], table)
-        found = np.full(table.size, FALSE, np.int8)
-        for argument in expression.arguments[1:]:
-            same = self._compared("=", wanted, self.values(argument, table))
-            found = np.where(same == TRUE, TRUE, np.where((same == ERROR) & (found != TRUE), ERROR, found)).astype(
-                np.int8
-            )
-        if expression.name == "in":
-            return found
-        return np.where(found == ERROR, ERROR, 1 - found).astype(np.int8)
 
     def _compared(self, name: str, left: Column, right: Column) -> Truths:
         """A comparison, on whole columns where both values are numbers, strings or not literals."""
@@ -252,6 +233,19 @@ class ExpressionEvaluator:
         for row, label in self._terms.watched(zip(solutions.tolist(), labels.tolist(), strict=True)):
             made.append(BlankNode(f"b{self._token}-{row}-{label}") if label >= 0 else None)
         return self._terms.add_nodes(made)
+
+
+def _combined(truths: Iterable[Truths], decisive: int, size: int) -> Truths:
+    """The conjunction or disjunction of truth values: a decisive one decides, also if another is an error."""
+    found = np.full(size, 1 - decisive, np.int8)
+    for other in truths:
+        error = (other == ERROR) & (found != decisive)
+        found = np.where(other == decisive, decisive, np.where(error, ERROR, found)).astype(np.int8)
+    return found
+
+
+def _negated(truths: Truths) -> Truths:
+    return np.where(truths == ERROR, ERROR, 1 - truths).astype(np.int8)
 
 
 class _Kinds:

@@ -53,7 +53,11 @@ def write(result: Result, form: str, file: IO[bytes], *, prefixes: Mapping[str, 
         if not isinstance(result, Triples):
             hint = f"answers of SELECT can be written as {', '.join(SOLUTION_FORMATS)}"
             raise DataError.of(Code.WRONG_FORMAT, f"{form} is for the triples of CONSTRUCT and DESCRIBE", None, hint)
-        _write_turtle(result, file, prefixes or {}) if form == "ttl" else _write_ntriples(result, file)
+        if form == "ttl":
+            write_turtle(_lines(result), file, prefixes or {})
+        else:
+            for line in _lines(result):
+                file.write(line)
     else:
         SOLUTION_FORMATS[form](result, file)
 
@@ -207,18 +211,10 @@ def _code(match: re.Match[str]) -> str:
     return f"\\u{ord(match.group()):04X}"
 
 
-def _write_ntriples(result: Triples, file: IO[bytes]) -> None:
-    for line in _lines(result):
-        file.write(line)
-
-
 def _lines(result: Triples) -> Iterator[bytes]:
+    """The triples as blocks of N-Triples."""
     for cells in _batches(result, lambda name, node: ntriples_term(node)):
         yield _joined(cells, " ", " .\n")
-
-
-def _write_turtle(result: Triples, file: IO[bytes], prefixes: Mapping[str, str]) -> None:
-    write_turtle(_lines(result), file, prefixes)
 
 
 def write_turtle(lines: Iterable[bytes], file: IO[bytes], prefixes: Mapping[str, str]) -> None:

@@ -41,7 +41,7 @@ from everlog.query.sparql.terms import (
     parsed_number,
     string_node,
 )
-from everlog.query.sparql.values import arithmetic, compare, negative
+from everlog.query.sparql.values import arithmetic, compare, negative, numeric
 
 Function = Callable[..., Node]
 
@@ -63,13 +63,6 @@ def _plain(node: Node) -> str:
 def _like(node: Literal, lexical: str) -> Literal:
     """A string with the language of another string."""
     return Literal(lexical, node.datatype, node.language)
-
-
-def _number(node: Node) -> Number:
-    number = number_of(node)
-    if number is None:
-        raise ExpressionError
-    return number
 
 
 def _pair(one: Node, other: Node) -> tuple[Literal, Literal]:
@@ -141,8 +134,8 @@ def resolved(reference: str, base: str) -> str:
 def substr(text: Node, start: Node, length: Node | None = None) -> Node:
     """The characters from a position on, counted from 1; positions are rounded as in XPath."""
     source = _string(text)
-    first = _rounded(_number(start).value)
-    last = math.inf if length is None else first + _rounded(_number(length).value)
+    first = _rounded(numeric(start).value)
+    last = math.inf if length is None else first + _rounded(numeric(length).value)
     if math.isnan(first) or math.isnan(last):
         return _like(source, "")
     low = max(1, first)
@@ -213,7 +206,7 @@ def _whole(rounding: Callable[[Decimal | float], Decimal | float]) -> Function:
     """A function that rounds numbers in their own datatype."""
 
     def function(node: Node) -> Node:
-        number = _number(node)
+        number = numeric(node)
         value = number.value
         if number.rank == 0 or not _is_finite(value):
             return number.node
@@ -240,7 +233,7 @@ def _round(value: Decimal | float) -> Decimal | float:
 
 
 def abs_(node: Node) -> Node:
-    number = _number(node)
+    number = numeric(node)
     return number.node if number.value >= 0 else negative(node)
 
 
@@ -251,16 +244,8 @@ def _part(part: Callable[[Moment], Node], *datatypes: str) -> Function:
     return lambda node: part(moment_of(node, *datatypes))
 
 
-def _date_part(name: str) -> Function:
-    return _part(lambda moment: number_node(getattr(moment, name), 0), DATE_TIME, DATE)
-
-
-def _time_part(name: str) -> Function:
-    return _part(lambda moment: number_node(getattr(moment, name), 0), DATE_TIME, TIME)
-
-
-def _seconds(moment: Moment) -> Node:
-    return number_node(moment.second, 1)
+def _whole_part(name: str, *datatypes: str) -> Function:
+    return _part(lambda moment: number_node(getattr(moment, name), 0), *datatypes)
 
 
 # casts ------------------------------------------------------------------------------------------
@@ -321,22 +306,24 @@ def _to_boolean(node: Node) -> Node:
     return boolean_node(boolean)
 
 
+def _form(datatype: str, lexical: str) -> re.Match[str]:
+    found = FORMS[datatype].fullmatch(lexical)
+    if found is None:
+        raise ExpressionError
+    return found
+
+
 def _to_moment(kind: str) -> Function:
     def function(node: Node) -> Node:
         if not isinstance(node, Literal):
             raise ExpressionError
         lexical = node.lexical.strip()
         if node.datatype == DATE_TIME and kind != DATE_TIME:
-            found = FORMS[DATE_TIME].fullmatch(lexical)
-            if found is None:
-                raise ExpressionError
+            found = _form(DATE_TIME, lexical)
             day, _, rest = lexical.partition("T")
             lexical = day + (found["zone"] or "") if kind == DATE else rest
         elif node.datatype == DATE and kind == DATE_TIME:
-            found = FORMS[DATE].fullmatch(lexical)
-            if found is None:
-                raise ExpressionError
-            zone = found["zone"] or ""
+            zone = _form(DATE, lexical)["zone"] or ""
             lexical = f"{lexical.removesuffix(zone)}T00:00:00{zone}"
         elif node.datatype not in (STRING, kind):
             raise ExpressionError
@@ -355,7 +342,7 @@ FUNCTIONS: Mapping[str, Function] = {
     **{name: (lambda a, b, name=name: boolean_node(compare(name, a, b))) for name in ("=", "!=", "<", ">", "<=", ">=")},
     **{name: (lambda a, b, name=name: arithmetic(name, a, b)) for name in ("+", "-", "*", "/")},
     "unary -": negative,
-    "unary +": lambda node: _number(node).node,
+    "unary +": lambda node: numeric(node).node,
     "sameterm": lambda a, b: boolean_node(a == b),
     "isiri": lambda node: boolean_node(isinstance(node, IRI)),
     "isuri": lambda node: boolean_node(isinstance(node, IRI)),
@@ -383,12 +370,9 @@ FUNCTIONS: Mapping[str, Function] = {
     "ceil": _whole(_ceiling),
     "floor": _whole(_floor),
     "round": _whole(_round),
-    "year": _date_part("year"),
-    "month": _date_part("month"),
-    "day": _date_part("day"),
-    "hours": _time_part("hour"),
-    "minutes": _time_part("minute"),
-    "seconds": _part(_seconds, DATE_TIME, TIME),
+    **{name: _whole_part(name, DATE_TIME, DATE) for name in ("year", "month", "day")},
+    **{f"{name}s": _whole_part(name, DATE_TIME, TIME) for name in ("hour", "minute")},
+    "seconds": _part(lambda moment: number_node(moment.second, 1), DATE_TIME, TIME),
     "timezone": _part(lambda moment: Literal(zone_duration(moment), XSD + "dayTimeDuration"), DATE_TIME, DATE, TIME),
     "tz": _part(lambda moment: string_node(moment.zone or ""), DATE_TIME, DATE, TIME),
     **{name: _digest(name) for name in ("md5", "sha1", "sha256", "sha384", "sha512")},

@@ -27,7 +27,6 @@ from everlog.query.sparql.pool import TermPool, with_beginning
 BARE = EVERLOG
 """The prefix that turns a bare name into an IRI."""
 
-
 MERGED = Predicate(".merged", 3)
 """The facts of many small relations as triples; see :meth:`TripleGraph.merged`."""
 

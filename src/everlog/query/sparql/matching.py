@@ -8,7 +8,7 @@ is computed; a single pattern without constants needs no matching.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -60,9 +60,6 @@ class Need:
 
     def without(self, name: str) -> Need:
         return Need(self.names - {name}, self.distinct)
-
-    def as_set(self, names: Iterable[str]) -> Need:
-        return Need(frozenset(names), True)
 
 
 class Matcher:
@@ -230,8 +227,8 @@ class Matcher:
                 if fixed.setdefault(variable, constant) != constant:
                     return None
                 self.terms.add(constant.text)
-        positive = [_put(option.atom, fixed) for option in body] + [_put(atom, fixed) for atom in atoms]
-        return Rule(_put(Atom(head, tuple(map(Variable, names))), fixed), tuple(positive))
+        positive = [atom.put(fixed) for atom in (*(option.atom for option in body), *atoms)]
+        return Rule(Atom(head, tuple(map(Variable, names))).put(fixed), tuple(positive))
 
     def _listed(
         self,
@@ -245,17 +242,14 @@ class Matcher:
         """The distinct heads of rules; no comparison is needed if all instances have distinct heads."""
         exact = len(rules) == 1 and _is_exact(rules[0])
         if not exact and enough is None:
-            return _rows(self.facts(rules, facts, engine).relation(head), names)
+            found = engine.match(RuleSet(rules), facts, facts, phase=PHASE).facts()
+            self.limits.check(found.count)
+            relation = found.relation(head)
+            return SolutionTable(dict(zip(names, relation.columns(), strict=True)), len(relation))
         matches = engine.match(RuleSet(rules), facts, facts, phase=PHASE)
         columns, size = matches.listed(head, enough, repeated=not exact)
         self.limits.check(size)
         return SolutionTable(dict(zip(names, columns, strict=True)), size)
-
-    def facts(self, rules: Sequence[Rule], facts: FactSet, engine: Engine | None = None) -> FactSet:
-        """The heads of rules."""
-        found = (engine or self.engine()).match(RuleSet(rules), facts, facts, phase=PHASE).facts()
-        self.limits.check(found.count)
-        return found
 
     def closed(self, rules: Sequence[Rule], facts: FactSet) -> FactSet:
         """The facts that positive rules derive, round by round until no fact is new."""
@@ -294,18 +288,8 @@ def _is_exact(rule: Rule) -> bool:
     return {v for atom in rule.positive for v in atom.variables()} <= {*rule.head.variables()}
 
 
-def _rows(relation: Relation, names: Sequence[str]) -> SolutionTable:
-    return SolutionTable(dict(zip(names, relation.columns(), strict=True)), len(relation))
-
-
 def _names(option: Option) -> set[str]:
     return {v.name for v in option.atom.variables()} | {v.name for v in option.fixed}
-
-
-def _put(atom: Atom, fixed: Mapping[Variable, Constant]) -> Atom:
-    """The atom with values substituted for variables."""
-    terms = tuple(fixed.get(term, term) if isinstance(term, Variable) else term for term in atom.terms)
-    return Atom(atom.predicate, terms)
 
 
 def _useful(

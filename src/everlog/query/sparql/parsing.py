@@ -24,6 +24,7 @@ from rdflib.plugins.sparql.parserutils import Comp, Param
 from everlog.engine.limits import Limits
 from everlog.lang.codes import Code
 from everlog.lang.errors import EverlogError, Place, RuleError
+from everlog.lang.parser import source_text
 from everlog.query.sparql.algebra import Operation, SparqlQuery
 from everlog.query.sparql.graphs import BARE
 from everlog.query.sparql.scoping import SERVICE, Scoping
@@ -137,8 +138,7 @@ def _reading(text: str, limits: Limits) -> Iterator[str]:
         silent, _rdflib_log.disabled = _rdflib_log.disabled, True
         source = text
         try:
-            _refuse_surrogates(text)
-            source = _unescaped(text)
+            source = _unescaped(source_text(NAME, text).text)
             yield source
         except EverlogError:
             raise
@@ -177,16 +177,6 @@ def _character(text: str, token: re.Match[str], escape: re.Match[str]) -> str:
             Code.SPARQL_SYNTAX, message, _place(text, found), "write the character, or its number in Unicode"
         )
     return escape[0] if token[0][0] in "\"'" else chr(number)
-
-
-def _refuse_surrogates(source: str) -> None:
-    """Raise an error for a text with lone surrogates."""
-    try:
-        source.encode()
-    except UnicodeEncodeError as error:
-        shown = source.encode(errors="replace").decode()
-        at = re.compile(r"(?s).").match(shown, error.start)
-        raise RuleError.of(Code.NOT_UTF_8, "the text is not UTF-8", _place(shown, at), "write it as UTF-8") from None
 
 
 def _syntax_error(source: str, error: Any) -> RuleError:

@@ -17,7 +17,6 @@ from everlog.query.sparql.terms import Node, node_of, text_of_node
 UNBOUND = -1
 """The id in a column where there is no term."""
 
-
 BETWEEN = 1 << 12
 """Number of terms that are handled one by one between two checks of the limits."""
 

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from functools import cached_property
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 import pyarrow as pa
 
 from everlog.engine.keys import Column
 from everlog.lang.terms import Value
-from everlog.query.display import rows_html
+from everlog.query.display import Frames, Tabular
 from everlog.query.sparql.pool import TermPool, distinct_ids
 from everlog.query.sparql.table import SolutionTable
 from everlog.query.typed import BATCH_ROWS, typed_texts, values_of
@@ -19,7 +19,7 @@ from everlog.query.typed import BATCH_ROWS, typed_texts, values_of
 Row = tuple[Value | None, ...]
 
 
-class Solutions:
+class Solutions(Tabular):
     """The solutions of a SELECT query: a sequence of rows, in which a value may be missing.
 
     >>> import everlog
@@ -45,22 +45,11 @@ class Solutions:
     def __len__(self) -> int:
         return self._size
 
-    def __bool__(self) -> bool:
-        return self._size > 0
-
     def __iter__(self) -> Iterator[Row]:
         for start in range(0, self._size, BATCH_ROWS):
             stop = min(start + BATCH_ROWS, self._size)
             columns = [self._values(ids[start:stop]) for ids in self._ids]
             yield from zip(*columns, strict=True) if columns else [()] * (stop - start)
-
-    def __repr__(self) -> str:
-        shown = ", ".join(map(repr, self.rows(3)))
-        more = ", ..." if len(self) > 3 else ""
-        return f"<{type(self).__name__} ({', '.join(self.columns)}): {len(self):,} rows [{shown}{more}]>"
-
-    def _repr_html_(self) -> str:
-        return rows_html(self)
 
     def rows(self, limit: int | None = None) -> list[Row]:
         """The rows as tuples of Python values, None where a variable is unbound."""
@@ -96,16 +85,6 @@ class Solutions:
         stop = self._size if stop is None else stop
         yield from self.to_arrow().slice(start, stop - start).to_batches(max_chunksize=BATCH_ROWS)
 
-    def to_pandas(self) -> Any:
-        """A pandas DataFrame; see :meth:`to_arrow`."""
-        return self.to_arrow().to_pandas()
-
-    def to_polars(self) -> Any:
-        """A Polars DataFrame; see :meth:`to_arrow`."""
-        import polars
-
-        return polars.from_arrow(self.to_arrow())
-
     @cached_property
     def _typed(self) -> list[pa.Array]:
         found = []
@@ -131,7 +110,7 @@ class Triples(Solutions):
     """
 
 
-class Truth:
+class Truth(Frames):
     """The answer to an ASK query.
 
     >>> import everlog
@@ -161,14 +140,6 @@ class Truth:
     def to_arrow(self) -> pa.Table:
         """A table with one cell, ``answer``."""
         return pa.table({"answer": pa.array(np.array([self._answer]))})
-
-    def to_pandas(self) -> Any:
-        return self.to_arrow().to_pandas()
-
-    def to_polars(self) -> Any:
-        import polars
-
-        return polars.from_arrow(self.to_arrow())
 
 
 Result = Solutions | Truth

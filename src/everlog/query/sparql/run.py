@@ -16,13 +16,9 @@ from everlog.query.sparql.results import Result, Solutions, Triples, Truth
 from everlog.query.sparql.templates import COLUMNS, construct, describe, has_blanks, template_names
 
 
+@refusing_deep_queries()
 def query(dataset: GraphSet[Any], text: str, *, base: str = "") -> Result:
     """The answer to a SPARQL query."""
-    with refusing_deep_queries():
-        return _answer(dataset, text, base)
-
-
-def _answer(dataset: GraphSet[Any], text: str, base: str) -> Result:
     limits = dataset.limits()
     parsed = parse_query(text, dataset.prefixes, base, limits)
     evaluation = dataset.evaluation(limits, parsed.graphs, parsed.base)

@@ -18,6 +18,7 @@ from rdflib.term import Variable as RdflibVariable
 
 from everlog.lang.codes import Code
 from everlog.lang.errors import Place, RuleError
+from everlog.lang.layout import counted
 
 Locate = Callable[[re.Match[str] | None], Place]
 """The place of a match in the text of the query."""
@@ -99,9 +100,8 @@ class Scoping:
                 raise self._error(Code.SPARQL_SYNTAX, message, rf"[?$]{re.escape(name)}(?!\w)", "leave one of them out")
         for number, row in enumerate(rows, 1):
             if isinstance(row, list | ParseResults) and len(row) != len(names):
-                message = (
-                    f"row {number} of VALUES has {_counted(len(row), 'value')} for {_counted(len(names), 'variable')}"
-                )
+                values, variables = counted(len(row), "value"), counted(len(names), "variable")
+                message = f"row {number} of VALUES has {values} for {variables}"
                 hint = "UNDEF stands for a value that is not given"
                 raise RuleError.of(Code.VALUES_WIDTH, message, self._keyword("VALUES"), hint)
         if not names and rows:
@@ -158,7 +158,7 @@ class Scoping:
             return CompValue(REFERENCE, variable=str(expression))
         if isinstance(expression, list | ParseResults):
             return [self._referenced(each, known) for each in expression]
-        if isinstance(expression, CompValue) and not _is_aggregate(expression) and expression.name not in PATTERN:
+        if isinstance(expression, CompValue) and _is_plain(expression):
             for key, value in list(expression.items()):
                 expression[key] = self._referenced(value, known)
         return expression
@@ -196,55 +196,41 @@ IN_PATTERNS = ("patterns", "put a variable in its place if both are the same nod
 IN_DATA = ("INSERT DATA", "write one INSERT DATA if both are the same node, or use two labels")
 
 
-def _counted(number: int, noun: str) -> str:
-    return f"{number} {noun}{'' if number == 1 else 's'}"
+def _parts(tree: Any, enter: Callable[[CompValue], bool] = lambda node: True) -> Iterator[Any]:
+    """All nodes and leaves of a tree, parents before their children; ``enter`` is whether to look inside a node."""
+    yield tree
+    if isinstance(tree, CompValue):
+        tree = list(tree.values()) if enter(tree) else ()
+    if isinstance(tree, list | tuple | ParseResults):
+        for each in tree:
+            yield from _parts(each, enter)
 
 
 def _nodes(tree: Any) -> Iterator[CompValue]:
-    """All nodes of a tree, parents before their children."""
-    if isinstance(tree, CompValue):
-        yield tree
-        tree = list(tree.values())
-    if isinstance(tree, list | tuple | ParseResults):
-        for each in tree:
-            yield from _nodes(each)
+    return (part for part in _parts(tree) if isinstance(part, CompValue))
 
 
 def _leaves(tree: Any, kind: type) -> Iterator[Any]:
-    """All leaves of a type."""
-    if isinstance(tree, kind):
-        yield tree
-    elif isinstance(tree, CompValue):
-        yield from _leaves(list(tree.values()), kind)
-    elif isinstance(tree, list | tuple | ParseResults):
-        for each in tree:
-            yield from _leaves(each, kind)
+    return (part for part in _parts(tree) if isinstance(part, kind))
 
 
 def _is_aggregate(node: Any) -> bool:
     return isinstance(node, CompValue) and node.name.startswith("Aggregate_")
 
 
+def _is_plain(node: CompValue) -> bool:
+    """Whether a node of an expression is neither an aggregate nor a pattern of EXISTS."""
+    return not _is_aggregate(node) and node.name not in PATTERN
+
+
 def _aggregates(tree: Any) -> Iterator[CompValue]:
     """The outermost aggregates of an expression, without those in patterns of EXISTS."""
-    if _is_aggregate(tree):
-        yield tree
-    elif isinstance(tree, CompValue) and tree.name not in PATTERN:
-        yield from _aggregates(list(tree.values()))
-    elif isinstance(tree, list | tuple | ParseResults):
-        for each in tree:
-            yield from _aggregates(each)
+    return filter(_is_aggregate, _parts(tree, _is_plain))
 
 
 def _free_variables(tree: Any) -> Iterator[str]:
     """The variables of an expression that are neither inside of aggregates nor in patterns of EXISTS."""
-    if isinstance(tree, RdflibVariable):
-        yield str(tree)
-    elif isinstance(tree, CompValue) and not _is_aggregate(tree) and tree.name not in PATTERN:
-        yield from _free_variables(list(tree.values()))
-    elif isinstance(tree, list | tuple | ParseResults):
-        for each in tree:
-            yield from _free_variables(each)
+    return (str(part) for part in _parts(tree, _is_plain) if isinstance(part, RdflibVariable))
 
 
 def _after_where(query: CompValue) -> Iterator[Any]:

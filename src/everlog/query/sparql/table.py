@@ -21,8 +21,8 @@ class SolutionTable:
     """A multiset of solutions; see the module.
 
     >>> table = SolutionTable({"x": np.array([1, 1, 2])}, 3)
-    >>> table.distinct().columns["x"], len(table.renamed({"x": "y"}))
-    (array([1, 2]), 3)
+    >>> table.distinct().columns["x"]
+    array([1, 2])
     """
 
     columns: Mapping[str, Column]
@@ -64,10 +64,6 @@ class SolutionTable:
         wanted = set(names)
         kept = {name: column for name, column in self.columns.items() if name in wanted}
         return SolutionTable(kept, self.size, self.weights)
-
-    def renamed(self, names: Mapping[str, str]) -> SolutionTable:
-        columns = {names.get(name, name): column for name, column in self.columns.items()}
-        return SolutionTable(columns, self.size, self.weights)
 
     def extended(self, name: str, column: Column) -> SolutionTable:
         return SolutionTable({**self.columns, name: column}, self.size, self.weights)

@@ -23,47 +23,8 @@ from everlog.lang.codes import Code
 from everlog.lang.errors import RuleError
 from everlog.lang.syntax import Constant, Variable
 from everlog.lang.terms import RDF, is_convertible, literal_text
-from everlog.query.sparql.algebra import (
-    Aggregate,
-    Alternative,
-    Ask,
-    Basic,
-    Call,
-    Clear,
-    Construct,
-    Describe,
-    Distinct,
-    Exists,
-    Expression,
-    Extend,
-    Filter,
-    From,
-    Grouping,
-    InGraph,
-    Inverse,
-    Join,
-    LeftJoin,
-    Link,
-    Minus,
-    Modify,
-    Negated,
-    Operation,
-    OrderBy,
-    Path,
-    PathPattern,
-    Pattern,
-    Project,
-    Quad,
-    Repeated,
-    Select,
-    Sequence,
-    Slice,
-    SparqlQuery,
-    Term,
-    Triple,
-    Union,
-    Values,
-)
+from everlog.query.sparql import algebra
+from everlog.query.sparql.algebra import Expression, Operation, Path, Pattern, Quad, Term, Triple
 from everlog.query.sparql.functions import FUNCTIONS
 from everlog.query.sparql.scoping import REFERENCE
 from everlog.query.sparql.templates import template_names
@@ -81,7 +42,7 @@ def unsupported(what: str, hint: str | None = None) -> RuleError:
     return RuleError.of(Code.UNSUPPORTED_SPARQL, f"{what} is not supported", None, hint)
 
 
-def translate_query(tree: Any, namespaces: Mapping[str, str], base: str, source: str) -> SparqlQuery:
+def translate_query(tree: Any, namespaces: Mapping[str, str], base: str, source: str) -> algebra.SparqlQuery:
     """A query as rdflib has parsed it."""
     parsed = tree[1]
     name, shown = parsed.name, parsed.projection
@@ -93,20 +54,20 @@ def translate_query(tree: Any, namespaces: Mapping[str, str], base: str, source:
     translated = rdflib_algebra.translateQuery(tree, base or None, dict(namespaces))
     root, own_base = translated.algebra, str(translated.prologue.base or "")
     translation = _QueryTranslation()
-    pattern = Basic() if root.p is None else translation.pattern(root.p)
+    pattern = algebra.Basic() if root.p is None else translation.pattern(root.p)
     graphs = _graphs(root.datasetClause)
-    form: Select | Ask | Construct | Describe
+    form: algebra.Select | algebra.Ask | algebra.Construct | algebra.Describe
     if name == "SelectQuery":
         form = translation.select(pattern, root.PV, shown is None, source)
     elif name == "AskQuery":
-        form = Ask(pattern)
+        form = algebra.Ask(pattern)
     elif name == "ConstructQuery":
         triples = _where_triples(root.p) if short else root.template or ()
         template = tuple(map(translation.template_triple, triples))
-        form = Construct(template, _projected(pattern, tuple(sorted(template_names(template)))))
+        form = algebra.Construct(template, _projected(pattern, tuple(sorted(template_names(template)))))
     else:
-        form = Describe(tuple(map(_term, root.PV)), pattern)
-    return SparqlQuery(form, graphs, own_base)
+        form = algebra.Describe(tuple(map(_term, root.PV)), pattern)
+    return algebra.SparqlQuery(form, graphs, own_base)
 
 
 def translate_update(translated: Any, base: str) -> list[Operation]:
@@ -121,12 +82,12 @@ def _where_triples(pattern: Any) -> Iterable[Any]:
     return found
 
 
-def _graphs(clauses: Iterable[Any] | None) -> From | None:
+def _graphs(clauses: Iterable[Any] | None) -> algebra.From | None:
     if not clauses:
         return None
     default = tuple(_term_text(clause.default) for clause in clauses if clause.default)
     named = tuple(_term_text(clause.named) for clause in clauses if clause.named)
-    return From(default, named)
+    return algebra.From(default, named)
 
 
 # terms ------------------------------------------------------------------------------------------
@@ -154,27 +115,30 @@ def _term_text(term: Any) -> str:
 
 def _path(path: Any) -> Path:
     if isinstance(path, URIRef):
-        return Link(f"<{path}>")
+        return algebra.Link(f"<{path}>")
     if isinstance(path, rdflib_paths.InvPath):
-        return Inverse(_path(path.arg))
+        return algebra.Inverse(_path(path.arg))
     if isinstance(path, rdflib_paths.SequencePath):
-        return Sequence(tuple(map(_path, path.args)))
+        return algebra.Sequence(tuple(map(_path, path.args)))
     if isinstance(path, rdflib_paths.AlternativePath):
-        return Alternative(tuple(map(_path, path.args)))
+        return algebra.Alternative(tuple(map(_path, path.args)))
     if isinstance(path, rdflib_paths.MulPath):
-        return Repeated(_path(path.path), *REPETITIONS[str(path.mod)])
+        return algebra.Repeated(_path(path.path), *REPETITIONS[str(path.mod)])
     if isinstance(path, rdflib_paths.NegatedPath):
         properties: list[Any] = list(path.args)
         forward = tuple(f"<{each}>" for each in properties if isinstance(each, URIRef))
         backward = tuple(f"<{each.part}>" for each in properties if isinstance(each, CompValue))
-        return Negated(forward if forward or not backward else None, backward or None)
+        return algebra.Negated(forward if forward or not backward else None, backward or None)
     raise unsupported(f"the path {path}")
 
 
 def _joined(patterns: Iterable[Pattern]) -> Pattern:
-    found: Pattern = Basic()
+    found: Pattern = algebra.Basic()
     for pattern in patterns:
-        found = pattern if found == Basic() else found if pattern == Basic() else Join(found, pattern)
+        if found == algebra.Basic():
+            found = pattern
+        elif pattern != algebra.Basic():
+            found = algebra.Join(found, pattern)
     return found
 
 
@@ -188,18 +152,18 @@ class _QueryTranslation:
             "BGP": self._basic,
             "Join": lambda n: _joined((self.pattern(n.p1), self.pattern(n.p2))),
             "LeftJoin": self._left_join,
-            "Minus": lambda n: Minus(self.pattern(n.p1), self.pattern(n.p2)),
-            "Union": lambda n: Union(self.pattern(n.p1), self.pattern(n.p2)),
-            "Graph": lambda n: InGraph(_term(n.term), self.pattern(n.p)),
-            "Filter": lambda n: Filter(self.pattern(n.p), self.expression(n.expr)),
+            "Minus": lambda n: algebra.Minus(self.pattern(n.p1), self.pattern(n.p2)),
+            "Union": lambda n: algebra.Union(self.pattern(n.p1), self.pattern(n.p2)),
+            "Graph": lambda n: algebra.InGraph(self.pattern(n.p), _term(n.term)),
+            "Filter": lambda n: algebra.Filter(self.pattern(n.p), self.expression(n.expr)),
             "Extend": self._extend,
             "ToMultiSet": self._multiset,
             "AggregateJoin": self._group,
-            "Project": lambda n: Project(self.pattern(n.p), tuple(map(str, n.PV))),
-            "Distinct": lambda n: Distinct(self.pattern(n.p)),
+            "Project": lambda n: algebra.Project(self.pattern(n.p), tuple(map(str, n.PV))),
+            "Distinct": lambda n: algebra.Distinct(self.pattern(n.p)),
             "Reduced": lambda n: self.pattern(n.p),
             "OrderBy": self._order_by,
-            "Slice": lambda n: Slice(
+            "Slice": lambda n: algebra.Slice(
                 self.pattern(n.p), _rows(n.start or 0), None if n.length is None else _rows(n.length)
             ),
         }
@@ -218,15 +182,15 @@ class _QueryTranslation:
             raise unsupported(node.name)
         return self._patterns[node.name](node)
 
-    def select(self, pattern: Pattern, columns: Iterable[Any], everything: bool, source: str) -> Select:
+    def select(self, pattern: Pattern, columns: Iterable[Any], everything: bool, source: str) -> algebra.Select:
         if not everything:
-            return Select(pattern, tuple(map(str, columns)))
+            return algebra.Select(pattern, tuple(map(str, columns)))
         inner: Any = pattern
-        while not isinstance(inner, Project):
+        while not isinstance(inner, algebra.Project):
             inner = inner.pattern
         names = [name for name in inner.pattern.variables if not name.startswith(("_:", AGGREGATED))]
         ordered = tuple(sorted(names, key=lambda name: _position(name, source)))
-        return Select(_projected(pattern, ordered), ordered)
+        return algebra.Select(_projected(pattern, ordered), ordered)
 
     def triple(self, subject: Term, path: Any, value: Term) -> Iterator[Triple | Pattern]:
         """A triple pattern, or the patterns for a path between two terms."""
@@ -236,34 +200,34 @@ class _QueryTranslation:
             yield from self._connected(subject, _path(path), value)
 
     def _connected(self, subject: Term, path: Path, value: Term) -> Iterator[Triple | Pattern]:
-        if isinstance(path, Link):
+        if isinstance(path, algebra.Link):
             yield Triple(subject, Constant(path.iri), value)
-        elif isinstance(path, Inverse):
+        elif isinstance(path, algebra.Inverse):
             yield from self._connected(value, path.path, subject)
-        elif isinstance(path, Sequence):
+        elif isinstance(path, algebra.Sequence):
             between = [subject, *(Variable(self._fresh("path")) for _ in path.parts[1:]), value]
             for i, part in enumerate(path.parts):
                 yield from self._connected(between[i], part, between[i + 1])
-        elif isinstance(path, Alternative):
+        elif isinstance(path, algebra.Alternative):
             sides = [_gathered(self._connected(subject, part, value)) for part in path.parts]
             both = sides[0]
             for side in sides[1:]:
-                both = Union(both, side)
+                both = algebra.Union(both, side)
             yield both
-        elif isinstance(path, Negated):
+        elif isinstance(path, algebra.Negated):
             yield self._negated(subject, path, value)
         else:
-            yield PathPattern(subject, path, value)
+            yield algebra.PathPattern(subject, path, value)
 
-    def _negated(self, subject: Term, path: Negated, value: Term) -> Pattern:
+    def _negated(self, subject: Term, path: algebra.Negated, value: Term) -> Pattern:
         """A negated property set: a solution for each triple with another property."""
         found: list[Pattern] = []
         for excluded, one, other in ((path.forward, subject, value), (path.backward, value, subject)):
             if excluded is not None:
                 predicate = Variable(self._fresh("path"))
-                allowed = Call("not in", (predicate, *map(Constant, excluded)))
-                found.append(Filter(Basic((Triple(one, predicate, other),)), allowed))
-        return found[0] if len(found) == 1 else Union(*found)
+                allowed = algebra.Call("not in", (predicate, *map(Constant, excluded)))
+                found.append(algebra.Filter(algebra.Basic((Triple(one, predicate, other),)), allowed))
+        return found[0] if len(found) == 1 else algebra.Union(*found)
 
     def _basic(self, node: Any) -> Pattern:
         parts = [part for s, p, o in node.triples for part in self.triple(_term(s), p, _term(o))]
@@ -275,23 +239,23 @@ class _QueryTranslation:
 
     def _left_join(self, node: Any) -> Pattern:
         condition = None if node.expr.name == "TrueFilter" else self.expression(node.expr)
-        return LeftJoin(self.pattern(node.p1), self.pattern(node.p2), condition)
+        return algebra.LeftJoin(self.pattern(node.p1), self.pattern(node.p2), condition)
 
     def _extend(self, node: Any) -> Pattern:
         if node.var is None:  # an unnamed condition of GROUP BY; the outermost is the last
             variable = self._conditions.pop()
-            return Extend(self.pattern(node.p), variable, self.expression(node.expr))
+            return algebra.Extend(self.pattern(node.p), variable, self.expression(node.expr))
         inner, expression, name = self.pattern(node.p), self.expression(node.expr), str(node.var)
         if isinstance(expression, Variable) and expression.name.startswith(AGGREGATED) and name in inner.variables:
             return inner  # a sample of a key is that key
         if name in inner.variables:
             message = f"?{name} has a value already where `AS ?{name}` gives it one"
             raise RuleError.of(Code.VARIABLE_IN_USE, message, None, "choose another name after AS")
-        return Extend(inner, name, expression)
+        return algebra.Extend(inner, name, expression)
 
     def _multiset(self, node: Any) -> Pattern:
         if isinstance(node.p, list):
-            return Values((), ())
+            return algebra.Values((), ())
         if node.p.name != "values":
             return self.pattern(node.p)
         columns = tuple(dict.fromkeys(str(name) for row in node.p.res for name in row))
@@ -299,7 +263,7 @@ class _QueryTranslation:
             tuple(_term_text(value) if isinstance(value, URIRef | RdflibLiteral) else None for value in row.values())
             for row in node.p.res
         )
-        return Values(columns, rows)
+        return algebra.Values(columns, rows)
 
     def _group(self, node: Any) -> Pattern:
         group = node.p
@@ -317,25 +281,20 @@ class _QueryTranslation:
                 computed.append((named[-1], self.expression(condition)))
         pattern = self.pattern(group.p)
         for name, expression in computed:
-            pattern = Extend(pattern, name, expression)
+            pattern = algebra.Extend(pattern, name, expression)
         aggregates = tuple(self._aggregate(each) for each in node.A)
-        return Grouping(pattern, None if conditions is None else tuple(named), aggregates)
+        return algebra.Grouping(pattern, None if conditions is None else tuple(named), aggregates)
 
-    def _aggregate(self, node: Any) -> Aggregate:
+    def _aggregate(self, node: Any) -> algebra.Aggregate:
         name = node.name.removeprefix("Aggregate_").lower()
         argument = None if isinstance(node.vars, str) and node.vars == "*" and not _is_term(node.vars) else node.vars
         separator = " " if node.separator is None else str(node.separator)
-        return Aggregate(
-            name,
-            None if argument is None else self.expression(argument),
-            bool(node.distinct),
-            str(node.res),
-            separator,
-        )
+        expression = None if argument is None else self.expression(argument)
+        return algebra.Aggregate(name, expression, bool(node.distinct), str(node.res), separator)
 
     def _order_by(self, node: Any) -> Pattern:
         conditions = tuple((self.expression(c.expr), c.order == "DESC") for c in node.expr)
-        return OrderBy(self.pattern(node.p), conditions)
+        return algebra.OrderBy(self.pattern(node.p), conditions)
 
     # expressions --------------------------------------------------------------------------------
 
@@ -353,30 +312,30 @@ class _QueryTranslation:
             return self._relational(node)
         if name in ("ConditionalAndExpression", "ConditionalOrExpression"):
             operator = "&&" if name == "ConditionalAndExpression" else "||"
-            return Call(operator, tuple(map(self.expression, (node.expr, *node.other))))
+            return algebra.Call(operator, tuple(map(self.expression, (node.expr, *node.other))))
         if name in ("AdditiveExpression", "MultiplicativeExpression"):
             found = self.expression(node.expr)
             for operator, other in zip(node.op, node.other, strict=True):
-                found = Call(str(operator), (found, self.expression(other)))
+                found = algebra.Call(str(operator), (found, self.expression(other)))
             return found
         if name in ("UnaryNot", "UnaryMinus", "UnaryPlus"):
             operator = {"UnaryNot": "!", "UnaryMinus": "unary -", "UnaryPlus": "unary +"}[name]
-            return Call(operator, (self.expression(node.expr),))
+            return algebra.Call(operator, (self.expression(node.expr),))
         if name in ("Builtin_EXISTS", "Builtin_NOTEXISTS"):
-            exists = Exists(self.pattern(node.graph))
-            return exists if name == "Builtin_EXISTS" else Call("!", (exists,))
+            exists = algebra.Exists(self.pattern(node.graph))
+            return exists if name == "Builtin_EXISTS" else algebra.Call("!", (exists,))
         if name == "Function":
             return self._cast(node)
         if name.startswith("Builtin_"):
-            return Call(name.removeprefix("Builtin_").lower(), tuple(self._arguments(node)))
+            return algebra.Call(name.removeprefix("Builtin_").lower(), tuple(self._arguments(node)))
         raise unsupported(f"the expression {name}")
 
     def _relational(self, node: Any) -> Expression:
         operator = str(node.op).lower()
         if operator not in ("in", "not in"):
-            return Call(operator, (self.expression(node.expr), self.expression(node.other)))
+            return algebra.Call(operator, (self.expression(node.expr), self.expression(node.other)))
         others = () if node.other == URIRef(RDF + "nil") else node.other
-        return Call(operator, tuple(map(self.expression, (node.expr, *others))))
+        return algebra.Call(operator, tuple(map(self.expression, (node.expr, *others))))
 
     def _arguments(self, node: Any) -> Iterator[Expression]:
         for name in ARGUMENTS:
@@ -395,7 +354,7 @@ class _QueryTranslation:
         arguments = tuple(map(self.expression, node.expr or ()))
         if len(arguments) != 1:
             raise RuleError.of(Code.SPARQL_SYNTAX, f"<{iri}> takes one argument, not {len(arguments)}")
-        return Call(iri, arguments)
+        return algebra.Call(iri, arguments)
 
 
 def _rows(number: Any) -> int:
@@ -412,7 +371,7 @@ def _gathered(parts: Iterable[Triple | Pattern]) -> Pattern:
     """The triples as one basic graph pattern, joined with the other patterns."""
     listed = list(parts)
     triples = tuple(part for part in listed if isinstance(part, Triple))
-    return _joined([Basic(triples), *(part for part in listed if not isinstance(part, Triple))])
+    return _joined([algebra.Basic(triples), *(part for part in listed if not isinstance(part, Triple))])
 
 
 def _position(name: str, source: str) -> tuple[int, str]:
@@ -422,10 +381,12 @@ def _position(name: str, source: str) -> tuple[int, str]:
 
 def _projected(pattern: Any, columns: tuple[str, ...]) -> Pattern:
     """The pattern with other columns in its outermost projection."""
-    if isinstance(pattern, Project):
-        return Project(pattern.pattern, columns)
+    if isinstance(pattern, algebra.Project):
+        return algebra.Project(pattern.pattern, columns)
     inner = _projected(pattern.pattern, columns)
-    return Slice(inner, pattern.offset, pattern.limit) if isinstance(pattern, Slice) else Distinct(inner)
+    if isinstance(pattern, algebra.Slice):
+        return algebra.Slice(inner, pattern.offset, pattern.limit)
+    return algebra.Distinct(inner)
 
 
 # updates ----------------------------------------------------------------------------------------
@@ -435,29 +396,29 @@ def _operation(request: Any) -> Operation:
     base = str(request.prologue.base or "")
     translation = _QueryTranslation()
     if request.name == "InsertData":
-        return Modify((), _ground(translation, request), Basic(), base=base)
+        return algebra.Modify((), _ground(translation, request), algebra.Basic(), base=base)
     if request.name == "DeleteData":
-        return Modify(_without_blanks(_ground(translation, request)), (), Basic(), base=base)
+        return algebra.Modify(_without_blanks(_ground(translation, request)), (), algebra.Basic(), base=base)
     if request.name == "DeleteWhere":
         quads = _without_blanks(_quads(translation, request, None))
-        return Modify(quads, (), _quad_pattern(quads), base=base)
+        return algebra.Modify(quads, (), _quad_pattern(quads), base=base)
     if request.name == "Modify":
         return _modify(translation, request, base)
     if request.name in ("Clear", "Drop"):
         target = request.graphiri
         if isinstance(target, URIRef):
-            return Clear(False, False, f"<{target}>")
-        return Clear(target in ("DEFAULT", "ALL"), target in ("NAMED", "ALL"))
+            return algebra.Clear(False, False, f"<{target}>")
+        return algebra.Clear(target in ("DEFAULT", "ALL"), target in ("NAMED", "ALL"))
     hint = "use `everlog update --insert FILE`" if request.name == "Load" else None
     raise unsupported(request.name.upper(), hint)
 
 
-def _modify(translation: _QueryTranslation, request: Any, base: str) -> Modify:
+def _modify(translation: _QueryTranslation, request: Any, base: str) -> algebra.Modify:
     own = None if request.withClause is None else Constant(f"<{request.withClause}>")
     delete = _without_blanks(_quads(translation, request.delete, own)) if request.delete else ()
     insert = _quads(translation, request.insert, own) if request.insert else ()
     where, graph = translation.pattern(request.where), None if own is None else own.text
-    return Modify(delete, insert, where, _graphs(request.using), graph, base)
+    return algebra.Modify(delete, insert, where, _graphs(request.using), graph, base)
 
 
 def _quads(translation: _QueryTranslation, node: Any, graph: Constant | None) -> tuple[Quad, ...]:
@@ -491,6 +452,6 @@ def _quad_pattern(quads: Iterable[Quad]) -> Pattern:
         by_graph.setdefault(graph, []).append(triple)
     patterns: list[Pattern] = []
     for graph, triples in by_graph.items():
-        basic = Basic(tuple(triples))
-        patterns.append(basic if graph is None else InGraph(graph, basic))
+        basic = algebra.Basic(tuple(triples))
+        patterns.append(basic if graph is None else algebra.InGraph(basic, graph))
     return _joined(patterns)

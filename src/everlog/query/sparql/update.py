@@ -45,13 +45,9 @@ ByGraph = dict[str | None, SolutionTable]
 """Triples by the graph they are in, None for the default graph."""
 
 
+@refusing_deep_queries()
 def update(dataset: GraphSet[Any], text: str, *, base: str = "") -> tuple[Any, ...]:
     """Carry out a request; returns the changes, one for each knowledge base that an operation is about."""
-    with refusing_deep_queries():
-        return _updated(dataset, text, base)
-
-
-def _updated(dataset: GraphSet[Any], text: str, base: str) -> tuple[Any, ...]:
     operations = parse_update(text, dataset.prefixes, base, dataset.limits())
     changes: list[Any] = []
     before: list[tuple[GraphBase, FactSet]] = []

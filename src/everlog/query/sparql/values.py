@@ -39,7 +39,6 @@ COMPARISONS: dict[str, Callable[[Any, Any], bool]] = {
     ">=": operator.ge,
 }
 
-
 OPERATIONS: dict[str, Callable[[Any, Any], Any]] = {"+": operator.add, "-": operator.sub, "*": operator.mul}
 EXACT_OPERATIONS: dict[str, Callable[[Any, Any], Any]] = {"+": EXACT.add, "-": EXACT.subtract, "*": EXACT.multiply}
 
@@ -141,7 +140,7 @@ def arithmetic(name: str, left: Node, right: Node) -> Literal:
     >>> arithmetic("/", Literal("1", INTEGER), Literal("2", INTEGER)).lexical
     '0.5'
     """
-    return computed(name, _number(left), _number(right)).node
+    return computed(name, numeric(left), numeric(right)).node
 
 
 def computed(name: str, one: Number, other: Number) -> Number:
@@ -170,7 +169,7 @@ def _divided(a: Any, b: Any) -> Any:
 
 
 def negative(node: Node) -> Literal:
-    number = _number(node)
+    number = numeric(node)
     value = number.value.copy_negate() if isinstance(number.value, Decimal) else -number.value
     return Number(value, number.rank).node
 
@@ -181,7 +180,8 @@ def _as(value: int | Decimal | float, rank: int) -> Any:
     return Decimal(value) if rank == 1 else double_of(value)
 
 
-def _number(node: Node) -> Number:
+def numeric(node: Node) -> Number:
+    """The number of a literal; an error for other terms."""
     number = number_of(node)
     if number is None:
         raise ExpressionError
