@@ -16,7 +16,7 @@ from everlog.backends.spark.tasks import runner_of
 from everlog.backends.too_much import TooMuchError
 from everlog.ingest.amounts import AmountProgress
 from everlog.ingest.dictionary import NewTerms
-from everlog.ingest.in_process import FactsRead
+from everlog.ingest.facts import FactsRead
 from everlog.ingest.named import with_empty
 from everlog.ingest.stage import Staged
 from everlog.ingest.tasks import Runner

@@ -20,8 +20,7 @@ from everlog.engine.dictionary import Dictionary
 from everlog.engine.factset import FactSet
 from everlog.engine.kinds import ByPredicate
 from everlog.engine.limits import Limits
-from everlog.ingest.facts import load_columns
-from everlog.ingest.in_process import IN_PROCESS_BYTES, read_facts, size_of
+from everlog.ingest.facts import IN_PROCESS_BYTES, load_columns, read_facts, size_of
 from everlog.ingest.inputs import EncodedFiles, encoded, facts_in_program
 from everlog.ingest.named import named_predicates, with_empty
 from everlog.ingest.prefixes import declared_prefixes
