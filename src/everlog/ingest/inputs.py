@@ -12,7 +12,6 @@ from everlog.analysis.check import CheckedProgram
 from everlog.engine.hashing import hash_texts
 from everlog.engine.kinds import ByPredicate, merged_kinds
 from everlog.engine.literals import literals_of
-from everlog.engine.tables import fact_columns
 from everlog.ingest.amounts import AmountProgress
 from everlog.ingest.dictionary import new_terms
 from everlog.ingest.sources import ReadOptions
@@ -20,7 +19,7 @@ from everlog.ingest.spill import Spill, write_parquet
 from everlog.ingest.split import BadRow, Split
 from everlog.ingest.stage import stage, widest
 from everlog.ingest.tasks import Runner
-from everlog.ingest.values import constant_column
+from everlog.ingest.values import fact_batch
 from everlog.lang.internal import LITERAL
 from everlog.lang.syntax import Constant, Predicate
 from everlog.store.schema import TERMS
@@ -89,19 +88,14 @@ def _batches(program: CheckedProgram) -> Iterator[pa.RecordBatch]:
         rows.setdefault(atom.predicate, []).append([t.text for t in atom.terms if isinstance(t, Constant)])
     for predicate, found in rows.items():
         columns = [pa.array(column, pa.large_string()) for column in zip(*found, strict=True)]
-        yield _batch(predicate, columns, len(found))
+        yield fact_batch(predicate, columns, len(found))
     for each in program.data:
         for start in range(0, len(each), BATCH_ROWS):
             some = [array.slice(start, BATCH_ROWS) for array in each.arrays]
-            yield _batch(each.predicate, some, len(some[0]))
+            yield fact_batch(each.predicate, some, len(some[0]))
     texts = literals_of(program.rules)
     if LITERAL in program.predicates and len(texts):
-        yield _batch(LITERAL, [texts], len(texts))
-
-
-def _batch(predicate: Predicate, columns: Sequence[pa.Array], rows: int) -> pa.RecordBatch:
-    names = fact_columns(predicate.arity)
-    return pa.record_batch([constant_column(str(predicate), rows), *columns], names=names)
+        yield fact_batch(LITERAL, [texts], len(texts))
 
 
 def _named(program: CheckedProgram, salt: int) -> pa.Table:

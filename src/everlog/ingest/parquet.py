@@ -15,12 +15,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from everlog.engine.tables import fact_columns
 from everlog.ingest.blocks import unreadable
 from everlog.ingest.room import own_share
 from everlog.ingest.sources import ReadOptions
 from everlog.ingest.split import BadRow, Split
-from everlog.ingest.values import constant_column, texts_of
+from everlog.ingest.values import fact_batch, texts_of
 from everlog.lang.codes import Code
 from everlog.lang.errors import DataError, Place
 from everlog.lang.syntax import Predicate
@@ -87,10 +86,7 @@ def _facts(
     if rows < len(whole):
         texts = [each.filter(pa.array(whole)) for each in texts]
     if rows:
-        yield pa.RecordBatch.from_arrays(
-            [constant_column(str(predicate), rows), *texts],
-            fact_columns(predicate.arity),
-        )
+        yield fact_batch(predicate, texts, rows)
 
 
 def _kept(split: Split, row: int, rows: int) -> np.ndarray[Any, Any]:

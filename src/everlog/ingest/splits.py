@@ -13,7 +13,7 @@ import numpy as np
 from everlog.engine.kernels.delimited import CELL_START, record_starts
 from everlog.ingest.blocks import BLOCK, BYTE_ORDER_MARK, open_bytes, unreadable
 from everlog.ingest.columns import Header, Headers, TableHeader, header_of, order_of, pick_hint
-from everlog.ingest.delimited import first_row, first_row_width
+from everlog.ingest.delimited import first_row
 from everlog.ingest.parquet import column_names, delta_files, parquet_splits
 from everlog.ingest.sources import FactSource, ReadOptions
 from everlog.ingest.split import Split
@@ -76,18 +76,17 @@ def _table(split: Split, options: ReadOptions) -> TableHeader | None:
     """The columns of a file; None if it is a delimited file without a row."""
     source = split.source
     assert source.predicate is not None
-    names: tuple[str, ...] | None
+    names, width = None, options.arities.get(source.predicate)
     if source.kind in ("parquet", "delta"):
         names = column_names(split)
-        width: int | None = len(names)
-    elif options.header:
-        names = first_row(source)
-        width = None if names is None else len(names)
-    else:
-        names, width = None, options.arities.get(source.predicate)
-        width = first_row_width(source) if width is None else width
-    if width is None:
-        return None
+    elif options.header or width is None:
+        row = first_row(source)
+        if row is None:
+            return None
+        names, width = row if options.header else None, len(row)
+    if names is not None:
+        width = len(names)
+    assert width is not None
     path = source.path if source.kind == "delta" else split.path
     pick = partial(_pick_text, source.predicate, source.shown(path))
     return TableHeader(source.predicate, width, names, path, Place(path), pick)

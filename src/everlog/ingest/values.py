@@ -23,9 +23,11 @@ import pyarrow.compute as pc
 
 from everlog.analysis.predicates import wrong_arity
 from everlog.engine.kernels.numbers import canonical_doubles
+from everlog.engine.tables import fact_columns
 from everlog.ingest.columns import Header, TableHeader, header_of, order_of, pick_hint
 from everlog.lang.codes import Code
 from everlog.lang.errors import DataError
+from everlog.lang.syntax import Predicate
 from everlog.lang.terms import XSD, decimal_text, double_text, text_of
 
 TEXT = pa.large_string()
@@ -159,32 +161,63 @@ def _rows_of(given: _LazyColumns, columns: Sequence[pa.LargeStringArray], order:
 
 
 def _columns(data: Any) -> _LazyColumns:
-    module = type(data).__module__.partition(".")[0]
-    if isinstance(data, np.ndarray):
-        return _numpy_columns(data)
-    if isinstance(data, pa.Array | pa.ChunkedArray):
-        return _LazyColumns(None, [partial(texts_of, data)], len(data))
-    if module == "pandas":
-        return _pandas_columns(data)
-    if module == "polars":
-        return _polars_columns(data)
-    if module == "pyspark" and hasattr(data, "toArrow"):
+    library = _library(data)
+    if library == "pyspark" and hasattr(data, "toArrow"):
         data = data.toArrow()
-    if isinstance(data, pa.Table | pa.RecordBatch) or hasattr(data, "__arrow_c_stream__"):
-        table = data if isinstance(data, pa.Table | pa.RecordBatch) else pa.table(data)
-        names = tuple(table.schema.names)
-        columns = [partial(texts_of, table.column(place), name) for place, name in enumerate(names)]
-        return _LazyColumns(names, columns, table.num_rows)
-    if isinstance(data, Mapping):
-        names = tuple(map(str, data))
-        columns = [partial(_one_column, values, name) for name, values in zip(names, data.values(), strict=True)]
-        return _LazyColumns(names, columns, None if names else 0)
-    if isinstance(data, Iterable) and not isinstance(data, str | bytes):
+    if library == "polars" and hasattr(data, "collect"):
+        data = data.collect()
+    if _is_column(data, library):
+        return _LazyColumns(None, [partial(_one_column, data, str(getattr(data, "name", "values")))], len(data))
+    names: tuple[str, ...] | None
+    if isinstance(data, np.ndarray):
+        names, columns = _numpy_columns(data)
+    elif library == "pandas":
+        names = tuple(map(str, data.columns))
+        columns = [data.iloc[:, i] for i in range(len(names))]
+    elif library == "polars":
+        names, columns = tuple(data.columns), list(data.iter_columns())
+    elif isinstance(data, pa.Table | pa.RecordBatch) or hasattr(data, "__arrow_c_stream__"):
+        data = data if isinstance(data, pa.Table | pa.RecordBatch) else pa.table(data)
+        names, columns = tuple(data.schema.names), data.columns
+    elif isinstance(data, Mapping):
+        names, columns = tuple(map(str, data)), list(data.values())
+    elif isinstance(data, Iterable) and not isinstance(data, str | bytes):
         return _row_columns(data)
+    else:
+        raise DataError.of(
+            Code.WRONG_DATA,
+            f"rows cannot be taken from a value of type {type(data).__name__}",
+            hint="pass a list of tuples, a mapping of columns, or a pandas, Polars, Arrow or NumPy table",
+        )
+    shown = [f"column {i + 1}" for i in range(len(columns))] if names is None else names
+    texts = [partial(_one_column, column, name) for column, name in zip(columns, shown, strict=True)]
+    return _LazyColumns(names, texts, None if isinstance(data, Mapping) and columns else len(data))
+
+
+def _library(data: Any) -> str:
+    """The package of a value's type."""
+    return type(data).__module__.partition(".")[0]
+
+
+def _is_column(data: Any, library: str) -> bool:
+    """Whether a value is a single column."""
+    if isinstance(data, np.ndarray):
+        return data.ndim == 1 and data.dtype.names is None
+    if library == "pandas":
+        return not hasattr(data, "columns")
+    return isinstance(data, pa.Array | pa.ChunkedArray) or (library == "polars" and hasattr(data, "to_frame"))
+
+
+def _numpy_columns(data: np.ndarray[Any, Any]) -> tuple[tuple[str, ...] | None, list[Any]]:
+    """The names and columns of an array of rows."""
+    if (names := data.dtype.names) and data.ndim == 1:
+        return names, [data[name] for name in names]
+    if data.ndim == 2:
+        return None, list(data.T)
     raise DataError.of(
         Code.WRONG_DATA,
-        f"rows cannot be taken from a value of type {type(data).__name__}",
-        hint="pass a list of tuples, a mapping of columns, or a pandas, Polars, Arrow or NumPy table",
+        f"rows cannot be taken from a NumPy array of shape {data.shape}",
+        hint="pass one column as a 1-D array, rows as a 2-D array, or a structured array",
     )
 
 
@@ -269,34 +302,19 @@ def _is_missing(value: Any) -> bool:
 
 def _one_column(values: Any, name: str) -> pa.LargeStringArray:
     """The texts of a single column of any of the libraries."""
-    module = type(values).__module__.partition(".")[0]
+    library = _library(values)
     if isinstance(values, pa.Array | pa.ChunkedArray):
         return texts_of(values, name)
     if isinstance(values, np.ndarray):
         return _numpy_texts(values, name)
-    if module == "pandas":
+    if library == "pandas":
         return _series_texts(values, name)
-    if module == "polars":
+    if library == "polars":
         return _polars_texts(values)
     if isinstance(values, str | bytes) or not isinstance(values, Iterable):
         hint = "a mapping has a list of values for each column"
         raise DataError.of(Code.WRONG_DATA, f"column {name!r} is {values!r}, not a list of values", None, hint)
     return _object_texts(values if isinstance(values, Sequence) else list(values), f"column {name!r}")
-
-
-def _numpy_columns(data: np.ndarray[Any, Any]) -> _LazyColumns:
-    if (names := data.dtype.names) and data.ndim == 1:
-        return _LazyColumns(tuple(names), [partial(_numpy_texts, data[name], name) for name in names], len(data))
-    if data.ndim == 1:
-        return _LazyColumns(None, [partial(_numpy_texts, data, "values")], len(data))
-    if data.ndim == 2:
-        columns = [partial(_numpy_texts, data[:, i], f"column {i + 1}") for i in range(data.shape[1])]
-        return _LazyColumns(None, columns, len(data))
-    raise DataError.of(
-        Code.WRONG_DATA,
-        f"rows cannot be taken from a NumPy array of shape {data.shape}",
-        hint="pass one column as a 1-D array, rows as a 2-D array, or a structured array",
-    )
 
 
 def _numpy_texts(values: np.ndarray[Any, Any], column: str) -> pa.LargeStringArray:
@@ -318,15 +336,6 @@ def _supported(column: str, kind: str) -> Iterator[None]:
         raise DataError.of(Code.UNSUPPORTED_TYPE, message, hint=CONVERT) from error
 
 
-def _pandas_columns(data: Any) -> _LazyColumns:
-    if not hasattr(data, "columns"):
-        return _LazyColumns(None, [partial(_series_texts, data, str(data.name))], len(data))
-    names = tuple(map(str, data.columns))
-    return _LazyColumns(
-        names, [partial(_series_texts, data.iloc[:, i], name) for i, name in enumerate(names)], len(data)
-    )
-
-
 def _series_texts(series: Any, name: str) -> pa.LargeStringArray:
     """The texts of a pandas column; whatever pandas counts as missing, NaN too, is a null."""
     missing = np.asarray(series.isna())
@@ -340,15 +349,6 @@ def _series_texts(series: Any, name: str) -> pa.LargeStringArray:
     with _supported(name, f"pandas type {series.dtype}"):
         array = pa.array(series)
     return texts_of(array, name)
-
-
-def _polars_columns(data: Any) -> _LazyColumns:
-    if hasattr(data, "to_frame"):
-        return _LazyColumns(None, [partial(_polars_texts, data)], len(data))
-    if hasattr(data, "collect"):
-        data = data.collect()
-    columns = [partial(_polars_texts, series) for series in data.iter_columns()]
-    return _LazyColumns(tuple(data.columns), columns, int(data.height))
 
 
 def _polars_texts(series: Any) -> pa.LargeStringArray:
@@ -464,9 +464,7 @@ def _count(number: int, noun: str) -> str:
     return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 
 
-def constant_column(text: str, rows: int) -> pa.StringArray:
-    """A column with one text in every row, as the ``predicate`` column needs it."""
-    return pa.repeat(pa.scalar(text, pa.string()), rows)
-
-
-__all__ = ["TEXT", "argument_columns", "constant_column", "large_strings", "texts_of"]
+def fact_batch(predicate: Predicate, columns: Sequence[pa.Array], rows: int) -> pa.RecordBatch:
+    """Facts of one predicate as a batch of texts."""
+    names = pa.repeat(pa.scalar(str(predicate), pa.string()), rows)
+    return pa.record_batch([names, *columns], names=fact_columns(predicate.arity))
