@@ -7,7 +7,7 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
 
-from bench.inputs import write
+from bench.inputs import is_here, write
 from bench.measure import ProcessResult, start
 from bench.peers import EVERLOG, SORT_KERNEL, SYSTEMS, Outcome
 from bench.progress import log_progress
@@ -50,8 +50,8 @@ class Comparison:
 
 def compare(workload: Workload, runs: int | None = None, only: Collection[str] = ()) -> Comparison:
     """Measure the systems in turns, so that a slow phase of the machine affects all of them."""
-    if not workload.available():
-        return Comparison(workload.name, workload.program.name, (), (), f"{workload.shared} is not there")
+    if not is_here(workload):
+        return Comparison(workload.name, workload.program.name, (), (), f"{workload.shared[0]} is not there")
     systems = [name for name in workload.systems if SYSTEMS[name].available() and (not only or name in only)]
     reports: dict[str, list[ProcessResult]] = {name: [] for name in systems}
     with tempfile.TemporaryDirectory(prefix="everlog-bench-") as scratch:

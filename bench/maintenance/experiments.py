@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
+from bench.inputs import is_here
 from bench.maintenance.report import report
 from bench.maintenance.workloads import WORKLOADS, UpdateWorkload
 from bench.measure import task
@@ -29,15 +30,11 @@ def measure(options: argparse.Namespace) -> Report:
     quick, names = options.quick, options.names
     results: dict[str, Any] = {"robustness": [], "break_even": [], "example": [], "command": {}}
     for workload in WORKLOADS.values():
-        if names and workload.name not in names:
-            continue
-        if not workload.available():
-            log_progress(f"{workload.name} skipped: its data is not here")
-            continue
-        results["robustness"] += _robustness(workload, options)
+        if (not names or workload.name in names) and is_here(workload):
+            results["robustness"] += _robustness(workload, options)
     if not names or "break-even" in names:
         searched = [WORKLOADS[name] for name in QUICK_SEARCHED] if quick else WORKLOADS.values()
-        results["break_even"] = [_break_even(workload, quick) for workload in searched if workload.available()]
+        results["break_even"] = [_break_even(workload, quick) for workload in searched if is_here(workload)]
     if not names or "example" in names:
         results["example"] = _example(quick)
     if "command" in names or not (names or quick):

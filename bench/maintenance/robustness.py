@@ -13,7 +13,7 @@ from typing import Any
 
 from bench.maintenance.samples import Sampler, Sampling
 from bench.maintenance.setting import COLUMNS, REMATERIALISE, Setting, UpdateRun
-from bench.maintenance.workloads import WORKLOADS
+from bench.maintenance.workloads import WORKLOADS, changed_facts
 from everlog.analysis.stratify import Kind
 
 SAMPLINGS: tuple[Sampling, ...] = ("uniform", "walk")
@@ -71,7 +71,7 @@ def robustness(workload: str, size: int, stratification: Kind, **limits: Any) ->
     facts = chosen.facts(size)
     setting, sampler = Setting(chosen.rules, facts, stratification), Sampler(facts)
     setting.prepare()
-    changed = chosen.change(sampler.size)
+    changed = changed_facts(sampler.size)
     records = []
     for sampling in SAMPLINGS:
         records += _sampled(setting, sampler, sampling, changed, sample_limits)

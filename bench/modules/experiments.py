@@ -6,10 +6,10 @@ import argparse
 from functools import partial
 from typing import Any
 
+from bench.inputs import is_here
 from bench.measure import task
 from bench.modules.report import report
 from bench.modules.workloads import WORKLOADS, ModuleWorkload
-from bench.progress import log_progress
 from bench.report import Report
 from bench.suites import Benchmark
 
@@ -39,10 +39,7 @@ def measure(options: argparse.Namespace) -> Report:
         "forms": [],
     }
     for workload in WORKLOADS.values():
-        if workload.name in wanted:
-            if not workload.available():
-                log_progress(f"{workload.name} skipped: its data is not here")
-                continue
+        if workload.name in wanted and is_here(workload):
             results["forms"] += _forms(workload, quick)
     return report(results)
 

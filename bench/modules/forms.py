@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from bench.maintenance.samples import Sampler
-from bench.maintenance.workloads import Facts
+from bench.maintenance.workloads import Facts, changed_facts
 from bench.memory import resident_bytes
 from bench.modules.queries import time_queries
 from bench.modules.setting import Form, Setting, State, Step
@@ -163,7 +163,7 @@ def _updated(
     results: dict[str, Any],
 ) -> None:
     """Measure small changes, single edges and a large deletion."""
-    changed = workload.change(sampler.size)
+    changed = changed_facts(sampler.size)
     results["changed"] = changed
     results["delete"], results["insert"] = changes(setting, state, sampler, changed, limits.samples, limits)
     if workload.single and setting.form == "compact":

@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from bench.inputs import is_here
 from bench.measure import task
-from bench.progress import log_progress
 from bench.spark.workloads import WORKLOADS
 
 Record = dict[str, Any]
@@ -65,8 +65,7 @@ def compare(sizes: Sizes) -> Record:
     pinned: dict[str, list[str]] = {}
     for name in sizes.compared:
         workload = WORKLOADS[name]
-        if not workload.available():
-            log_progress(f"{name} skipped: its data is not here")
+        if not is_here(workload):
             continue
         runs += _compared({name: list(workload.systems)}, sizes)
         if workload.pinned:

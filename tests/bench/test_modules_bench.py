@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from bench.generators import category_graph, clustered_dag
+from bench.inputs import is_here
 from bench.measure import start
 from bench.modules.components import component
 from bench.modules.forms import measure_form
@@ -135,7 +136,7 @@ def test_categories_have_small_components_and_several_parents() -> None:
 
 def test_every_workload_has_facts_for_its_rules() -> None:
     for workload in WORKLOADS.values():
-        if workload.available():
+        if is_here(workload):
             facts, more = workload.inputs(workload.quick)
             assert any(len(rows) for rows in facts.values())
             assert bool(more) == workload.asked
