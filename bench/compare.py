@@ -39,11 +39,9 @@ class Comparison:
     skipped: str | None = None
 
     def row(self, system: str) -> Row | None:
-        """The row of a system, if it took part."""
         return next((row for row in self.rows if row.system == system), None)
 
     def outcome(self, system: str) -> Outcome | None:
-        """The best run of a system, if it has one."""
         row = self.row(system)
         return row.outcome if row else None
 

@@ -31,7 +31,6 @@ HEADINGS = ("system", "seconds", "closure", "cpu", "peak MB", "facts", "M instan
 
 
 def measure(options: argparse.Namespace) -> Report:
-    """Compare the systems on each workload, then measure the extras."""
     unknown = [name for name in options.systems or () if name not in SYSTEMS]
     if unknown:
         raise SystemExit(f"no system {unknown[0]}; there are {', '.join(SYSTEMS)}")
@@ -64,7 +63,6 @@ def report(
     updated: Mapping[str, Any],
     terms: Mapping[str, Any],
 ) -> Report:
-    """The results as tables."""
     sections = []
     if start_times:
         sections += ["## Start", startup_text(start_times)]
@@ -131,7 +129,6 @@ def _cells(comparison: Comparison, row: Row) -> list[str]:
 
 
 def startup_text(start_times: Startup) -> str:
-    """The seconds of whole processes as a table."""
     measured = [(name.replace("_", " "), value) for name, value in asdict(start_times).items() if name != "error"]
     rows = [(name, number(value, ".3f") if not isinstance(value, bool) else str(value)) for name, value in measured]
     return table(("start", "seconds"), rows) + (f"\n\nfirst run: {start_times.error}" if start_times.error else "")
@@ -152,7 +149,6 @@ def held_text(held: Mapping[str, Any]) -> str:
 
 
 def updates_text(updated: Mapping[str, Any]) -> str:
-    """The median of small updates by algorithm, compared with rematerialising."""
     if "error" in updated:
         return f"updates: {updated['error']}"
     again = updated["rematerialise"]
@@ -165,7 +161,6 @@ def updates_text(updated: Mapping[str, Any]) -> str:
 
 
 def plot(comparisons: Sequence[Comparison], path: Path) -> None:
-    """Draw the seconds of every system on every workload."""
     groups = {
         each.workload: {row.system: row.outcome.seconds if row.outcome else None for row in each.rows}
         for each in comparisons

@@ -58,7 +58,6 @@ class Inputs:
 
 
 def table_of(edges: Edges) -> Any:
-    """Edges as an Arrow table."""
     x, y = (pa.array(np.ascontiguousarray(edges[:, column])) for column in (0, 1))
     return pa.table({"x": x, "y": y})
 
@@ -74,7 +73,6 @@ def read_shared(path: str) -> Any:
 
 
 def write(tables: Mapping[str, Any], directory: Path) -> None:
-    """Write the files of a workload."""
     directory.mkdir(parents=True, exist_ok=True)
     for name, table in tables.items():
         with pa.OSFile(str(directory / f"{name}.arrow"), "wb") as sink, pa.ipc.new_file(sink, table.schema) as writer:

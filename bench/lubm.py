@@ -60,7 +60,6 @@ def universities(count: int, seed: int = 0) -> Iterator[Triple]:
 
 
 def university(number: int, seed: int = 0) -> Iterator[Triple]:
-    """The triples about one university."""
     random = Random(f"{seed}/{number}")
     name = _university(number)
     yield name, TYPE, _term("University")

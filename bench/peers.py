@@ -63,7 +63,6 @@ def everlog(program: Program, inputs: Inputs) -> Outcome:
 
 
 def sort_kernel(program: Program, inputs: Inputs) -> Outcome:
-    """The hand-written sort kernel."""
     from bench.reference_kernels import sort_closure
 
     return _reference(program, inputs, sort_closure)
@@ -238,7 +237,6 @@ class System:
     warmed: bool = False
 
     def available(self) -> bool:
-        """Whether it is installed."""
         if self.package is not None and find_spec(self.package) is None:
             return False
         return self.tool is None or shutil.which(self.tool) is not None

@@ -22,7 +22,6 @@ def targets(
     updated: Mapping[str, Any] | None = None,
     terms: Mapping[str, Any] | None = None,
 ) -> list[Target]:
-    """All targets, judged by the results of this run."""
     return [
         *_general(comparisons),
         *_memory(comparisons, held),
@@ -100,7 +99,7 @@ def _ahead_nonlinear(topic: str, comparison: Comparison | None) -> Target:
     factors = {name: _least_ratio(comparison, name) for name in NONLINEAR_PEERS}
     known = {name: factor for name, factor in factors.items() if factor is not None}
     if not known:
-        return Target(topic, promise, "-", None)
+        return Target(topic, promise)
     shown = ", ".join(f"{name} takes {factor:.2f} times ours" for name, factor in known.items())
     absent = [name for name in NONLINEAR_PEERS if name not in known]
     shown += f" (without {', '.join(absent)})" if absent else ""
@@ -124,7 +123,7 @@ def _bytes(promise: str, held: Mapping[str, Any] | None, limit: float) -> Target
     leading column is the rest), or else the growth of the process; both are shown. If the second sort order took no
     memory it was not built, and the target counts as not measured."""
     if held is None:
-        return Target("memory", promise, "-", None)
+        return Target("memory", promise)
     if "error" in held:
         return Target("memory", promise, f"everlog: {held['error']}", False)
     accounted, resident = held["accounted"], held["resident"]
@@ -159,7 +158,7 @@ def _start(startup: Startup | None) -> list[Target]:
         "the first run shows a progress line",
     )
     if startup is None:
-        return [Target("start", promise, "-", None) for promise in promises]
+        return [Target("start", promise) for promise in promises]
     imported, answered, compiled, progress = promises
     whole = startup.knowledge_base_imported
     measured = _at_most("start", imported, startup.imported, 0.5, "s")

@@ -34,7 +34,6 @@ class Count:
 
 
 def counts(quick: bool = False) -> list[Count]:
-    """All counts; with ``quick``, only small instances of what the papers prove."""
     if quick:
         return [*chains(LENGTHS[:2]), *without_recursion((1_000,))]
     return [*chains(), *without_recursion(), *closures()]
@@ -110,7 +109,6 @@ def closures() -> Iterator[Count]:
 
 
 def text(results: list[dict[str, Any]]) -> str:
-    """The counts as a table with one line for each topic."""
     rows = []
     for topic in dict.fromkeys(one["topic"] for one in results):
         ones = [one for one in results if one["topic"] == topic]
@@ -121,7 +119,6 @@ def text(results: list[dict[str, Any]]) -> str:
 
 
 def measure(options: argparse.Namespace) -> Report:
-    """Compute all counts; the run fails if one differs from its expected value."""
     results = [asdict(count) for count in counts(options.quick)]
     differ = [one for one in results if one["expected"] != one["counted"]]
     wrong = [f"{one['topic']}, {one['instance']}: {one['counted']:,}, not {one['expected']:,}" for one in differ]

@@ -26,7 +26,6 @@ FOREST = {"trees": 2_700, "size": 1_000}
 
 
 def measure(options: argparse.Namespace) -> Report:
-    """Run the named experiments, or all."""
     quick, names = options.quick, options.names
     results: dict[str, Any] = {"robustness": [], "break_even": [], "example": [], "command": {}}
     for workload in WORKLOADS.values():

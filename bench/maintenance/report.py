@@ -25,7 +25,6 @@ PHASES = {
 
 
 def report(results: Results) -> Report:
-    """The results as tables with the papers' columns."""
     parts: list[str] = []
     if results["robustness"]:
         parts += ["## Workloads", workloads_text(results["robustness"])]
@@ -175,7 +174,6 @@ def large_text(searched: Sequence[Results]) -> str:
 
 
 def example_text(scaling: Sequence[Results]) -> str:
-    """Seconds of Example 1 of the thesis by n."""
     rows = []
     for one in scaling:
         if "columns" in one:
@@ -197,7 +195,6 @@ def _seconds(record: Results) -> str:
 
 
 def plot(results: Results, path: Path) -> None:
-    """Draw median seconds of deleting a uniform sample, and the growth of Example 1, both on logarithmic scales."""
     shown = {
         key[0]: {column: seconds.get(column) for column in COLUMNS}
         for key, seconds in medians(results["robustness"]).items()

@@ -33,7 +33,6 @@ class Measured:
     all_figures: list[dict[str, Any]] = field(default_factory=list, repr=False)
 
     def note(self, run: UpdateRun) -> None:
-        """Record a run."""
         if run.done is None:
             self.cut_off = run.seconds
             return
@@ -41,7 +40,6 @@ class Measured:
         self.all_figures.append(run.figures())
 
     def finished(self) -> dict[str, Any]:
-        """The record for the report."""
         if self.seconds:
             ranked = sorted(range(len(self.seconds)), key=self.seconds.__getitem__)
             self.figures = self.all_figures[ranked[len(ranked) // 2]]

@@ -18,7 +18,6 @@ Instance = tuple[str, str, str, str]
 
 
 def targets(results: Mapping[str, Any]) -> list[Target]:
-    """All targets, judged by the results that were measured."""
     return [
         *_auto(results["robustness"]),
         *_small(results["robustness"]),
@@ -58,7 +57,7 @@ def _auto(robustness: Sequence[Mapping[str, Any]]) -> list[Target]:
     instances = medians(robustness)
     rated = list(auto_ratios(instances))
     if not rated:
-        return [Target("auto", promise, "-", None) for promise in promises]
+        return [Target("auto", promise) for promise in promises]
     share = sum(within for *_, within in rated) / len(rated)
     beyond = [
         f"{' '.join(instance)}: {ratio:.1f} times {best}"
@@ -81,7 +80,7 @@ def _small(robustness: Sequence[Mapping[str, Any]]) -> list[Target]:
     for algorithm in ("dredc", "bfc"):
         taken = {key: s[algorithm] for key, s in instances.items() if algorithm in s and REMATERIALISE in s}
         if not taken or not large:
-            lines.append(Target("small updates", promise.format(algorithm), "-", None))
+            lines.append(Target("small updates", promise.format(algorithm)))
             continue
         met = all(seconds <= max(0.01 * instances[key][REMATERIALISE], 0.05) for key, seconds in taken.items())
         shown = ", ".join(f"{key[3]} {key[2]} {seconds * 1000:.0f} ms" for key, seconds in taken.items())
@@ -97,7 +96,7 @@ def _example(scaling: Sequence[Mapping[str, Any]]) -> list[Target]:
     )
     done = [one for one in scaling if "columns" in one]
     if len(done) < 2:
-        return [Target("backward", promise, "-", None) for promise in promises]
+        return [Target("backward", promise) for promise in promises]
     first, last = done[0], done[-1]
     growth = last["n"] / first["n"]
     factors = {a: last["columns"][a]["seconds"] / first["columns"][a]["seconds"] for a in ("dredc", "bfc")}

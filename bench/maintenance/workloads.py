@@ -9,9 +9,9 @@ import numpy as np
 import numpy.typing as npt
 
 from bench import generators
+from bench.extras import RULES as ANCESTORS
 from bench.inputs import read_shared
 from bench.maintenance import lubm
-from bench.small_updates import RULES as ANCESTORS
 
 Facts = dict[str, npt.NDArray[np.int64]]
 """Explicit facts: for each predicate an ``(n, arity)`` array of numbers."""

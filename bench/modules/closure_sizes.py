@@ -26,7 +26,6 @@ class Published:
     """IRIs, for an RDF file; ^ before an IRI means its inverse."""
 
     def edges(self) -> Edges:
-        """The edges of the relation."""
         if self.predicates:
             return read_rdf(self.shared[0], {"edge": self.predicates})["edge"]
         return np.concatenate(list(read_tables({path: path for path in self.shared}).values()))

@@ -9,6 +9,7 @@ from typing import Any
 from bench.inputs import is_here
 from bench.measure import task
 from bench.modules.report import report
+from bench.modules.targets import DAG
 from bench.modules.workloads import WORKLOADS, ModuleWorkload
 from bench.report import Report
 from bench.suites import Benchmark
@@ -22,19 +23,17 @@ QUICK = ("dag-r-nonlinear", "gene-ontology", "gemet", "relations", "categories-s
 GENERAL_SINGLES = 2
 """Number of single edges that are deleted with general rules."""
 
-LISTED = "dag-r-nonlinear"
 _task = partial(task, timeout=240.0)
 
 
 def measure(options: argparse.Namespace) -> Report:
-    """Run the named experiments, or all."""
     quick, names = options.quick, options.names
     wanted = names or [*EXTRAS, *(QUICK if quick else WORKLOADS)]
-    size = WORKLOADS[LISTED].quick if quick else WORKLOADS[LISTED].size
+    size = WORKLOADS[DAG].quick if quick else WORKLOADS[DAG].size
     results: dict[str, Any] = {
         "sizes": _task("closure_sizes", {}) if "sizes" in wanted else {},
         "components": _components(quick) if "components" in wanted else [],
-        "columns": _task("columns", {"workload": LISTED, "size": size}) if "columns" in wanted else {},
+        "columns": _task("columns", {"size": size}) if "columns" in wanted else {},
         "held": _task("held", {"size": size}) if "held" in wanted else {},
         "forms": [],
     }

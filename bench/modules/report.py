@@ -13,7 +13,6 @@ from bench.report import Report, Results, number, table
 
 
 def report(results: Results) -> Report:
-    """The results as tables with the papers' columns."""
     parts: list[str] = []
     forms = results["forms"]
     if forms:
@@ -68,7 +67,6 @@ def materialising_text(forms: Sequence[Results]) -> str:
 
 
 def memory_text(forms: Sequence[Results]) -> str:
-    """Megabytes (storage paper, tables 1 and 2)."""
     columns = ("peak", "held", "counted", "asked")
     headings = ("workload", *(f"{form} {column}" for form in FORMS for column in columns), "plain / compact")
     rows = []
@@ -84,7 +82,6 @@ def memory_text(forms: Sequence[Results]) -> str:
 
 
 def updates_text(forms: Sequence[Results]) -> str:
-    """Milliseconds (modular paper, table 2)."""
     kinds = {"delete": "delete", "insert": "insert", "large": "25%"}
     headings = ("workload", "changed", *(f"{form} {shown}" for shown in kinds.values() for form in FORMS))
     rows = []
@@ -126,7 +123,6 @@ def _times(one: Results, key: str) -> str:
 
 
 def components_text(components: Sequence[Results]) -> str:
-    """Seconds and memory of components by size and form."""
     headings = ("nodes", "form", "explicit", "facts", "materialise s", "held MB", "delete ms", "insert ms", "edges")
     rows = []
     for one in components:
@@ -140,7 +136,6 @@ def components_text(components: Sequence[Results]) -> str:
 
 
 def held_text(held: Results) -> str:
-    """The memory of a knowledge base by kind of bookkeeping, with and without modules."""
     parts = ("facts", "bookkeeping", "dictionary", "bytes")
     rows = [
         [maintain, name, *(_megabytes(one, part) for part in parts)]
@@ -151,7 +146,6 @@ def held_text(held: Results) -> str:
 
 
 def sizes_text(sizes: Results) -> str:
-    """Published and computed closure sizes."""
     if "sizes" not in sizes:
         return str(sizes.get("error", ""))
     rows = [
@@ -209,7 +203,6 @@ def _megabytes(record: Results, key: str) -> str:
 
 
 def plot(forms: Sequence[Results], path: Path) -> None:
-    """Draw seconds of materialising and memory held as bars on logarithmic scales."""
     workloads = dict(_by_workload(forms))
     shown: Mapping[str, Callable[[Results], float | None]] = {
         "seconds to materialise": lambda one: (one.get("materialise") or {}).get("seconds"),

@@ -13,7 +13,6 @@ Records = Mapping[tuple[str, str], Results]
 
 
 def targets(results: Results) -> list[Target]:
-    """All targets, judged by the results that were measured."""
     records = {(one["workload"], one["form"]): one for one in results["forms"]}
     return [
         *_dag(records, results["held"]),
@@ -129,7 +128,7 @@ def _queries(records: Records) -> Iterator[Target]:
 
 def _worst(promise: str, ratios: Mapping[str, float], limit: float) -> Target:
     if not ratios:
-        return Target("queries", promise, "-", None)
+        return Target("queries", promise)
     worst = max(ratios, key=ratios.__getitem__)
     kept = sum(ratio <= limit for ratio in ratios.values())
     shown = f"{kept} of {len(ratios)}, at worst {ratios[worst]:.2f} times ({worst})"

@@ -26,7 +26,6 @@ QUICK, USUAL = ("lubm-1",), ("lubm-1", "lubm-10")
 
 
 def measure(options: argparse.Namespace) -> Report:
-    """Read, materialise and query each workload by every system."""
     if not ONTOLOGY.exists():
         log_progress("LUBM's ontology is not here")
         return Report({})

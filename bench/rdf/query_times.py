@@ -93,5 +93,4 @@ ASKING = {"everlog": everlog, "pyoxigraph": pyoxigraph}
 
 
 def measure_queries(system: str, directory: str) -> dict[str, Any]:
-    """Run the queries with one of the systems in this process."""
     return ASKING[system](directory)

@@ -10,7 +10,6 @@ FACTOR = 100
 
 
 def targets(reasoned: Sequence[Results], asked: Sequence[Results]) -> list[Target]:
-    """All targets, judged by the results that were measured."""
     records = {(one["workload"], one["system"]): one for one in reasoned}
     return [_faster(records), _much_faster(records), _lower(records), *_answers(asked)]
 
@@ -49,7 +48,7 @@ def _answers(asked: Iterable[Results]) -> Iterable[Target]:
     for one in asked:
         ours, theirs = (one[name].get("queries") for name in ("everlog", "pyoxigraph"))
         if not ours or not theirs:
-            yield Target(f"queries, {one['workload']}", promise, "-", None)
+            yield Target(f"queries, {one['workload']}", promise)
             continue
         same = sum(ours[name]["answers"] == theirs[name]["answers"] for name in ours)
         yield Target(f"queries, {one['workload']}", promise, f"{same} of {len(ours)}", same == len(ours))

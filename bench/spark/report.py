@@ -78,7 +78,6 @@ def _times(run: Results, loop: Results | None) -> str:
 
 
 def joins_text(part: Results) -> str:
-    """Seconds of the joins by size and cores."""
     runs = sorted(part["runs"], key=lambda run: (-int(run["cores"]), int(run["times"])))
     first = next((run for run in runs if "seconds" in run and run["cores"] == 2), None)
     rows = []
@@ -106,7 +105,6 @@ def _fixed(runs: Sequence[Results]) -> list[str]:
 
 
 def memory_text(part: Results) -> str:
-    """Peaks by role, one line for each run."""
     runs = sorted(part["runs"], key=lambda run: int(run["times"]))
     roles = list(dict.fromkeys(role for run in runs for role in run.get("peaks", ())))
     rows = [
@@ -124,7 +122,6 @@ def memory_text(part: Results) -> str:
 
 
 def updates_text(part: Results) -> str:
-    """Seconds of updates beside those of materialising."""
     made, local, store = part["materialise"], part.get("local"), part["store"]
     rows = [("materialise, Spark", f"{made['seconds']:.1f}", "100%", *["-"] * 5)]
     if local is not None:
@@ -162,7 +159,6 @@ SECTIONS = {
 
 
 def plot(parts: Mapping[str, Results], path: Path) -> None:
-    """Draw seconds by system on a logarithmic scale, and by size beside a straight line."""
     runs = [run for run in parts.get("compare", {}).get("runs", ()) if run["seconds"]]
     runs.sort(key=lambda run: run["workload"])
     sized = [run for run in parts.get("joins", {}).get("runs", ()) if "seconds" in run and run["cores"] == 2]

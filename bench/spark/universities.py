@@ -59,7 +59,6 @@ def _iris(numbers: Rows) -> pa.Array:
 
 
 def store_of(universities: int, directory: Path) -> Path:
-    """The path of the store with a number of universities."""
     return directory / f"store-{universities}"
 
 
