@@ -12,7 +12,7 @@ import pytest
 from bench.generators import category_graph, clustered_dag
 from bench.inputs import is_here
 from bench.measure import start
-from bench.modules.components import component
+from bench.modules.extras import component
 from bench.modules.forms import measure_form
 from bench.modules.programs import relations_rules
 from bench.modules.queries import queries
